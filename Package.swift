@@ -1,0 +1,30 @@
+// swift-tools-version: 6.2
+// Cambium depends on no package and contains no C. Keep it so: `.ci/run` fails otherwise.
+import PackageDescription
+
+let package = Package(
+  name: "cambium",
+  platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
+  products: [
+    .library(name: "Cambium", targets: ["Cambium"]),
+    .library(name: "CambiumKernel", targets: ["CambiumKernel"]),
+    .library(name: "CambiumEngine", targets: ["CambiumEngine"]),
+    .library(name: "CambiumSystem", targets: ["CambiumSystem"]),
+    .executable(name: "cambium", targets: ["CambiumTool"]),
+    .executable(name: "FlightLog", targets: ["FlightLog"]),
+  ],
+  targets: [
+    .target(name: "CambiumKernel"),
+    .target(name: "CambiumEngine", dependencies: ["CambiumKernel"]),
+    .target(name: "CambiumSystem", dependencies: ["CambiumKernel"]),
+    .target(name: "Cambium", dependencies: ["CambiumEngine", "CambiumKernel", "CambiumSystem"]),
+    .executableTarget(name: "CambiumTool", dependencies: ["Cambium"]),
+    .executableTarget(name: "FlightLog", dependencies: ["Cambium"]),
+    .target(name: "CambiumTesting", dependencies: ["CambiumKernel"], path: "Tests/CambiumTesting"),
+    .testTarget(name: "CambiumKernelTests", dependencies: ["CambiumKernel", "CambiumTesting"]),
+    .testTarget(name: "CambiumEngineTests", dependencies: ["CambiumEngine", "CambiumTesting"]),
+    .testTarget(name: "CambiumSystemTests", dependencies: ["CambiumSystem", "CambiumTesting"]),
+    .testTarget(name: "CambiumTests", dependencies: ["Cambium", "CambiumTesting"]),
+  ],
+  swiftLanguageModes: [.v6]
+)

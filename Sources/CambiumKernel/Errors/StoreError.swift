@@ -1,0 +1,75 @@
+/// What went wrong in the kernel: what, where, and (in ``description``) what to do about it.
+///
+/// Everything that comes from a file, a device or a caller is answered with one of these, never with a trap.
+public enum StoreError: Error, Equatable, Sendable {
+  /// The device failed. `code` is the platform's error number (`errno` on POSIX systems).
+  case device(operation: DeviceOperation, offset: UInt64, code: Int32)
+  /// There is no room left on the device for `bytes` more bytes. Nothing was changed. Free space, then try again.
+  case deviceFull(bytes: UInt64)
+  /// A commit was refused because it would use the room kept for the next checkpoint. Nothing was changed.
+  /// Free space on the device, or commit less; deleting is possible again after a checkpoint.
+  case reserveExhausted(neededBytes: UInt64)
+  /// The file is not what was written: `detail` says which check failed, `place` and `offset` (bytes from the start of
+  /// the file) where. Restore from a backup; nothing of the damaged part was returned as data.
+  case corrupt(place: StorePlace, offset: UInt64, detail: StaticString)
+  /// The file is not a Cambium store.
+  case notAStore
+  /// The file is a Cambium store of a format or with features that this version does not know.
+  case unsupportedFormat(version: UInt32, features: UInt64)
+  /// A write failed at a point after which nothing more can be promised. Reads go on; close the store and open it again.
+  case poisoned
+  /// The store was closed.
+  case closed
+  /// The store was opened for reading only.
+  case readOnly
+  /// Another handle or process has the store open, or another transaction holds the turn to write.
+  case busy
+  /// A key is longer than a quarter of a page (`limit` bytes).
+  case keyTooLong(length: Int, limit: Int)
+  /// A value is longer than the format allows (`limit` bytes).
+  case valueTooLong(length: UInt64, limit: UInt64)
+  /// No tree has this identifier, or it was dropped.
+  case noSuchTree(TreeID)
+  /// The tree has the other kind of keys.
+  case wrongTreeKind(TreeID)
+  /// A snapshot or retained commit is no longer there.
+  case snapshotExpired
+  /// The caller did what the documentation rules out; `detail` says what.
+  case misuse(StaticString)
+
+  public static func == (a: StoreError, b: StoreError) -> Bool {
+    switch (a, b) {
+    case (.device(let o, let x, let c), .device(let p, let y, let d)): return o == p && x == y && c == d
+    case (.deviceFull(let x), .deviceFull(let y)): return x == y
+    case (.reserveExhausted(let x), .reserveExhausted(let y)): return x == y
+    case (.corrupt(let p, let x, _), .corrupt(let q, let y, _)): return p == q && x == y
+    case (.notAStore, .notAStore), (.poisoned, .poisoned), (.closed, .closed), (.readOnly, .readOnly),
+      (.busy, .busy), (.snapshotExpired, .snapshotExpired):
+      return true
+    case (.unsupportedFormat(let v, let f), .unsupportedFormat(let w, let g)): return v == w && f == g
+    case (.keyTooLong(let x, let l), .keyTooLong(let y, let m)): return x == y && l == m
+    case (.valueTooLong(let x, let l), .valueTooLong(let y, let m)): return x == y && l == m
+    case (.noSuchTree(let x), .noSuchTree(let y)): return x == y
+    case (.wrongTreeKind(let x), .wrongTreeKind(let y)): return x == y
+    case (.misuse, .misuse): return true
+    default: return false
+    }
+  }
+}
+
+/// The device operation that failed.
+public enum DeviceOperation: UInt8, Equatable, Sendable {
+  case open, size, read, write, sync, resize, lock, rename, close
+}
+
+/// The part of a store that a corruption report names.
+public enum StorePlace: Equatable, Sendable {
+  case superblock
+  case directory
+  case segment
+  case log
+  case page(tree: TreeID)
+  case extent(value: UInt64)
+  case record
+  case key
+}

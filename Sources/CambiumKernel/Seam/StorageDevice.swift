@@ -1,0 +1,27 @@
+/// The storage seam: what the kernel asks of a file. The real file, memory, and the simulated, failing and counting
+/// disks of the tests stand behind it.
+///
+/// Every method may be called from any thread; calls that change the device are made by one thread at a time, reads
+/// and `sync` may run beside them. Throws only `StoreError.device` and `StoreError.deviceFull`.
+public protocol StorageDevice: AnyObject, Sendable {
+  /// The size in bytes.
+  func size() throws(StoreError) -> UInt64
+
+  /// Fills `buffer` with the bytes from `offset` on, and returns how many there were: fewer than asked only at the end
+  /// of the device.
+  func read(at offset: UInt64, into buffer: UnsafeMutableRawBufferPointer) throws(StoreError) -> Int
+
+  /// Writes all of `bytes` at `offset`, growing the device if it ends before. What was written is durable when a
+  /// `sync` begun afterwards has returned; until then a power cut may keep any part of it.
+  func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(StoreError)
+
+  /// Makes everything written before the call durable, the size included.
+  func sync() throws(StoreError)
+
+  /// Makes the device `size` bytes long. New bytes read as zero and their room is reserved, so that writing to them
+  /// later cannot fail for want of room.
+  func resize(to size: UInt64) throws(StoreError)
+
+  /// Gives up the device. Nothing else is called afterwards.
+  func close()
+}
