@@ -16,3 +16,10 @@ public enum TreeKind: UInt8, Sendable {
   /// Byte strings in lexicographic order.
   case bytes = 2
 }
+
+extension TreeID {
+  /// The kernel's own tree of large values: value id and extent number to extent.
+  static let extents = TreeID(rawValue: 1)
+  /// Identifiers below this one are the kernel's.
+  static let firstFree: UInt32 = 16
+}

@@ -1,0 +1,76 @@
+import Synchronization
+
+/// Announces which reads are running, so that a page's memory is used again only when no read that might still look at
+/// it runs (epoch-based reclamation).
+///
+/// A read takes a slot, writes the current epoch into it, and clears it when done: one compare-and-swap and one store,
+/// no lock, no reference count. Memory retired in epoch e may be used again once every taken slot holds a later epoch.
+/// When all slots are taken, further reads are counted in `overflow`, and nothing is reclaimed while any of them runs.
+final class ReaderSlots: @unchecked Sendable {
+  private static let slotCount = 64
+  private static let stride = 64 / MemoryLayout<UInt>.size
+
+  private let slots: UnsafeMutablePointer<Atomic<UInt>>
+  private let epoch = Atomic<UInt>(1)
+  private let overflow = Atomic<UInt>(0)
+
+  init() {
+    slots = .allocate(capacity: Self.slotCount * Self.stride)
+    for i in 0..<(Self.slotCount * Self.stride) { (slots + i).initialize(to: Atomic(0)) }
+  }
+
+  deinit {
+    slots.deinitialize(count: Self.slotCount * Self.stride)
+    slots.deallocate()
+  }
+
+  /// Begins a read; give what it answers to ``leave(_:)``. `hint` spreads readers over the slots.
+  @inline(__always)
+  func enter(_ hint: Int) -> Int {
+    let now = epoch.load(ordering: .sequentiallyConsistent)
+    let first = hint & (Self.slotCount - 1)
+    if slots[first &* Self.stride].compareExchange(
+      expected: 0, desired: now, ordering: .sequentiallyConsistent
+    ).exchanged {
+      return first
+    }
+    return enterElsewhere(first)
+  }
+
+  @inline(never)
+  private func enterElsewhere(_ first: Int) -> Int {
+    for i in 1..<Self.slotCount {
+      let slot = (first + i) & (Self.slotCount - 1)
+      let now = epoch.load(ordering: .sequentiallyConsistent)
+      if slots[slot * Self.stride].compareExchange(
+        expected: 0, desired: now, ordering: .sequentiallyConsistent
+      ).exchanged {
+        return slot
+      }
+    }
+    overflow.wrappingAdd(1, ordering: .sequentiallyConsistent)
+    return -1
+  }
+
+  @inline(__always)
+  func leave(_ slot: Int) {
+    if slot >= 0 {
+      slots[slot &* Self.stride].store(0, ordering: .releasing)
+    } else {
+      overflow.wrappingSubtract(1, ordering: .releasing)
+    }
+  }
+
+  /// Ends the current epoch and returns it: what was unlinked before the call may be reused when ``isQuiet(since:)``.
+  func retire() -> UInt { epoch.wrappingAdd(1, ordering: .sequentiallyConsistent).oldValue }
+
+  /// Whether every read that was running in epoch `retired` has ended.
+  func isQuiet(since retired: UInt) -> Bool {
+    if overflow.load(ordering: .sequentiallyConsistent) > 0 { return false }
+    for i in 0..<Self.slotCount {
+      let value = slots[i * Self.stride].load(ordering: .sequentiallyConsistent)
+      if value != 0, value <= retired { return false }
+    }
+    return true
+  }
+}

@@ -1,0 +1,35 @@
+/// Memory that is given out piece by piece and freed all at once.
+struct Arena: ~Copyable {
+  private var chunks: [UnsafeMutableRawPointer] = []
+  private var next: UnsafeMutableRawPointer?
+  private var left = 0
+  private var chunkSize = 4096
+  /// Bytes held, used or not.
+  private(set) var bytes = 0
+
+  deinit { for chunk in chunks { chunk.deallocate() } }
+
+  /// `count` bytes, aligned to 8.
+  mutating func allocate(_ count: Int) -> UnsafeMutableRawPointer {
+    let size = roundUp(count, to: 8)
+    if size <= left, let p = next {
+      next = p + size
+      left -= size
+      return p
+    }
+    if size > chunkSize / 4 {
+      // A large piece gets a chunk of its own, and the current chunk goes on being used.
+      let chunk = UnsafeMutableRawPointer.allocate(byteCount: size, alignment: 8)
+      chunks.append(chunk)
+      bytes += size
+      return chunk
+    }
+    let chunk = UnsafeMutableRawPointer.allocate(byteCount: chunkSize, alignment: 8)
+    chunks.append(chunk)
+    bytes += chunkSize
+    next = chunk + size
+    left = chunkSize - size
+    if chunkSize < 1 << 20 { chunkSize *= 2 }
+    return chunk
+  }
+}

@@ -1,0 +1,160 @@
+import Synchronization
+
+/// The logical changes to all trees since a checkpoint, held in memory: what the log holds, indexed.
+///
+/// One thread at a time writes (who has the turn); any number read beside it, without locks. A table is never shrunk; it
+/// is dropped whole when the checkpoint that took it in has been published and the last view that needs it is gone.
+final class DeltaTable: @unchecked Sendable {
+  private static let bucketCount = 64
+
+  private var arena = Arena()
+  private let buckets: UnsafeMutablePointer<Atomic<UInt>>
+  private var random: UInt64 = 0x2545_F491_4F6C_DD1D
+  /// Number of nodes, the rolled-back ones included. For the writer.
+  private(set) var nodeCount = 0
+  /// Trees that have a list here, in the order of their first change. For the writer.
+  private(set) var trees: [TreeID] = []
+
+  init() {
+    buckets = .allocate(capacity: Self.bucketCount)
+    for i in 0..<Self.bucketCount { (buckets + i).initialize(to: Atomic(0)) }
+  }
+
+  deinit {
+    buckets.deinitialize(count: Self.bucketCount)
+    buckets.deallocate()
+  }
+
+  /// Bytes of memory held. For the writer.
+  var bytes: Int { arena.bytes }
+
+  @inline(__always)
+  func list(_ tree: TreeID) -> DeltaList? {
+    let bucket = Int(truncatingIfNeeded: tree.rawValue) & (Self.bucketCount - 1)
+    var list = UnsafeMutableRawPointer(bitPattern: buckets[bucket].load(ordering: .acquiring)).map(DeltaList.init(p:))
+    while let l = list {
+      if l.tree == tree { return l }
+      list = l.nextInBucket
+    }
+    return nil
+  }
+
+  /// The list of `tree`, made if there is none yet. For the writer.
+  func makeList(_ tree: TreeID, _ kind: TreeKind) -> DeltaList {
+    if let l = list(tree) { return l }
+    let bucket = Int(truncatingIfNeeded: tree.rawValue) & (Self.bucketCount - 1)
+    let made = DeltaList.initialize(
+      arena.allocate(DeltaList.size), tree: tree, kind: kind, next: buckets[bucket].load(ordering: .relaxed))
+    buckets[bucket].store(UInt(bitPattern: made.p), ordering: .releasing)
+    trees.append(tree)
+    return made
+  }
+
+  /// Adds a change. For the writer.
+  @discardableResult
+  func add(
+    _ list: DeltaList, sequence: UInt64, key: TreeKey, value: UnsafeRawBufferPointer, op: DeltaOp, effect: Int
+  ) -> DeltaNode {
+    random ^= random &<< 13
+    random ^= random &>> 7
+    random ^= random &<< 17
+    var height = 1
+    var bits = random
+    while height < DeltaNode.tallest, bits & 3 == 0 {
+      height += 1
+      bits >>= 2
+    }
+    let p = arena.allocate(DeltaNode.size(height: height, keyCount: key.count, valueCount: value.count))
+    let node = DeltaNode.initialize(
+      p, sequence: sequence, key: key, value: value, op: op, effect: effect, height: height)
+    list.insert(node)
+    nodeCount += 1
+    return node
+  }
+
+  /// Adds an event: the tree was made or dropped, or its count or a counter changed. For the writer.
+  func addEvent(_ list: DeltaList, _ kind: DeltaEvent.Kind, sequence: UInt64, index: UInt32, total: Int64) {
+    let p = arena.allocate(DeltaEvent.size)
+    _ = DeltaEvent.initialize(
+      p, next: list.events(kind).pointee.load(ordering: .relaxed), kind: kind, sequence: sequence, index: index,
+      total: total)
+    list.events(kind).pointee.store(UInt(bitPattern: p), ordering: .releasing)
+  }
+}
+
+/// Something that happened to a tree as a whole: newest first in a list.
+///
+///      0      8          16      24      28     32
+///     +------+----------+-------+-------+------+
+///     | next | sequence | total | index | kind |
+///     +------+----------+-------+-------+------+
+struct DeltaEvent {
+  enum Kind: UInt8 {
+    case created = 1
+    case dropped = 2
+    /// `total` is the change to the number of entries since this table began.
+    case count = 3
+    /// `total` is the change to counter `index` since this table began.
+    case counter = 4
+  }
+
+  static let size = 32
+  let p: UnsafeMutableRawPointer
+
+  var next: DeltaEvent? {
+    UnsafeMutableRawPointer(bitPattern: UnsafeRawPointer(p).load(as: UInt.self)).map(DeltaEvent.init(p:))
+  }
+  var sequence: UInt64 { UnsafeRawPointer(p).load(fromByteOffset: 8, as: UInt64.self) }
+  var total: Int64 { UnsafeRawPointer(p).load(fromByteOffset: 16, as: Int64.self) }
+  var index: UInt32 { UnsafeRawPointer(p).load(fromByteOffset: 24, as: UInt32.self) }
+  var kind: Kind { Kind(rawValue: UnsafeRawPointer(p).u8(28)) ?? .count }
+
+  static func initialize(
+    _ p: UnsafeMutableRawPointer, next: UInt, kind: Kind, sequence: UInt64, index: UInt32, total: Int64
+  ) -> DeltaEvent {
+    p.zero(size)
+    p.storeBytes(of: next, as: UInt.self)
+    p.storeBytes(of: sequence, toByteOffset: 8, as: UInt64.self)
+    p.storeBytes(of: total, toByteOffset: 16, as: Int64.self)
+    p.storeBytes(of: index, toByteOffset: 24, as: UInt32.self)
+    p.put(kind.rawValue, 28)
+    return DeltaEvent(p: p)
+  }
+}
+
+extension DeltaList {
+  /// The newest event of a kind with a sequence of at most `upTo`.
+  @inline(__always)
+  func event(_ kind: DeltaEvent.Kind, upTo: UInt64, index: UInt32 = 0) -> DeltaEvent? {
+    var event = UnsafeMutableRawPointer(bitPattern: events(kind).pointee.load(ordering: .acquiring))
+      .map(DeltaEvent.init(p:))
+    while let e = event {
+      if e.sequence <= upTo, e.index == index { return e }
+      event = e.next
+    }
+    return nil
+  }
+
+  func wasCreated(upTo: UInt64) -> Bool { event(.created, upTo: upTo) != nil }
+  func wasDropped(upTo: UInt64) -> Bool { event(.dropped, upTo: upTo) != nil }
+
+  /// How much the number of entries changed up to a sequence, since the table began.
+  func countChange(upTo: UInt64) -> Int64 { event(.count, upTo: upTo)?.total ?? 0 }
+
+  /// How much a counter changed up to a sequence, since the table began.
+  func counterChange(_ index: UInt32, upTo: UInt64) -> Int64 {
+    event(.counter, upTo: upTo, index: index)?.total ?? 0
+  }
+
+  /// The numbers of the counters that changed.
+  func counterIndexes(upTo: UInt64) -> [UInt32] {
+    var found: [UInt32] = []
+    var event = UnsafeMutableRawPointer(bitPattern: events(.counter).pointee.load(ordering: .acquiring))
+      .map(DeltaEvent.init(p:))
+    while let e = event {
+      if e.sequence <= upTo, !found.contains(e.index) { found.append(e.index) }
+      event = e.next
+    }
+    return found
+  }
+}

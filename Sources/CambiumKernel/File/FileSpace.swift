@@ -1,0 +1,99 @@
+/// The room in the file: which part is used for what, and where new segments go. Used by who has the turn to write.
+final class FileSpace {
+  let device: any StorageDevice
+  let environment: any StoreEnvironment
+  let storeSeed: UInt64
+  var table = SegmentTable()
+  var session: UInt64 = 0
+  var durablePublication: UInt64 = 0
+  /// New segments go below this unit, and the file does not grow, while set: for compaction.
+  var limitUnit: UInt32?
+  /// Bytes of zeros written so far to prepare log space.
+  var preparedBytes: UInt64 = 0
+
+  init(device: any StorageDevice, environment: any StoreEnvironment, storeSeed: UInt64) {
+    self.device = device
+    self.environment = environment
+    self.storeSeed = storeSeed
+  }
+
+  /// The usual size of a new segment: a sixteenth of the file, from one unit to 64.
+  var preferredUnits: UInt32 {
+    var units: UInt32 = 1
+    while units < UInt32(SegmentTable.maxUnits), units * 16 <= table.fileUnits { units *= 2 }
+    return units
+  }
+
+  /// A new segment, in free room if there is some, else behind the end of the file.
+  ///
+  /// - Throws: ``StoreError/deviceFull(bytes:)``.
+  func allocate(_ kind: Segment.Kind, wanted: UInt32, least: UInt32, born: UInt64) throws(StoreError) -> Segment {
+    let wanted = min(wanted, UInt32(SegmentTable.maxUnits))
+    guard least <= UInt32(SegmentTable.maxUnits) else {
+      throw .misuse("a segment longer than 1 MiB was asked for")
+    }
+    // A run that is far shorter than wanted is left alone, unless there is nothing better.
+    let decent = max(least, wanted / 4)
+    if let free = table.findFree(wanted: wanted, least: decent, below: limitUnit ?? .max) {
+      return take(free.start, free.units, kind, born)
+    }
+    if let free = table.findFree(wanted: wanted, least: least, below: limitUnit ?? .max) {
+      return take(free.start, free.units, kind, born)
+    }
+    if limitUnit != nil { throw .deviceFull(bytes: UInt64(wanted) * UInt64(SegmentTable.unitSize)) }
+    let used = table.usedUnits
+    try grow(to: UInt64(used) + UInt64(wanted), least: UInt64(used) + UInt64(least))
+    guard let free = table.findFree(wanted: wanted, least: least) else {
+      throw .deviceFull(bytes: UInt64(wanted) * UInt64(SegmentTable.unitSize))
+    }
+    return take(free.start, free.units, kind, born)
+  }
+
+  private func take(_ start: UInt32, _ units: UInt32, _ kind: Segment.Kind, _ born: UInt64) -> Segment {
+    let s = Segment(start: start, units: units, kind: kind, used: UInt32(SegmentHeader.size), born: born)
+    _ = table.insert(s)
+    return s
+  }
+
+  /// Makes the file at least `least` units long, `wanted` if the device has the room, and a little more in a large file.
+  private func grow(to wanted: UInt64, least: UInt64) throws(StoreError) {
+    guard wanted < UInt64(UInt32.max) else { throw .deviceFull(bytes: 0) }
+    let extra = min(UInt64(table.fileUnits) / 16, 64)
+    for target in [wanted + extra, wanted, least] {
+      do throws(StoreError) {
+        try device.resize(to: target * UInt64(SegmentTable.unitSize))
+        table.fileUnits = UInt32(target)
+        return
+      } catch {
+        guard case .deviceFull = error else { throw error }
+        if target == least { throw error }
+      }
+    }
+  }
+
+  /// Makes sure that `units` are free, growing the file if need be.
+  func reserve(_ units: UInt64) throws(StoreError) {
+    let free = table.freeUnits
+    if free >= units { return }
+    try grow(to: UInt64(table.fileUnits) + (units - free), least: UInt64(table.fileUnits) + (units - free))
+  }
+
+  func header(for s: Segment, salt: UInt64? = nil) -> SegmentHeader {
+    SegmentHeader(
+      units: s.units, salt: salt ?? environment.randomBits(), session: session,
+      durablePublication: durablePublication, born: s.born, start: s.start, kind: s.kind)
+  }
+
+  /// Notes that `ref` is not reached any more from the publication under way on.
+  func release(_ address: UInt64, _ length: Int) {
+    guard let i = table.index(of: address) else { return }
+    let n = UInt32(truncatingIfNeeded: length)
+    table[i].live = table[i].live >= n ? table[i].live - n : 0
+  }
+
+  /// Notes that `length` bytes at `address` are reached.
+  func retain(_ address: UInt64, _ length: Int) {
+    guard let i = table.index(of: address) else { return }
+    table[i].live &+= UInt32(truncatingIfNeeded: length)
+  }
+}

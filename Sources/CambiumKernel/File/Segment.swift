@@ -1,0 +1,130 @@
+/// A run of whole units of the file that holds one kind of content.
+struct Segment {
+  enum Kind: UInt8 {
+    case log = 1
+    case pages = 2
+    case values = 3
+  }
+
+  /// In units from the start of the file.
+  var start: UInt32
+  var units: UInt32
+  var kind: Kind
+  /// Bytes appended so far, the header included.
+  var used: UInt32
+  /// Bytes of pages or extents in it that the newest state reaches.
+  var live: UInt32 = 0
+  /// The publication that is the first to reach anything in it.
+  var born: UInt64
+  /// The publication from which on nothing in it is reached any more; 0 while something is.
+  var dead: UInt64 = 0
+
+  var address: UInt64 { UInt64(start) * UInt64(SegmentTable.unitSize) }
+  var length: Int { Int(units) * SegmentTable.unitSize }
+  var end: UInt32 { start + units }
+
+  // In the directory, 36 bytes: start, units (u32), kind (u8), zero (u8, u16), used, live (u32), born, dead (u64).
+  static let encodedSize = 36
+
+  func write(to w: inout ByteWriter) {
+    w.u32(start)
+    w.u32(units)
+    w.u8(kind.rawValue)
+    w.u8(0)
+    w.u16(0)
+    w.u32(used)
+    w.u32(live)
+    w.u64(born)
+    w.u64(dead)
+  }
+
+  init(start: UInt32, units: UInt32, kind: Kind, used: UInt32, born: UInt64) {
+    self.start = start
+    self.units = units
+    self.kind = kind
+    self.used = used
+    self.born = born
+  }
+
+  init?(_ r: inout ByteReader) {
+    guard let start = r.u32(), let units = r.u32(), let rawKind = r.u8(), r.u8() != nil, r.u16() != nil,
+      let used = r.u32(), let live = r.u32(), let born = r.u64(), let dead = r.u64(),
+      let kind = Kind(rawValue: rawKind), units > 0, units <= UInt32(SegmentTable.maxUnits),
+      start >= SegmentTable.firstUnit, !start.addingReportingOverflow(units).overflow,
+      Int(used) <= Int(units) * SegmentTable.unitSize, live <= used
+    else { return nil }
+    self.start = start
+    self.units = units
+    self.kind = kind
+    self.used = used
+    self.live = live
+    self.born = born
+    self.dead = dead
+  }
+}
+
+/// The first 64 bytes of every segment.
+///
+///      0       4       8          16      24        32          40      48      52     53
+///     +-------+-------+----------+-------+---------+-----------+-------+-------+------+------+
+///     | magic | units | checksum | salt  | session | durable   | born  | start | kind | zero |
+///     |       |       |          |       |         | publicat. |       | unit  |      |      |
+///     +-------+-------+----------+-------+---------+-----------+-------+-------+------+------+
+struct SegmentHeader {
+  static let size = 64
+  static let magic: UInt32 = 0x4745_5343  // "CSEG"
+
+  var units: UInt32
+  var salt: UInt64
+  var session: UInt64
+  var durablePublication: UInt64
+  var born: UInt64
+  var start: UInt32
+  var kind: Segment.Kind
+
+  func write(to p: UnsafeMutableRawPointer, storeSeed: UInt64) {
+    p.zero(Self.size)
+    p.put(Self.magic, 0)
+    p.put(units, 4)
+    p.put(salt, 16)
+    p.put(session, 24)
+    p.put(durablePublication, 32)
+    p.put(born, 40)
+    p.put(start, 48)
+    p.put(kind.rawValue, 52)
+    p.put(Self.sum(UnsafeRawPointer(p), storeSeed, start), 8)
+  }
+
+  private static func sum(_ p: UnsafeRawPointer, _ storeSeed: UInt64, _ start: UInt32) -> UInt64 {
+    let seed = Checksum.mix(storeSeed, UInt64(start) ^ p.u64(0))
+    return Checksum.of(UnsafeRawBufferPointer(start: p + 16, count: Self.size - 16), seed: seed)
+  }
+
+  init(units: UInt32, salt: UInt64, session: UInt64, durablePublication: UInt64, born: UInt64, start: UInt32,
+    kind: Segment.Kind
+  ) {
+    self.units = units
+    self.salt = salt
+    self.session = session
+    self.durablePublication = durablePublication
+    self.born = born
+    self.start = start
+    self.kind = kind
+  }
+
+  /// Reads the header of the segment at unit `start`; nil if the bytes are not one.
+  init?(_ b: UnsafeRawBufferPointer, start: UInt32, storeSeed: UInt64) {
+    guard b.count >= Self.size else { return nil }
+    let p = b.start
+    guard p.u32(0) == Self.magic, p.u64(8) == Self.sum(p, storeSeed, start), p.u32(48) == start,
+      let kind = Segment.Kind(rawValue: p.u8(52)), p.u32(4) > 0, p.u32(4) <= UInt32(SegmentTable.maxUnits)
+    else { return nil }
+    units = p.u32(4)
+    salt = p.u64(16)
+    session = p.u64(24)
+    durablePublication = p.u64(32)
+    born = p.u64(40)
+    self.start = start
+    self.kind = kind
+  }
+}

@@ -1,0 +1,128 @@
+/// Appends pages or extents to segments, buffered: one write call for many pages.
+///
+/// Nothing written here is reached by anything before its publication; until then a crash forgets it, and an abandoned
+/// pass takes its segments back.
+final class SegmentWriter {
+  private let space: FileSpace
+  private let kind: Segment.Kind
+  private let buffer: UnsafeMutableRawPointer
+  private let bufferSize: Int
+  private var bufferAddress: UInt64 = 0
+  private var buffered = 0
+  private var currentStart: UInt32 = 0
+  /// Segments that this writer allocated since ``begin(born:)``.
+  private(set) var allocated: [UInt32] = []
+  private var beganWith: (start: UInt32, used: UInt32) = (0, 0)
+  private var born: UInt64 = 0
+  /// Bytes written since the writer was made.
+  private(set) var bytesWritten: UInt64 = 0
+
+  init(space: FileSpace, kind: Segment.Kind, bufferSize: Int) {
+    self.space = space
+    self.kind = kind
+    self.bufferSize = bufferSize
+    buffer = .allocate(byteCount: bufferSize, alignment: 64)
+  }
+
+  deinit { buffer.deallocate() }
+
+  /// Begins a pass whose pages will be reached from publication `born` on.
+  func begin(born: UInt64) {
+    self.born = born
+    allocated.removeAll()
+    if currentStart != 0, let i = space.table.index(start: currentStart), space.table[i].kind == kind {
+      beganWith = (currentStart, space.table[i].used)
+    } else {
+      currentStart = 0
+      beganWith = (0, 0)
+    }
+  }
+
+  /// Goes on with a segment that has room, as found at opening.
+  func adopt(start: UInt32) { currentStart = start }
+
+  /// The segment being filled; 0 if there is none.
+  var current: UInt32 { currentStart }
+
+  /// Gives back what the pass took: the content was never reached.
+  func abandon() {
+    buffered = 0
+    for start in allocated { space.table.remove(start: start) }
+    allocated.removeAll()
+    currentStart = beganWith.start
+    if currentStart != 0, let i = space.table.index(start: currentStart) { space.table[i].used = beganWith.used }
+  }
+
+  /// Makes the writer forget its segment, so that the next byte goes to a new one.
+  func leaveSegment() throws(StoreError) {
+    try flush()
+    currentStart = 0
+  }
+
+  /// Bytes that fit behind one another into the present segment.
+  var room: Int {
+    guard currentStart != 0, let i = space.table.index(start: currentStart) else { return 0 }
+    return space.table[i].length - Int(space.table[i].used)
+  }
+
+  /// Appends `bytes`, whose count is a multiple of 16, and answers their address. They are on the device after
+  /// ``flush()``. `wantedUnits` is the size of a segment to be allocated for them.
+  func append(_ bytes: UnsafeRawBufferPointer, wantedUnits: UInt32? = nil) throws(StoreError) -> UInt64 {
+    if room < bytes.count {
+      try flush()
+      let least = UInt32((bytes.count + SegmentHeader.size + SegmentTable.unitSize - 1) / SegmentTable.unitSize)
+      try openSegment(wanted: max(least, wantedUnits ?? space.preferredUnits), least: least)
+    }
+    guard let i = space.table.index(start: currentStart) else { throw .misuse("segment writer without a segment") }
+    let address = space.table[i].address + UInt64(space.table[i].used)
+    if buffered == 0 { bufferAddress = address }
+    if buffered + bytes.count > bufferSize {
+      try flush()
+      bufferAddress = address
+    }
+    if bytes.count > bufferSize {
+      try space.device.write(bytes, at: address)
+      bytesWritten += UInt64(bytes.count)
+    } else {
+      buffer.put(bytes, buffered)
+      buffered += bytes.count
+    }
+    space.table[i].used += UInt32(bytes.count)
+    return address
+  }
+
+  /// Goes on in a new segment. Nothing is buffered.
+  private func openSegment(wanted: UInt32, least: UInt32) throws(StoreError) {
+    let segment = try space.allocate(kind, wanted: wanted, least: least, born: born)
+    currentStart = segment.start
+    allocated.append(segment.start)
+    bufferAddress = segment.address
+    space.header(for: segment).write(to: buffer, storeSeed: space.storeSeed)
+    buffered = SegmentHeader.size
+  }
+
+  /// Hands what is buffered to the device.
+  func flush() throws(StoreError) {
+    if buffered == 0 { return }
+    try space.device.write(UnsafeRawBufferPointer(start: buffer, count: buffered), at: bufferAddress)
+    bytesWritten += UInt64(buffered)
+    buffered = 0
+  }
+}
+
+extension SegmentWriter {
+  /// Takes `length` bytes of room (a multiple of 16) without writing, and answers their address; the caller writes there
+  /// itself. What was appended before is handed to the device first.
+  func place(_ length: Int) throws(StoreError) -> UInt64 {
+    try flush()
+    if room < length {
+      let least = UInt32((length + SegmentHeader.size + SegmentTable.unitSize - 1) / SegmentTable.unitSize)
+      try openSegment(wanted: max(least, space.preferredUnits), least: least)
+      try flush()
+    }
+    guard let i = space.table.index(start: current) else { throw .misuse("segment writer without a segment") }
+    let address = space.table[i].address + UInt64(space.table[i].used)
+    space.table[i].used += UInt32(length)
+    return address
+  }
+}

@@ -1,0 +1,189 @@
+// The superblock: four copies of 4,096 bytes at the start of the file, two slots of two copies each.
+//
+//     0               4096            8192            12288           16384
+//     +---------------+---------------+---------------+---------------+------ segments
+//     | slot 0 copy 0 | slot 0 copy 1 | slot 1 copy 0 | slot 1 copy 1 |
+//     +---------------+---------------+---------------+---------------+
+//
+// Publication n goes to slot n mod 2. A copy:
+//
+//        0  magic "CAMBIUM\0"                       96  reference of the directory's index (16)
+//        8  format version (u32)                   112  bytes of the directory (u64)
+//       12  size of a segment unit (u32)           120  session (u64)
+//       16  features: compatible (u64)             128  sequence known durable when this was written (u64)
+//       24  features: read-only compatible (u64)   136  clean (u8), number of log pieces (u8), checksum kind (u8),
+//       32  features: incompatible (u64)                durability of the last session (u8)
+//       40  UUID (16)                              140  Unicode version of the keys (u32)
+//       56  page size (u32)                        144  file length in units (u64)
+//       60  cipher nonce, tag sizes (u16, u16)     152  publication of the directory, "generation" (u64)
+//       64  made, ms since 1970 (u64)              160  log pieces, 48 bytes each, at most 16
+//       72  schema version hash room (16, zero)    ...  zero
+//       88  publication (u64)                     4088  checksum of bytes 0..<4088, seeded with the copy's offset
+//
+// Log pieces are the stretches of log that hold the commits after the directory, in order; see LogPiece.
+
+struct Superblock {
+  static let copySize = 4096
+  static let regionSize = 16384
+  static let formatVersion: UInt32 = 1
+  static let maxPieces = 16
+  static let magic: UInt64 = 0x004D_5549_424D_4143  // "CAMBIUM\0" read as a little-endian number
+  static let checksumKind: UInt8 = 1
+
+  var featuresCompatible: UInt64 = 0
+  var featuresReadOnly: UInt64 = 0
+  var featuresIncompatible: UInt64 = 0
+  var uuid: (UInt64, UInt64) = (0, 0)
+  var pageSize: UInt32 = 4096
+  var created: UInt64 = 0
+  var publication: UInt64 = 0
+  var directory: PageRef = .none
+  var directoryBytes: UInt64 = 0
+  var session: UInt64 = 0
+  var durableSequence: UInt64 = 0
+  var isClean = false
+  var unicodeVersion: UInt32 = 0
+  var fileUnits: UInt64 = 0
+  var generation: UInt64 = 0
+  var pieces: [LogPiece] = []
+
+  /// The seed of every checksum in this store.
+  var storeSeed: UInt64 { Checksum.mix(uuid.0, uuid.1) }
+
+  var slot: Int { Int(truncatingIfNeeded: publication & 1) }
+
+  static func offset(slot: Int, copy: Int) -> UInt64 { UInt64(slot * 2 + copy) * UInt64(copySize) }
+
+  private static func seed(_ offset: UInt64) -> UInt64 { Checksum.mix(magic, offset) }
+
+  /// The bytes of the copy at `offset`.
+  func encoded(at offset: UInt64) -> [UInt8] {
+    var w = ByteWriter()
+    w.u64(Self.magic)
+    w.u32(Self.formatVersion)
+    w.u32(UInt32(SegmentTable.unitSize))
+    w.u64(featuresCompatible)
+    w.u64(featuresReadOnly)
+    w.u64(featuresIncompatible)
+    w.u64(uuid.0)
+    w.u64(uuid.1)
+    w.u32(pageSize)
+    w.u32(0)
+    w.u64(created)
+    w.u64(0)
+    w.u64(0)
+    w.u64(publication)
+    w.u64(directory.location)
+    w.u64(directory.checksum)
+    w.u64(directoryBytes)
+    w.u64(session)
+    w.u64(durableSequence)
+    w.u8(isClean ? 1 : 0)
+    w.u8(UInt8(truncatingIfNeeded: pieces.count))
+    w.u8(Self.checksumKind)
+    w.u8(0)
+    w.u32(unicodeVersion)
+    w.u64(fileUnits)
+    w.u64(generation)
+    for piece in pieces { piece.write(to: &w) }
+    w.zeros(Self.copySize - 8 - w.count)
+    let sum = w.bytes.withUnsafeBytes { Checksum.of($0, seed: Self.seed(offset)) }
+    w.u64(sum)
+    return w.bytes
+  }
+
+  enum Decoded {
+    case valid(Superblock)
+    /// No Cambium magic here.
+    case foreign
+    /// The magic is there, but the checksum or a field is not right.
+    case damaged
+    case unsupported(version: UInt32, features: UInt64)
+  }
+
+  static func decode(_ b: UnsafeRawBufferPointer, at offset: UInt64, readOnly: Bool) -> Decoded {
+    guard b.count == copySize else { return .foreign }
+    let p = b.start
+    guard p.u64(0) == magic else { return .foreign }
+    let sum = Checksum.of(UnsafeRawBufferPointer(rebasing: b[0..<(copySize - 8)]), seed: seed(offset))
+    guard p.u64(copySize - 8) == sum else { return .damaged }
+    let version = p.u32(8)
+    var s = Superblock()
+    s.featuresCompatible = p.u64(16)
+    s.featuresReadOnly = p.u64(24)
+    s.featuresIncompatible = p.u64(32)
+    let unknown = s.featuresIncompatible | (readOnly ? 0 : s.featuresReadOnly)
+    guard version == formatVersion, unknown == 0, p.u32(60) == 0, p.u8(138) == checksumKind else {
+      return .unsupported(version: version, features: unknown)
+    }
+    s.uuid = (p.u64(40), p.u64(48))
+    s.pageSize = p.u32(56)
+    s.created = p.u64(64)
+    s.publication = p.u64(88)
+    s.directory = PageRef(p, 96)
+    s.directoryBytes = p.u64(112)
+    s.session = p.u64(120)
+    s.durableSequence = p.u64(128)
+    s.isClean = p.u8(136) == 1
+    s.unicodeVersion = p.u32(140)
+    s.fileUnits = p.u64(144)
+    s.generation = p.u64(152)
+    let count = Int(p.u8(137))
+    guard p.u32(12) == UInt32(SegmentTable.unitSize), StoreOptions.isPageSize(Int(s.pageSize)), count >= 1,
+      count <= maxPieces, s.slot == Int(offset / UInt64(copySize)) / 2
+    else { return .damaged }
+    for i in 0..<count { s.pieces.append(LogPiece(p, 160 + i * LogPiece.size)) }
+    return .valid(s)
+  }
+}
+
+/// A stretch of the log, within which records follow one another and name their predecessor.
+///
+///     0        8          16               24                    32      40      44
+///     +--------+----------+----------------+---------------------+-------+-------+-------+
+///     | start  | session  | first sequence | checksum before the | end   | next  | segm. |
+///     |        |          |                | first record        | 0=open| (unit)| (unit)|
+///     +--------+----------+----------------+---------------------+-------+-------+-------+
+///
+/// `start` and `end` are addresses in the file; `segment` is the log segment that `start` lies in (or just behind), `next` the log segment that follows the one `start` lies in, for the
+/// case that the piece has no record in it yet.
+struct LogPiece: Equatable {
+  static let size = 48
+
+  var start: UInt64
+  var session: UInt64
+  var firstSequence: UInt64
+  var checksumBefore: UInt64
+  var end: UInt64 = 0
+  var next: UInt32 = 0
+  var segment: UInt32 = 0
+
+  init(start: UInt64, segment: UInt32, session: UInt64, firstSequence: UInt64, checksumBefore: UInt64, next: UInt32) {
+    self.start = start
+    self.segment = segment
+    self.session = session
+    self.firstSequence = firstSequence
+    self.checksumBefore = checksumBefore
+    self.next = next
+  }
+
+  init(_ p: UnsafeRawPointer, _ o: Int) {
+    start = p.u64(o)
+    session = p.u64(o + 8)
+    firstSequence = p.u64(o + 16)
+    checksumBefore = p.u64(o + 24)
+    end = p.u64(o + 32)
+    next = p.u32(o + 40)
+    segment = p.u32(o + 44)
+  }
+
+  func write(to w: inout ByteWriter) {
+    w.u64(start)
+    w.u64(session)
+    w.u64(firstSequence)
+    w.u64(checksumBefore)
+    w.u64(end)
+    w.u32(next)
+    w.u32(segment)
+  }
+}

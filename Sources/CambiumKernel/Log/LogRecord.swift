@@ -1,0 +1,252 @@
+// A record of the redo log: one commit. Records start at multiples of 16 bytes (of 4,096 at durability `.strict`).
+//
+//      0        4        8          16             24         32        40        48            56      60    62
+//     +--------+--------+----------+--------------+----------+---------+---------+-------------+-------+-----+-----+
+//     | magic  | length | checksum | checksum of  | sequence | session | durable | durable     | next  | op  | zero|
+//     | "CLOG" |        |          | the record   |          |         | sequence| publication | log   | count     |
+//     |        |        |          | before       |          |         |         |             | segm. |     |     |
+//     +--------+--------+----------+--------------+----------+---------+---------+-------------+-------+-----+-----+
+//     64: operations
+//
+// The checksum covers bytes 16 to the end, and is seeded with the store's seed, the segment's salt, the record's address
+// and its first 8 bytes. "Durable" is what the writer knew to be durable when it wrote the record: recovery tells by it a
+// record that was lost to rot from one that a power cut tore.
+//
+// Operations (varints are LEB128):
+//     0x01 put, 0x03 put of a stub:  tree varint, key, value length varint, value     | flags 0x10: a new key
+//     0x02 delete:                   tree varint, key
+//     0x04 tree made:                tree varint, kind u8
+//     0x05 tree dropped:             tree varint
+//     0x06 counter:                  tree varint, index varint, change zigzag varint
+//     0x07 segment of values:        start varint, units varint, used varint, bytes added varint
+//     0x08 next large value id:      varint
+// A key is a varint in a tree of integers; else shared varint, rest length varint, rest: its first `shared` bytes are
+// those of the byte key before it in the record (of any tree; empty at the start).
+
+struct LogRecordHeader {
+  static let size = 64
+  static let magic: UInt32 = 0x474F_4C43  // "CLOG"
+
+  var length: Int
+  var checksum: UInt64
+  var before: UInt64
+  var sequence: UInt64
+  var session: UInt64
+  var durableSequence: UInt64
+  var durablePublication: UInt64
+  var next: UInt32
+
+  init(_ p: UnsafeRawPointer) {
+    length = Int(truncatingIfNeeded: p.u32(4))
+    checksum = p.u64(8)
+    before = p.u64(16)
+    sequence = p.u64(24)
+    session = p.u64(32)
+    durableSequence = p.u64(40)
+    durablePublication = p.u64(48)
+    next = p.u32(56)
+  }
+
+  static func seed(store: UInt64, salt: UInt64, address: UInt64, _ p: UnsafeRawPointer) -> UInt64 {
+    Checksum.mix(Checksum.mix(store, salt), Checksum.mix(address, p.u64(0)))
+  }
+
+  static func sum(_ p: UnsafeRawPointer, length: Int, store: UInt64, salt: UInt64, address: UInt64) -> UInt64 {
+    Checksum.of(
+      UnsafeRawBufferPointer(start: p + 16, count: length - 16),
+      seed: seed(store: store, salt: salt, address: address, p))
+  }
+
+  /// The header of the record at `p` if one stands there that is whole: `available` bytes may be read.
+  static func valid(
+    _ p: UnsafeRawPointer, available: Int, store: UInt64, salt: UInt64, address: UInt64
+  ) -> LogRecordHeader? {
+    guard available >= size, p.u32(0) == magic else { return nil }
+    let header = LogRecordHeader(p)
+    guard header.length >= size, header.length <= available,
+      sum(p, length: header.length, store: store, salt: salt, address: address) == header.checksum
+    else { return nil }
+    return header
+  }
+}
+
+/// Builds the record of one commit.
+struct LogRecordBuilder {
+  private(set) var writer = ByteWriter()
+  private var lastKey: [UInt8] = []
+  private(set) var operations = 0
+
+  init() { begin() }
+
+  /// Starts a new record.
+  mutating func begin() {
+    writer.removeAll()
+    writer.zeros(LogRecordHeader.size)
+    lastKey.removeAll(keepingCapacity: true)
+    operations = 0
+  }
+
+  var length: Int { writer.count }
+
+  /// Makes a record of operations that were encoded before.
+  mutating func copy(_ payload: UnsafeRawBufferPointer) {
+    begin()
+    writer.raw(payload)
+  }
+
+  private mutating func key(_ kind: TreeKind, _ key: TreeKey) {
+    if kind == .integer {
+      writer.varint(key.head)
+      return
+    }
+    let shared = lastKey.withUnsafeBytes { sharedPrefix($0.start, $0.count, key.bytes, key.count) }
+    writer.varint(UInt64(shared))
+    writer.varint(UInt64(key.count - shared))
+    let rest = UnsafeRawBufferPointer(start: key.bytes + shared, count: key.count - shared)
+    writer.raw(rest)
+    lastKey.removeLast(lastKey.count - shared)
+    lastKey.append(contentsOf: rest)
+  }
+
+  mutating func put(_ tree: TreeID, _ kind: TreeKind, _ key: TreeKey, _ value: UnsafeRawBufferPointer, isStub: Bool,
+    isNew: Bool
+  ) {
+    writer.u8((isStub ? 0x03 : 0x01) | (isNew ? 0x10 : 0))
+    writer.varint(UInt64(tree.rawValue))
+    self.key(kind, key)
+    writer.varint(UInt64(value.count))
+    writer.raw(value)
+    operations += 1
+  }
+
+  mutating func delete(_ tree: TreeID, _ kind: TreeKind, _ key: TreeKey) {
+    writer.u8(0x02)
+    writer.varint(UInt64(tree.rawValue))
+    self.key(kind, key)
+    operations += 1
+  }
+
+  mutating func created(_ tree: TreeID, _ kind: TreeKind) {
+    writer.u8(0x04)
+    writer.varint(UInt64(tree.rawValue))
+    writer.u8(kind.rawValue)
+    operations += 1
+  }
+
+  mutating func dropped(_ tree: TreeID) {
+    writer.u8(0x05)
+    writer.varint(UInt64(tree.rawValue))
+    operations += 1
+  }
+
+  mutating func counter(_ tree: TreeID, _ index: UInt32, _ change: Int64) {
+    writer.u8(0x06)
+    writer.varint(UInt64(tree.rawValue))
+    writer.varint(UInt64(index))
+    writer.varint(UInt64(bitPattern: (change &<< 1) ^ (change &>> 63)))
+    operations += 1
+  }
+
+  mutating func valueSegment(_ s: Segment, added: UInt32) {
+    writer.u8(0x07)
+    writer.varint(UInt64(s.start))
+    writer.varint(UInt64(s.units))
+    writer.varint(UInt64(s.used))
+    writer.varint(UInt64(added))
+    operations += 1
+  }
+
+  mutating func nextValueID(_ id: UInt64) {
+    writer.u8(0x08)
+    writer.varint(id)
+    operations += 1
+  }
+}
+
+/// One operation of a record, as read.
+enum LogOperation {
+  case put(TreeID, TreeKeyOperand, UnsafeRawBufferPointer, isStub: Bool, isNew: Bool)
+  case delete(TreeID, TreeKeyOperand)
+  case created(TreeID, TreeKind)
+  case dropped(TreeID)
+  case counter(TreeID, UInt32, Int64)
+  case valueSegment(start: UInt32, units: UInt32, used: UInt32, added: UInt32)
+  case nextValueID(UInt64)
+}
+
+/// Where the reader put the key of an operation.
+enum TreeKeyOperand {
+  case integer(UInt64)
+  /// In the reader's ``LogOperationReader/key``.
+  case bytes
+}
+
+/// Reads the operations of a record. The kinds of trees are asked for, since keys are coded by them.
+struct LogOperationReader {
+  private var reader: ByteReader
+  /// The last byte key.
+  private(set) var key: [UInt8] = []
+
+  init(_ payload: UnsafeRawBufferPointer) { reader = ByteReader(payload) }
+
+  enum Next {
+    case operation(LogOperation)
+    case end
+    case malformed
+  }
+
+  private mutating func tree() -> TreeID? {
+    reader.varint().flatMap { UInt32(exactly: $0) }.map(TreeID.init(rawValue:))
+  }
+
+  private mutating func operand(_ kind: TreeKind?) -> TreeKeyOperand? {
+    switch kind {
+    case .integer: return reader.varint().map(TreeKeyOperand.integer)
+    case .bytes:
+      guard let shared = reader.varint().flatMap({ Int(exactly: $0) }), shared <= key.count,
+        let n = reader.length(), let rest = reader.raw(n)
+      else { return nil }
+      key.removeLast(key.count - shared)
+      key.append(contentsOf: rest)
+      return .bytes
+    case nil: return nil
+    }
+  }
+
+  mutating func next(kindOf: (TreeID) -> TreeKind?) -> Next {
+    guard let code = reader.u8() else { return .end }
+    switch code & 0x0F {
+    case 0x01, 0x03:
+      guard let t = tree(), let k = operand(kindOf(t)), let n = reader.length(), let value = reader.raw(n) else {
+        return .malformed
+      }
+      return .operation(.put(t, k, value, isStub: code & 0x0F == 0x03, isNew: code & 0x10 != 0))
+    case 0x02:
+      guard let t = tree(), let k = operand(kindOf(t)) else { return .malformed }
+      return .operation(.delete(t, k))
+    case 0x04:
+      guard let t = tree(), let kind = reader.u8().flatMap(TreeKind.init(rawValue:)) else { return .malformed }
+      return .operation(.created(t, kind))
+    case 0x05:
+      guard let t = tree() else { return .malformed }
+      return .operation(.dropped(t))
+    case 0x06:
+      guard let t = tree(), let index = reader.varint().flatMap({ UInt32(exactly: $0) }), let z = reader.varint() else {
+        return .malformed
+      }
+      return .operation(.counter(t, index, Int64(bitPattern: (z &>> 1) ^ (0 &- (z & 1)))))
+    case 0x07:
+      guard let start = reader.varint().flatMap({ UInt32(exactly: $0) }),
+        let units = reader.varint().flatMap({ UInt32(exactly: $0) }),
+        let used = reader.varint().flatMap({ UInt32(exactly: $0) }),
+        let added = reader.varint().flatMap({ UInt32(exactly: $0) })
+      else { return .malformed }
+      return .operation(.valueSegment(start: start, units: units, used: used, added: added))
+    case 0x08:
+      guard let id = reader.varint() else { return .malformed }
+      return .operation(.nextValueID(id))
+    default:
+      return .malformed
+    }
+  }
+}

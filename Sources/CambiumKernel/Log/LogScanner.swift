@@ -1,0 +1,209 @@
+/// Reads the log forward from where a superblock says it begins.
+///
+/// The log segments are read whole, once each; nothing else of the file is.
+final class LogScanner {
+  private let device: any StorageDevice
+  private let storeSeed: UInt64
+  private let fileBytes: UInt64
+  /// Segments read so far, in the order of the log.
+  private(set) var segments: [LoadedSegment] = []
+
+  final class LoadedSegment {
+    let header: SegmentHeader
+    let bytes: UnsafeMutableRawBufferPointer
+    init(header: SegmentHeader, bytes: UnsafeMutableRawBufferPointer) {
+      self.header = header
+      self.bytes = bytes
+    }
+    deinit { bytes.deallocate() }
+    var address: UInt64 { UInt64(header.start) * UInt64(SegmentTable.unitSize) }
+    var end: UInt64 { address + UInt64(bytes.count) }
+  }
+
+  init(device: any StorageDevice, storeSeed: UInt64) throws(StoreError) {
+    self.device = device
+    self.storeSeed = storeSeed
+    fileBytes = try device.size()
+  }
+
+  /// The log segment at unit `start`; nil if none stands there.
+  func segment(_ start: UInt32) throws(StoreError) -> LoadedSegment? {
+    for s in segments where s.header.start == start { return s }
+    let address = UInt64(start) * UInt64(SegmentTable.unitSize)
+    guard start >= SegmentTable.firstUnit, address + UInt64(SegmentHeader.size) <= fileBytes else { return nil }
+    let head = UnsafeMutableRawBufferPointer.allocate(byteCount: SegmentHeader.size, alignment: 16)
+    defer { head.deallocate() }
+    guard try device.read(at: address, into: head) == SegmentHeader.size,
+      let header = SegmentHeader(UnsafeRawBufferPointer(head), start: start, storeSeed: storeSeed),
+      header.kind == .log
+    else { return nil }
+    let length = Int(header.units) * SegmentTable.unitSize
+    let bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: length, alignment: 4096)
+    var loaded = false
+    defer { if !loaded { bytes.deallocate() } }
+    let got = try device.read(at: address, into: bytes)
+    if got < length { UnsafeMutableRawBufferPointer(rebasing: bytes[got...]).initializeMemory(as: UInt8.self, repeating: 0) }
+    loaded = true
+    let s = LoadedSegment(header: header, bytes: bytes)
+    segments.append(s)
+    return s
+  }
+
+  /// The whole record at `address` of `segment`, if there is one.
+  func record(_ segment: LoadedSegment, at address: UInt64) -> (header: LogRecordHeader, bytes: UnsafeRawBufferPointer)? {
+    guard address >= segment.address, address < segment.end else { return nil }
+    let offset = Int(address - segment.address)
+    let available = segment.bytes.count - offset
+    guard let base = segment.bytes.baseAddress else { return nil }
+    let p = UnsafeRawPointer(base) + offset
+    guard let header = LogRecordHeader.valid(
+      p, available: available, store: storeSeed, salt: segment.header.salt, address: address)
+    else { return nil }
+    return (header, UnsafeRawBufferPointer(start: p, count: header.length))
+  }
+
+  struct Found {
+    var header: LogRecordHeader
+    var address: UInt64
+    var bytes: UnsafeRawBufferPointer
+    var piece: Int
+  }
+
+  struct Outcome {
+    var records: [Found] = []
+    /// Behind the last record, and the segment it lies in.
+    var end: UInt64
+    var endSegment: UInt32
+    var nextSegment: UInt32
+    var lastSequence: UInt64
+    var lastChecksum: UInt64
+    /// The newest commit and publication that anything found says were durable.
+    var durableSequence: UInt64
+    var durablePublication: UInt64
+  }
+
+  /// Follows the pieces of `superblock`.
+  ///
+  /// - Throws: ``StoreError/corrupt(place:offset:detail:)`` when a record that was durable is missing.
+  func scan(_ superblock: Superblock) throws(StoreError) -> Outcome {
+    guard let firstPiece = superblock.pieces.first else {
+      throw .corrupt(place: .superblock, offset: 0, detail: "no log is named")
+    }
+    var out = Outcome(
+      end: firstPiece.start, endSegment: firstPiece.segment, nextSegment: firstPiece.next,
+      lastSequence: firstPiece.firstSequence &- 1, lastChecksum: firstPiece.checksumBefore,
+      durableSequence: superblock.durableSequence, durablePublication: superblock.publication)
+    for (n, piece) in superblock.pieces.enumerated() {
+      guard piece.firstSequence == out.lastSequence &+ 1, piece.checksumBefore == out.lastChecksum || n == 0,
+        piece.start % 16 == 0
+      else { throw .corrupt(place: .superblock, offset: piece.start, detail: "log pieces do not follow one another") }
+      guard var segment = try segment(piece.segment) else {
+        throw .corrupt(place: .log, offset: piece.start, detail: "the log segment is damaged")
+      }
+      note(segment, &out)
+      guard piece.start >= segment.address + UInt64(SegmentHeader.size), piece.start <= segment.end else {
+        throw .corrupt(place: .superblock, offset: piece.start, detail: "the log begins outside its segment")
+      }
+      var position = piece.start
+      var next = piece.next
+      while piece.end == 0 || position != piece.end {
+        if let found = chained(segment, position, piece, out) {
+          position = found.address + UInt64(roundUp(found.header.length, to: 16))
+          next = found.header.next
+          take(found, n, &out)
+          continue
+        }
+        // Behind the last record of a segment the log goes on in the next one.
+        if next != 0, next != segment.header.start, let following = try self.segment(next),
+          let found = chained(following, following.address + UInt64(SegmentHeader.size), piece, out)
+        {
+          segment = following
+          note(segment, &out)
+          position = found.address + UInt64(roundUp(found.header.length, to: 16))
+          next = found.header.next
+          take(found, n, &out)
+          continue
+        }
+        break
+      }
+      out.end = position
+      out.endSegment = segment.header.start
+      out.nextSegment = next
+      if piece.end != 0, position != piece.end {
+        throw .corrupt(place: .log, offset: position, detail: "a record that was durable is damaged")
+      }
+    }
+    try lookBehindTheEnd(superblock, &out)
+    if out.durableSequence > out.lastSequence {
+      throw .corrupt(place: .log, offset: out.end, detail: "a record that was durable is damaged")
+    }
+    if out.durablePublication > superblock.publication {
+      throw .corrupt(
+        place: .superblock, offset: Superblock.offset(slot: superblock.slot ^ 1, copy: 0),
+        detail: "the newest superblock is damaged")
+    }
+    return out
+  }
+
+  private func take(_ found: Found, _ piece: Int, _ out: inout Outcome) {
+    var found = found
+    found.piece = piece
+    out.lastSequence = found.header.sequence
+    out.lastChecksum = found.header.checksum
+    out.durableSequence = max(out.durableSequence, found.header.durableSequence)
+    out.durablePublication = max(out.durablePublication, found.header.durablePublication)
+    out.records.append(found)
+  }
+
+  private func note(_ segment: LoadedSegment, _ out: inout Outcome) {
+    out.durablePublication = max(out.durablePublication, segment.header.durablePublication)
+  }
+
+  /// The record that follows, at `position` or at the 4 KiB block behind it.
+  private func chained(_ segment: LoadedSegment, _ position: UInt64, _ piece: LogPiece, _ out: Outcome) -> Found? {
+    let block = UInt64(LogWriter.strictBlock)
+    let aligned = (position + block - 1) / block * block
+    for address in position == aligned ? [position] : [position, aligned] {
+      if let (header, bytes) = record(segment, at: address), header.session == piece.session,
+        header.sequence == out.lastSequence &+ 1, header.before == out.lastChecksum
+      {
+        return Found(header: header, address: address, bytes: bytes, piece: 0)
+      }
+    }
+    return nil
+  }
+
+  /// Looks for whole records behind the end: one that says that more was durable shows that what is missing was lost to
+  /// damage, and not to a power cut.
+  private func lookBehindTheEnd(_ superblock: Superblock, _ out: inout Outcome) throws(StoreError) {
+    guard let piece = superblock.pieces.last, var segment = try segment(out.endSegment) else { return }
+    var position = out.end
+    var next = out.nextSegment
+    var steps = 0
+    while true {
+      while position + UInt64(LogRecordHeader.size) <= segment.end {
+        if let (header, _) = record(segment, at: position) {
+          if header.session == piece.session || header.durablePublication > superblock.publication {
+            out.durablePublication = max(out.durablePublication, header.durablePublication)
+            if header.session == piece.session, header.sequence > out.lastSequence {
+              out.durableSequence = max(out.durableSequence, header.durableSequence)
+            }
+            next = header.next
+          }
+          position += UInt64(roundUp(header.length, to: 16))
+        } else {
+          position += 16
+        }
+      }
+      steps += 1
+      if steps > 64 || next == 0 || next == segment.header.start { return }
+      guard !segments.contains(where: { $0.header.start == next }) || next == out.nextSegment,
+        let following = try self.segment(next)
+      else { return }
+      segment = following
+      note(segment, &out)
+      position = segment.address + UInt64(SegmentHeader.size)
+      next = 0
+    }
+  }
+}

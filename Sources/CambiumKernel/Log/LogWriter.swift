@@ -1,0 +1,131 @@
+/// The end of the log: where the next record goes.
+///
+/// The segment after the present one is prepared (header written, room zero-filled) before a record names it, so that a
+/// record is always one write into room that exists, and recovery can follow the log past any damaged record.
+struct LogWriter {
+  /// Records begin at a 4 KiB block each.
+  static let strictBlock = 4096
+
+  var session: UInt64 = 0
+  /// The log segments in use, oldest first; the last two are the present one and the one prepared behind it.
+  var segments: [UInt32] = []
+  var salts: [UInt32: UInt64] = [:]
+  /// Address behind the last record.
+  var position: UInt64 = 0
+  var segmentEnd: UInt64 = 0
+  var presentSegment: UInt32 = 0
+  var nextSegment: UInt32 = 0
+  var lastChecksum: UInt64 = 0
+  var pieces: [LogPiece] = []
+  /// Bytes of log since the last checkpoint.
+  var length: UInt64 = 0
+  /// The longest record that was asked for: the next segment is made to hold a few of those.
+  var demand = 0
+
+  static let maxUnits: UInt32 = 32
+
+  func start(of segment: UInt32, strict: Bool) -> UInt64 {
+    UInt64(segment) * UInt64(SegmentTable.unitSize) + UInt64(strict ? strictBlock() : SegmentHeader.size)
+  }
+
+  private func strictBlock() -> Int { Self.strictBlock }
+
+  /// Where a record of `length` bytes would begin: in the present segment or the next; nil if it fits neither.
+  func place(_ length: Int, strict: Bool, nextUnits: UInt32) -> (address: UInt64, movesOn: Bool)? {
+    let block = UInt64(strict ? Self.strictBlock : 16)
+    let address = (position + block - 1) / block * block
+    if presentSegment != 0, address + UInt64(length) <= segmentEnd { return (address, false) }
+    guard nextSegment != 0 else { return nil }
+    let first = start(of: nextSegment, strict: strict)
+    let end = UInt64(nextSegment) * UInt64(SegmentTable.unitSize) + UInt64(nextUnits) * UInt64(SegmentTable.unitSize)
+    return first + UInt64(length) <= end ? (first, true) : nil
+  }
+}
+
+extension Store {
+  /// Allocates and prepares a log segment.
+  func prepareLogSegment() throws(StoreError) -> UInt32 {
+    let most = LogWriter.maxUnits
+    let forDemand = UInt32(clamping: (log.demand * 4 + SegmentTable.unitSize - 1) / SegmentTable.unitSize)
+    let wanted = min(most, max(space.preferredUnits, forDemand))
+    let s = try space.allocate(.log, wanted: wanted, least: 1, born: nextPublication)
+    let salt = environment.randomBits()
+    // Zero-filled ahead of use: a sync costs half as much where the file system has nothing to allocate or convert.
+    let chunk = UnsafeMutableRawBufferPointer.allocate(byteCount: min(s.length, 65536), alignment: 4096)
+    defer { chunk.deallocate() }
+    guard let base = chunk.baseAddress else { throw .misuse("no memory") }
+    base.zero(chunk.count)
+    space.header(for: s, salt: salt).write(to: base, storeSeed: storeSeed)
+    var offset = 0
+    do throws(StoreError) {
+      while offset < s.length {
+        let n = min(chunk.count, s.length - offset)
+        try device.write(UnsafeRawBufferPointer(start: base, count: n), at: s.address + UInt64(offset))
+        if offset == 0 { base.zero(SegmentHeader.size) }
+        offset += n
+      }
+    } catch {
+      space.table.remove(start: s.start)
+      throw error
+    }
+    if let i = space.table.index(start: s.start) { space.table[i].used = UInt32(s.length) }
+    log.segments.append(s.start)
+    log.salts[s.start] = salt
+    return s.start
+  }
+
+  /// Writes the record in ``recordBuilder`` as commit `sequence`. Nothing is changed if it does not fit the log, which
+  /// is answered with false.
+  func appendRecord(sequence: UInt64) throws(StoreError) -> Bool {
+    let strict = options.durability == .strict
+    let length = recordBuilder.length
+    let stored = roundUp(length, to: 16)
+    let nextUnits = space.table.index(start: log.nextSegment).map { space.table[$0].units } ?? 0
+    guard let (address, movesOn) = log.place(stored, strict: strict, nextUnits: nextUnits) else {
+      if length > log.demand { log.demand = length }
+      return false
+    }
+    if movesOn {
+      // The segment behind the next one has to be there before a record can name it.
+      let behind = try prepareLogSegment()
+      log.presentSegment = log.nextSegment
+      log.nextSegment = behind
+      log.segmentEnd = UInt64(log.presentSegment + nextUnits) * UInt64(SegmentTable.unitSize)
+    }
+    if recordBuffer.count < stored {
+      recordBuffer.deallocate()
+      recordBuffer = .allocate(byteCount: stored * 2, alignment: 16)
+    }
+    guard let p = recordBuffer.baseAddress else { throw .misuse("no memory") }
+    recordBuilder.writer.bytes.withUnsafeBytes { p.put($0, 0) }
+    (p + length).zero(stored - length)
+    lock.lock()
+    let durable = durableSequence
+    lock.unlock()
+    p.put(LogRecordHeader.magic, 0)
+    p.put(UInt32(length), 4)
+    p.put(log.lastChecksum, 16)
+    p.put(sequence, 24)
+    p.put(log.session, 32)
+    p.put(durable, 40)
+    p.put(space.durablePublication, 48)
+    p.put(log.nextSegment, 56)
+    p.put(UInt16(truncatingIfNeeded: recordBuilder.operations), 60)
+    p.put(UInt16(0), 62)
+    let sum = LogRecordHeader.sum(
+      UnsafeRawPointer(p), length: length, store: storeSeed, salt: log.salts[log.presentSegment] ?? 0, address: address)
+    p.put(sum, 8)
+    do throws(StoreError) {
+      try device.write(UnsafeRawBufferPointer(start: p, count: stored), at: address)
+    } catch {
+      // How much of the record is on the device is unknown, so whether it will be found at the next opening is, too.
+      poison()
+      throw error
+    }
+    log.length += UInt64(stored)
+    log.position = address + UInt64(stored)
+    log.lastChecksum = sum
+    counters.logBytes += UInt64(stored)
+    return true
+  }
+}

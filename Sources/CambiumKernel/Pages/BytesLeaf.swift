@@ -1,0 +1,195 @@
+// A leaf of a tree with byte-string keys. All keys of the page share `prefix`; the next `width` bytes of each (its head:
+// 0, 1, 2, 4 or 8, as many as the shortest key has) stand in an array, so that a search hardly ever leaves it; what is
+// left of the keys (the rests) and the values follow.
+//
+//     32       +prefix            +count*width      +count*2           +count*2          [bitmap]
+//     +--------+------------------+-----------------+------------------+---------+-------+--------+
+//     | prefix | heads            | ends of rests   | ends of values   | stub    | rests | values |
+//     |        |                  | (u16), absent   | (u16), absent if | bits    |       |        |
+//     |        |                  | if fixed        | there are none   |         |       |        |
+//     +--------+------------------+-----------------+------------------+---------+-------+--------+
+//
+// An index whose keys differ only in their last two bytes thus costs two bytes an entry.
+
+struct BytesLeaf {
+  let p: UnsafeRawPointer
+  let count: Int
+  let prefix: Int
+  let width: Int
+  let flags: UInt8
+
+  @inline(__always)
+  init(_ page: UnsafeRawPointer) {
+    p = page
+    count = page.pageCount
+    prefix = page.pagePrefix
+    width = page.pageWidth
+    flags = page.pageFlags
+  }
+
+  @inline(__always) var headsOffset: Int { PageHeader.size &+ prefix }
+  @inline(__always) var isFixed: Bool { flags & PageHeader.flagFixedKeys != 0 }
+  @inline(__always) var hasValues: Bool { flags & PageHeader.flagNoValues == 0 }
+  @inline(__always) var hasStubs: Bool { flags & PageHeader.flagStubs != 0 }
+  @inline(__always) var restEnds: Int { headsOffset &+ count &* width }
+  @inline(__always) var valueEnds: Int { restEnds &+ (isFixed ? 0 : count &* 2) }
+  @inline(__always) var bitmapOffset: Int { valueEnds &+ (hasValues ? count &* 2 : 0) }
+  @inline(__always) var restsOffset: Int { bitmapOffset &+ (hasStubs ? (count &+ 7) / 8 : 0) }
+  @inline(__always) var restsLength: Int {
+    if count == 0 { return 0 }
+    return isFixed ? count &* p.pageFixed : Int(p.u16(restEnds &+ (count &- 1) &* 2))
+  }
+  @inline(__always) var valuesOffset: Int { restsOffset &+ restsLength }
+
+  @inline(__always)
+  func restRange(_ i: Int) -> (start: Int, count: Int) {
+    if isFixed {
+      let fixed = p.pageFixed
+      return (i &* fixed, fixed)
+    }
+    let start = i == 0 ? 0 : Int(p.u16(restEnds &+ (i &- 1) &* 2))
+    return (start, Int(p.u16(restEnds &+ i &* 2)) &- start)
+  }
+
+  @inline(__always)
+  func keyLength(_ i: Int) -> Int { prefix &+ width &+ restRange(i).count }
+
+  /// Writes the whole key of entry `i` to `out`, which has room for it, and returns its length.
+  @inline(__always)
+  func copyKey(_ i: Int, to out: UnsafeMutableRawPointer) -> Int {
+    if prefix > 0 { out.copyMemory(from: p + PageHeader.size, byteCount: prefix) }
+    if width > 0 { (out + prefix).copyMemory(from: p + headsOffset + i &* width, byteCount: width) }
+    let rest = restRange(i)
+    if rest.count > 0 { (out + prefix + width).copyMemory(from: p + restsOffset + rest.start, byteCount: rest.count) }
+    return prefix &+ width &+ rest.count
+  }
+
+  @inline(__always)
+  func value(_ i: Int) -> UnsafeRawBufferPointer {
+    if !hasValues { return UnsafeRawBufferPointer(start: p, count: 0) }
+    let ends = valueEnds
+    let start = i == 0 ? 0 : Int(p.u16(ends &+ (i &- 1) &* 2))
+    let end = Int(p.u16(ends &+ i &* 2))
+    return UnsafeRawBufferPointer(start: p + valuesOffset + start, count: end &- start)
+  }
+
+  @inline(__always)
+  func isStub(_ i: Int) -> Bool {
+    hasStubs && p.u8(bitmapOffset &+ i / 8) & (1 &<< UInt8(truncatingIfNeeded: i & 7)) != 0
+  }
+
+  /// The first entry whose key is not less than `key`; `count` if there is none.
+  func lowerBound(_ key: TreeKey) -> (index: Int, found: Bool) {
+    KeyColumn(
+      p: p, count: count, prefixOffset: PageHeader.size, prefix: prefix, headsOffset: headsOffset, width: width,
+      restEnds: restEnds, fixed: isFixed ? p.pageFixed : -1, restsOffset: restsOffset
+    ).lowerBound(key)
+  }
+
+  /// Whether the structure is sound: asked once, when the page is read from the device.
+  static func isSound(_ p: UnsafeRawPointer) -> Bool {
+    let leaf = BytesLeaf(p)
+    let length = p.pageLength
+    let w = leaf.width
+    guard leaf.count > 0, w == 0 || w == 1 || w == 2 || w == 4 || w == 8, leaf.restsOffset <= length else {
+      return false
+    }
+    if !leaf.isFixed {
+      var previous = 0
+      for i in 0..<leaf.count {
+        let end = Int(p.u16(leaf.restEnds + i * 2))
+        if end < previous { return false }
+        previous = end
+      }
+    }
+    guard leaf.valuesOffset <= length else { return false }
+    if leaf.hasValues {
+      var previous = 0
+      for i in 0..<leaf.count {
+        let end = Int(p.u16(leaf.valueEnds + i * 2))
+        if end < previous || leaf.valuesOffset + end > length { return false }
+        if leaf.isStub(i), end - previous != LargeValueStub.size { return false }
+        previous = end
+      }
+    } else if leaf.hasStubs {
+      return false
+    }
+    return true
+  }
+}
+
+/// A sorted column of byte keys as leaves and inner pages store it.
+struct KeyColumn {
+  let p: UnsafeRawPointer
+  let count: Int
+  let prefixOffset: Int
+  let prefix: Int
+  let headsOffset: Int
+  let width: Int
+  let restEnds: Int
+  let fixed: Int
+  let restsOffset: Int
+
+  @inline(__always)
+  func head(_ i: Int) -> UInt64 {
+    let q = p + headsOffset
+    switch width {
+    case 0: return 0
+    case 1: return UInt64(q.u8(i))
+    case 2: return UInt64(UInt16(bigEndian: q.loadUnaligned(fromByteOffset: i &* 2, as: UInt16.self)))
+    case 4: return UInt64(UInt32(bigEndian: q.loadUnaligned(fromByteOffset: i &* 4, as: UInt32.self)))
+    default: return UInt64(bigEndian: q.loadUnaligned(fromByteOffset: i &* 8, as: UInt64.self))
+    }
+  }
+
+  @inline(__always)
+  func rest(_ i: Int) -> (start: Int, count: Int) {
+    if fixed >= 0 { return (i &* fixed, fixed) }
+    let start = i == 0 ? 0 : Int(p.u16(restEnds &+ (i &- 1) &* 2))
+    return (start, Int(p.u16(restEnds &+ i &* 2)) &- start)
+  }
+
+  /// The first entry not less than `key`, and whether it equals it.
+  @inline(__always)
+  func lowerBound(_ key: TreeKey) -> (index: Int, found: Bool) {
+    if prefix > 0 {
+      let shared = key.count < prefix ? key.count : prefix
+      let order = compareBytes(key.bytes, shared, p + prefixOffset, shared)
+      if order < 0 || (order == 0 && key.count < prefix) { return (0, false) }
+      if order > 0 { return (count, false) }
+    }
+    let left = key.count &- prefix
+    let tail = key.bytes + prefix
+    var wanted: UInt64 = 0
+    if width > 0 {
+      wanted = keyHead(tail, left < width ? left : width) &>> UInt64(64 &- 8 &* width)
+    }
+    let isShort = left < width
+    let rests = p + restsOffset
+    var low = 0
+    var length = count
+    var found = false
+    while length > 0 {
+      let half = length &>> 1
+      let middle = low &+ half
+      let h = head(middle)
+      var order: Int
+      if h != wanted {
+        order = h < wanted ? -1 : 1
+      } else if isShort {
+        order = 1
+      } else {
+        let r = rest(middle)
+        order = compareBytes(rests + r.start, r.count, tail + width, left &- width)
+      }
+      if order < 0 {
+        low = middle &+ 1
+        length = length &- half &- 1
+      } else {
+        if order == 0 { found = true }
+        length = half
+      }
+    }
+    return (low, found)
+  }
+}

@@ -1,0 +1,190 @@
+/// Entries in key order on their way into pages: keys and values copied into one buffer.
+///
+/// Leaves are built of keys and values, inner pages of separators and references with entry counts.
+struct EntryRun: ~Copyable {
+  struct Entry {
+    var head: UInt64
+    var offset: Int
+    var keyCount: Int
+    var valueCount: Int
+    var isStub: Bool
+    var ref: PageRef
+    var below: UInt64
+  }
+
+  let kind: TreeKind
+  let isLeaf: Bool
+  private(set) var entries: [Entry] = []
+  private var storage: UnsafeMutableRawPointer
+  private var capacity: Int
+  private var used = 0
+  /// Key and value bytes of all entries: a lower bound of the encoded size, kept to decide when to look closer.
+  private(set) var payload = 0
+
+  init(kind: TreeKind, isLeaf: Bool, pageSize: Int) {
+    self.kind = kind
+    self.isLeaf = isLeaf
+    capacity = pageSize * 4
+    storage = .allocate(byteCount: capacity, alignment: 8)
+  }
+
+  deinit { storage.deallocate() }
+
+  var count: Int { entries.count }
+  var isEmpty: Bool { entries.isEmpty }
+
+  private mutating func reserve(_ bytes: Int) {
+    if used + bytes <= capacity { return }
+    var grown = capacity
+    while grown < used + bytes { grown *= 2 }
+    let fresh = UnsafeMutableRawPointer.allocate(byteCount: grown, alignment: 8)
+    fresh.copyMemory(from: storage, byteCount: used)
+    storage.deallocate()
+    storage = fresh
+    capacity = grown
+  }
+
+  mutating func append(_ key: TreeKey, value: UnsafeRawBufferPointer, isStub: Bool) {
+    reserve(key.count + value.count)
+    (storage + used).put(key.buffer, 0)
+    (storage + used).put(value, key.count)
+    entries.append(
+      Entry(
+        head: key.head, offset: used, keyCount: key.count, valueCount: value.count, isStub: isStub, ref: .none,
+        below: 1))
+    used += key.count + value.count
+    payload += key.count + value.count + 2
+  }
+
+  mutating func append(_ key: TreeKey, ref: PageRef, below: UInt64) {
+    reserve(key.count)
+    (storage + used).put(key.buffer, 0)
+    entries.append(
+      Entry(
+        head: key.head, offset: used, keyCount: key.count, valueCount: 0, isStub: false, ref: ref, below: below))
+    used += key.count
+    payload += key.count + PageRef.size + 2
+  }
+
+  @inline(__always)
+  func key(_ i: Int) -> TreeKey {
+    let e = entries[i]
+    return TreeKey(head: e.head, bytes: UnsafeRawPointer(storage) + e.offset, count: e.keyCount)
+  }
+
+  @inline(__always)
+  func value(_ i: Int) -> UnsafeRawBufferPointer {
+    let e = entries[i]
+    return UnsafeRawBufferPointer(start: UnsafeRawPointer(storage) + e.offset + e.keyCount, count: e.valueCount)
+  }
+
+  /// Forgets the first `n` entries.
+  mutating func removeFirst(_ n: Int) {
+    if n == entries.count {
+      entries.removeAll(keepingCapacity: true)
+      used = 0
+      payload = 0
+      return
+    }
+    for i in 0..<n { payload -= entries[i].keyCount + entries[i].valueCount + 2 + (isLeaf ? 0 : PageRef.size) }
+    let shift = entries[n].offset
+    storage.copyMemory(from: storage + shift, byteCount: used - shift)
+    used -= shift
+    entries.removeFirst(n)
+    for i in entries.indices { entries[i].offset -= shift }
+  }
+}
+
+/// The exact size of a page made of a range of entries, kept up to date while the range grows by one.
+struct PageSizer {
+  let kind: TreeKind
+  let isLeaf: Bool
+  private(set) var count = 0
+  private var keyBytes = 0
+  private var valueBytes = 0
+  private var shortest = Int.max
+  private var longest = 0
+  private var prefix = 0
+  private var stubs = false
+  private var firstHead: UInt64 = 0
+  private var lastHead: UInt64 = 0
+  private var baseHead: UInt64 = 0
+  private var lowCount = 0
+  private var belowLargest: UInt64 = 0
+
+  init(kind: TreeKind, isLeaf: Bool) {
+    self.kind = kind
+    self.isLeaf = isLeaf
+  }
+
+  /// Adds entry `i` of `run`, where `first` is the index of the first entry of the page.
+  mutating func add(_ run: borrowing EntryRun, _ i: Int, first: Int) {
+    let e = run.entries[i]
+    if e.below > belowLargest { belowLargest = e.below }
+    if i == first {
+      firstHead = e.head
+      lowCount = e.keyCount
+    }
+    lastHead = e.head
+    if isLeaf || i > first {
+      let base = isLeaf ? first : first + 1
+      if i == base {
+        baseHead = e.head
+        prefix = e.keyCount
+      } else if kind == .bytes {
+        let a = run.key(base)
+        let b = run.key(i)
+        prefix = sharedPrefix(a.bytes, prefix, b.bytes, b.count)
+      }
+      keyBytes += e.keyCount
+      shortest = e.keyCount < shortest ? e.keyCount : shortest
+      longest = e.keyCount > longest ? e.keyCount : longest
+    }
+    valueBytes += e.valueCount
+    if e.isStub { stubs = true }
+    count += 1
+  }
+
+  var layout: PageLayout {
+    var l = PageLayout()
+    l.keys = isLeaf ? count : count - 1
+    l.hasValues = valueBytes > 0
+    l.hasStubs = stubs
+    l.countWidth = isLeaf ? 0 : widthFor(belowLargest)
+    switch (kind, isLeaf) {
+    case (.integer, true):
+      let span = lastHead &- firstHead
+      l.width = span == UInt64(count - 1) ? 0 : widthFor(span)
+      l.hasValues = true
+      l.size = IntegerLeaf.keysOffset + count * (l.width + 2) + (stubs ? (count + 7) / 8 : 0) + valueBytes
+    case (.integer, false):
+      l.width = count > 1 ? widthFor(lastHead &- baseHead) : 1
+      l.size = IntegerInner.keysOffset + (count - 1) * l.width + count * (PageRef.size + l.countWidth)
+    case (.bytes, _):
+      let n = l.keys
+      l.prefix = n > 0 ? prefix : 0
+      let left = n > 0 ? shortest - l.prefix : 0
+      l.width = left >= 8 ? 8 : left >= 4 ? 4 : left >= 2 ? 2 : left >= 1 ? 1 : 0
+      l.fixed = n > 0 && shortest == longest ? shortest - l.prefix - l.width : -1
+      let keys = l.prefix + keyBytes - n * l.prefix + (l.fixed >= 0 ? 0 : n * 2)
+      if isLeaf {
+        l.size = PageHeader.size + keys + valueBytes + (l.hasValues ? n * 2 : 0) + (stubs ? (n + 7) / 8 : 0)
+      } else {
+        l.size = PageHeader.size + keys + count * (PageRef.size + l.countWidth) + 2 + lowCount
+      }
+    }
+    return l
+  }
+}
+
+/// How the entries of a page are laid out.
+struct PageLayout {
+  var size = 0
+  var keys = 0
+  var prefix = 0
+  var width = 0
+  var fixed = -1
+  var countWidth = 0
+  var hasValues = false
+  var hasStubs = false
+}

@@ -1,0 +1,103 @@
+extension Store {
+  /// Makes a new, empty store on `device`, whose content is overwritten, and opens it. It is durable when this returns.
+  ///
+  /// - Throws: ``StoreError/misuse(_:)`` for a page size that is not a power of two from 4,096 to 65,536; what the device
+  ///   throws.
+  public static func create(
+    on device: any StorageDevice, environment: any StoreEnvironment, options: StoreOptions = StoreOptions()
+  ) throws(StoreError) -> Store {
+    guard StoreOptions.isPageSize(options.pageSize) else {
+      throw .misuse("the page size must be a power of two from 4,096 to 65,536")
+    }
+    if options.isReadOnly { throw .readOnly }
+    var superblock = Superblock()
+    superblock.uuid = (environment.randomBits(), environment.randomBits())
+    superblock.pageSize = UInt32(options.pageSize)
+    superblock.created = UInt64(clamping: environment.nowMilliseconds())
+    superblock.unicodeVersion = options.unicodeVersion
+    superblock.session = environment.randomBits() | 1
+    let seed = superblock.storeSeed
+    let space = FileSpace(device: device, environment: environment, storeSeed: seed)
+    space.session = superblock.session
+    try device.resize(to: 0)
+    try device.resize(to: UInt64(Superblock.regionSize))
+    let cache = PageCache(
+      device: device, pageSize: options.pageSize, bytes: options.cacheBytes, storeSeed: seed,
+      lock: environment.makeLock())
+    let generation = Generation(number: 0, trees: [.extents: TreeState(kind: .integer)], active: DeltaTable(), frozen: nil)
+    let store = Store(
+      device: device, environment: environment, options: options, superblock: superblock, space: space, cache: cache,
+      log: LogWriter(), generation: generation, sequence: 0, directory: Directory(), directoryPages: [],
+      nextValueID: 1, nextTree: TreeID.firstFree)
+    store.log.session = superblock.session
+    let first = try store.prepareLogSegment()
+    let second = try store.prepareLogSegment()
+    store.enterLogSegment(first, next: second)
+    try store.beginCheckpoint()
+    try store.finishCheckpoint()
+    // The log is empty and durable: a later opening need not repeat any of it.
+    try store.markClean()
+    return store
+  }
+
+  /// Makes a prepared segment the one that records go to.
+  func enterLogSegment(_ segment: UInt32, next: UInt32) {
+    log.presentSegment = segment
+    log.nextSegment = next
+    log.position = log.start(of: segment, strict: options.durability == .strict)
+    let units = space.table.index(start: segment).map { space.table[$0].units } ?? 0
+    log.segmentEnd = UInt64(segment + units) * UInt64(SegmentTable.unitSize)
+  }
+
+  /// Publishes that everything is in the pages and the log ends here. Nothing may be appended until the next session
+  /// has begun.
+  func markClean() throws(StoreError) {
+    var next = superblock
+    next.publication += 1
+    next.isClean = true
+    next.durableSequence = appendedSequence
+    next.fileUnits = UInt64(space.table.fileUnits)
+    next.pieces = [
+      LogPiece(
+        start: log.position, segment: log.presentSegment, session: log.session, firstSequence: appendedSequence + 1,
+        checksumBefore: log.lastChecksum, next: log.nextSegment)
+    ]
+    try writeSuperblock(next)
+    try syncNow()
+    superblock = next
+    space.durablePublication = next.publication
+    sessionBegun = false
+  }
+
+  /// Checkpoints, marks the store as cleanly closed, and gives the device up. Snapshots that are still held must not be
+  /// used afterwards. Closing twice does nothing.
+  ///
+  /// - Throws: What the device throws. The store is closed all the same; the next opening recovers it.
+  public func close() throws(StoreError) {
+    lock.lock()
+    while turnTaken, !isClosed { lock.wait() }
+    if isClosed {
+      lock.unlock()
+      return
+    }
+    turnTaken = true
+    let poisoned = isPoisoned
+    lock.unlock()
+    defer {
+      lock.lock()
+      isClosed = true
+      turnTaken = false
+      lock.wakeAll()
+      lock.unlock()
+    }
+    if options.isReadOnly || poisoned { return }
+    if !sessionBegun { return }
+    try finishCheckpoint()
+    if current.frozen != nil || current.active.nodeCount > 0 || !current.active.trees.isEmpty {
+      try beginCheckpoint()
+      try finishCheckpoint()
+    }
+    try trimFile(toEnd: true)
+    try markClean()
+  }
+}

@@ -1,0 +1,374 @@
+// Opening. In order: the newest whole superblock; the directory it names; the log behind that, verified record by
+// record; the delta rebuilt from it. No tree page is read, so the time depends on the log and not on the store. Specs
+// has the table of cases and the argument.
+
+extension Store {
+  /// Opens the store on `device`, recovering it if it was not closed.
+  ///
+  /// Reads the superblock, the directory (36 bytes a segment) and the log; nothing else.
+  ///
+  /// - Throws: ``StoreError/notAStore``, ``StoreError/unsupportedFormat(version:features:)``,
+  ///   ``StoreError/corrupt(place:offset:detail:)``; what the device throws.
+  public static func open(
+    on device: any StorageDevice, environment: any StoreEnvironment, options: StoreOptions = StoreOptions()
+  ) throws(StoreError) -> Store {
+    let superblock = try readSuperblock(device, readOnly: options.isReadOnly)
+    let seed = superblock.storeSeed
+    let (directory, directoryPages) = try readDirectory(superblock, superblock.directory, superblock.directoryBytes, device)
+    let space = FileSpace(device: device, environment: environment, storeSeed: seed)
+    space.durablePublication = superblock.publication
+    let fileBytes = try device.size()
+    for s in directory.segments {
+      guard s.kind != .log, space.table.insert(s) else {
+        throw .corrupt(place: .directory, offset: superblock.directory.address, detail: "segments overlap")
+      }
+      guard s.address + UInt64(s.used) <= fileBytes else {
+        throw .corrupt(place: .segment, offset: s.address, detail: "the file ends before this segment")
+      }
+    }
+    var retained = directory.retained
+    for i in retained.indices where retained[i].directory.isNone {
+      retained[i].directory = superblock.directory
+      retained[i].directoryBytes = superblock.directoryBytes
+      retained[i].publication = superblock.generation
+    }
+    space.table.removeAll { s in
+      s.dead != 0 && !retained.contains { s.born <= $0.publication && $0.publication < s.dead }
+    }
+    space.table.fileUnits = UInt32(clamping: fileBytes / UInt64(SegmentTable.unitSize))
+
+    let scanner = try LogScanner(device: device, storeSeed: seed)
+    let outcome = try scanner.scan(superblock)
+    guard !superblock.isClean || outcome.records.isEmpty else {
+      throw .corrupt(place: .log, offset: outcome.end, detail: "records behind the end of a closed log")
+    }
+    guard outcome.records.isEmpty || outcome.records[0].header.sequence == directory.sequence + 1,
+      superblock.pieces[0].firstSequence == directory.sequence + 1
+    else { throw .corrupt(place: .log, offset: outcome.end, detail: "the log does not follow the directory") }
+    for s in scanner.segments {
+      var segment = Segment(
+        start: s.header.start, units: s.header.units, kind: .log, used: UInt32(clamping: s.bytes.count), born: 0)
+      segment.used = UInt32(segment.length)
+      guard space.table.insert(segment) else {
+        throw .corrupt(place: .log, offset: s.address, detail: "a log segment overlaps another segment")
+      }
+    }
+    let cache = PageCache(
+      device: device, pageSize: Int(superblock.pageSize), bytes: options.cacheBytes, storeSeed: seed,
+      lock: environment.makeLock())
+    let generation = Generation(
+      number: superblock.generation, trees: directory.trees, active: DeltaTable(), frozen: nil)
+    let store = Store(
+      device: device, environment: environment, options: options, superblock: superblock, space: space, cache: cache,
+      log: LogWriter(), generation: generation, sequence: directory.sequence, directory: directory,
+      directoryPages: directoryPages, nextValueID: directory.nextValueID, nextTree: directory.nextTree)
+    store.retained = retained
+    for (id, t) in directory.trees { store.reserveEstimate.pages[id] = t.pages }
+    for found in outcome.records { try store.replay(found) }
+    store.visibleSequence = outcome.lastSequence
+    store.appendedSequence = outcome.lastSequence
+    store.durableSequence = outcome.durableSequence
+    store.log.segments = scanner.segments.map(\.header.start)
+    for s in scanner.segments { store.log.salts[s.header.start] = s.header.salt }
+    store.log.pieces = superblock.pieces
+    store.log.session = superblock.session
+    store.log.lastChecksum = outcome.lastChecksum
+    for found in outcome.records { store.log.length += UInt64(found.header.length) }
+    if let s = scanner.segments.first(where: { $0.header.start == outcome.endSegment }) {
+      store.log.presentSegment = outcome.endSegment
+      store.log.position = outcome.end
+      store.log.segmentEnd = s.end
+    }
+    for start in [directory.segments.last { $0.kind == .pages }, directory.segments.last { $0.kind == .values }] {
+      guard let s = start, let i = space.table.index(start: s.start), space.table[i].dead == 0 else { continue }
+      if s.kind == .pages { store.pageWriter.adopt(start: s.start) } else { store.valueWriter.adopt(start: s.start) }
+    }
+    if options.isReadOnly { return store }
+    do throws(StoreError) {
+      if superblock.isClean {
+        try store.resumeLog(outcome, scanner)
+      } else {
+        try store.recoverForWriting(outcome, scanner)
+      }
+    } catch {
+      // The store is not given out; its device stays the caller's until it is closed with the store.
+      throw error
+    }
+    return store
+  }
+
+  // MARK: Superblock and directory
+
+  private static func readSuperblock(_ device: any StorageDevice, readOnly: Bool) throws(StoreError) -> Superblock {
+    let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: Superblock.regionSize, alignment: 4096)
+    defer { buffer.deallocate() }
+    let got = try device.read(at: 0, into: buffer)
+    var best: Superblock?
+    var damaged = false
+    var unsupported: StoreError?
+    for copy in 0..<4 {
+      let start = copy * Superblock.copySize
+      guard start + Superblock.copySize <= got else {
+        if start + 8 <= got, UnsafeRawBufferPointer(buffer).start.u64(start) == Superblock.magic { damaged = true }
+        continue
+      }
+      let bytes = UnsafeRawBufferPointer(rebasing: buffer[start..<(start + Superblock.copySize)])
+      switch Superblock.decode(bytes, at: UInt64(start), readOnly: readOnly) {
+      case .valid(let s): if s.publication > best?.publication ?? 0 { best = s }
+      case .damaged: damaged = true
+      case .foreign: break
+      case .unsupported(let version, let features):
+        unsupported = .unsupportedFormat(version: version, features: features)
+      }
+    }
+    if let unsupported { throw unsupported }
+    if let best { return best }
+    throw damaged ? .corrupt(place: .superblock, offset: 0, detail: "no copy of the superblock is whole") : .notAStore
+  }
+
+  static func readDirectory(
+    _ superblock: Superblock, _ index: PageRef, _ bytes: UInt64, _ device: any StorageDevice
+  ) throws(StoreError) -> (Directory, [PageRef]) {
+    let seed = superblock.storeSeed
+    var refs: [PageRef] = []
+    let list = try readDirectoryPage(index, seed, device)
+    guard list.count % PageRef.size == 0 else { throw badDirectory(index) }
+    list.withUnsafeBytes { b in
+      for i in 0..<(list.count / PageRef.size) { refs.append(PageRef(b.start, i * PageRef.size)) }
+    }
+    var stream: [UInt8] = []
+    for ref in refs {
+      stream.append(contentsOf: try readDirectoryPage(ref, seed, device))
+      guard UInt64(stream.count) <= bytes else { throw badDirectory(index) }
+    }
+    guard UInt64(stream.count) == bytes, let directory = stream.withUnsafeBytes({ Directory($0) }) else {
+      throw badDirectory(index)
+    }
+    return (directory, refs + [index])
+  }
+
+  private static func badDirectory(_ ref: PageRef) -> StoreError {
+    .corrupt(place: .directory, offset: ref.address, detail: "the directory is malformed")
+  }
+
+  /// The content of a page of the directory.
+  private static func readDirectoryPage(
+    _ ref: PageRef, _ seed: UInt64, _ device: any StorageDevice
+  ) throws(StoreError) -> [UInt8] {
+    let n = ref.length
+    guard n >= PageHeader.size else { throw badDirectory(ref) }
+    let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: n, alignment: 16)
+    defer { buffer.deallocate() }
+    guard try device.read(at: ref.address, into: buffer) == n else {
+      throw .corrupt(place: .directory, offset: ref.address, detail: "the file ends before the directory")
+    }
+    let bytes = UnsafeRawBufferPointer(buffer)
+    guard Checksum.of(bytes, seed: PageRef.seed(store: seed, location: ref.location)) == ref.checksum else {
+      throw .corrupt(place: .directory, offset: ref.address, detail: "directory checksum does not match")
+    }
+    let length = bytes.start.pageLength
+    guard bytes.start.pageKind == PageKind.directory.rawValue, length >= PageHeader.size, length <= n else {
+      throw badDirectory(ref)
+    }
+    return Array(bytes[PageHeader.size..<length])
+  }
+
+  // MARK: The log
+
+  /// Puts the changes of one record into the delta.
+  private func replay(_ found: LogScanner.Found) throws(StoreError) {
+    let payload = UnsafeRawBufferPointer(rebasing: found.bytes[LogRecordHeader.size...])
+    let malformed = StoreError.corrupt(place: .log, offset: found.address, detail: "malformed record")
+    var reader = LogOperationReader(payload)
+    let delta = current.active
+    let trees = current.trees
+    let sequence = found.header.sequence
+    var counts: [TreeID: Int64] = [:]
+    var pending: [TreeID: (nodes: Int, bytes: Int)] = [:]
+    func kind(_ tree: TreeID) -> TreeKind? { trees[tree]?.kind ?? delta.list(tree)?.kind }
+    while true {
+      switch reader.next(kindOf: kind) {
+      case .end:
+        for (tree, change) in counts where change != 0 {
+          guard let list = delta.list(tree) else { continue }
+          delta.addEvent(
+            list, .count, sequence: sequence, index: 0, total: list.countChange(upTo: sequence) &+ change)
+        }
+        for (tree, p) in pending { reserveEstimate.add(tree, nodes: p.nodes, bytes: p.bytes) }
+        return
+      case .malformed: throw malformed
+      case .operation(let operation):
+        switch operation {
+        case .put(let tree, let operand, let value, let isStub, let isNew):
+          guard let kind = kind(tree), !isStub || value.count == LargeValueStub.size else { throw malformed }
+          let list = delta.makeList(tree, kind)
+          if isNew { counts[tree, default: 0] += 1 }
+          pending[tree, default: (0, 0)].nodes += 1
+          pending[tree, default: (0, 0)].bytes += value.count + 48
+          try withKey(operand, reader.key) { key in
+            _ = delta.add(
+              list, sequence: sequence, key: key, value: value, op: isStub ? .putStub : .put, effect: isNew ? 1 : 0)
+          }
+        case .delete(let tree, let operand):
+          guard let kind = kind(tree) else { throw malformed }
+          let list = delta.makeList(tree, kind)
+          counts[tree, default: 0] -= 1
+          pending[tree, default: (0, 0)].nodes += 1
+          try withKey(operand, reader.key) { key in
+            _ = delta.add(
+              list, sequence: sequence, key: key, value: UnsafeRawBufferPointer(start: nil, count: 0), op: .delete,
+              effect: -1)
+          }
+        case .created(let tree, let kind):
+          guard tree.rawValue >= nextTree, tree.rawValue < UInt32.max else { throw malformed }
+          nextTree = tree.rawValue + 1
+          delta.addEvent(delta.makeList(tree, kind), .created, sequence: sequence, index: 0, total: 0)
+        case .dropped(let tree):
+          guard let kind = kind(tree) else { throw malformed }
+          delta.addEvent(delta.makeList(tree, kind), .dropped, sequence: sequence, index: 0, total: 0)
+        case .counter(let tree, let index, let change):
+          guard let kind = kind(tree) else { throw malformed }
+          let list = delta.makeList(tree, kind)
+          let total = list.counterChange(index, upTo: sequence) &+ change
+          delta.addEvent(list, .counter, sequence: sequence, index: index, total: total)
+        case .valueSegment(let start, let units, let used, let added):
+          try replaySegment(start, units, used, added, malformed)
+        case .nextValueID(let id):
+          nextValueID = max(nextValueID, id)
+        }
+      }
+    }
+  }
+
+  private func withKey(_ operand: TreeKeyOperand, _ key: [UInt8], _ body: (TreeKey) -> Void) throws(StoreError) {
+    switch operand {
+    case .integer(let k): body(TreeKey(k))
+    case .bytes:
+      guard key.count <= maxKeyLength else { throw .keyTooLong(length: key.count, limit: maxKeyLength) }
+      key.withUnsafeBytes { body(TreeKey($0)) }
+    }
+  }
+
+  private func replaySegment(
+    _ start: UInt32, _ units: UInt32, _ used: UInt32, _ added: UInt32, _ malformed: StoreError
+  ) throws(StoreError) {
+    if let i = space.table.index(start: start) {
+      guard space.table[i].kind == .values, used >= space.table[i].used, Int(used) <= space.table[i].length,
+        !space.table[i].live.addingReportingOverflow(added).overflow
+      else { throw malformed }
+      space.table[i].used = used
+      space.table[i].live += added
+      return
+    }
+    guard units > 0, units <= UInt32(SegmentTable.maxUnits), start >= SegmentTable.firstUnit,
+      Int(used) <= Int(units) * SegmentTable.unitSize, added <= used, !start.addingReportingOverflow(units).overflow
+    else { throw malformed }
+    var s = Segment(start: start, units: units, kind: .values, used: used, born: nextPublication)
+    s.live = added
+    guard space.table.insert(s) else { throw malformed }
+    valueWriter.adopt(start: start)
+  }
+
+  // MARK: Opening for writing
+
+  /// After a clean close: the log goes on where it ended, once a session has begun.
+  private func resumeLog(_ outcome: LogScanner.Outcome, _ scanner: LogScanner) throws(StoreError) {
+    log.nextSegment = outcome.nextSegment
+    if space.table.index(start: log.nextSegment).map({ space.table[$0].kind != .log }) ?? true {
+      // The prepared segment is not there (it was cut off, or its header was damaged): another one is prepared, and the
+      // superblock of the session will name it.
+      if log.nextSegment != 0 { log.segments.removeAll { $0 == log.nextSegment } }
+      space.session = log.session
+      log.nextSegment = try prepareLogSegment()
+    } else if !log.segments.contains(log.nextSegment) {
+      log.segments.append(log.nextSegment)
+    }
+  }
+
+  /// After an unclean end. What was read back need not be durable: a failed or missing sync leaves in the file what a
+  /// power cut may still take away. So, before anything is acknowledged or used again:
+  /// 1. the superblock that was read is written again, one copy at a time, each synced;
+  /// 2. the records that no later one proves durable are copied into fresh log room, under a new session, and synced;
+  /// 3. the other slot publishes that, and is synced.
+  private func recoverForWriting(_ outcome: LogScanner.Outcome, _ scanner: LogScanner) throws(StoreError) {
+    for copy in 0..<2 {
+      let offset = Superblock.offset(slot: superblock.slot, copy: copy)
+      try superblock.encoded(at: offset).withUnsafeBytesTyped { (b) throws(StoreError) in
+        try device.write(b, at: offset)
+      }
+      try syncNow()
+    }
+    let session = environment.randomBits() | 1
+    space.session = session
+    log.session = session
+    // Proven are the records up to the newest that something durable names; but all of them are copied when there are
+    // no pieces left to name them separately.
+    let tooMany = superblock.pieces.count >= Superblock.maxPieces - 1
+    let proven = tooMany ? superblock.pieces[0].firstSequence &- 1 : outcome.durableSequence
+    var pieces = superblock.pieces
+    var checksum = superblock.pieces[0].checksumBefore
+    if tooMany {
+      pieces = []
+    } else {
+      // Pieces that lie behind the proven end go; the one it falls into ends there.
+      while let last = pieces.last, last.firstSequence > proven &+ 1 { pieces.removeLast() }
+      var end: UInt64 = pieces.last?.start ?? 0
+      if let last = pieces.last { checksum = last.checksumBefore }
+      for found in outcome.records where found.header.sequence <= proven {
+        checksum = found.header.checksum
+        if found.piece == pieces.count - 1 { end = found.address + UInt64(roundUp(found.header.length, to: 16)) }
+      }
+      if let last = pieces.indices.last {
+        pieces[last].end = end
+        // A piece without a record holds nothing.
+        if end == pieces[last].start { pieces.removeLast() }
+      }
+    }
+    let suffix = outcome.records.filter { $0.header.sequence > proven }
+    log.demand = suffix.map(\.header.length).max() ?? 0
+    let first = try prepareLogSegment()
+    let second = try prepareLogSegment()
+    enterLogSegment(first, next: second)
+    log.lastChecksum = checksum
+    let piece = LogPiece(
+      start: log.position, segment: first, session: session, firstSequence: proven &+ 1, checksumBefore: checksum,
+      next: second)
+    pieces.append(piece)
+    log.length = 0
+    for found in outcome.records where found.header.sequence <= proven { log.length += UInt64(found.header.length) }
+    lock.lock()
+    durableSequence = min(durableSequence, proven)
+    lock.unlock()
+    for found in suffix {
+      recordBuilder.copy(UnsafeRawBufferPointer(rebasing: found.bytes[LogRecordHeader.size...]))
+      guard try appendRecord(sequence: found.header.sequence) else {
+        throw .misuse("a recovered record does not fit the log")
+      }
+    }
+    try syncNow()
+    var next = superblock
+    next.publication += 1
+    next.session = session
+    next.isClean = false
+    next.pieces = pieces
+    next.durableSequence = outcome.lastSequence
+    next.fileUnits = UInt64(space.table.fileUnits)
+    try writeSuperblock(next)
+    try syncNow()
+    superblock = next
+    log.pieces = pieces
+    space.durablePublication = next.publication
+    sessionBegun = true
+    // Segments of the old log that no piece needs any more are free.
+    let needed = Set(outcome.records.filter { $0.header.sequence <= proven }.map { segmentStart($0.address) })
+    for s in scanner.segments where !needed.contains(s.header.start) {
+      log.segments.removeAll { $0 == s.header.start }
+      log.salts[s.header.start] = nil
+      space.table.remove(start: s.header.start)
+    }
+  }
+
+  private func segmentStart(_ address: UInt64) -> UInt32 {
+    space.table.index(of: address).map { space.table[$0].start } ?? 0
+  }
+}

@@ -1,0 +1,187 @@
+// Writing the directory and the superblock.
+
+extension Store {
+  /// Longest chunk of a directory in bytes, the page header included.
+  private var directoryChunkSize: Int { space.preferredUnits >= 4 ? 32768 : 8192 }
+
+  /// Writes the directory of `c` behind its pages and prepares the superblock that names it.
+  func writeDirectory(_ c: Checkpoint) throws(StoreError) {
+    expireRetained()
+    for ref in directoryPages { space.release(ref.address, ref.length) }
+    try c.context.flush()
+    var directory = Directory()
+    directory.sequence = c.sequence
+    directory.nextValueID = max(nextValueID, c.input?.transaction.nextValueID ?? 0)
+    directory.nextTree = max(nextTree, c.input?.transaction.nextTree ?? 0)
+    directory.trees = c.trees
+    directory.retained = retained
+    if let entry = c.retain { directory.retained.append(entry) }
+    // Room first, since the segment table that is written has to know of it; a few entries more than needed.
+    directory.segments = publishedSegments(c.publication)
+    let slack = 8 * Segment.encodedSize
+    let total = directory.encoded().count + slack
+    let chunk = directoryChunkSize - PageHeader.size
+    let chunks = (total + chunk - 1) / chunk
+    let indexLength = roundUp(PageHeader.size + chunks * PageRef.size, to: 16)
+    guard indexLength <= directoryChunkSize else { throw .misuse("the directory is too large") }
+    var places: [(address: UInt64, length: Int)] = []
+    var left = total
+    for _ in 0..<chunks {
+      let n = min(left, chunk)
+      let length = roundUp(PageHeader.size + n, to: 16)
+      places.append((try pageWriter.place(length), n))
+      space.retain(places[places.count - 1].address, length)
+      left -= n
+    }
+    let indexAddress = try pageWriter.place(indexLength)
+    space.retain(indexAddress, indexLength)
+    // Now the table is final.
+    directory.segments = publishedSegments(c.publication)
+    var bytes = directory.encoded()
+    guard bytes.count <= total else { throw .misuse("the directory outgrew its room") }
+    bytes.append(contentsOf: repeatElement(0, count: total - bytes.count))
+    var refs: [PageRef] = []
+    var offset = 0
+    for (address, n) in places {
+      let ref = try bytes.withUnsafeBytesTyped { (b) throws(StoreError) in
+        try writeDirectoryPage(
+          UnsafeRawBufferPointer(rebasing: b[offset..<(offset + n)]), count: 0, at: address, c.publication)
+      }
+      refs.append(ref)
+      offset += n
+    }
+    var index = ByteWriter()
+    for ref in refs {
+      index.u64(ref.location)
+      index.u64(ref.checksum)
+    }
+    let indexRef = try index.bytes.withUnsafeBytesTyped { (b) throws(StoreError) in
+      try writeDirectoryPage(b, count: refs.count, at: indexAddress, c.publication)
+    }
+    refs.append(indexRef)
+    c.directoryPages = refs
+    var next = superblock
+    next.publication = c.publication
+    next.generation = c.publication
+    next.directory = indexRef
+    next.directoryBytes = UInt64(total)
+    next.session = log.session
+    next.isClean = false
+    next.fileUnits = UInt64(space.table.fileUnits)
+    next.pieces = [c.mark.piece]
+    lock.lock()
+    next.durableSequence = max(durableSequence, c.sequence)
+    lock.unlock()
+    c.superblock = next
+    if var entry = c.retain {
+      entry.directory = indexRef
+      entry.directoryBytes = UInt64(total)
+      retained.append(entry)
+    }
+  }
+
+  private func writeDirectoryPage(
+    _ content: UnsafeRawBufferPointer, count: Int, at address: UInt64, _ publication: UInt64
+  ) throws(StoreError) -> PageRef {
+    let length = PageHeader.size + content.count
+    let stored = roundUp(length, to: 16)
+    let p = UnsafeMutableRawPointer.allocate(byteCount: stored, alignment: 16)
+    defer { p.deallocate() }
+    p.zero(stored)
+    PageHeader.write(
+      to: p, kind: .directory, level: count > 0 ? 1 : 0, count: count, tree: TreeID(rawValue: 0),
+      generation: publication, length: length, flags: 0, width: 0, prefix: 0, fixed: 0, countWidth: 0)
+    p.put(content, PageHeader.size)
+    let bytes = UnsafeRawBufferPointer(start: p, count: stored)
+    try device.write(bytes, at: address)
+    var ref = PageRef(address: address, length: stored, checksum: 0)
+    ref.checksum = Checksum.of(bytes, seed: PageRef.seed(store: storeSeed, location: ref.location))
+    return ref
+  }
+
+  /// The segments as publication `number` lists them; those in which nothing is reached any more are marked as dead.
+  private func publishedSegments(_ number: UInt64) -> [Segment] {
+    var list: [Segment] = []
+    for i in space.table.segments.indices where space.table[i].kind != .log {
+      if space.table[i].live > 0 {
+        space.table[i].dead = 0
+      } else if space.table[i].dead == 0, space.table[i].start != pageWriter.current,
+        space.table[i].start != valueWriter.current
+      {
+        space.table[i].dead = number
+      }
+      list.append(space.table[i])
+    }
+    return list
+  }
+
+  /// Writes both copies of the superblock's slot. On failure the store is poisoned: which superblock the next opening
+  /// finds is unknown.
+  func writeSuperblock(_ next: Superblock) throws(StoreError) {
+    var bytes = next.encoded(at: Superblock.offset(slot: next.slot, copy: 0))
+    bytes.append(contentsOf: next.encoded(at: Superblock.offset(slot: next.slot, copy: 1)))
+    let offset = Superblock.offset(slot: next.slot, copy: 0)
+    do throws(StoreError) {
+      try bytes.withUnsafeBytesTyped { (b) throws(StoreError) in try device.write(b, at: offset) }
+    } catch {
+      poison()
+      throw error
+    }
+  }
+
+  /// Makes sure that the superblock on the device says that the store is in use, before anything is appended.
+  func requireSession() throws(StoreError) {
+    if sessionBegun { return }
+    let session = environment.randomBits() | 1
+    var next = superblock
+    next.publication += 1
+    next.session = session
+    next.isClean = false
+    next.pieces = [
+      LogPiece(
+        start: log.position, segment: log.presentSegment, session: session,
+        firstSequence: visibleSequence + 1, checksumBefore: log.lastChecksum, next: log.nextSegment)
+    ]
+    try writeSuperblock(next)
+    try syncNow()
+    superblock = next
+    space.durablePublication = next.publication
+    space.session = session
+    log.session = session
+    log.pieces = next.pieces
+    sessionBegun = true
+  }
+
+  /// Frees the segments that nothing reaches: neither the newest durable publication, nor an open view, nor a retained
+  /// commit. Gives room at the end of the file back.
+  func releaseDeadSegments() throws(StoreError) {
+    let durable = space.durablePublication
+    let oldest = oldestPin()
+    let kept = retained.map(\.publication)
+    space.table.removeAll { s in
+      guard s.kind != .log, s.dead != 0, s.dead <= durable, oldest >= s.dead else { return false }
+      return !kept.contains { s.born <= $0 && $0 < s.dead }
+    }
+    try trimFile()
+  }
+
+  /// Cuts off free room at the end of the file, but for the reserve and a little more.
+  func trimFile(toEnd: Bool = false) throws(StoreError) {
+    let used = space.table.usedUnits
+    let spare = toEnd ? 0 : UInt32(clamping: reserveUnits() + UInt64(space.preferredUnits))
+    let inside = space.table.freeUnits - UInt64(space.table.fileUnits - used)
+    let keepBehind = UInt64(spare) > inside ? UInt64(spare) - inside : 0
+    let target = UInt64(used) + keepBehind
+    // Not for a sliver: every change of size costs a journal entry.
+    guard target < UInt64(space.table.fileUnits),
+      toEnd || UInt64(space.table.fileUnits) - target > UInt64(space.preferredUnits)
+    else { return }
+    try device.resize(to: target * UInt64(SegmentTable.unitSize))
+    space.table.fileUnits = UInt32(target)
+  }
+
+  private func expireRetained() {
+    let now = UInt64(clamping: environment.nowMilliseconds())
+    retained.removeAll { $0.expires != 0 && $0.expires <= now }
+  }
+}

@@ -1,0 +1,255 @@
+/// A store: a page file with its log, trees and transactions.
+///
+/// Any thread may use it. One transaction writes at a time, any number of snapshots read beside it. The store starts no
+/// thread of its own: checkpoints and reclamation are done in small steps by commits, or by ``maintain(pages:)``.
+///
+/// State is guarded in two ways. What is marked "turn" belongs to who has the turn to write (a transaction, a
+/// checkpoint, closing). What is marked "state" is guarded by the state lock, which is held for a few instructions at a
+/// time, never while the device works.
+public final class Store: @unchecked Sendable {
+  let device: any StorageDevice
+  let environment: any StoreEnvironment
+  let options: StoreOptions
+  let pageSize: Int
+  let storeSeed: UInt64
+  let cache: PageCache
+  let lock: any StoreLock
+
+  // Guarded by the state lock.
+  var current: Generation
+  /// The newest commit that snapshots see.
+  var visibleSequence: UInt64
+  /// The newest commit that a finished sync covers.
+  var durableSequence: UInt64
+  /// The newest commit in the log.
+  var appendedSequence: UInt64
+  var isSyncing = false
+  var syncsStarted: UInt64 = 0
+  var syncsCompleted: UInt64 = 0
+  var isPoisoned = false
+  var isClosed = false
+  var turnTaken = false
+  var pins: [UInt64: Int] = [:]
+  var snapshotCounter = 0
+
+  // Belongs to the turn.
+  let space: FileSpace
+  let pageWriter: SegmentWriter
+  let valueWriter: SegmentWriter
+  var log: LogWriter
+  var superblock: Superblock
+  var checkpointUnderWay: Checkpoint?
+  var directoryPages: [PageRef]
+  var nextValueID: UInt64
+  var nextTree: UInt32
+  var retained: [RetainedEntry]
+  var reserveEstimate = ReserveEstimate()
+  /// Where the log stood, and the newest commit, when the frozen delta was frozen.
+  var frozenMark = LogMark(
+    piece: LogPiece(start: 0, segment: 0, session: 0, firstSequence: 0, checksumBefore: 0, next: 0), segment: 0)
+  var frozenSequence: UInt64 = 0
+  /// The superblock on the device says that the store is in use, so that commits may be appended.
+  var sessionBegun = false
+  var recordBuilder = LogRecordBuilder()
+  var recordBuffer: UnsafeMutableRawBufferPointer
+  var counters = StoreCounters()
+  /// What the last step of a checkpoint met when a commit took it further; the next step tries again.
+  var lastMaintenanceError: StoreError?
+
+  init(
+    device: any StorageDevice, environment: any StoreEnvironment, options: StoreOptions, superblock: Superblock,
+    space: FileSpace, cache: PageCache, log: LogWriter, generation: Generation, sequence: UInt64,
+    directory: Directory, directoryPages: [PageRef], nextValueID: UInt64, nextTree: UInt32
+  ) {
+    self.device = device
+    self.environment = environment
+    self.options = options
+    self.superblock = superblock
+    self.space = space
+    self.cache = cache
+    self.log = log
+    pageSize = Int(superblock.pageSize)
+    storeSeed = superblock.storeSeed
+    lock = environment.makeLock()
+    current = generation
+    visibleSequence = sequence
+    durableSequence = sequence
+    appendedSequence = sequence
+    self.directoryPages = directoryPages
+    self.nextValueID = nextValueID
+    self.nextTree = nextTree
+    retained = directory.retained
+    pageWriter = SegmentWriter(space: space, kind: .pages, bufferSize: max(65536, Int(superblock.pageSize) * 2))
+    valueWriter = SegmentWriter(space: space, kind: .values, bufferSize: 65536)
+    recordBuffer = .allocate(byteCount: 4096, alignment: 16)
+  }
+
+  deinit {
+    recordBuffer.deallocate()
+    device.close()
+  }
+
+  /// Keys are at most this long, in bytes: a quarter of a page.
+  public var maxKeyLength: Int { pageSize / 4 }
+
+  /// The store's identifier, made when it was created.
+  public var uuid: (UInt64, UInt64) { superblock.uuid }
+
+  /// The publication that a checkpoint begun now will make.
+  var nextPublication: UInt64 { superblock.publication + 1 }
+
+  // MARK: Snapshots
+
+  /// A view of the newest visible commit. O(1); waits for nothing but a lock that is held for a few instructions.
+  ///
+  /// - Throws: ``StoreError/closed``.
+  public func snapshot() throws(StoreError) -> Snapshot {
+    lock.lock()
+    defer { lock.unlock() }
+    if isClosed { throw .closed }
+    snapshotCounter &+= 1
+    pins[current.number, default: 0] += 1
+    return Snapshot(core: self, generation: current, upTo: visibleSequence, hint: snapshotCounter)
+  }
+
+  func unpin(_ number: UInt64) {
+    lock.lock()
+    if let n = pins[number] { pins[number] = n > 1 ? n - 1 : nil }
+    lock.unlock()
+  }
+
+  /// The publication that the oldest open snapshot descends from.
+  func oldestPin() -> UInt64 {
+    lock.lock()
+    defer { lock.unlock() }
+    return pins.keys.min() ?? .max
+  }
+
+  // MARK: The turn to write
+
+  /// Waits for the turn to write and begins a transaction.
+  ///
+  /// - Throws: ``StoreError/readOnly``, ``StoreError/closed``, ``StoreError/poisoned``.
+  public func beginWrite() throws(StoreError) -> WriteTransaction {
+    try takeTurn()
+    lock.lock()
+    let generation = current
+    let sequence = appendedSequence
+    pins[generation.number, default: 0] += 1
+    lock.unlock()
+    let transaction = WriteTransaction(core: self, generation: generation, upTo: sequence)
+    transaction.pinned = [generation.number]
+    return transaction
+  }
+
+  func takeTurn() throws(StoreError) {
+    if options.isReadOnly { throw .readOnly }
+    lock.lock()
+    while turnTaken, !isClosed, !isPoisoned { lock.wait() }
+    if isClosed || isPoisoned {
+      let error: StoreError = isClosed ? .closed : .poisoned
+      lock.unlock()
+      throw error
+    }
+    turnTaken = true
+    lock.unlock()
+  }
+
+  func endTurn() {
+    lock.lock()
+    turnTaken = false
+    lock.wakeAll()
+    lock.unlock()
+  }
+
+  func poison() {
+    lock.lock()
+    isPoisoned = true
+    lock.wakeAll()
+    lock.unlock()
+  }
+
+  // MARK: Syncs
+
+  /// Waits until a sync that was begun after the append of commit `sequence` has returned. Commits that wait together
+  /// share one sync.
+  func waitDurable(_ sequence: UInt64) throws(StoreError) {
+    lock.lock()
+    while durableSequence < sequence {
+      if isPoisoned {
+        lock.unlock()
+        throw .poisoned
+      }
+      if isSyncing { lock.wait() } else { try syncLocked() }
+    }
+    lock.unlock()
+  }
+
+  /// Runs a sync that begins after the call.
+  func syncNow() throws(StoreError) {
+    lock.lock()
+    let needed = syncsStarted + 1
+    while syncsCompleted < needed {
+      if isPoisoned {
+        lock.unlock()
+        throw .poisoned
+      }
+      if isSyncing { lock.wait() } else { try syncLocked() }
+    }
+    lock.unlock()
+  }
+
+  /// Runs one sync; called and left with the lock held, which is given up meanwhile. On failure the store is poisoned
+  /// and the lock given up.
+  private func syncLocked() throws(StoreError) {
+    isSyncing = true
+    syncsStarted += 1
+    let ticket = syncsStarted
+    let covers = appendedSequence
+    lock.unlock()
+    var failure: StoreError?
+    if options.durability != .none {
+      do throws(StoreError) { try device.sync() } catch { failure = error }
+    }
+    lock.lock()
+    isSyncing = false
+    if let failure {
+      isPoisoned = true
+      lock.wakeAll()
+      lock.unlock()
+      _ = failure
+      throw .poisoned
+    }
+    syncsCompleted = ticket
+    if durableSequence < covers { durableSequence = covers }
+    if visibleSequence < covers { visibleSequence = covers }
+    lock.wakeAll()
+  }
+
+  /// The number that ``syncsCompleted`` reaches when a sync begun from now on has returned.
+  func syncTicket() -> UInt64 {
+    lock.lock()
+    defer { lock.unlock() }
+    return syncsStarted + 1
+  }
+
+  func hasSynced(_ ticket: UInt64) -> Bool {
+    lock.lock()
+    defer { lock.unlock() }
+    return syncsCompleted >= ticket
+  }
+
+  func install(_ generation: Generation) {
+    lock.lock()
+    current = generation
+    lock.unlock()
+  }
+}
+
+/// What has happened since the store was opened.
+struct StoreCounters {
+  var commits: UInt64 = 0
+  var logBytes: UInt64 = 0
+  var checkpoints: UInt64 = 0
+  var relocatedBytes: UInt64 = 0
+}

@@ -1,0 +1,182 @@
+// Unaligned little-endian access to raw memory, and byte-string order. Offsets are the caller's to check: these are the
+// primitives under the page, log and directory readers, each of which checks its bounds once.
+
+extension UnsafeRawPointer {
+  @inlinable @inline(__always)
+  func u8(_ offset: Int) -> UInt8 { load(fromByteOffset: offset, as: UInt8.self) }
+  @inlinable @inline(__always)
+  func u16(_ offset: Int) -> UInt16 {
+    UInt16(littleEndian: loadUnaligned(fromByteOffset: offset, as: UInt16.self))
+  }
+  @inlinable @inline(__always)
+  func u32(_ offset: Int) -> UInt32 {
+    UInt32(littleEndian: loadUnaligned(fromByteOffset: offset, as: UInt32.self))
+  }
+  @inlinable @inline(__always)
+  func u64(_ offset: Int) -> UInt64 {
+    UInt64(littleEndian: loadUnaligned(fromByteOffset: offset, as: UInt64.self))
+  }
+}
+
+extension UnsafeMutableRawPointer {
+  @inlinable @inline(__always)
+  func put(_ value: UInt8, _ offset: Int) { storeBytes(of: value, toByteOffset: offset, as: UInt8.self) }
+  @inlinable @inline(__always)
+  func put(_ value: UInt16, _ offset: Int) {
+    storeBytes(of: value.littleEndian, toByteOffset: offset, as: UInt16.self)
+  }
+  @inlinable @inline(__always)
+  func put(_ value: UInt32, _ offset: Int) {
+    storeBytes(of: value.littleEndian, toByteOffset: offset, as: UInt32.self)
+  }
+  @inlinable @inline(__always)
+  func put(_ value: UInt64, _ offset: Int) {
+    storeBytes(of: value.littleEndian, toByteOffset: offset, as: UInt64.self)
+  }
+  /// Copies `bytes` to `offset`. Nothing happens for an empty buffer, whose base may be nil.
+  @inlinable @inline(__always)
+  func put(_ bytes: UnsafeRawBufferPointer, _ offset: Int) {
+    if let base = bytes.baseAddress, bytes.count > 0 { (self + offset).copyMemory(from: base, byteCount: bytes.count) }
+  }
+  @inlinable @inline(__always)
+  func zero(_ count: Int) {
+    if count > 0 { initializeMemory(as: UInt8.self, repeating: 0, count: count) }
+  }
+}
+
+/// Lexicographic order of two byte strings: negative, zero or positive.
+@inlinable
+func compareBytes(_ a: UnsafeRawPointer, _ aCount: Int, _ b: UnsafeRawPointer, _ bCount: Int) -> Int {
+  let shared = aCount < bCount ? aCount : bCount
+  var i = 0
+  while i + 8 <= shared {
+    let x = UInt64(bigEndian: a.loadUnaligned(fromByteOffset: i, as: UInt64.self))
+    let y = UInt64(bigEndian: b.loadUnaligned(fromByteOffset: i, as: UInt64.self))
+    if x != y { return x < y ? -1 : 1 }
+    i += 8
+  }
+  while i < shared {
+    let x = a.u8(i)
+    let y = b.u8(i)
+    if x != y { return x < y ? -1 : 1 }
+    i += 1
+  }
+  return aCount - bCount
+}
+
+/// How many leading bytes two byte strings share.
+@inlinable
+func sharedPrefix(_ a: UnsafeRawPointer, _ aCount: Int, _ b: UnsafeRawPointer, _ bCount: Int) -> Int {
+  let shared = aCount < bCount ? aCount : bCount
+  var i = 0
+  while i < shared, a.u8(i) == b.u8(i) { i += 1 }
+  return i
+}
+
+/// The first eight bytes of a byte string as a big-endian number, zeros behind its end: most comparisons are settled by
+/// two of these.
+@inlinable @inline(__always)
+func keyHead(_ p: UnsafeRawPointer, _ count: Int) -> UInt64 {
+  if count >= 8 { return UInt64(bigEndian: p.loadUnaligned(as: UInt64.self)) }
+  var head: UInt64 = 0
+  var i = 0
+  while i < count {
+    head |= UInt64(p.u8(i)) &<< UInt64(56 &- 8 &* i)
+    i &+= 1
+  }
+  return head
+}
+
+/// An address that empty byte strings may point to; it is never read from.
+@inlinable @inline(__always)
+var emptyBytes: UnsafeRawPointer { UnsafeRawPointer(bitPattern: UInt(16)).unsafelyUnwrapped }
+
+extension UnsafeRawBufferPointer {
+  /// The base address, or one that may be pointed to when there are no bytes.
+  @inlinable @inline(__always)
+  var start: UnsafeRawPointer { baseAddress ?? emptyBytes }
+}
+
+@inlinable @inline(__always)
+func roundUp(_ value: Int, to unit: Int) -> Int { (value &+ unit &- 1) / unit &* unit }
+
+/// A growable little-endian output buffer.
+struct ByteWriter {
+  private(set) var bytes: [UInt8] = []
+
+  var count: Int { bytes.count }
+
+  mutating func removeAll() { bytes.removeAll(keepingCapacity: true) }
+  mutating func u8(_ v: UInt8) { bytes.append(v) }
+  mutating func u16(_ v: UInt16) { for i in 0..<2 { bytes.append(UInt8(truncatingIfNeeded: v &>> UInt16(8 * i))) } }
+  mutating func u32(_ v: UInt32) { for i in 0..<4 { bytes.append(UInt8(truncatingIfNeeded: v &>> UInt32(8 * i))) } }
+  mutating func u64(_ v: UInt64) { for i in 0..<8 { bytes.append(UInt8(truncatingIfNeeded: v &>> UInt64(8 * i))) } }
+  mutating func varint(_ value: UInt64) {
+    var v = value
+    while v >= 0x80 {
+      bytes.append(UInt8(truncatingIfNeeded: v) | 0x80)
+      v &>>= 7
+    }
+    bytes.append(UInt8(truncatingIfNeeded: v))
+  }
+  mutating func raw(_ b: UnsafeRawBufferPointer) { bytes.append(contentsOf: b) }
+  mutating func zeros(_ n: Int) { bytes.append(contentsOf: repeatElement(0, count: n)) }
+}
+
+/// A checked reader of little-endian input: every read past the end answers nil.
+struct ByteReader {
+  let base: UnsafeRawPointer
+  let end: Int
+  private(set) var offset = 0
+
+  init(_ buffer: UnsafeRawBufferPointer) {
+    base = buffer.start
+    end = buffer.count
+  }
+
+  var remaining: Int { end - offset }
+
+  mutating func u8() -> UInt8? {
+    guard remaining >= 1 else { return nil }
+    defer { offset += 1 }
+    return base.u8(offset)
+  }
+  mutating func u16() -> UInt16? {
+    guard remaining >= 2 else { return nil }
+    defer { offset += 2 }
+    return base.u16(offset)
+  }
+  mutating func u32() -> UInt32? {
+    guard remaining >= 4 else { return nil }
+    defer { offset += 4 }
+    return base.u32(offset)
+  }
+  mutating func u64() -> UInt64? {
+    guard remaining >= 8 else { return nil }
+    defer { offset += 8 }
+    return base.u64(offset)
+  }
+  mutating func varint() -> UInt64? {
+    var value: UInt64 = 0
+    var shift: UInt64 = 0
+    while shift < 64 {
+      guard let byte = u8() else { return nil }
+      let part = UInt64(byte & 0x7F)
+      if shift == 63, part > 1 { return nil }
+      value |= part &<< shift
+      if byte < 0x80 { return value }
+      shift += 7
+    }
+    return nil
+  }
+  /// A length that fits what is left.
+  mutating func length() -> Int? {
+    guard let v = varint(), let n = Int(exactly: v), n <= remaining else { return nil }
+    return n
+  }
+  mutating func raw(_ count: Int) -> UnsafeRawBufferPointer? {
+    guard count >= 0, count <= remaining else { return nil }
+    defer { offset += count }
+    return UnsafeRawBufferPointer(start: base + offset, count: count)
+  }
+}

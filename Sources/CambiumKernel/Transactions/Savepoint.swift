@@ -1,0 +1,68 @@
+/// A point within a write transaction that it can be rolled back to.
+///
+/// It stays good until the transaction rolls back to an earlier one, or ends.
+public struct Savepoint {
+  let transaction: ObjectIdentifier
+  let step: UInt64
+  let own: DeltaTable
+  let table: SegmentTable
+  let spilled: [TreeID: TreeState]
+  let figures: [TreeID: WriteTransaction.Figures]
+  let valueBytes: [UInt32: UInt32]
+  let nextTree: UInt32
+  let extentJournal: Int
+  let freedValues: Int
+}
+
+extension WriteTransaction {
+  /// Notes the present state. O(number of trees changed).
+  ///
+  /// If the transaction's changes outgrow memory afterwards, the savepoint keeps those before it in memory.
+  public func savepoint() -> Savepoint {
+    Savepoint(
+      transaction: ObjectIdentifier(self), step: step, own: own, table: core.space.table,
+      spilled: spilled, figures: figures, valueBytes: valueBytes, nextTree: nextTree, extentJournal: context?.journal.count ?? 0,
+      freedValues: context?.freedValues.count ?? 0)
+  }
+
+  /// Undoes what was done after `savepoint`, which stays good. O(number of changes undone).
+  ///
+  /// - Throws: ``StoreError/misuse(_:)`` for a savepoint of another transaction or one that an earlier rollback undid.
+  public func rollBack(to savepoint: Savepoint) throws(StoreError) {
+    try requireOpen()
+    guard savepoint.transaction == ObjectIdentifier(self), savepoint.step <= step else {
+      throw .misuse("the savepoint belongs to another transaction or was undone")
+    }
+    if savepoint.own !== own {
+      // The changes since then went to pages: the table of that time is taken up again. The pages written since are not
+      // reached any more; their room comes back with the next checkpoint.
+      own = savepoint.own
+      journal = []
+      var nodes: [DeltaNode] = []
+      for tree in own.trees {
+        var node = own.list(tree)?.firstNode
+        while let n = node {
+          if n.sequence != DeltaNode.void { nodes.append(n) }
+          node = n.next(0)
+        }
+      }
+      journal = nodes.sorted { $0.sequence < $1.sequence }
+    }
+    while let last = journal.last, last.sequence > savepoint.step {
+      last.makeVoid()
+      journal.removeLast()
+    }
+    // Pages that spilling has replaced since are reached again; the ones it made are not.
+    if savedTable != nil || savedValueTable != nil {
+      for i in core.space.table.segments.indices {
+        let start = core.space.table[i].start
+        core.space.table[i].live = savepoint.table.index(start: start).map { savepoint.table[$0].live } ?? 0
+      }
+    }
+    context?.rollBack(journalCount: savepoint.extentJournal, freedCount: savepoint.freedValues)
+    spilled = savepoint.spilled
+    figures = savepoint.figures
+    valueBytes = savepoint.valueBytes
+    nextTree = savepoint.nextTree
+  }
+}

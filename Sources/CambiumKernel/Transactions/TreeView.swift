@@ -1,0 +1,193 @@
+/// What a snapshot and a write transaction have in common: a consistent view of all trees, for reading.
+public class TreeView {
+  let core: Store
+  var generation: Generation
+  /// The newest commit in view.
+  let upTo: UInt64
+  /// Spreads readers over the slots of the cache.
+  let hint: Int
+
+  init(core: Store, generation: Generation, upTo: UInt64, hint: Int) {
+    self.core = core
+    self.generation = generation
+    self.upTo = upTo
+    self.hint = hint
+  }
+
+  /// The sequence of the newest commit that this view sees.
+  public var sequence: UInt64 { upTo }
+
+  /// Throws when the view cannot be used any more.
+  func requireOpen() throws(StoreError) {}
+
+  /// How this view sees `tree`; nil if there is no such tree in it.
+  func find(_ tree: TreeID) -> TreeAccess? { committed(tree) }
+
+  final func committed(_ tree: TreeID) -> TreeAccess? {
+    let active = generation.active.list(tree)
+    let frozen = generation.frozen?.list(tree)
+    if let list = active, list.wasDropped(upTo: upTo) { return nil }
+    if let list = frozen, list.wasDropped(upTo: upTo) { return nil }
+    if let t = generation.trees[tree] {
+      return TreeAccess(
+        id: tree, kind: t.kind, level: t.level, root: t.root, own: nil, ownUpTo: 0, active: active, frozen: frozen,
+        after: t.mergedTo, upTo: upTo)
+    }
+    for list in [active, frozen] {
+      if let list, list.wasCreated(upTo: upTo) {
+        return TreeAccess(
+          id: tree, kind: list.kind, level: 0, root: .none, own: nil, ownUpTo: 0, active: active, frozen: frozen,
+          after: 0, upTo: upTo)
+      }
+    }
+    return nil
+  }
+
+  final func access(_ tree: TreeID, _ kind: TreeKind?) throws(StoreError) -> TreeAccess {
+    try requireOpen()
+    guard let access = find(tree) else { throw .noSuchTree(tree) }
+    if let kind, access.kind != kind { throw .wrongTreeKind(tree) }
+    return access
+  }
+
+  // MARK: Trees
+
+  /// What the keys of `tree` are; nil if there is no such tree in this view.
+  public final func kind(of tree: TreeID) -> TreeKind? { find(tree)?.kind }
+
+  /// The trees in this view, in the order of their identifiers, without the kernel's own.
+  public func trees() -> [TreeID] {
+    var ids = Set(generation.trees.keys)
+    for tree in generation.active.trees where generation.active.list(tree)?.wasCreated(upTo: upTo) ?? false {
+      ids.insert(tree)
+    }
+    if let frozen = generation.frozen {
+      for tree in frozen.trees where frozen.list(tree)?.wasCreated(upTo: upTo) ?? false { ids.insert(tree) }
+    }
+    return ids.filter { $0.rawValue >= TreeID.firstFree && find($0) != nil }.sorted()
+  }
+
+  /// The number of entries in `tree`. O(1).
+  ///
+  /// - Throws: ``StoreError/noSuchTree(_:)``.
+  public func count(_ tree: TreeID) throws(StoreError) -> UInt64 {
+    let access = try access(tree, nil)
+    return UInt64(max(0, committedCount(access)))
+  }
+
+  final func committedCount(_ access: TreeAccess) -> Int64 {
+    var n = Int64(bitPattern: generation.trees[access.id]?.count ?? 0)
+    n += access.active?.countChange(upTo: upTo) ?? 0
+    n += access.frozen?.countChange(upTo: upTo) ?? 0
+    return n
+  }
+
+  /// Counter `index` of `tree`: 0 until a transaction adds to it. O(1) on average.
+  public func counter(_ tree: TreeID, _ index: UInt32) throws(StoreError) -> Int64 {
+    let access = try access(tree, nil)
+    return committedCounter(access, index)
+  }
+
+  final func committedCounter(_ access: TreeAccess, _ index: UInt32) -> Int64 {
+    var n = generation.trees[access.id]?.counter(index) ?? 0
+    n += access.active?.counterChange(index, upTo: upTo) ?? 0
+    n += access.frozen?.counterChange(index, upTo: upTo) ?? 0
+    return n
+  }
+
+  // MARK: Values
+
+  /// Lends the value of `key` to `body` in place, or answers nil if there is none. O(log n), without copying.
+  ///
+  /// `body` must not keep the bytes, and should be short: memory is not used again while it runs.
+  public final func withValue<R>(
+    _ tree: TreeID, _ key: UInt64, _ body: (UnsafeRawBufferPointer) throws(StoreError) -> R
+  ) throws(StoreError) -> R? {
+    try withValue(access(tree, .integer), TreeKey(key), body)
+  }
+
+  /// Lends the value of `key` to `body` in place, or answers nil if there is none. O(log n), without copying.
+  public final func withValue<R>(
+    _ tree: TreeID, _ key: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws(StoreError) -> R
+  ) throws(StoreError) -> R? {
+    try withValue(access(tree, .bytes), TreeKey(key), body)
+  }
+
+  final func withValue<R>(
+    _ access: TreeAccess, _ key: TreeKey, _ body: (UnsafeRawBufferPointer) throws(StoreError) -> R
+  ) throws(StoreError) -> R? {
+    let slot = core.cache.slots.enter(hint)
+    var stub: LargeValueStub?
+    do {
+      defer { core.cache.slots.leave(slot) }
+      guard let found = try access.find(key, core.cache) else { return nil }
+      if !found.isStub { return try body(found.bytes) }
+      stub = LargeValueStub(found.bytes)
+    }
+    let bytes = try largeValue(stub)
+    return try bytes.withUnsafeBytesTyped(body)
+  }
+
+  /// The value of `key`, copied; nil if there is none. O(log n).
+  public final func value(_ tree: TreeID, _ key: UInt64) throws(StoreError) -> [UInt8]? {
+    try withValue(tree, key) { (b) throws(StoreError) in Array(b) }
+  }
+
+  /// The value of `key`, copied; nil if there is none. O(log n).
+  public final func value(_ tree: TreeID, _ key: [UInt8]) throws(StoreError) -> [UInt8]? {
+    try key.withUnsafeBytesTyped { (k) throws(StoreError) in
+      try withValue(tree, k) { (b) throws(StoreError) in Array(b) }
+    }
+  }
+
+  /// Whether `tree` has an entry for `key`. O(log n).
+  public final func contains(_ tree: TreeID, _ key: UInt64) throws(StoreError) -> Bool {
+    try contains(access(tree, .integer), TreeKey(key))
+  }
+
+  /// Whether `tree` has an entry for `key`. O(log n).
+  public final func contains(_ tree: TreeID, _ key: UnsafeRawBufferPointer) throws(StoreError) -> Bool {
+    try contains(access(tree, .bytes), TreeKey(key))
+  }
+
+  final func contains(_ access: TreeAccess, _ key: TreeKey) throws(StoreError) -> Bool {
+    let slot = core.cache.slots.enter(hint)
+    defer { core.cache.slots.leave(slot) }
+    return try access.find(key, core.cache) != nil
+  }
+
+  /// A position in `tree`, on no entry at first.
+  public func cursor(_ tree: TreeID) throws(StoreError) -> Cursor {
+    Cursor(view: self, ownTable: nil, access: try access(tree, nil))
+  }
+
+  // MARK: Large values
+
+  final func largeValue(_ stub: UnsafeRawBufferPointer) throws(StoreError) -> [UInt8] {
+    try largeValue(LargeValueStub(stub))
+  }
+
+  private final func largeValue(_ stub: LargeValueStub?) throws(StoreError) -> [UInt8] {
+    guard let stub, stub.length <= Extents.maxValueBytes, let length = Int(exactly: stub.length) else {
+      throw .corrupt(place: .record, offset: 0, detail: "malformed reference to a large value")
+    }
+    var out: [UInt8] = []
+    let cursor = try self.cursor(.extents)
+    var more = try cursor.seek(Extents.key(stub.id, 0))
+    var number: UInt64 = 0
+    while more, cursor.integerKey == Extents.key(stub.id, number), out.count < length {
+      let key = cursor.integerKey
+      let extent = try cursor.withValue { (b) throws(StoreError) in Extent(b) } ?? nil
+      guard let extent else {
+        throw .corrupt(place: .extent(value: stub.id), offset: 0, detail: "malformed entry of an extent")
+      }
+      try Extents.read(extent, key: key, device: core.device, storeSeed: core.storeSeed, into: &out)
+      number += 1
+      more = try cursor.next()
+    }
+    guard out.count == length else {
+      throw .corrupt(place: .extent(value: stub.id), offset: 0, detail: "a large value lacks extents")
+    }
+    return out
+  }
+}

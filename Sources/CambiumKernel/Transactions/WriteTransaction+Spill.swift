@@ -1,0 +1,84 @@
+// A transaction whose changes outgrow memory takes them into pages of its own, which nothing else reaches until it
+// commits: for each tree that it changed, its own changes and the whole delta, since the pages stand in for both.
+
+extension WriteTransaction {
+  func spillIfLarge() throws(StoreError) {
+    if own.bytes > core.options.deltaBytes { try spill() }
+  }
+
+  /// Takes the transaction's changes into pages.
+  func spill() throws(StoreError) {
+    try prepareToMerge()
+    guard let context else { return }
+    let last = DeltaNode.void - 1
+    let fresh = DeltaTable()
+    var kept: [DeltaNode] = []
+    for tree in own.trees.sorted() {
+      guard let list = own.list(tree), let access = find(tree) else { continue }
+      if tree == .extents {
+        // These are few; they stay in memory until the commit.
+        let copy = fresh.makeList(tree, .integer)
+        for node in journal where node.sequence != DeltaNode.void && list.contains(node) {
+          kept.append(
+            fresh.add(
+              copy, sequence: node.sequence, key: node.key, value: node.value, op: node.op, effect: node.effect))
+        }
+        continue
+      }
+      var lists = [(list: list, after: UInt64(0), upTo: last)]
+      let source: TreeState
+      if let t = spilled[tree] {
+        source = t
+      } else {
+        source = generation.trees[tree] ?? TreeState(kind: access.kind)
+        if let l = access.active { lists.append((l, access.after, access.upTo)) }
+        if let l = access.frozen { lists.append((l, access.after, access.upTo)) }
+      }
+      let merge = TreeMerge(context: context, tree: tree, source: source, changes: ChangeStream(lists))
+      var budget = Int.max
+      _ = try merge.step(budget: &budget)
+      spilled[tree] = merge.result
+    }
+    own = fresh
+    journal = kept
+  }
+
+  /// Finishes the checkpoint under way, since its outcome and this transaction's pages would not know of one another,
+  /// and notes what a rollback has to restore.
+  func prepareToMerge() throws(StoreError) {
+    if context != nil { return }
+    try core.requireSession()
+    try core.finishCheckpoint()
+    core.lock.lock()
+    let now = core.current
+    core.pins[now.number, default: 0] += 1
+    core.lock.unlock()
+    generation = now
+    pinned.append(now.number)
+    if savedTable == nil { savedTable = savedValueTable ?? core.space.table }
+    core.pageWriter.begin(born: core.nextPublication)
+    if savedValueTable == nil {
+      savedValueTable = savedTable
+      core.valueWriter.begin(born: core.nextPublication)
+    }
+    context = MergeContext(
+      space: core.space, cache: core.cache, pageSize: core.pageSize, generation: core.nextPublication,
+      pages: core.pageWriter, values: core.valueWriter,
+      takeValueID: { [unowned self] in
+        defer { nextValueID += 1 }
+        return nextValueID
+      })
+  }
+}
+
+extension DeltaList {
+  /// Whether `node` belongs to this list: its key leads to it.
+  func contains(_ node: DeltaNode) -> Bool {
+    var n = lowerBound(node.key)
+    while let candidate = n, TreeKey.compare(candidate.key, node.key) == 0 {
+      if candidate.p == node.p { return true }
+      n = candidate.next(0)
+    }
+    return false
+  }
+}

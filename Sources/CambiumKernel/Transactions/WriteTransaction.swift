@@ -1,0 +1,278 @@
+/// A set of changes to any number of trees that becomes visible and durable as one, or not at all.
+///
+/// One transaction writes at a time: ``Store/beginWrite()`` waits for the turn. The transaction sees its own changes.
+/// One thread at a time uses it. If it is dropped without ``commit()``, it is rolled back.
+public final class WriteTransaction: TreeView {
+  /// The transaction's own changes, not yet merged.
+  var own = DeltaTable()
+  /// Their numbers within the transaction: what plays the part of the sequence in ``own``.
+  var step: UInt64 = 0
+  /// Nodes of ``own`` in the order they were made, for rolling back to a savepoint.
+  var journal: [DeltaNode] = []
+  /// Trees whose pages this transaction has rewritten: their changes outgrew memory.
+  var spilled: [TreeID: TreeState] = [:]
+  /// What the spilling undoes on rollback.
+  var savedTable: SegmentTable?
+  /// Count and counters per tree, as changed by this transaction.
+  var figures: [TreeID: Figures] = [:]
+  /// Segments of large values that this transaction wrote to directly, and how many bytes.
+  var valueBytes: [UInt32: UInt32] = [:]
+  var savedValueTable: SegmentTable?
+  var nextValueID: UInt64
+  var nextTree: UInt32
+  private(set) var isOpen = true
+  /// What this transaction's merges write through, once there was one.
+  var context: MergeContext?
+  /// Publications whose pages this transaction may still read.
+  var pinned: [UInt64] = []
+
+  struct Figures {
+    var kind: TreeKind
+    var created = false
+    var dropped = false
+    var count: Int64 = 0
+    var counters: [TreeCounter] = []
+    var isEmpty: Bool { !created && !dropped && count == 0 && counters.isEmpty }
+  }
+
+  init(core: Store, generation: Generation, upTo: UInt64) {
+    nextValueID = core.nextValueID
+    nextTree = core.nextTree
+    super.init(core: core, generation: generation, upTo: upTo, hint: 0)
+  }
+
+  deinit { if isOpen { rollBack() } }
+
+  override func requireOpen() throws(StoreError) {
+    if !isOpen { throw .misuse("the transaction has ended") }
+  }
+
+  override func find(_ tree: TreeID) -> TreeAccess? {
+    let figures = figures[tree]
+    if figures?.dropped ?? false { return nil }
+    let list = own.list(tree)
+    let last = DeltaNode.void - 1
+    if let t = spilled[tree] {
+      return TreeAccess(
+        id: tree, kind: t.kind, level: t.level, root: t.root, own: list, ownUpTo: last, active: nil, frozen: nil,
+        after: 0, upTo: 0)
+    }
+    if let a = committed(tree) {
+      return TreeAccess(
+        id: tree, kind: a.kind, level: a.level, root: a.root, own: list, ownUpTo: last, active: a.active,
+        frozen: a.frozen, after: a.after, upTo: a.upTo)
+    }
+    guard let figures, figures.created else { return nil }
+    return TreeAccess(
+      id: tree, kind: figures.kind, level: 0, root: .none, own: list, ownUpTo: last, active: nil, frozen: nil,
+      after: 0, upTo: 0)
+  }
+
+  public override func trees() -> [TreeID] {
+    let made = figures.filter { $0.value.created && !$0.value.dropped }.map(\.key)
+    return (super.trees().filter { find($0) != nil } + made).sorted()
+  }
+
+  public override func count(_ tree: TreeID) throws(StoreError) -> UInt64 {
+    let access = try access(tree, nil)
+    return UInt64(max(0, committedCount(committed(tree) ?? access) + (figures[tree]?.count ?? 0)))
+  }
+
+  public override func counter(_ tree: TreeID, _ index: UInt32) throws(StoreError) -> Int64 {
+    let access = try access(tree, nil)
+    var n = committedCounter(committed(tree) ?? access, index)
+    for c in figures[tree]?.counters ?? [] where c.index == index { n += c.value }
+    return n
+  }
+
+  public override func cursor(_ tree: TreeID) throws(StoreError) -> Cursor {
+    let a = try access(tree, nil)
+    let frozenInTime = TreeAccess(
+      id: a.id, kind: a.kind, level: a.level, root: a.root, own: a.own, ownUpTo: step, active: a.active,
+      frozen: a.frozen, after: a.after, upTo: a.upTo)
+    return Cursor(view: self, ownTable: own, access: frozenInTime)
+  }
+
+  // MARK: Writing
+
+  /// Makes a tree. Its identifier was never used before.
+  public func createTree(_ kind: TreeKind) throws(StoreError) -> TreeID {
+    try requireOpen()
+    guard nextTree < UInt32.max else { throw .misuse("no tree identifiers are left") }
+    let tree = TreeID(rawValue: nextTree)
+    nextTree += 1
+    figures[tree] = Figures(kind: kind, created: true)
+    return tree
+  }
+
+  /// Drops a tree with all its entries. O(1); its room is freed by checkpoints.
+  public func dropTree(_ tree: TreeID) throws(StoreError) {
+    guard tree.rawValue >= TreeID.firstFree else { throw .misuse("the kernel's own trees cannot be dropped") }
+    let access = try access(tree, nil)
+    figures[tree, default: Figures(kind: access.kind)].dropped = true
+  }
+
+  /// Adds `change` to counter `index` of `tree`.
+  public func addToCounter(_ tree: TreeID, _ index: UInt32, _ change: Int64) throws(StoreError) {
+    let access = try access(tree, nil)
+    var f = figures[tree] ?? Figures(kind: access.kind)
+    if let i = f.counters.firstIndex(where: { $0.index == index }) {
+      f.counters[i].value &+= change
+    } else {
+      f.counters.append(TreeCounter(index: index, value: change))
+    }
+    figures[tree] = f
+  }
+
+  /// Puts `value` under `key`, in place of what was there. O(log n).
+  ///
+  /// - Throws: ``StoreError/valueTooLong(length:limit:)``, ``StoreError/noSuchTree(_:)``,
+  ///   ``StoreError/wrongTreeKind(_:)``, and what the device throws when the changes outgrow memory.
+  public func put(_ tree: TreeID, _ key: UInt64, _ value: UnsafeRawBufferPointer) throws(StoreError) {
+    try put(access(tree, .integer), TreeKey(key), value)
+  }
+
+  /// Puts `value` under `key`, in place of what was there. O(log n).
+  public func put(_ tree: TreeID, _ key: UInt64, _ value: [UInt8]) throws(StoreError) {
+    try value.withUnsafeBytesTyped { (v) throws(StoreError) in try put(tree, key, v) }
+  }
+
+  /// Puts `value` under `key`, in place of what was there. O(log n).
+  ///
+  /// - Throws: Also ``StoreError/keyTooLong(length:limit:)``: keys are at most a quarter of a page.
+  public func put(
+    _ tree: TreeID, _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer
+  ) throws(StoreError) {
+    let access = try access(tree, .bytes)
+    guard key.count <= core.maxKeyLength else { throw .keyTooLong(length: key.count, limit: core.maxKeyLength) }
+    try put(access, TreeKey(key), value)
+  }
+
+  /// Puts `value` under `key`, in place of what was there. O(log n).
+  public func put(_ tree: TreeID, _ key: [UInt8], _ value: [UInt8]) throws(StoreError) {
+    try key.withUnsafeBytesTyped { (k) throws(StoreError) in
+      try value.withUnsafeBytesTyped { (v) throws(StoreError) in try put(tree, k, v) }
+    }
+  }
+
+  /// Deletes the entry of `key`; answers whether there was one. O(log n).
+  @discardableResult
+  public func delete(_ tree: TreeID, _ key: UInt64) throws(StoreError) -> Bool {
+    try delete(access(tree, .integer), TreeKey(key))
+  }
+
+  /// Deletes the entry of `key`; answers whether there was one. O(log n).
+  @discardableResult
+  public func delete(_ tree: TreeID, _ key: UnsafeRawBufferPointer) throws(StoreError) -> Bool {
+    try delete(access(tree, .bytes), TreeKey(key))
+  }
+
+  /// Deletes the entry of `key`; answers whether there was one. O(log n).
+  @discardableResult
+  public func delete(_ tree: TreeID, _ key: [UInt8]) throws(StoreError) -> Bool {
+    try key.withUnsafeBytesTyped { (k) throws(StoreError) in try delete(tree, k) }
+  }
+
+  private func put(_ access: TreeAccess, _ key: TreeKey, _ value: UnsafeRawBufferPointer) throws(StoreError) {
+    guard UInt64(value.count) <= Extents.maxValueBytes else {
+      throw .valueTooLong(length: UInt64(value.count), limit: Extents.maxValueBytes)
+    }
+    let isNew = try !contains(access, key)
+    if value.count > core.options.logValueLimit {
+      let stub = try storeLargeValue(value)
+      var bytes = ByteWriter()
+      bytes.u64(stub.id)
+      bytes.u64(stub.length)
+      bytes.bytes.withUnsafeBytes { note(access, key, $0, .putStub, effect: isNew ? 1 : 0) }
+    } else {
+      note(access, key, value, .put, effect: isNew ? 1 : 0)
+    }
+    try spillIfLarge()
+  }
+
+  private func delete(_ access: TreeAccess, _ key: TreeKey) throws(StoreError) -> Bool {
+    guard try contains(access, key) else { return false }
+    note(access, key, UnsafeRawBufferPointer(start: nil, count: 0), .delete, effect: -1)
+    try spillIfLarge()
+    return true
+  }
+
+  func note(_ access: TreeAccess, _ key: TreeKey, _ value: UnsafeRawBufferPointer, _ op: DeltaOp, effect: Int) {
+    let list = own.makeList(access.id, access.kind)
+    step += 1
+    journal.append(own.add(list, sequence: step, key: key, value: value, op: op, effect: effect))
+    if effect != 0 { figures[access.id, default: Figures(kind: access.kind)].count += Int64(effect) }
+  }
+
+  // MARK: Large values
+
+  private func storeLargeValue(_ value: UnsafeRawBufferPointer) throws(StoreError) -> LargeValueStub {
+    try core.requireSession()
+    if savedValueTable == nil {
+      // A checkpoint that were given up later would take the accounts back to before this value.
+      try core.finishCheckpoint()
+      savedValueTable = core.space.table
+      core.valueWriter.begin(born: core.nextPublication)
+    }
+    let id = nextValueID
+    nextValueID += 1
+    let access = try access(.extents, .integer)
+    let space = core.space
+    var entries: [(UInt64, [UInt8])] = []
+    try Extents.write(value, id: id, to: core.valueWriter, space: space) { entries.append(($0, $1)) }
+    for (key, entry) in entries {
+      if let extent = entry.withUnsafeBytes({ Extent($0) }), let i = space.table.index(of: extent.address) {
+        valueBytes[space.table[i].start, default: 0] += UInt32(extent.storedLength)
+      }
+      entry.withUnsafeBytes { note(access, TreeKey(key), $0, .put, effect: 1) }
+    }
+    return LargeValueStub(id: id, length: UInt64(value.count))
+  }
+
+  // MARK: End
+
+  /// Makes the changes durable, as the store's ``Durability`` says, and visible; ends the transaction. Answers the
+  /// sequence of the commit (that of the view, if nothing was changed).
+  ///
+  /// - Throws: ``StoreError/reserveExhausted(neededBytes:)`` and ``StoreError/deviceFull(bytes:)``: nothing was changed,
+  ///   and the transaction is rolled back. ``StoreError/poisoned``: the outcome is unknown until the store is opened
+  ///   again.
+  @discardableResult
+  public func commit() throws(StoreError) -> UInt64 {
+    try requireOpen()
+    return try core.commit(self)
+  }
+
+  /// Undoes everything and ends the transaction. Nothing happens if it has ended.
+  public func rollBack() {
+    guard isOpen else { return }
+    undoSpace()
+    end()
+    core.endTurn()
+  }
+
+  /// Gives back the room that the transaction's own pages and extents took.
+  func undoSpace() {
+    if let saved = savedTable ?? savedValueTable {
+      core.pageWriter.abandon()
+      core.valueWriter.abandon()
+      let units = core.space.table.fileUnits
+      core.space.table = saved
+      core.space.table.fileUnits = units
+    }
+  }
+
+  /// Marks the transaction as ended; the caller gives the turn up.
+  func end() {
+    isOpen = false
+    for number in pinned { core.unpin(number) }
+    pinned = []
+    context = nil
+    spilled = [:]
+    journal = []
+    own = DeltaTable()
+  }
+
+  /// Whether there is anything to commit.
+  var isEmpty: Bool { journal.isEmpty && spilled.isEmpty && figures.allSatisfy { $0.value.isEmpty } }
+}

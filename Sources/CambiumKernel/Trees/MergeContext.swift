@@ -1,0 +1,122 @@
+/// What a merge reads and writes through: pages to read, a place for the pages it makes, and the accounts.
+final class MergeContext {
+  let space: FileSpace
+  let cache: PageCache
+  let pageSize: Int
+  /// Longer values go to extents.
+  let inlineLimit: Int
+  /// The publication that will be the first to reach what is written.
+  let generation: UInt64
+  private let pages: SegmentWriter
+  private let values: SegmentWriter
+  /// Changes to the tree of extents that the pass itself makes: values that moved out of the log, extents that moved.
+  let extentChanges: DeltaTable
+  private let takeValueID: () -> UInt64
+  /// What was added to ``extentChanges``, in order.
+  private(set) var journal: [DeltaNode] = []
+  /// Large values that nothing refers to any more.
+  private(set) var freedValues: [UInt64] = []
+  private(set) var pagesWritten = 0
+  private(set) var pagesRead = 0
+
+  init(
+    space: FileSpace, cache: PageCache, pageSize: Int, generation: UInt64, pages: SegmentWriter,
+    values: SegmentWriter, takeValueID: @escaping () -> UInt64
+  ) {
+    self.space = space
+    self.cache = cache
+    self.pageSize = pageSize
+    inlineLimit = pageSize / 4
+    self.generation = generation
+    self.pages = pages
+    self.values = values
+    self.takeValueID = takeValueID
+    extentChanges = DeltaTable()
+  }
+
+  /// Copies the page of `ref` to `out`.
+  func copy(
+    _ ref: PageRef, tree: TreeID, level: UInt8, kind: TreeKind, to out: UnsafeMutableRawPointer
+  ) throws(StoreError) {
+    pagesRead += 1
+    let slot = cache.slots.enter(0)
+    defer { cache.slots.leave(slot) }
+    let page = try cache.page(ref, tree: tree, level: level)
+    let expected: PageKind =
+      switch (kind, level == 0) {
+      case (.integer, true): .integerLeaf
+      case (.integer, false): .integerInner
+      case (.bytes, true): .bytesLeaf
+      case (.bytes, false): .bytesInner
+      }
+    guard page.pageKind == expected.rawValue else { throw TreeDescent.wrongKind(ref, tree) }
+    out.copyMemory(from: page, byteCount: page.pageLength)
+  }
+
+  /// Writes a page, `bytes` being padded to 16 already.
+  func write(_ bytes: UnsafeRawBufferPointer) throws(StoreError) -> PageRef {
+    let address = try pages.append(bytes)
+    var ref = PageRef(address: address, length: bytes.count, checksum: 0)
+    ref.checksum = Checksum.of(bytes, seed: PageRef.seed(store: space.storeSeed, location: ref.location))
+    space.retain(address, bytes.count)
+    cache.insert(ref, bytes.start)
+    pagesWritten += 1
+    return ref
+  }
+
+  /// Moves a value into extents of its own.
+  func storeLarge(_ value: UnsafeRawBufferPointer) throws(StoreError) -> LargeValueStub {
+    let id = takeValueID()
+    let list = extentChanges.makeList(.extents, .integer)
+    try Extents.write(value, id: id, to: values, space: space) { (key, entry) in
+      noteExtent(list, key, entry)
+    }
+    return LargeValueStub(id: id, length: UInt64(value.count))
+  }
+
+  private func noteExtent(_ list: DeltaList, _ key: UInt64, _ entry: [UInt8]) {
+    let node = entry.withUnsafeBytes {
+      extentChanges.add(list, sequence: 1, key: TreeKey(key), value: $0, op: .put, effect: 1)
+    }
+    journal.append(node)
+  }
+
+  /// Notes that nothing refers to a large value any more; its extents are released when the tree of extents is merged.
+  func freeValue(_ id: UInt64) { freedValues.append(id) }
+
+  /// Notes that an extent is to be forgotten (its value is gone).
+  func deleteExtent(_ key: UInt64) {
+    let list = extentChanges.makeList(.extents, .integer)
+    journal.append(
+      extentChanges.add(
+        list, sequence: 2, key: TreeKey(key), value: UnsafeRawBufferPointer(start: nil, count: 0), op: .delete,
+        effect: 0))
+  }
+
+  /// Copies an extent to the values being written and notes its new place.
+  func moveExtent(_ key: UInt64, _ extent: Extent) throws(StoreError) {
+    var bytes: [UInt8] = []
+    try Extents.read(extent, key: key, device: space.device, storeSeed: space.storeSeed, into: &bytes)
+    var scratch: [UInt8] = []
+    let entry = try bytes.withUnsafeBytesTyped { (b) throws(StoreError) in
+      try Extents.writeOne(b, key: key, to: values, space: space, scratch: &scratch)
+    }
+    noteExtent(extentChanges.makeList(.extents, .integer), key, entry)
+  }
+
+  /// Undoes what was noted about extents after the given state.
+  func rollBack(journalCount: Int, freedCount: Int) {
+    while journal.count > journalCount, let last = journal.popLast() { last.makeVoid() }
+    if freedValues.count > freedCount { freedValues.removeLast(freedValues.count - freedCount) }
+  }
+
+  func flush() throws(StoreError) {
+    try pages.flush()
+    try values.flush()
+  }
+
+  /// Notes that the extent of an entry of the tree of extents is not reached any more.
+  func releaseExtent(_ entry: UnsafeRawBufferPointer) {
+    if let extent = Extent(entry) { space.release(extent.address, extent.storedLength) }
+  }
+}

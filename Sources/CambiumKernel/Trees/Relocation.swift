@@ -1,0 +1,62 @@
+/// Pages of one tree that a pass shall write anew although nothing in them changed, so that their segments become free.
+struct Relocation {
+  struct Mark {
+    var level: UInt8
+    var key: OwnedKey
+  }
+
+  /// Units of the segments that are to be emptied.
+  let segments: SegmentSet
+  /// Sorted by key: a key of each page to be moved, and its level.
+  let marks: [Mark]
+
+  /// Whether the pass has to read the page of `ref`: it is to be moved, or a page below it is.
+  func touches(_ ref: PageRef, level: UInt8, low: OwnedKey, high: OwnedKey?) throws(StoreError) -> Bool {
+    if segments.contains(ref.address) { return true }
+    if level == 0 { return false }
+    var i = try low.with { (l) throws(StoreError) in
+      var from = 0
+      var to = marks.count
+      while from < to {
+        let middle = (from + to) / 2
+        let less = try marks[middle].key.with { (k) throws(StoreError) in TreeKey.compare(k, l) < 0 }
+        if less { from = middle + 1 } else { to = middle }
+      }
+      return from
+    }
+    while i < marks.count {
+      if let high {
+        let beyond = try high.with { (h) throws(StoreError) in
+          try marks[i].key.with { (k) throws(StoreError) in TreeKey.compare(k, h) >= 0 }
+        }
+        if beyond { return false }
+      }
+      if marks[i].level < level { return true }
+      i += 1
+    }
+    return false
+  }
+}
+
+/// A set of segments, asked by address.
+struct SegmentSet {
+  /// Start and end units, sorted.
+  private(set) var ranges: [(start: UInt32, end: UInt32)] = []
+
+  init(_ segments: [Segment]) {
+    ranges = segments.map { ($0.start, $0.end) }.sorted { $0.start < $1.start }
+  }
+
+  var isEmpty: Bool { ranges.isEmpty }
+
+  func contains(_ address: UInt64) -> Bool {
+    let unit = address / UInt64(SegmentTable.unitSize)
+    var low = 0
+    var high = ranges.count
+    while low < high {
+      let middle = (low + high) / 2
+      if UInt64(ranges[middle].start) <= unit { low = middle + 1 } else { high = middle }
+    }
+    return low > 0 && UInt64(ranges[low - 1].end) > unit
+  }
+}

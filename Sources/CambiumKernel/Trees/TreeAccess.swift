@@ -1,0 +1,88 @@
+/// A tree as one view sees it: the root, and the deltas to ask before it, newest first.
+struct TreeAccess {
+  let id: TreeID
+  let kind: TreeKind
+  let level: UInt8
+  let root: PageRef
+  /// The transaction's own changes, visible up to `ownUpTo`.
+  let own: DeltaList?
+  let ownUpTo: UInt64
+  let active: DeltaList?
+  let frozen: DeltaList?
+  /// The window of commits that the view sees in `active` and `frozen`.
+  let after: UInt64
+  let upTo: UInt64
+
+  @inline(__always) var hasDelta: Bool { own != nil || active != nil || frozen != nil }
+
+  /// The newest change of `key` that the view sees, if the deltas hold one.
+  @inline(__always)
+  func change(_ key: TreeKey) -> DeltaNode? {
+    if let list = own, let node = list.find(key, after: 0, upTo: ownUpTo) { return node }
+    if let list = active, let node = list.find(key, after: after, upTo: upTo) { return node }
+    if let list = frozen, let node = list.find(key, after: after, upTo: upTo) { return node }
+    return nil
+  }
+
+  /// The value of `key`. The caller is inside an epoch of the cache, and the bytes are good until it leaves it.
+  @inline(__always)
+  func find(_ key: TreeKey, _ cache: PageCache) throws(StoreError) -> FoundValue? {
+    if hasDelta, let node = change(key) {
+      return node.op == .delete ? nil : FoundValue(bytes: node.value, isStub: node.op == .putStub)
+    }
+    if root.isNone { return nil }
+    return try TreeDescent.find(key, root: root, level: level, tree: id, kind: kind, cache)
+  }
+}
+
+/// A value where it lies.
+struct FoundValue {
+  let bytes: UnsafeRawBufferPointer
+  /// The bytes are a ``LargeValueStub``.
+  let isStub: Bool
+}
+
+enum TreeDescent {
+  /// No tree is higher: with two children a page this would already hold more entries than any file.
+  static let highest: UInt8 = 64
+
+  @inline(__always)
+  static func find(
+    _ key: TreeKey, root: PageRef, level: UInt8, tree: TreeID, kind: TreeKind, _ cache: PageCache
+  ) throws(StoreError) -> FoundValue? {
+    var ref = root
+    var level = level
+    if kind == .integer {
+      while level > 0 {
+        let page = try cache.page(ref, tree: tree, level: level)
+        guard page.pageKind == PageKind.integerInner.rawValue else { throw wrongKind(ref, tree) }
+        let inner = IntegerInner(page)
+        ref = inner.ref(inner.child(key.head))
+        level &-= 1
+      }
+      let page = try cache.page(ref, tree: tree, level: 0)
+      guard page.pageKind == PageKind.integerLeaf.rawValue else { throw wrongKind(ref, tree) }
+      let leaf = IntegerLeaf(page)
+      let i = leaf.lowerBound(key.head)
+      guard i < leaf.count, leaf.key(i) == key.head else { return nil }
+      return FoundValue(bytes: leaf.value(i), isStub: leaf.isStub(i))
+    }
+    while level > 0 {
+      let page = try cache.page(ref, tree: tree, level: level)
+      guard page.pageKind == PageKind.bytesInner.rawValue else { throw wrongKind(ref, tree) }
+      let inner = BytesInner(page)
+      ref = inner.ref(inner.child(key))
+      level &-= 1
+    }
+    let page = try cache.page(ref, tree: tree, level: 0)
+    guard page.pageKind == PageKind.bytesLeaf.rawValue else { throw wrongKind(ref, tree) }
+    let leaf = BytesLeaf(page)
+    let (i, found) = leaf.lowerBound(key)
+    guard found else { return nil }
+    return FoundValue(bytes: leaf.value(i), isStub: leaf.isStub(i))
+  }
+
+  static func wrongKind(_ ref: PageRef, _ tree: TreeID) -> StoreError {
+    .corrupt(place: .page(tree: tree), offset: ref.address, detail: "page of the wrong kind")
+  }
+}

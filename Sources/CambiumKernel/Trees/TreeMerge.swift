@@ -1,0 +1,460 @@
+/// Takes the changes of one tree into its pages: one streaming pass in key order that rewrites the leaves that changes
+/// fall into, and the paths to them, and keeps every other page where it is.
+///
+/// The pass works level by level from below: `runs[0]` gathers the entries of the leaf under way, `runs[n]` the
+/// references of the inner page of level n under way. An untouched subtree is passed on as a reference, once the runs
+/// below it have been written out; if they hold too little for a page of their own, the subtree's first page is taken in
+/// instead. So after a pass only the last page of each level can be small.
+///
+/// The same pass copies pages forward (`relocation`), builds trees from nothing, and takes a transaction's changes that
+/// have outgrown memory into pages of its own.
+final class TreeMerge {
+  private struct Frame {
+    var level: UInt8
+    var count: Int
+    var index: Int
+    var hasHigh: Bool
+  }
+
+  private let context: MergeContext
+  private let tree: TreeID
+  private let kind: TreeKind
+  private var state: TreeState
+  private let source: TreeState
+  private var changes: ChangeStream
+  private let relocation: Relocation?
+
+  private var runs: [LevelRun] = []
+  private var frames: [Frame] = []
+  /// Copies of the inner pages on the path, by level; and the upper bound and lower bound of each.
+  private var pages: [UnsafeMutableRawPointer] = []
+  private var highs: [OwnedKey] = []
+  private var lows: [OwnedKey] = []
+  private let leafPage: UnsafeMutableRawPointer
+  private let keyBuffer: UnsafeMutableRawPointer
+  private let out: UnsafeMutableRawPointer
+  private var started = false
+  private(set) var isFinished = false
+  private var childLow = OwnedKey()
+  private var childHigh = OwnedKey()
+  private var lastLeafKey = OwnedKey()
+  private var hasLastLeafKey = false
+  private var runLow = OwnedKey()
+  /// The leaf read last still takes changes, up to its upper bound.
+  private var taking = false
+  private var takingHigh: OwnedKey?
+
+  /// - Parameters:
+  ///   - source: the tree as it is.
+  ///   - changes: what to take in, in key order.
+  ///   - relocation: pages to write anew although nothing in them changed.
+  init(
+    context: MergeContext, tree: TreeID, source: TreeState, changes: ChangeStream, relocation: Relocation? = nil
+  ) {
+    self.context = context
+    self.tree = tree
+    self.source = source
+    self.kind = source.kind
+    self.changes = changes
+    self.relocation = relocation
+    state = source
+    leafPage = .allocate(byteCount: context.pageSize, alignment: 16)
+    keyBuffer = .allocate(byteCount: context.pageSize, alignment: 16)
+    out = .allocate(byteCount: context.pageSize + 16, alignment: 16)
+  }
+
+  deinit {
+    leafPage.deallocate()
+    keyBuffer.deallocate()
+    out.deallocate()
+    for p in pages { p.deallocate() }
+  }
+
+  /// The tree afterwards.
+  var result: TreeState { state }
+
+  /// A page under construction at one level.
+  private final class LevelRun {
+    var run: EntryRun
+    var emitted = 0
+    init(kind: TreeKind, isLeaf: Bool, pageSize: Int) { run = EntryRun(kind: kind, isLeaf: isLeaf, pageSize: pageSize) }
+  }
+
+  // MARK: Steps
+
+  /// Goes on until about `budget` pages have been read or written; answers whether the pass is finished.
+  func step(budget: inout Int) throws(StoreError) -> Bool {
+    if isFinished { return true }
+    if !started { try start() }
+    while budget > 0 {
+      if taking {
+        try takeOpenChanges(&budget)
+        continue
+      }
+      guard let top = frames.indices.last else {
+        try finish()
+        isFinished = true
+        return true
+      }
+      if frames[top].index >= frames[top].count {
+        frames.removeLast()
+        continue
+      }
+      try visitChild(top, &budget)
+    }
+    return false
+  }
+
+  private func start() throws(StoreError) {
+    started = true
+    ensureLevel(0)
+    changes.begin()
+    if source.root.isNone {
+      // Nothing below: every change is an entry of the first leaves.
+      taking = true
+      takingHigh = nil
+      return
+    }
+    runLow = OwnedKey()
+    try descend(source.root, level: source.level, low: OwnedKey(), high: nil)
+  }
+
+  private func ensureLevel(_ level: Int) {
+    while runs.count <= level {
+      runs.append(LevelRun(kind: kind, isLeaf: runs.isEmpty, pageSize: context.pageSize))
+    }
+  }
+
+  private func visitChild(_ top: Int, _ budget: inout Int) throws(StoreError) {
+    let frame = frames[top]
+    let level = Int(frame.level)
+    let page = UnsafeRawPointer(pages[level])
+    let i = frame.index
+    frames[top].index += 1
+    // The child's bounds.
+    if i == 0 { childLow = lows[level] } else { separator(page, i, to: &childLow) }
+    var hasHigh = true
+    if i + 1 < frame.count {
+      separator(page, i + 1, to: &childHigh)
+    } else if frame.hasHigh {
+      childHigh = highs[level]
+    } else {
+      hasHigh = false
+    }
+    let ref: PageRef
+    let below: UInt64
+    if kind == .integer {
+      let inner = IntegerInner(page)
+      ref = inner.ref(i)
+      below = inner.entries(i)
+    } else {
+      let inner = BytesInner(page)
+      ref = inner.ref(i)
+      below = inner.entries(i)
+    }
+    let low = childLow
+    let high = childHigh
+    let touched = try isTouched(ref, level: frame.level - 1, low: low, high: hasHigh ? high : nil)
+    if !touched, canWriteOut(levels: level) {
+      try writeOut(levels: level, atEnd: false)
+      ensureLevel(level)
+      try low.with { (k) throws(StoreError) in runs[level].run.append(k, ref: ref, below: below) }
+      try trim(level)
+      hasLastLeafKey = false
+      return
+    }
+    budget -= 1
+    try descend(ref, level: frame.level - 1, low: low, high: hasHigh ? high : nil)
+  }
+
+  private func separator(_ page: UnsafeRawPointer, _ i: Int, to key: inout OwnedKey) {
+    if kind == .integer {
+      key.set(TreeKey(IntegerInner(page).separator(i)))
+    } else {
+      let n = BytesInner(page).copySeparator(i, to: keyBuffer)
+      key.set(TreeKey(UnsafeRawBufferPointer(start: keyBuffer, count: n)))
+    }
+  }
+
+  private func isTouched(_ ref: PageRef, level: UInt8, low: OwnedKey, high: OwnedKey?) throws(StoreError) -> Bool {
+    if let change = changes.key {
+      guard let high else { return true }
+      if try high.with({ (h) throws(StoreError) in TreeKey.compare(change, h) < 0 }) { return true }
+    }
+    guard let relocation else { return false }
+    return try relocation.touches(ref, level: level, low: low, high: high)
+  }
+
+  /// Reads the page of `ref`: an inner page becomes a frame, a leaf is merged with the changes that fall into it.
+  private func descend(_ ref: PageRef, level: UInt8, low: OwnedKey, high: OwnedKey?) throws(StoreError) {
+    if level > 0 {
+      let n = Int(level)
+      while pages.count <= n {
+        pages.append(.allocate(byteCount: context.pageSize, alignment: 16))
+        highs.append(OwnedKey())
+        lows.append(OwnedKey())
+      }
+      try context.copy(ref, tree: tree, level: level, kind: kind, to: pages[n])
+      lows[n] = low
+      if let high { highs[n] = high }
+      frames.append(
+        Frame(level: level, count: UnsafeRawPointer(pages[n]).pageCount, index: 0, hasHigh: high != nil))
+      release(ref)
+      return
+    }
+    try context.copy(ref, tree: tree, level: 0, kind: kind, to: leafPage)
+    release(ref)
+    if runs[0].run.isEmpty, !hasLastLeafKey { runLow = low }
+    try mergeLeaf(high: high)
+  }
+
+  private func release(_ ref: PageRef) {
+    context.space.release(ref.address, ref.length)
+    state.pages &-= 1
+    state.bytes &-= UInt64(ref.length)
+  }
+
+  private func mergeLeaf(high: OwnedKey?) throws(StoreError) {
+    let page = UnsafeRawPointer(leafPage)
+    let count = page.pageCount
+    for i in 0..<count {
+      let key: TreeKey
+      let found: FoundValue
+      if kind == .integer {
+        let leaf = IntegerLeaf(page)
+        key = TreeKey(leaf.key(i))
+        found = FoundValue(bytes: leaf.value(i), isStub: leaf.isStub(i))
+      } else {
+        let leaf = BytesLeaf(page)
+        let n = leaf.copyKey(i, to: keyBuffer)
+        key = TreeKey(UnsafeRawBufferPointer(start: keyBuffer, count: n))
+        found = FoundValue(bytes: leaf.value(i), isStub: leaf.isStub(i))
+      }
+      var replaced = false
+      while let change = changes.key {
+        let order = TreeKey.compare(change, key)
+        if order > 0 { break }
+        if order == 0 { replaced = true }
+        try takeChange(replacing: order == 0 ? found : nil)
+        if order == 0 { break }
+      }
+      if !replaced {
+        runs[0].run.append(key, value: found.bytes, isStub: found.isStub)
+        try trim(0)
+      }
+    }
+    taking = true
+    takingHigh = high
+  }
+
+  /// Takes the changes behind the last entry of a leaf, up to its upper bound.
+  private func takeOpenChanges(_ budget: inout Int) throws(StoreError) {
+    var taken = 0
+    while let change = changes.key {
+      if let high = takingHigh, try high.with({ (h) throws(StoreError) in TreeKey.compare(change, h) >= 0 }) { break }
+      try takeChange(replacing: nil)
+      taken += 1
+      if taken == 64 {
+        budget -= 1
+        return
+      }
+    }
+    taking = false
+  }
+
+  private func takeChange(replacing old: FoundValue?) throws(StoreError) {
+    guard let node = changes.node else { return }
+    if let old {
+      if old.isStub {
+        state.largeValues &-= 1
+        if let stub = LargeValueStub(old.bytes) { context.freeValue(stub.id) }
+      }
+      if tree == .extents { context.releaseExtent(old.bytes) }
+      if node.op == .delete { state.count &-= 1 }
+    } else if node.op != .delete {
+      state.count &+= 1
+    }
+    switch node.op {
+    case .delete: break
+    case .putStub:
+      state.largeValues &+= 1
+      runs[0].run.append(node.key, value: node.value, isStub: true)
+      try trim(0)
+    case .put:
+      let value = node.value
+      if value.count > context.inlineLimit {
+        let stub = try context.storeLarge(value)
+        state.largeValues &+= 1
+        withUnsafeTemporary(LargeValueStub.size) { p in
+          stub.write(to: p, 0)
+          runs[0].run.append(
+            node.key, value: UnsafeRawBufferPointer(start: p, count: LargeValueStub.size), isStub: true)
+        }
+      } else {
+        runs[0].run.append(node.key, value: value, isStub: false)
+      }
+      try trim(0)
+    }
+    let context = self.context
+    let isExtents = tree == .extents
+    changes.next { superseded in
+      // An extent that came and went between two checkpoints was counted when it was written.
+      if isExtents, superseded.op != .delete { context.releaseExtent(superseded.value) }
+      if superseded.op == .putStub, let stub = LargeValueStub(superseded.value) { context.freeValue(stub.id) }
+    }
+  }
+
+  // MARK: Writing pages
+
+  /// Whether what the levels below `levels` hold may be written out: each holds nothing, or enough for a page.
+  private func canWriteOut(levels: Int) -> Bool {
+    let least = context.pageSize / 3
+    var coming = 0
+    for level in 0..<min(levels, runs.count) {
+      let r = runs[level]
+      let size = r.run.payload + coming * 24
+      if size == 0 { continue }
+      if size < least { return false }
+      coming = size / context.pageSize + 1
+    }
+    return true
+  }
+
+  /// Writes out everything that the levels below `levels` hold.
+  private func writeOut(levels: Int, atEnd: Bool) throws(StoreError) {
+    for level in 0..<levels {
+      if level >= runs.count { break }
+      try writeRun(level, atEnd: atEnd)
+      if level == 0 { hasLastLeafKey = false }
+    }
+  }
+
+  /// Writes full pages while a level holds more than two pages' worth.
+  private func trim(_ level: Int) throws(StoreError) {
+    while runs[level].run.payload > context.pageSize * 2 + 512 {
+      let n = fill(level, from: 0)
+      try emit(level, n)
+    }
+  }
+
+  /// Writes all entries of a level: full pages, and the last two of about the same size, unless the tree ends here, when
+  /// rows keep being added behind and a full page is what is wanted.
+  private func writeRun(_ level: Int, atEnd: Bool) throws(StoreError) {
+    while !runs[level].run.isEmpty {
+      let total = runs[level].run.count
+      let full = fill(level, from: 0)
+      if full == total {
+        try emit(level, total)
+      } else if !atEnd, fill(level, from: full) + full == total {
+        try emit(level, half(level, full))
+      } else {
+        try emit(level, full)
+      }
+    }
+  }
+
+  /// How many entries from `first` on fit a page.
+  private func fill(_ level: Int, from first: Int) -> Int {
+    let r = runs[level]
+    var sizer = PageSizer(kind: kind, isLeaf: level == 0)
+    var n = 0
+    var i = first
+    while i < r.run.count {
+      sizer.add(r.run, i, first: first)
+      if n > 0, roundUp(sizer.layout.size, to: 16) > context.pageSize { break }
+      n += 1
+      i += 1
+    }
+    return n
+  }
+
+  /// The number of entries that make up about half the bytes, at most `full`.
+  private func half(_ level: Int, _ full: Int) -> Int {
+    let r = runs[level]
+    var sum = 0
+    let middle = r.run.payload / 2
+    for i in 0..<full {
+      let e = r.run.entries[i]
+      sum += e.keyCount + e.valueCount + 2 + (level == 0 ? 0 : PageRef.size)
+      if sum >= middle { return max(1, i + 1) }
+    }
+    return full
+  }
+
+  /// Writes the first `n` entries of a level as a page and passes its reference on.
+  private func emit(_ level: Int, _ n: Int) throws(StoreError) {
+    let r = runs[level]
+    var sizer = PageSizer(kind: kind, isLeaf: level == 0)
+    var below: UInt64 = 0
+    for i in 0..<n {
+      sizer.add(r.run, i, first: 0)
+      below &+= r.run.entries[i].below
+    }
+    let layout = sizer.layout
+    guard roundUp(layout.size, to: 16) <= context.pageSize else { throw .misuse("an entry does not fit a page") }
+    let stored = PageEncoder.encode(
+      r.run, 0..<n, layout: layout, level: UInt8(level), tree: tree, generation: context.generation, to: out)
+    let ref = try context.write(UnsafeRawBufferPointer(start: out, count: stored))
+    state.pages &+= 1
+    state.bytes &+= UInt64(stored)
+    ensureLevel(level + 1)
+    if level == 0 {
+      let parent = runs[1]
+      let first = r.run.key(0)
+      if hasLastLeafKey {
+        try lastLeafKey.with { (last) throws(StoreError) in
+          parent.run.append(separatorKey(last, first), ref: ref, below: below)
+        }
+      } else {
+        try runLow.with { (low) throws(StoreError) in parent.run.append(low, ref: ref, below: below) }
+      }
+      lastLeafKey.set(r.run.key(n - 1))
+      hasLastLeafKey = true
+    } else {
+      runs[level + 1].run.append(r.run.key(0), ref: ref, below: below)
+    }
+    r.emitted += 1
+    r.run.removeFirst(n)
+    try trim(level + 1)
+  }
+
+  /// The shortest key that is greater than `last` and not greater than `first`.
+  private func separatorKey(_ last: TreeKey, _ first: TreeKey) -> TreeKey {
+    if kind == .integer { return first }
+    let shared = sharedPrefix(last.bytes, last.count, first.bytes, first.count)
+    return TreeKey(UnsafeRawBufferPointer(start: first.bytes, count: min(first.count, shared + 1)))
+  }
+
+  private func finish() throws(StoreError) {
+    var level = 0
+    while true {
+      ensureLevel(level + 1)
+      try writeRun(level, atEnd: true)
+      let parent = runs[level + 1]
+      let above = runs.dropFirst(level + 2).contains { $0.emitted > 0 || !$0.run.isEmpty }
+      if parent.emitted == 0, !above {
+        if parent.run.isEmpty {
+          state.root = .none
+          state.level = 0
+          break
+        }
+        if parent.run.count == 1 {
+          state.root = parent.run.entries[0].ref
+          // A single untouched child keeps its own level.
+          state.level = UInt8(level)
+          break
+        }
+      }
+      level += 1
+      if level > Int(TreeDescent.highest) { throw .misuse("tree too high") }
+    }
+  }
+}
+
+/// A small temporary buffer.
+@inline(__always)
+func withUnsafeTemporary(_ count: Int, _ body: (UnsafeMutableRawPointer) -> Void) {
+  let p = UnsafeMutableRawPointer.allocate(byteCount: count, alignment: 8)
+  body(p)
+  p.deallocate()
+}
