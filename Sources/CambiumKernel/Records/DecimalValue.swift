@@ -76,6 +76,7 @@ public struct DecimalValue: Hashable, Sendable {
 }
 
 extension DecimalValue: Comparable {
+  /// Compares as numbers; not-a-number is below every number.
   public static func < (a: DecimalValue, b: DecimalValue) -> Bool { a.compare(to: b) < 0 }
 
   /// Compares numbers: negative if this one is smaller, 0 if they are equal, positive if it is larger.

@@ -51,21 +51,27 @@ public struct RecordView {
   /// The layout id of a row, read without knowing its layout.
   @inlinable
   public static func layoutID(of row: UnsafeRawBufferPointer) throws(StoreError) -> UInt16 {
-    guard row.count >= RecordTable.rowHeadSize else { throw corruptRecord(row.count, "the row is shorter than its head") }
+    guard row.count >= RecordTable.rowHeadSize else {
+      throw corruptRecord(row.count, "the row is shorter than its head")
+    }
     return UInt16(littleEndian: row.loadUnaligned(as: UInt16.self))
   }
 
   /// The entity id of a row, read without knowing its layout.
   @inlinable
   public static func entityID(of row: UnsafeRawBufferPointer) throws(StoreError) -> UInt16 {
-    guard row.count >= RecordTable.rowHeadSize else { throw corruptRecord(row.count, "the row is shorter than its head") }
+    guard row.count >= RecordTable.rowHeadSize else {
+      throw corruptRecord(row.count, "the row is shorter than its head")
+    }
     return UInt16(littleEndian: row.loadUnaligned(fromByteOffset: 2, as: UInt16.self))
   }
 
   /// The version of a row, read without knowing its layout.
   @inlinable
   public static func rowVersion(of row: UnsafeRawBufferPointer) throws(StoreError) -> UInt32 {
-    guard row.count >= RecordTable.rowHeadSize else { throw corruptRecord(row.count, "the row is shorter than its head") }
+    guard row.count >= RecordTable.rowHeadSize else {
+      throw corruptRecord(row.count, "the row is shorter than its head")
+    }
     return UInt32(littleEndian: row.loadUnaligned(fromByteOffset: 4, as: UInt32.self))
   }
 

@@ -12,6 +12,7 @@ public struct UUIDBytes: Hashable, Comparable, Sendable {
     self.low = low
   }
 
+  /// Compares byte by byte from the first.
   @inlinable
   public static func < (a: UUIDBytes, b: UUIDBytes) -> Bool {
     a.high != b.high ? a.high < b.high : a.low < b.low
