@@ -1,4 +1,4 @@
-/// Compares two keys byte by byte, a prefix first: negative if `a` sorts before `b`, 0 if they are equal.
+/// Compares two keys byte by byte, a prefix first: -1 if `a` sorts before `b`, 0 if they are equal, 1 if it sorts after.
 public func compareKeys(_ a: UnsafeRawBufferPointer, _ b: UnsafeRawBufferPointer) -> Int {
   let count = min(a.count, b.count)
   var index = 0

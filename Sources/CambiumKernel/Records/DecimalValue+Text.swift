@@ -21,9 +21,10 @@ extension DecimalValue: CustomStringConvertible {
     if digits.isEmpty { return "0" }
     if power > 40 || power < -80 {
       text.append(digits[0])
-      if digits.count > 1 {
+      // An exponent of 127 leaves zeros in the coefficient.
+      if let last = digits.lastIndex(where: { $0 != 0x30 }), last > 0 {
         text.append(0x2E)
-        text.append(contentsOf: digits[1...])
+        text.append(contentsOf: digits[1...last])
       }
       return String(decoding: text, as: UTF8.self) + "E" + "\(power + digits.count - 1)"
     }

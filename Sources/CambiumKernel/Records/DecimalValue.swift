@@ -79,12 +79,13 @@ extension DecimalValue: Comparable {
   /// Compares as numbers; not-a-number is below every number.
   public static func < (a: DecimalValue, b: DecimalValue) -> Bool { a.compare(to: b) < 0 }
 
-  /// Compares numbers: negative if this one is smaller, 0 if they are equal, positive if it is larger.
+  /// Compares numbers: -1 if this one is smaller, 0 if they are equal, 1 if it is larger.
   public func compare(to other: DecimalValue) -> Int {
     if isNaN || other.isNaN { return isNaN ? (other.isNaN ? 0 : -1) : 1 }
     let sign = coefficient == 0 ? 0 : isNegative ? -1 : 1
     let otherSign = other.coefficient == 0 ? 0 : other.isNegative ? -1 : 1
-    if sign != otherSign || sign == 0 { return sign - otherSign }
+    if sign != otherSign { return sign < otherSign ? -1 : 1 }
+    if sign == 0 { return 0 }
     return sign * compareMagnitude(to: other)
   }
 

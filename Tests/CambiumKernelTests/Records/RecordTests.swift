@@ -146,7 +146,9 @@ import Testing
     builder.begin()
     try row.read(try builder.bytes()) { (view) throws(StoreError) in #expect(try view.isNull(path)) }
     let tooDeep = try RecordLayout(nested: [RecordField(property: 1, kind: .nested(layout))])
-    #expect(throws: StoreError.self) { try RecordLayout(row: 1, fields: [RecordField(property: 1, kind: .nested(tooDeep))]) }
+    #expect(throws: StoreError.self) {
+      try RecordLayout(row: 1, fields: [RecordField(property: 1, kind: .nested(tooDeep))])
+    }
   }
 
   @Test func wrongUseThrows() throws {
