@@ -7,14 +7,16 @@ public final class RecordBuilder {
   /// The layout of the records.
   public let layout: RecordLayout
 
+  // Exclusive access is not checked at run time, since the checks would take half of the time of building a row. No
+  // method hands one of these out while another could change it (`withBytes` keeps a reference of its own).
+
   // The head, the bits and the fixed-width fields as they will stand in the record.
-  var head: [UInt8]
+  @exclusivity(unchecked) var head: [UInt8]
   // The values of variable-width fields in the order in which they were set; `ranges` says where each one lies.
-  var variable: [UInt8] = []
-  var ranges: [VariableRange]
-  var children: [RecordBuilder?]
-  var output: [UInt8] = []
-  var hasExternals: Bool { ranges.contains { $0.isExternal } }
+  @exclusivity(unchecked) var variable: [UInt8] = []
+  @exclusivity(unchecked) var ranges: [VariableRange]
+  @exclusivity(unchecked) var children: [RecordBuilder?]
+  @exclusivity(unchecked) var output: [UInt8] = []
 
   struct VariableRange {
     var start = 0
@@ -73,7 +75,9 @@ public final class RecordBuilder {
   ) throws(StoreError) -> R {
     try assemble()
     var result: Result<R, StoreError>?
-    output.withUnsafeBytes { bytes in
+    // A reference of its own: were the builder used within `body`, it would go on in another buffer.
+    let record = output
+    record.withUnsafeBytes { bytes in
       do throws(StoreError) { result = .success(try body(bytes)) } catch { result = .failure(error) }
     }
     guard let result else { throw .misuse("the record was not read") }
@@ -85,13 +89,16 @@ public final class RecordBuilder {
     try finishChildren()
     let table = self.table.pointee
     var size = 0
-    for range in ranges { size += range.count }
+    var hasExternals = false
+    for range in ranges {
+      size += range.count
+      hasExternals = hasExternals || range.isExternal
+    }
     guard UInt64(size) <= UInt64(UInt32.max) else {
       throw .valueTooLong(length: UInt64(size), limit: UInt64(UInt32.max))
     }
     var shape: UInt8 = ranges.count < 2 ? 0 : RecordTable.endWidthCode(variableSize: size)
     let width = 1 << Int(shape)
-    let hasExternals = self.hasExternals
     if hasExternals { shape |= RecordShape.external }
     output.removeAll(keepingCapacity: true)
     output.append(contentsOf: head)

@@ -151,6 +151,18 @@ import Testing
     }
   }
 
+  @Test func builderMayBeUsedWhileARecordIsRead() throws {
+    let builder = RecordBuilder(try RecordLayout(row: 1, fields: [RecordField(property: 1, kind: .string)]))
+    try builder.set("first", at: 0)
+    let expected = try builder.bytes()
+    try builder.withBytes { (bytes) throws(StoreError) in
+      builder.begin()
+      try builder.set(String(repeating: "second", count: 1_000), at: 0)
+      _ = try builder.bytes()
+      #expect([UInt8](bytes) == expected)
+    }
+  }
+
   @Test func wrongUseThrows() throws {
     let layout = try RecordLayout(row: 1, fields: [RecordField(property: 1, kind: .int16)])
     let builder = RecordBuilder(layout)
