@@ -1,0 +1,63 @@
+// How a record is changed: set the fields that change, then copy the rest from the old record. Values are copied as
+// bytes, without being decoded.
+
+extension RecordBuilder {
+  /// Begins a record with the entity of `record` and a version of its own, and copies every field of `record`.
+  ///
+  /// Set the fields that change afterwards. The record must have this builder's layout.
+  ///
+  /// - Throws: `StoreError.misuse` if it has another layout, `StoreError.corrupt` if its offsets are damaged.
+  public func begin(copying record: RecordView, version: UInt32) throws(StoreError) {
+    guard record.table == table else { throw .misuse("the record to copy has another layout") }
+    begin(entity: record.entityID, version: version)
+    try copyAll(from: record)
+  }
+
+  /// Copies every field of a record of the same layout into a record that was just begun.
+  func copyAll(from record: RecordView) throws(StoreError) {
+    let table = self.table.pointee
+    head.withUnsafeMutableBytes { bytes in
+      let region = UnsafeRawBufferPointer(rebasing: record.bytes[table.bitsOffset..<table.fixedEnd])
+      UnsafeMutableRawBufferPointer(rebasing: bytes[table.bitsOffset..<table.fixedEnd]).copyMemory(from: region)
+    }
+    for index in 0..<table.fieldCount {
+      let slot = table.slots[index]
+      guard slot.tag.isVariable, isSet(index) else { continue }
+      let external = record.isExternal(variable: slot.position)
+      append(try record.stored(slot.position), index, slot, isExternal: external)
+    }
+  }
+
+  /// Copies one field from a record, as bytes. Both fields must have the same kind; for composites, the same layout.
+  ///
+  /// - Throws: `StoreError.misuse` if the kinds differ, `StoreError.corrupt` if the record's offsets are damaged.
+  public func copy(_ source: Int, of record: RecordView, to index: Int) throws(StoreError) {
+    let target = try slot(index)
+    let from = try record.slot(source).pointee
+    guard from.tag == target.tag, from.nested == target.nested else { throw wrongField() }
+    guard try !record.isNull(source) else { return try setNull(at: index) }
+    if target.tag == .boolean {
+      setBit(index, false)
+      setBit(target.position, record.bit(from.position))
+    } else if target.tag.isVariable {
+      let external = record.isExternal(variable: from.position)
+      append(try record.stored(from.position), index, target, isExternal: external)
+    } else {
+      setBit(index, false)
+      for byte in 0..<target.tag.fixedWidth {
+        head[target.position + byte] = record.base.load(fromByteOffset: from.position + byte, as: UInt8.self)
+      }
+    }
+  }
+
+  /// As ``nested(at:)``, but the nested record starts as a copy of the one in the same field of `record`, if that is not
+  /// null, so that single elements of a composite can be changed.
+  public func nested(at index: Int, copying record: RecordView) throws(StoreError) -> RecordBuilder {
+    let child = try nested(at: index)
+    if let inner = try record.nested(at: index) {
+      guard inner.table == child.table else { throw .misuse("the record to copy has another layout") }
+      try child.copyAll(from: inner)
+    }
+    return child
+  }
+}

@@ -1,0 +1,167 @@
+/// How a record of an older layout is read as one of the current layout. Fields are matched by property id, so renamed
+/// ones keep their values and dropped ones are left out. Composed once for each pair of layouts; immutable.
+public final class RecordProjection: Sendable {
+  /// Where a field of the current layout comes from.
+  public enum Source: Sendable {
+    /// A field of the stored record, after a conversion.
+    case field(Int, FieldConversion)
+    /// A composite of the stored record, read through a projection of its own.
+    case nested(Int, RecordProjection)
+    /// The stored layout has no such property: the default applies.
+    case missing
+  }
+
+  /// The layout of stored records.
+  public let stored: RecordLayout
+  /// The layout that they are read as.
+  public let current: RecordLayout
+  /// Where each field of the current layout comes from.
+  public let sources: [Source]
+  /// Whether records can be taken as they are, but for the layout id.
+  public let isIdentity: Bool
+  /// A record of the current layout that holds the default of each field.
+  let defaults: [UInt8]?
+  let nullTakesDefault: [Bool]
+
+  /// Composes a projection.
+  ///
+  /// - Parameters:
+  ///   - stored: the layout of stored records.
+  ///   - current: the layout that they are read as.
+  ///   - defaults: a record of the current layout; its values are those of properties that the stored layout does not
+  ///     have. Without it these are null. Defaults apply as of the step which added a property, so a caller that knows
+  ///     several steps passes each property's default as of its own.
+  ///   - requiredProperties: ids of properties (of nested records as well) that may no longer be null: a stored null
+  ///     reads as the default.
+  /// - Throws: `StoreError.misuse` if the kinds of a property differ and no ``FieldConversion`` joins them, or
+  ///   `StoreError.corrupt` if `defaults` is not a record of the current layout.
+  public init(
+    from stored: RecordLayout, to current: RecordLayout, defaults: [UInt8]? = nil, requiredProperties: [UInt32] = []
+  ) throws(StoreError) {
+    var sources: [Source] = []
+    var identity = stored.fields.count == current.fields.count
+    for (index, field) in current.fields.enumerated() {
+      guard let from = stored.index(ofProperty: field.property) else {
+        sources.append(.missing)
+        identity = false
+        continue
+      }
+      let source = try RecordProjection.source(stored, from, field, index, current, defaults, requiredProperties)
+      if from != index { identity = false }
+      switch source {
+      case .field(_, let conversion): if conversion != .none { identity = false }
+      case .nested(_, let inner): if !inner.isIdentity { identity = false }
+      case .missing: identity = false
+      }
+      sources.append(source)
+    }
+    let required = current.fields.map { field in requiredProperties.contains { $0 == field.property } }
+    self.stored = stored
+    self.current = current
+    self.sources = sources
+    self.defaults = defaults
+    self.nullTakesDefault = required
+    self.isIdentity = identity && !required.contains(true)
+  }
+
+  private static func source(
+    _ stored: RecordLayout, _ from: Int, _ field: RecordField, _ index: Int, _ current: RecordLayout,
+    _ defaults: [UInt8]?, _ required: [UInt32]
+  ) throws(StoreError) -> Source {
+    guard case .nested(let inner) = field.kind, let outer = stored.nestedLayout(at: from) else {
+      return .field(from, try FieldConversion(from: stored.fields[from].kind.tag, to: field.kind.tag))
+    }
+    var innerDefaults: [UInt8]?
+    if let defaults {
+      innerDefaults = try RecordProjection.withView(of: defaults, current) { (view) throws(StoreError) in
+        guard let nested = try view.nested(at: index) else { return nil }
+        return [UInt8](nested.bytes)
+      }
+    }
+    return .nested(
+      from, try RecordProjection(from: outer, to: inner, defaults: innerDefaults, requiredProperties: required))
+  }
+
+  /// Sets every field of `builder`, which must be for the current layout and have been begun, from a stored record.
+  ///
+  /// Values that need no conversion are copied as bytes.
+  public func project(_ record: RecordView, into builder: RecordBuilder) throws(StoreError) {
+    guard record.table == stored.table, builder.layout === current else {
+      throw .misuse("the record or the builder has another layout than the projection")
+    }
+    for index in 0..<sources.count {
+      switch sources[index] {
+      case .missing: try setDefault(index, builder)
+      case .field(let from, let conversion):
+        if nullTakesDefault[index], try record.isNull(from) {
+          try setDefault(index, builder)
+        } else {
+          try conversion.copy(from, of: record, to: index, of: builder)
+        }
+      case .nested(let from, let inner):
+        // The recursion is bounded by `RecordLayout.depthLimit`.
+        if let nested = try record.nested(at: from) {
+          try inner.project(nested, into: try builder.nested(at: index))
+        } else if nullTakesDefault[index] {
+          try setDefault(index, builder)
+        } else {
+          try builder.setNull(at: index)
+        }
+      }
+    }
+  }
+
+  private func setDefault(_ index: Int, _ builder: RecordBuilder) throws(StoreError) {
+    guard let defaults else { return try builder.setNull(at: index) }
+    try RecordProjection.withView(of: defaults, current) { (view) throws(StoreError) in
+      try builder.copy(index, of: view, to: index)
+    }
+  }
+
+  /// Calls `body` with the record of defaults, or with nothing if there is none.
+  public func withDefaults<R>(_ body: (RecordView?) throws(StoreError) -> R) throws(StoreError) -> R {
+    guard let defaults else { return try body(nil) }
+    return try RecordProjection.withView(of: defaults, current) { (view) throws(StoreError) in try body(view) }
+  }
+
+  private static func withView<R>(
+    of bytes: [UInt8], _ layout: RecordLayout, _ body: (RecordView) throws(StoreError) -> R
+  ) throws(StoreError) -> R {
+    var result: Result<R, StoreError>?
+    bytes.withUnsafeBytes { buffer in
+      do throws(StoreError) { result = .success(try layout.withView(of: buffer, body)) } catch {
+        result = .failure(error)
+      }
+    }
+    guard let result else { throw .misuse("the record was not read") }
+    return try result.get()
+  }
+}
+
+/// A change of kind that a projection makes while it reads. More may be added.
+public enum FieldConversion: Sendable, Equatable {
+  /// The kinds are the same.
+  case none
+  /// An integer becomes a wider one.
+  case widenInteger
+  /// A float becomes a double.
+  case widenFloat
+
+  init(from: FieldTag, to: FieldTag) throws(StoreError) {
+    switch (from, to) {
+    case (.nested, _), (_, .nested): throw .misuse("a composite cannot be read as another kind")
+    case _ where from == to: self = .none
+    case (.int16, .int32), (.int16, .int64), (.int32, .int64): self = .widenInteger
+    case (.float, .double): self = .widenFloat
+    default: throw .misuse("no conversion joins the two kinds of a property")
+    }
+  }
+
+  func copy(_ from: Int, of record: RecordView, to index: Int, of builder: RecordBuilder) throws(StoreError) {
+    switch self {
+    case .none: try builder.copy(from, of: record, to: index)
+    case .widenInteger: try builder.set(try record.int64(at: from), at: index)
+    case .widenFloat: try builder.set(try record.double(at: from), at: index)
+    }
+  }
+}
