@@ -1,0 +1,293 @@
+/// What `check()` found.
+public struct CheckReport: Sendable {
+  /// A finding.
+  public struct Problem: Sendable, Equatable {
+    /// Which part of the store.
+    public var place: StorePlace
+    /// Bytes from the start of the file.
+    public var offset: UInt64
+    /// What is wrong with it.
+    public var detail: StaticString
+
+    public static func == (a: Problem, b: Problem) -> Bool { a.place == b.place && a.offset == b.offset }
+  }
+
+  /// Findings, at most ``limit``.
+  public var problems: [Problem] = []
+  /// Pages visited.
+  public var pages: UInt64 = 0
+  /// Entries visited.
+  public var entries: UInt64 = 0
+  /// Large values' extents visited.
+  public var extents: UInt64 = 0
+
+  /// No more findings than this are gathered.
+  public static let limit = 1000
+
+  mutating func add(_ place: StorePlace, _ offset: UInt64, _ detail: StaticString) {
+    if problems.count < Self.limit { problems.append(Problem(place: place, offset: offset, detail: detail)) }
+  }
+
+  mutating func add(_ error: StoreError) {
+    switch error {
+    case .corrupt(let place, let offset, let detail): add(place, offset, detail)
+    case .device(_, let offset, _): add(.segment, offset, "the device cannot read this place")
+    default: add(.segment, 0, "the check could not be finished here")
+    }
+  }
+}
+
+extension Store {
+  /// Walks everything that the newest checkpoint reaches, from the device rather than the cache: checksums, structure,
+  /// order of keys, separators, entry counts at every level, the figures in the directory, the live bytes of every
+  /// segment, and that every large value is there and belongs to one entry. Waits for the turn to write.
+  ///
+  /// - Throws: ``StoreError/closed`` and the like; damage is reported, not thrown.
+  public func check() throws(StoreError) -> CheckReport {
+    if !options.isReadOnly { try takeTurn() }
+    defer { if !options.isReadOnly { endTurn() } }
+    if checkpointUnderWay != nil { try finishCheckpoint() }
+    let checker = StoreChecker(self)
+    checker.run()
+    return checker.report
+  }
+}
+
+/// The walk behind `Store.check()`.
+final class StoreChecker {
+  private let store: Store
+  private let uncached: PageCache
+  private let generation: Generation
+  var report = CheckReport()
+  private var live: [UInt32: UInt64] = [:]
+  /// Large values referred to by pages: id to length.
+  private var referred: [UInt64: UInt64] = [:]
+
+  init(_ store: Store) {
+    self.store = store
+    generation = store.current
+    uncached = PageCache(
+      device: store.device, pageSize: store.pageSize, bytes: 0, storeSeed: store.storeSeed,
+      lock: store.environment.makeLock())
+  }
+
+  func run() {
+    checkSuperblocks()
+    for (id, state) in generation.trees.sorted(by: { $0.key < $1.key }) where id != .extents { checkTree(id, state) }
+    noteStubsOfDeltas()
+    if let state = generation.trees[.extents] { checkTree(.extents, state) }
+    checkExtents()
+    for ref in store.directoryPages { note(ref.address, ref.length, .directory) }
+    checkSegments()
+  }
+
+  private func checkSuperblocks() {
+    var buffer = [UInt8](repeating: 0, count: Superblock.copySize)
+    for copy in 0..<2 {
+      let offset = Superblock.offset(slot: store.superblock.slot, copy: copy)
+      do throws(StoreError) {
+        let result: Result<Int, StoreError> = buffer.withUnsafeMutableBytes { b in
+          do throws(StoreError) { return .success(try store.device.read(at: offset, into: b)) } catch {
+            return .failure(error)
+          }
+        }
+        _ = try result.get()
+        let decoded = buffer.withUnsafeBytes { Superblock.decode($0, at: offset, readOnly: true) }
+        if case .valid(let s) = decoded, s.publication == store.superblock.publication { continue }
+        report.add(.superblock, offset, "a copy of the newest superblock is damaged")
+      } catch { report.add(error) }
+    }
+  }
+
+  private func note(_ address: UInt64, _ length: Int, _ place: StorePlace) {
+    guard let i = store.space.table.index(of: address) else {
+      report.add(place, address, "a reference into room that no segment covers")
+      return
+    }
+    let s = store.space.table[i]
+    if address + UInt64(length) > s.address + UInt64(s.used) {
+      report.add(place, address, "a reference behind the used part of its segment")
+    }
+    live[s.start, default: 0] += UInt64(length)
+  }
+
+  private struct Walk {
+    var entries: UInt64 = 0
+    var pages: UInt64 = 0
+    var bytes: UInt64 = 0
+    var stubs: UInt64 = 0
+    var last: [UInt8]?
+  }
+
+  private func checkTree(_ id: TreeID, _ state: TreeState) {
+    var walk = Walk()
+    if !state.root.isNone {
+      do throws(StoreError) {
+        _ = try visit(id, state.kind, state.root, state.level, low: nil, high: nil, &walk)
+      } catch {
+        report.add(error)
+        return
+      }
+    }
+    if walk.entries != state.count { report.add(.page(tree: id), state.root.address, "the entry count is wrong") }
+    if walk.pages != state.pages { report.add(.page(tree: id), state.root.address, "the page count is wrong") }
+    if walk.bytes != state.bytes { report.add(.page(tree: id), state.root.address, "the byte count is wrong") }
+    if walk.stubs != state.largeValues {
+      report.add(.page(tree: id), state.root.address, "the count of large values is wrong")
+    }
+  }
+
+  /// Checks a subtree; answers its entries. The recursion is as deep as the tree, at most 64.
+  private func visit(
+    _ id: TreeID, _ kind: TreeKind, _ ref: PageRef, _ level: UInt8, low: [UInt8]?, high: [UInt8]?, _ walk: inout Walk
+  ) throws(StoreError) -> UInt64 {
+    note(ref.address, ref.length, .page(tree: id))
+    let buffer = UnsafeMutableRawPointer.allocate(byteCount: store.pageSize, alignment: 16)
+    defer { buffer.deallocate() }
+    do {
+      let slot = uncached.slots.enter(0)
+      defer { uncached.slots.leave(slot) }
+      let page = try uncached.page(ref, tree: id, level: level)
+      buffer.copyMemory(from: page, byteCount: page.pageLength)
+    }
+    let page = UnsafeRawPointer(buffer)
+    walk.pages += 1
+    walk.bytes += UInt64(ref.length)
+    report.pages += 1
+    let expected: PageKind =
+      switch (kind, level == 0) {
+      case (.integer, true): .integerLeaf
+      case (.integer, false): .integerInner
+      case (.bytes, true): .bytesLeaf
+      case (.bytes, false): .bytesInner
+      }
+    guard page.pageKind == expected.rawValue else { throw TreeDescent.wrongKind(ref, id) }
+    if level == 0 {
+      for i in 0..<page.pageCount { checkEntry(id, kind, ref, page, i, low, high, &walk) }
+      return UInt64(page.pageCount)
+    }
+    var sum: UInt64 = 0
+    var previous = low
+    for i in 0..<page.pageCount {
+      let start = i == 0 ? low : separator(kind, page, i)
+      let end = i + 1 < page.pageCount ? separator(kind, page, i + 1) : high
+      if i > 0, let p = previous, let s = start, !precedes(p, s) {
+        report.add(.page(tree: id), ref.address, "separators are out of order")
+      }
+      previous = start ?? previous
+      let child = kind == .integer ? IntegerInner(page).ref(i) : BytesInner(page).ref(i)
+      let below = kind == .integer ? IntegerInner(page).entries(i) : BytesInner(page).entries(i)
+      do throws(StoreError) {
+        let found = try visit(id, kind, child, level - 1, low: start, high: end, &walk)
+        if found != below { report.add(.page(tree: id), ref.address, "the count of entries below is wrong") }
+        sum += found
+      } catch {
+        report.add(error)
+        sum += below
+      }
+    }
+    return sum
+  }
+
+  private func precedes(_ a: [UInt8], _ b: [UInt8]) -> Bool {
+    a.withUnsafeBytes { x in b.withUnsafeBytes { y in compareBytes(x.start, x.count, y.start, y.count) < 0 } }
+  }
+
+  private func integer(_ key: UInt64) -> [UInt8] { (0..<8).map { UInt8(truncatingIfNeeded: key >> UInt64(56 - 8 * $0)) } }
+
+  private func separator(_ kind: TreeKind, _ page: UnsafeRawPointer, _ i: Int) -> [UInt8] {
+    if kind == .integer { return integer(IntegerInner(page).separator(i)) }
+    return [UInt8](unsafeUninitializedCapacity: store.pageSize) { b, n in
+      n = b.baseAddress.map { BytesInner(page).copySeparator(i, to: UnsafeMutableRawPointer($0)) } ?? 0
+    }
+  }
+
+  private func checkEntry(
+    _ id: TreeID, _ kind: TreeKind, _ ref: PageRef, _ page: UnsafeRawPointer, _ i: Int, _ low: [UInt8]?,
+    _ high: [UInt8]?, _ walk: inout Walk
+  ) {
+    let key: [UInt8]
+    if kind == .integer {
+      key = integer(IntegerLeaf(page).key(i))
+    } else {
+      key = [UInt8](unsafeUninitializedCapacity: store.pageSize) { b, n in
+        n = b.baseAddress.map { BytesLeaf(page).copyKey(i, to: UnsafeMutableRawPointer($0)) } ?? 0
+      }
+    }
+    walk.entries += 1
+    report.entries += 1
+    if let last = walk.last, !precedes(last, key) { report.add(.page(tree: id), ref.address, "keys are out of order") }
+    if let low, precedes(key, low) { report.add(.page(tree: id), ref.address, "a key below its separator") }
+    if let high, !precedes(key, high) { report.add(.page(tree: id), ref.address, "a key beyond its separator") }
+    walk.last = key
+    let value = kind == .integer ? IntegerLeaf(page).value(i) : BytesLeaf(page).value(i)
+    let isStub = kind == .integer ? IntegerLeaf(page).isStub(i) : BytesLeaf(page).isStub(i)
+    if isStub, let stub = LargeValueStub(value) {
+      walk.stubs += 1
+      noteStub(stub, id, ref.address)
+    }
+  }
+
+  private func noteStub(_ stub: LargeValueStub, _ id: TreeID, _ address: UInt64) {
+    if referred.updateValue(stub.length, forKey: stub.id) != nil {
+      report.add(.extent(value: stub.id), address, "a large value that two entries refer to")
+    }
+  }
+
+  /// Large values that only changes since the checkpoint refer to, and those whose last reference is in the pages but
+  /// superseded: the latter keep their extents until the next checkpoint.
+  private func noteStubsOfDeltas() {
+    for table in [generation.active, generation.frozen] {
+      guard let table else { continue }
+      for tree in table.trees {
+        var node = table.list(tree)?.firstNode
+        while let n = node {
+          if n.op == .putStub, n.sequence != DeltaNode.void, let stub = LargeValueStub(n.value) {
+            noteStub(stub, tree, 0)
+          }
+          node = n.next(0)
+        }
+      }
+    }
+  }
+
+  private func checkExtents() {
+    let view = TreeView(core: store, generation: generation, upTo: store.appendedSequence, hint: 0)
+    var lengths: [UInt64: UInt64] = [:]
+    do throws(StoreError) {
+      let cursor = try view.cursor(.extents)
+      var more = try cursor.seekFirst()
+      var content: [UInt8] = []
+      while more {
+        let key = cursor.integerKey
+        let id = key >> Extent.numberBits
+        if let extent = try cursor.withValue({ (b) throws(StoreError) in Extent(b) }) ?? nil {
+          report.extents += 1
+          note(extent.address, extent.storedLength, .extent(value: id))
+          content.removeAll(keepingCapacity: true)
+          do throws(StoreError) {
+            try Extents.read(extent, key: key, device: store.device, storeSeed: store.storeSeed, into: &content)
+          } catch { report.add(error) }
+          if referred[id] == nil { report.add(.extent(value: id), extent.address, "an extent that nothing refers to") }
+          lengths[id, default: 0] += UInt64(extent.count)
+        } else {
+          report.add(.extent(value: id), 0, "malformed entry of an extent")
+        }
+        more = try cursor.next()
+      }
+    } catch { report.add(error) }
+    for (id, length) in referred where lengths[id] != length {
+      report.add(.extent(value: id), 0, "a large value lacks extents")
+    }
+  }
+
+  private func checkSegments() {
+    var previous: Segment?
+    for s in store.space.table.segments {
+      if let p = previous, p.end > s.start { report.add(.segment, s.address, "segments overlap") }
+      previous = s
+      if s.kind == .log { continue }
+      if UInt64(s.live) != live[s.start] ?? 0 { report.add(.segment, s.address, "the count of live bytes is wrong") }
+    }
+  }
+}
