@@ -1,0 +1,68 @@
+import CambiumKernel
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Android)
+  import Android
+#elseif canImport(Darwin)
+  import Darwin
+#elseif os(Windows)
+  import WinSDK
+#endif
+
+#if os(Windows)
+  /// A lock and a condition of the operating system. Untried.
+  final class SystemLock: StoreLock, @unchecked Sendable {
+    // `@unchecked`: the pointers don't change, and what they lead to is made for threads. It must not move in memory,
+    // which is why it isn't held in place.
+    private let mutex = UnsafeMutablePointer<SRWLOCK>.allocate(capacity: 1)
+    private let condition = UnsafeMutablePointer<CONDITION_VARIABLE>.allocate(capacity: 1)
+
+    init() {
+      mutex.initialize(to: SRWLOCK())
+      condition.initialize(to: CONDITION_VARIABLE())
+      InitializeSRWLock(mutex)
+      InitializeConditionVariable(condition)
+    }
+
+    deinit {
+      mutex.deallocate()
+      condition.deallocate()
+    }
+
+    func lock() { AcquireSRWLockExclusive(mutex) }
+    func unlock() { ReleaseSRWLockExclusive(mutex) }
+    func wait() { _ = SleepConditionVariableSRW(condition, mutex, DWORD.max, 0) }
+    func wakeAll() { WakeAllConditionVariable(condition) }
+  }
+#elseif !os(WASI)
+  /// A mutex and a condition of the operating system's threads.
+  final class SystemLock: StoreLock, @unchecked Sendable {
+    // `@unchecked`: the pointers don't change, and what they lead to is made for threads. It must not move in memory,
+    // which is why it isn't held in place.
+    private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
+    private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
+
+    init() {
+      mutex.initialize(to: pthread_mutex_t())
+      condition.initialize(to: pthread_cond_t())
+      // With default attributes these fail only for want of memory, which ends a Swift process anyway.
+      let made = pthread_mutex_init(mutex, nil) == 0 && pthread_cond_init(condition, nil) == 0
+      precondition(made, "no memory for a lock")
+    }
+
+    deinit {
+      pthread_cond_destroy(condition)
+      pthread_mutex_destroy(mutex)
+      condition.deallocate()
+      mutex.deallocate()
+    }
+
+    func lock() { pthread_mutex_lock(mutex) }
+    func unlock() { pthread_mutex_unlock(mutex) }
+    func wait() { pthread_cond_wait(condition, mutex) }
+    func wakeAll() { pthread_cond_broadcast(condition) }
+  }
+#endif
