@@ -9,8 +9,6 @@ public struct Savepoint {
   let spilled: [TreeID: TreeState]
   let figures: [TreeID: WriteTransaction.Figures]
   let valueBytes: [UInt32: UInt32]
-  let nextTree: UInt32
-  let extentJournal: Int
   let freedValues: Int
 }
 
@@ -21,8 +19,7 @@ extension WriteTransaction {
   public func savepoint() -> Savepoint {
     Savepoint(
       transaction: ObjectIdentifier(self), step: step, own: own, table: core.space.table,
-      spilled: spilled, figures: figures, valueBytes: valueBytes, nextTree: nextTree, extentJournal: context?.journal.count ?? 0,
-      freedValues: context?.freedValues.count ?? 0)
+      spilled: spilled, figures: figures, valueBytes: valueBytes, freedValues: context?.freedValues.count ?? 0)
   }
 
   /// Undoes what was done after `savepoint`, which stays good. O(number of changes undone).
@@ -59,10 +56,9 @@ extension WriteTransaction {
         core.space.table[i].live = savepoint.table.index(start: start).map { savepoint.table[$0].live } ?? 0
       }
     }
-    context?.rollBack(journalCount: savepoint.extentJournal, freedCount: savepoint.freedValues)
+    context?.rollBack(freedCount: savepoint.freedValues)
     spilled = savepoint.spilled
     figures = savepoint.figures
     valueBytes = savepoint.valueBytes
-    nextTree = savepoint.nextTree
   }
 }

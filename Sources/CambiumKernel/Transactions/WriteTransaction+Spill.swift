@@ -39,6 +39,18 @@ extension WriteTransaction {
       _ = try merge.step(budget: &budget)
       spilled[tree] = merge.result
     }
+    // The cache may drop these pages at once: from here on they are read from the device.
+    try context.flush()
+    // Extents of values that went out of line with the pages.
+    let (made, table) = context.takeExtentChanges()
+    let extents = fresh.makeList(.extents, .integer)
+    for node in made {
+      step += 1
+      kept.append(
+        fresh.add(extents, sequence: step, key: node.key, value: node.value, op: node.op, effect: node.effect))
+      figures[.extents, default: Figures(kind: .integer)].count += Int64(node.effect)
+    }
+    withExtendedLifetime(table) {}
     own = fresh
     journal = kept
   }
@@ -49,6 +61,7 @@ extension WriteTransaction {
     if context != nil { return }
     try core.requireSession()
     try core.finishCheckpoint()
+    nextValueID = max(nextValueID, core.nextValueID)
     core.lock.lock()
     let now = core.current
     core.pins[now.number, default: 0] += 1

@@ -211,6 +211,7 @@ public final class WriteTransaction: TreeView {
     if savedValueTable == nil {
       // A checkpoint that were given up later would take the accounts back to before this value.
       try core.finishCheckpoint()
+      nextValueID = max(nextValueID, core.nextValueID)
       savedValueTable = core.space.table
       core.valueWriter.begin(born: core.nextPublication)
     }
@@ -220,6 +221,8 @@ public final class WriteTransaction: TreeView {
     let space = core.space
     var entries: [(UInt64, [UInt8])] = []
     try Extents.write(value, id: id, to: core.valueWriter, space: space) { entries.append(($0, $1)) }
+    // The transaction may read it back.
+    try core.valueWriter.flush()
     for (key, entry) in entries {
       if let extent = entry.withUnsafeBytes({ Extent($0) }), let i = space.table.index(of: extent.address) {
         valueBytes[space.table[i].start, default: 0] += UInt32(extent.storedLength)

@@ -10,7 +10,7 @@ final class MergeContext {
   private let pages: SegmentWriter
   private let values: SegmentWriter
   /// Changes to the tree of extents that the pass itself makes: values that moved out of the log, extents that moved.
-  let extentChanges: DeltaTable
+  private(set) var extentChanges: DeltaTable
   private let takeValueID: () -> UInt64
   /// What was added to ``extentChanges``, in order.
   private(set) var journal: [DeltaNode] = []
@@ -104,9 +104,17 @@ final class MergeContext {
     noteExtent(extentChanges.makeList(.extents, .integer), key, entry)
   }
 
-  /// Undoes what was noted about extents after the given state.
-  func rollBack(journalCount: Int, freedCount: Int) {
-    while journal.count > journalCount, let last = journal.popLast() { last.makeVoid() }
+  /// Hands over what was noted about extents: a transaction that goes on after its changes went to pages has to see it.
+  func takeExtentChanges() -> (nodes: [DeltaNode], table: DeltaTable) {
+    defer {
+      journal = []
+      extentChanges = DeltaTable()
+    }
+    return (journal, extentChanges)
+  }
+
+  /// Forgets the values that were freed after the given state.
+  func rollBack(freedCount: Int) {
     if freedValues.count > freedCount { freedValues.removeLast(freedValues.count - freedCount) }
   }
 
