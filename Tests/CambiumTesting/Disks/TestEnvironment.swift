@@ -1,0 +1,50 @@
+import CambiumKernel
+import Foundation
+import Synchronization
+
+/// An environment of which a test decides everything: the random bits follow from a seed, the clock stands where it is
+/// set. The locks are real.
+public final class TestEnvironment: StoreEnvironment {
+  private struct State {
+    var chance: DiskChance
+    var milliseconds: Int64
+  }
+
+  private let state: Mutex<State>
+
+  /// Makes an environment; its clock stands at `milliseconds` since 1970.
+  public init(seed: UInt64 = 1, milliseconds: Int64 = 1_700_000_000_000) {
+    state = Mutex(State(chance: DiskChance(seed: seed), milliseconds: milliseconds))
+  }
+
+  /// A lock that really excludes and waits.
+  public func makeLock() -> any StoreLock { ThreadLock() }
+
+  /// The next bits that follow from the seed.
+  public func randomBits() -> UInt64 { state.withLock { $0.chance.next() } }
+
+  /// The time that the clock was set to.
+  public func nowMilliseconds() -> Int64 { state.withLock { $0.milliseconds } }
+
+  /// Sets the clock.
+  public func setClock(milliseconds: Int64) { state.withLock { $0.milliseconds = milliseconds } }
+
+  /// Moves the clock on.
+  public func advanceClock(milliseconds: Int64) { state.withLock { $0.milliseconds += milliseconds } }
+}
+
+/// A lock that really excludes and waits.
+public final class ThreadLock: StoreLock {
+  private let condition = NSCondition()
+
+  /// Makes a lock.
+  public init() {}
+  /// Takes the lock.
+  public func lock() { condition.lock() }
+  /// Gives the lock up.
+  public func unlock() { condition.unlock() }
+  /// Waits for ``wakeAll()``.
+  public func wait() { condition.wait() }
+  /// Wakes all that wait.
+  public func wakeAll() { condition.broadcast() }
+}
