@@ -9,7 +9,7 @@ extension Store {
     try takeTurn()
     defer { endTurn() }
     try requireSession()
-    try finishCheckpoint()
+    try settleCheckpoints()
     if current.active.nodeCount > 0 || !current.active.trees.isEmpty {
       try beginCheckpoint()
       try finishCheckpoint()
@@ -117,6 +117,15 @@ extension Store {
       case .firstSync, .secondSync: try syncNow()
       default: break
       }
+    }
+  }
+
+  /// Finishes the checkpoint under way, and one that was given up, so that no frozen delta is left.
+  func settleCheckpoints() throws(StoreError) {
+    try finishCheckpoint()
+    if current.frozen != nil {
+      try beginCheckpoint()
+      try finishCheckpoint()
     }
   }
 

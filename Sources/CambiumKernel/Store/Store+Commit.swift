@@ -58,6 +58,7 @@ extension Store {
   /// Commits `t` by one record; answers false, having done nothing, if that is not possible.
   private func commitByRecord(_ t: WriteTransaction, _ sequence: UInt64) throws(StoreError) -> Bool {
     if t.own.bytes > options.maxRecordBytes * 4 { return false }
+    let dropped = try t.dropSupersededValues()
     buildRecord(t)
     if recordBuilder.length > options.maxRecordBytes { return false }
     try requireReserve(for: t)
@@ -67,6 +68,7 @@ extension Store {
       if options.durability == .full || options.durability == .strict { try syncNow() }
     }
     guard try appendRecord(sequence: sequence) else { return false }
+    for extent in dropped { space.release(extent.address, extent.storedLength) }
     apply(t, sequence)
     return true
   }

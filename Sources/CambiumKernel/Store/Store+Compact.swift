@@ -18,8 +18,8 @@ extension Store {
     try takeTurn()
     defer { endTurn() }
     try requireSession()
-    try finishCheckpoint()
-    if current.frozen != nil || current.active.nodeCount > 0 || !current.active.trees.isEmpty {
+    try settleCheckpoints()
+    if current.active.nodeCount > 0 || !current.active.trees.isEmpty {
       try beginCheckpoint()
       try finishCheckpoint()
     }

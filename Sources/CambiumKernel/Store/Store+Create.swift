@@ -92,8 +92,8 @@ extension Store {
     }
     if options.isReadOnly || poisoned { return }
     if !sessionBegun { return }
-    try finishCheckpoint()
-    if current.frozen != nil || current.active.nodeCount > 0 || !current.active.trees.isEmpty {
+    try settleCheckpoints()
+    if current.active.nodeCount > 0 || !current.active.trees.isEmpty {
       try beginCheckpoint()
       try finishCheckpoint()
     }

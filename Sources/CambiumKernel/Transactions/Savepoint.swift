@@ -5,7 +5,8 @@ public struct Savepoint {
   let transaction: ObjectIdentifier
   let step: UInt64
   let own: DeltaTable
-  let table: SegmentTable
+  /// The accounts of that time, once the transaction has changed them.
+  let table: SegmentTable?
   let spilled: [TreeID: TreeState]
   let figures: [TreeID: WriteTransaction.Figures]
   let valueBytes: [UInt32: UInt32]
@@ -18,7 +19,7 @@ extension WriteTransaction {
   /// If the transaction's changes outgrow memory afterwards, the savepoint keeps those before it in memory.
   public func savepoint() -> Savepoint {
     Savepoint(
-      transaction: ObjectIdentifier(self), step: step, own: own, table: core.space.table,
+      transaction: ObjectIdentifier(self), step: step, own: own, table: savedTable == nil && savedValueTable == nil ? nil : core.space.table,
       spilled: spilled, figures: figures, valueBytes: valueBytes, freedValues: context?.freedValues.count ?? 0)
   }
 
@@ -50,10 +51,10 @@ extension WriteTransaction {
       journal.removeLast()
     }
     // Pages that spilling has replaced since are reached again; the ones it made are not.
-    if savedTable != nil || savedValueTable != nil {
+    if let then = savepoint.table ?? savedTable ?? savedValueTable {
       for i in core.space.table.segments.indices {
         let start = core.space.table[i].start
-        core.space.table[i].live = savepoint.table.index(start: start).map { savepoint.table[$0].live } ?? 0
+        core.space.table[i].live = then.index(start: start).map { then[$0].live } ?? 0
       }
     }
     context?.rollBack(freedCount: savepoint.freedValues)

@@ -60,7 +60,7 @@ extension WriteTransaction {
   func prepareToMerge() throws(StoreError) {
     if context != nil { return }
     try core.requireSession()
-    try core.finishCheckpoint()
+    try core.settleCheckpoints()
     nextValueID = max(nextValueID, core.nextValueID)
     core.lock.lock()
     let now = core.current

@@ -210,7 +210,7 @@ public final class WriteTransaction: TreeView {
     try core.requireSession()
     if savedValueTable == nil {
       // A checkpoint that were given up later would take the accounts back to before this value.
-      try core.finishCheckpoint()
+      try core.settleCheckpoints()
       nextValueID = max(nextValueID, core.nextValueID)
       savedValueTable = core.space.table
       core.valueWriter.begin(born: core.nextPublication)
@@ -230,6 +230,46 @@ public final class WriteTransaction: TreeView {
       entry.withUnsafeBytes { note(access, TreeKey(key), $0, .put, effect: 1) }
     }
     return LargeValueStub(id: id, length: UInt64(value.count))
+  }
+
+  /// Forgets large values that this transaction wrote and then replaced or deleted again: a record has only net changes,
+  /// so nothing else would.
+  ///
+  /// Answers their extents, whose room is free once the record is in the log.
+  func dropSupersededValues() throws(StoreError) -> [Extent] {
+    if valueBytes.isEmpty { return [] }
+    var ids: [UInt64] = []
+    for tree in own.trees where tree != .extents {
+      let isDropped = figures[tree]?.dropped ?? false
+      var node = own.list(tree)?.firstNode
+      var newest: DeltaNode?
+      while let n = node {
+        if let seen = newest, TreeKey.compare(seen.key, n.key) != 0 { newest = nil }
+        if n.sequence != DeltaNode.void {
+          if n.op == .putStub, newest != nil || isDropped, let stub = LargeValueStub(n.value) { ids.append(stub.id) }
+          if newest == nil { newest = n }
+        }
+        node = n.next(0)
+      }
+    }
+    var dropped: [Extent] = []
+    guard !ids.isEmpty, let list = own.list(.extents) else { return dropped }
+    let access = try access(.extents, .integer)
+    for id in ids {
+      var cursor = DeltaCursor(list, after: 0, upTo: step)
+      cursor.seek(TreeKey(Extents.key(id, 0)))
+      while let n = cursor.node, n.head >> Extent.numberBits == id {
+        if n.op == .put, let extent = Extent(n.value), let i = core.space.table.index(of: extent.address) {
+          let length = UInt32(extent.storedLength)
+          let start = core.space.table[i].start
+          dropped.append(extent)
+          valueBytes[start] = (valueBytes[start] ?? length) - length
+          note(access, n.key, UnsafeRawBufferPointer(start: nil, count: 0), .delete, effect: -1)
+        }
+        cursor.next()
+      }
+    }
+    return dropped
   }
 
   // MARK: End
