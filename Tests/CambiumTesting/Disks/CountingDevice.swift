@@ -17,6 +17,9 @@ public final class CountingDevice: StorageDevice {
     public var syncs = 0
     /// Calls of `resize`.
     public var resizes = 0
+
+    /// Nothing counted.
+    public init() {}
   }
 
   private struct State {

@@ -95,11 +95,11 @@ struct CrashMaker {
   /// A place to split: near the ends, where headers and checksums are, at a sector's edge, or anywhere.
   private func split(_ count: Int, _ start: Int, _ chance: inout DiskChance) -> Int {
     switch chance.below(4) {
-    case 0: return min(count, chance.below(33))
-    case 1: return max(0, count - chance.below(33))
+    case 0: return chance.below(min(33, count + 1))
+    case 1: return count - chance.below(min(33, count + 1))
     case 2:
       let edge = (start + chance.below(count + 1)) / 512 * 512 - start
-      return max(0, min(count, edge))
+      return edge > 0 ? edge : chance.below(count + 1)
     default: return chance.below(count + 1)
     }
   }

@@ -84,9 +84,9 @@ public struct CrashImages: Sequence, Sendable {
 
     /// The next image that is unlike all before.
     public mutating func next() -> CrashImage? {
-      // Chance runs into states it has had; when it finds nothing new any more, there is little left to find.
+      // Chance runs into states it has had. After so many in a row, there is little left to find.
       var misses = 0
-      while given < images.limit, misses < 24 {
+      while given < images.limit, misses < 64 {
         let made: CrashImage
         switch attempt {
         case 0: made = make(volatile.map { _ in .lost })

@@ -1,0 +1,52 @@
+import CambiumKernel
+import CambiumSystem
+import CambiumTesting
+import Synchronization
+import Testing
+
+@Suite struct EnvironmentTests {
+  /// Counts under a lock from several threads, which take turns by its condition.
+  private func countInTurns(_ environment: any StoreEnvironment) async -> Int {
+    final class Turns: @unchecked Sendable { var count = 0 }
+    let lock = environment.makeLock()
+    let turns = Turns()
+    await withTaskGroup(of: Void.self) { group in
+      for parity in 0..<2 {
+        group.addTask {
+          for _ in 0..<500 {
+            lock.lock()
+            while turns.count % 2 != parity { lock.wait() }
+            turns.count += 1
+            lock.wakeAll()
+            lock.unlock()
+          }
+        }
+      }
+    }
+    return turns.count
+  }
+
+  @Test func locksExcludeAndWake() async {
+    #expect(await countInTurns(SystemEnvironment()) == 1000)
+    #expect(await countInTurns(TestEnvironment()) == 1000)
+  }
+
+  @Test func systemGivesChanceAndTime() {
+    let environment = SystemEnvironment()
+    #expect(Set((0..<16).map { _ in environment.randomBits() }).count == 16)
+    // 2025-01-01 to 2100-01-01.
+    #expect((1_735_689_600_000..<4_102_444_800_000).contains(environment.nowMilliseconds()))
+  }
+
+  @Test func testEnvironmentRepeatsItself() {
+    let a = TestEnvironment(seed: 5, milliseconds: 10)
+    let b = TestEnvironment(seed: 5)
+    #expect((0..<8).map { _ in a.randomBits() } == (0..<8).map { _ in b.randomBits() })
+    #expect(a.randomBits() != TestEnvironment(seed: 6).randomBits())
+    #expect(a.nowMilliseconds() == 10)
+    a.advanceClock(milliseconds: 5)
+    #expect(a.nowMilliseconds() == 15)
+    a.setClock(milliseconds: -1)
+    #expect(a.nowMilliseconds() == -1)
+  }
+}
