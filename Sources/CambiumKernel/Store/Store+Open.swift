@@ -22,9 +22,6 @@ extension Store {
       guard s.kind != .log, space.table.insert(s) else {
         throw .corrupt(place: .directory, offset: superblock.directory.address, detail: "segments overlap")
       }
-      guard s.address + UInt64(s.used) <= fileBytes else {
-        throw .corrupt(place: .segment, offset: s.address, detail: "the file ends before this segment")
-      }
     }
     var retained = directory.retained
     for i in retained.indices where retained[i].directory.isNone {
@@ -34,6 +31,10 @@ extension Store {
     }
     space.table.removeAll { s in
       s.dead != 0 && !retained.contains { s.born <= $0.publication && $0.publication < s.dead }
+    }
+    // Dead segments may have been cut off with the end of the file; what is left may not.
+    for s in space.table.segments where s.address + UInt64(s.used) > fileBytes {
+      throw .corrupt(place: .segment, offset: s.address, detail: "the file ends before this segment")
     }
     space.table.fileUnits = UInt32(clamping: fileBytes / UInt64(SegmentTable.unitSize))
 
