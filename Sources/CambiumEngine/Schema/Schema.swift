@@ -1,0 +1,135 @@
+/// A model, checked and complete: immutable, and shared freely between threads.
+///
+/// Built from a ``SchemaDefinition``, against the earlier schema of the same store if there is one, so that what is
+/// still there keeps its identifiers; or decoded from the bytes that a store keeps (``init(bytes:)``).
+public final class Schema: Sendable {
+  /// How deep composites may be nested.
+  public static let compositeDepthLimit = 64
+  /// How many properties a model may have, counting every element of every composite at every place.
+  public static let propertyLimit = 1 << 16
+
+  /// The entities, in the order in which they were described.
+  public let entities: [EntitySchema]
+  /// The composite types.
+  public let composites: [CompositeSchema]
+  /// What the developer calls the version.
+  public let versionIdentifiers: [String]
+  /// Named subsets of the entities.
+  public let configurations: [ConfigurationSchema]
+  /// Stored fetch requests.
+  public let fetchTemplates: [NamedFetchTemplate]
+  /// The next identifiers to give out; never less than in an earlier schema of the store.
+  public let nextIdentifiers: SchemaIdentifiers
+
+  let placeByName: [String: Int]
+  let placeByID: [UInt32: Int]
+
+  /// Builds a schema, giving identifiers to whatever has none in `earlier`.
+  ///
+  /// What is the same in both keeps its identifier: entities, then attributes and relationships of the same entity, are
+  /// matched by name and renaming identifier together, then by renaming identifier (a name stands for a missing one),
+  /// then by name. An attribute that becomes a relationship, or composite, is new; one that changes its type otherwise
+  /// is not. Elements of composites are matched like attributes, place by place.
+  ///
+  /// - Throws: the first thing that is wrong with the definition. O(size of the definition).
+  public convenience init(_ definition: SchemaDefinition, basedOn earlier: Schema? = nil) throws(SchemaError) {
+    var builder = SchemaBuilder(definition)
+    try builder.expandComposites()
+    try builder.assignIdentifiers(earlier: earlier)
+    self.init(compiled: try builder.compile(earlier: earlier))
+  }
+
+  init(compiled builder: SchemaBuilder) {
+    entities = builder.entities
+    composites = builder.definition.composites
+    versionIdentifiers = builder.definition.versionIdentifiers
+    configurations = builder.definition.configurations
+    fetchTemplates = builder.definition.fetchTemplates
+    nextIdentifiers = builder.next
+    placeByName = builder.placeByName
+    var places: [UInt32: Int] = [:]
+    for index in builder.entities.indices { places[builder.entities[index].id] = index }
+    placeByID = places
+  }
+
+  /// What the schema was built of, for changing and building again. The identifiers in it are ignored by that.
+  public var definition: SchemaDefinition {
+    var result = SchemaDefinition(entities, composites: composites)
+    result.versionIdentifiers = versionIdentifiers
+    result.configurations = configurations
+    result.fetchTemplates = fetchTemplates
+    return result
+  }
+
+  /// The entity called `name`. O(1).
+  public func entity(named name: String) -> EntitySchema? { placeByName[name].map { entities[$0] } }
+
+  /// The entity with an identifier. O(1).
+  public func entity(id: UInt32) -> EntitySchema? { placeByID[id].map { entities[$0] } }
+
+  /// Whether `entity` is `ancestor` or inherits from it. O(depth of the hierarchy).
+  public func isEntity(_ entity: UInt32, orDescendantOf ancestor: UInt32) -> Bool {
+    var current: UInt32? = entity
+    while let id = current {
+      if id == ancestor { return true }
+      current = self.entity(id: id)?.parentID
+    }
+    return false
+  }
+
+  /// An entity and all that inherit from it, parents before children.
+  public func entityAndDescendants(_ id: UInt32) -> [EntitySchema] {
+    var result: [EntitySchema] = []
+    if let entity = entity(id: id) { result.append(entity) }
+    var next = 0
+    while next < result.count {
+      for child in result[next].childIDs {
+        if let entity = entity(id: child) { result.append(entity) }
+      }
+      next += 1
+    }
+    return result
+  }
+
+  /// The relationship on the other side of one of `entity`'s; `nil` if it has none.
+  public func inverse(of relationship: RelationshipSchema) -> RelationshipSchema? {
+    guard let name = relationship.inverse else { return nil }
+    return entity(named: relationship.destination)?.relationship(named: name)
+  }
+
+  /// The stored fetch request called `name`. O(number of templates).
+  public func fetchTemplate(named name: String) -> FetchTemplate? {
+    for named in fetchTemplates where named.name == name { return named.template }
+    return nil
+  }
+}
+
+extension Schema: Equatable {
+  public static func == (a: Schema, b: Schema) -> Bool {
+    a === b
+      || (a.entities == b.entities && a.composites == b.composites && a.versionIdentifiers == b.versionIdentifiers
+        && a.configurations == b.configurations && a.fetchTemplates == b.fetchTemplates
+        && a.nextIdentifiers == b.nextIdentifiers)
+  }
+}
+
+/// The next identifiers that a store's models give out, each from 1 up.
+public struct SchemaIdentifiers: Equatable, Sendable {
+  /// For entities.
+  public internal(set) var entity: UInt32 = 1
+  /// For attributes, elements and relationships.
+  public internal(set) var property: UInt32 = 1
+  /// For indexes and uniqueness constraints.
+  public internal(set) var index: UInt32 = 1
+
+  mutating func takeEntity() throws(SchemaError) -> UInt32 { try Self.take(&entity) }
+  mutating func takeProperty() throws(SchemaError) -> UInt32 { try Self.take(&property) }
+  mutating func takeIndex() throws(SchemaError) -> UInt32 { try Self.take(&index) }
+
+  private static func take(_ next: inout UInt32) throws(SchemaError) -> UInt32 {
+    let taken = next
+    guard taken < UInt32.max else { throw .identifiersExhausted }
+    next = taken + 1
+    return taken
+  }
+}

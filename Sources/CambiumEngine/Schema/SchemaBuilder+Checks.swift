@@ -1,0 +1,219 @@
+extension SchemaBuilder {
+  // MARK: Names
+
+  /// Checks a name of anything: not empty, no control characters.
+  func checkName(_ name: String, place: String) throws(SchemaError) {
+    guard !name.isEmpty else { throw .invalidName(name, place: place, reason: "it is empty") }
+    for scalar in name.unicodeScalars where scalar.value < 0x20 || scalar.value == 0x7F {
+      throw .invalidName(name, place: place, reason: "it has a control character")
+    }
+  }
+
+  /// Checks the name of a property of an entity.
+  func checkPropertyName(_ name: String, place: String) throws(SchemaError) {
+    try checkComponent(name, place: place)
+    if reservedPropertyNames.contains(name) {
+      throw .invalidName(name, place: place, reason: "managed objects have a member of that name")
+    }
+  }
+
+  /// Checks a name that key paths mention.
+  private func checkComponent(_ name: String, place: String) throws(SchemaError) {
+    try checkName(name, place: place)
+    for byte in name.utf8 where byte == UInt8(ascii: ".") {
+      throw .invalidName(name, place: place, reason: "a point separates the components of a key path")
+    }
+    if name.utf8.first == UInt8(ascii: "@") || name.utf8.first == UInt8(ascii: "$") {
+      throw .invalidName(name, place: place, reason: "key paths give its first character a meaning")
+    }
+  }
+
+  // MARK: Attributes
+
+  func checkAttribute(_ attribute: AttributeSchema, place: String) throws(SchemaError) {
+    guard attribute.type != .undefined || attribute.isTransient else {
+      throw .undefinedType(attribute: attribute.name, place: place)
+    }
+    try checkValues(of: attribute, place: place)
+    try checkElements(of: attribute, place: place)
+  }
+
+  /// The depth is bounded, since the composites have been expanded.
+  private func checkElements(of attribute: AttributeSchema, place: String) throws(SchemaError) {
+    let here = place + "." + attribute.name
+    var names: Set<String> = []
+    for element in attribute.elements {
+      try checkComponent(element.name, place: here)
+      guard names.insert(element.name).inserted else { throw .duplicateName(element.name, place: here) }
+      if element.type == .undefined || element.type == .objectID {
+        throw .invalidElement(element.name, place: here, reason: "elements have a type, and not ObjectID")
+      }
+      if element.allowsExternalBinaryDataStorage {
+        throw .invalidElement(element.name, place: here, reason: "elements cannot be stored externally")
+      }
+      if element.isTransient || element.derivation != nil {
+        throw .invalidElement(element.name, place: here, reason: "only a whole attribute can be transient or derived")
+      }
+      try checkValues(of: element, place: here)
+      try checkElements(of: element, place: here)
+    }
+  }
+
+  private func checkValues(of attribute: AttributeSchema, place: String) throws(SchemaError) {
+    guard attribute.coerce(attribute.defaultValue) != nil else {
+      throw .invalidValue(what: "default value", attribute: attribute.name, place: place)
+    }
+    for (what, limit) in [("minimum", attribute.minimum), ("maximum", attribute.maximum)] {
+      if limit.isNull { continue }
+      switch attribute.type {
+      case .string, .binary, .uri:
+        guard case .integer(let length) = limit, length >= 0 else {
+          throw .invalidValue(what: what, attribute: attribute.name, place: place)
+        }
+      case .integer16, .integer32, .integer64, .decimal, .double, .float:
+        guard limit.isNumeric else { throw .invalidValue(what: what, attribute: attribute.name, place: place) }
+      case .date:
+        guard case .date = limit else { throw .invalidValue(what: what, attribute: attribute.name, place: place) }
+      default: throw .invalidValue(what: what, attribute: attribute.name, place: place)
+      }
+    }
+  }
+
+  // MARK: Relationships
+
+  func checkRelationships(of entity: EntitySchema) throws(SchemaError) {
+    for relationship in entity.relationships {
+      guard let destinationPlace = placeByName[relationship.destination] else {
+        throw .unknownEntity(relationship.destination, place: entity.name + "." + relationship.name)
+      }
+      let maximum = relationship.maximumCount
+      guard maximum == 0 || relationship.minimumCount <= maximum,
+        relationship.isToMany || (maximum <= 1 && relationship.minimumCount <= 1)
+      else { throw .invalidCounts(relationship: relationship.name, entity: entity.name) }
+      guard relationship.isToMany || !relationship.isOrdered else {
+        throw .orderedToOne(relationship: relationship.name, entity: entity.name)
+      }
+      guard let inverseName = relationship.inverse else { continue }
+      let destination = entities[destinationPlace]
+      guard let inverse = destination.relationship(named: inverseName) else {
+        throw .unknownInverse(inverseName, relationship: relationship.name, entity: entity.name)
+      }
+      guard inverse.inverse == relationship.name, let back = placeByName[inverse.destination],
+        areRelated(entities[back], entity)
+      else {
+        throw .inverseMismatch(
+          relationship: relationship.name, entity: entity.name, inverse: inverseName, destination: destination.name)
+      }
+    }
+    for property in entity.fetchedProperties where placeByName[property.request.entity] == nil {
+      throw .unknownEntity(property.request.entity, place: entity.name + "." + property.name)
+    }
+  }
+
+  private func areRelated(_ a: EntitySchema, _ b: EntitySchema) -> Bool {
+    isEntity(a, orDescendantOf: b.name) || isEntity(b, orDescendantOf: a.name)
+  }
+
+  private func isEntity(_ entity: EntitySchema, orDescendantOf name: String) -> Bool {
+    var current = entity
+    while current.name != name {
+      guard let parent = current.parent, let place = placeByName[parent] else { return false }
+      current = entities[place]
+    }
+    return true
+  }
+
+  // MARK: Indexes and constraints
+
+  func checkKeys(of entity: EntitySchema, in schema: Schema) throws(SchemaError) {
+    var names: Set<String> = []
+    for index in entity.indexes {
+      try checkName(index.name, place: entity.name)
+      guard names.insert(index.name).inserted else { throw .duplicateName(index.name, place: entity.name) }
+      guard let first = index.elements.first else {
+        throw .invalidIndex(index.name, entity: entity.name, reason: "it has no elements")
+      }
+      for element in index.elements {
+        guard element.kind == first.kind else {
+          throw .invalidIndex(index.name, entity: entity.name, reason: "its elements are of different kinds")
+        }
+        let path = try checkKeyPath(element.path, index: index.name, entity: entity, in: schema)
+        guard element.kind == .binary || path.type.isNumeric || path.type == .date else {
+          throw .invalidIndexPath(
+            element.path, index: index.name, entity: entity.name, reason: "an R-tree holds numbers and dates")
+        }
+      }
+    }
+    for constraint in entity.uniquenessConstraints {
+      let name = constraint.paths.joined(separator: ", ")
+      guard !constraint.paths.isEmpty else {
+        throw .invalidIndex(name, entity: entity.name, reason: "a uniqueness constraint has no key paths")
+      }
+      for path in constraint.paths { _ = try checkKeyPath(path, index: name, entity: entity, in: schema) }
+      guard Set(constraint.paths).count == constraint.paths.count else {
+        throw .invalidIndex(name, entity: entity.name, reason: "a uniqueness constraint names a key path twice")
+      }
+    }
+  }
+
+  private func checkKeyPath(
+    _ text: String, index: String, entity: EntitySchema, in schema: Schema
+  ) throws(SchemaError) -> ResolvedPath {
+    let path = try schema.resolve(keyPath: text, from: entity.id)
+    var reason: String?
+    if path.isToMany { reason = "a to-many relationship has no single value" }
+    if path.traversesRelationship { reason = "an index holds values of its own entity's rows alone" }
+    for step in path.steps {
+      switch step {
+      case .attribute(let attribute):
+        if attribute.isTransient { reason = "a transient attribute is not stored" }
+      case .toOne(let relationship, _):
+        if relationship.isTransient { reason = "a transient relationship is not stored" }
+      case .objectID, .evaluatedObject: reason = "objects are found by their identifiers without an index"
+      default: break
+      }
+    }
+    switch path.attribute?.type {
+    case .composite: reason = "a composite has no order; index its elements"
+    case .transformable: reason = "transformed values have no order"
+    default: break
+    }
+    if let reason { throw .invalidIndexPath(text, index: index, entity: entity.name, reason: reason) }
+    return path
+  }
+
+  // MARK: Configurations and templates
+
+  func checkNamedParts() throws(SchemaError) {
+    var names: Set<String> = []
+    for configuration in definition.configurations {
+      try checkName(configuration.name, place: "configurations")
+      guard names.insert(configuration.name).inserted else {
+        throw .duplicateName(configuration.name, place: "configurations")
+      }
+      for entity in configuration.entities where placeByName[entity] == nil {
+        throw .unknownEntity(entity, place: configuration.name)
+      }
+    }
+    names = []
+    for named in definition.fetchTemplates {
+      try checkName(named.name, place: "fetch request templates")
+      guard names.insert(named.name).inserted else {
+        throw .duplicateName(named.name, place: "fetch request templates")
+      }
+      guard placeByName[named.template.entity] != nil else {
+        throw .unknownEntity(named.template.entity, place: named.name)
+      }
+    }
+  }
+}
+
+/// Names of members that every managed object has without parameters, which a property would hide.
+let reservedPropertyNames: Set<String> = [
+  "self", "class", "superclass", "hash", "description", "debugDescription", "isProxy", "zone", "retain", "release",
+  "autorelease", "retainCount", "copy", "mutableCopy", "init", "dealloc", "entity", "objectID", "managedObjectContext",
+  "hasChanges", "hasPersistentChangedValues", "isInserted", "isUpdated", "isDeleted", "isFault", "faultingState",
+  "changedValues", "changedValuesForCurrentEvent", "awakeFromInsert", "awakeFromFetch", "prepareForDeletion",
+  "willSave",
+  "didSave", "willTurnIntoFault", "didTurnIntoFault", "validateForInsert", "validateForUpdate", "validateForDelete",
+]
