@@ -1,0 +1,35 @@
+/// What to fetch.
+public struct EngineFetch: Sendable {
+  /// The entity.
+  public var entity: EntitySchema
+  /// Whether objects of its descendants count as well.
+  public var includesSubentities = true
+  /// Which objects; nil for all.
+  public var predicate: Predicate?
+  /// The order; where that leaves it open, by row.
+  public var sort: [EngineSort] = []
+  /// How many to leave out at the start.
+  public var offset = 0
+  /// How many at most; nil for all.
+  public var limit: Int?
+
+  /// A fetch of all objects of an entity.
+  public init(_ entity: EntitySchema, predicate: Predicate? = nil) {
+    self.entity = entity
+    self.predicate = predicate
+  }
+}
+
+/// One key of an order. Nulls come first in ascending order; strings in Swift's order.
+public struct EngineSort: Sendable {
+  /// A key path without to-many relationships.
+  public var keyPath: String
+  /// Whether small values come first.
+  public var isAscending: Bool
+
+  /// A key of an order.
+  public init(_ keyPath: String, ascending: Bool = true) {
+    self.keyPath = keyPath
+    isAscending = ascending
+  }
+}

@@ -1,0 +1,140 @@
+import CambiumKernel
+
+/// Reads the values of key paths from encoded rows, through composites and relationships, without building objects.
+///
+/// Paths are looked up once per entity and kept. One thread at a time uses a reader.
+final class PathReader {
+  private let view: EntityView
+  private var compiled: [UInt32: [String: CompiledPath]] = [:]
+  private var variables: [String: Value]
+
+  init(view: EntityView, variables: [String: Value] = [:]) {
+    self.view = view
+    self.variables = variables
+  }
+
+  /// A stretch of a path within one row, and what follows.
+  private final class CompiledPath {
+    enum Leg {
+      /// An attribute or an element of a composite.
+      case field(FieldPath, AttributeSchema)
+      /// A whole composite, or an attribute directly in the row.
+      case attribute(Int, AttributeSchema)
+      case toOne(Int, destination: UInt32, rest: String?)
+      case toMany(RelationshipSchema, destination: UInt32, rest: String?)
+      case identity
+      /// Transient: always null in the store.
+      case absent
+    }
+    let leg: Leg
+    init(_ leg: Leg) { self.leg = leg }
+  }
+
+  private func path(_ text: String, _ layout: EntityLayout) throws(EngineError) -> CompiledPath {
+    if let known = compiled[layout.entity.id]?[text] { return known }
+    let made = try compile(text, layout)
+    compiled[layout.entity.id, default: [:]][text] = made
+    return made
+  }
+
+  private func compile(_ text: String, _ layout: EntityLayout) throws(EngineError) -> CompiledPath {
+    let schema = view.store.schema
+    let resolved = try resolving { () throws(SchemaError) in try schema.resolve(keyPath: text, from: layout.entity.id) }
+    let components = text.split(separator: ".", omittingEmptySubsequences: false)
+    func rest(after n: Int) -> String? {
+      if n + 1 >= components.count { return nil }
+      var out = ""
+      for c in components[(n + 1)...] { out += out.isEmpty ? String(c) : "." + String(c) }
+      return out
+    }
+    var skip = 0
+    for (n, step) in resolved.steps.enumerated() {
+      switch step {
+      case .evaluatedObject:
+        skip = n + 1
+        if n + 1 == resolved.steps.count { return CompiledPath(.identity) }
+      case .objectID: return CompiledPath(.identity)
+      case .toOne(let r, let destination):
+        guard let field = layout.fieldByName[r.name] else { return CompiledPath(.absent) }
+        return CompiledPath(.toOne(field, destination: destination, rest: rest(after: n)))
+      case .toMany(let r, let destination):
+        return CompiledPath(.toMany(r, destination: destination, rest: rest(after: n)))
+      case .attribute(let attribute):
+        let steps = Array(resolved.steps[skip...])
+        guard let indexes = layout.fieldPath(steps) else { return CompiledPath(.absent) }
+        if indexes.count == 1 { return CompiledPath(.attribute(indexes[0], attribute)) }
+        guard let last = resolved.attribute else { return CompiledPath(.absent) }
+        let path = try storing { () throws(StoreError) in try FieldPath(indexes, in: layout.record) }
+        return CompiledPath(.field(path, last))
+      case .element: break
+      }
+    }
+    return CompiledPath(.identity)
+  }
+
+  /// The value of a key path of a record.
+  func value(
+    _ text: String, _ record: RecordView, _ layout: EntityLayout, _ reference: ObjectReference
+  ) throws(EngineError) -> Value {
+    switch try path(text, layout).leg {
+    case .identity: return .reference(reference)
+    case .absent: return .null
+    case .attribute(let index, let attribute):
+      return try storing { () throws(StoreError) in try record.value(attribute, at: index) }
+    case .field(let path, let attribute):
+      return try storing { () throws(StoreError) in
+        guard let parent = try path.parent(in: record) else { return .null }
+        return try parent.value(attribute, at: path.leaf)
+      }
+    case .toOne(let field, _, let rest):
+      let target = try storing { () throws(StoreError) in try record.reference(at: field) }
+      guard let target else { return .null }
+      return try follow(PackedReference.unpack(target), rest) ?? .null
+    case .toMany(let relationship, _, let rest):
+      var list: [Value] = []
+      for target in try view.related(reference, relationship) {
+        guard let value = try follow(target, rest) else { continue }
+        // A path over several to-many relationships gives one flat list.
+        if case .list(let inner) = value { list += inner } else { list.append(value) }
+      }
+      return .list(list)
+    }
+  }
+
+  /// The value of the rest of a path from another object; nil if there is no such object any more.
+  private func follow(_ target: ObjectReference, _ rest: String?) throws(EngineError) -> Value? {
+    guard let rest else { return .reference(target) }
+    guard let row = try view.row(target) else { return nil }
+    return try value(rest, row)
+  }
+
+  func value(_ text: String, _ row: Row) throws(EngineError) -> Value {
+    try row.bytes.withUnsafeBytesEngine { (b) throws(EngineError) -> Value in
+      let record = try storing { () throws(StoreError) in try RecordView(b, layout: row.layout.record) }
+      return try value(text, record, row.layout, row.reference)
+    }
+  }
+
+  /// Whether a predicate holds for a record.
+  func matches(
+    _ predicate: Predicate, _ record: RecordView, _ layout: EntityLayout, _ reference: ObjectReference
+  ) throws(EngineError) -> Bool {
+    do throws(PredicateEvaluationError<EngineError>) {
+      return try predicate.evaluate(variables: variables) { (path: String) throws(EngineError) -> Value in
+        try self.value(path, record, layout, reference)
+      }
+    } catch {
+      switch error {
+      case .predicate(let inner): throw .predicate(inner)
+      case .value(let inner): throw inner
+      }
+    }
+  }
+
+  func matches(_ predicate: Predicate, _ row: Row) throws(EngineError) -> Bool {
+    try row.bytes.withUnsafeBytesEngine { (b) throws(EngineError) -> Bool in
+      let record = try storing { () throws(StoreError) in try RecordView(b, layout: row.layout.record) }
+      return try matches(predicate, record, row.layout, row.reference)
+    }
+  }
+}

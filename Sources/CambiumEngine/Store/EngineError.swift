@@ -1,0 +1,64 @@
+import CambiumKernel
+
+/// What went wrong in the engine: what, where, and what to do about it.
+public enum EngineError: Error, Sendable {
+  /// The kernel's error: the device, the file, or the limits of a transaction.
+  case store(StoreError)
+  /// The model is not right.
+  case schema(SchemaError)
+  /// The predicate cannot be used.
+  case predicate(PredicateError)
+  /// There is no such object, or it was deleted.
+  case noSuchObject(ObjectReference)
+  /// Two objects would have the same values under a uniqueness constraint. Nothing was committed.
+  case uniqueViolation(constraint: [String], entity: String, existing: ObjectReference, offending: ObjectReference)
+  /// A value is not of the property's type, or does not fit it.
+  case typeMismatch(entity: String, property: String, expected: AttributeType, found: String)
+  /// The entity has no property of this name.
+  case unknownProperty(entity: String, name: String)
+  /// The file holds something that the engine did not write: restore from a backup.
+  case corrupt(String)
+  /// The model or the request asks for something that is not supported; the text says what to use instead.
+  case unsupported(String)
+  /// The caller did what the documentation rules out.
+  case misuse(String)
+}
+
+extension EngineError: CustomStringConvertible {
+  /// One sentence for the developer.
+  public var description: String {
+    switch self {
+    case .store(let error): return error.description
+    case .schema(let error): return error.description
+    case .predicate(let error): return error.description
+    case .noSuchObject(let reference): return "there is no object \(reference.description); it may have been deleted"
+    case .uniqueViolation(let constraint, let entity, let existing, let offending):
+      return "\(entity): objects \(existing.description) and \(offending.description) have the same "
+        + joined(constraint) + ", which must be unique"
+    case .typeMismatch(let entity, let property, let expected, let found):
+      return "\(entity).\(property) takes \(expected.name), not \(found)"
+    case .unknownProperty(let entity, let name): return "\(entity) has no property '\(name)'"
+    case .corrupt(let text): return "the store is damaged: \(text)"
+    case .unsupported(let text): return text
+    case .misuse(let text): return text
+    }
+  }
+
+  private func joined(_ names: [String]) -> String {
+    var text = ""
+    for name in names { text += text.isEmpty ? name : ", " + name }
+    return text
+  }
+}
+
+/// Runs `body`, giving the kernel's errors the engine's type.
+@inline(__always)
+func storing<R>(_ body: () throws(StoreError) -> R) throws(EngineError) -> R {
+  do throws(StoreError) { return try body() } catch { throw .store(error) }
+}
+
+/// Runs `body`, giving the model's errors the engine's type.
+@inline(__always)
+func resolving<R>(_ body: () throws(SchemaError) -> R) throws(EngineError) -> R {
+  do throws(SchemaError) { return try body() } catch { throw .schema(error) }
+}

@@ -1,0 +1,149 @@
+import CambiumKernel
+
+/// How the rows of one entity are laid out in one version of the model.
+///
+/// Fields stand in the order of the entity's attributes (transient ones left out), then its to-one relationships and
+/// ordered to-many ones. A composite is a nested record of its elements.
+final class EntityLayout: Sendable {
+  let entity: EntitySchema
+  let record: RecordLayout
+  /// Index of the field of a property, by name.
+  let fieldByName: [String: Int]
+
+  init(entity: EntitySchema, id: UInt16) throws(EngineError) {
+    guard entity.id <= UInt32(UInt16.max) else {
+      throw .unsupported("a store holds at most 65,535 entities in its life; this model's \(entity.name) is beyond that")
+    }
+    self.entity = entity
+    var fields: [RecordField] = []
+    var names: [String: Int] = [:]
+    for attribute in entity.allAttributes where !attribute.isTransient {
+      names[attribute.name] = fields.count
+      fields.append(RecordField(property: attribute.id, kind: try Self.kind(attribute)))
+    }
+    for relationship in entity.allRelationships where !relationship.isTransient {
+      if relationship.isToMany && !relationship.isOrdered { continue }
+      names[relationship.name] = fields.count
+      fields.append(
+        RecordField(property: relationship.id, kind: relationship.isToMany ? .references : .reference))
+    }
+    fieldByName = names
+    let made = fields
+    record = try storing { () throws(StoreError) in try RecordLayout(row: id, fields: made) }
+  }
+
+  private static func kind(_ attribute: AttributeSchema) throws(EngineError) -> FieldKind {
+    switch attribute.type {
+    case .integer16: return .int16
+    case .integer32: return .int32
+    case .integer64: return .int64
+    case .decimal: return .decimal
+    case .double: return .double
+    case .float: return .float
+    case .string, .uri: return .string
+    case .boolean: return .boolean
+    case .date: return .date
+    case .binary, .transformable: return .bytes
+    case .uuid: return .uuid
+    case .objectID: return .reference
+    case .composite:
+      var fields: [RecordField] = []
+      for element in attribute.elements {
+        fields.append(RecordField(property: element.id, kind: try kind(element)))
+      }
+      let made = fields
+      return .nested(try storing { () throws(StoreError) in try RecordLayout(nested: made) })
+    case .undefined:
+      throw .unsupported("attribute '\(attribute.name)' has no type, which only a transient attribute may lack")
+    }
+  }
+
+  /// A path of field indexes through composites, for an attribute path without relationships.
+  func fieldPath(_ steps: [PathStep]) -> [Int]? {
+    var path: [Int] = []
+    var elements: [AttributeSchema] = []
+    for step in steps {
+      switch step {
+      case .attribute(let attribute):
+        guard let index = fieldByName[attribute.name] else { return nil }
+        path.append(index)
+        elements = attribute.elements
+      case .element(let element):
+        guard let index = elements.firstIndex(where: { $0.id == element.id }) else { return nil }
+        path.append(index)
+        elements = elements[index].elements
+      case .toOne(let relationship, _):
+        guard let index = fieldByName[relationship.name] else { return nil }
+        path.append(index)
+      default: return nil
+      }
+    }
+    return path
+  }
+}
+
+/// How a row stores a reference: the entity above, the row below.
+enum PackedReference {
+  static let rowBits: UInt64 = 48
+
+  static func pack(_ reference: ObjectReference) -> UInt64 {
+    UInt64(reference.entity) &<< rowBits | (reference.row & ((1 &<< rowBits) &- 1))
+  }
+
+  static func unpack(_ value: UInt64) -> ObjectReference {
+    ObjectReference(entity: UInt32(truncatingIfNeeded: value &>> rowBits), row: value & ((1 &<< rowBits) &- 1))
+  }
+}
+
+// MARK: Values in records
+
+extension RecordView {
+  /// The value of an attribute's field.
+  func value(_ attribute: AttributeSchema, at index: Int) throws(StoreError) -> Value {
+    switch attribute.type {
+    case .integer16, .integer32, .integer64: return try int64(at: index).map(Value.integer) ?? .null
+    case .decimal: return try decimal(at: index).map(Value.decimal) ?? .null
+    case .double: return try double(at: index).map(Value.double) ?? .null
+    case .float: return try float(at: index).map(Value.float) ?? .null
+    case .string: return try string(at: index).map(Value.string) ?? .null
+    case .uri: return try string(at: index).map(Value.uri) ?? .null
+    case .boolean: return try boolean(at: index).map(Value.boolean) ?? .null
+    case .date: return try date(at: index).map(Value.date) ?? .null
+    case .binary, .transformable: return try bytes(at: index).map { .binary(Array($0)) } ?? .null
+    case .uuid: return try uuid(at: index).map(Value.uuid) ?? .null
+    case .objectID: return try reference(at: index).map { .reference(PackedReference.unpack($0)) } ?? .null
+    case .composite:
+      guard let nested = try nested(at: index) else { return .null }
+      var values: [Value] = []
+      for i in attribute.elements.indices { values.append(try nested.value(attribute.elements[i], at: i)) }
+      return .composite(CompositeValue(names: attribute.elements.map { $0.name }, values: values))
+    case .undefined: return .null
+    }
+  }
+}
+
+extension RecordBuilder {
+  /// Sets an attribute's field; `value` has the attribute's type already (see ``AttributeSchema/coerce(_:)``).
+  func set(_ value: Value, _ attribute: AttributeSchema, at index: Int) throws(StoreError) {
+    switch value {
+    case .null: try setNull(at: index)
+    case .boolean(let v): try set(v, at: index)
+    case .integer(let v): try set(v, at: index)
+    case .decimal(let v): try set(v, at: index)
+    case .double(let v): try set(v, at: index)
+    case .float(let v): try set(v, at: index)
+    case .string(let v), .uri(let v): try set(v, at: index)
+    case .date(let v): try set(date: v, at: index)
+    case .binary(let v): try set(bytes: v, at: index)
+    case .uuid(let v): try set(v, at: index)
+    case .reference(let v): try set(reference: PackedReference.pack(v), at: index)
+    case .composite(let composite):
+      let inner = try nested(at: index)
+      for i in attribute.elements.indices {
+        let element = attribute.elements[i]
+        try inner.set(composite[element.name] ?? .null, element, at: i)
+      }
+    case .list: throw .misuse("an attribute cannot hold a list")
+    }
+  }
+}

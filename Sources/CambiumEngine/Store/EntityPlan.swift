@@ -1,0 +1,133 @@
+import CambiumKernel
+
+/// What the engine has to do for the rows of one entity: which tree they are in, and which indexes, constraints and
+/// relationship trees have to be kept in step. Looked up once, when the store is opened.
+final class EntityPlan: Sendable {
+  let entity: EntitySchema
+  let layout: EntityLayout
+  let rows: TreeID
+  /// The entity and its descendants.
+  let family: Set<UInt32>
+  /// Whether other entities share the tree of rows.
+  let sharesRows: Bool
+  let indexes: [KeyMaker]
+  let constraints: [KeyMaker]
+  /// To-one relationships that have a tree for the way back: field and tree.
+  let backTrees: [(relationship: RelationshipSchema, field: Int, tree: TreeID)]
+  /// Relationships kept in a tree of their own.
+  let linkTrees: [(relationship: RelationshipSchema, tree: TreeID)]
+
+  init(entity: EntitySchema, layout: EntityLayout, schema: Schema, catalogue: Catalogue) throws(EngineError) {
+    self.entity = entity
+    self.layout = layout
+    guard let rows = catalogue.rows[entity.rootID] else { throw .corrupt("entity \(entity.name) has no rows") }
+    self.rows = rows
+    family = Set(schema.entityAndDescendants(entity.id).map { $0.id })
+    sharesRows = schema.entityAndDescendants(entity.rootID).count > 1
+    var indexes: [KeyMaker] = []
+    var constraints: [KeyMaker] = []
+    // Those of the ancestors apply as well.
+    var owner: EntitySchema? = entity
+    while let e = owner {
+      for index in e.indexes {
+        guard let tree = catalogue.indexes[index.id] else { throw .corrupt("index '\(index.name)' has no tree") }
+        indexes.append(try KeyMaker(index, tree, layout, schema, owner: e))
+      }
+      for constraint in e.uniquenessConstraints {
+        guard let tree = catalogue.constraints[constraint.id] else { throw .corrupt("a constraint has no tree") }
+        constraints.append(try KeyMaker(constraint, tree, layout, schema, owner: e))
+      }
+      owner = e.parentID.flatMap { schema.entity(id: $0) }
+    }
+    self.indexes = indexes
+    self.constraints = constraints
+    var back: [(relationship: RelationshipSchema, field: Int, tree: TreeID)] = []
+    var links: [(relationship: RelationshipSchema, tree: TreeID)] = []
+    for r in entity.allRelationships where !r.isTransient {
+      switch RelationshipStorage(r, in: schema) {
+      case .rowAndTree:
+        if let field = layout.fieldByName[r.name], let tree = catalogue.relationships[r.id] {
+          back.append((r, field, tree))
+        }
+      case .tree:
+        if let tree = catalogue.relationships[r.id] { links.append((r, tree)) }
+      default: break
+      }
+    }
+    backTrees = back
+    linkTrees = links
+  }
+}
+
+/// Makes the keys of an index or a uniqueness constraint from rows.
+final class KeyMaker: Sendable {
+  let name: String
+  let paths: [String]
+  let fields: [[Int]]
+  let compiled: [FieldPath]
+  let ascending: [Bool]
+  let attributes: [AttributeSchema?]
+  let tree: TreeID
+  let owner: EntitySchema
+  let partial: Predicate?
+  let isUnique: Bool
+
+  private init(
+    name: String, elements: [IndexElement], partial: Predicate?, isUnique: Bool, _ tree: TreeID, _ layout: EntityLayout,
+    _ schema: Schema, owner: EntitySchema
+  ) throws(EngineError) {
+    self.name = name
+    self.tree = tree
+    self.owner = owner
+    self.partial = partial
+    self.isUnique = isUnique
+    paths = elements.map { $0.path }
+    ascending = elements.map { $0.isAscending }
+    var fields: [[Int]] = []
+    var compiled: [FieldPath] = []
+    var attributes: [AttributeSchema?] = []
+    for element in elements {
+      let path = try resolving { () throws(SchemaError) in try schema.resolve(keyPath: element.path, from: owner.id) }
+      guard let indexes = layout.fieldPath(path.steps), path.type != .composite else {
+        throw .unsupported("'\(element.path)' of \(owner.name) cannot be part of an index: name an element of it")
+      }
+      fields.append(indexes)
+      attributes.append(path.attribute)
+      compiled.append(try storing { () throws(StoreError) in try FieldPath(indexes, in: layout.record) })
+    }
+    self.fields = fields
+    self.compiled = compiled
+    self.attributes = attributes
+  }
+
+  convenience init(
+    _ index: IndexSchema, _ tree: TreeID, _ layout: EntityLayout, _ schema: Schema, owner: EntitySchema
+  ) throws(EngineError) {
+    var partial: Predicate?
+    if let text = index.partialPredicate {
+      do throws(PredicateError) {
+        partial = try Predicate(format: text, arguments: []).check(against: schema, entity: owner.id)
+      } catch { throw .predicate(error) }
+    }
+    try self.init(
+      name: index.name, elements: index.elements, partial: partial, isUnique: false, tree, layout, schema, owner: owner)
+  }
+
+  convenience init(
+    _ constraint: UniquenessConstraint, _ tree: TreeID, _ layout: EntityLayout, _ schema: Schema, owner: EntitySchema
+  ) throws(EngineError) {
+    try self.init(
+      name: "", elements: constraint.paths.map { IndexElement($0) }, partial: nil, isUnique: true, tree, layout, schema,
+      owner: owner)
+  }
+
+  /// Appends the parts of the key of a record. Answers whether any part is null.
+  func appendParts(_ record: RecordView, to encoder: inout KeyEncoder) throws(StoreError) -> Bool {
+    var anyNull = false
+    for i in compiled.indices {
+      if try record.isNull(compiled[i]) { anyNull = true }
+      try encoder.append(path: compiled[i], of: record, descending: !ascending[i])
+    }
+    return anyNull
+  }
+}

@@ -1,0 +1,148 @@
+import CambiumKernel
+
+/// A consistent view of all objects: a snapshot, or what a transaction sees.
+///
+/// A view of a snapshot may be used by any number of threads, one of a transaction by one at a time.
+public class EntityView {
+  /// The store.
+  public let store: EntityStore
+  let trees: TreeView
+
+  init(store: EntityStore, trees: TreeView) {
+    self.store = store
+    self.trees = trees
+  }
+
+  /// The newest commit that this view sees.
+  public var sequence: UInt64 { trees.sequence }
+
+  /// What the layer above keeps under a key; nil if nothing.
+  public func metadata(_ key: String) throws(EngineError) -> [UInt8]? {
+    try storing { () throws(StoreError) in try trees.value(Catalogue.tree, Catalogue.key("meta/" + key)) }
+  }
+
+  // MARK: Rows
+
+  /// The row of an object; nil if there is none. `reference` may name any entity of the object's hierarchy.
+  public func row(_ reference: ObjectReference) throws(EngineError) -> Row? {
+    let plan = try store.plan(reference.entity)
+    let bytes = try storing { () throws(StoreError) in try trees.value(plan.rows, reference.row) }
+    guard let bytes else { return nil }
+    return try row(bytes, reference.row)
+  }
+
+  func row(_ bytes: [UInt8], _ id: UInt64) throws(EngineError) -> Row {
+    let layout = try bytes.withUnsafeBytesEngine { (b) throws(EngineError) in try layout(of: b) }
+    return Row(reference: ObjectReference(entity: layout.entity.id, row: id), layout: layout, bytes: bytes)
+  }
+
+  func layout(of bytes: UnsafeRawBufferPointer) throws(EngineError) -> EntityLayout {
+    let id = try storing { () throws(StoreError) in try RecordView.layoutID(of: bytes) }
+    guard let layout = store.layouts[id] else { throw .corrupt("a row of an unknown layout \(id)") }
+    return layout
+  }
+
+  /// Tells `body` the rows of an entity in the order of their making, until it answers false.
+  public func rows(
+    entity: EntitySchema, includesSubentities: Bool = true, _ body: (Row) throws(EngineError) -> Bool
+  ) throws(EngineError) {
+    let plan = try store.plan(entity.id)
+    let cursor = try storing { () throws(StoreError) in try trees.cursor(plan.rows) }
+    var more = try storing { () throws(StoreError) in try cursor.seekFirst() }
+    while more {
+      let bytes = try storing { () throws(StoreError) in try cursor.value() } ?? []
+      let row = try row(bytes, cursor.integerKey)
+      if isMember(row.reference.entity, plan, includesSubentities), try !body(row) { return }
+      more = try storing { () throws(StoreError) in try cursor.next() }
+    }
+  }
+
+  final func isMember(_ entity: UInt32, _ plan: EntityPlan, _ includesSubentities: Bool) -> Bool {
+    if entity == plan.entity.id { return true }
+    return includesSubentities && plan.family.contains(entity)
+  }
+
+  // MARK: Relationships
+
+  /// The objects that a relationship leads to: none or one of a to-one, in order if it is ordered, else by row.
+  public func related(
+    _ reference: ObjectReference, _ relationship: RelationshipSchema
+  ) throws(EngineError) -> [ObjectReference] {
+    switch RelationshipStorage(relationship, in: store.schema) {
+    case .row, .rowAndTree:
+      return try row(reference)?.reference(relationship).map { [$0] } ?? []
+    case .list:
+      return try row(reference)?.references(relationship) ?? []
+    case .derived(let inverse):
+      return try links(store.catalogue.relationships[inverse], reference.row, relationship)
+    case .tree:
+      return try links(store.catalogue.relationships[relationship.id], reference.row, relationship)
+    }
+  }
+
+  /// The number of objects that a relationship leads to. O(that number) for relationships in trees.
+  public func relatedCount(
+    _ reference: ObjectReference, _ relationship: RelationshipSchema
+  ) throws(EngineError) -> Int {
+    var n = 0
+    switch RelationshipStorage(relationship, in: store.schema) {
+    case .derived(let inverse):
+      try eachLink(store.catalogue.relationships[inverse], reference.row) { _ in n += 1 }
+    case .tree:
+      try eachLink(store.catalogue.relationships[relationship.id], reference.row) { _ in n += 1 }
+    default: n = try related(reference, relationship).count
+    }
+    return n
+  }
+
+  private func links(
+    _ tree: TreeID?, _ from: UInt64, _ relationship: RelationshipSchema
+  ) throws(EngineError) -> [ObjectReference] {
+    var result: [ObjectReference] = []
+    guard let destination = store.schema.entity(named: relationship.destination) else { return [] }
+    let plan = try store.plan(destination.id)
+    var rows: [UInt64] = []
+    try eachLink(tree, from) { rows.append($0) }
+    for row in rows {
+      if plan.sharesRows, let found = try self.row(ObjectReference(entity: destination.id, row: row)) {
+        result.append(found.reference)
+      } else {
+        result.append(ObjectReference(entity: destination.id, row: row))
+      }
+    }
+    return result
+  }
+
+  /// Tells the second rows of the links that begin with row `from`.
+  func eachLink(_ tree: TreeID?, _ from: UInt64, _ body: (UInt64) -> Void) throws(EngineError) {
+    guard let tree else { throw .corrupt("a relationship has no tree") }
+    var encoder = KeyEncoder()
+    encoder.append(rowID: from)
+    let prefix = encoder.bytes
+    try storing { () throws(StoreError) in
+      let cursor = try trees.cursor(tree)
+      var more = try cursor.seek(prefix)
+      while more, hasPrefix(cursor.key, prefix) {
+        body(try KeyDecoder.rowID(atEndOf: cursor.key).id)
+        more = try cursor.next()
+      }
+    }
+  }
+
+  final func hasPrefix(_ key: UnsafeRawBufferPointer, _ prefix: [UInt8]) -> Bool {
+    if key.count < prefix.count { return false }
+    for i in prefix.indices where key[i] != prefix[i] { return false }
+    return true
+  }
+}
+
+extension Array where Element == UInt8 {
+  /// `withUnsafeBytes` that keeps the error's type.
+  @inline(__always)
+  func withUnsafeBytesEngine<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
+    let result: Result<R, E> = withUnsafeBytes { (b) -> Result<R, E> in
+      do throws(E) { return .success(try body(b)) } catch { return .failure(error) }
+    }
+    return try result.get()
+  }
+}

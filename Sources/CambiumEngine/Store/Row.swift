@@ -1,0 +1,99 @@
+import CambiumKernel
+
+/// A row: its bytes as they came from the store, decoded on access.
+public struct Row: Sendable {
+  /// The object, with its own entity.
+  public let reference: ObjectReference
+  let layout: EntityLayout
+  let bytes: [UInt8]
+
+  init(reference: ObjectReference, layout: EntityLayout, bytes: [UInt8]) {
+    self.reference = reference
+    self.layout = layout
+    self.bytes = bytes
+  }
+
+  /// The object's own entity.
+  public var entity: EntitySchema { layout.entity }
+
+  /// Grows with every change of the row: conflicts are detected by it.
+  public var version: UInt32 {
+    bytes.withUnsafeBytes { b in
+      do throws(StoreError) { return try RecordView.rowVersion(of: b) } catch { return 0 }
+    }
+  }
+
+  func withView<R>(_ body: (RecordView) throws(StoreError) -> R) throws(EngineError) -> R {
+    let result: Result<R, StoreError> = bytes.withUnsafeBytes { b in
+      do throws(StoreError) { return .success(try body(try RecordView(b, layout: layout.record))) } catch {
+        return .failure(error)
+      }
+    }
+    return try storing { () throws(StoreError) in try result.get() }
+  }
+
+  /// The value of an attribute; composites as ``Value/composite(_:)``. Null for a transient attribute.
+  public func value(_ attribute: AttributeSchema) throws(EngineError) -> Value {
+    guard let index = layout.fieldByName[attribute.name] else { return .null }
+    return try withView { (view) throws(StoreError) in try view.value(attribute, at: index) }
+  }
+
+  /// The value at a key path of attributes and elements of composites.
+  ///
+  /// - Throws: ``EngineError/unknownProperty(entity:name:)``; paths through relationships need the view.
+  public func value(keyPath: String) throws(EngineError) -> Value {
+    var parts = keyPath.split(separator: ".", omittingEmptySubsequences: false)[...]
+    guard let first = parts.popFirst(), var attribute = entity.attribute(named: String(first)) else {
+      throw .unknownProperty(entity: entity.name, name: keyPath)
+    }
+    var value = try value(attribute)
+    while let part = parts.popFirst() {
+      guard let element = attribute.element(named: String(part)) else {
+        throw .unknownProperty(entity: entity.name, name: keyPath)
+      }
+      if case .composite(let composite) = value { value = composite[element.name] ?? .null }
+      attribute = element
+    }
+    return value
+  }
+
+  /// The destination of a to-one relationship.
+  public func reference(_ relationship: RelationshipSchema) throws(EngineError) -> ObjectReference? {
+    guard !relationship.isToMany, let index = layout.fieldByName[relationship.name] else { return nil }
+    return try withView { (view) throws(StoreError) in try view.reference(at: index).map(PackedReference.unpack) }
+  }
+
+  /// The destinations of an ordered to-many relationship, in order.
+  func references(_ relationship: RelationshipSchema) throws(EngineError) -> [ObjectReference] {
+    guard let index = layout.fieldByName[relationship.name] else { return [] }
+    return try withView { (view) throws(StoreError) in
+      try view.references(at: index)?.array.map(PackedReference.unpack) ?? []
+    }
+  }
+}
+
+/// New values of some properties of an object, by name.
+public struct RowValues: Sendable {
+  var attributes: [String: Value] = [:]
+  var toOne: [String: ObjectReference?] = [:]
+  var toMany: [String: [ObjectReference]] = [:]
+
+  /// No values.
+  public init() {}
+
+  /// Sets an attribute.
+  public mutating func set(_ attribute: String, _ value: Value) { attributes[attribute] = value }
+
+  /// Sets a to-one relationship; nil empties it.
+  public mutating func set(toOne relationship: String, _ reference: ObjectReference?) {
+    toOne[relationship] = .some(reference)
+  }
+
+  /// Sets all destinations of an ordered or many-to-many relationship, on this side only.
+  public mutating func set(toMany relationship: String, _ references: [ObjectReference]) {
+    toMany[relationship] = references
+  }
+
+  /// Whether nothing is set.
+  public var isEmpty: Bool { attributes.isEmpty && toOne.isEmpty && toMany.isEmpty }
+}
