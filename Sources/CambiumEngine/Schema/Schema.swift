@@ -105,6 +105,7 @@ public final class Schema: Sendable {
 }
 
 extension Schema: Equatable {
+  /// Whether two schemas are the same in every part, identifiers included.
   public static func == (a: Schema, b: Schema) -> Bool {
     a === b
       || (a.entities == b.entities && a.composites == b.composites && a.versionIdentifiers == b.versionIdentifiers

@@ -41,5 +41,6 @@ public struct ObjectReference: Hashable, Comparable, Sendable, CustomStringConve
     self.init(entity: entityID, row: row)
   }
 
+  /// Orders by entity, then row.
   public static func < (a: ObjectReference, b: ObjectReference) -> Bool { (a.entity, a.row) < (b.entity, b.row) }
 }

@@ -45,19 +45,17 @@ extension UUIDBytes {
     }
     return result
   }
-}
 
-extension UUIDBytes: CustomStringConvertible {
   /// The text form, in upper case.
-  public var description: String {
-    var text = ""
+  public var text: String {
+    var result = ""
     var position = 0
     for byte in bytes {
-      if position == 4 || position == 6 || position == 8 || position == 10 { text += "-" }
-      text += hexadecimalText(byte)
+      if position == 4 || position == 6 || position == 8 || position == 10 { result += "-" }
+      result += hexadecimalText(byte)
       position += 1
     }
-    return text
+    return result
   }
 }
 

@@ -63,6 +63,7 @@ public enum Value: Sendable {
 }
 
 extension Value: Hashable {
+  /// Whether cases and contents are the same.
   public static func == (a: Value, b: Value) -> Bool {
     switch (a, b) {
     case (.null, .null): return true
@@ -81,6 +82,7 @@ extension Value: Hashable {
     }
   }
 
+  /// Hashes what `==` compares.
   public func hash(into hasher: inout Hasher) {
     switch self {
     case .null: hasher.combine(0 as UInt8)
@@ -103,10 +105,16 @@ extension Value: Hashable {
 extension Value: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral,
   ExpressibleByFloatLiteral, ExpressibleByStringLiteral, ExpressibleByArrayLiteral
 {
+  /// Null.
   public init(nilLiteral: ()) { self = .null }
+  /// A boolean.
   public init(booleanLiteral value: Bool) { self = .boolean(value) }
+  /// An integer.
   public init(integerLiteral value: Int64) { self = .integer(value) }
+  /// A double.
   public init(floatLiteral value: Double) { self = .double(value) }
+  /// A string.
   public init(stringLiteral value: String) { self = .string(value) }
+  /// A list.
   public init(arrayLiteral elements: Value...) { self = .list(elements) }
 }

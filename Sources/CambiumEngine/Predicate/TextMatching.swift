@@ -1,0 +1,97 @@
+import CambiumKernel
+
+#if !hasFeature(Embedded)
+  @_spi(_Unicode) import Swift
+#endif
+
+/// Text as comparisons see it: the UTF-8 of its normal form (Unicode's form C), the same bytes that index keys hold.
+///
+/// - `[d]` takes the combining marks off: the text is decomposed, and what has a combining class is left out.
+/// - `[c]` maps the text to lower case by Unicode's simple and special mappings, in no language.
+///
+/// Both need Unicode tables that Embedded Swift does not bring; there `[c]` folds ASCII letters alone and `[d]` does
+/// nothing.
+///
+/// All matching is by Unicode scalars of the normal form, in time linear in the text: "é" does not begin with "e", however
+/// it was written.
+struct FoldedText: Equatable {
+  /// The bytes.
+  let bytes: [UInt8]
+
+  init(_ text: String, _ options: ComparisonOptions) {
+    #if hasFeature(Embedded)
+      var folded = FoldedText.normalForm(text)
+      if options.contains(.caseInsensitive) {
+        for index in folded.indices where folded[index] >= UInt8(ascii: "A") && folded[index] <= UInt8(ascii: "Z") {
+          folded[index] &+= 32
+        }
+      }
+      bytes = folded
+    #else
+      var folded = text
+      if options.contains(.diacriticInsensitive) { folded = FoldedText.withoutMarks(folded) }
+      if options.contains(.caseInsensitive) { folded = folded.lowercased() }
+      bytes = FoldedText.normalForm(folded)
+    #endif
+  }
+
+  private static func normalForm(_ text: String) -> [UInt8] {
+    var utf8 = Array(text.utf8)
+    let normal = utf8.withUnsafeBytes { bytes -> [UInt8]? in
+      StringNormalization.isQuicklyNormal(bytes) ? nil : StringNormalization.normalForm(of: bytes)
+    }
+    if let normal { utf8 = normal }
+    return utf8
+  }
+
+  #if !hasFeature(Embedded)
+    private static func withoutMarks(_ text: String) -> String {
+      if text.utf8.allSatisfy({ $0 < 0x80 }) { return text }
+      var scalars = String.UnicodeScalarView()
+      for scalar in text._nfd where scalar.properties.canonicalCombiningClass == .notReordered {
+        scalars.append(scalar)
+      }
+      return String(scalars)
+    }
+  #endif
+
+  func hasPrefix(_ prefix: FoldedText) -> Bool { matches(prefix.bytes, at: 0) }
+
+  func hasSuffix(_ suffix: FoldedText) -> Bool { matches(suffix.bytes, at: bytes.count - suffix.bytes.count) }
+
+  private func matches(_ part: [UInt8], at offset: Int) -> Bool {
+    guard offset >= 0, part.count <= bytes.count - offset else { return false }
+    for index in part.indices where bytes[offset + index] != part[index] { return false }
+    return true
+  }
+
+  /// Whether `part` occurs; everywhere, if it is empty. Linear in both lengths, by Knuth, Morris and Pratt's method.
+  func contains(_ part: FoldedText) -> Bool {
+    let pattern = part.bytes
+    guard pattern.count > 1 else { return pattern.isEmpty || bytes.contains(pattern[0]) }
+    guard pattern.count <= bytes.count else { return false }
+    // For each prefix of the pattern the length of the longest proper prefix that also ends it.
+    var borders = [0]
+    var matched = 0
+    for index in 1..<pattern.count {
+      while matched > 0, pattern[index] != pattern[matched] { matched = borders[matched - 1] }
+      if pattern[index] == pattern[matched] { matched += 1 }
+      borders.append(matched)
+    }
+    matched = 0
+    for byte in bytes {
+      while matched > 0, byte != pattern[matched] { matched = borders[matched - 1] }
+      if byte == pattern[matched] { matched += 1 }
+      if matched == pattern.count { return true }
+    }
+    return false
+  }
+
+  /// Orders by the scalars of the normal forms, as Swift orders strings.
+  static func order(_ a: FoldedText, _ b: FoldedText) -> ValueOrdering {
+    for index in 0..<min(a.bytes.count, b.bytes.count) where a.bytes[index] != b.bytes[index] {
+      return ValueOrdering(a.bytes[index], b.bytes[index])
+    }
+    return ValueOrdering(a.bytes.count, b.bytes.count)
+  }
+}
