@@ -247,7 +247,8 @@ struct PredicateParser {
       case UInt8(ascii: "d"): result.insert(.diacriticInsensitive)
       case UInt8(ascii: "n"): result.insert(.normalized)
       case UInt8(ascii: "l"):
-        throw error(.unsupported, "comparison by language is not supported; use [cd], which is the same in all languages")
+        throw error(
+          .unsupported, "comparison by language is not supported; use [cd], which is the same in all languages")
       default: throw error(.syntax, "options are c, d and n, as in ==[cd]")
       }
     }
@@ -331,7 +332,8 @@ struct PredicateParser {
         advance()
         return .evaluatedObject
       case .cast, .subquery, .function, .ternary, .fetch, .uti: break
-      default: throw error(.syntax, "a value or key path is expected here; a name that is a key word is written with '#'")
+      default:
+        throw error(.syntax, "a value or key path is expected here; a name that is a key word is written with '#'")
       }
     }
     let next = tokenAfter(place + 1).kind
@@ -411,7 +413,8 @@ struct PredicateParser {
     case (UInt8(ascii: "d"), .integer), (UInt8(ascii: "d"), .boolean): return .constant(value)
     case (UInt8(ascii: "f"), _) where value.isNumeric: return .constant(value)
     default:
-      throw error(.argument, mark, "argument \(nextArgument) is a \(value.kindName), which the mark does not take; use %@")
+      throw error(
+        .argument, mark, "argument \(nextArgument) is a \(value.kindName), which the mark does not take; use %@")
     }
   }
 

@@ -209,7 +209,7 @@ extension Value {
     case (true, true): return 0
     case (true, false): return -1
     case (false, true): return 1
-    default: return compare(to: other) ?? 0
+    default: return Int(compare(to: other)?.rawValue ?? 0)
     }
   }
 }

@@ -81,15 +81,15 @@ struct SchemaBuilder {
 
   // MARK: Compiling
 
-  /// Checks everything and links it; entities and properties have their identifiers.
-  mutating func compile(earlier: Schema?) throws(SchemaError) -> SchemaBuilder {
+  /// Checks everything and links it; entities and properties have their identifiers, and indexes, if `keepsIdentifiers`.
+  mutating func compile(earlier: Schema?, keepsIdentifiers: Bool = false) throws(SchemaError) -> SchemaBuilder {
     try linkHierarchy()
     for place in order { try collectProperties(place) }
     for place in order { try checkRelationships(of: entities[place]) }
     let unindexed = Schema(compiled: self)
     for place in order {
       try checkKeys(of: entities[place], in: unindexed)
-      try identifyKeys(place, schema: unindexed, earlier: earlier)
+      if !keepsIdentifiers { try identifyKeys(place, schema: unindexed, earlier: earlier) }
     }
     try checkNamedParts()
     return self

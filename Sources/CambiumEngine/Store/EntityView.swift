@@ -32,7 +32,7 @@ public class EntityView {
   }
 
   func row(_ bytes: [UInt8], _ id: UInt64) throws(EngineError) -> Row {
-    let layout = try bytes.withUnsafeBytesEngine { (b) throws(EngineError) in try layout(of: b) }
+    let layout = try bytes.withUnsafeBytesEngine { (b) throws(EngineError) -> EntityLayout in try self.layout(of: b) }
     return Row(reference: ObjectReference(entity: layout.entity.id, row: id), layout: layout, bytes: bytes)
   }
 
