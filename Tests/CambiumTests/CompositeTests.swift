@@ -16,7 +16,7 @@ import Testing
       try context.save()
     }
     let context = try directory.container().viewContext
-    let request = FetchRequest<Aircraft>(entityName: "Aircraft")
+    let request = Aircraft.fetchRequest()
     request.predicate = try FetchPredicate(format: "colorScheme.primary == %@", "white")
     let found = try context.fetch(request)
     #expect(found.count == 1)

@@ -13,13 +13,16 @@ import Testing
     }
     for number in 0..<20 {
       try context.make(
-        "LogEntry", ["number": number, "aircraft": aircraft[number % 4], "remarks": number % 3 == 0 ? nil : "r\(number)"])
+        "LogEntry",
+        ["number": number, "aircraft": aircraft[number % 4], "remarks": number % 3 == 0 ? nil : "r\(number)"])
     }
     try context.save()
     return container
   }
 
-  private func numbers(_ objects: [ManagedObject]) -> [Int] { objects.compactMap { $0.value(forKey: "number") as? Int } }
+  private func numbers(_ objects: [ManagedObject]) -> [Int] {
+    objects.compactMap { $0.value(forKey: "number") as? Int }
+  }
 
   @Test func predicates() throws {
     let context = try filled().viewContext

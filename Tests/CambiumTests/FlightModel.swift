@@ -72,6 +72,7 @@ enum FlightModel {
 
 /// The class of the seeds' worked example, with accessors written by hand.
 final class Aircraft: ManagedObject {
+  class func fetchRequest() -> FetchRequest<Aircraft> { FetchRequest<Aircraft>(entityName: "Aircraft") }
   var tailNumber: String? {
     get { value(forKey: "tailNumber") as? String }
     set { setValue(newValue, forKey: "tailNumber") }
@@ -122,7 +123,8 @@ final class TemporaryDirectory {
 
   /// A container on a file of the directory.
   func container(
-    _ name: String = "flights", model: ManagedObjectModel? = nil, configure: (PersistentStoreDescription) -> Void = { _ in }
+    _ name: String = "flights", model: ManagedObjectModel? = nil,
+    configure: (PersistentStoreDescription) -> Void = { _ in }
   ) throws -> PersistentContainer {
     let container = PersistentContainer(name: name, managedObjectModel: try model ?? FlightModel.make())
     let description = PersistentStoreDescription(url: url.appendingPathComponent(name + ".cambium"))

@@ -128,7 +128,8 @@ import Testing
     #expect(context.object(with: missingID).isFault)
     #expect(
       cambiumError { _ = try context.existingObject(with: missingID) }?.code == .managedObjectReferentialIntegrity)
-    #expect(container.persistentStoreCoordinator.managedObjectID(forURIRepresentation: URL(fileURLWithPath: "/")) == nil)
+    #expect(
+      container.persistentStoreCoordinator.managedObjectID(forURIRepresentation: URL(fileURLWithPath: "/")) == nil)
   }
 
   @Test func rollbackResetRefresh() throws {
@@ -194,6 +195,29 @@ import Testing
       try other.save()
       #expect(found.events == ["fetch", "delete", "willSave", "didSave"])
     }
+  }
+
+  @Test func longKeyPathsAreRefused() throws {
+    let model = try ManagedObjectModel {
+      Entity("Node") {
+        ToOne("next", "Node", inverse: "previous")
+        ToOne("previous", "Node", inverse: "next")
+      }
+    }
+    let context = try memoryContainer(model).viewContext
+    let a = try context.make("Node", [:])
+    let b = try context.make("Node", ["next": a])
+    try a.set(b, forKey: "next")
+    #expect(a.value(forKey: "previous") as? ManagedObject === b)
+    let path = Array(repeating: "next", count: 100_000).joined(separator: ".")
+    #expect(cambiumError { _ = try a.get(keyPath: path) }?.code == .unknownKey)
+    #expect(cambiumError { try a.set(nil, forKeyPath: path) }?.code == .unknownKey)
+    #expect(a.value(forKeyPath: "next.next.next") as? ManagedObject === b)
+    var nested: [String: Any] = [:]
+    for _ in 0..<1000 { nested = ["a": nested] }
+    #expect(cambiumError { _ = try FetchPredicate(format: "next == %@", nested) }?.code == .invalidPredicate)
+    try context.save()
+    #expect(try context.all("Node", "next == %@", [a]) == [b])
   }
 
   @Test func unknownEntitiesAreReported() throws {

@@ -121,6 +121,56 @@ import Testing
     try context.save()
   }
 
+  @Test func startedBlocksRunInOrder() async throws {
+    let container = try memoryContainer()
+    let context = container.newBackgroundContext()
+    final class Log: @unchecked Sendable { var numbers: [Int] = [] }
+    let log = Log()
+    func start(_ number: Int, then: @escaping @Sendable () -> Void = {}) {
+      context.perform {
+        log.numbers.append(number)
+        then()
+      }
+    }
+    await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+      for number in 0..<50 { start(number) }
+      start(50) { continuation.resume() }
+    }
+    #expect(log.numbers == Array(0...50))
+    let isMain = await container.viewContext.perform { MainActor.assumeIsolated { true } }
+    #expect(isMain)
+  }
+
+  @Test func severalStores() throws {
+    let model = try ManagedObjectModel {
+      Entity("A") {
+        Attribute("name", .string)
+        ToOne("b", "B", inverse: "a")
+      }
+      Entity("B") { ToOne("a", "A", inverse: "b") }
+      Entity("Shared") { Attribute("number", .integer64) }
+      Configuration("First", "A", "Shared")
+      Configuration("Second", "B", "Shared")
+    }
+    let coordinator = PersistentStoreCoordinator(managedObjectModel: model)
+    let first = try coordinator.addPersistentStore(type: .inMemory, configuration: "First")
+    let second = try coordinator.addPersistentStore(type: .inMemory, configuration: "Second")
+    #expect(cambiumError { try coordinator.addPersistentStore(type: .inMemory, configuration: "Third") } != nil)
+    let context = ManagedObjectContext(concurrencyType: .privateQueue, persistentStoreCoordinator: coordinator)
+    try context.performAndWait {
+      let a = try context.make("A", ["name": "a"])
+      let b = try context.make("B", [:])
+      #expect(cambiumError { try a.set(b, forKey: "b") }?.code == .managedObjectExternalRelationship)
+      for number in 0..<4 { try context.make("Shared", ["number": number]) }
+      try context.save()
+      #expect(a.objectID.storeIdentifier == first.identifier && b.objectID.storeIdentifier == second.identifier)
+      let sort = [FetchSortDescriptor(key: "number", ascending: false)]
+      #expect(
+        try context.all("Shared", "number > 0", sort: sort).map { $0.value(forKey: "number") as? Int } == [3, 2, 1])
+      #expect(try context.all("A").count == 1 && context.all("B").count == 1)
+    }
+  }
+
   @Test func concurrentBackgroundTasks() async throws {
     let container = try memoryContainer()
     try await withThrowingTaskGroup(of: Void.self) { group in
@@ -135,7 +185,9 @@ import Testing
       try await group.waitForAll()
     }
     let context = container.newBackgroundContext()
-    let count = try await context.perform { try context.count(for: FetchRequest<ManagedObject>(entityName: "LogEntry")) }
+    let count = try await context.perform {
+      try context.count(for: FetchRequest<ManagedObject>(entityName: "LogEntry"))
+    }
     #expect(count == 80)
     // Re-entrant on the same chain of calls.
     let nested = context.performAndWait { context.performAndWait { context.hasChanges } }

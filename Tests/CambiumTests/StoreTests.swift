@@ -46,6 +46,30 @@ import Testing
         == b.persistentStoreCoordinator.persistentStores.first?.identifier)
   }
 
+  @Test func containersAreReleased() throws {
+    let directory = try TemporaryDirectory()
+    weak var coordinator: PersistentStoreCoordinator?
+    weak var context: ManagedObjectContext?
+    weak var store: PersistentStore?
+    do {
+      let container = try directory.container()
+      coordinator = container.persistentStoreCoordinator
+      context = container.viewContext
+      store = coordinator?.persistentStores.first
+      let pilot = try container.viewContext.make("Pilot", ["name": "Ada"])
+      try container.viewContext.make("LogEntry", ["pilots": [pilot]])
+      try container.viewContext.save()
+      try pilot.set("unsaved", forKey: "name")
+    }
+    #expect(coordinator == nil && context == nil && store == nil)
+    // Another file at the path is another store: nothing of the first one is kept.
+    let url = directory.url.appendingPathComponent("flights.cambium")
+    try FileManager.default.moveItem(at: url, to: directory.url.appendingPathComponent("moved.cambium"))
+    #expect(try directory.container().viewContext.all("Pilot").isEmpty)
+    let moved = try directory.container("moved").viewContext
+    #expect(try moved.all("Pilot").map { $0.value(forKey: "name") as? String } == ["Ada"])
+  }
+
   @Test func readOnly() throws {
     let directory = try TemporaryDirectory()
     do {
