@@ -32,7 +32,8 @@ import Testing
         for id in try object.objectIDs(forRelationshipNamed: relationship.name) {
           let other = context.object(with: id)
           let back = try #require(relationship.inverseRelationship?.name)
-          #expect(try other.objectIDs(forRelationshipNamed: back).contains(object.objectID), "\(object) \(relationship.name)")
+          let ids = try other.objectIDs(forRelationshipNamed: back)
+          #expect(ids.contains(object.objectID), "\(object) \(relationship.name)")
           #expect(!other.isDeleted)
         }
       }

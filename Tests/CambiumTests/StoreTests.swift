@@ -1,6 +1,7 @@
-import Cambium
 import Foundation
 import Testing
+
+@testable import Cambium
 
 @Suite struct StoreTests {
   @Test func mismatchingModelIsRefused() throws {
@@ -109,6 +110,42 @@ import Testing
     }
     #expect(error == nil)
     #expect(container.persistentStoreCoordinator.persistentStores.count == 1)
+  }
+
+  @Test func metadata() throws {
+    let directory = try TemporaryDirectory()
+    let uuid = UUID()
+    do {
+      let coordinator = try directory.container().persistentStoreCoordinator
+      let store = try #require(coordinator.persistentStores.first)
+      #expect(try store.applicationMetadata().isEmpty)
+      try coordinator.setMetadata(
+        [
+          "text": "é", "flag": true, "number": Int.min, "double": -0.5, "data": Data([0, 255]), "uuid": uuid,
+          "date": Date(timeIntervalSinceReferenceDate: 7), PersistentStore.storeTypeKey: "mine",
+        ], for: store)
+      #expect(cambiumError { try store.setMetadata(["a": [1]]) }?.key == "a")
+    }
+    let store = try #require(try directory.container().persistentStoreCoordinator.persistentStores.first)
+    let read = store.metadata
+    #expect(read["text"] as? String == "é" && read["flag"] as? Bool == true && read["number"] as? Int == Int.min)
+    #expect(
+      read["double"] as? Double == -0.5 && read["data"] as? Data == Data([0, 255]) && read["uuid"] as? UUID == uuid)
+    #expect(read["date"] as? Date == Date(timeIntervalSinceReferenceDate: 7))
+    #expect(read[PersistentStore.storeTypeKey] as? String == "file")
+    #expect(try store.applicationMetadata().count == 7)
+  }
+
+  @Test func damagedMetadataIsReported() throws {
+    let bytes = try MetadataCodec.encode(["text": "abc", "number": 5, "uuid": UUID()])
+    for length in 0..<bytes.count {
+      #expect(cambiumError { _ = try MetadataCodec.decode(Array(bytes.prefix(length))) }?.code == .fileReadCorruptFile)
+    }
+    for place in bytes.indices {
+      var damaged = bytes
+      damaged[place] = 255
+      _ = try? MetadataCodec.decode(damaged)
+    }
   }
 
   @Test func removingAStore() throws {

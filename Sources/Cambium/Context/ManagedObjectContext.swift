@@ -145,7 +145,7 @@ public final class ManagedObjectContext: @unchecked Sendable {
   /// The object of a row, made if the context does not have it.
   func object(_ id: ManagedObjectID, _ info: EntityInfo) -> ManagedObject {
     if let object = registered(id) { return object }
-    let object = persistentStoreCoordinator.objectClass(for: info.description)
+    let object = persistentStoreCoordinator.objectClass(for: info)
       .init(entity: info.description, insertInto: nil)
     object.become(id, info, in: self)
     register(object)
@@ -186,15 +186,6 @@ public final class ManagedObjectContext: @unchecked Sendable {
   func nextChangeOrder() -> UInt64 {
     changeCount += 1
     return changeCount
-  }
-
-  /// The entity that a class stands for; one without properties if there is none.
-  func entityDescription(for objectClass: ManagedObject.Type) -> EntityDescription {
-    let entities = persistentStoreCoordinator.managedObjectModel.entities
-    let name = "\(objectClass)"
-    return entities.first { $0.managedObjectClass == objectClass }
-      ?? entities.first { $0.explicitClassName == name } ?? entities.first { $0.name == name }
-      ?? EntityDescription(name)
   }
 }
 

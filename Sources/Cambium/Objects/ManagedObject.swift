@@ -83,9 +83,7 @@ open class ManagedObject {
 
   /// Inserts a new object of the entity of this class: the one that names the class, or is called like it.
   public convenience init(context: ManagedObjectContext) {
-    let entity = context.entityDescription(for: Self.self)
-    context.persistentStoreCoordinator.note(Self.self, for: entity.name)
-    self.init(entity: entity, insertInto: context)
+    self.init(entity: context.persistentStoreCoordinator.entity(for: Self.self), insertInto: context)
   }
 
   /// Makes this the object of a row that is in the store.
