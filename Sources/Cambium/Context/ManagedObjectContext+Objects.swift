@@ -68,6 +68,30 @@ extension ManagedObjectContext {
     }
   }
 
+  /// Inserts an object that was made without a context: until then it has no values. An object that has a context, or
+  /// had one, is left alone.
+  ///
+  /// An entity that is abstract, or in none of the context's stores, is noted as ``CambiumError/Code/invalidArgument``, and
+  /// the next save throws it.
+  public func insert(_ object: ManagedObject) {
+    lock.run {
+      guard object.state == .detached, object.managedObjectContext == nil, object.info === EntityInfo.unknown else {
+        return
+      }
+      let name = object.entity.name
+      guard let store = persistentStoreCoordinator.store(forEntity: name), let info = store.space.info(named: name),
+        !info.schema.isAbstract
+      else {
+        return record(
+          CambiumError(
+            .invalidArgument,
+            "'\(name)' is not an entity that objects can be inserted of: it is abstract, unknown to the model, or in no "
+              + "store that is loaded", entityName: name), losesChange: true)
+      }
+      adoptInserted(object, ManagedObjectID.temporary(info.schema.id, in: store.space), info)
+    }
+  }
+
   // MARK: Deleting
 
   /// Marks an object for deletion at the next save, and applies the delete rules of its relationships at once: nullify

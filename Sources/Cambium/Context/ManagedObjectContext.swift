@@ -162,25 +162,22 @@ public final class ManagedObjectContext: @unchecked Sendable {
     updated[object.objectID] = object
   }
 
-  /// Takes a new object in.
-  func adoptInserted(_ object: ManagedObject) {
-    lock.run {
-      object.managedObjectContext = self
-      object.state = .inserted
-      changeCount += 1
-      object.changeOrder = changeCount
-      inserted[object.objectID] = object
-      register(object)
-      for property in object.info.ordered {
-        guard case .attribute(let attribute, let rules) = property.kind, !rules.defaultValue.isNull else { continue }
-        if rules.isTransient {
-          object.transients[attribute.name] = rules.defaultValue.foundation(type: attribute.type, objects: nil)
-        } else {
-          object.attributeChanges[attribute.name] = rules.defaultValue
-        }
+  /// Takes an object that is new into the unsaved changes; it is told by ``ManagedObject/awakeFromInsert()``.
+  func adoptInserted(_ object: ManagedObject, _ id: ManagedObjectID, _ info: EntityInfo) {
+    object.become(id, info, in: self)
+    object.state = .inserted
+    object.changeOrder = nextChangeOrder()
+    inserted[id] = object
+    register(object)
+    for property in info.ordered {
+      guard case .attribute(let attribute, let rules) = property.kind, !rules.defaultValue.isNull else { continue }
+      if rules.isTransient {
+        object.transients[attribute.name] = rules.defaultValue.foundation(type: attribute.type, objects: nil)
+      } else {
+        object.attributeChanges[attribute.name] = rules.defaultValue
       }
-      object.awakeFromInsert()
     }
+    object.awakeFromInsert()
   }
 
   func nextChangeOrder() -> UInt64 {

@@ -57,28 +57,10 @@ open class ManagedObject {
   /// ``CambiumError/Code/invalidArgument``, and its next save throws it.
   public required init(entity: EntityDescription, insertInto context: ManagedObjectContext?) {
     self.entity = entity
-    let store = context?.persistentStoreCoordinator.store(forEntity: entity.name)
-    let found = store?.space.info(named: entity.name)
-    info = found ?? EntityInfo.unknown
-    objectID = ManagedObjectID.temporary(found?.schema.id ?? 0, in: store?.space ?? StoreSpace.none)
+    info = EntityInfo.unknown
+    objectID = ManagedObjectID.unused
     state = .detached
-    guard let context else { return }
-    guard found != nil else {
-      context.record(
-        CambiumError(
-          .invalidArgument,
-          "entity '\(entity.name)' is not in any of the context's stores; load the stores first, and use the model's "
-            + "entity", entityName: entity.name), losesChange: true)
-      return
-    }
-    if entity.isAbstract {
-      context.record(
-        CambiumError(
-          .invalidArgument, "entity '\(entity.name)' is abstract: insert an object of one of its subentities",
-          entityName: entity.name), losesChange: true)
-      return
-    }
-    context.adoptInserted(self)
+    context?.insert(self)
   }
 
   /// Inserts a new object of the entity of this class: the one that names the class, or is called like it.
@@ -86,7 +68,7 @@ open class ManagedObject {
     self.init(entity: context.persistentStoreCoordinator.entity(for: Self.self), insertInto: context)
   }
 
-  /// Makes this the object of a row that is in the store.
+  /// Makes this the object of an identifier, which leads to a row unless it is temporary.
   func become(_ id: ManagedObjectID, _ info: EntityInfo, in context: ManagedObjectContext) {
     self.info = info
     objectID = id

@@ -12,7 +12,9 @@
 //
 // kind: 1 string (UTF-8), 2 integer (8), 3 double (8), 4 boolean (1), 5 date (8, seconds since 2001), 6 data, 7 UUID (16)
 enum MetadataCodec {
-  /// The entries as bytes; `nil` with the key of the first value that is of another type.
+  /// The entries as bytes.
+  ///
+  /// - Throws: ``CambiumError/Code/invalidArgument`` with the key of a value of another type.
   static func encode(_ entries: [String: Any]) throws -> [UInt8] {
     var bytes = length(entries.count)
     for (key, value) in entries.sorted(by: { $0.key < $1.key }) {
