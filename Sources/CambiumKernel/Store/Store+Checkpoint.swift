@@ -90,10 +90,7 @@ extension Store {
       valueWriter.begin(born: number)
       context = MergeContext(
         space: space, cache: cache, pageSize: pageSize, generation: number, pages: pageWriter, values: valueWriter,
-        takeValueID: { [unowned self] in
-          defer { nextValueID += 1 }
-          return nextValueID
-        })
+        valueIDs: valueIDs)
     }
     let input = transaction.map {
       Checkpoint.Input(own: $0.own, spilled: $0.spilled, figures: $0.figures, transaction: $0)

@@ -69,7 +69,7 @@ extension Store {
     store.visibleSequence = outcome.lastSequence
     store.appendedSequence = outcome.lastSequence
     store.durableSequence = outcome.durableSequence
-    store.log.segments = scanner.segments.map(\.header.start)
+    store.log.segments = scanner.segments.map { $0.header.start }
     for s in scanner.segments { store.log.salts[s.header.start] = s.header.salt }
     store.log.pieces = superblock.pieces
     store.log.session = superblock.session
@@ -235,7 +235,7 @@ extension Store {
         case .valueSegment(let start, let units, let used, let added):
           try replaySegment(start, units, used, added, malformed)
         case .nextValueID(let id):
-          nextValueID = max(nextValueID, id)
+          valueIDs.skip(to: id)
         }
       }
     }
@@ -326,7 +326,7 @@ extension Store {
       }
     }
     let suffix = outcome.records.filter { $0.header.sequence > proven }
-    log.demand = suffix.map(\.header.length).max() ?? 0
+    log.demand = suffix.map { $0.header.length }.max() ?? 0
     let first = try prepareLogSegment()
     let second = try prepareLogSegment()
     enterLogSegment(first, next: second)

@@ -11,7 +11,7 @@ extension Store {
     try c.context.flush()
     var directory = Directory()
     directory.sequence = c.sequence
-    directory.nextValueID = max(nextValueID, c.input?.transaction.nextValueID ?? 0)
+    directory.nextValueID = valueIDs.next
     directory.nextTree = max(nextTree, c.input?.transaction.nextTree ?? 0)
     directory.trees = c.trees
     directory.retained = retained
@@ -157,7 +157,7 @@ extension Store {
   func releaseDeadSegments() throws(StoreError) {
     let durable = space.durablePublication
     let oldest = oldestPin()
-    let kept = retained.map(\.publication)
+    let kept = retained.map { $0.publication }
     space.table.removeAll { s in
       guard s.kind != .log, s.dead != 0, s.dead <= durable, oldest >= s.dead else { return false }
       return !kept.contains { s.born <= $0 && $0 < s.dead }
@@ -180,8 +180,9 @@ extension Store {
     space.table.fileUnits = UInt32(target)
   }
 
+  /// Lets those retained commits go whose time has come or that hold back too much.
   private func expireRetained() {
     let now = UInt64(clamping: environment.nowMilliseconds())
-    retained.removeAll { $0.expires != 0 && $0.expires <= now }
+    retained.removeAll { $0.expires != 0 && $0.expires <= now || $0.limit != 0 && heldBytes($0) > $0.limit }
   }
 }

@@ -40,9 +40,10 @@ public final class Store: @unchecked Sendable {
   var superblock: Superblock
   var checkpointUnderWay: Checkpoint?
   var directoryPages: [PageRef]
-  var nextValueID: UInt64
+  let valueIDs: ValueIDs
   var nextTree: UInt32
   var retained: [RetainedEntry]
+  var lastRetainedID: UInt64 = 0
   var reserveEstimate = ReserveEstimate()
   /// Where the log stood, and the newest commit, when the frozen delta was frozen.
   var frozenMark = LogMark(
@@ -76,7 +77,7 @@ public final class Store: @unchecked Sendable {
     durableSequence = sequence
     appendedSequence = sequence
     self.directoryPages = directoryPages
-    self.nextValueID = nextValueID
+    valueIDs = ValueIDs(next: nextValueID)
     self.nextTree = nextTree
     retained = directory.retained
     pageWriter = SegmentWriter(space: space, kind: .pages, bufferSize: max(65536, Int(superblock.pageSize) * 2))
