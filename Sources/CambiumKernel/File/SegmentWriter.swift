@@ -32,6 +32,11 @@ final class SegmentWriter {
     allocated.removeAll()
     if currentStart != 0, let i = space.table.index(start: currentStart), space.table[i].kind == kind {
       beganWith = (currentStart, space.table[i].used)
+      if space.startsOnFreshBlocks {
+        // What a torn write takes along with it must not be anything that is reached already.
+        let used = roundUp(Int(space.table[i].used), to: LogWriter.strictBlock)
+        space.table[i].used = UInt32(min(used, space.table[i].length))
+      }
     } else {
       currentStart = 0
       beganWith = (0, 0)

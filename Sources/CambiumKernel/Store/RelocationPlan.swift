@@ -90,7 +90,11 @@ extension Store {
       let stored = roundUp(p.pageLength, to: 16)
       guard stored >= PageHeader.size, offset + stored <= bytes.count,
         PageCheck.isSound(p, stored: bytes.count - offset)
-      else { return }
+      else {
+        // A gap before a fresh block.
+        offset = roundUp(offset + 1, to: LogWriter.strictBlock)
+        continue
+      }
       let address = s.address + UInt64(offset)
       offset += stored
       guard p.pageKind != PageKind.directory.rawValue, let state = current.trees[p.pageTree], !state.root.isNone else {
@@ -145,7 +149,8 @@ extension Store {
       let p = bytes.start + offset
       let key = p.u64(0)
       guard let count = Int(exactly: p.u32(8)), count > 0, offset + Extent.headerSize + count <= bytes.count else {
-        return
+        offset = roundUp(offset + 1, to: LogWriter.strictBlock)
+        continue
       }
       let address = s.address + UInt64(offset)
       offset += roundUp(Extent.headerSize + count, to: 16)

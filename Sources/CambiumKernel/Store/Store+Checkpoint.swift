@@ -149,18 +149,20 @@ extension Store {
           throw error
         }
         checkpoint.phase = .firstSync(ticket: syncTicket())
-        if checkpoint.input == nil { installResult(of: checkpoint) }
       case .firstSync(let ticket):
         if !hasSynced(ticket) { return }
+        // That sync covered every commit of the frozen delta: new views may see them in the pages.
+        if checkpoint.input == nil { installResult(of: checkpoint) }
         checkpoint.phase = .superblock
       case .superblock:
         guard let next = checkpoint.superblock else { throw .misuse("no superblock to publish") }
         try writeSuperblock(next)
-        if checkpoint.input != nil { installResult(of: checkpoint) }
         superblock = next
         checkpoint.phase = .secondSync(ticket: syncTicket())
       case .secondSync(let ticket):
         if !hasSynced(ticket) { return }
+        // A large transaction becomes visible with its publication, not before.
+        if checkpoint.input != nil { installResult(of: checkpoint) }
         try publicationIsDurable(checkpoint)
         checkpoint.phase = .done
         checkpointUnderWay = nil
@@ -304,7 +306,8 @@ extension Store {
     current = Generation(number: c.publication, trees: c.trees, active: current.active, frozen: nil)
     if c.input != nil {
       appendedSequence = c.sequence
-      durableSequence = max(durableSequence, frozenSequence)
+      durableSequence = c.sequence
+      visibleSequence = c.sequence
     }
     lock.unlock()
     for (id, t) in c.trees { reserveEstimate.pages[id] = t.pages }
@@ -318,7 +321,9 @@ extension Store {
     lock.wakeAll()
     lock.unlock()
     directoryPages = c.directoryPages
+    retained = c.retainedAfter
     space.durablePublication = c.publication
+    superblockIsProven = true
     counters.checkpoints += 1
     // The log before the mark.
     while let first = log.segments.first, first != c.mark.segment {

@@ -40,6 +40,20 @@ extension Store {
     return store
   }
 
+  /// Makes a new, empty store on `device`, cleanly closed, and leaves the device open: what a file is filled with before
+  /// it gets its name.
+  ///
+  /// - Throws: As ``create(on:environment:options:)``.
+  public static func format(
+    _ device: any StorageDevice, environment: any StoreEnvironment, options: StoreOptions = StoreOptions()
+  ) throws(StoreError) {
+    let store = try create(on: device, environment: environment, options: options)
+    store.deviceGivenUp = true
+    store.lock.lock()
+    store.isClosed = true
+    store.lock.unlock()
+  }
+
   /// Makes a prepared segment the one that records go to.
   func enterLogSegment(_ segment: UInt32, next: UInt32) {
     log.presentSegment = segment
@@ -89,6 +103,8 @@ extension Store {
       turnTaken = false
       lock.wakeAll()
       lock.unlock()
+      deviceGivenUp = true
+      device.close()
     }
     if options.isReadOnly || poisoned { return }
     if !sessionBegun { return }

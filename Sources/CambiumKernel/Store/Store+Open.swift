@@ -36,7 +36,8 @@ extension Store {
     for s in space.table.segments where s.address + UInt64(s.used) > fileBytes {
       throw .corrupt(place: .segment, offset: s.address, detail: "the file ends before this segment")
     }
-    space.table.fileUnits = UInt32(clamping: fileBytes / UInt64(SegmentTable.unitSize))
+    // The unused tail of the last segment may be missing.
+    space.table.fileUnits = max(UInt32(clamping: fileBytes / UInt64(SegmentTable.unitSize)), space.table.usedUnits)
 
     let scanner = try LogScanner(device: device, storeSeed: seed)
     let outcome = try scanner.scan(superblock)
@@ -85,15 +86,16 @@ extension Store {
       if s.kind == .pages { store.pageWriter.adopt(start: s.start) } else { store.valueWriter.adopt(start: s.start) }
     }
     if options.isReadOnly { return store }
-    do throws(StoreError) {
-      if superblock.isClean {
-        try store.resumeLog(outcome, scanner)
-      } else {
-        try store.recoverForWriting(outcome, scanner)
-      }
-    } catch {
-      // The store is not given out; its device stays the caller's until it is closed with the store.
-      throw error
+    space.table.fileUnits = max(space.table.fileUnits, space.table.usedUnits)
+    let length = UInt64(space.table.fileUnits) * UInt64(SegmentTable.unitSize)
+    if fileBytes < length {
+      try store.proveSuperblock()
+      try device.resize(to: length)
+    }
+    if superblock.isClean {
+      try store.resumeLog(outcome, scanner)
+    } else {
+      try store.recoverForWriting(outcome, scanner)
     }
     return store
   }
@@ -279,6 +281,7 @@ extension Store {
       // The prepared segment is not there (it was cut off, or its header was damaged): another one is prepared, and the
       // superblock of the session will name it.
       if log.nextSegment != 0 { log.segments.removeAll { $0 == log.nextSegment } }
+      try proveSuperblock()
       space.session = log.session
       log.nextSegment = try prepareLogSegment()
     } else if !log.segments.contains(log.nextSegment) {
@@ -292,13 +295,7 @@ extension Store {
   /// 2. the records that no later one proves durable are copied into fresh log room, under a new session, and synced;
   /// 3. the other slot publishes that, and is synced.
   private func recoverForWriting(_ outcome: LogScanner.Outcome, _ scanner: LogScanner) throws(StoreError) {
-    for copy in 0..<2 {
-      let offset = Superblock.offset(slot: superblock.slot, copy: copy)
-      try superblock.encoded(at: offset).withUnsafeBytesTyped { (b) throws(StoreError) in
-        try device.write(b, at: offset)
-      }
-      try syncNow()
-    }
+    try proveSuperblock()
     let session = environment.randomBits() | 1
     space.session = session
     log.session = session

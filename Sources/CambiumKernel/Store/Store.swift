@@ -53,6 +53,10 @@ public final class Store: @unchecked Sendable {
   var sessionBegun = false
   var recordBuilder = LogRecordBuilder()
   var recordBuffer: UnsafeMutableRawBufferPointer
+  /// The device was closed, or is the caller's again.
+  var deviceGivenUp = false
+  /// What the superblock says is known to be on the medium, and not only in a cache.
+  var superblockIsProven = false
   var counters = StoreCounters()
   /// What the last step of a checkpoint met when a commit took it further; the next step tries again.
   var lastMaintenanceError: StoreError?
@@ -69,7 +73,7 @@ public final class Store: @unchecked Sendable {
     self.space = space
     self.cache = cache
     self.log = log
-    pageSize = Int(superblock.pageSize)
+    pageSize = min(Int(superblock.pageSize), PageRef.longestPage)
     storeSeed = superblock.storeSeed
     lock = environment.makeLock()
     current = generation
@@ -80,6 +84,7 @@ public final class Store: @unchecked Sendable {
     valueIDs = ValueIDs(next: nextValueID)
     self.nextTree = nextTree
     retained = directory.retained
+    space.startsOnFreshBlocks = options.durability == .strict
     pageWriter = SegmentWriter(space: space, kind: .pages, bufferSize: max(65536, Int(superblock.pageSize) * 2))
     valueWriter = SegmentWriter(space: space, kind: .values, bufferSize: 65536)
     recordBuffer = .allocate(byteCount: 4096, alignment: 16)
@@ -87,7 +92,7 @@ public final class Store: @unchecked Sendable {
 
   deinit {
     recordBuffer.deallocate()
-    device.close()
+    if !deviceGivenUp { device.close() }
   }
 
   /// Keys are at most this long, in bytes: a quarter of a page.
