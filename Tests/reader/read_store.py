@@ -5,7 +5,8 @@
     read_store.py dump STORE [--tree N] [--limit K]   all entries: keys and values in hexadecimal
     read_store.py check STORE                         verifies everything; exit status 1 and a list if there is damage
 
-The file is only read. Commits that are in the log and not yet in pages are applied in memory. Python 3.11 or later, standard library only.
+The file is only read. Commits that are in the log and not yet in pages are applied in memory. Python 3.11 or later,
+standard library only.
 """
 
 import argparse
@@ -520,8 +521,8 @@ class Store:
                 if record is None:
                     position += 16
                     continue
+                published = max(published, record.publication)
                 if record.session == piece.session:
-                    published = max(published, record.publication)
                     if record.sequence > sequence:
                         durable = max(durable, record.durable)
                     following = record.next
@@ -588,8 +589,8 @@ class Store:
     def walk(self, identifier, tree, visit=None):
         """The entries in the pages of a tree, in order: key, value, whether it is a stub.
 
-        With `visit`, every structure is checked against its neighbours and figures, `visit(page)` is told of every page, and
-        damage is noted and passed over; without it, damage is raised.
+        With `visit`, every structure is checked against its neighbours and figures, `visit(page)` is told of every
+        page, and damage is noted and passed over; without it, damage is raised.
         """
         if tree.root == (0, 0):
             return
@@ -799,7 +800,8 @@ def check(store, out):
         if before == len(store.damages):
             for name, count in seen.items():
                 if count != getattr(tree, name):
-                    store.damages.append(f"tree {identifier}: {getattr(tree, name)} {name} by the directory, {count} found")
+                    said = getattr(tree, name)
+                    store.damages.append(f"tree {identifier}: {said} {name} by the directory, {count} found")
     if not store.damages:
         for segment in segments:
             if segment.live != live.get(segment.start, 0):
@@ -841,6 +843,10 @@ def check_newest(store):
                         store.damages.append(f"large value {number}: it lacks extents")
             if count != tree.count:
                 store.damages.append(f"tree {identifier}: {tree.count} entries by log and directory, {count} found")
+        # Values that the log replaces keep their extents until the next checkpoint.
+        lost = {key >> 20 for key in store.extents()} - referred
+        if lost and not store.records:
+            store.damages.append(f"{len(lost)} large values that nothing refers to, {min(lost)} among them")
     except Damage as damage:
         store.damages.append(str(damage))
 
