@@ -12,7 +12,7 @@ extension Store {
   public static func open(
     on device: any StorageDevice, environment: any StoreEnvironment, options: StoreOptions = StoreOptions()
   ) throws(StoreError) -> Store {
-    let superblock = try readSuperblock(device, readOnly: options.isReadOnly)
+    let (superblock, copies) = try readSuperblock(device, readOnly: options.isReadOnly)
     let seed = superblock.storeSeed
     let (directory, directoryPages) = try readDirectory(superblock, superblock.directory, superblock.directoryBytes, device)
     let space = FileSpace(device: device, environment: environment, storeSeed: seed)
@@ -84,9 +84,12 @@ extension Store {
       guard let s = start, let i = space.table.index(start: s.start), space.table[i].dead == 0 else { continue }
       if s.kind == .pages { store.pageWriter.adopt(start: s.start) } else { store.valueWriter.adopt(start: s.start) }
     }
+    store.superblockIsProven = false
     if options.isReadOnly { return store }
     do throws(StoreError) {
       if superblock.isClean {
+        // A lost copy was torn by a power cut, or has rotted.
+        if copies < 2 { try store.proveSuperblock() }
         try store.resumeLog(outcome, scanner)
       } else {
         try store.recoverForWriting(outcome, scanner)
@@ -100,11 +103,15 @@ extension Store {
 
   // MARK: Superblock and directory
 
-  private static func readSuperblock(_ device: any StorageDevice, readOnly: Bool) throws(StoreError) -> Superblock {
+  /// The newest whole superblock, and how many whole copies of it there are.
+  private static func readSuperblock(
+    _ device: any StorageDevice, readOnly: Bool
+  ) throws(StoreError) -> (Superblock, copies: Int) {
     let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: Superblock.regionSize, alignment: 4096)
     defer { buffer.deallocate() }
     let got = try device.read(at: 0, into: buffer)
     var best: Superblock?
+    var copies = 0
     var damaged = false
     var unsupported: StoreError?
     for copy in 0..<4 {
@@ -115,7 +122,12 @@ extension Store {
       }
       let bytes = UnsafeRawBufferPointer(rebasing: buffer[start..<(start + Superblock.copySize)])
       switch Superblock.decode(bytes, at: UInt64(start), readOnly: readOnly) {
-      case .valid(let s): if s.publication > best?.publication ?? 0 { best = s }
+      case .valid(let s):
+        if s.publication == best?.publication { copies += 1 }
+        if s.publication > best?.publication ?? 0 {
+          best = s
+          copies = 1
+        }
       case .damaged: damaged = true
       case .foreign: break
       case .unsupported(let version, let features):
@@ -123,7 +135,7 @@ extension Store {
       }
     }
     if let unsupported { throw unsupported }
-    if let best { return best }
+    if let best { return (best, copies) }
     throw damaged ? .corrupt(place: .superblock, offset: 0, detail: "no copy of the superblock is whole") : .notAStore
   }
 
@@ -292,13 +304,7 @@ extension Store {
   /// 2. the records that no later one proves durable are copied into fresh log room, under a new session, and synced;
   /// 3. the other slot publishes that, and is synced.
   private func recoverForWriting(_ outcome: LogScanner.Outcome, _ scanner: LogScanner) throws(StoreError) {
-    for copy in 0..<2 {
-      let offset = Superblock.offset(slot: superblock.slot, copy: copy)
-      try superblock.encoded(at: offset).withUnsafeBytesTyped { (b) throws(StoreError) in
-        try device.write(b, at: offset)
-      }
-      try syncNow()
-    }
+    try proveSuperblock()
     let session = environment.randomBits() | 1
     space.session = session
     log.session = session

@@ -129,9 +129,30 @@ extension Store {
     }
   }
 
+  /// Makes sure that the superblock that was read at opening is durable: writes it again, one copy at a time.
+  func proveSuperblock() throws(StoreError) {
+    if superblockIsProven { return }
+    for copy in 0..<2 {
+      let offset = Superblock.offset(slot: superblock.slot, copy: copy)
+      do throws(StoreError) {
+        try superblock.encoded(at: offset).withUnsafeBytesTyped { (b) throws(StoreError) in
+          try device.write(b, at: offset)
+        }
+      } catch {
+        poison()
+        throw error
+      }
+      try syncNow()
+    }
+    superblockIsProven = true
+  }
+
   /// Makes sure that the superblock on the device says that the store is in use, before anything is appended.
   func requireSession() throws(StoreError) {
     if sessionBegun { return }
+    // The clean mark was read, but its sync may have failed: then the other slot, which is written next, holds the only
+    // superblock that a power cut would leave.
+    try proveSuperblock()
     let session = environment.randomBits() | 1
     var next = superblock
     next.publication += 1

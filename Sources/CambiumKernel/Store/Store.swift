@@ -50,6 +50,8 @@ public final class Store: @unchecked Sendable {
   var frozenSequence: UInt64 = 0
   /// The superblock on the device says that the store is in use, so that commits may be appended.
   var sessionBegun = false
+  /// Whether the superblock came from the file: it is in the file's pages, but perhaps not on the medium.
+  var superblockIsProven = true
   var recordBuilder = LogRecordBuilder()
   var recordBuffer: UnsafeMutableRawBufferPointer
   var counters = StoreCounters()
@@ -79,8 +81,10 @@ public final class Store: @unchecked Sendable {
     self.nextValueID = nextValueID
     self.nextTree = nextTree
     retained = directory.retained
-    pageWriter = SegmentWriter(space: space, kind: .pages, bufferSize: max(65536, Int(superblock.pageSize) * 2))
-    valueWriter = SegmentWriter(space: space, kind: .values, bufferSize: 65536)
+    let alignment = options.durability == .strict ? LogWriter.strictBlock : 16
+    pageWriter = SegmentWriter(
+      space: space, kind: .pages, bufferSize: max(65536, Int(superblock.pageSize) * 2), alignment: alignment)
+    valueWriter = SegmentWriter(space: space, kind: .values, bufferSize: 65536, alignment: alignment)
     recordBuffer = .allocate(byteCount: 4096, alignment: 16)
   }
 
