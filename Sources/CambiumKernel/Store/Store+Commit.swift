@@ -65,7 +65,7 @@ extension Store {
     if !t.valueBytes.isEmpty {
       // What the record refers to has to be durable before the record can be.
       try valueWriter.flush()
-      if options.durability == .full || options.durability == .strict { try syncNow() }
+      if options.durability != .none { try syncNow() }
     }
     guard try appendRecord(sequence: sequence) else { return false }
     for extent in dropped { space.release(extent.address, extent.storedLength) }

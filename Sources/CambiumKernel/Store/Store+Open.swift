@@ -12,7 +12,7 @@ extension Store {
   public static func open(
     on device: any StorageDevice, environment: any StoreEnvironment, options: StoreOptions = StoreOptions()
   ) throws(StoreError) -> Store {
-    let (superblock, copies) = try readSuperblock(device, readOnly: options.isReadOnly)
+    let (superblock, wholeCopies) = try readSuperblock(device, readOnly: options.isReadOnly)
     let seed = superblock.storeSeed
     let (directory, directoryPages) = try readDirectory(superblock, superblock.directory, superblock.directoryBytes, device)
     let space = FileSpace(device: device, environment: environment, storeSeed: seed)
@@ -46,6 +46,12 @@ extension Store {
     guard outcome.records.isEmpty || outcome.records[0].header.sequence == directory.sequence + 1,
       superblock.pieces[0].firstSequence == directory.sequence + 1
     else { throw .corrupt(place: .log, offset: outcome.end, detail: "the log does not follow the directory") }
+    // What was looked at behind the end of the log need not be log any more: an unsynced header may have been lost, and
+    // that of an earlier use of the room may stand there.
+    var needed = Set(superblock.pieces.map(\.segment))
+    for found in outcome.records { needed.insert(found.segment) }
+    if superblock.isClean { needed.insert(outcome.nextSegment) }
+    scanner.forget(allBut: needed)
     for s in scanner.segments {
       var segment = Segment(
         start: s.header.start, units: s.header.units, kind: .log, used: UInt32(clamping: s.bytes.count), born: 0)
@@ -85,11 +91,12 @@ extension Store {
       if s.kind == .pages { store.pageWriter.adopt(start: s.start) } else { store.valueWriter.adopt(start: s.start) }
     }
     store.superblockIsProven = false
+    store.wholeSuperblockCopy = wholeCopies[0] ? 0 : 1
     if options.isReadOnly { return store }
     do throws(StoreError) {
       if superblock.isClean {
         // A lost copy was torn by a power cut, or has rotted.
-        if copies < 2 { try store.proveSuperblock() }
+        if !wholeCopies[0] || !wholeCopies[1] { try store.proveSuperblock() }
         try store.resumeLog(outcome, scanner)
       } else {
         try store.recoverForWriting(outcome, scanner)
@@ -103,15 +110,15 @@ extension Store {
 
   // MARK: Superblock and directory
 
-  /// The newest whole superblock, and how many whole copies of it there are.
+  /// The newest superblock, and which of its two copies are whole.
   private static func readSuperblock(
     _ device: any StorageDevice, readOnly: Bool
-  ) throws(StoreError) -> (Superblock, copies: Int) {
+  ) throws(StoreError) -> (Superblock, wholeCopies: [Bool]) {
     let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: Superblock.regionSize, alignment: 4096)
     defer { buffer.deallocate() }
     let got = try device.read(at: 0, into: buffer)
     var best: Superblock?
-    var copies = 0
+    var whole = [false, false]
     var damaged = false
     var unsupported: StoreError?
     for copy in 0..<4 {
@@ -123,11 +130,11 @@ extension Store {
       let bytes = UnsafeRawBufferPointer(rebasing: buffer[start..<(start + Superblock.copySize)])
       switch Superblock.decode(bytes, at: UInt64(start), readOnly: readOnly) {
       case .valid(let s):
-        if s.publication == best?.publication { copies += 1 }
         if s.publication > best?.publication ?? 0 {
           best = s
-          copies = 1
+          whole = [false, false]
         }
+        if s.publication == best?.publication { whole[copy & 1] = true }
       case .damaged: damaged = true
       case .foreign: break
       case .unsupported(let version, let features):
@@ -135,7 +142,7 @@ extension Store {
       }
     }
     if let unsupported { throw unsupported }
-    if let best { return (best, copies) }
+    if let best { return (best, whole) }
     throw damaged ? .corrupt(place: .superblock, offset: 0, detail: "no copy of the superblock is whole") : .notAStore
   }
 
@@ -367,15 +374,12 @@ extension Store {
     space.durablePublication = next.publication
     sessionBegun = true
     // Segments of the old log that no piece needs any more are free.
-    let needed = Set(outcome.records.filter { $0.header.sequence <= proven }.map { segmentStart($0.address) })
+    var needed = Set(pieces.map(\.segment))
+    for found in outcome.records where found.header.sequence <= proven { needed.insert(found.segment) }
     for s in scanner.segments where !needed.contains(s.header.start) {
       log.segments.removeAll { $0 == s.header.start }
       log.salts[s.header.start] = nil
       space.table.remove(start: s.header.start)
     }
-  }
-
-  private func segmentStart(_ address: UInt64) -> UInt32 {
-    space.table.index(of: address).map { space.table[$0].start } ?? 0
   }
 }

@@ -12,7 +12,7 @@ extension Store {
     var directory = Directory()
     directory.sequence = c.sequence
     directory.nextValueID = max(nextValueID, c.input?.transaction.nextValueID ?? 0)
-    directory.nextTree = max(nextTree, c.input?.transaction.nextTree ?? 0)
+    directory.nextTree = max(frozenNextTree, c.input?.transaction.nextTree ?? 0)
     directory.trees = c.trees
     directory.retained = retained
     if let entry = c.retain { directory.retained.append(entry) }
@@ -129,10 +129,11 @@ extension Store {
     }
   }
 
-  /// Makes sure that the superblock that was read at opening is durable: writes it again, one copy at a time.
+  /// Makes sure that the superblock that was read at opening is durable: writes it again, one copy at a time, a
+  /// copy that was not whole first.
   func proveSuperblock() throws(StoreError) {
     if superblockIsProven { return }
-    for copy in 0..<2 {
+    for copy in [1 - wholeSuperblockCopy, wholeSuperblockCopy] {
       let offset = Superblock.offset(slot: superblock.slot, copy: copy)
       do throws(StoreError) {
         try superblock.encoded(at: offset).withUnsafeBytesTyped { (b) throws(StoreError) in

@@ -48,10 +48,14 @@ public final class Store: @unchecked Sendable {
   var frozenMark = LogMark(
     piece: LogPiece(start: 0, segment: 0, session: 0, firstSequence: 0, checksumBefore: 0, next: 0), segment: 0)
   var frozenSequence: UInt64 = 0
+  /// The next tree identifier then: trees made later come out of the log.
+  var frozenNextTree: UInt32 = 0
   /// The superblock on the device says that the store is in use, so that commits may be appended.
   var sessionBegun = false
   /// Whether the superblock came from the file: it is in the file's pages, but perhaps not on the medium.
   var superblockIsProven = true
+  /// A copy of it that was whole.
+  var wholeSuperblockCopy = 0
   var recordBuilder = LogRecordBuilder()
   var recordBuffer: UnsafeMutableRawBufferPointer
   var counters = StoreCounters()

@@ -60,9 +60,11 @@ struct CrashHistory: Sendable {
   func mustExist(at point: Int) -> Bool { entries.contains { $0.acknowledged <= point } }
 
   /// What was known at an earlier point, for a process that was killed there.
-  func cut(at point: Int) -> CrashHistory {
+  /// - Parameter wasWriting: it was killed in the middle of the operation at `point`.
+  func cut(at point: Int, wasWriting: Bool) -> CrashHistory {
     var cut = self
-    cut.entries.removeAll { $0.begun >= point && $0.begun >= 0 }
+    let limit = wasWriting ? point + 1 : point
+    cut.entries.removeAll { $0.begun >= limit && $0.begun >= 0 }
     for i in cut.entries.indices {
       if cut.entries[i].acknowledged > point { cut.entries[i].acknowledged = .max }
       if cut.entries[i].gone > point { cut.entries[i].gone = .max }

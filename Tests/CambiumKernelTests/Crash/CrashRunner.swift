@@ -180,7 +180,7 @@ struct CrashRunner {
   private mutating func killAndGoOn(_ base: CrashWorkload, budget: Int) {
     let point = random.below(base.disk.operationCount + 1)
     let partialBytes = random.oneIn(2) ? random.below(5000) : 0
-    let history = base.history.cut(at: partialBytes > 0 ? point + 1 : point)
+    let history = base.history.cut(at: point, wasWriting: partialBytes > 0)
     guard history.mustExist(at: point) else { return }
     let w = CrashWorkload(
       killed: base.disk.killed(at: point, partialBytes: partialBytes), history: history,
