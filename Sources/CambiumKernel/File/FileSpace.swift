@@ -6,8 +6,6 @@ final class FileSpace {
   var table = SegmentTable()
   var session: UInt64 = 0
   var durablePublication: UInt64 = 0
-  /// At durability `.strict`: every pass begins on a 4 KiB block of its own.
-  var startsOnFreshBlocks = false
   /// New segments go below this unit, and the file does not grow, while set: for compaction.
   var limitUnit: UInt32?
   /// Bytes of zeros written so far to prepare log space.

@@ -89,9 +89,9 @@ extension Store {
       let p = bytes.start + offset
       let stored = roundUp(p.pageLength, to: 16)
       guard stored >= PageHeader.size, offset + stored <= bytes.count,
-        PageCheck.isSound(p, stored: bytes.count - offset)
+        p.pageGeneration >= s.born, PageCheck.isSound(p, stored: bytes.count - offset)
       else {
-        // A gap before a fresh block.
+        // At `.strict`, room is left over before the next block.
         offset = roundUp(offset + 1, to: LogWriter.strictBlock)
         continue
       }
@@ -149,6 +149,7 @@ extension Store {
       let p = bytes.start + offset
       let key = p.u64(0)
       guard let count = Int(exactly: p.u32(8)), count > 0, offset + Extent.headerSize + count <= bytes.count else {
+        // At `.strict`, room is left over before the next block.
         offset = roundUp(offset + 1, to: LogWriter.strictBlock)
         continue
       }

@@ -69,10 +69,10 @@ extension Store {
       lock.unlock()
       let piece = LogPiece(
         start: log.position, segment: log.presentSegment, session: log.session,
-        firstSequence: sequence + (transaction == nil ? 1 : 2), checksumBefore: log.lastChecksum,
-        next: log.nextSegment)
+        firstSequence: sequence + 1, checksumBefore: log.lastChecksum, next: log.nextSegment)
       frozenMark = LogMark(piece: piece, segment: log.presentSegment)
       frozenSequence = sequence
+      frozenNextTree = nextTree
       base = Generation(number: base.number, trees: base.trees, active: DeltaTable(), frozen: base.active)
       install(base)
       log.length = 0
@@ -97,9 +97,12 @@ extension Store {
     }
     let chosen: RelocationPlan
     if let plan { chosen = plan } else { chosen = try planRelocation() }
+    var mark = frozenMark
+    // A transaction that this checkpoint commits has a sequence, but no record.
+    if transaction != nil { mark.piece.firstSequence = sequence + 2 }
     let checkpoint = Checkpoint(
       publication: number, sequence: transaction == nil ? sequence : sequence + 1, frozenSequence: sequence,
-      base: base, context: context, input: input, plan: chosen, mark: frozenMark,
+      base: base, context: context, input: input, plan: chosen, mark: mark,
       savedTable: saved)
     checkpoint.retain = retain
     checkpointUnderWay = checkpoint
@@ -151,7 +154,7 @@ extension Store {
         checkpoint.phase = .firstSync(ticket: syncTicket())
       case .firstSync(let ticket):
         if !hasSynced(ticket) { return }
-        // That sync covered every commit of the frozen delta: new views may see them in the pages.
+        // Not before: the newest commits in it were not durable, so no view was to see them.
         if checkpoint.input == nil { installResult(of: checkpoint) }
         checkpoint.phase = .superblock
       case .superblock:
@@ -161,7 +164,7 @@ extension Store {
         checkpoint.phase = .secondSync(ticket: syncTicket())
       case .secondSync(let ticket):
         if !hasSynced(ticket) { return }
-        // A large transaction becomes visible with its publication, not before.
+        // The superblock is what commits the transaction.
         if checkpoint.input != nil { installResult(of: checkpoint) }
         try publicationIsDurable(checkpoint)
         checkpoint.phase = .done

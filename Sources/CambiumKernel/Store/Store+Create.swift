@@ -86,7 +86,8 @@ extension Store {
   /// Checkpoints, marks the store as cleanly closed, and gives the device up. Snapshots that are still held must not be
   /// used afterwards. Closing twice does nothing.
   ///
-  /// - Throws: What the device throws. The store is closed all the same; the next opening recovers it.
+  /// - Throws: What the device throws; ``StoreError/poisoned`` if something failed before, so that commits at
+  ///   ``Durability/normal`` may be lost. The store is closed all the same; the next opening recovers it.
   public func close() throws(StoreError) {
     lock.lock()
     while turnTaken, !isClosed { lock.wait() }
@@ -106,7 +107,8 @@ extension Store {
       deviceGivenUp = true
       device.close()
     }
-    if options.isReadOnly || poisoned { return }
+    if options.isReadOnly { return }
+    if poisoned { throw .poisoned }
     if !sessionBegun { return }
     try settleCheckpoints()
     if current.active.nodeCount > 0 || !current.active.trees.isEmpty {

@@ -12,7 +12,7 @@ extension Store {
   public static func open(
     on device: any StorageDevice, environment: any StoreEnvironment, options: StoreOptions = StoreOptions()
   ) throws(StoreError) -> Store {
-    let superblock = try readSuperblock(device, readOnly: options.isReadOnly)
+    let (superblock, wholeCopies) = try readSuperblock(device, readOnly: options.isReadOnly)
     let seed = superblock.storeSeed
     let (directory, directoryPages) = try readDirectory(superblock, superblock.directory, superblock.directoryBytes, device)
     let space = FileSpace(device: device, environment: environment, storeSeed: seed)
@@ -47,6 +47,12 @@ extension Store {
     guard outcome.records.isEmpty || outcome.records[0].header.sequence == directory.sequence + 1,
       superblock.pieces[0].firstSequence == directory.sequence + 1
     else { throw .corrupt(place: .log, offset: outcome.end, detail: "the log does not follow the directory") }
+    // What was looked at behind the end of the log need not be log any more: an unsynced header may have been lost, and
+    // that of an earlier use of the room may stand there.
+    var needed = Set(superblock.pieces.map { $0.segment })
+    for found in outcome.records { needed.insert(found.segment) }
+    if superblock.isClean { needed.insert(outcome.nextSegment) }
+    scanner.forget(allBut: needed)
     for s in scanner.segments {
       var segment = Segment(
         start: s.header.start, units: s.header.units, kind: .log, used: UInt32(clamping: s.bytes.count), born: 0)
@@ -85,6 +91,8 @@ extension Store {
       guard let s = start, let i = space.table.index(start: s.start), space.table[i].dead == 0 else { continue }
       if s.kind == .pages { store.pageWriter.adopt(start: s.start) } else { store.valueWriter.adopt(start: s.start) }
     }
+    store.superblockIsProven = false
+    store.wholeSuperblockCopy = wholeCopies[0] ? 0 : 1
     if options.isReadOnly { return store }
     space.table.fileUnits = max(space.table.fileUnits, space.table.usedUnits)
     let length = UInt64(space.table.fileUnits) * UInt64(SegmentTable.unitSize)
@@ -93,6 +101,8 @@ extension Store {
       try device.resize(to: length)
     }
     if superblock.isClean {
+      // A lost copy was torn by a power cut, or has rotted.
+      if !wholeCopies[0] || !wholeCopies[1] { try store.proveSuperblock() }
       try store.resumeLog(outcome, scanner)
     } else {
       try store.recoverForWriting(outcome, scanner)
@@ -102,11 +112,15 @@ extension Store {
 
   // MARK: Superblock and directory
 
-  private static func readSuperblock(_ device: any StorageDevice, readOnly: Bool) throws(StoreError) -> Superblock {
+  /// The newest superblock, and which of its two copies are whole.
+  private static func readSuperblock(
+    _ device: any StorageDevice, readOnly: Bool
+  ) throws(StoreError) -> (Superblock, wholeCopies: [Bool]) {
     let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: Superblock.regionSize, alignment: 4096)
     defer { buffer.deallocate() }
     let got = try device.read(at: 0, into: buffer)
     var best: Superblock?
+    var whole = [false, false]
     var damaged = false
     var unsupported: StoreError?
     for copy in 0..<4 {
@@ -117,7 +131,12 @@ extension Store {
       }
       let bytes = UnsafeRawBufferPointer(rebasing: buffer[start..<(start + Superblock.copySize)])
       switch Superblock.decode(bytes, at: UInt64(start), readOnly: readOnly) {
-      case .valid(let s): if s.publication > best?.publication ?? 0 { best = s }
+      case .valid(let s):
+        if s.publication > best?.publication ?? 0 {
+          best = s
+          whole = [false, false]
+        }
+        if s.publication == best?.publication { whole[copy & 1] = true }
       case .damaged: damaged = true
       case .foreign: break
       case .unsupported(let version, let features):
@@ -125,7 +144,7 @@ extension Store {
       }
     }
     if let unsupported { throw unsupported }
-    if let best { return best }
+    if let best { return (best, whole) }
     throw damaged ? .corrupt(place: .superblock, offset: 0, detail: "no copy of the superblock is whole") : .notAStore
   }
 
@@ -358,15 +377,12 @@ extension Store {
     space.durablePublication = next.publication
     sessionBegun = true
     // Segments of the old log that no piece needs any more are free.
-    let needed = Set(outcome.records.filter { $0.header.sequence <= proven }.map { segmentStart($0.address) })
+    var needed = Set(pieces.map { $0.segment })
+    for found in outcome.records where found.header.sequence <= proven { needed.insert(found.segment) }
     for s in scanner.segments where !needed.contains(s.header.start) {
       log.segments.removeAll { $0 == s.header.start }
       log.salts[s.header.start] = nil
       space.table.remove(start: s.header.start)
     }
-  }
-
-  private func segmentStart(_ address: UInt64) -> UInt32 {
-    space.table.index(of: address).map { space.table[$0].start } ?? 0
   }
 }

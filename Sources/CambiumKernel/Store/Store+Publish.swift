@@ -12,7 +12,7 @@ extension Store {
     var directory = Directory()
     directory.sequence = c.sequence
     directory.nextValueID = valueIDs.next
-    directory.nextTree = max(nextTree, c.input?.transaction.nextTree ?? 0)
+    directory.nextTree = max(frozenNextTree, c.input?.transaction.nextTree ?? 0)
     directory.trees = c.trees
     directory.retained = c.retainedAfter
     if let entry = c.retain { directory.retained.append(entry) }
@@ -131,11 +131,11 @@ extension Store {
     }
   }
 
-  /// Writes the superblock that was read once more, one copy at a time, each synced: what is read back need not be
-  /// durable, and until it is, the other slot may be all that a power cut leaves.
+  /// Makes sure that the superblock that was read at opening is durable: writes it again, one copy at a time, a
+  /// copy that was not whole first.
   func proveSuperblock() throws(StoreError) {
     if superblockIsProven { return }
-    for copy in 0..<2 {
+    for copy in [1 - wholeSuperblockCopy, wholeSuperblockCopy] {
       let offset = Superblock.offset(slot: superblock.slot, copy: copy)
       do throws(StoreError) {
         try superblock.encoded(at: offset).withUnsafeBytesTyped { (b) throws(StoreError) in
@@ -153,6 +153,8 @@ extension Store {
   /// Makes sure that the superblock on the device says that the store is in use, before anything is appended.
   func requireSession() throws(StoreError) {
     if sessionBegun { return }
+    // The clean mark was read, but its sync may have failed: then the other slot, which is written next, holds the only
+    // superblock that a power cut would leave.
     try proveSuperblock()
     let session = environment.randomBits() | 1
     var next = superblock
