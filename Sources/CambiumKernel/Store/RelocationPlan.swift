@@ -89,8 +89,12 @@ extension Store {
       let p = bytes.start + offset
       let stored = roundUp(p.pageLength, to: 16)
       guard stored >= PageHeader.size, offset + stored <= bytes.count,
-        PageCheck.isSound(p, stored: bytes.count - offset)
-      else { return }
+        p.pageGeneration >= s.born, PageCheck.isSound(p, stored: bytes.count - offset)
+      else {
+        // At `.strict`, room is left over before the next block.
+        offset = roundUp(offset + 1, to: LogWriter.strictBlock)
+        continue
+      }
       let address = s.address + UInt64(offset)
       offset += stored
       guard p.pageKind != PageKind.directory.rawValue, let state = current.trees[p.pageTree], !state.root.isNone else {
@@ -145,7 +149,9 @@ extension Store {
       let p = bytes.start + offset
       let key = p.u64(0)
       guard let count = Int(exactly: p.u32(8)), count > 0, offset + Extent.headerSize + count <= bytes.count else {
-        return
+        // At `.strict`, room is left over before the next block.
+        offset = roundUp(offset + 1, to: LogWriter.strictBlock)
+        continue
       }
       let address = s.address + UInt64(offset)
       offset += roundUp(Extent.headerSize + count, to: 16)
