@@ -83,13 +83,13 @@ class Data:
                                    "engineType")), tailNumber=tail))}
             self.entries.append(entry)
         for place in list(self.airports.values()) + list(self.aircraft.values()) + list(self.airlines.values()):
-            place["entries"], place["departures"], place["arrivals"] = [], [], []
+            place["logEntries"], place["departures"], place["arrivals"] = [], [], []
         for entry in self.entries:
-            entry["airline"]["entries"].append(entry)
+            entry["airline"]["logEntries"].append(entry)
             entry["origin"]["departures"].append(entry)
             entry["destination"]["arrivals"].append(entry)
             if entry["aircraft"]:
-                entry["aircraft"]["entries"].append(entry)
+                entry["aircraft"]["logEntries"].append(entry)
 
     def airport(self, code):
         return self.airports.setdefault(code, dict(
@@ -181,8 +181,8 @@ QUESTIONS = [
     ("LogEntry", f'date > {day(2013, 1, 28)} AND (origin.faaIdentifier == "LGA" OR airTime > 600)',
      lambda e: e["date"] > seconds(2013, 1, 28) and (e["origin"]["faaIdentifier"] == "LGA" or above(e["airTime"], 600))),
     # Through to-many relationships.
-    ("Aircraft", "ANY entries.departure.delay > 300",
-     lambda a: any(above(e["departure.delay"], 300) for e in a["entries"])),
+    ("Aircraft", "ANY logEntries.departure.delay > 300",
+     lambda a: any(above(e["departure.delay"], 300) for e in a["logEntries"])),
     ("Airport", "NONE departures.distance > 0", lambda a: not any(above(e["distance"], 0) for e in a["departures"])),
     ("Airport", 'ANY arrivals.origin.faaIdentifier == "JFK"',
      lambda a: any(e["origin"]["faaIdentifier"] == "JFK" for e in a["arrivals"])),
