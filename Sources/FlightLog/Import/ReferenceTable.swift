@@ -20,19 +20,20 @@ struct ReferenceTable<Object: ManagedObject> {
     }
   }
 
-
   /// The object with the identifier; if there is none, a new one that has nothing but it.
   mutating func object(_ identifier: String, in context: ManagedObjectContext) throws -> Object {
-    if let id = ids[identifier] {
-      guard let object = try context.object(with: id) as? Object else {
-        throw ImportError(description: "\(entity) \(identifier) is of an unexpected class")
-      }
-      return object
-    }
-    let object = Object(context: context)
+    if let id = ids[identifier] { return try checked(context.object(with: id)) }
+    let object = try checked(try context.insertNewObject(forEntityName: entity))
     try object.set(identifier, forKey: key)
     ids[identifier] = object.objectID
     unsaved.append((identifier, object))
+    return object
+  }
+
+  private func checked(_ object: ManagedObject) throws -> Object {
+    guard let object = object as? Object else {
+      throw ImportError(description: "an object of \(entity) is of the class \(type(of: object))")
+    }
     return object
   }
 

@@ -6,7 +6,9 @@ extension Question {
     Question(title: "In which time zones are the destinations?") { context in
       let destinations: [Airport] = try context.find("Airport", try FetchPredicate(format: "ANY arrivals.distance > 0"))
       var zones: [String: [String]] = [:]
-      for airport in destinations { zones[airport.place?.timeZone ?? "unknown", default: []].append(airport.faaIdentifier) }
+      for airport in destinations {
+        zones[airport.place?.timeZone ?? "unknown", default: []].append(airport.faaIdentifier)
+      }
       let order = zones.sorted { ($1.value.count, $0.key) < ($0.value.count, $1.key) }
       return ["\(destinations.count) destinations"]
         + order.map { zone, airports in

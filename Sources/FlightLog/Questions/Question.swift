@@ -1,11 +1,11 @@
 import Cambium
 
 /// Something that a pilot or dispatcher wants to know.
-struct Question {
+struct Question: Sendable {
   /// The question.
   let title: String
   /// Finds the answer, as lines to print.
-  let answer: (ManagedObjectContext) throws -> [String]
+  let answer: @Sendable (ManagedObjectContext) throws -> [String]
 
   /// All questions, in the order in which they are asked.
   static let all: [Question] = punctuality + aircraft + places
