@@ -1,0 +1,229 @@
+import CambiumEngine
+
+// A fetch asks the store, then takes the context's unsaved changes into account:
+//
+//   no changes                              the store's answer
+//   predicate and order stay in the row     the store's answer, less the changed objects, plus those of them that match
+//   they go through relationships           every object is evaluated in memory
+extension ManagedObjectContext {
+  /// The objects that match a request, in its order.
+  ///
+  /// Reads the newest commit, and lets unchanged objects that the context has show it. Objects are faults until a property
+  /// is read, though their rows come with the fetch.
+  ///
+  /// While the context has unsaved changes of objects that a predicate or order through relationships could see, such a
+  /// fetch evaluates every object of the entity in memory. Save first where that matters.
+  ///
+  /// - Throws: ``CambiumError/Code/invalidArgument`` for an unknown entity, or objects that are no `Result`s;
+  ///   ``CambiumError/Code/invalidPredicate``; ``CambiumError/Code/unsupported`` for dictionaries; what reading throws.
+  public func fetch<Result: FetchRequestResult>(_ request: FetchRequest<Result>) throws -> [Result] {
+    try lock.run {
+      let plan = try plan(request)
+      switch request.resultType {
+      case .count: return try cast([try count(plan)], request)
+      case .managedObjectID: return try cast(try objects(plan).map { $0.objectID }, request)
+      case .managedObject:
+        if let objectClass = Result.self as? ManagedObject.Type {
+          persistentStoreCoordinator.note(objectClass, for: plan.name)
+        }
+        return try cast(try objects(plan), request)
+      case .dictionary:
+        throw CambiumError(
+          .unsupported, "fetching dictionaries is not supported yet; fetch objects", entityName: plan.name)
+      }
+    }
+  }
+
+  /// How many objects match a request, its offset and limit applied.
+  ///
+  /// - Throws: as ``fetch(_:)``.
+  public func count<Result: FetchRequestResult>(for request: FetchRequest<Result>) throws -> Int {
+    try lock.run { try count(try plan(request)) }
+  }
+
+  private func cast<T, Result: FetchRequestResult>(_ values: [T], _ request: FetchRequest<Result>) throws -> [Result] {
+    if let results = values as? [Result] { return results }
+    throw CambiumError(
+      .invalidArgument,
+      "the fetch of '\(request.entityName ?? "")' gives \(T.self), which is not always a \(Result.self); give the entity "
+        + "its class in the model, or fetch ManagedObject", entityName: request.entityName)
+  }
+
+  // MARK: Planning
+
+  /// A request in terms of the stores.
+  struct FetchPlan {
+    var name: String
+    var parts: [(store: PersistentStore, info: EntityInfo)]
+    var predicate: FetchPredicate?
+    var sort: [FetchSortDescriptor]
+    var offset: Int
+    var limit: Int?
+    var includesSubentities: Bool
+    var includesPendingChanges: Bool
+  }
+
+  private func plan<Result: FetchRequestResult>(_ request: FetchRequest<Result>) throws -> FetchPlan {
+    guard let name = request.entityName else {
+      throw CambiumError(.invalidArgument, "the fetch request has no entity; set entityName")
+    }
+    let parts = persistentStoreCoordinator.persistentStores.compactMap { store in
+      store.space.info(named: name).map { (store, $0) }
+    }
+    guard !parts.isEmpty else {
+      throw CambiumError(
+        .invalidArgument,
+        "no store of this context holds an entity '\(name)'; load the stores first, or correct the name",
+        entityName: name)
+    }
+    guard request.fetchLimit >= 0, request.fetchOffset >= 0 else {
+      throw CambiumError(.invalidArgument, "a fetch's limit and offset must not be negative", entityName: name)
+    }
+    return FetchPlan(
+      name: name, parts: parts, predicate: request.predicate, sort: request.sortDescriptors ?? [],
+      offset: request.fetchOffset, limit: request.fetchLimit == 0 ? nil : request.fetchLimit,
+      includesSubentities: request.includesSubentities, includesPendingChanges: request.includesPendingChanges)
+  }
+
+  private func engineFetch(_ plan: FetchPlan, _ info: EntityInfo) throws -> EngineFetch {
+    var fetch = EngineFetch(info.schema)
+    fetch.includesSubentities = plan.includesSubentities
+    fetch.predicate = try plan.predicate?.checked(for: info, inMemory: false)
+    fetch.sort = plan.sort.map { EngineSort($0.key, ascending: $0.ascending) }
+    return fetch
+  }
+
+  // MARK: Fetching
+
+  private func count(_ plan: FetchPlan) throws -> Int {
+    if plan.parts.count == 1, !hasPendingChanges(plan), let part = plan.parts.first {
+      advance()
+      var fetch = try engineFetch(plan, part.info)
+      fetch.offset = plan.offset
+      fetch.limit = plan.limit
+      let view = try view(of: part.store.space)
+      return try mapping { () throws(EngineError) in try view.count(fetch) }
+    }
+    return try objects(plan).count
+  }
+
+  private func hasPendingChanges(_ plan: FetchPlan) -> Bool {
+    plan.includesPendingChanges && !(inserted.isEmpty && updated.isEmpty && deleted.isEmpty)
+  }
+
+  private func objects(_ plan: FetchPlan) throws -> [ManagedObject] {
+    advance()
+    if plan.parts.count == 1, let part = plan.parts.first, !hasPendingChanges(plan) {
+      var fetch = try engineFetch(plan, part.info)
+      fetch.offset = plan.offset
+      fetch.limit = plan.limit
+      return try rows(fetch, part.store)
+    }
+    var found: [ManagedObject] = []
+    for part in plan.parts {
+      found += plan.includesPendingChanges ? try merged(plan, part) : try stored(plan, part)
+    }
+    if plan.parts.count > 1 { found = try sorted(found, plan.sort) }
+    let end = plan.limit.map { plan.offset.addingReportingOverflow($0) }
+    let upper = end.map { $0.overflow ? found.count : min($0.partialValue, found.count) } ?? found.count
+    return plan.offset >= upper ? [] : Array(found[plan.offset..<upper])
+  }
+
+  /// What the store answers, from the first object up to the plan's end.
+  private func stored(
+    _ plan: FetchPlan, _ part: (store: PersistentStore, info: EntityInfo), surplus: Int = 0
+  ) throws -> [ManagedObject] {
+    var fetch = try engineFetch(plan, part.info)
+    if let limit = plan.limit {
+      let (end, overflow) = plan.offset.addingReportingOverflow(limit)
+      let (total, more) = end.addingReportingOverflow(surplus)
+      fetch.limit = overflow || more ? nil : total
+    }
+    return try rows(fetch, part.store)
+  }
+
+  private func rows(_ fetch: EngineFetch, _ store: PersistentStore) throws -> [ManagedObject] {
+    let view = try view(of: store.space)
+    let rows = try mapping { () throws(EngineError) in try view.fetchRows(fetch) }
+    var result: [ManagedObject] = []
+    result.reserveCapacity(rows.count)
+    for row in rows {
+      guard let info = store.space.info(row.reference.entity) else { continue }
+      let object = object(ManagedObjectID(space: store.space, reference: row.reference), info)
+      // A changed object stays on the row that its changes are based on.
+      if updated[object.objectID] == nil, deleted[object.objectID] == nil {
+        if object.state == .stale { object.state = .loaded }
+        object.row = row
+      }
+      result.append(object)
+    }
+    return result
+  }
+
+  /// The store's answer with unsaved changes taken into account, from the first object up to at least the plan's end.
+  private func merged(
+    _ plan: FetchPlan, _ part: (store: PersistentStore, info: EntityInfo)
+  ) throws -> [ManagedObject] {
+    let changed =
+      inserted.values.filter { $0.objectID.space === part.store.space }
+      + updated.values.filter { $0.objectID.space === part.store.space && $0.isUpdated }
+    let gone = deleted.values.filter { $0.objectID.space === part.store.space }
+    let predicate = try plan.predicate?.checked(for: part.info, inMemory: true)
+    var found: [ManagedObject]
+    var candidates = changed.filter { isWanted($0, plan, part.info) }.sorted { $0.changeOrder < $1.changeOrder }
+    if try leavesRow(plan, predicate, part.info) {
+      var all = EngineFetch(part.info.schema)
+      all.includesSubentities = plan.includesSubentities
+      candidates = try rows(all, part.store).filter { !$0.isDeleted } + candidates.filter { $0.state == .inserted }
+      found = []
+    } else {
+      let excluded = Set((changed + gone).map { $0.objectID })
+      found = try stored(plan, part, surplus: excluded.count).filter { !excluded.contains($0.objectID) }
+    }
+    let matching = try candidates.filter { object in
+      try predicate.map { try FetchPredicate.evaluate($0, object) } ?? true
+    }
+    guard !matching.isEmpty else { return found }
+    return try sorted(found + matching, plan.sort)
+  }
+
+  private func isWanted(_ object: ManagedObject, _ plan: FetchPlan, _ info: EntityInfo) -> Bool {
+    plan.includesSubentities ? object.info.isKind(of: info) : object.info === info
+  }
+
+  /// Whether predicate or order look at other objects than the one evaluated.
+  private func leavesRow(_ plan: FetchPlan, _ predicate: CambiumEngine.Predicate?, _ info: EntityInfo) throws -> Bool {
+    guard let schema = info.storeSchema else { return false }
+    var paths = plan.sort.map { $0.key }
+    predicate?.collectKeyPaths(into: &paths)
+    for path in paths {
+      do throws(SchemaError) {
+        let resolved = try schema.resolve(keyPath: path, from: info.schema.id)
+        if resolved.isToMany || resolved.traversesRelationship { return true }
+      } catch {
+        throw CambiumError(.invalidPredicate, "\(error)", entityName: info.name, key: path, underlying: [error])
+      }
+    }
+    return false
+  }
+
+  // MARK: Order
+
+  private func sorted(_ objects: [ManagedObject], _ sort: [FetchSortDescriptor]) throws -> [ManagedObject] {
+    var keyed: [(object: ManagedObject, keys: [Value])] = []
+    keyed.reserveCapacity(objects.count)
+    for object in objects { keyed.append((object, try sort.map { try object.engineValue(keyPath: $0.key) })) }
+    keyed.sort { a, b in
+      for (index, descriptor) in sort.enumerated() {
+        switch Value.sortOrder(a.keys[index], b.keys[index]) {
+        case .equal: continue
+        case .less: return descriptor.ascending
+        case .greater: return !descriptor.ascending
+        }
+      }
+      // Rows in their order, then what is not saved yet in the order of its making.
+      return a.object.objectID.reference.row < b.object.objectID.reference.row
+    }
+    return keyed.map { $0.object }
+  }
+}

@@ -1,0 +1,213 @@
+import CambiumEngine
+
+extension ManagedObjectContext {
+  // MARK: What changed
+
+  /// The objects that the next save will put into the stores.
+  public var insertedObjects: Set<ManagedObject> { lock.run { Set(inserted.values) } }
+  /// The objects of the stores that have unsaved changes.
+  public var updatedObjects: Set<ManagedObject> { lock.run { Set(updated.values.filter { $0.isUpdated }) } }
+  /// The objects that the next save will delete.
+  public var deletedObjects: Set<ManagedObject> { lock.run { Set(deleted.values) } }
+  /// The objects that the context has at the moment.
+  public var registeredObjects: Set<ManagedObject> { lock.run { Set(allRegistered) } }
+
+  /// Whether there is anything to save.
+  public var hasChanges: Bool {
+    lock.run { !inserted.isEmpty || !deleted.isEmpty || updated.values.contains { $0.isUpdated } }
+  }
+
+  // MARK: Finding
+
+  /// The object of an identifier. Reads nothing: if the context does not have the object yet, it is a fault, whether or
+  /// not there is such a row. If there is none, reading a property fails with
+  /// ``CambiumError/Code/managedObjectReferentialIntegrity``.
+  public func object(with id: ManagedObjectID) -> ManagedObject {
+    lock.run {
+      if let object = registered(id) { return object }
+      let space = persistentStoreCoordinator.store(of: id.space)?.space ?? id.space
+      let info = space.info(id.reference.entity) ?? EntityInfo.unknown
+      return object(ManagedObjectID(space: space, reference: id.reference), info)
+    }
+  }
+
+  /// The object of an identifier, its row read.
+  ///
+  /// - Throws: ``CambiumError/Code/managedObjectReferentialIntegrity`` if there is none, or the context will delete it; what
+  ///   reading throws.
+  public func existingObject(with id: ManagedObjectID) throws -> ManagedObject {
+    try lock.run {
+      let object = object(with: id)
+      guard !object.isDeleted else {
+        throw CambiumError(.managedObjectReferentialIntegrity, "\(id) is deleted", objectID: id)
+      }
+      try object.load()
+      return object
+    }
+  }
+
+  /// The object of an identifier if the context has it; reads nothing.
+  public func registeredObject(for id: ManagedObjectID) -> ManagedObject? { lock.run { registered(id) } }
+
+  // MARK: Inserting
+
+  /// Inserts a new object of an entity.
+  ///
+  /// - Throws: ``CambiumError/Code/invalidArgument`` for an entity that the model does not have, or an abstract one.
+  public func insertNewObject(forEntityName name: String) throws -> ManagedObject {
+    try lock.run {
+      guard let entity = persistentStoreCoordinator.managedObjectModel.entitiesByName[name], !entity.isAbstract,
+        persistentStoreCoordinator.store(forEntity: name) != nil
+      else {
+        throw CambiumError(
+          .invalidArgument,
+          "'\(name)' is not an entity that objects can be inserted of: it is abstract, unknown to the "
+            + "model, or in no store that is loaded", entityName: name)
+      }
+      return persistentStoreCoordinator.objectClass(for: entity).init(entity: entity, insertInto: self)
+    }
+  }
+
+  // MARK: Deleting
+
+  /// Marks an object for deletion at the next save, and applies the delete rules of its relationships at once: nullify
+  /// takes the object out of the other side, cascade deletes the destinations as well, deny is checked when saving, no
+  /// action leaves the other side alone. An object that was not saved yet is forgotten.
+  ///
+  /// Where reading the relationships fails, the error is noted and the next save throws it.
+  public func delete(_ object: ManagedObject) {
+    do { try lock.run { try deleteCascading(object) } } catch { lock.run { record(error, losesChange: true) } }
+  }
+
+  private func deleteCascading(_ first: ManagedObject) throws {
+    guard first.managedObjectContext === self else {
+      throw CambiumError(
+        .invalidArgument, "an object of another context cannot be deleted here", objectID: first.objectID)
+    }
+    var pending = [first]
+    while let object = pending.popLast() {
+      guard !object.isDeleted, object.state != .detached else { continue }
+      object.prepareForDeletion()
+      for property in object.info.relationships where !property.isTransient {
+        guard let r = property.relationship, r.rules.deleteRule == .nullify || r.rules.deleteRule == .cascade else {
+          continue
+        }
+        let ids = r.isToMany ? try object.currentToMany(r) : try object.currentToOne(r).map { [$0] } ?? []
+        for id in ids where id != object.objectID {
+          let destination = self.object(with: id)
+          if destination.isDeleted { continue }
+          if r.rules.deleteRule == .cascade { pending.append(destination) }
+          try withdraw(object, r, from: destination)
+        }
+      }
+      remove(object)
+    }
+  }
+
+  /// Takes an object out of the other side of one of its relationships.
+  private func withdraw(_ object: ManagedObject, _ r: RelationshipInfo, from other: ManagedObject) throws {
+    guard let name = r.inverse?.name, let back = other.info.properties[name]?.relationship else { return }
+    if back.isToMany {
+      if !back.isDerived || other.toManyChanges[name] != nil { try other.recordRemove(object.objectID, back) }
+    } else if try other.currentToOne(back) == object.objectID {
+      try other.recordToOne(back, nil)
+    }
+  }
+
+  private func remove(_ object: ManagedObject) {
+    object.isDeleted = true
+    updated[object.objectID] = nil
+    if inserted.removeValue(forKey: object.objectID) == nil {
+      object.changeOrder = nextChangeOrder()
+      deleted[object.objectID] = object
+    }
+  }
+
+  // MARK: Forgetting
+
+  /// Drops all unsaved changes: inserted objects leave the context, deleted ones are back, changed ones have their saved
+  /// values. Reads nothing. Noted errors are forgotten.
+  public func rollback() {
+    lock.run {
+      for object in inserted.values {
+        unregister(object.objectID)
+        object.detach()
+      }
+      for object in deleted.values {
+        object.isDeleted = false
+        object.dropChanges()
+      }
+      for object in updated.values { object.dropChanges() }
+      for object in allRegistered where object.isDeleted && object.state == .inserted {
+        unregister(object.objectID)
+        object.detach()
+      }
+      inserted = [:]
+      updated = [:]
+      deleted = [:]
+      forgetErrors()
+    }
+  }
+
+  /// Forgets everything: objects of the context are of no use afterwards.
+  public func reset() {
+    lock.run {
+      for object in allRegistered { object.detach() }
+      for object in inserted.values { object.detach() }
+      for object in deleted.values { object.detach() }
+      inserted = [:]
+      updated = [:]
+      deleted = [:]
+      forgetRegistry()
+      forgetErrors()
+      advance()
+    }
+  }
+
+  /// Brings an object up to date with the store. With `mergeChanges` unsaved changes are kept, and are based on the new
+  /// row from then on; without, they are dropped and the object is a fault. Does nothing for an object that is not saved.
+  public func refresh(_ object: ManagedObject, mergeChanges: Bool) {
+    lock.run {
+      guard object.managedObjectContext === self, object.state != .inserted, !object.isDeleted else { return }
+      advance()
+      if mergeChanges {
+        object.row = nil
+        object.state = .stale
+      } else {
+        object.turnIntoFault()
+        updated[object.objectID] = nil
+      }
+    }
+  }
+
+  /// Makes all objects without unsaved changes faults, and reads the newest commit from then on.
+  public func refreshAllObjects() {
+    lock.run {
+      advance()
+      for object in allRegistered where object.state != .inserted && !object.isDeleted {
+        if object.isUpdated {
+          object.row = nil
+          object.state = .stale
+        } else {
+          object.turnIntoFault()
+        }
+      }
+    }
+  }
+}
+
+extension EntityDescription {
+  /// Inserts a new object of an entity. Core Data: `NSEntityDescription.insertNewObject(forEntityName:into:)`.
+  ///
+  /// - Throws: as ``ManagedObjectContext/insertNewObject(forEntityName:)``.
+  public static func insertNewObject(
+    forEntityName name: String, into context: ManagedObjectContext
+  ) throws -> ManagedObject {
+    try context.insertNewObject(forEntityName: name)
+  }
+
+  /// The entity of a name in a context's model.
+  public static func entity(forEntityName name: String, in context: ManagedObjectContext) -> EntityDescription? {
+    context.persistentStoreCoordinator.managedObjectModel.entitiesByName[name]
+  }
+}

@@ -1,0 +1,119 @@
+import CambiumEngine
+
+// Saving, in Core Data's order: willSave until nothing changes any more, validation of what is deleted, inserted and
+// updated, then per store one transaction (conflicts, identifiers, rows), then what the objects learn of it.
+extension ManagedObjectContext {
+  /// Puts the context's changes into the stores, each store's in one transaction. When it returns, they are as durable as
+  /// the stores' ``Durability`` says; inserted objects have permanent identifiers. When it throws, nothing was saved and
+  /// the changes are still there.
+  ///
+  /// - Throws: a noted error by which a change was lost (once); validation errors, several as
+  ///   ``CambiumError/Code/validationMultipleErrors``; ``CambiumError/Code/managedObjectMerge`` with the conflicts, if others
+  ///   changed the objects since they were read and the merge policy is ``MergePolicy/error``;
+  ///   ``CambiumError/Code/managedObjectConstraintMerge``; what writing throws.
+  public func save() throws { try lock.run { try saveLocked() } }
+
+  private func saveLocked() throws {
+    if let first = lostChanges.first {
+      lostChanges = []
+      throw first
+    }
+    try callWillSave()
+    let deletions = ordered(deleted)
+    let insertions = ordered(inserted)
+    let updates = ordered(updated).filter { $0.isUpdated }
+    guard !(deletions.isEmpty && insertions.isEmpty && updates.isEmpty) else {
+      updated = [:]
+      return
+    }
+    try validate(deletions, insertions, updates)
+
+    var spaces: [StoreSpace] = []
+    for object in deletions + insertions + updates where !spaces.contains(where: { $0 === object.objectID.space }) {
+      spaces.append(object.objectID.space)
+    }
+    for (position, space) in spaces.enumerated() {
+      let batch = SaveBatch(
+        space: space, deletions: deletions.filter { $0.objectID.space === space },
+        insertions: insertions.filter { $0.objectID.space === space },
+        updates: updates.filter { $0.objectID.space === space }, policy: mergePolicy)
+      do { settle(try write(batch)) } catch {
+        guard position > 0 else { throw error }
+        throw CambiumError(
+          .persistentStoreIncompleteSave,
+          "the changes of \(position) of \(spaces.count) stores were saved, then one failed",
+          underlying: [error])
+      }
+    }
+    for object in deletions + insertions + updates { object.didSave() }
+  }
+
+  private func ordered(_ objects: [ManagedObjectID: ManagedObject]) -> [ManagedObject] {
+    objects.values.sorted { $0.changeOrder < $1.changeOrder }
+  }
+
+  // MARK: Before
+
+  private func callWillSave() throws {
+    var called = Set<ManagedObject>()
+    for _ in 0..<100 {
+      let pending = (ordered(deleted) + ordered(inserted) + ordered(updated).filter { $0.isUpdated })
+        .filter { !called.contains($0) }
+      if pending.isEmpty { return }
+      for object in pending where called.insert(object).inserted { object.willSave() }
+    }
+    throw CambiumError(.persistentStoreSave, "willSave keeps changing more objects; it was called in 100 rounds")
+  }
+
+  private func validate(
+    _ deletions: [ManagedObject], _ insertions: [ManagedObject], _ updates: [ManagedObject]
+  ) throws {
+    var errors: [CambiumError] = []
+    func collect(_ check: () throws -> Void) throws {
+      do { try check() } catch let error as CambiumError {
+        errors += error.code == .validationMultipleErrors ? error.detailedErrors : [error]
+      }
+    }
+    for object in deletions { try collect { try object.validateForDelete() } }
+    for object in insertions { try collect { try object.validateForInsert() } }
+    for object in updates { try collect { try object.validateForUpdate() } }
+    guard let first = errors.first else { return }
+    guard errors.count > 1 else { throw first }
+    var result = CambiumError(.validationMultipleErrors, "\(errors.count) validation errors; see detailedErrors")
+    result.detailedErrors = errors
+    result.affectedObjectIDs = errors.compactMap { $0.objectID }
+    throw result
+  }
+
+  // MARK: After
+
+  private func settle(_ outcome: SaveOutcome) {
+    let batch = outcome.batch
+    advance()
+    for object in batch.deletions {
+      deleted[object.objectID] = nil
+      unregister(object.objectID)
+      object.dropChanges()
+      object.managedObjectContext = nil
+      object.state = .detached
+    }
+    for object in batch.insertions {
+      inserted[object.objectID] = nil
+      if let permanent = outcome.permanent[object.objectID] {
+        unregister(object.objectID)
+        object.objectID = permanent
+        register(object)
+      }
+      object.dropChanges()
+      object.row = nil
+      object.state = .stale
+    }
+    for object in batch.updates {
+      updated[object.objectID] = nil
+      object.dropChanges()
+      object.row = nil
+      object.state = .stale
+    }
+    for (id, object) in updated where object.objectID.space === batch.space && !object.isUpdated { updated[id] = nil }
+  }
+}

@@ -1,0 +1,197 @@
+import CambiumEngine
+
+/// Where a context's blocks run, with Core Data's raw values.
+public enum ConcurrencyType: UInt, Sendable {
+  /// One after the other, on any thread.
+  case privateQueue = 1
+  /// On the main thread.
+  case mainQueue = 2
+}
+
+/// A working copy of a coordinator's objects. Core Data: `NSManagedObjectContext`.
+///
+/// Objects are used on the context's queue: within ``perform(_:)`` or ``performAndWait(_:)``, or, for a main-queue context,
+/// anywhere on the main thread. The context's own methods take its lock, so each is atomic; a sequence of them is if it is
+/// in one block.
+///
+/// The context reads a snapshot, which each fetch and each save replaces by the newest commit. It keeps one object for
+/// each row, weakly unless the object has unsaved changes.
+public final class ManagedObjectContext: @unchecked Sendable {
+  // `@unchecked`: everything that changes is touched with `lock` held, or on the context's queue by its objects.
+
+  /// Where the context's blocks run.
+  public let concurrencyType: ConcurrencyType
+  /// The stores.
+  public let persistentStoreCoordinator: PersistentStoreCoordinator
+  /// A name for logs.
+  public var name: String?
+  /// What saving does about objects that others changed.
+  public var mergePolicy = MergePolicy.error
+  /// What the application attaches to the context.
+  public var userInfo: [String: Any] = [:]
+
+  let lock = ContextLock()
+  private let queue = ContextQueue()
+  private var views: [ObjectIdentifier: EntityView] = [:]
+  private var registry: [ManagedObjectID: WeakObject] = [:]
+  private var registryLimit = 1024
+  var inserted: [ManagedObjectID: ManagedObject] = [:]
+  var updated: [ManagedObjectID: ManagedObject] = [:]
+  var deleted: [ManagedObjectID: ManagedObject] = [:]
+  private var changeCount: UInt64 = 0
+  private var notedErrors: [CambiumError] = []
+  var lostChanges: [any Error] = []
+
+  /// A context.
+  public init(concurrencyType: ConcurrencyType, persistentStoreCoordinator: PersistentStoreCoordinator) {
+    self.concurrencyType = concurrencyType
+    self.persistentStoreCoordinator = persistentStoreCoordinator
+  }
+
+  // MARK: Queue
+
+  /// Runs a block on the context's queue and waits for it without holding a thread up. `R` must be `Sendable`: hand
+  /// identifiers out of the block, not objects.
+  public func perform<R: Sendable, Failure: Error>(
+    _ block: @escaping @Sendable () throws(Failure) -> R
+  ) async throws(Failure) -> R {
+    switch concurrencyType {
+    case .privateQueue: return try await queue.run(lock, block)
+    case .mainQueue: return try await onMain(block)
+    }
+  }
+
+  @MainActor private func onMain<R: Sendable, Failure: Error>(
+    _ block: @Sendable () throws(Failure) -> R
+  ) throws(Failure) -> R {
+    try lock.run(block)
+  }
+
+  /// Starts a block on the context's queue.
+  public func perform(_ block: @escaping @Sendable () -> Void) {
+    Task.detached { await self.perform(block) as Void }
+  }
+
+  /// Runs a block with the context for itself, on the calling thread, when no other block of the context runs. May be
+  /// called within a block of the same context.
+  public func performAndWait<R, Failure: Error>(_ block: () throws(Failure) -> R) throws(Failure) -> R {
+    try lock.run(block)
+  }
+
+  // MARK: Errors
+
+  /// What went wrong in calls that cannot throw, the oldest first, at most 100: see ``ManagedObject``.
+  public var recordedErrors: [CambiumError] { lock.run { notedErrors } }
+
+  func record(_ error: any Error, losesChange: Bool) {
+    let noted = error as? CambiumError ?? CambiumError(.coreData, "\(error)", underlying: [error])
+    if notedErrors.count < 100 { notedErrors.append(noted) }
+    if losesChange { lostChanges.append(noted) }
+  }
+
+  func forgetErrors() {
+    notedErrors = []
+    lostChanges = []
+  }
+
+  // MARK: Snapshots
+
+  /// The snapshot of a store that the context reads.
+  func view(of space: StoreSpace) throws -> EntityView {
+    if let view = views[ObjectIdentifier(space)] { return view }
+    guard let store = persistentStoreCoordinator.store(of: space) else {
+      throw CambiumError(
+        .persistentStoreOperation, "the object's store was removed from the coordinator, or is another coordinator's")
+    }
+    let view = try mapping { () throws(EngineError) in try store.engine.view() }
+    views[ObjectIdentifier(space)] = view
+    return view
+  }
+
+  /// Reads the newest commit from now on.
+  func advance() { views = [:] }
+
+  // MARK: Registry
+
+  /// The object of an identifier, if the context has it.
+  func registered(_ id: ManagedObjectID) -> ManagedObject? { registry[id]?.object }
+
+  func register(_ object: ManagedObject) {
+    if registry.count >= registryLimit {
+      registry = registry.filter { $0.value.object != nil }
+      registryLimit = max(1024, registry.count * 2)
+    }
+    registry[object.objectID] = WeakObject(object)
+  }
+
+  func unregister(_ id: ManagedObjectID) { registry[id] = nil }
+
+  var allRegistered: [ManagedObject] { registry.values.compactMap { $0.object } }
+
+  func forgetRegistry() {
+    registry = [:]
+    registryLimit = 1024
+  }
+
+  /// The object of a row, made if the context does not have it.
+  func object(_ id: ManagedObjectID, _ info: EntityInfo) -> ManagedObject {
+    if let object = registered(id) { return object }
+    let object = persistentStoreCoordinator.objectClass(for: info.description)
+      .init(entity: info.description, insertInto: nil)
+    object.become(id, info, in: self)
+    register(object)
+    return object
+  }
+
+  // MARK: Changes
+
+  func noteChange(of object: ManagedObject) {
+    guard object.state != .inserted, object.state != .detached, !object.isDeleted else { return }
+    guard updated[object.objectID] == nil else { return }
+    changeCount += 1
+    object.changeOrder = changeCount
+    updated[object.objectID] = object
+  }
+
+  /// Takes a new object in.
+  func adoptInserted(_ object: ManagedObject) {
+    lock.run {
+      object.managedObjectContext = self
+      object.state = .inserted
+      changeCount += 1
+      object.changeOrder = changeCount
+      inserted[object.objectID] = object
+      register(object)
+      for property in object.info.ordered {
+        guard case .attribute(let attribute, let rules) = property.kind, !rules.defaultValue.isNull else { continue }
+        if rules.isTransient {
+          object.transients[attribute.name] = rules.defaultValue.foundation(type: attribute.type, objects: nil)
+        } else {
+          object.attributeChanges[attribute.name] = rules.defaultValue
+        }
+      }
+      object.awakeFromInsert()
+    }
+  }
+
+  func nextChangeOrder() -> UInt64 {
+    changeCount += 1
+    return changeCount
+  }
+
+  /// The entity that a class stands for; one without properties if there is none.
+  func entityDescription(for objectClass: ManagedObject.Type) -> EntityDescription {
+    let entities = persistentStoreCoordinator.managedObjectModel.entities
+    let name = "\(objectClass)"
+    return entities.first { $0.managedObjectClass == objectClass }
+      ?? entities.first { $0.explicitClassName == name } ?? entities.first { $0.name == name }
+      ?? EntityDescription(name)
+  }
+}
+
+/// A registry's hold on an object.
+struct WeakObject {
+  weak var object: ManagedObject?
+
+  init(_ object: ManagedObject) { self.object = object }
+}

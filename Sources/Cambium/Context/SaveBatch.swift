@@ -1,0 +1,203 @@
+import CambiumEngine
+
+/// The changes of one store that a save writes.
+struct SaveBatch {
+  let space: StoreSpace
+  let deletions: [ManagedObject]
+  let insertions: [ManagedObject]
+  let updates: [ManagedObject]
+  let policy: MergePolicy
+}
+
+/// What a written batch leaves to do in memory.
+struct SaveOutcome {
+  let batch: SaveBatch
+  /// The permanent identifiers of the inserted objects, by the temporary ones.
+  var permanent: [ManagedObjectID: ManagedObjectID] = [:]
+}
+
+/// What an update is going to write; nil lists nothing.
+private struct PendingUpdate {
+  let object: ManagedObject
+  /// The version of the row that the changes are based on; `nil` if only derived relationships changed, for which nothing
+  /// is written.
+  let version: UInt32?
+}
+
+extension ManagedObjectContext {
+  func write(_ batch: SaveBatch) throws -> SaveOutcome {
+    guard let store = persistentStoreCoordinator.store(of: batch.space) else {
+      throw CambiumError(.persistentStoreSave, "the store was removed from the coordinator")
+    }
+    if store.isReadOnly {
+      var error = CambiumError(.fileWriteNoPermission, "the store was opened for reading only")
+      error.storeURL = store.url
+      throw error
+    }
+    // Everything that reads happens before the transaction: ordered and many-to-many relationships are written whole.
+    var values: [ManagedObjectID: PendingValues] = [:]
+    for object in batch.insertions { values[object.objectID] = try PendingValues(object) }
+    var updates: [PendingUpdate] = []
+    for object in batch.updates {
+      let pending = try PendingValues(object)
+      values[object.objectID] = pending
+      if !pending.isEmpty {
+        // A fault whose relationships were set was never read: its changes are based on the row as it is now.
+        if object.row == nil { try object.load() }
+      }
+      updates.append(PendingUpdate(object: object, version: pending.isEmpty ? nil : object.row?.version))
+    }
+
+    var outcome = SaveOutcome(batch: batch)
+    var conflicts: [MergeConflict] = []
+    var missing: CambiumError?
+    do throws(EngineError) {
+      try store.engine.write { (t) throws(EngineError) in
+        var permanent: [ManagedObjectID: ManagedObjectID] = [:]
+        for object in batch.insertions {
+          permanent[object.objectID] = ManagedObjectID(
+            space: batch.space, reference: try t.reserveReference(object.info.schema))
+        }
+        func resolve(_ id: ManagedObjectID) throws(EngineError) -> ObjectReference {
+          if let id = permanent[id] { return id.reference }
+          guard !id.isTemporaryID else {
+            missing = CambiumError(
+              .managedObjectReferentialIntegrity,
+              "a relationship leads to \(id), which is neither saved nor inserted in this context", objectID: id)
+            throw .misuse("a relationship leads to an object that is not saved")
+          }
+          return id.reference
+        }
+        var skipped = Set<ManagedObjectID>()
+        for object in batch.deletions {
+          let id = object.objectID
+          let current = try t.row(id.reference)
+          if let base = object.row?.version, let current, base != current.version, batch.policy == .error {
+            conflicts.append(
+              MergeConflict(
+                objectID: id, oldVersionNumber: base, newVersionNumber: current.version, changedKeys: []))
+          }
+          if current == nil { skipped.insert(id) }
+        }
+        for update in updates {
+          guard let base = update.version else { continue }
+          let id = update.object.objectID
+          let current = try t.row(id.reference)
+          if current?.version == base { continue }
+          if batch.policy == .error {
+            conflicts.append(
+              MergeConflict(
+                objectID: id, oldVersionNumber: base, newVersionNumber: current?.version ?? 0,
+                changedKeys: update.object.changedKeys))
+            continue
+          }
+          guard let current else {
+            skipped.insert(id)
+            continue
+          }
+          switch batch.policy.mergeType {
+          case .rollback: skipped.insert(id)
+          case .mergeByPropertyStoreTrump:
+            if let row = update.object.row { try values[id]?.dropKeys(changedBetween: row, current) }
+          case .overwrite:
+            if let row = update.object.row { try values[id]?.addUnchanged(of: row) }
+          case .mergeByPropertyObjectTrump, .error: break
+          }
+        }
+        guard conflicts.isEmpty else { throw .misuse("conflicts") }
+        for object in batch.insertions {
+          guard let id = permanent[object.objectID], let pending = values[object.objectID] else { continue }
+          try t.insert(id.reference, try pending.rowValues(resolve))
+        }
+        for update in updates where update.version != nil && !skipped.contains(update.object.objectID) {
+          guard let pending = values[update.object.objectID], !pending.isEmpty else { continue }
+          try t.update(update.object.objectID.reference, try pending.rowValues(resolve))
+        }
+        for object in batch.deletions where !skipped.contains(object.objectID) {
+          try t.delete(object.objectID.reference)
+        }
+        outcome.permanent = permanent
+      }
+    } catch {
+      if !conflicts.isEmpty { throw conflictError(conflicts) }
+      if let missing { throw missing }
+      var result = CambiumError(error, during: .persistentStoreSave)
+      result.storeURL = store.url
+      if case .uniqueViolation(_, _, let existing, let offending) = error {
+        result.affectedObjectIDs = [existing, offending].map { ManagedObjectID(space: batch.space, reference: $0) }
+      }
+      throw result
+    }
+    return outcome
+  }
+
+  private func conflictError(_ conflicts: [MergeConflict]) -> CambiumError {
+    let names = conflicts.prefix(10).map { "\($0.objectID)" }.joined(separator: ", ")
+    var error = CambiumError(
+      .managedObjectMerge,
+      "\(conflicts.count) objects were changed or deleted by others since they were read (\(names)); refresh them, or set "
+        + "a merge policy")
+    error.conflicts = conflicts
+    error.affectedObjectIDs = conflicts.map { $0.objectID }
+    error.objectID = conflicts.first?.objectID
+    return error
+  }
+}
+
+/// The properties of an object that a save writes, read before the transaction.
+struct PendingValues {
+  private var attributes: [String: Value] = [:]
+  private var toOne: [String: ManagedObjectID?] = [:]
+  private var toMany: [String: [ManagedObjectID]] = [:]
+
+  init(_ object: ManagedObject) throws {
+    attributes = object.attributeChanges
+    if object.state == .inserted { attributes = attributes.filter { !$0.value.isNull } }
+    for (name, id) in object.toOneChanges {
+      if object.info.properties[name]?.isTransient == true { continue }
+      toOne.updateValue(id, forKey: name)
+    }
+    for (name, _) in object.toManyChanges {
+      guard let property = object.info.properties[name], let r = property.relationship else { continue }
+      if r.isDerived || property.isTransient { continue }
+      toMany[name] = try object.currentToMany(r)
+    }
+  }
+
+  var isEmpty: Bool { attributes.isEmpty && toOne.isEmpty && toMany.isEmpty }
+
+  func rowValues(
+    _ resolve: (ManagedObjectID) throws(EngineError) -> ObjectReference
+  ) throws(EngineError) -> RowValues {
+    var result = RowValues()
+    for (name, value) in attributes { result.set(name, value) }
+    for (name, id) in toOne {
+      if let id { result.set(toOne: name, try resolve(id)) } else { result.set(toOne: name, nil) }
+    }
+    for (name, ids) in toMany {
+      var references: [ObjectReference] = []
+      for id in ids { references.append(try resolve(id)) }
+      result.set(toMany: name, references)
+    }
+    return result
+  }
+
+  /// Leaves out what others changed from one row to the next: what is in the store counts.
+  mutating func dropKeys(changedBetween old: Row, _ new: Row) throws(EngineError) {
+    for attribute in old.entity.allAttributes where attributes[attribute.name] != nil {
+      if try old.value(attribute) != new.value(attribute) { attributes[attribute.name] = nil }
+    }
+    for relationship in old.entity.allRelationships where !relationship.isToMany && toOne[relationship.name] != nil {
+      if try old.reference(relationship) != new.reference(relationship) {
+        toOne.removeValue(forKey: relationship.name)
+      }
+    }
+  }
+
+  /// Adds the values of the row that are not changed, so that all of the object is written.
+  mutating func addUnchanged(of row: Row) throws(EngineError) {
+    for attribute in row.entity.allAttributes where attributes[attribute.name] == nil && !attribute.isTransient {
+      attributes[attribute.name] = try row.value(attribute)
+    }
+  }
+}

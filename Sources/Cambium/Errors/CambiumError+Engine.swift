@@ -1,0 +1,43 @@
+import CambiumEngine
+import CambiumKernel
+
+extension CambiumError {
+  /// Gives an engine error a code.
+  init(_ error: EngineError, during operation: Code = .persistentStoreOperation) {
+    switch error {
+    case .store(let error): self.init(error, during: operation)
+    case .schema: self.init(.invalidModel, "\(error)", underlying: [error])
+    case .predicate: self.init(.invalidPredicate, "\(error)", underlying: [error])
+    case .noSuchObject: self.init(.managedObjectReferentialIntegrity, "\(error)", underlying: [error])
+    case .uniqueViolation(_, let entity, _, _):
+      self.init(.managedObjectConstraintMerge, "\(error)", entityName: entity, underlying: [error])
+    case .typeMismatch(let entity, let property, _, _):
+      self.init(.invalidArgument, "\(error)", entityName: entity, key: property, underlying: [error])
+    case .unknownProperty(let entity, let name):
+      self.init(.unknownKey, "\(error)", entityName: entity, key: name, underlying: [error])
+    case .corrupt: self.init(.fileReadCorruptFile, "\(error)", underlying: [error])
+    case .unsupported: self.init(.unsupported, "\(error)", underlying: [error])
+    case .misuse: self.init(operation, "\(error)", underlying: [error])
+    }
+  }
+
+  /// Gives a kernel error a code.
+  init(_ error: StoreError, during operation: Code = .persistentStoreOperation) {
+    let code: Code
+    switch error {
+    case .deviceFull, .reserveExhausted: code = .fileWriteOutOfSpace
+    case .corrupt, .notAStore: code = .fileReadCorruptFile
+    case .readOnly: code = .fileWriteNoPermission
+    case .unsupportedFormat: code = .persistentStoreTypeMismatch
+    default: code = operation
+    }
+    self.init(code, error.description, underlying: [error])
+  }
+}
+
+/// Runs `body`, giving the engine's errors this module's type.
+func mapping<R>(
+  _ operation: CambiumError.Code = .persistentStoreOperation, _ body: () throws(EngineError) -> R
+) throws -> R {
+  do throws(EngineError) { return try body() } catch { throw CambiumError(error, during: operation) }
+}

@@ -1,0 +1,65 @@
+import CambiumEngine
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// What went wrong, in one type for the whole object layer.
+///
+/// Every throwing call of this module throws a `CambiumError`, except where it passes on what a closure or an overridden
+/// method of the application threw. ``code`` says which kind of error it is and has Core Data's number; ``message`` says
+/// what happened, where, and what to do; the other fields carry what Core Data puts into a `userInfo` dictionary.
+public struct CambiumError: Error, Sendable {
+  /// The kind of error, with Core Data's raw value.
+  public var code: Code
+  /// What happened, where, and what to do about it; for developers.
+  public var message: String
+  /// What caused the error, if it came from below: the engine's or the kernel's error, or another of this type.
+  public var underlyingErrors: [any Error] = []
+  /// The parts of a ``Code/validationMultipleErrors`` error. Core Data: `NSDetailedErrorsKey`.
+  public var detailedErrors: [CambiumError] = []
+  /// The entity in question.
+  public var entityName: String?
+  /// The property in question. Core Data: `NSValidationKeyErrorKey`.
+  public var key: String?
+  /// The object in question. Core Data: `NSValidationObjectErrorKey`.
+  public var objectID: ManagedObjectID?
+  /// All the objects in question. Core Data: `NSAffectedObjectsErrorKey`.
+  public var affectedObjectIDs: [ManagedObjectID] = []
+  /// The store's file. Core Data: `NSAffectedStoresErrorKey`.
+  public var storeURL: URL?
+  /// The entities whose description in the store is not the model's, for ``Code/persistentStoreIncompatibleVersionHash``.
+  public var mismatchedEntities: [String] = []
+  /// The conflicts, for ``Code/managedObjectMerge``. Core Data: `NSPersistentStoreSaveConflictsErrorKey`.
+  public var conflicts: [MergeConflict] = []
+
+  /// Makes an error; the remaining fields are set on the result.
+  public init(
+    _ code: Code, _ message: String, entityName: String? = nil, key: String? = nil, objectID: ManagedObjectID? = nil,
+    underlying: [any Error] = []
+  ) {
+    self.code = code
+    self.message = message
+    self.entityName = entityName
+    self.key = key
+    self.objectID = objectID
+    underlyingErrors = underlying
+  }
+}
+
+extension CambiumError: CustomStringConvertible {
+  /// The code's number and the message, and the same of every underlying and detailed error.
+  public var description: String {
+    var text = "\(code.rawValue): \(message)"
+    for error in detailedErrors { text += "\n  - \(error)" }
+    for error in underlyingErrors { text += "\n  caused by \(error)" }
+    return text
+  }
+}
+
+extension CambiumError: LocalizedError {
+  /// The message.
+  public var errorDescription: String? { message }
+}

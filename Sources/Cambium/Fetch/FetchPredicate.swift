@@ -1,0 +1,151 @@
+import CambiumEngine
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// A condition on objects, in Core Data's format syntax. Core Data: `NSPredicate`; Foundation's `Predicate` is another
+/// type.
+///
+///     try FetchPredicate(format: "aircraft.tailNumber BEGINSWITH %@ AND duration > %@", "N", 3600)
+///
+/// `%@` and the number marks take, in turn, values of every type that an attribute can have, ``ManagedObject`` and
+/// ``ManagedObjectID``, arrays and sets of them (for `IN` and `BETWEEN`), and `nil`; `%K` takes a key path.
+public struct FetchPredicate: Hashable, Sendable, CustomStringConvertible {
+  /// With references to unsaved objects, for evaluation in memory.
+  let inMemory: CambiumEngine.Predicate
+  /// What the store is asked: unsaved objects are equal to nothing that it holds.
+  let inStore: CambiumEngine.Predicate
+
+  /// Reads a predicate.
+  ///
+  /// - Throws: ``CambiumError/Code/invalidPredicate`` with the place of the mistake; the engine's `PredicateError` is
+  ///   underneath. Key paths and types are checked against the model when the predicate is used.
+  public init(format: String, _ arguments: Any?...) throws {
+    try self.init(format: format, argumentArray: arguments)
+  }
+
+  /// Reads a predicate with its arguments in an array; see ``init(format:_:)``.
+  public init(format: String, argumentArray: [Any?]?) throws {
+    var values: [Value] = []
+    for (position, argument) in (argumentArray ?? []).enumerated() {
+      guard let argument = unwrapped(argument) else {
+        values.append(.null)
+        continue
+      }
+      guard let value = Value(foundation: argument) else {
+        throw CambiumError(
+          .invalidPredicate,
+          "argument \(position + 1) of the predicate '\(format)' is a \(type(of: argument)), which no attribute holds")
+      }
+      values.append(value)
+    }
+    inMemory = try Self.parse(format, values)
+    inStore =
+      values.contains(where: { $0.hasTemporary })
+      ? try Self.parse(format, values.map { $0.withoutTemporary }) : inMemory
+  }
+
+  /// Matches everything or nothing. Core Data: `NSPredicate(value:)`.
+  public init(value: Bool) { self.init(value ? .true : .false) }
+
+  /// Wraps a predicate of the engine's.
+  public init(_ predicate: CambiumEngine.Predicate) {
+    inMemory = predicate
+    inStore = predicate
+  }
+
+  private init(inMemory: CambiumEngine.Predicate, inStore: CambiumEngine.Predicate) {
+    self.inMemory = inMemory
+    self.inStore = inStore
+  }
+
+  /// All of the predicates.
+  public static func and(_ predicates: [FetchPredicate]) -> FetchPredicate {
+    FetchPredicate(inMemory: .and(predicates.map { $0.inMemory }), inStore: .and(predicates.map { $0.inStore }))
+  }
+
+  /// At least one of the predicates.
+  public static func or(_ predicates: [FetchPredicate]) -> FetchPredicate {
+    FetchPredicate(inMemory: .or(predicates.map { $0.inMemory }), inStore: .or(predicates.map { $0.inStore }))
+  }
+
+  /// The reverse.
+  public static func not(_ predicate: FetchPredicate) -> FetchPredicate {
+    FetchPredicate(inMemory: .not(predicate.inMemory), inStore: .not(predicate.inStore))
+  }
+
+  private static func parse(_ format: String, _ values: [Value]) throws -> CambiumEngine.Predicate {
+    do throws(CambiumEngine.PredicateError) {
+      return try CambiumEngine.Predicate(format: format, arguments: values.map { .value($0) })
+    } catch {
+      throw CambiumError(.invalidPredicate, "in '\(format)': \(error)", underlying: [error])
+    }
+  }
+
+  /// The predicate in the format syntax.
+  public var predicateFormat: String { inMemory.description }
+
+  /// The predicate in the format syntax.
+  public var description: String { predicateFormat }
+
+  /// Whether two predicates are the same.
+  public static func == (a: FetchPredicate, b: FetchPredicate) -> Bool { a.inMemory == b.inMemory }
+
+  /// Hashes the text.
+  public func hash(into hasher: inout Hasher) { hasher.combine(predicateFormat) }
+
+  /// Whether an object matches, by its present values.
+  ///
+  /// - Throws: ``CambiumError/Code/invalidPredicate`` for a key path that the entity does not have, or a part that is not
+  ///   supported; what reading the object throws.
+  public func evaluate(with object: ManagedObject) throws -> Bool {
+    try Self.evaluate(try checked(for: object.info, inMemory: true), object)
+  }
+
+  /// The predicate checked against an entity, its constants in the form that its attributes store.
+  func checked(for info: EntityInfo, inMemory: Bool) throws -> CambiumEngine.Predicate {
+    let predicate = inMemory ? self.inMemory : inStore
+    guard let schema = info.storeSchema else { return predicate }
+    do throws(CambiumEngine.PredicateError) {
+      return try predicate.check(against: schema, entity: info.schema.id)
+    } catch {
+      throw CambiumError(
+        .invalidPredicate, "for entity '\(info.name)': \(error)", entityName: info.name, underlying: [error])
+    }
+  }
+
+  static func evaluate(_ predicate: CambiumEngine.Predicate, _ object: ManagedObject) throws -> Bool {
+    do throws(PredicateEvaluationError<any Error>) {
+      return try predicate.evaluate { path in try object.engineValue(keyPath: path) }
+    } catch {
+      switch error {
+      case .predicate(let error): throw CambiumError(.invalidPredicate, "\(error)", underlying: [error])
+      case .value(let error): throw error
+      }
+    }
+  }
+}
+
+extension Value {
+  /// Whether the value mentions an object that is not saved.
+  fileprivate var hasTemporary: Bool {
+    switch self {
+    case .reference(let reference): return reference.row >= ManagedObjectID.firstTemporaryRow
+    case .list(let values): return values.contains { $0.hasTemporary }
+    default: return false
+    }
+  }
+
+  /// The value with row 0, which no object has, for objects that are not saved.
+  fileprivate var withoutTemporary: Value {
+    switch self {
+    case .reference(let reference) where hasTemporary:
+      return .reference(ObjectReference(entity: reference.entity, row: 0))
+    case .list(let values): return .list(values.map { $0.withoutTemporary })
+    default: return self
+    }
+  }
+}

@@ -1,0 +1,129 @@
+import CambiumEngine
+
+/// What ``ManagedObjectModel`` and its parts throw where Core Data raises `NSInvalidArgumentException`.
+public enum ManagedObjectModelError: Error, Equatable, Sendable, CustomStringConvertible {
+  /// An element of a composite attribute is neither an attribute nor a composite attribute: `type` says what it is.
+  case invalidElement(name: String, type: String, composite: String)
+  /// A composite would contain itself.
+  case cyclicElement(name: String, composite: String)
+  /// The element is one of another composite, or a property of an entity, already. Give each place its own description.
+  case elementInUse(name: String, composite: String)
+
+  /// What is wrong and what to do.
+  public var description: String {
+    switch self {
+    case .invalidElement(let name, let type, let composite):
+      return "'\(name)' is a \(type), which cannot be an element of the composite attribute '\(composite)'; "
+        + "use attributes and composite attributes only"
+    case .cyclicElement(let name, let composite):
+      return "the composite attribute '\(composite)' would contain itself through '\(name)'"
+    case .elementInUse(let name, let composite):
+      return "'\(name)' belongs to another composite or entity; make another description for '\(composite)'"
+    }
+  }
+}
+
+/// An attribute made of named elements, each an attribute or a composite again, to any depth (the engine stops at 64).
+/// Core Data: `NSCompositeAttributeDescription`.
+///
+/// Objects give and take its values as `[String: Any]` dictionaries keyed by element name, or as a Swift type of the
+/// application's: see ``CompositeRepresentable``. Predicates, sort descriptors and indexes reach the elements by key
+/// paths such as `colorScheme.primary`.
+public final class CompositeAttributeDescription: AttributeDescription, @unchecked Sendable {
+  private var storedElements: [AttributeDescription] = []
+  /// The model-level type (one of ``ManagedObjectModel/compositeTypes``) that the elements come from; `nil` if they are
+  /// the attribute's own. When it is set, the type counts and ``elements`` are a copy of the type's.
+  @ModelValue public var compositeTypeName: String?
+
+  /// A composite attribute without name and elements.
+  public override init() {
+    super.init()
+    storedType = .composite
+  }
+
+  /// A composite attribute of its own elements.
+  ///
+  /// - Throws: ``ManagedObjectModelError``, as ``setElements(_:)``.
+  public convenience init(_ name: String, elements: [PropertyDescription], isOptional: Bool = true) throws {
+    self.init()
+    self.name = name
+    self.isOptional = isOptional
+    try setElements(elements)
+  }
+
+  /// A composite attribute of a type that the model declares.
+  public convenience init(_ name: String, compositeTypeName: String, isOptional: Bool = true) {
+    self.init()
+    self.name = name
+    self.isOptional = isOptional
+    self.compositeTypeName = compositeTypeName
+  }
+
+  /// Always ``AttributeType/composite``; assigning has no effect.
+  public override var attributeType: AttributeType {
+    get { .composite }
+    set {}
+  }
+
+  /// The elements, in declared order.
+  public var elements: [AttributeDescription] { storedElements }
+
+  /// Replaces the elements.
+  ///
+  /// - Throws: ``ManagedObjectModelError`` for anything but attributes and composite attributes (Core Data:
+  ///   `NSInvalidArgumentException`), or for a composite within itself; nothing is changed then. ``CambiumError`` when the
+  ///   model is in use.
+  public func setElements(_ elements: [PropertyDescription]) throws {
+    try checkMutable("the elements of '\(name)'")
+    var attributes: [AttributeDescription] = []
+    for element in elements {
+      guard let attribute = element as? AttributeDescription else {
+        throw ManagedObjectModelError.invalidElement(
+          name: element.name, type: "\(type(of: element))", composite: name)
+      }
+      if attribute === self || attribute.contains(self) {
+        throw ManagedObjectModelError.cyclicElement(name: element.name, composite: name)
+      }
+      if attribute.entity != nil || (attribute.parentElement != nil && attribute.parentElement !== self) {
+        throw ManagedObjectModelError.elementInUse(name: element.name, composite: name)
+      }
+      attributes.append(attribute)
+    }
+    adopt(attributes)
+  }
+
+  func adopt(_ attributes: [AttributeDescription]) {
+    for element in storedElements { element.parentElement = nil }
+    storedElements = attributes
+    for element in attributes { element.parentElement = self }
+  }
+
+  /// The element of a name. O(number of elements).
+  public func element(named name: String) -> AttributeDescription? { storedElements.first { $0.name == name } }
+
+  override func schema() throws -> AttributeSchema {
+    var result: AttributeSchema
+    if let compositeTypeName {
+      result = AttributeSchema(name, composite: compositeTypeName)
+    } else {
+      result = AttributeSchema(name, elements: try storedElements.map { try $0.schema() })
+    }
+    try fill(&result)
+    return result
+  }
+}
+
+extension AttributeDescription {
+  /// Whether `other` is somewhere among the elements. The tree cannot be cyclic, since every way to build it checks.
+  fileprivate func contains(_ other: AttributeDescription) -> Bool {
+    var pending: [AttributeDescription] = [self]
+    while let next = pending.popLast() {
+      guard let composite = next as? CompositeAttributeDescription else { continue }
+      for element in composite.elements {
+        if element === other { return true }
+        pending.append(element)
+      }
+    }
+    return false
+  }
+}

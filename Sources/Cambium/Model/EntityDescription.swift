@@ -1,0 +1,167 @@
+import CambiumEngine
+
+/// An entity of a model. Core Data: `NSEntityDescription`.
+///
+/// ``properties`` are the entity's own; the tables by name contain what it inherits as well. May be changed until the
+/// model is taken into use; see ``PropertyDescription``.
+public final class EntityDescription: @unchecked Sendable, ModelPart {
+  /// The name, unique in the model.
+  @ModelValue public var name: String = ""
+  /// The class of the objects; `nil` for ``ManagedObject``, or for the subclass that is first used for the entity by
+  /// ``ManagedObject/init(context:)`` or a typed fetch.
+  @ModelValue public var managedObjectClass: ManagedObject.Type?
+  @ModelValue var explicitClassName: String?
+  /// Whether there are no objects of the entity itself, only of its subentities.
+  @ModelValue public var isAbstract = false
+  /// What the application attaches to the entity. No part of the version hash.
+  @ModelValue public var userInfo: [String: String] = [:]
+  /// Changed to make versions differ that are otherwise equal.
+  @ModelValue public var versionHashModifier: String?
+  /// Key paths, in groups, whose values no two objects of the entity and its subentities may share.
+  @ModelValue public var uniquenessConstraints: [[String]] = []
+  @ModelValue var explicitRenamingIdentifier: String?
+  @ModelValue var superentityName: String?
+  private var storedProperties: [PropertyDescription] = []
+  private var storedSubentities: [EntityDescription] = []
+  private var storedIndexes: [FetchIndexDescription] = []
+  private weak var storedSuperentity: EntityDescription?
+  /// The model that the entity was given to.
+  public internal(set) weak var managedObjectModel: ManagedObjectModel?
+
+  /// An entity without name.
+  public init() {}
+
+  /// An entity with a name and properties of its own.
+  public convenience init(_ name: String, properties: [PropertyDescription] = []) {
+    self.init()
+    self.name = name
+    self.properties = properties
+  }
+
+  var modelInUse: ManagedObjectModel? { managedObjectModel?.modelInUse }
+
+  /// The name of the class of the objects.
+  public var managedObjectClassName: String {
+    get { explicitClassName ?? managedObjectClass.map { "\($0)" } ?? "ManagedObject" }
+    set { explicitClassName = newValue }
+  }
+
+  /// What the entity is matched by across versions: what it was called in the earlier model, if it was renamed since, or
+  /// its name.
+  public var renamingIdentifier: String? {
+    get { explicitRenamingIdentifier ?? name }
+    set { explicitRenamingIdentifier = newValue }
+  }
+
+  // MARK: Properties
+
+  /// The entity's own properties.
+  public var properties: [PropertyDescription] {
+    get { storedProperties }
+    set {
+      guard mayChange("properties") else { return }
+      for property in storedProperties { property.entity = nil }
+      storedProperties = newValue
+      for property in newValue { property.entity = self }
+    }
+  }
+
+  /// All properties by name, inherited ones included.
+  public var propertiesByName: [String: PropertyDescription] {
+    var result: [String: PropertyDescription] = [:]
+    for entity in lineage {
+      for property in entity.storedProperties where result[property.name] == nil { result[property.name] = property }
+    }
+    return result
+  }
+
+  /// All attributes by name, inherited ones included.
+  public var attributesByName: [String: AttributeDescription] {
+    propertiesByName.compactMapValues { $0 as? AttributeDescription }
+  }
+
+  /// All relationships by name, inherited ones included.
+  public var relationshipsByName: [String: RelationshipDescription] {
+    propertiesByName.compactMapValues { $0 as? RelationshipDescription }
+  }
+
+  /// The relationships, inherited ones included, whose destination is `entity`.
+  public func relationships(forDestination entity: EntityDescription) -> [RelationshipDescription] {
+    relationshipsByName.values.filter { $0.destinationEntity === entity }.sorted { $0.name < $1.name }
+  }
+
+  /// The entity's own fetch indexes.
+  public var indexes: [FetchIndexDescription] {
+    get { storedIndexes }
+    set {
+      guard mayChange("indexes") else { return }
+      for index in storedIndexes { index.entity = nil }
+      storedIndexes = newValue
+      for index in newValue { index.entity = self }
+    }
+  }
+
+  // MARK: Hierarchy
+
+  /// The entities whose parent this is.
+  public var subentities: [EntityDescription] {
+    get { storedSubentities }
+    set {
+      guard mayChange("subentities") else { return }
+      for entity in storedSubentities { entity.storedSuperentity = nil }
+      storedSubentities = newValue
+      for entity in newValue { entity.storedSuperentity = self }
+    }
+  }
+
+  /// The entities whose parent this is, by name.
+  public var subentitiesByName: [String: EntityDescription] {
+    Dictionary(subentities.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+  }
+
+  /// The parent entity.
+  public var superentity: EntityDescription? { storedSuperentity }
+
+  /// Whether the entity is `entity` or inherits from it.
+  public func isKindOf(entity: EntityDescription) -> Bool { lineage.contains { $0 === entity } }
+
+  /// The entity and its ancestors, the entity first. Ends where the hierarchy is (wrongly) cyclic.
+  private var lineage: [EntityDescription] {
+    var result: [EntityDescription] = []
+    var next: EntityDescription? = self
+    while let entity = next, !result.contains(where: { $0 === entity }) {
+      result.append(entity)
+      next = entity.superentity
+    }
+    return result
+  }
+
+  /// Attaches the entity below another that the model has, found by name.
+  func attach(to parent: EntityDescription) {
+    parent.storedSubentities.append(self)
+    storedSuperentity = parent
+  }
+
+  // MARK: Compiling
+
+  func schema() throws -> EntitySchema {
+    var result = EntitySchema(name, parent: superentity?.name ?? superentityName, abstract: isAbstract)
+    for property in storedProperties {
+      switch property {
+      case let attribute as AttributeDescription: result.attributes.append(try attribute.schema())
+      case let relationship as RelationshipDescription: result.relationships.append(try relationship.schema())
+      default:
+        throw CambiumError(
+          .invalidModel, "property '\(property.name)' is neither an attribute nor a relationship", entityName: name,
+          key: property.name)
+      }
+    }
+    result.indexes = storedIndexes.map { $0.schema() }
+    result.uniquenessConstraints = uniquenessConstraints.map { UniquenessConstraint($0) }
+    result.className = explicitClassName ?? managedObjectClass.map { "\($0)" }
+    result.renamingIdentifier = explicitRenamingIdentifier
+    result.versionHashModifier = versionHashModifier
+    result.userInfo = userInfo.engineEntries
+    return result
+  }
+}

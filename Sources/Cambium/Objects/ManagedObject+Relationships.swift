@@ -1,0 +1,150 @@
+import CambiumEngine
+
+// Both sides of a relationship are kept in step in memory.
+extension ManagedObject {
+  private func inverse(of r: RelationshipInfo, on other: ManagedObject) -> RelationshipInfo? {
+    guard let name = r.inverse?.name else { return nil }
+    return other.info.properties[name]?.relationship
+  }
+
+  private func object(_ id: ManagedObjectID?) throws -> ManagedObject? {
+    guard let id else { return nil }
+    return try requireContext().object(with: id)
+  }
+
+  /// Checks that an object may be a destination.
+  func checkDestination(_ object: ManagedObject, _ r: RelationshipInfo) throws {
+    let name = r.schema.name
+    guard object.managedObjectContext === managedObjectContext, managedObjectContext != nil else {
+      throw CambiumError(
+        .invalidArgument,
+        "'\(name)' of '\(entity.name)' cannot lead to an object of another context; use object(with:) on this one",
+        entityName: entity.name, key: name, objectID: object.objectID)
+    }
+    guard object.objectID.space === objectID.space else {
+      throw CambiumError(
+        .managedObjectExternalRelationship, "'\(name)' of '\(entity.name)' cannot lead to an object of another store",
+        entityName: entity.name, key: name, objectID: object.objectID)
+    }
+    guard let destination = objectID.space.info(named: r.schema.destination), object.info.isKind(of: destination) else {
+      throw CambiumError(
+        .invalidArgument,
+        "'\(name)' of '\(entity.name)' leads to '\(r.schema.destination)', not to '\(object.entity.name)'",
+        entityName: entity.name, key: name, objectID: object.objectID)
+    }
+  }
+
+  func assignToOne(_ new: ManagedObject?, _ r: RelationshipInfo) throws {
+    if let new { try checkDestination(new, r) }
+    let old = try object(try currentToOne(r))
+    if old === new { return }
+    if let old, let back = inverse(of: r, on: old) {
+      if back.isToMany { try old.recordRemove(objectID, back) } else { try old.recordToOne(back, nil) }
+    }
+    if let new, let back = inverse(of: r, on: new) {
+      if back.isToMany {
+        try new.recordAdd(objectID, back)
+      } else {
+        if let previous = try object(try new.currentToOne(back)), previous !== self { try previous.recordToOne(r, nil) }
+        try new.recordToOne(back, objectID)
+      }
+    }
+    try recordToOne(r, new?.objectID)
+  }
+
+  func addDestination(_ new: ManagedObject, _ r: RelationshipInfo) throws {
+    try checkDestination(new, r)
+    guard let back = inverse(of: r, on: new) else {
+      if try !contains(new.objectID, r) { try recordAdd(new.objectID, r) }
+      return
+    }
+    if back.isToMany {
+      guard try !contains(new.objectID, r) else { return }
+      try recordAdd(new.objectID, r)
+      if new !== self || back.schema.name != r.schema.name { try new.recordAdd(objectID, back) }
+    } else {
+      let previous = try object(try new.currentToOne(back))
+      if previous === self { return }
+      if let previous { try previous.recordRemove(new.objectID, r) }
+      try recordAdd(new.objectID, r)
+      try new.recordToOne(back, objectID)
+    }
+  }
+
+  func removeDestination(_ old: ManagedObject, _ r: RelationshipInfo) throws {
+    guard let back = inverse(of: r, on: old) else {
+      if try contains(old.objectID, r) { try recordRemove(old.objectID, r) }
+      return
+    }
+    if back.isToMany {
+      guard try contains(old.objectID, r) else { return }
+      try recordRemove(old.objectID, r)
+      if old !== self || back.schema.name != r.schema.name { try old.recordRemove(objectID, back) }
+    } else {
+      guard try old.currentToOne(back) == objectID else { return }
+      try recordRemove(old.objectID, r)
+      try old.recordToOne(back, nil)
+    }
+  }
+
+  func assignToMany(_ new: [ManagedObject], _ r: RelationshipInfo) throws {
+    for object in new { try checkDestination(object, r) }
+    var unique: [ManagedObject] = []
+    var seen = Set<ManagedObject>()
+    for object in new where seen.insert(object).inserted { unique.append(object) }
+    let context = try requireContext()
+    for id in try currentToMany(r) {
+      let old = context.object(with: id)
+      if !seen.contains(old) { try removeDestination(old, r) }
+    }
+    for object in unique { try addDestination(object, r) }
+    guard r.isOrdered else { return }
+    let ids = unique.map { $0.objectID }
+    if try currentToMany(r) != ids {
+      toManyChanges[r.schema.name] = .list(ids)
+      context.noteChange(of: self)
+    }
+  }
+
+  /// Adds an object to a to-many relationship, at the end if it is ordered, and keeps the other side in step. For an
+  /// unordered relationship whose inverse is to-one the present destinations are not read.
+  ///
+  /// - Throws: ``CambiumError/Code/unknownKey``; ``CambiumError/Code/invalidArgument`` for an object of another context or
+  ///   entity.
+  public func add(_ object: ManagedObject, toRelationship key: String) throws {
+    try addDestination(object, try toMany(key))
+  }
+
+  /// Takes an object out of a to-many relationship, and keeps the other side in step.
+  ///
+  /// - Throws: ``CambiumError/Code/unknownKey``.
+  public func remove(_ object: ManagedObject, fromRelationship key: String) throws {
+    try removeDestination(object, try toMany(key))
+  }
+
+  /// The number of destinations of a relationship, unsaved changes included. Builds no objects.
+  ///
+  /// - Throws: ``CambiumError/Code/unknownKey``; what reading throws.
+  public func count(ofRelationship key: String) throws -> Int {
+    guard let r = try property(key).relationship else { throw notARelationship(key) }
+    return r.isToMany ? try currentToMany(r).count : try currentToOne(r) == nil ? 0 : 1
+  }
+
+  /// The identifiers of the destinations of a relationship, unsaved changes included. Builds no objects.
+  ///
+  /// - Throws: ``CambiumError/Code/unknownKey``; what reading throws.
+  public func objectIDs(forRelationshipNamed key: String) throws -> [ManagedObjectID] {
+    guard let r = try property(key).relationship else { throw notARelationship(key) }
+    return r.isToMany ? try currentToMany(r) : try currentToOne(r).map { [$0] } ?? []
+  }
+
+  private func toMany(_ key: String) throws -> RelationshipInfo {
+    guard let r = try property(key).relationship, r.isToMany else { throw notARelationship(key) }
+    return r
+  }
+
+  private func notARelationship(_ key: String) -> CambiumError {
+    CambiumError(
+      .invalidArgument, "'\(key)' of '\(entity.name)' is not such a relationship", entityName: entity.name, key: key)
+  }
+}

@@ -1,0 +1,176 @@
+import CambiumEngine
+
+// How an object holds its values: the row as it came, with the changes over it.
+extension ManagedObject {
+  /// The context, or an error that says that there is none.
+  func requireContext() throws -> ManagedObjectContext {
+    guard let managedObjectContext else {
+      throw CambiumError(
+        .invalidArgument, "the object of '\(entity.name)' belongs to no context, or to one that is gone or was reset",
+        entityName: entity.name)
+    }
+    return managedObjectContext
+  }
+
+  func property(_ key: String) throws -> PropertyInfo {
+    guard let property = info.properties[key] else {
+      throw CambiumError(
+        .unknownKey, "entity '\(entity.name)' has no property '\(key)'", entityName: entity.name, key: key)
+    }
+    return property
+  }
+
+  /// Reads the row if that has not been done: fires the fault.
+  ///
+  /// - Throws: ``CambiumError/Code/managedObjectReferentialIntegrity`` if the row is gone.
+  func load() throws {
+    switch state {
+    case .loaded, .inserted, .detached: return
+    case .fault, .stale:
+      let context = try requireContext()
+      let wasFault = state == .fault
+      if row == nil {
+        let view = try context.view(of: objectID.space)
+        let found = try mapping { () throws(EngineError) in try view.row(objectID.reference) }
+        guard let found else {
+          throw CambiumError(
+            .managedObjectReferentialIntegrity, "there is no \(objectID) any more; it was deleted",
+            entityName: entity.name, objectID: objectID)
+        }
+        row = found
+      }
+      state = .loaded
+      if wasFault { awakeFromFetch() }
+    }
+  }
+
+  // MARK: Attributes
+
+  /// The value as saved; null for an object that is not.
+  func committedValue(_ attribute: AttributeSchema) throws -> Value {
+    try load()
+    guard let row else { return .null }
+    return try mapping { () throws(EngineError) in try row.value(attribute) }
+  }
+
+  func currentValue(_ attribute: AttributeSchema) throws -> Value {
+    if let changed = attributeChanges[attribute.name] { return changed }
+    return try committedValue(attribute)
+  }
+
+  func assign(_ value: Value, to attribute: AttributeSchema) throws {
+    if attributeChanges[attribute.name] == nil {
+      if try committedValue(attribute) == value, state != .inserted { return }
+    } else if attributeChanges[attribute.name] == value {
+      return
+    }
+    attributeChanges[attribute.name] = value
+    managedObjectContext?.noteChange(of: self)
+  }
+
+  // MARK: Relationships
+
+  func committedToOne(_ r: RelationshipInfo) throws -> ManagedObjectID? {
+    try load()
+    guard let row else { return nil }
+    return try mapping { () throws(EngineError) in try row.reference(r.schema) }
+      .map { ManagedObjectID(space: objectID.space, reference: $0) }
+  }
+
+  func currentToOne(_ r: RelationshipInfo) throws -> ManagedObjectID? {
+    if let changed = toOneChanges[r.schema.name] { return changed }
+    return try committedToOne(r)
+  }
+
+  func recordToOne(_ r: RelationshipInfo, _ id: ManagedObjectID?) throws {
+    guard try currentToOne(r) != id else { return }
+    toOneChanges.updateValue(id, forKey: r.schema.name)
+    managedObjectContext?.noteChange(of: self)
+  }
+
+  func committedToMany(_ r: RelationshipInfo) throws -> [ManagedObjectID] {
+    if state == .inserted || state == .detached { return [] }
+    let context = try requireContext()
+    let view = try context.view(of: objectID.space)
+    return try mapping { () throws(EngineError) in try view.related(objectID.reference, r.schema) }
+      .map { ManagedObjectID(space: objectID.space, reference: $0) }
+  }
+
+  /// The destinations, less the objects that the context will delete.
+  func currentToMany(_ r: RelationshipInfo) throws -> [ManagedObjectID] {
+    let change = toManyChanges[r.schema.name]
+    var ids: [ManagedObjectID]
+    if case .list(let list)? = change {
+      ids = list
+    } else {
+      ids = try committedToMany(r)
+      if let change { ids = change.applied(to: ids) }
+    }
+    if let context = managedObjectContext, !context.deleted.isEmpty { ids.removeAll { context.deleted[$0] != nil } }
+    return ids
+  }
+
+  func contains(_ id: ManagedObjectID, _ r: RelationshipInfo) throws -> Bool {
+    if case .delta(let added, let removed)? = toManyChanges[r.schema.name] {
+      if removed.contains(id) { return false }
+      if added.contains(id) { return true }
+    }
+    return try currentToMany(r).contains(id)
+  }
+
+  func recordAdd(_ id: ManagedObjectID, _ r: RelationshipInfo) throws {
+    if r.isOrdered {
+      let ids = try currentToMany(r)
+      guard !ids.contains(id) else { return }
+      toManyChanges[r.schema.name] = .list(ids + [id])
+    } else {
+      var (added, removed): ([ManagedObjectID], Set<ManagedObjectID>) = ([], [])
+      if case .delta(let a, let b)? = toManyChanges[r.schema.name] { (added, removed) = (a, b) }
+      if removed.remove(id) == nil { added.append(id) }
+      record(.delta(added: added, removed: removed), r)
+    }
+    managedObjectContext?.noteChange(of: self)
+  }
+
+  func recordRemove(_ id: ManagedObjectID, _ r: RelationshipInfo) throws {
+    if r.isOrdered {
+      let ids = try currentToMany(r)
+      guard ids.contains(id) else { return }
+      toManyChanges[r.schema.name] = .list(ids.filter { $0 != id })
+    } else {
+      var (added, removed): ([ManagedObjectID], Set<ManagedObjectID>) = ([], [])
+      if case .delta(let a, let b)? = toManyChanges[r.schema.name] { (added, removed) = (a, b) }
+      if let place = added.firstIndex(of: id) { added.remove(at: place) } else { removed.insert(id) }
+      record(.delta(added: added, removed: removed), r)
+    }
+    managedObjectContext?.noteChange(of: self)
+  }
+
+  private func record(_ change: ToManyChange, _ r: RelationshipInfo) {
+    toManyChanges[r.schema.name] = change.isEmpty ? nil : change
+  }
+
+  // MARK: Forgetting
+
+  /// Drops all changes.
+  func dropChanges() {
+    attributeChanges = [:]
+    toOneChanges = [:]
+    toManyChanges = [:]
+  }
+
+  /// Makes the object a fault again.
+  func turnIntoFault() {
+    dropChanges()
+    transients = [:]
+    row = nil
+    state = .fault
+  }
+
+  /// Takes the object out of its context.
+  func detach() {
+    managedObjectContext = nil
+    state = .detached
+    row = nil
+  }
+}

@@ -1,0 +1,104 @@
+import CambiumEngine
+
+extension ManagedObject {
+  /// Checks the rules of the model: of all properties, or of those that changed.
+  func validate(all: Bool) throws {
+    var errors: [CambiumError] = []
+    for property in info.ordered where !property.isTransient {
+      let name = property.name
+      switch property.kind {
+      case .attribute(let attribute, let rules):
+        guard all || attributeChanges[name] != nil else { continue }
+        check(try currentValue(attribute), rules, path: name, into: &errors)
+      case .relationship(let r) where r.isToMany:
+        guard all || toManyChanges[name] != nil else { continue }
+        guard !r.rules.isOptional || r.rules.minimumCount > 0 || r.rules.maximumCount > 0 else { continue }
+        check(count: try currentToMany(r).count, r.rules, into: &errors)
+      case .relationship(let r):
+        guard all || toOneChanges[name] != nil, !r.rules.isOptional else { continue }
+        if try currentToOne(r) == nil { errors.append(missing(name)) }
+      }
+    }
+    try throwing(errors)
+  }
+
+  /// Checks that no relationship denies the deletion.
+  func validateDeletion() throws {
+    var errors: [CambiumError] = []
+    for property in info.relationships {
+      guard let r = property.relationship, r.rules.deleteRule == .deny, !r.rules.isTransient else { continue }
+      let context = try requireContext()
+      let ids = r.isToMany ? try currentToMany(r) : try currentToOne(r).map { [$0] } ?? []
+      guard ids.contains(where: { context.deleted[$0] == nil && $0 != objectID }) else { continue }
+      errors.append(
+        error(
+          .validationRelationshipDeniedDelete, property.name,
+          "cannot be deleted while its '\(property.name)' has destinations; delete or move them first"))
+    }
+    try throwing(errors)
+  }
+
+  private func throwing(_ errors: [CambiumError]) throws {
+    guard let first = errors.first else { return }
+    guard errors.count > 1 else { throw first }
+    var result = error(.validationMultipleErrors, nil, "has \(errors.count) validation errors")
+    result.detailedErrors = errors
+    throw result
+  }
+
+  private func error(_ code: CambiumError.Code, _ key: String?, _ text: String) -> CambiumError {
+    CambiumError(code, "\(entity.name) \(objectID) \(text)", entityName: entity.name, key: key, objectID: objectID)
+  }
+
+  private func missing(_ path: String) -> CambiumError {
+    error(.validationMissingMandatoryProperty, path, "needs a value for '\(path)', which is not optional")
+  }
+
+  private func check(count: Int, _ rules: RelationshipSchema, into errors: inout [CambiumError]) {
+    if count == 0, rules.isOptional { return }
+    if count == 0, rules.minimumCount == 0 { return errors.append(missing(rules.name)) }
+    if count < Int(clamping: rules.minimumCount) {
+      errors.append(
+        error(
+          .validationRelationshipLacksMinimumCount, rules.name,
+          "has \(count) of at least \(rules.minimumCount) '\(rules.name)'"))
+    } else if rules.maximumCount > 0, count > Int(clamping: rules.maximumCount) {
+      errors.append(
+        error(
+          .validationRelationshipExceedsMaximumCount, rules.name,
+          "has \(count) of at most \(rules.maximumCount) '\(rules.name)'"))
+    }
+  }
+
+  private func check(_ value: Value, _ rules: AttributeSchema, path: String, into errors: inout [CambiumError]) {
+    if value.isNull {
+      if !rules.isOptional { errors.append(missing(path)) }
+      return
+    }
+    if case .composite(let composite) = value {
+      for element in rules.elements {
+        check(composite[element.name] ?? .null, element, path: path + "." + element.name, into: &errors)
+      }
+      return
+    }
+    let measured: Value
+    let tooSmall: CambiumError.Code
+    let tooLarge: CambiumError.Code
+    switch value {
+    case .string(let text):
+      measured = .integer(Int64(text.count))
+      (tooSmall, tooLarge) = (.validationStringTooShort, .validationStringTooLong)
+    case .binary(let bytes):
+      measured = .integer(Int64(bytes.count))
+      (tooSmall, tooLarge) = (.validationNumberTooSmall, .validationNumberTooLarge)
+    case .date: (measured, tooSmall, tooLarge) = (value, .validationDateTooSoon, .validationDateTooLate)
+    default: (measured, tooSmall, tooLarge) = (value, .validationNumberTooSmall, .validationNumberTooLarge)
+    }
+    if measured.compare(to: rules.minimum) == .less {
+      errors.append(error(tooSmall, path, "has a value of '\(path)' below the least allowed"))
+    }
+    if measured.compare(to: rules.maximum) == .greater {
+      errors.append(error(tooLarge, path, "has a value of '\(path)' above the greatest allowed"))
+    }
+  }
+}

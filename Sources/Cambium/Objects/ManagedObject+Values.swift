@@ -1,0 +1,303 @@
+import CambiumEngine
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+extension ManagedObject {
+  // MARK: By key
+
+  /// The value of a property.
+  ///
+  /// Attributes give Foundation values: integers of 16, 32 and 64 bits as `Int` (64 bits as `Int64` where `Int` has 32),
+  /// `Double`, `Float`, `Bool`, `Decimal`, `String`, `Date`, `Data`, `UUID`, `URL`, ``ManagedObjectID``; composites
+  /// `[String: Any]` with the elements that have a value. Relationships give a ``ManagedObject``, a
+  /// `Set<ManagedObject>`, or, if ordered, a `[ManagedObject]`. Fires the fault.
+  ///
+  /// `nil` as well where ``get(_:)`` throws; the error is noted in ``ManagedObjectContext/recordedErrors``.
+  public func value(forKey key: String) -> Any? {
+    do { return try get(key) } catch {
+      managedObjectContext?.record(error, losesChange: false)
+      return nil
+    }
+  }
+
+  /// Sets a property: see ``set(_:forKey:)``. Where that throws, the object stays as it is, and the error is noted in
+  /// ``ManagedObjectContext/recordedErrors`` and thrown by the next save.
+  public func setValue(_ value: Any?, forKey key: String) {
+    do { try set(value, forKey: key) } catch { managedObjectContext?.record(error, losesChange: true) }
+  }
+
+  /// The value of a property, as ``value(forKey:)``.
+  ///
+  /// - Throws: ``CambiumError/Code/unknownKey``; ``CambiumError/Code/managedObjectReferentialIntegrity`` if the row is gone;
+  ///   what reading the store throws.
+  public func get(_ key: String) throws -> Any? {
+    let property = try property(key)
+    if property.isTransient { return transients[key] }
+    switch property.kind {
+    case .attribute(let attribute, _):
+      return try currentValue(attribute).foundation(type: attribute.type, objects: objectID.space)
+    case .relationship(let r): return try destinations(r)
+    }
+  }
+
+  private func destinations(_ r: RelationshipInfo) throws -> Any? {
+    let context = try requireContext()
+    guard r.isToMany else { return try currentToOne(r).map { context.object(with: $0) } }
+    let objects = try currentToMany(r).map { context.object(with: $0) }
+    return r.isOrdered ? objects : Set(objects)
+  }
+
+  /// Sets a property to a value of the types that ``value(forKey:)`` gives, `nil` for none. Numbers of other types are
+  /// taken if the attribute holds them without loss; a to-many relationship takes a set or an array.
+  ///
+  /// A composite takes a `[String: Any]` dictionary, nested for nested composites, or a ``CompositeRepresentable``. An
+  /// element that is missing or `nil` becomes null; an element that the composite does not have, or a value that its
+  /// element cannot hold, is refused as a whole.
+  ///
+  /// - Throws: ``CambiumError/Code/unknownKey``; ``CambiumError/Code/invalidArgument`` for a value that the property cannot
+  ///   hold (Core Data: `NSInvalidArgumentException`), with the key path of the element in question; the object is
+  ///   unchanged then.
+  public func set(_ value: Any?, forKey key: String) throws {
+    let property = try property(key)
+    if property.isTransient {
+      transients[key] = unwrapped(value)
+      return
+    }
+    switch property.kind {
+    case .attribute(let attribute, _):
+      try assign(try attribute.accept(value, path: key, entity: entity.name), to: attribute)
+    case .relationship(let r) where r.isToMany:
+      guard let value = unwrapped(value) else { return try assignToMany([], r) }
+      if let objects = value as? [ManagedObject] {
+        try assignToMany(objects, r)
+      } else if let objects = value as? Set<ManagedObject> {
+        try assignToMany(objects.sorted { $0.objectID.reference < $1.objectID.reference }, r)
+      } else {
+        throw misfit(value, key, "a set or array of objects")
+      }
+    case .relationship(let r):
+      guard let value = unwrapped(value) else { return try assignToOne(nil, r) }
+      guard let object = value as? ManagedObject else { throw misfit(value, key, "an object") }
+      try assignToOne(object, r)
+    }
+  }
+
+  private func misfit(_ value: Any, _ key: String, _ expected: String) -> CambiumError {
+    CambiumError(
+      .invalidArgument, "'\(key)' of '\(entity.name)' takes \(expected), not a \(type(of: value))",
+      entityName: entity.name, key: key)
+  }
+
+  /// The value of a property; `nil` where ``value(forKey:)`` gives `nil`.
+  public subscript(key: String) -> Any? {
+    get { value(forKey: key) }
+    set { setValue(newValue, forKey: key) }
+  }
+
+  /// The value of an attribute as a Swift type, without boxing it; `nil` if there is none, or it is of another kind.
+  ///
+  /// - Throws: ``CambiumError/Code/unknownKey``, also for a relationship; what reading throws.
+  public func get<T: AttributeRepresentable>(_ key: String, as type: T.Type) throws -> T? {
+    let property = try property(key)
+    if property.isTransient { return transients[key] as? T }
+    guard let attribute = property.attribute else {
+      throw CambiumError(
+        .unknownKey, "'\(key)' of '\(entity.name)' is a relationship", entityName: entity.name, key: key)
+    }
+    return T(attributeValue: try currentValue(attribute))
+  }
+
+  // MARK: By key path
+
+  /// The value at the end of a key path through to-one relationships and composites, such as
+  /// `aircraft.colorScheme.primary`; `nil` if there is none on the way. Through a to-many relationship, the array of what
+  /// its destinations give. Where Core Data raises, `nil`, and the error is noted.
+  public func value(forKeyPath keyPath: String) -> Any? {
+    do { return try get(keyPath: keyPath) } catch {
+      managedObjectContext?.record(error, losesChange: false)
+      return nil
+    }
+  }
+
+  /// The value at the end of a key path; see ``value(forKeyPath:)``.
+  ///
+  /// - Throws: ``CambiumError/Code/unknownKey``; what reading throws.
+  public func get(keyPath: String) throws -> Any? {
+    let (key, rest) = split(keyPath)
+    guard let rest else { return try get(key) }
+    let property = try property(key)
+    if let attribute = property.attribute {
+      let path = try elementPath(rest, attribute, keyPath)
+      return element(rest, of: try currentValue(attribute))
+        .foundation(type: path.type, objects: objectID.space)
+    }
+    switch try get(key) {
+    case let object as ManagedObject: return try object.get(keyPath: rest)
+    case let objects as [ManagedObject]: return try objects.map { try $0.get(keyPath: rest) as Any }
+    case let objects as Set<ManagedObject>: return try objects.map { try $0.get(keyPath: rest) as Any }
+    default: return nil
+    }
+  }
+
+  /// Sets the value at the end of a key path through to-one relationships, or an element of a composite, whose other
+  /// elements stay.
+  ///
+  /// - Throws: as ``set(_:forKey:)``; ``CambiumError/Code/invalidArgument`` if a relationship on the way is empty.
+  public func set(_ value: Any?, forKeyPath keyPath: String) throws {
+    let (key, rest) = split(keyPath)
+    guard let rest else { return try set(value, forKey: key) }
+    let property = try property(key)
+    if let attribute = property.attribute {
+      let target = try elementPath(rest, attribute, keyPath)
+      let new = try target.accept(value, path: keyPath, entity: entity.name)
+      let changed = replacing(rest, with: new, in: try currentValue(attribute))
+      guard let coerced = attribute.coerce(changed) else { throw misfit(value as Any, keyPath, "another value") }
+      return try assign(coerced, to: attribute)
+    }
+    guard let object = try get(key) as? ManagedObject else {
+      throw CambiumError(
+        .invalidArgument, "there is no object at '\(key)' to set '\(rest)' of", entityName: entity.name, key: keyPath)
+    }
+    try object.set(value, forKeyPath: rest)
+  }
+
+  /// Sets the value at the end of a key path: see ``set(_:forKeyPath:)``. Where that throws, the error is noted and thrown
+  /// by the next save.
+  public func setValue(_ value: Any?, forKeyPath keyPath: String) {
+    do { try set(value, forKeyPath: keyPath) } catch { managedObjectContext?.record(error, losesChange: true) }
+  }
+
+  private func split(_ keyPath: String) -> (key: String, rest: String?) {
+    guard let dot = keyPath.firstIndex(of: ".") else { return (keyPath, nil) }
+    return (String(keyPath[..<dot]), String(keyPath[keyPath.index(after: dot)...]))
+  }
+
+  private func elementPath(_ path: String, _ attribute: AttributeSchema, _ whole: String) throws -> AttributeSchema {
+    var current = attribute
+    for part in path.split(separator: ".", omittingEmptySubsequences: false) {
+      guard let element = current.element(named: String(part)) else {
+        throw CambiumError(
+          .unknownKey, "'\(whole)' of '\(entity.name)' does not exist: there is no element '\(part)'",
+          entityName: entity.name, key: whole)
+      }
+      current = element
+    }
+    return current
+  }
+
+  private func element(_ path: String, of value: Value) -> Value {
+    var current = value
+    for part in path.split(separator: ".") {
+      guard case .composite(let composite) = current else { return .null }
+      current = composite[String(part)] ?? .null
+    }
+    return current
+  }
+
+  /// The value with an element replaced; composites on the way that are null come into being. As deep as the schema.
+  private func replacing(_ path: String, with new: Value, in value: Value) -> Value {
+    let (key, rest) = split(path)
+    var composite = CompositeValue(names: [], values: [])
+    if case .composite(let present) = value { composite = present }
+    composite[key] = rest.map { replacing($0, with: new, in: composite[key] ?? .null) } ?? new
+    return .composite(composite)
+  }
+
+  // MARK: Composites
+
+  /// The value of a composite attribute as a Swift type; `nil` if there is none, if the key is of no composite, or if the
+  /// type refuses the elements. A key path reaches nested composites.
+  public func composite<C: CompositeRepresentable>(_ type: C.Type, forKey key: String) -> C? {
+    (value(forKeyPath: key) as? [String: Any]).flatMap { C(compositeValues: $0) }
+  }
+
+  /// Sets a composite attribute from a Swift type; `nil` for none. Where ``set(_:forKey:)`` throws, the error is noted and
+  /// thrown by the next save.
+  public func setComposite<C: CompositeRepresentable>(_ composite: C?, forKey key: String) {
+    setValue(composite?.compositeValues, forKeyPath: key)
+  }
+
+  // MARK: Changes
+
+  /// The properties that were changed since the object was last read or saved, with their present values. Reads nothing
+  /// but to-many relationships that were changed.
+  public func changedValues() -> [String: Any?] {
+    var result: [String: Any?] = [:]
+    for key in changedKeys { result.updateValue(value(forKey: key), forKey: key) }
+    return result
+  }
+
+  /// The names of the changed properties, in order.
+  var changedKeys: [String] {
+    var keys = [String](attributeChanges.keys)
+    keys += toOneChanges.keys
+    keys += toManyChanges.keys
+    return keys.sorted()
+  }
+
+  /// The values of properties as they were last read or saved; `nil` keys for all. Every key that was asked for is in
+  /// the result. For an inserted object all values are `nil`.
+  public func committedValues(forKeys keys: [String]?) -> [String: Any?] {
+    var result: [String: Any?] = [:]
+    for key in keys ?? info.ordered.filter({ !$0.isTransient }).map({ $0.name }) {
+      do { result.updateValue(try committed(key), forKey: key) } catch {
+        managedObjectContext?.record(error, losesChange: false)
+        result.updateValue(nil, forKey: key)
+      }
+    }
+    return result
+  }
+
+  private func committed(_ key: String) throws -> Any? {
+    let property = try property(key)
+    if property.isTransient || state == .inserted { return nil }
+    let context = try requireContext()
+    switch property.kind {
+    case .attribute(let attribute, _):
+      return try committedValue(attribute).foundation(type: attribute.type, objects: objectID.space)
+    case .relationship(let r) where r.isToMany:
+      let objects = try committedToMany(r).map { context.object(with: $0) }
+      return r.isOrdered ? objects : Set(objects)
+    case .relationship(let r): return try committedToOne(r).map { context.object(with: $0) }
+    }
+  }
+
+  // MARK: For predicates
+
+  /// What a predicate or order reads at a key path: unsaved changes included; a list through a to-many relationship.
+  func engineValue(keyPath: String) throws -> Value {
+    let (key, rest) = split(keyPath)
+    if key == "self" || key == "SELF" {
+      if let rest { return try engineValue(keyPath: rest) }
+      return .reference(objectID.reference)
+    }
+    if key == "objectID" { return .reference(objectID.reference) }
+    let property = try property(key)
+    switch property.kind {
+    case .attribute(let attribute, _):
+      if property.isTransient { return .null }
+      let value = try currentValue(attribute)
+      return rest.map { element($0, of: value) } ?? value
+    case .relationship(let r):
+      if r.isToMany {
+        var values: [Value] = []
+        for id in try currentToMany(r) {
+          guard let rest else {
+            values.append(.reference(id.reference))
+            continue
+          }
+          let value = try requireContext().object(with: id).engineValue(keyPath: rest)
+          if case .list(let inner) = value { values += inner } else { values.append(value) }
+        }
+        return .list(values)
+      }
+      guard let id = try currentToOne(r) else { return .null }
+      guard let rest else { return .reference(id.reference) }
+      return try requireContext().object(with: id).engineValue(keyPath: rest)
+    }
+  }
+}

@@ -1,0 +1,168 @@
+import CambiumEngine
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// An object of an entity, in a context. Core Data: `NSManagedObject`.
+///
+/// Use an object where its context is used: on the main thread for a main-queue context, else within
+/// ``ManagedObjectContext/perform(_:)`` or ``ManagedObjectContext/performAndWait(_:)``. Two objects are equal if they are
+/// the same instance; a context has one instance for each row.
+///
+/// A **fault** is an object whose row has not been read. The row is read at the first access to a property, and kept as
+/// the bytes that it is; values are decoded when they are asked for. Changes lie over it until they are saved.
+///
+/// Where Core Data raises an exception (an unknown key, a value of the wrong type, an object whose row is gone), the
+/// methods called as in Core Data answer `nil` or leave the object as it is, and note the error in
+/// ``ManagedObjectContext/recordedErrors``; the next save throws it if a change was lost. ``get(_:)`` and ``set(_:forKey:)``
+/// throw at once.
+open class ManagedObject {
+  enum State {
+    /// Not in the store yet.
+    case inserted
+    /// The row has not been shown to the application yet; it may have been read.
+    case fault
+    /// The row is there.
+    case loaded
+    /// The object was just saved, and its new row will be read when it is needed.
+    case stale
+    /// The object belongs to no context.
+    case detached
+  }
+
+  /// The context; `nil` for an object that was not inserted into one, or whose context is gone or was reset.
+  public internal(set) weak var managedObjectContext: ManagedObjectContext?
+  /// The entity.
+  public let entity: EntityDescription
+  /// The identifier: temporary until the object is saved.
+  public internal(set) var objectID: ManagedObjectID
+  /// Whether the object will be deleted by the next save, or was.
+  public internal(set) var isDeleted = false
+  var info: EntityInfo
+  var state: State
+  var row: Row?
+  var attributeChanges: [String: Value] = [:]
+  var toOneChanges: [String: ManagedObjectID?] = [:]
+  var toManyChanges: [String: ToManyChange] = [:]
+  var transients: [String: Any] = [:]
+  /// Places the object among the changed ones in the order in which they came.
+  var changeOrder: UInt64 = 0
+
+  /// Makes an object and, if there is a context, inserts it.
+  ///
+  /// An entity that is not of the context's stores makes an object that is of no use; the context notes
+  /// ``CambiumError/Code/invalidArgument``, and its next save throws it.
+  public required init(entity: EntityDescription, insertInto context: ManagedObjectContext?) {
+    self.entity = entity
+    let store = context?.persistentStoreCoordinator.store(forEntity: entity.name)
+    let found = store?.space.info(named: entity.name)
+    info = found ?? EntityInfo.unknown
+    objectID = ManagedObjectID.temporary(found?.schema.id ?? 0, in: store?.space ?? StoreSpace.none)
+    state = .detached
+    guard let context else { return }
+    guard found != nil else {
+      context.record(
+        CambiumError(
+          .invalidArgument,
+          "entity '\(entity.name)' is not in any of the context's stores; load the stores first, and use the model's "
+            + "entity", entityName: entity.name), losesChange: true)
+      return
+    }
+    if entity.isAbstract {
+      context.record(
+        CambiumError(
+          .invalidArgument, "entity '\(entity.name)' is abstract: insert an object of one of its subentities",
+          entityName: entity.name), losesChange: true)
+      return
+    }
+    context.adoptInserted(self)
+  }
+
+  /// Inserts a new object of the entity of this class: the one that names the class, or is called like it.
+  public convenience init(context: ManagedObjectContext) {
+    let entity = context.entityDescription(for: Self.self)
+    context.persistentStoreCoordinator.note(Self.self, for: entity.name)
+    self.init(entity: entity, insertInto: context)
+  }
+
+  /// Makes this the object of a row that is in the store.
+  func become(_ id: ManagedObjectID, _ info: EntityInfo, in context: ManagedObjectContext) {
+    self.info = info
+    objectID = id
+    state = .fault
+    managedObjectContext = context
+  }
+
+  // MARK: State
+
+  /// Whether the object will be put into the store by the next save.
+  public var isInserted: Bool { state == .inserted && !isDeleted }
+
+  /// Whether the object is in the store and has unsaved changes.
+  public var isUpdated: Bool {
+    state != .inserted && !isDeleted
+      && !(attributeChanges.isEmpty && toOneChanges.isEmpty && toManyChanges.isEmpty)
+  }
+
+  /// Whether the next save would insert, update or delete the object.
+  public var hasChanges: Bool {
+    guard let managedObjectContext else { return false }
+    return isInserted || isUpdated || managedObjectContext.deleted[objectID] != nil
+  }
+
+  /// Whether the row has not been read yet. Asking does not read it.
+  public var isFault: Bool { state == .fault }
+
+  // MARK: Hooks
+
+  /// Called once, when the object was inserted into a context. Set initial values here.
+  open func awakeFromInsert() {}
+
+  /// Called when the object's row was read.
+  open func awakeFromFetch() {}
+
+  /// Called before a save that concerns the object, again if it or another such method changes something.
+  open func willSave() {}
+
+  /// Called after a save that concerned the object.
+  open func didSave() {}
+
+  /// Called when the object is about to be deleted, its relationships still there.
+  open func prepareForDeletion() {}
+
+  /// Checks a new object before it is saved. Overriding methods call this one.
+  ///
+  /// - Throws: the validation error, or ``CambiumError/Code/validationMultipleErrors``.
+  open func validateForInsert() throws { try validate(all: true) }
+
+  /// Checks a changed object before it is saved: the properties that changed. Overriding methods call this one.
+  ///
+  /// - Throws: as ``validateForInsert()``.
+  open func validateForUpdate() throws { try validate(all: false) }
+
+  /// Checks that an object may be deleted. Overriding methods call this one.
+  ///
+  /// - Throws: ``CambiumError/Code/validationRelationshipDeniedDelete``.
+  open func validateForDelete() throws { try validateDeletion() }
+
+  /// A request for the objects of the entity of this class, by the class's name.
+  public class func fetchRequest() -> FetchRequest<ManagedObject> {
+    FetchRequest<ManagedObject>(entityName: "\(Self.self)")
+  }
+}
+
+extension ManagedObject: Hashable {
+  /// Whether both are the same instance.
+  public static func == (a: ManagedObject, b: ManagedObject) -> Bool { a === b }
+
+  /// Hashes the instance.
+  public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
+}
+
+extension ManagedObject: CustomStringConvertible {
+  /// The entity, the identifier and the changes; reads nothing from the store.
+  public var description: String { "<\(entity.name) \(objectID)\(isFault ? " fault" : "") \(changedValues())>" }
+}

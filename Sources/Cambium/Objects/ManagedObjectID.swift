@@ -1,0 +1,72 @@
+import CambiumEngine
+import CambiumKernel
+import Synchronization
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// Names an object, in any context and process. Core Data: `NSManagedObjectID`.
+///
+/// The identifier of an inserted object is temporary until the object is saved (or ``ManagedObjectContext/
+/// obtainPermanentIDs(for:)``); the object has another one then.
+public struct ManagedObjectID: Hashable, Sendable {
+  let space: StoreSpace
+  let reference: ObjectReference
+
+  /// The row from which temporary identifiers are counted. No store ever comes to it.
+  static let firstTemporaryRow: UInt64 = 1 << 63
+  private static let temporaryRows = Atomic<UInt64>(0)
+
+  init(space: StoreSpace, reference: ObjectReference) {
+    self.space = space
+    self.reference = reference
+  }
+
+  static func temporary(_ entity: UInt32, in space: StoreSpace) -> ManagedObjectID {
+    let number = temporaryRows.add(1, ordering: .relaxed).newValue
+    return ManagedObjectID(space: space, reference: ObjectReference(entity: entity, row: firstTemporaryRow | number))
+  }
+
+  /// Whether the object has not been saved yet.
+  public var isTemporaryID: Bool { reference.row >= Self.firstTemporaryRow }
+
+  /// The entity of the object.
+  public var entity: EntityDescription? { space.info(reference.entity)?.description }
+
+  /// The name of the object's entity.
+  public var entityName: String { space.info(reference.entity)?.name ?? "\(reference.entity)" }
+
+  /// The identifier of the store that the object is in, or was inserted for.
+  public var storeIdentifier: String { space.identifier }
+
+  /// `x-cambium://<store>/<entity>/p<row>`; for a temporary identifier `x-cambium:///<entity>/t<number>`.
+  ///
+  /// ``PersistentStoreCoordinator/managedObjectID(forURIRepresentation:)`` reads it, in any process that has the store
+  /// open.
+  public var uriRepresentation: URL {
+    let text =
+      isTemporaryID
+      ? "x-cambium:///\(entityName)/t\(reference.row - Self.firstTemporaryRow)"
+      : "x-cambium://\(space.identifier)/\(entityName)/p\(reference.row)"
+    return URL(string: text) ?? URL(fileURLWithPath: text)
+  }
+
+  /// Whether both name the same object.
+  public static func == (a: ManagedObjectID, b: ManagedObjectID) -> Bool {
+    a.reference == b.reference && (a.space === b.space || a.space.identifier == b.space.identifier)
+  }
+
+  /// Hashes what `==` compares, less the store.
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(reference.row)
+    hasher.combine(reference.entity)
+  }
+}
+
+extension ManagedObjectID: CustomStringConvertible {
+  /// The URI.
+  public var description: String { uriRepresentation.absoluteString }
+}

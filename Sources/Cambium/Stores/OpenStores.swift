@@ -1,0 +1,78 @@
+import CambiumEngine
+import CambiumKernel
+import CambiumSystem
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// The files that this process has open: two coordinators on one file share an engine.
+enum OpenStores {
+  private static let registry = StoreRegistry<EntityStore>()
+  /// Held while a file is made, so that one that asks for it meanwhile waits instead of finding it locked.
+  private static let creating = StateLock()
+
+  /// Opens the file, or makes it if there is none.
+  static func open(_ description: PersistentStoreDescription, path: String, model: () throws -> Schema) throws
+    -> EntityStore
+  {
+    let options = description.storeOptions
+    do { return try existing(path, options) } catch let error as StoreError {
+      guard error.meansNoSuchFile || error == .busy else { throw error }
+      if error.meansNoSuchFile, options.isReadOnly { throw error }
+    }
+    let schema = try model()
+    return try creating.locked {
+      do { return try existing(path, options) } catch let error as StoreError {
+        guard error.meansNoSuchFile else { throw error }
+      }
+      return try create(path, options, schema)
+    }
+  }
+
+  /// Gives up one use of a store; the last one closes the file.
+  static func close(_ store: EntityStore) throws {
+    var failure: EngineError?
+    try registry.release(store) { (store) throws(StoreError) in
+      do throws(EngineError) { try store.close() } catch { failure = error }
+    }
+    if let failure { throw failure }
+  }
+
+  private static func existing(_ path: String, _ options: StoreOptions) throws -> EntityStore {
+    var failure: EngineError?
+    do {
+      return try registry.open(path: path, access: options.isReadOnly ? .readOnly : .readWrite) {
+        (device) throws(StoreError) in
+        let kernel = try Store.open(on: device, environment: SystemEnvironment(), options: options)
+        do throws(EngineError) { return try EntityStore.open(kernel) } catch {
+          failure = error
+          try? kernel.close()
+          throw .misuse("the engine could not open the store")
+        }
+      }
+    } catch {
+      throw failure ?? error as any Error
+    }
+  }
+
+  private static func create(_ path: String, _ options: StoreOptions, _ schema: Schema) throws -> EntityStore {
+    var made: EntityStore?
+    var failure: EngineError?
+    do {
+      let device = try FileDevice.create(at: path) { (device) throws(StoreError) in
+        let kernel = try Store.create(on: device, environment: SystemEnvironment(), options: options)
+        do throws(EngineError) { made = try EntityStore.create(in: kernel, schema: schema) } catch {
+          failure = error
+          throw .misuse("the engine could not make the store")
+        }
+      }
+      guard let made else { throw StoreError.misuse("the store was not made") }
+      return try registry.acquire(device.identity) { () throws(StoreError) in made }
+    } catch {
+      throw failure ?? error
+    }
+  }
+}

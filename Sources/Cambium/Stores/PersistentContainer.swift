@@ -1,0 +1,90 @@
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// A model, its stores and a context for the main thread, set up together. Core Data: `NSPersistentContainer`.
+///
+///     let container = PersistentContainer(name: "Flights", managedObjectModel: model)
+///     try container.loadPersistentStores()
+///     let context = container.viewContext
+///
+/// Set ``persistentStoreDescriptions`` before loading, on one thread. The rest is thread-safe.
+open class PersistentContainer: @unchecked Sendable {
+  /// The name, after which the file in ``defaultDirectoryURL()`` is called.
+  public let name: String
+  /// The model.
+  public let managedObjectModel: ManagedObjectModel
+  /// The coordinator of the stores.
+  public let persistentStoreCoordinator: PersistentStoreCoordinator
+  /// A context for the main thread.
+  public let viewContext: ManagedObjectContext
+  /// The stores to load: at first one file called `<name>.cambium` in ``defaultDirectoryURL()``.
+  public var persistentStoreDescriptions: [PersistentStoreDescription]
+
+  /// A container whose stores are not loaded yet.
+  public init(name: String, managedObjectModel: ManagedObjectModel) {
+    self.name = name
+    self.managedObjectModel = managedObjectModel
+    persistentStoreCoordinator = PersistentStoreCoordinator(managedObjectModel: managedObjectModel)
+    viewContext = ManagedObjectContext(
+      concurrencyType: .mainQueue, persistentStoreCoordinator: persistentStoreCoordinator)
+    persistentStoreDescriptions = [
+      PersistentStoreDescription(url: Self.defaultDirectoryURL().appendingPathComponent(name + ".cambium"))
+    ]
+  }
+
+  /// Where stores are kept unless a description says otherwise: the user's application support directory, or what the
+  /// platform has in its place.
+  open class func defaultDirectoryURL() -> URL {
+    let support = try? FileManager.default.url(
+      for: .applicationSupportDirectory, in: .userDomainMask, appropriateFor: nil, create: true)
+    return support ?? FileManager.default.temporaryDirectory
+  }
+
+  /// Opens the stores; when it returns, they are open.
+  ///
+  /// - Throws: as ``PersistentStoreCoordinator/addPersistentStore(_:)``. Stores opened before stay open.
+  public func loadPersistentStores() throws {
+    for description in persistentStoreDescriptions { try persistentStoreCoordinator.addPersistentStore(description) }
+  }
+
+  /// Opens the stores, and calls the handler once for each, with what went wrong if anything did. Descriptions that
+  /// want it are loaded in the background, the others before this returns.
+  public func loadPersistentStores(
+    completionHandler: @escaping @Sendable (PersistentStoreDescription, (any Error)?) -> Void
+  ) {
+    let coordinator = persistentStoreCoordinator
+    for description in persistentStoreDescriptions {
+      let load: @Sendable () -> Void = {
+        do {
+          try coordinator.addPersistentStore(description)
+          completionHandler(description, nil)
+        } catch {
+          completionHandler(description, error)
+        }
+      }
+      if description.shouldAddStoreAsynchronously { Task.detached { load() } } else { load() }
+    }
+  }
+
+  /// A new context with a private queue.
+  open func newBackgroundContext() -> ManagedObjectContext {
+    ManagedObjectContext(concurrencyType: .privateQueue, persistentStoreCoordinator: persistentStoreCoordinator)
+  }
+
+  /// Runs a block with a new context, on the context's queue.
+  public func performBackgroundTask<R: Sendable>(
+    _ block: @escaping @Sendable (ManagedObjectContext) throws -> R
+  ) async throws -> R {
+    let context = newBackgroundContext()
+    return try await context.perform { try block(context) }
+  }
+
+  /// Starts a block with a new context, on the context's queue.
+  public func performBackgroundTask(_ block: @escaping @Sendable (ManagedObjectContext) -> Void) {
+    let context = newBackgroundContext()
+    context.perform { block(context) }
+  }
+}

@@ -1,0 +1,172 @@
+import CambiumEngine
+import CambiumKernel
+import CambiumSystem
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// The stores of a model that contexts work on. Core Data: `NSPersistentStoreCoordinator`. Thread-safe.
+public final class PersistentStoreCoordinator: @unchecked Sendable {
+  // `@unchecked`: `stores` and `classes` are touched with `lock` held only.
+  /// The model, which is in use from the first store on.
+  public let managedObjectModel: ManagedObjectModel
+  private let lock = StateLock()
+  private var stores: [PersistentStore] = []
+  private var classes: [String: ManagedObject.Type] = [:]
+
+  /// A coordinator without stores.
+  public init(managedObjectModel: ManagedObjectModel) { self.managedObjectModel = managedObjectModel }
+
+  /// The stores, in the order in which they were added.
+  public var persistentStores: [PersistentStore] { lock.locked { stores } }
+
+  // MARK: Opening
+
+  /// Opens a store. If the file is missing, it is made with the model.
+  ///
+  /// - Throws: ``CambiumError/Code/persistentStoreIncompatibleVersionHash`` if the store holds another model, with the
+  ///   entities that differ; ``CambiumError/Code/persistentStoreOpen`` if the file cannot be opened;
+  ///   ``CambiumError/Code/invalidModel``.
+  @discardableResult
+  public func addPersistentStore(_ description: PersistentStoreDescription) throws -> PersistentStore {
+    let model = try managedObjectModel.takeIntoUse()
+    if let name = description.configuration, managedObjectModel.entities(forConfigurationName: name) == nil {
+      throw CambiumError(.persistentStoreOpen, "the model has no configuration '\(name)'")
+    }
+    let engine: EntityStore
+    do { engine = try open(description, model) } catch {
+      var result: CambiumError
+      switch error {
+      case let error as CambiumError: result = error
+      case let error as EngineError: result = CambiumError(error, during: .persistentStoreOpen)
+      case let error as StoreError: result = CambiumError(error, during: .persistentStoreOpen)
+      default: result = CambiumError(.persistentStoreOpen, "\(error)", underlying: [error])
+      }
+      result.storeURL = description.url
+      throw result
+    }
+    do {
+      let space = try space(for: engine, description)
+      let store = PersistentStore(description, engine: engine, space: space)
+      lock.locked { stores.append(store) }
+      return store
+    } catch {
+      if description.type == .file { try? OpenStores.close(engine) }
+      throw error
+    }
+  }
+
+  /// Opens a store by its parts; see ``addPersistentStore(_:)``.
+  @discardableResult
+  public func addPersistentStore(
+    type: PersistentStoreType, configuration: String? = nil, at url: URL? = nil, durability: Durability = .full,
+    isReadOnly: Bool = false
+  ) throws -> PersistentStore {
+    let description = PersistentStoreDescription(type: type)
+    description.configuration = configuration
+    description.url = url
+    description.durability = durability
+    description.isReadOnly = isReadOnly
+    return try addPersistentStore(description)
+  }
+
+  private func open(_ description: PersistentStoreDescription, _ model: Schema) throws -> EntityStore {
+    switch description.type {
+    case .inMemory:
+      let environment = SystemEnvironment()
+      let kernel = try Store.create(
+        on: MemoryDevice(lock: environment.makeLock()), environment: environment, options: description.storeOptions)
+      return try EntityStore.create(in: kernel, schema: model)
+    case .file:
+      guard let url = description.url, url.isFileURL else {
+        throw CambiumError(.persistentStoreOpen, "a store in a file needs a file URL")
+      }
+      return try OpenStores.open(description, path: url.path) { model }
+    }
+  }
+
+  /// Checks that the store holds the model, and puts together what objects need of both.
+  private func space(for engine: EntityStore, _ description: PersistentStoreDescription) throws -> StoreSpace {
+    let stored = engine.schema
+    let model = try ManagedObjectModel.compile(try managedObjectModel.definition(), basedOn: stored)
+    let differing = SchemaComparison.differingEntities(stored, model)
+    guard differing.isEmpty else {
+      var error = CambiumError(
+        .persistentStoreIncompatibleVersionHash,
+        "the store was made with another model; these entities differ: \(differing.joined(separator: ", ")). "
+          + "Migrate the store, or open it with the model that it was made with")
+      error.mismatchedEntities = differing
+      error.storeURL = description.url
+      throw error
+    }
+    var descriptions = managedObjectModel.entitiesByName
+    if let members = managedObjectModel.entities(forConfigurationName: description.configuration) {
+      let names = Set(members.map { $0.name })
+      descriptions = descriptions.filter { names.contains($0.key) }
+    }
+    let uuid = engine.kernel.uuid
+    let identifier = UUID(UUIDBytes(high: uuid.0, low: uuid.1)).uuidString
+    return StoreSpace(identifier: identifier, stored: stored, model: model, descriptions: descriptions)
+  }
+
+  /// Takes a store out of the coordinator. The file is closed once no object, context or identifier needs it.
+  public func remove(_ store: PersistentStore) throws {
+    let found = lock.locked {
+      let before = stores.count
+      stores.removeAll { $0 === store }
+      return stores.count < before
+    }
+    if !found { throw CambiumError(.invalidArgument, "the store is not one of the coordinator's") }
+  }
+
+  /// The store at a file.
+  public func persistentStore(for url: URL) -> PersistentStore? {
+    persistentStores.first { $0.url?.standardizedFileURL == url.standardizedFileURL }
+  }
+
+  /// ``PersistentStore/metadata`` of a store.
+  public func metadata(for store: PersistentStore) -> [String: Any] { store.metadata }
+
+  // MARK: Objects
+
+  /// Reads what ``ManagedObjectID/uriRepresentation`` wrote; `nil` if it is not the identifier of an object of one of the
+  /// stores. Whether there is an object of that name is not looked up.
+  public func managedObjectID(forURIRepresentation uri: URL) -> ManagedObjectID? {
+    let text = uri.absoluteString
+    let prefix = "x-cambium://"
+    guard text.hasPrefix(prefix) else { return nil }
+    let parts = text.dropFirst(prefix.count).split(separator: "/", omittingEmptySubsequences: false)
+    guard parts.count == 3, parts[2].hasPrefix("p"), let row = UInt64(parts[2].dropFirst()),
+      row > 0, row < ManagedObjectID.firstTemporaryRow
+    else { return nil }
+    for store in persistentStores where store.identifier == parts[0] {
+      guard let info = store.space.info(named: String(parts[1])) else { continue }
+      return ManagedObjectID(space: store.space, reference: ObjectReference(entity: info.schema.id, row: row))
+    }
+    return nil
+  }
+
+  /// The first store that holds an entity and may be written, or else read.
+  func store(forEntity name: String) -> PersistentStore? {
+    let holders = persistentStores.filter { $0.space.info(named: name) != nil }
+    return holders.first { !$0.isReadOnly } ?? holders.first
+  }
+
+  func store(of space: StoreSpace) -> PersistentStore? {
+    persistentStores.first { $0.space === space || $0.identifier == space.identifier }
+  }
+
+  /// The class of an entity's objects.
+  func objectClass(for entity: EntityDescription) -> ManagedObject.Type {
+    entity.managedObjectClass ?? lock.locked { classes[entity.name] } ?? ManagedObject.self
+  }
+
+  /// Remembers the class that the application uses for an entity that names none.
+  func note(_ objectClass: ManagedObject.Type, for entity: String) {
+    guard objectClass != ManagedObject.self else { return }
+    lock.locked { if classes[entity] == nil { classes[entity] = objectClass } }
+  }
+}

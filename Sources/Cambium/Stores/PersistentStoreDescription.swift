@@ -1,0 +1,60 @@
+import CambiumKernel
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// How durable an acknowledged save is.
+public typealias Durability = CambiumKernel.Durability
+
+/// Where a store is.
+public enum PersistentStoreType: String, Sendable, Hashable {
+  /// In a file.
+  case file
+  /// In memory only: gone with the coordinator.
+  case inMemory
+}
+
+/// What a coordinator needs to know to open a store. Core Data: `NSPersistentStoreDescription`.
+///
+/// Set it up on one thread, before the store is loaded.
+public final class PersistentStoreDescription: @unchecked Sendable {
+  /// The file; its directory must exist. Not used in memory.
+  public var url: URL?
+  /// Where the store is.
+  public var type: PersistentStoreType = .file
+  /// The configuration whose entities the store holds; `nil` for all.
+  public var configuration: String?
+  /// Whether the store may only be read.
+  public var isReadOnly = false
+  /// How durable saves are.
+  public var durability = Durability.full
+  /// Memory for pages, in bytes.
+  public var cacheBytes = 64 << 20
+  /// The size of new stores' pages in bytes, a power of two from 4,096 to 65,536.
+  public var pageSize = 4096
+  /// Whether a store of another model is migrated. Migration comes later: such a store is refused with
+  /// ``CambiumError/Code/persistentStoreIncompatibleVersionHash`` either way.
+  public var shouldMigrateStoreAutomatically = true
+  /// Whether the mapping for a migration may be inferred.
+  public var shouldInferMappingModelAutomatically = true
+  /// Whether ``PersistentContainer/loadPersistentStores(completionHandler:)`` returns before the store is open.
+  public var shouldAddStoreAsynchronously = false
+
+  /// A store in a file.
+  public init(url: URL) { self.url = url }
+
+  /// A store of a type without a file yet.
+  public init(type: PersistentStoreType) { self.type = type }
+
+  var storeOptions: StoreOptions {
+    var options = StoreOptions()
+    options.durability = durability
+    options.cacheBytes = cacheBytes
+    options.pageSize = pageSize
+    options.isReadOnly = isReadOnly
+    return options
+  }
+}

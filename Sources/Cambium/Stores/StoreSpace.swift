@@ -1,0 +1,151 @@
+import CambiumEngine
+
+/// What identifiers and objects of a store need to know of it: its identifier and its entities. Immutable.
+final class StoreSpace: Sendable {
+  /// The store's UUID as text.
+  let identifier: String
+  private let infos: [UInt32: EntityInfo]
+  private let idByName: [String: UInt32]
+
+  /// - Parameters:
+  ///   - stored: The schema that the store's rows are read with.
+  ///   - model: The schema compiled of the model, with the same identifiers and the model's rules.
+  init(identifier: String, stored: Schema, model: Schema, descriptions: [String: EntityDescription]) {
+    self.identifier = identifier
+    var infos: [UInt32: EntityInfo] = [:]
+    var ids: [String: UInt32] = [:]
+    for entity in stored.entities {
+      guard let description = descriptions[entity.name], let rules = model.entity(named: entity.name) else { continue }
+      infos[entity.id] = EntityInfo(entity, rules: rules, schema: stored, model: model, description: description)
+      ids[entity.name] = entity.id
+    }
+    self.infos = infos
+    idByName = ids
+  }
+
+  /// Of objects that belong to no store.
+  static let none = StoreSpace()
+
+  private init() {
+    identifier = ""
+    infos = [:]
+    idByName = [:]
+  }
+
+  /// What is known of an entity, by its identifier in the store.
+  func info(_ id: UInt32) -> EntityInfo? { infos[id] }
+
+  /// What is known of an entity, by name.
+  func info(named name: String) -> EntityInfo? { idByName[name].flatMap { infos[$0] } }
+}
+
+/// An entity as objects see it. Immutable.
+final class EntityInfo: Sendable {
+  let name: String
+  /// As the store has it.
+  let schema: EntitySchema
+  /// The schema of the store.
+  let storeSchema: Schema?
+  let description: EntityDescription
+  let properties: [String: PropertyInfo]
+  /// In declared order, inherited ones first.
+  let ordered: [PropertyInfo]
+  /// The relationships of ``ordered``.
+  let relationships: [PropertyInfo]
+
+  init(_ entity: EntitySchema, rules: EntitySchema, schema: Schema, model: Schema, description: EntityDescription) {
+    name = entity.name
+    self.schema = entity
+    storeSchema = schema
+    self.description = description
+    var ordered: [PropertyInfo] = []
+    for attribute in entity.allAttributes {
+      ordered.append(
+        PropertyInfo(
+          name: attribute.name, kind: .attribute(attribute, rules.attribute(named: attribute.name) ?? attribute)))
+    }
+    for relationship in entity.allRelationships {
+      let rule = rules.relationship(named: relationship.name) ?? relationship
+      ordered.append(
+        PropertyInfo(name: relationship.name, kind: .relationship(RelationshipInfo(relationship, rule, in: schema))))
+    }
+    self.ordered = ordered
+    relationships = ordered.filter { $0.relationship != nil }
+    properties = Dictionary(ordered.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+  }
+
+  /// Of all entities that no store holds.
+  static let unknown = EntityInfo()
+
+  private init() {
+    name = ""
+    schema = EntitySchema("")
+    storeSchema = nil
+    description = EntityDescription()
+    properties = [:]
+    ordered = []
+    relationships = []
+  }
+
+  /// Whether the entity is `other` or inherits from it.
+  func isKind(of other: EntityInfo) -> Bool {
+    storeSchema?.isEntity(schema.id, orDescendantOf: other.schema.id) ?? false
+  }
+}
+
+/// A property as objects see it. Immutable.
+final class PropertyInfo: Sendable {
+  enum Kind: Sendable {
+    /// As stored, and as the model has it, whose rules count.
+    case attribute(AttributeSchema, AttributeSchema)
+    case relationship(RelationshipInfo)
+  }
+
+  let name: String
+  let kind: Kind
+
+  init(name: String, kind: Kind) {
+    self.name = name
+    self.kind = kind
+  }
+
+  var attribute: AttributeSchema? {
+    if case .attribute(let attribute, _) = kind { return attribute }
+    return nil
+  }
+
+  var relationship: RelationshipInfo? {
+    if case .relationship(let relationship) = kind { return relationship }
+    return nil
+  }
+
+  /// Whether values are kept in memory only.
+  var isTransient: Bool {
+    switch kind {
+    case .attribute(_, let rules): return rules.isTransient
+    case .relationship(let relationship): return relationship.rules.isTransient
+    }
+  }
+}
+
+/// A relationship as objects see it. Immutable.
+struct RelationshipInfo: Sendable {
+  /// As stored.
+  let schema: RelationshipSchema
+  /// As the model has it, whose rules count.
+  let rules: RelationshipSchema
+  let inverse: RelationshipSchema?
+  /// Whether the store derives the destinations from the to-one relationships on the other side, so that nothing is
+  /// written for this side.
+  let isDerived: Bool
+
+  var isToMany: Bool { schema.isToMany }
+  var isOrdered: Bool { schema.isOrdered }
+
+  init(_ relationship: RelationshipSchema, _ rules: RelationshipSchema, in schema: Schema) {
+    self.schema = relationship
+    self.rules = rules
+    inverse = schema.inverse(of: relationship)
+    isDerived = relationship.isToMany && !relationship.isOrdered && inverse.map { !$0.isToMany } ?? false
+  }
+}

@@ -1,0 +1,143 @@
+import CambiumEngine
+import CambiumKernel
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// An optional of any type.
+private protocol AnyOptional {
+  var anyValue: Any? { get }
+}
+
+extension Optional: AnyOptional {
+  fileprivate var anyValue: Any? { map { $0 as Any } }
+}
+
+/// What is inside of any number of optionals. (`String?` passed as `Any` is an `Any` that holds an optional.)
+func unwrapped(_ value: Any?) -> Any? {
+  var current = value
+  while let some = current, let optional = some as? any AnyOptional { current = optional.anyValue }
+  return current
+}
+
+extension Value {
+  /// Converts what callers pass; `nil` if it is of a type that the engine has no value for.
+  init?(foundation value: Any) {
+    switch value {
+    case let value as any AttributeRepresentable: self = value.attributeValue
+    case let object as ManagedObject: self = .reference(object.objectID.reference)
+    case let id as ManagedObjectID: self = .reference(id.reference)
+    case let value as any CompositeRepresentable: self.init(composite: value.compositeValues)
+    case let values as [String: Any]: self.init(composite: values)
+    case let value as Value: self = value
+    case let bytes as [UInt8]: self = .binary(bytes)
+    case let values as [Any]: self.init(list: values)
+    case let values as Set<AnyHashable>: self.init(list: values.map { $0.base })
+    default: return nil
+    }
+  }
+
+  private init?(composite values: [String: Any]) {
+    var names: [String] = []
+    var converted: [Value] = []
+    for (name, value) in values.sorted(by: { $0.key < $1.key }) {
+      names.append(name)
+      guard let value = unwrapped(value) else {
+        converted.append(.null)
+        continue
+      }
+      guard let element = Value(foundation: value) else { return nil }
+      converted.append(element)
+    }
+    self = .composite(CompositeValue(names: names, values: converted))
+  }
+
+  private init?(list values: [Any]) {
+    var converted: [Value] = []
+    for value in values {
+      guard let value = unwrapped(value) else {
+        converted.append(.null)
+        continue
+      }
+      guard let element = Value(foundation: value) else { return nil }
+      converted.append(element)
+    }
+    self = .list(converted)
+  }
+
+  /// The value as callers see it; see ``ManagedObject/value(forKey:)``. `objects` makes the identifiers of references.
+  func foundation(type: AttributeType, objects: StoreSpace?) -> Any? {
+    switch self {
+    case .null: return nil
+    case .boolean(let value): return value
+    case .integer(let value):
+      #if _pointerBitWidth(_64)
+        return Int(value)
+      #else
+        // Where `Int` has 32 bits, only attributes that fit it are read as one.
+        return type == .integer64 ? value : Int(exactly: value) ?? value
+      #endif
+    case .decimal: return Decimal(attributeValue: self)
+    case .double(let value): return value
+    case .float(let value): return value
+    case .string(let value): return value
+    case .date: return Date(attributeValue: self)
+    case .binary: return Data(attributeValue: self)
+    case .uuid: return UUID(attributeValue: self)
+    case .uri(let text): return URL(string: text)
+    case .reference(let reference): return objects.map { ManagedObjectID(space: $0, reference: reference) }
+    case .composite(let composite):
+      var result: [String: Any] = [:]
+      for (name, value) in zip(composite.names, composite.values) {
+        if let value = value.foundation(type: .undefined, objects: objects) { result[name] = value }
+      }
+      return result
+    case .list(let values): return values.map { $0.foundation(type: .undefined, objects: objects) as Any }
+    }
+  }
+}
+
+extension AttributeSchema {
+  /// Brings what a caller passed into the form that the attribute stores.
+  ///
+  /// - Throws: ``CambiumError/Code/invalidArgument`` with the key path of the part that does not fit, for an element that
+  ///   the composite does not have, and for a value that the type cannot hold without loss.
+  func accept(_ value: Any?, path: String, entity: String) throws -> Value {
+    guard let value = unwrapped(value) else { return .null }
+    if type == .composite {
+      let elements: [String: Any]
+      switch value {
+      case let dictionary as [String: Any]: elements = dictionary
+      case let composite as any CompositeRepresentable: elements = composite.compositeValues
+      default:
+        throw misfit(value, path, entity, "assign a dictionary of its elements or a CompositeRepresentable")
+      }
+      for name in elements.keys.sorted() where element(named: name) == nil {
+        let known = self.elements.map { $0.name }.joined(separator: ", ")
+        throw CambiumError(
+          .invalidArgument, "the composite '\(path)' of '\(entity)' has no element '\(name)'; it has: \(known)",
+          entityName: entity, key: path + "." + name)
+      }
+      var values: [Value] = []
+      for element in self.elements {
+        values.append(
+          try element.accept(elements[element.name], path: path + "." + element.name, entity: entity))
+      }
+      return .composite(CompositeValue(names: self.elements.map { $0.name }, values: values))
+    }
+    guard let converted = Value(foundation: value), let coerced = coerce(converted) else {
+      throw misfit(value, path, entity, "assign a value of that type")
+    }
+    return coerced
+  }
+
+  private func misfit(_ value: Any, _ path: String, _ entity: String, _ advice: String) -> CambiumError {
+    CambiumError(
+      .invalidArgument,
+      "'\(path)' of '\(entity)' is of type \(type.name) and cannot hold the \(Swift.type(of: value)) '\(value)'; \(advice)",
+      entityName: entity, key: path)
+  }
+}
