@@ -18,8 +18,8 @@ let package = Package(
     .target(name: "CambiumEngine", dependencies: ["CambiumKernel"]),
     .target(name: "CambiumSystem", dependencies: ["CambiumKernel"]),
     .target(name: "Cambium", dependencies: ["CambiumEngine", "CambiumKernel", "CambiumSystem"]),
-    .executableTarget(name: "CambiumTool", dependencies: ["Cambium"]),
-    .executableTarget(name: "FlightLog", dependencies: ["Cambium"]),
+    .executableTarget(name: "CambiumTool", dependencies: ["CambiumEngine", "CambiumKernel", "CambiumSystem"]),
+    .executableTarget(name: "FlightLog", dependencies: ["Cambium"], exclude: ["Data"]),
     .target(name: "CambiumTesting", dependencies: ["CambiumKernel"], path: "Tests/CambiumTesting"),
     .testTarget(
       name: "CambiumKernelTests", dependencies: ["CambiumKernel", "CambiumTesting"],
