@@ -96,7 +96,7 @@ extension Store {
       Checkpoint.Input(own: $0.own, spilled: $0.spilled, figures: $0.figures, transaction: $0)
     }
     let chosen: RelocationPlan
-    if let plan { chosen = plan } else { chosen = try planRelocation() }
+    if let plan { chosen = plan } else { chosen = try planRelocation(transaction) }
     var mark = frozenMark
     // A transaction that this checkpoint commits has a sequence, but no record.
     if transaction != nil { mark.piece.firstSequence = sequence + 2 }
