@@ -32,7 +32,10 @@ public final class ManagedObjectContext: @unchecked Sendable {
 
   let lock = ContextLock()
   private let queue = ContextQueue()
-  private var views: [ObjectIdentifier: EntityView] = [:]
+  /// With each view its store, which is not closed before.
+  private var views: [ObjectIdentifier: (store: PersistentStore, view: EntityView)] = [:]
+  private let tailLock = StateLock()
+  private var tail: Task<Void, Never>?
   private var registry: [ManagedObjectID: WeakObject] = [:]
   private var registryLimit = 1024
   var inserted: [ManagedObjectID: ManagedObject] = [:]
@@ -67,9 +70,15 @@ public final class ManagedObjectContext: @unchecked Sendable {
     try lock.run(block)
   }
 
-  /// Starts a block on the context's queue.
+  /// Starts a block on the context's queue. Blocks that are started so run in the order of their starting.
   public func perform(_ block: @escaping @Sendable () -> Void) {
-    Task.detached { await self.perform(block) as Void }
+    tailLock.locked {
+      let previous = tail
+      tail = Task.detached {
+        await previous?.value
+        await self.perform(block) as Void
+      }
+    }
   }
 
   /// Runs a block with the context for itself, on the calling thread, when no other block of the context runs. May be
@@ -98,13 +107,13 @@ public final class ManagedObjectContext: @unchecked Sendable {
 
   /// The snapshot of a store that the context reads.
   func view(of space: StoreSpace) throws -> EntityView {
-    if let view = views[ObjectIdentifier(space)] { return view }
+    if let known = views[ObjectIdentifier(space)] { return known.view }
     guard let store = persistentStoreCoordinator.store(of: space) else {
       throw CambiumError(
         .persistentStoreOperation, "the object's store was removed from the coordinator, or is another coordinator's")
     }
     let view = try mapping { () throws(EngineError) in try store.engine.view() }
-    views[ObjectIdentifier(space)] = view
+    views[ObjectIdentifier(space)] = (store, view)
     return view
   }
 

@@ -147,11 +147,6 @@ open class ManagedObject {
   ///
   /// - Throws: ``CambiumError/Code/validationRelationshipDeniedDelete``.
   open func validateForDelete() throws { try validateDeletion() }
-
-  /// A request for the objects of the entity of this class, by the class's name.
-  public class func fetchRequest() -> FetchRequest<ManagedObject> {
-    FetchRequest<ManagedObject>(entityName: "\(Self.self)")
-  }
 }
 
 extension ManagedObject: Hashable {
@@ -163,6 +158,9 @@ extension ManagedObject: Hashable {
 }
 
 extension ManagedObject: CustomStringConvertible {
-  /// The entity, the identifier and the changes; reads nothing from the store.
-  public var description: String { "<\(entity.name) \(objectID)\(isFault ? " fault" : "") \(changedValues())>" }
+  /// The entity, the identifier and the changed properties; reads nothing from the store.
+  public var description: String {
+    let changes = changedKeys.isEmpty ? "" : ", changed: " + changedKeys.joined(separator: " ")
+    return "<\(entity.name) \(objectID)\(isFault ? ", fault" : "")\(changes)>"
+  }
 }

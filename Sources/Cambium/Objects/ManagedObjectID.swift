@@ -10,8 +10,7 @@ import Synchronization
 
 /// Names an object, in any context and process. Core Data: `NSManagedObjectID`.
 ///
-/// The identifier of an inserted object is temporary until the object is saved (or ``ManagedObjectContext/
-/// obtainPermanentIDs(for:)``); the object has another one then.
+/// The identifier of an inserted object is temporary until the object is saved, and has another one then.
 public struct ManagedObjectID: Hashable, Sendable {
   let space: StoreSpace
   let reference: ObjectReference
