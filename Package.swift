@@ -26,6 +26,7 @@ let package = Package(
       exclude: ["Golden/closed-1.store", "Golden/log-1.store"]),
     .testTarget(name: "CambiumEngineTests", dependencies: ["CambiumEngine", "CambiumTesting"]),
     .testTarget(name: "CambiumSystemTests", dependencies: ["CambiumSystem", "CambiumTesting"]),
+    .testTarget(name: "FlightLogTests", dependencies: ["FlightLog"]),
     .testTarget(name: "CambiumTests", dependencies: ["Cambium", "CambiumTesting"]),
   ],
   swiftLanguageModes: [.v6]

@@ -34,12 +34,7 @@ struct DataFolder {
 
   /// Starts to read one of the files.
   func open(_ name: String) throws -> CSVReader {
-    let file = path + "/" + name
-    let content: Data
-    do { content = try Data(contentsOf: URL(fileURLWithPath: file)) } catch {
-      throw DataError(description: "\(file) cannot be read: \(error)")
-    }
-    return try CSVReader(file: name, bytes: [UInt8](content))
+    try CSVReader(file: name, input: try InputFile(path: path + "/" + name))
   }
 }
 

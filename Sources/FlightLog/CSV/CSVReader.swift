@@ -4,7 +4,8 @@
 /// last one may end without. The first record names the columns, and every other must have as many fields. A byte order
 /// mark is skipped. Whatever is not so is an error that names the file and line: nothing is guessed.
 ///
-/// Fields are ranges of the file's bytes until somebody asks for their value, so a record costs no allocation.
+/// Fields are ranges of the bytes read until somebody asks for their value, so a record costs no allocation. The file is
+/// read in pieces: what is held of it is a piece and the current record.
 struct CSVReader {
   /// The file's name, for errors.
   let file: String
@@ -12,12 +13,17 @@ struct CSVReader {
   private(set) var header: [String] = []
   /// The line on which the current record begins, from 1.
   private(set) var line = 0
-  /// How far the file has been read, in bytes.
-  private(set) var position = 0
   /// The length of the file in bytes.
-  var length: Int { bytes.count }
+  let length: Int
+  /// How far the file has been read, in bytes.
+  var offset: Int { dropped + position }
 
-  private let bytes: [UInt8]
+  private let input: InputFile?
+  private let pieceLength: Int
+  /// A part of the file, and how many bytes came before it.
+  private var bytes: [UInt8]
+  private var dropped = 0
+  private var position = 0
   private var nextLine = 1
   private var fields: [Field] = []
 
@@ -28,10 +34,28 @@ struct CSVReader {
     var hasDoubledQuotes: Bool
   }
 
-  /// Starts to read `bytes`; the header is read at once.
+  /// Starts to read text that is in memory; the header is read at once.
   init(file: String, bytes: [UInt8]) throws(CSVError) {
     self.file = file
     self.bytes = bytes
+    length = bytes.count
+    input = nil
+    pieceLength = 1
+    try readHeader()
+  }
+
+  /// Starts to read a file in pieces of so many bytes; the header is read at once.
+  init(file: String, input: InputFile, pieceLength: Int = 1 << 18) throws(CSVError) {
+    self.file = file
+    self.input = input
+    self.pieceLength = max(pieceLength, 1)
+    bytes = []
+    length = input.length
+    try readHeader()
+  }
+
+  private mutating func readHeader() throws(CSVError) {
+    while bytes.count < 3, try refill() {}
     if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { position = 3 }
     guard try readRecord() else { throw CSVError(file: file, line: 1, problem: "the file is empty") }
     for index in fields.indices { header.append(try text(index)) }
@@ -140,15 +164,42 @@ struct CSVReader {
 
   // MARK: Scanning
 
+  /// Whether there is a byte at `position`, or one can be read.
+  private mutating func hasMore(_ count: Int = 1) throws(CSVError) -> Bool {
+    while position + count > bytes.count {
+      guard try refill() else { return false }
+    }
+    return true
+  }
+
+  /// Reads another piece; false at the end of the file.
+  private mutating func refill() throws(CSVError) -> Bool {
+    guard let input else { return false }
+    do throws(DataError) {
+      let piece = try input.read(pieceLength)
+      bytes += piece
+      return !piece.isEmpty
+    } catch { throw failure(error.description) }
+  }
+
+  /// Forgets what lies before the current record.
+  private mutating func dropRead() {
+    guard input != nil, position >= pieceLength else { return }
+    bytes.removeFirst(position)
+    dropped += position
+    position = 0
+  }
+
   /// Reads a record into `fields`; false at the end of the file.
   private mutating func readRecord() throws(CSVError) -> Bool {
     fields.removeAll(keepingCapacity: true)
+    dropRead()
     line = nextLine
-    guard position < bytes.count else { return false }
+    guard try hasMore() else { return false }
     while true {
-      let isQuoted = position < bytes.count && bytes[position] == UInt8(ascii: "\"")
+      let isQuoted = try hasMore() && bytes[position] == UInt8(ascii: "\"")
       if isQuoted { try readQuotedField() } else { try readPlainField() }
-      guard position < bytes.count else { return true }
+      guard try hasMore() else { return true }
       let byte = bytes[position]
       position += 1
       switch byte {
@@ -157,7 +208,7 @@ struct CSVReader {
         nextLine += 1
         return true
       case UInt8(ascii: "\r"):
-        guard position < bytes.count, bytes[position] == UInt8(ascii: "\n") else {
+        guard try hasMore(), bytes[position] == UInt8(ascii: "\n") else {
           throw failure("a carriage return without a line feed; quote the field")
         }
         position += 1
@@ -171,7 +222,7 @@ struct CSVReader {
   /// Reads up to a comma, a line's end, or the file's end.
   private mutating func readPlainField() throws(CSVError) {
     let start = position
-    while position < bytes.count {
+    while try position < bytes.count || hasMore() {
       let byte = bytes[position]
       if byte == UInt8(ascii: ",") || byte == UInt8(ascii: "\n") || byte == UInt8(ascii: "\r") { break }
       if byte == UInt8(ascii: "\"") { throw failure("a quote within field \(fields.count + 1), which is not quoted") }
@@ -185,11 +236,11 @@ struct CSVReader {
     position += 1
     let start = position
     var hasDoubledQuotes = false
-    while position < bytes.count {
+    while try position < bytes.count || hasMore() {
       let byte = bytes[position]
       if byte == UInt8(ascii: "\n") { nextLine += 1 }
       if byte == UInt8(ascii: "\"") {
-        let isDoubled = position + 1 < bytes.count && bytes[position + 1] == UInt8(ascii: "\"")
+        let isDoubled = try hasMore(2) && bytes[position + 1] == UInt8(ascii: "\"")
         if !isDoubled {
           fields.append(Field(start: start, end: position, hasDoubledQuotes: hasDoubledQuotes))
           position += 1

@@ -168,12 +168,12 @@ struct Importer {
       added += 1
       if added % Self.batchSize == 0 {
         try saveBatch()
-        progress.show(csv.position, rows: added)
+        progress.show(csv.offset, rows: added)
       }
     }
     if added % Self.batchSize != 0 {
       try saveBatch()
-      progress.show(csv.position, rows: added)
+      progress.show(csv.offset, rows: added)
     }
     progress.finish()
     return added

@@ -24,9 +24,9 @@ extension Question {
         "Airport", predicate, by: [FetchSortDescriptor(key: "place.location.altitude", ascending: false)])
       return airports.map(\.locationLine)
     },
-    Question(title: "Which airports are farthest north?") { context in
+    Question(title: "Which airports are highest?") { context in
       let airports: [Airport] = try context.find(
-        "Airport", by: [FetchSortDescriptor(key: "place.location.latitude", ascending: false)], limit: 3)
+        "Airport", by: [FetchSortDescriptor(key: "place.location.altitude", ascending: false)], limit: 3)
       return airports.map(\.locationLine)
     },
     Question(title: "How many flights went to airports above 5,000 feet?") { context in
@@ -42,8 +42,11 @@ extension Question {
 extension Airport {
   /// Name, codes and place on one line.
   fileprivate var locationLine: String {
-    let location = place?.location
-    return "\(faaIdentifier) (\(icaoIdentifier ?? "no ICAO code"))  \(fixed(location?.latitude ?? 0, 4)) N, "
-      + "\(fixed(-(location?.longitude ?? 0), 4)) W, \(grouped(location?.altitude ?? 0)) feet  \(name)"
+    let codes = "\(faaIdentifier) (\(icaoIdentifier ?? "no ICAO code"))"
+    guard let location = place?.location else { return "\(codes)  \(name)" }
+    let latitude = location.latitude ?? 0
+    let longitude = location.longitude ?? 0
+    return "\(codes)  \(fixed(latitude.magnitude, 4)) \(latitude < 0 ? "S" : "N"), \(fixed(longitude.magnitude, 4)) "
+      + "\(longitude < 0 ? "W" : "E"), \(grouped(location.altitude ?? 0)) feet  \(name)"
   }
 }
