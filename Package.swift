@@ -18,12 +18,15 @@ let package = Package(
     .target(name: "CambiumEngine", dependencies: ["CambiumKernel"]),
     .target(name: "CambiumSystem", dependencies: ["CambiumKernel"]),
     .target(name: "Cambium", dependencies: ["CambiumEngine", "CambiumKernel", "CambiumSystem"]),
-    .executableTarget(name: "CambiumTool", dependencies: ["Cambium"]),
-    .executableTarget(name: "FlightLog", dependencies: ["Cambium"]),
+    .executableTarget(name: "CambiumTool", dependencies: ["CambiumEngine", "CambiumKernel", "CambiumSystem"]),
+    .executableTarget(name: "FlightLog", dependencies: ["Cambium"], exclude: ["Data"]),
     .target(name: "CambiumTesting", dependencies: ["CambiumKernel"], path: "Tests/CambiumTesting"),
-    .testTarget(name: "CambiumKernelTests", dependencies: ["CambiumKernel", "CambiumTesting"]),
+    .testTarget(
+      name: "CambiumKernelTests", dependencies: ["CambiumKernel", "CambiumTesting"],
+      exclude: ["Golden/closed-1.store", "Golden/log-1.store"]),
     .testTarget(name: "CambiumEngineTests", dependencies: ["CambiumEngine", "CambiumTesting"]),
     .testTarget(name: "CambiumSystemTests", dependencies: ["CambiumSystem", "CambiumTesting"]),
+    .testTarget(name: "FlightLogTests", dependencies: ["FlightLog"]),
     .testTarget(name: "CambiumTests", dependencies: ["Cambium", "CambiumTesting"]),
   ],
   swiftLanguageModes: [.v6]

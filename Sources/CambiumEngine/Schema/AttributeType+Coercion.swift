@@ -76,8 +76,8 @@ extension Value {
     switch self {
     case .boolean(let flag): return flag ? 1 : 0
     case .integer(let integer): return integer
-    case .double(let double): return Int64(exactly: double)
-    case .float(let float): return Int64(exactly: float)
+    case .double(let double): return exactInt64(double)
+    case .float(let float): return exactInt64(Double(float))
     case .decimal(let decimal): return decimal.int64
     default: return nil
     }

@@ -42,14 +42,22 @@ func orderDoubles(_ a: Double, _ b: Double) -> ValueOrdering {
   return ValueOrdering(a, b)
 }
 
+/// The integer that a double is; `nil` if it has a fraction or is out of range. (`Int64(exactly:)` and `rounded()` would
+/// need a mathematics library, which the engine does not import.)
+func exactInt64(_ double: Double) -> Int64? {
+  guard double >= -0x1p63, double < 0x1p63 else { return nil }
+  let truncated = Int64(double)
+  return Double(truncated) == double ? truncated : nil
+}
+
 private func orderIntegerDouble(_ integer: Int64, _ double: Double) -> ValueOrdering {
   if double.isNaN { return .greater }
   if double >= 0x1p63 { return .less }
   if double < -0x1p63 { return .greater }
-  let whole = double.rounded(.towardZero)
-  guard let truncated = Int64(exactly: whole) else { return .less }
+  let truncated = Int64(double)
   if integer != truncated { return ValueOrdering(integer, truncated) }
-  return ValueOrdering(whole, double)
+  // Exact, since a double with a fraction is below 2^53.
+  return ValueOrdering(Double(truncated), double)
 }
 
 private func orderDecimalDouble(_ decimal: DecimalValue, _ double: Double) -> ValueOrdering {

@@ -121,24 +121,28 @@ struct DeltaList {
       }
       return
     }
-    var level = DeltaNode.tallest - 1
-    var before: DeltaNode?
-    while true {
-      let link = before.map { $0.link(level) } ?? first(level)
-      let raw = link.pointee.load(ordering: .relaxed)
-      if let next = UnsafeMutableRawPointer(bitPattern: raw).map(DeltaNode.init(p:)),
-        TreeKey.compare(next.key, key) < 0
-      {
-        before = next
-        continue
+    withUnsafeTemporaryAllocation(of: UnsafeMutablePointer<Atomic<UInt>>.self, capacity: DeltaNode.tallest) { links in
+      var level = DeltaNode.tallest - 1
+      var before: DeltaNode?
+      while true {
+        let link = before.map { $0.link(level) } ?? first(level)
+        let raw = link.pointee.load(ordering: .relaxed)
+        if let next = UnsafeMutableRawPointer(bitPattern: raw).map(DeltaNode.init(p:)),
+          TreeKey.compare(next.key, key) < 0
+        {
+          before = next
+          continue
+        }
+        if level < node.height {
+          node.link(level).pointee.store(raw, ordering: .relaxed)
+          links.initializeElement(at: level, to: link)
+          if raw == 0 { p.storeBytes(of: UInt(bitPattern: node.p), toByteOffset: lastSlot(level), as: UInt.self) }
+        }
+        if level == 0 { break }
+        level -= 1
       }
-      if level < node.height {
-        node.link(level).pointee.store(raw, ordering: .relaxed)
-        link.pointee.store(UInt(bitPattern: node.p), ordering: .releasing)
-        if raw == 0 { p.storeBytes(of: UInt(bitPattern: node.p), toByteOffset: lastSlot(level), as: UInt.self) }
-      }
-      if level == 0 { return }
-      level -= 1
+      // Only now: a reader that comes to the node on one level goes on from it on those below.
+      for level in 0..<node.height { links[level].pointee.store(UInt(bitPattern: node.p), ordering: .releasing) }
     }
   }
 }

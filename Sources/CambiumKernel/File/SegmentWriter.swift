@@ -7,6 +7,9 @@ final class SegmentWriter {
   private let kind: Segment.Kind
   private let buffer: UnsafeMutableRawPointer
   private let bufferSize: Int
+  /// Each pass begins at a multiple of this: a torn write may harm the whole block of the medium that it falls into, so
+  /// at `.strict` no block holds bytes of two passes.
+  private let alignment: Int
   private var bufferAddress: UInt64 = 0
   private var buffered = 0
   private var currentStart: UInt32 = 0
@@ -17,7 +20,8 @@ final class SegmentWriter {
   /// Bytes written since the writer was made.
   private(set) var bytesWritten: UInt64 = 0
 
-  init(space: FileSpace, kind: Segment.Kind, bufferSize: Int) {
+  init(space: FileSpace, kind: Segment.Kind, bufferSize: Int, alignment: Int) {
+    self.alignment = alignment
     self.space = space
     self.kind = kind
     self.bufferSize = bufferSize
@@ -32,6 +36,7 @@ final class SegmentWriter {
     allocated.removeAll()
     if currentStart != 0, let i = space.table.index(start: currentStart), space.table[i].kind == kind {
       beganWith = (currentStart, space.table[i].used)
+      space.table[i].used = UInt32(min(roundUp(Int(space.table[i].used), to: alignment), space.table[i].length))
     } else {
       currentStart = 0
       beganWith = (0, 0)

@@ -12,7 +12,7 @@
 //       12  size of a segment unit (u32)           120  session (u64)
 //       16  features: compatible (u64)             128  sequence known durable when this was written (u64)
 //       24  features: read-only compatible (u64)   136  clean (u8), number of log pieces (u8), checksum kind (u8),
-//       32  features: incompatible (u64)                durability of the last session (u8)
+//       32  features: incompatible (u64)                zero (u8)
 //       40  UUID (16)                              140  Unicode version of the keys (u32)
 //       56  page size (u32)                        144  file length in units (u64)
 //       60  cipher nonce, tag sizes (u16, u16)     152  publication of the directory, "generation" (u64)

@@ -62,11 +62,15 @@ final class LogScanner {
     return (header, UnsafeRawBufferPointer(start: p, count: header.length))
   }
 
+  /// Forgets the segments that are not in `needed`. No record of theirs may be used any more.
+  func forget(allBut needed: Set<UInt32>) { segments.removeAll { !needed.contains($0.header.start) } }
+
   struct Found {
     var header: LogRecordHeader
     var address: UInt64
     var bytes: UnsafeRawBufferPointer
     var piece: Int
+    var segment: UInt32
   }
 
   struct Outcome {
@@ -167,7 +171,7 @@ final class LogScanner {
       if let (header, bytes) = record(segment, at: address), header.session == piece.session,
         header.sequence == out.lastSequence &+ 1, header.before == out.lastChecksum
       {
-        return Found(header: header, address: address, bytes: bytes, piece: 0)
+        return Found(header: header, address: address, bytes: bytes, piece: 0, segment: segment.header.start)
       }
     }
     return nil

@@ -48,7 +48,9 @@ extension Store {
     let most = LogWriter.maxUnits
     let forDemand = UInt32(clamping: (log.demand * 4 + SegmentTable.unitSize - 1) / SegmentTable.unitSize)
     let wanted = min(most, max(space.preferredUnits, forDemand))
-    let s = try space.allocate(.log, wanted: wanted, least: 1, born: nextPublication)
+    // A run too short for the longest record seen would only send the next such record past the log.
+    let least = UInt32(clamping: (log.demand + LogWriter.strictBlock + SegmentTable.unitSize - 1) / SegmentTable.unitSize)
+    let s = try space.allocate(.log, wanted: wanted, least: min(least, wanted), born: nextPublication)
     let salt = environment.randomBits()
     // Zero-filled ahead of use: a sync costs half as much where the file system has nothing to allocate or convert.
     let chunk = UnsafeMutableRawBufferPointer.allocate(byteCount: min(s.length, 65536), alignment: 4096)

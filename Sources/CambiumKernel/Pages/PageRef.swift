@@ -12,6 +12,8 @@ struct PageRef: Equatable {
 
   static let none = PageRef(location: 0, checksum: 0)
   static let size = 16
+  /// The longest page that a reference can name, in bytes.
+  static let longestPage = 4095 * 16
 
   init(location: UInt64, checksum: UInt64) {
     self.location = location

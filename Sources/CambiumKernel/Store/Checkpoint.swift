@@ -45,6 +45,8 @@ final class Checkpoint {
   var superblock: Superblock?
   var directoryPages: [PageRef] = []
   var retain: RetainedEntry?
+  /// The retained commits once this is published.
+  var retainedAfter: [RetainedEntry] = []
   /// Restores the accounts if the checkpoint has to be given up.
   let savedTable: SegmentTable
 

@@ -69,10 +69,10 @@ extension Store {
       lock.unlock()
       let piece = LogPiece(
         start: log.position, segment: log.presentSegment, session: log.session,
-        firstSequence: sequence + (transaction == nil ? 1 : 2), checksumBefore: log.lastChecksum,
-        next: log.nextSegment)
+        firstSequence: sequence + 1, checksumBefore: log.lastChecksum, next: log.nextSegment)
       frozenMark = LogMark(piece: piece, segment: log.presentSegment)
       frozenSequence = sequence
+      frozenNextTree = nextTree
       base = Generation(number: base.number, trees: base.trees, active: DeltaTable(), frozen: base.active)
       install(base)
       log.length = 0
@@ -90,19 +90,19 @@ extension Store {
       valueWriter.begin(born: number)
       context = MergeContext(
         space: space, cache: cache, pageSize: pageSize, generation: number, pages: pageWriter, values: valueWriter,
-        takeValueID: { [unowned self] in
-          defer { nextValueID += 1 }
-          return nextValueID
-        })
+        valueIDs: valueIDs)
     }
     let input = transaction.map {
       Checkpoint.Input(own: $0.own, spilled: $0.spilled, figures: $0.figures, transaction: $0)
     }
     let chosen: RelocationPlan
-    if let plan { chosen = plan } else { chosen = try planRelocation() }
+    if let plan { chosen = plan } else { chosen = try planRelocation(transaction) }
+    var mark = frozenMark
+    // A transaction that this checkpoint commits has a sequence, but no record.
+    if transaction != nil { mark.piece.firstSequence = sequence + 2 }
     let checkpoint = Checkpoint(
       publication: number, sequence: transaction == nil ? sequence : sequence + 1, frozenSequence: sequence,
-      base: base, context: context, input: input, plan: chosen, mark: frozenMark,
+      base: base, context: context, input: input, plan: chosen, mark: mark,
       savedTable: saved)
     checkpoint.retain = retain
     checkpointUnderWay = checkpoint
@@ -152,18 +152,20 @@ extension Store {
           throw error
         }
         checkpoint.phase = .firstSync(ticket: syncTicket())
-        if checkpoint.input == nil { installResult(of: checkpoint) }
       case .firstSync(let ticket):
         if !hasSynced(ticket) { return }
+        // Not before: the newest commits in it were not durable, so no view was to see them.
+        if checkpoint.input == nil { installResult(of: checkpoint) }
         checkpoint.phase = .superblock
       case .superblock:
         guard let next = checkpoint.superblock else { throw .misuse("no superblock to publish") }
         try writeSuperblock(next)
-        if checkpoint.input != nil { installResult(of: checkpoint) }
         superblock = next
         checkpoint.phase = .secondSync(ticket: syncTicket())
       case .secondSync(let ticket):
         if !hasSynced(ticket) { return }
+        // The superblock is what commits the transaction.
+        if checkpoint.input != nil { installResult(of: checkpoint) }
         try publicationIsDurable(checkpoint)
         checkpoint.phase = .done
         checkpointUnderWay = nil
@@ -307,7 +309,8 @@ extension Store {
     current = Generation(number: c.publication, trees: c.trees, active: current.active, frozen: nil)
     if c.input != nil {
       appendedSequence = c.sequence
-      durableSequence = max(durableSequence, frozenSequence)
+      durableSequence = c.sequence
+      visibleSequence = c.sequence
     }
     lock.unlock()
     for (id, t) in c.trees { reserveEstimate.pages[id] = t.pages }
@@ -321,7 +324,9 @@ extension Store {
     lock.wakeAll()
     lock.unlock()
     directoryPages = c.directoryPages
+    retained = c.retainedAfter
     space.durablePublication = c.publication
+    superblockIsProven = true
     counters.checkpoints += 1
     // The log before the mark.
     while let first = log.segments.first, first != c.mark.segment {

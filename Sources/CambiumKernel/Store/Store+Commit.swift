@@ -16,7 +16,6 @@ extension Store {
       if poisoned { throw .poisoned }
       try requireSession()
       if t.spilled.isEmpty, t.context == nil, try commitByRecord(t, sequence) {
-        nextValueID = t.nextValueID
         nextTree = t.nextTree
         counters.commits += 1
         t.end()
@@ -36,14 +35,13 @@ extension Store {
     // Too large for a record.
     do throws(StoreError) {
       try t.prepareToMerge()
-      try beginCheckpoint(transaction: t, plan: RelocationPlan())
+      try beginCheckpoint(transaction: t)
       try finishCheckpoint()
     } catch {
       t.rollBack()
       throw error
     }
     let committed = appendedSequence
-    nextValueID = max(nextValueID, t.nextValueID)
     nextTree = t.nextTree
     counters.commits += 1
     t.end()
@@ -65,7 +63,7 @@ extension Store {
     if !t.valueBytes.isEmpty {
       // What the record refers to has to be durable before the record can be.
       try valueWriter.flush()
-      if options.durability == .full || options.durability == .strict { try syncNow() }
+      if options.durability != .none { try syncNow() }
     }
     guard try appendRecord(sequence: sequence) else { return false }
     for extent in dropped { space.release(extent.address, extent.storedLength) }
@@ -83,7 +81,7 @@ extension Store {
       }
       for c in f.counters where c.value != 0 { recordBuilder.counter(tree, c.index, c.value) }
     }
-    if t.nextValueID != nextValueID { recordBuilder.nextValueID(t.nextValueID) }
+    if !t.valueBytes.isEmpty { recordBuilder.nextValueID(valueIDs.next) }
     for (start, added) in t.valueBytes.sorted(by: { $0.key < $1.key }) {
       if let i = space.table.index(start: start) { recordBuilder.valueSegment(space.table[i], added: added) }
     }

@@ -40,6 +40,20 @@ extension Store {
     return store
   }
 
+  /// Makes a new, empty store on `device`, cleanly closed, and leaves the device open: what a file is filled with before
+  /// it gets its name.
+  ///
+  /// - Throws: As ``create(on:environment:options:)``.
+  public static func format(
+    _ device: any StorageDevice, environment: any StoreEnvironment, options: StoreOptions = StoreOptions()
+  ) throws(StoreError) {
+    let store = try create(on: device, environment: environment, options: options)
+    store.deviceGivenUp = true
+    store.lock.lock()
+    store.isClosed = true
+    store.lock.unlock()
+  }
+
   /// Makes a prepared segment the one that records go to.
   func enterLogSegment(_ segment: UInt32, next: UInt32) {
     log.presentSegment = segment
@@ -72,7 +86,8 @@ extension Store {
   /// Checkpoints, marks the store as cleanly closed, and gives the device up. Snapshots that are still held must not be
   /// used afterwards. Closing twice does nothing.
   ///
-  /// - Throws: What the device throws. The store is closed all the same; the next opening recovers it.
+  /// - Throws: What the device throws; ``StoreError/poisoned`` if something failed before, so that commits at
+  ///   ``Durability/normal`` may be lost. The store is closed all the same; the next opening recovers it.
   public func close() throws(StoreError) {
     lock.lock()
     while turnTaken, !isClosed { lock.wait() }
@@ -89,8 +104,11 @@ extension Store {
       turnTaken = false
       lock.wakeAll()
       lock.unlock()
+      deviceGivenUp = true
+      device.close()
     }
-    if options.isReadOnly || poisoned { return }
+    if options.isReadOnly { return }
+    if poisoned { throw .poisoned }
     if !sessionBegun { return }
     try settleCheckpoints()
     if current.active.nodeCount > 0 || !current.active.trees.isEmpty {

@@ -12,7 +12,7 @@ extension Store {
   public static func open(
     on device: any StorageDevice, environment: any StoreEnvironment, options: StoreOptions = StoreOptions()
   ) throws(StoreError) -> Store {
-    let superblock = try readSuperblock(device, readOnly: options.isReadOnly)
+    let (superblock, wholeCopies) = try readSuperblock(device, readOnly: options.isReadOnly)
     let seed = superblock.storeSeed
     let (directory, directoryPages) = try readDirectory(superblock, superblock.directory, superblock.directoryBytes, device)
     let space = FileSpace(device: device, environment: environment, storeSeed: seed)
@@ -36,7 +36,8 @@ extension Store {
     for s in space.table.segments where s.address + UInt64(s.used) > fileBytes {
       throw .corrupt(place: .segment, offset: s.address, detail: "the file ends before this segment")
     }
-    space.table.fileUnits = UInt32(clamping: fileBytes / UInt64(SegmentTable.unitSize))
+    // The unused tail of the last segment may be missing.
+    space.table.fileUnits = max(UInt32(clamping: fileBytes / UInt64(SegmentTable.unitSize)), space.table.usedUnits)
 
     let scanner = try LogScanner(device: device, storeSeed: seed)
     let outcome = try scanner.scan(superblock)
@@ -46,6 +47,12 @@ extension Store {
     guard outcome.records.isEmpty || outcome.records[0].header.sequence == directory.sequence + 1,
       superblock.pieces[0].firstSequence == directory.sequence + 1
     else { throw .corrupt(place: .log, offset: outcome.end, detail: "the log does not follow the directory") }
+    // What was looked at behind the end of the log need not be log any more: an unsynced header may have been lost, and
+    // that of an earlier use of the room may stand there.
+    var needed = Set(superblock.pieces.map { $0.segment })
+    for found in outcome.records { needed.insert(found.segment) }
+    if superblock.isClean { needed.insert(outcome.nextSegment) }
+    scanner.forget(allBut: needed)
     for s in scanner.segments {
       var segment = Segment(
         start: s.header.start, units: s.header.units, kind: .log, used: UInt32(clamping: s.bytes.count), born: 0)
@@ -69,7 +76,7 @@ extension Store {
     store.visibleSequence = outcome.lastSequence
     store.appendedSequence = outcome.lastSequence
     store.durableSequence = outcome.durableSequence
-    store.log.segments = scanner.segments.map(\.header.start)
+    store.log.segments = scanner.segments.map { $0.header.start }
     for s in scanner.segments { store.log.salts[s.header.start] = s.header.salt }
     store.log.pieces = superblock.pieces
     store.log.session = superblock.session
@@ -84,27 +91,36 @@ extension Store {
       guard let s = start, let i = space.table.index(start: s.start), space.table[i].dead == 0 else { continue }
       if s.kind == .pages { store.pageWriter.adopt(start: s.start) } else { store.valueWriter.adopt(start: s.start) }
     }
+    store.superblockIsProven = false
+    store.wholeSuperblockCopy = wholeCopies[0] ? 0 : 1
     if options.isReadOnly { return store }
-    do throws(StoreError) {
-      if superblock.isClean {
-        try store.resumeLog(outcome, scanner)
-      } else {
-        try store.recoverForWriting(outcome, scanner)
-      }
-    } catch {
-      // The store is not given out; its device stays the caller's until it is closed with the store.
-      throw error
+    space.table.fileUnits = max(space.table.fileUnits, space.table.usedUnits)
+    let length = UInt64(space.table.fileUnits) * UInt64(SegmentTable.unitSize)
+    if fileBytes < length {
+      try store.proveSuperblock()
+      try device.resize(to: length)
+    }
+    if superblock.isClean {
+      // A lost copy was torn by a power cut, or has rotted.
+      if !wholeCopies[0] || !wholeCopies[1] { try store.proveSuperblock() }
+      try store.resumeLog(outcome, scanner)
+    } else {
+      try store.recoverForWriting(outcome, scanner)
     }
     return store
   }
 
   // MARK: Superblock and directory
 
-  private static func readSuperblock(_ device: any StorageDevice, readOnly: Bool) throws(StoreError) -> Superblock {
+  /// The newest superblock, and which of its two copies are whole.
+  private static func readSuperblock(
+    _ device: any StorageDevice, readOnly: Bool
+  ) throws(StoreError) -> (Superblock, wholeCopies: [Bool]) {
     let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: Superblock.regionSize, alignment: 4096)
     defer { buffer.deallocate() }
     let got = try device.read(at: 0, into: buffer)
     var best: Superblock?
+    var whole = [false, false]
     var damaged = false
     var unsupported: StoreError?
     for copy in 0..<4 {
@@ -115,7 +131,12 @@ extension Store {
       }
       let bytes = UnsafeRawBufferPointer(rebasing: buffer[start..<(start + Superblock.copySize)])
       switch Superblock.decode(bytes, at: UInt64(start), readOnly: readOnly) {
-      case .valid(let s): if s.publication > best?.publication ?? 0 { best = s }
+      case .valid(let s):
+        if s.publication > best?.publication ?? 0 {
+          best = s
+          whole = [false, false]
+        }
+        if s.publication == best?.publication { whole[copy & 1] = true }
       case .damaged: damaged = true
       case .foreign: break
       case .unsupported(let version, let features):
@@ -123,7 +144,7 @@ extension Store {
       }
     }
     if let unsupported { throw unsupported }
-    if let best { return best }
+    if let best { return (best, whole) }
     throw damaged ? .corrupt(place: .superblock, offset: 0, detail: "no copy of the superblock is whole") : .notAStore
   }
 
@@ -235,7 +256,7 @@ extension Store {
         case .valueSegment(let start, let units, let used, let added):
           try replaySegment(start, units, used, added, malformed)
         case .nextValueID(let id):
-          nextValueID = max(nextValueID, id)
+          valueIDs.skip(to: id)
         }
       }
     }
@@ -279,6 +300,7 @@ extension Store {
       // The prepared segment is not there (it was cut off, or its header was damaged): another one is prepared, and the
       // superblock of the session will name it.
       if log.nextSegment != 0 { log.segments.removeAll { $0 == log.nextSegment } }
+      try proveSuperblock()
       space.session = log.session
       log.nextSegment = try prepareLogSegment()
     } else if !log.segments.contains(log.nextSegment) {
@@ -292,13 +314,7 @@ extension Store {
   /// 2. the records that no later one proves durable are copied into fresh log room, under a new session, and synced;
   /// 3. the other slot publishes that, and is synced.
   private func recoverForWriting(_ outcome: LogScanner.Outcome, _ scanner: LogScanner) throws(StoreError) {
-    for copy in 0..<2 {
-      let offset = Superblock.offset(slot: superblock.slot, copy: copy)
-      try superblock.encoded(at: offset).withUnsafeBytesTyped { (b) throws(StoreError) in
-        try device.write(b, at: offset)
-      }
-      try syncNow()
-    }
+    try proveSuperblock()
     let session = environment.randomBits() | 1
     space.session = session
     log.session = session
@@ -326,7 +342,7 @@ extension Store {
       }
     }
     let suffix = outcome.records.filter { $0.header.sequence > proven }
-    log.demand = suffix.map(\.header.length).max() ?? 0
+    log.demand = suffix.map { $0.header.length }.max() ?? 0
     let first = try prepareLogSegment()
     let second = try prepareLogSegment()
     enterLogSegment(first, next: second)
@@ -361,15 +377,12 @@ extension Store {
     space.durablePublication = next.publication
     sessionBegun = true
     // Segments of the old log that no piece needs any more are free.
-    let needed = Set(outcome.records.filter { $0.header.sequence <= proven }.map { segmentStart($0.address) })
+    var needed = Set(pieces.map { $0.segment })
+    for found in outcome.records where found.header.sequence <= proven { needed.insert(found.segment) }
     for s in scanner.segments where !needed.contains(s.header.start) {
       log.segments.removeAll { $0 == s.header.start }
       log.salts[s.header.start] = nil
       space.table.remove(start: s.header.start)
     }
-  }
-
-  private func segmentStart(_ address: UInt64) -> UInt32 {
-    space.table.index(of: address).map { space.table[$0].start } ?? 0
   }
 }

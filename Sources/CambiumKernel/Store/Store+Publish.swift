@@ -6,21 +6,23 @@ extension Store {
 
   /// Writes the directory of `c` behind its pages and prepares the superblock that names it.
   func writeDirectory(_ c: Checkpoint) throws(StoreError) {
-    expireRetained()
+    c.retainedAfter = unexpiredRetained()
     for ref in directoryPages { space.release(ref.address, ref.length) }
     try c.context.flush()
     var directory = Directory()
     directory.sequence = c.sequence
-    directory.nextValueID = max(nextValueID, c.input?.transaction.nextValueID ?? 0)
-    directory.nextTree = max(nextTree, c.input?.transaction.nextTree ?? 0)
+    directory.nextValueID = valueIDs.next
+    directory.nextTree = max(frozenNextTree, c.input?.transaction.nextTree ?? 0)
     directory.trees = c.trees
-    directory.retained = retained
+    directory.retained = c.retainedAfter
     if let entry = c.retain { directory.retained.append(entry) }
     // Room first, since the segment table that is written has to know of it; a few entries more than needed.
     directory.segments = publishedSegments(c.publication)
-    let slack = 8 * Segment.encodedSize
-    let total = directory.encoded().count + slack
     let chunk = directoryChunkSize - PageHeader.size
+    let known = directory.encoded().count
+    // Each chunk, the index and what they displace may begin a segment.
+    let slack = (known / (chunk - 2 * Segment.encodedSize) + 8) * Segment.encodedSize
+    let total = known + slack
     let chunks = (total + chunk - 1) / chunk
     let indexLength = roundUp(PageHeader.size + chunks * PageRef.size, to: 16)
     guard indexLength <= directoryChunkSize else { throw .misuse("the directory is too large") }
@@ -76,7 +78,7 @@ extension Store {
     if var entry = c.retain {
       entry.directory = indexRef
       entry.directoryBytes = UInt64(total)
-      retained.append(entry)
+      c.retainedAfter.append(entry)
     }
   }
 
@@ -129,9 +131,31 @@ extension Store {
     }
   }
 
+  /// Makes sure that the superblock that was read at opening is durable: writes it again, one copy at a time, a
+  /// copy that was not whole first. One durable copy is enough; the next sync of any kind covers the other.
+  func proveSuperblock() throws(StoreError) {
+    if superblockIsProven { return }
+    for copy in [1 - wholeSuperblockCopy, wholeSuperblockCopy] {
+      let offset = Superblock.offset(slot: superblock.slot, copy: copy)
+      do throws(StoreError) {
+        try superblock.encoded(at: offset).withUnsafeBytesTyped { (b) throws(StoreError) in
+          try device.write(b, at: offset)
+        }
+      } catch {
+        poison()
+        throw error
+      }
+      if copy != wholeSuperblockCopy { try syncNow() }
+    }
+    superblockIsProven = true
+  }
+
   /// Makes sure that the superblock on the device says that the store is in use, before anything is appended.
   func requireSession() throws(StoreError) {
     if sessionBegun { return }
+    // The clean mark was read, but its sync may have failed: then the other slot, which is written next, holds the only
+    // superblock that a power cut would leave.
+    try proveSuperblock()
     let session = environment.randomBits() | 1
     var next = superblock
     next.publication += 1
@@ -157,7 +181,7 @@ extension Store {
   func releaseDeadSegments() throws(StoreError) {
     let durable = space.durablePublication
     let oldest = oldestPin()
-    let kept = retained.map(\.publication)
+    let kept = retained.map { $0.publication }
     space.table.removeAll { s in
       guard s.kind != .log, s.dead != 0, s.dead <= durable, oldest >= s.dead else { return false }
       return !kept.contains { s.born <= $0 && $0 < s.dead }
@@ -180,8 +204,9 @@ extension Store {
     space.table.fileUnits = UInt32(target)
   }
 
-  private func expireRetained() {
+  /// The retained commits but for those whose time has come or that hold back too much.
+  private func unexpiredRetained() -> [RetainedEntry] {
     let now = UInt64(clamping: environment.nowMilliseconds())
-    retained.removeAll { $0.expires != 0 && $0.expires <= now }
+    return retained.filter { !($0.expires != 0 && $0.expires <= now || $0.limit != 0 && heldBytes($0) > $0.limit) }
   }
 }

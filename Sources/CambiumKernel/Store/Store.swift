@@ -40,18 +40,27 @@ public final class Store: @unchecked Sendable {
   var superblock: Superblock
   var checkpointUnderWay: Checkpoint?
   var directoryPages: [PageRef]
-  var nextValueID: UInt64
+  let valueIDs: ValueIDs
   var nextTree: UInt32
   var retained: [RetainedEntry]
+  var lastRetainedID: UInt64 = 0
   var reserveEstimate = ReserveEstimate()
   /// Where the log stood, and the newest commit, when the frozen delta was frozen.
   var frozenMark = LogMark(
     piece: LogPiece(start: 0, segment: 0, session: 0, firstSequence: 0, checksumBefore: 0, next: 0), segment: 0)
   var frozenSequence: UInt64 = 0
+  /// The next tree identifier then: trees made later come out of the log.
+  var frozenNextTree: UInt32 = 0
   /// The superblock on the device says that the store is in use, so that commits may be appended.
   var sessionBegun = false
+  /// Whether the superblock came from the file: it is in the file's pages, but perhaps not on the medium.
+  var superblockIsProven = true
+  /// A copy of it that was whole.
+  var wholeSuperblockCopy = 0
   var recordBuilder = LogRecordBuilder()
   var recordBuffer: UnsafeMutableRawBufferPointer
+  /// The device was closed, or is the caller's again.
+  var deviceGivenUp = false
   var counters = StoreCounters()
   /// What the last step of a checkpoint met when a commit took it further; the next step tries again.
   var lastMaintenanceError: StoreError?
@@ -68,7 +77,7 @@ public final class Store: @unchecked Sendable {
     self.space = space
     self.cache = cache
     self.log = log
-    pageSize = Int(superblock.pageSize)
+    pageSize = min(Int(superblock.pageSize), PageRef.longestPage)
     storeSeed = superblock.storeSeed
     lock = environment.makeLock()
     current = generation
@@ -76,17 +85,19 @@ public final class Store: @unchecked Sendable {
     durableSequence = sequence
     appendedSequence = sequence
     self.directoryPages = directoryPages
-    self.nextValueID = nextValueID
+    valueIDs = ValueIDs(next: nextValueID)
     self.nextTree = nextTree
     retained = directory.retained
-    pageWriter = SegmentWriter(space: space, kind: .pages, bufferSize: max(65536, Int(superblock.pageSize) * 2))
-    valueWriter = SegmentWriter(space: space, kind: .values, bufferSize: 65536)
+    let alignment = options.durability == .strict ? LogWriter.strictBlock : 16
+    pageWriter = SegmentWriter(
+      space: space, kind: .pages, bufferSize: max(65536, Int(superblock.pageSize) * 2), alignment: alignment)
+    valueWriter = SegmentWriter(space: space, kind: .values, bufferSize: 65536, alignment: alignment)
     recordBuffer = .allocate(byteCount: 4096, alignment: 16)
   }
 
   deinit {
     recordBuffer.deallocate()
-    device.close()
+    if !deviceGivenUp { device.close() }
   }
 
   /// Keys are at most this long, in bytes: a quarter of a page.

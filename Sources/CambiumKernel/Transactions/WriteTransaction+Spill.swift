@@ -61,7 +61,6 @@ extension WriteTransaction {
     if context != nil { return }
     try core.requireSession()
     try core.settleCheckpoints()
-    nextValueID = max(nextValueID, core.nextValueID)
     core.lock.lock()
     let now = core.current
     core.pins[now.number, default: 0] += 1
@@ -77,10 +76,7 @@ extension WriteTransaction {
     context = MergeContext(
       space: core.space, cache: core.cache, pageSize: core.pageSize, generation: core.nextPublication,
       pages: core.pageWriter, values: core.valueWriter,
-      takeValueID: { [unowned self] in
-        defer { nextValueID += 1 }
-        return nextValueID
-      })
+      valueIDs: core.valueIDs)
   }
 }
 

@@ -18,7 +18,6 @@ public final class WriteTransaction: TreeView {
   /// Segments of large values that this transaction wrote to directly, and how many bytes.
   var valueBytes: [UInt32: UInt32] = [:]
   var savedValueTable: SegmentTable?
-  var nextValueID: UInt64
   var nextTree: UInt32
   private(set) var isOpen = true
   /// What this transaction's merges write through, once there was one.
@@ -36,7 +35,6 @@ public final class WriteTransaction: TreeView {
   }
 
   init(core: Store, generation: Generation, upTo: UInt64) {
-    nextValueID = core.nextValueID
     nextTree = core.nextTree
     super.init(core: core, generation: generation, upTo: upTo, hint: 0)
   }
@@ -69,7 +67,7 @@ public final class WriteTransaction: TreeView {
   }
 
   public override func trees() -> [TreeID] {
-    let made = figures.filter { $0.value.created && !$0.value.dropped }.map(\.key)
+    let made = figures.filter { $0.value.created && !$0.value.dropped }.map { $0.key }
     return (super.trees().filter { find($0) != nil } + made).sorted()
   }
 
@@ -211,12 +209,10 @@ public final class WriteTransaction: TreeView {
     if savedValueTable == nil {
       // A checkpoint that were given up later would take the accounts back to before this value.
       try core.settleCheckpoints()
-      nextValueID = max(nextValueID, core.nextValueID)
       savedValueTable = core.space.table
       core.valueWriter.begin(born: core.nextPublication)
     }
-    let id = nextValueID
-    nextValueID += 1
+    let id = core.valueIDs.take()
     let access = try access(.extents, .integer)
     let space = core.space
     var entries: [(UInt64, [UInt8])] = []

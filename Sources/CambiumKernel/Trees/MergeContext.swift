@@ -11,7 +11,7 @@ final class MergeContext {
   private let values: SegmentWriter
   /// Changes to the tree of extents that the pass itself makes: values that moved out of the log, extents that moved.
   private(set) var extentChanges: DeltaTable
-  private let takeValueID: () -> UInt64
+  private let valueIDs: ValueIDs
   /// What was added to ``extentChanges``, in order.
   private(set) var journal: [DeltaNode] = []
   /// Large values that nothing refers to any more.
@@ -21,7 +21,7 @@ final class MergeContext {
 
   init(
     space: FileSpace, cache: PageCache, pageSize: Int, generation: UInt64, pages: SegmentWriter,
-    values: SegmentWriter, takeValueID: @escaping () -> UInt64
+    values: SegmentWriter, valueIDs: ValueIDs
   ) {
     self.space = space
     self.cache = cache
@@ -30,7 +30,7 @@ final class MergeContext {
     self.generation = generation
     self.pages = pages
     self.values = values
-    self.takeValueID = takeValueID
+    self.valueIDs = valueIDs
     extentChanges = DeltaTable()
   }
 
@@ -66,7 +66,7 @@ final class MergeContext {
 
   /// Moves a value into extents of its own.
   func storeLarge(_ value: UnsafeRawBufferPointer) throws(StoreError) -> LargeValueStub {
-    let id = takeValueID()
+    let id = valueIDs.take()
     let list = extentChanges.makeList(.extents, .integer)
     try Extents.write(value, id: id, to: values, space: space) { (key, entry) in
       noteExtent(list, key, entry)

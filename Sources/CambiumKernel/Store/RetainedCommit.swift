@@ -1,0 +1,100 @@
+/// A commit that is kept although newer ones superseded it: the state before a migration, a running backup, time travel.
+public struct RetainedCommit: Sendable, Equatable {
+  /// Names it.
+  public var id: UInt64
+  /// The commit.
+  public var sequence: UInt64
+  /// Why it is kept, as given.
+  public var reason: String
+  /// When it was made, in milliseconds since 1970.
+  public var made: UInt64
+  /// When it lapses, in milliseconds since 1970; nil for never.
+  public var expires: UInt64?
+  /// How many bytes it may hold back before it lapses; nil for any number.
+  public var limitBytes: UInt64?
+  /// Bytes of segments that only retained commits still need, this one among them.
+  public var heldBytes: UInt64
+}
+
+extension Store {
+  /// Keeps the present state until it is released, lapses at `expires` (milliseconds since 1970), or holds back more
+  /// than `limitBytes`. Takes a checkpoint of exactly this commit, and returns when that is durable.
+  ///
+  /// - Throws: What ``checkpoint()`` throws; ``StoreError/misuse(_:)`` for a reason longer than 1,024 bytes.
+  public func retain(
+    reason: String, expires: UInt64? = nil, limitBytes: UInt64? = nil
+  ) throws(StoreError) -> RetainedCommit {
+    let text = Array(reason.utf8)
+    guard text.count <= 1024 else { throw .misuse("the reason is longer than 1,024 bytes") }
+    try takeTurn()
+    defer { endTurn() }
+    try requireSession()
+    try settleCheckpoints()
+    var id: UInt64 = 1
+    for entry in retained where entry.id >= id { id = entry.id + 1 }
+    // Released identifiers are not used again while the store is open, so that none is mistaken for a newer one.
+    id = max(id, lastRetainedID + 1)
+    lastRetainedID = id
+    let sequence = appendedSequence
+    let entry = RetainedEntry(
+      id: id, sequence: sequence, publication: nextPublication, made: UInt64(clamping: environment.nowMilliseconds()),
+      expires: expires ?? 0, limit: limitBytes ?? 0, reason: text)
+    try beginCheckpoint(retain: entry)
+    try finishCheckpoint()
+    return describe(entry)
+  }
+
+  /// The retained commits, the oldest first. Waits for the turn to write.
+  public func retainedCommits() throws(StoreError) -> [RetainedCommit] {
+    if !options.isReadOnly { try takeTurn() }
+    defer { if !options.isReadOnly { endTurn() } }
+    return retained.map { describe($0) }
+  }
+
+  /// Lets a retained commit go. Its room is free when this returns, as far as nothing else needs it.
+  ///
+  /// - Throws: ``StoreError/snapshotExpired`` when there is no such commit.
+  public func release(retained id: UInt64) throws(StoreError) {
+    try takeTurn()
+    defer { endTurn() }
+    guard retained.contains(where: { $0.id == id }) else { throw .snapshotExpired }
+    try requireSession()
+    try settleCheckpoints()
+    retained.removeAll { $0.id == id }
+    try beginCheckpoint()
+    try finishCheckpoint()
+  }
+
+  /// A view of a retained commit.
+  ///
+  /// - Throws: ``StoreError/snapshotExpired`` when there is no such commit; ``StoreError/corrupt(place:offset:detail:)``.
+  public func snapshot(retained id: UInt64) throws(StoreError) -> Snapshot {
+    if !options.isReadOnly { try takeTurn() }
+    defer { if !options.isReadOnly { endTurn() } }
+    guard let entry = retained.first(where: { $0.id == id }) else { throw .snapshotExpired }
+    let (directory, _) = try Store.readDirectory(superblock, entry.directory, entry.directoryBytes, device)
+    let generation = Generation(number: entry.publication, trees: directory.trees, active: DeltaTable(), frozen: nil)
+    lock.lock()
+    defer { lock.unlock() }
+    if isClosed { throw .closed }
+    snapshotCounter &+= 1
+    pins[entry.publication, default: 0] += 1
+    return Snapshot(core: self, generation: generation, upTo: entry.sequence, hint: snapshotCounter)
+  }
+
+  /// Bytes of segments that the newest state does not need, but the retained commit does.
+  func heldBytes(_ entry: RetainedEntry) -> UInt64 {
+    var sum: UInt64 = 0
+    for s in space.table.segments where s.dead != 0 && s.born <= entry.publication && entry.publication < s.dead {
+      sum += UInt64(s.length)
+    }
+    return sum
+  }
+
+  private func describe(_ entry: RetainedEntry) -> RetainedCommit {
+    RetainedCommit(
+      id: entry.id, sequence: entry.sequence, reason: String(decoding: entry.reason, as: UTF8.self), made: entry.made,
+      expires: entry.expires == 0 ? nil : entry.expires, limitBytes: entry.limit == 0 ? nil : entry.limit,
+      heldBytes: heldBytes(entry))
+  }
+}

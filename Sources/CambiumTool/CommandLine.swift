@@ -1,0 +1,66 @@
+/// What a command prints on success, in both forms.
+struct Answer {
+  /// For people.
+  var text: String
+  /// For programs.
+  var json: JSON
+  /// What to end with.
+  var status = ExitStatus.success
+}
+
+/// Does what a command line (without the program's name) asks for, and answers what to end with.
+func runCommandLine(_ arguments: [String]) -> ExitStatus {
+  // Known before the options are, so that even a complaint about them comes in the form that was asked for.
+  let wantsJSON = arguments.prefix { $0 != "--" }.contains("--json")
+  do throws(ToolError) {
+    let arguments = try Arguments(arguments)
+    let operands = arguments.operands
+    if arguments.wantsVersion {
+      print(wantsJSON ? JSON.object([("version", .string(toolVersion))]).text() : "cambium \(toolVersion)")
+      return .success
+    }
+    guard let name = operands.first else {
+      if arguments.wantsHelp {
+        print(generalHelp)
+        return .success
+      }
+      throw .usage("no command given")
+    }
+    guard let command = Command(rawValue: name) else { throw .usage("unknown command '\(name)'") }
+    if arguments.wantsHelp {
+      print(command.help)
+      return .success
+    }
+    let answer = try command.run(Array(operands.dropFirst()))
+    print(wantsJSON ? answer.json.text() : answer.text)
+    return answer.status
+  } catch {
+    if wantsJSON {
+      print(JSON.object([("error", .string(error.name)), ("message", .string(error.text))]).text())
+    } else {
+      complain("cambium: \(error.text)")
+      if case .usage = error { complain("Try 'cambium --help'.") }
+    }
+    return error.status
+  }
+}
+
+/// The commands.
+enum Command: String, CaseIterable {
+  case info, check, count, compact
+
+  /// Runs the command on its operands.
+  func run(_ operands: [String]) throws(ToolError) -> Answer {
+    let expected = self == .count ? 2...3 : 1...1
+    guard expected.contains(operands.count) else {
+      throw .usage(operands.count < expected.lowerBound ? "too few arguments: \(synopsis)" : "too many: \(synopsis)")
+    }
+    switch self {
+    case .info: return try showInfo(path: operands[0])
+    case .check: return try checkStore(path: operands[0])
+    case .count:
+      return try countObjects(path: operands[0], entity: operands[1], predicate: operands.count > 2 ? operands[2] : nil)
+    case .compact: return try compactStore(path: operands[0])
+    }
+  }
+}

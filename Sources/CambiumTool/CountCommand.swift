@@ -1,0 +1,25 @@
+import CambiumEngine
+
+/// `cambium count`: how many objects of an entity match a predicate.
+func countObjects(path: String, entity name: String, predicate text: String?) throws(ToolError) -> Answer {
+  var predicate: Predicate?
+  if let text {
+    do throws(PredicateError) { predicate = try Predicate(format: text) } catch { throw .usage(error.description) }
+  }
+  let store = try OpenedStore(path: path)
+  guard let entityStore = try store.entities() else { throw .usage("\(path) has no model yet, so no '\(name)'") }
+  guard let entity = entityStore.schema.entity(named: name) else {
+    let names = entityStore.schema.entities.map(\.name).joined(separator: ", ")
+    throw .usage("\(path) has no entity '\(name)', but \(names)")
+  }
+  let count = try attempting(path) { () throws(EngineError) in
+    try entityStore.view().count(EngineFetch(entity, predicate: predicate))
+  }
+  try store.close()
+  return Answer(
+    text: String(count),
+    json: .object([
+      ("path", .string(path)), ("entity", .string(name)), ("predicate", text.map { .string($0) } ?? .null),
+      ("count", .count(count)),
+    ]))
+}

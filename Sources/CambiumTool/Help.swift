@@ -1,0 +1,67 @@
+/// The version of the tool, which is the package's.
+let toolVersion = "0.1.0"
+
+/// What `cambium --help` prints.
+let generalHelp = """
+  usage: cambium COMMAND STORE [ARGUMENT...] [--json]
+
+  Looks into Cambium stores and looks after them. The model comes from the file; the application is not needed.
+
+    info STORE                      what is in the store: model, numbers of objects, sizes
+    check STORE                     verify every page, checksum, row, index and relationship
+    count STORE ENTITY [PREDICATE]  how many objects match
+    compact STORE                   give unused room back to the file system
+
+    --json     answer in JSON
+    --help     explain; after a command, that command
+    --version  tell the version
+
+  Exit status: 0 done; 1 the store is damaged; 2 wrong usage; 3 it could not be done (no such file, in use, ...).
+  """
+
+extension Command {
+  /// How to write the command.
+  var synopsis: String {
+    switch self {
+    case .info: return "cambium info STORE [--json]"
+    case .check: return "cambium check STORE [--json]"
+    case .count: return "cambium count STORE ENTITY [PREDICATE] [--json]"
+    case .compact: return "cambium compact STORE [--json]"
+    }
+  }
+
+  /// What `cambium COMMAND --help` prints.
+  var help: String { "usage: \(synopsis)\n\n" + explanation }
+
+  private var explanation: String {
+    switch self {
+    case .info:
+      return """
+        Prints the store's model (entities, attributes with composites taken apart, relationships, indexes and
+        constraints), the number of objects of each entity, and what the file's bytes are used for. Writes nothing.
+        """
+    case .check:
+      return """
+        Reads the whole file and verifies checksums, the structure of every page, the order of keys, the accounts of
+        space, each row against its layout, and each index, constraint and relationship against the rows, both ways.
+        Prints one line for each finding, with its place in the file, and exits with 1 if there is any. Writes nothing.
+        """
+    case .count:
+      return """
+        Prints how many objects of ENTITY (and of the entities that inherit from it) match PREDICATE, or how many there
+        are. PREDICATE is in Core Data's format syntax, with key paths through composites and to-one relationships:
+
+          cambium count log.store LogEntry 'departure.delay > 60 AND origin.faaIdentifier == "JFK"'
+          cambium count log.store Airport 'place.location.latitude BETWEEN {40, 41}'
+          cambium count log.store LogEntry 'date < CAST(378691200, "NSDate") AND aircraft == nil'
+
+        Dates are seconds since 2001-01-01 00:00 UTC. Writes nothing.
+        """
+    case .compact:
+      return """
+        Moves what is live to the front of the file and gives the rest back to the file system. The store must not be
+        in use. A kill or a power cut at any moment leaves a sound store with the same content.
+        """
+    }
+  }
+}

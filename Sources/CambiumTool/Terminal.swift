@@ -1,0 +1,39 @@
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Android)
+  import Android
+#elseif canImport(Darwin)
+  import Darwin
+#elseif canImport(WASILibc)
+  import WASILibc
+#elseif os(Windows)
+  import ucrt
+#endif
+
+/// Writes a line to standard error, all at once.
+func complain(_ text: String) {
+  let line = Array((text + "\n").utf8)
+  line.withUnsafeBytes { bytes in
+    #if os(Windows)
+      _ = _write(2, bytes.baseAddress, UInt32(bytes.count))
+    #else
+      _ = write(2, bytes.baseAddress, bytes.count)
+    #endif
+  }
+}
+
+/// Ends the process; what was printed is written out first.
+func leave(_ status: ExitStatus) -> Never {
+  exit(status.rawValue)
+}
+
+/// Whether standard error is a terminal, so that progress may be redrawn on it.
+func standardErrorIsTerminal() -> Bool {
+  #if os(Windows)
+    return _isatty(2) != 0
+  #else
+    return isatty(2) == 1
+  #endif
+}

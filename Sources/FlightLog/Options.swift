@@ -1,0 +1,43 @@
+/// What the command line asks for.
+struct Options {
+  /// The folder with the CSV files; nil for the one in the repository.
+  var data: String?
+  /// The store.
+  var store = "FlightLog.store"
+  /// Whether only to explain.
+  var wantsHelp = false
+
+  /// What `--help` prints.
+  static let help = """
+    usage: FlightLog [--data FOLDER] [--store FILE]
+
+    Imports flights, aircraft, airlines and airports from CSV files into a Cambium store, opens it again, and answers a
+    pilot's and a dispatcher's questions from it.
+
+      --data FOLDER   the CSV files; by default the month that is in the repository
+      --store FILE    the store, by default ./FlightLog.store; an import that was cut short is taken up where it stopped
+    """
+
+  /// Reads a command line, without the program's name.
+  init(_ arguments: [String]) throws(OptionError) {
+    var rest = arguments[...]
+    while let argument = rest.popFirst() {
+      switch argument {
+      case "--data": data = try Self.value(of: argument, &rest)
+      case "--store": store = try Self.value(of: argument, &rest)
+      case "--help", "-h": wantsHelp = true
+      default: throw OptionError(description: "unknown argument '\(argument)'; try --help")
+      }
+    }
+  }
+
+  private static func value(of option: String, _ rest: inout ArraySlice<String>) throws(OptionError) -> String {
+    guard let value = rest.popFirst() else { throw OptionError(description: "\(option) takes a path") }
+    return value
+  }
+}
+
+/// What is wrong with the command line.
+struct OptionError: Error, CustomStringConvertible {
+  var description: String
+}

@@ -1,0 +1,107 @@
+import CambiumKernel
+import Testing
+
+@testable import CambiumEngine
+
+@Suite struct PredicateCheckTests {
+  private static func check(_ text: String, _ arguments: [PredicateArgument] = []) throws -> Predicate {
+    let schema = try Schema(exampleDefinition())
+    let entity = try #require(schema.entity(named: "Aircraft")).id
+    return try Predicate(format: text, arguments: arguments).check(against: schema, entity: entity)
+  }
+
+  static let normalised: [(String, Predicate)] = [
+    ("weight == 0.1", .compare(path("weight"), .equal, of(.float(0.1)))),
+    ("weight == 2", .compare(path("weight"), .equal, of(.float(2)))),
+    ("weight < 1e300", .compare(path("weight"), .less, of(1e300))),
+    ("weight == 16777217", .compare(path("weight"), .equal, of(16_777_217))),
+    ("hours == 0.1", .compare(path("hours"), .equal, of(decimal("0.1")))),
+    ("hours >= 3", .compare(path("hours"), .greaterOrEqual, of(decimal("3")))),
+    ("engines == 2.0", .compare(path("engines"), .equal, of(2))),
+    ("engines > 1.5", .compare(path("engines"), .greater, of(1.5))),
+    ("engines == 100000", .compare(path("engines"), .equal, of(100_000))),
+    ("isActive == 1", .compare(path("isActive"), .equal, of(true))),
+    ("isActive == 2", .compare(path("isActive"), .equal, of(2))),
+    ("engines == YES", .compare(path("engines"), .equal, of(1))),
+    ("place.location.latitude == 51", .compare(path("place.location.latitude"), .equal, of(51.0))),
+    (
+      "place.location.latitude == CAST('0.1', 'NSDecimalNumber')",
+      .compare(path("place.location.latitude"), .equal, of(0.1))
+    ),
+    ("5 < engines", .compare(path("engines"), .greater, of(5))),
+    ("nil == owner", .compare(path("owner"), .equal, of(nil))),
+    ("engines IN {1.0, 2, nil}", .compare(path("engines"), .in, of([1, 2, nil]))),
+    ("hours BETWEEN {1, 2.5}", .compare(path("hours"), .between, of(.list([decimal("1"), decimal("2.5")])))),
+    ("engines ==[cd] 1", .compare(path("engines"), .equal, of(1))),
+    (
+      "tailNumber ==[cd] 'x'", .compare(path("tailNumber"), .equal, of("x"), [.caseInsensitive, .diacriticInsensitive])
+    ),
+    ("page == 'http://x'", .compare(path("page"), .equal, of(.uri("http://x")))),
+    (
+      "token == 'E621E1F8-C36C-495A-93FC-0C247A3E6E5F'",
+      .compare(path("token"), .equal, of(.uuid(UUIDBytes(high: 0xE621_E1F8_C36C_495A, low: 0x93FC_0C24_7A3E_6E5F))))
+    ),
+    (
+      "colorScheme == CAST({'tertiary', 'x', 'primary', 'y'}, 'composite')",
+      .compare(path("colorScheme"), .equal, of(.composite(["primary": "y", "secondary": nil, "tertiary": "x"])))
+    ),
+    ("notes == nil", .compare(path("notes"), .equal, of(nil))),
+    ("engines == $x", .compare(path("engines"), .equal, .variable("x"))),
+    ("ANY logEntries.duration > 3", .compare(path("logEntries.duration"), .greater, of(3.0), modifier: .any)),
+    ("logEntries CONTAINS $x", .compare(path("logEntries"), .contains, .variable("x"))),
+    ("owner.name BEGINSWITH 'A'", .compare(path("owner.name"), .beginsWith, of("A"))),
+    ("engines < weight", .compare(path("engines"), .less, path("weight"))),
+    ("SELF IN owner.vehicles", .compare(.evaluatedObject, .in, path("owner.vehicles"))),
+    ("NOT (engines == 2.0 OR TRUEPREDICATE)", .not(.or([.compare(path("engines"), .equal, of(2)), .true]))),
+    ("cached == 'anything'", .compare(path("cached"), .equal, of("anything"))),
+    ("'x' IN tailNumber", .compare(of("x"), .in, path("tailNumber"))),
+    ("built > CAST(5, 'NSDate')", .compare(path("built"), .greater, of(.date(5)))),
+  ]
+
+  @Test(arguments: normalised.indices)
+  func normalises(_ index: Int) throws {
+    let (text, expected) = Self.normalised[index]
+    let checked = try Self.check(text)
+    #expect(checked == expected, "\(text) became \(checked)")
+  }
+
+  static let refused: [(String, PredicateError.Kind)] = [
+    ("color == 1", .unknownKeyPath), ("colorScheme.fourth == 'x'", .unknownKeyPath),
+    ("owner.hours == 1", .unknownKeyPath),
+    ("ANY logEntries.x == 1", .unknownKeyPath), ("engines == 1 AND (TRUEPREDICATE OR x == 1)", .unknownKeyPath),
+    ("engines == '1'", .typeMismatch), ("tailNumber == 1", .typeMismatch), ("built == '2020-01-01'", .typeMismatch),
+    ("built > 5", .typeMismatch), ("token == 'x'", .typeMismatch), ("owner == 'x'", .typeMismatch),
+    ("owner < SELF", .typeMismatch),
+    ("colorScheme < nil", .typeMismatch), ("colorScheme == 'red'", .typeMismatch), ("notes == 'x'", .typeMismatch),
+    ("colorScheme == CAST({'fourth', 1}, 'composite')", .typeMismatch), ("photo == 'x'", .typeMismatch),
+    ("logEntries.duration > 3", .typeMismatch), ("ANY engines == 1", .typeMismatch),
+    ("engines == logEntries.duration", .typeMismatch),
+    ("engines BEGINSWITH '1'", .typeMismatch), ("tailNumber LIKE 1", .typeMismatch),
+    ("tailNumber CONTAINS engines", .typeMismatch),
+    ("engines IN 5", .typeMismatch), ("engines IN {1, 'x'}", .typeMismatch),
+    ("engines BETWEEN {1, 'x'}", .typeMismatch),
+    ("engines BETWEEN {nil, 1}", .typeMismatch), ("engines == tailNumber", .typeMismatch),
+    ("built == engines", .typeMismatch),
+    ("owner BETWEEN {SELF, SELF}", .typeMismatch), ("engines IN {1, tailNumber}", .typeMismatch),
+  ]
+
+  @Test(arguments: refused.indices)
+  func refuses(_ index: Int) {
+    let (text, kind) = Self.refused[index]
+    let error = #expect(throws: PredicateError.self, "\(text)") { try Self.check(text) }
+    #expect(error?.kind == kind, "\(text): \(error.map { $0.description } ?? "")")
+    #expect(error?.position == nil)
+  }
+
+  @Test func unsupportedShapes() throws {
+    let schema = try Schema(exampleDefinition())
+    let entity = try #require(schema.entity(named: "Aircraft")).id
+    for predicate: Predicate in [
+      .compare(path("tailNumber"), .matches, of("x")), .compare(.negated(path("engines")), .equal, of(1)),
+      .compare(.aggregate(.count, path("logEntries"), path: nil), .greater, of(1)),
+    ] {
+      let error = #expect(throws: PredicateError.self) { try predicate.check(against: schema, entity: entity) }
+      #expect(error?.kind == .unsupported)
+    }
+  }
+}

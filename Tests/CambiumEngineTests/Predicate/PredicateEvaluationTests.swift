@@ -1,0 +1,172 @@
+import CambiumKernel
+import CambiumTesting
+import Testing
+
+@testable import CambiumEngine
+
+@Suite struct PredicateEvaluationTests {
+  private struct Missing: Error {}
+
+  private static let row: [String: Value] = [
+    "i": 5, "d": 2.5, "big": .integer(9_007_199_254_740_993), "nan": .double(.nan), "b": true, "s": "Éclair",
+    "ascii": "Hello",
+    "empty": "", "void": nil, "date": .date(10), "dec": decimal("0.1"), "list": [1, 2, 3],
+    "names": ["Ada", "Émile", nil],
+    "nobody": [], "scheme.primary": "red", "scheme": .composite(["primary": "red", "secondary": nil]),
+    "uri": .uri("http://x"),
+    "self": .reference(ObjectReference(entity: 1, row: 2)), "data": .binary([1, 2]), "combining": "x\u{301}y",
+  ]
+
+  static let truths: [(String, Bool)] = [
+    // Null
+    ("void == nil", true), ("nil == nil", true), ("i == nil", false), ("i != nil", true), ("void != nil", false),
+    ("void == 0", false), ("void != 0", true), ("void < 1", false), ("void > 1", false), ("void <= nil", false),
+    ("void >= 0", false),
+    ("NOT void < 1", true), ("void BETWEEN {0, 1}", false), ("i BETWEEN {nil, 9}", false), ("void IN {1, nil}", true),
+    ("void IN {1}", false), ("i IN nil", false), ("void BEGINSWITH ''", false), ("void CONTAINS 'x'", false),
+    ("void LIKE '*'", false),
+    ("s BEGINSWITH nil", false),
+    // Numbers
+    ("i == 5", true), ("i == 5.0", true), ("i != 5.0", false), ("i < 5.5", true), ("d >= 2.5", true), ("d > i", false),
+    ("big > 9007199254740992.0", true), ("big == 9007199254740992.0", false), ("dec == 0.1", false),
+    ("dec < 0.1", true),
+    ("dec == CAST('0.10', 'NSDecimalNumber')", true), ("b == YES", true), ("b == 1", true), ("b == NO", false),
+    ("b > 0", true),
+    ("nan == CAST('nan', 'double')", true), ("nan < -1e300", true), ("nan != 1", true), ("i BETWEEN {5, 5}", true),
+    ("i BETWEEN {1, 4.9}", false), ("i BETWEEN {6, 1}", false), ("i IN {1, 5.0}", true), ("i IN {}", false),
+    ("i IN list", false),
+    ("2 IN list", true), ("list CONTAINS 2", true), ("list CONTAINS 9", false), ("list == {1, 2, 3}", true),
+    ("list == 1", false),
+    // Kinds that don't compare
+    ("i == '5'", false), ("i != '5'", true), ("i < '6'", false), ("date > 5", false),
+    ("date > CAST(5, 'NSDate')", true),
+    ("s < 1", false), ("uri == 'http://x'", false), ("uri BEGINSWITH 'http'", true), ("i BEGINSWITH '5'", false),
+    ("data == CAST('0102', 'NSData')", true), ("scheme < scheme", false),
+    // Strings
+    ("s == 'Éclair'", true), ("s == 'E\u{301}clair'", true), ("s == 'éclair'", false), ("s ==[c] 'éCLAIR'", true),
+    ("s ==[d] 'Eclair'", true), ("s ==[cd] 'eclair'", true), ("s !=[cd] 'eclair'", false),
+    ("s IN[cd] {'x', 'ECLAIR'}", true),
+    ("s <[cd] 'eclais'", true), ("s < 'eclais'", false), ("s BETWEEN[cd] {'eca', 'ecz'}", true),
+    ("s BEGINSWITH 'É'", true),
+    ("s BEGINSWITH 'E'", false), ("s BEGINSWITH[d] 'E'", true), ("s BEGINSWITH[c] 'éc'", true),
+    ("s ENDSWITH 'air'", true),
+    ("s ENDSWITH 'AIR'", false), ("s ENDSWITH[c] 'AIR'", true), ("s CONTAINS 'lai'", true), ("s CONTAINS 'lia'", false),
+    ("s CONTAINS ''", true), ("empty CONTAINS ''", true), ("empty == ''", true), ("empty BEGINSWITH 'x'", false),
+    ("'lai' IN s", true), ("combining BEGINSWITH 'x'", true), ("combining ==[d] 'xy'", true), ("'Hell' IN ascii", true),
+    // LIKE
+    ("ascii LIKE 'Hello'", true), ("ascii LIKE 'H*'", true), ("ascii LIKE 'H?llo'", true), ("ascii LIKE 'H?'", false),
+    ("ascii LIKE '*'", true), ("empty LIKE '*'", true), ("empty LIKE ''", true), ("empty LIKE '?'", false),
+    ("ascii LIKE '*l*o'", true),
+    ("ascii LIKE '*x*'", false), ("ascii LIKE[c] 'HELL?'", true), ("ascii LIKE 'hell?'", false),
+    ("ascii LIKE 'Hel\\*'", false),
+    ("'a*b' LIKE 'a\\*b'", true), ("'axb' LIKE 'a\\*b'", false), ("'a?b' LIKE 'a\\?b'", true),
+    ("s LIKE '?clair'", true),
+    ("s LIKE[cd] 'E*R'", true), ("'aab' LIKE '*ab'", true), ("'abcabd' LIKE '*ab?'", true),
+    ("'x\\\\' LIKE 'x\\\\'", true),
+    // Many
+    ("ANY list == 2", true), ("ANY list > 3", false), ("ALL list > 0", true), ("ALL list > 1", false),
+    ("NONE list > 3", true),
+    ("NONE list == 1", false), ("ANY nobody == 1", false), ("ALL nobody == 1", true), ("NONE nobody == 1", true),
+    ("ANY names BEGINSWITH[cd] 'em'", true), ("ANY names == nil", true), ("ALL names != nil", false),
+    ("ANY void == nil", false),
+    ("ALL void == 1", true), ("ANY i == 5", true), ("ANY list IN {7, 3}", true), ("ANY list BETWEEN {3, 9}", true),
+    ("NOT ANY list == 9", true),
+    // Composites, objects, logic
+    ("scheme.primary == 'red'", true), ("scheme == CAST({'primary', 'red'}, 'composite')", true),
+    ("scheme == CAST({'primary', 'blue'}, 'composite')", false), ("SELF == CAST('1/2', 'NSManagedObjectID')", true),
+    ("SELF IN {}", false), ("TRUEPREDICATE", true), ("FALSEPREDICATE", false), ("i == 5 AND d == 2.5", true),
+    ("i == 5 AND d == 2", false),
+    ("i == 4 OR d == 2.5", true), ("i == 4 OR d == 2", false), ("i == 5 OR missing == 1", true),
+    ("i == 4 AND missing == 1", false),
+    ("i == $five", true), ("i IN {1, $five}", true),
+  ]
+
+  private static func evaluate(_ text: String) throws -> Bool {
+    try Predicate(format: text).evaluate(variables: ["five": 5]) { (path: String) throws(Missing) -> Value in
+      guard let value = row[path] else { throw Missing() }
+      return value
+    }
+  }
+
+  @Test(arguments: truths.indices)
+  func holds(_ index: Int) throws {
+    let (text, expected) = Self.truths[index]
+    #expect(try Self.evaluate(text) == expected, "\(text)")
+  }
+
+  @Test func failures() {
+    do throws(PredicateEvaluationError<Missing>) {
+      _ = try Predicate.compare(path("missing"), .equal, of(1)).evaluate { (_: String) throws(Missing) in
+        throw Missing()
+      }
+      Issue.record("evaluated")
+    } catch {
+      if case .predicate(let reason) = error { Issue.record("\(reason)") }
+    }
+    let unsupported: [Predicate] = [
+      .compare(.arithmetic(.add, of(1), of(2)), .equal, of(3)), .compare(path("a"), .matches, of("x")),
+      .compare(.function("now", []), .equal, of(3)), .compare(.variable("x"), .equal, of(1)),
+    ]
+    for predicate in unsupported {
+      do throws(PredicateEvaluationError<Never>) {
+        _ = try predicate.evaluate { (_: String) throws(Never) in Value.null }
+        Issue.record("\(predicate) was evaluated")
+      } catch {
+        guard case .predicate(let reason) = error else { continue }
+        #expect(reason.kind == .unsupported || reason.kind == .unboundVariable)
+      }
+    }
+  }
+
+  @Test func emptyCompounds() throws {
+    #expect(try Predicate.and([]).evaluate { _ in Value.null })
+    #expect(try !Predicate.or([]).evaluate { _ in Value.null })
+  }
+
+  @Test func substitutingVariables() throws {
+    let predicate = try Predicate(format: "a == $x AND NOT (b IN {$x, 2} OR c == $y)")
+    #expect(
+      try predicate.substituting(["x": 1])
+        == .and([
+          .compare(path("a"), .equal, of(1)),
+          .not(.or([.compare(path("b"), .in, of([1, 2])), .compare(path("c"), .equal, .variable("y"))])),
+        ]))
+  }
+
+  /// LIKE against a matcher that tries everything.
+  @Test func likeAgainstBacktracking() {
+    func matches(_ text: ArraySlice<Character>, _ pattern: ArraySlice<Character>) -> Bool {
+      guard let first = pattern.first else { return text.isEmpty }
+      if first == "*" {
+        return matches(text, pattern.dropFirst()) || (!text.isEmpty && matches(text.dropFirst(), pattern))
+      }
+      guard let letter = text.first else { return false }
+      return (first == "?" || first == letter) && matches(text.dropFirst(), pattern.dropFirst())
+    }
+    var random = SplitMix64(seed: 21)
+    for _ in 0..<5000 {
+      let text = (0..<random.below(9)).map { _ in random.pick(["a", "b"]) }.joined()
+      let pattern = (0..<random.below(7)).map { _ in random.pick(["a", "b", "?", "*"]) }.joined()
+      #expect(
+        LikePattern(pattern, []).matches(FoldedText(text, [])) == matches(Array(text)[...], Array(pattern)[...]),
+        "\(text) LIKE \(pattern)")
+    }
+  }
+
+  @Test func likeDoesNotExplode() {
+    let text = String(repeating: "a", count: 3000) + "b"
+    let pattern = String(repeating: "*a", count: 60) + "*c"
+    #expect(!LikePattern(pattern, []).matches(FoldedText(text, [])))
+  }
+
+  @Test func containsAgainstSearching() {
+    var random = SplitMix64(seed: 22)
+    for _ in 0..<5000 {
+      let text = (0..<random.below(14)).map { _ in random.pick(["a", "b"]) }.joined()
+      let part = (0..<random.below(6)).map { _ in random.pick(["a", "b"]) }.joined()
+      let bytes = Array(text.utf8)
+      let expected = part.isEmpty || bytes.indices.contains { bytes[$0...].starts(with: part.utf8) }
+      #expect(FoldedText(text, []).contains(FoldedText(part, [])) == expected, "\(text) CONTAINS \(part)")
+    }
+  }
+}

@@ -1,0 +1,205 @@
+import Testing
+
+@testable import CambiumEngine
+
+@Suite struct SchemaErrorTests {
+  private func expect(
+    _ error: SchemaError, composites: [CompositeSchema] = [], _ entities: EntitySchema...,
+    sourceLocation: SourceLocation = #_sourceLocation
+  ) {
+    #expect(throws: error, sourceLocation: sourceLocation) {
+      try Schema(SchemaDefinition(entities, composites: composites))
+    }
+  }
+
+  private func string(_ name: String) -> AttributeSchema { AttributeSchema(name, .string) }
+
+  @Test func names() {
+    expect(.invalidName("", place: "entities", reason: "it is empty"), EntitySchema(""))
+    expect(
+      .invalidName("a\n", place: "A", reason: "it has a control character"),
+      EntitySchema("A", attributes: [string("a\n")]))
+    expect(
+      .invalidName("a.b", place: "A", reason: "a point separates the components of a key path"),
+      EntitySchema("A", attributes: [string("a.b")]))
+    for name in ["@count", "$x"] {
+      expect(
+        .invalidName(name, place: "A", reason: "key paths give its first character a meaning"),
+        EntitySchema("A", attributes: [string(name)]))
+    }
+    for name in ["description", "objectID", "self", "isDeleted", "hash"] {
+      expect(
+        .invalidName(name, place: "A", reason: "managed objects have a member of that name"),
+        EntitySchema("A", attributes: [string(name)]))
+    }
+    expect(.duplicateName("A", place: "entities"), EntitySchema("A"), EntitySchema("A"))
+    expect(.duplicateName("x", place: "A"), EntitySchema("A", attributes: [string("x"), string("x")]))
+    expect(
+      .duplicateName("x", place: "A"),
+      EntitySchema("A", attributes: [string("x")], relationships: [RelationshipSchema("x", to: "A")]))
+    expect(
+      .duplicateName("x", place: "A.c"),
+      EntitySchema("A", attributes: [AttributeSchema("c", elements: [string("x"), string("x")])]))
+    expect(
+      .duplicateName("i", place: "A"),
+      EntitySchema(
+        "A", attributes: [string("x")],
+        indexes: [IndexSchema("i", [IndexElement("x")]), IndexSchema("i", [IndexElement("x")])]))
+    expect(
+      .duplicateName("C", place: "composite types"),
+      composites: [CompositeSchema("C", elements: []), CompositeSchema("C", elements: [])])
+  }
+
+  @Test func hierarchies() {
+    expect(.unknownParent("P", entity: "A"), EntitySchema("A", parent: "P"))
+    expect(.inheritanceCycle(entity: "A"), EntitySchema("A", parent: "A"))
+    expect(
+      .inheritanceCycle(entity: "A"), EntitySchema("A", parent: "B"), EntitySchema("B", parent: "A"), EntitySchema("C"))
+    expect(
+      .propertyShadowsAncestor("x", entity: "C", ancestor: "A"),
+      EntitySchema("C", parent: "B", attributes: [string("x")]),
+      EntitySchema("B", parent: "A"), EntitySchema("A", attributes: [string("x")]))
+  }
+
+  @Test func attributes() {
+    expect(
+      .undefinedType(attribute: "x", place: "A"), EntitySchema("A", attributes: [AttributeSchema("x", .undefined)]))
+    for (type, value) in [
+      (AttributeType.integer16, Value.integer(40_000)), (.integer32, .integer(1 << 40)), (.string, 1), (.date, "2001"),
+      (.boolean, 2), (.uuid, "x"), (.integer64, 1.5), (.binary, ""), (.double, "1"), (.decimal, "1"),
+    ] {
+      expect(
+        .invalidValue(what: "default value", attribute: "x", place: "A"),
+        EntitySchema("A", attributes: [AttributeSchema("x", type, default: value)]))
+    }
+    var limited = string("x")
+    limited.minimum = "a"
+    expect(.invalidValue(what: "minimum", attribute: "x", place: "A"), EntitySchema("A", attributes: [limited]))
+    limited = AttributeSchema("x", .date)
+    limited.maximum = 1
+    expect(.invalidValue(what: "maximum", attribute: "x", place: "A"), EntitySchema("A", attributes: [limited]))
+  }
+
+  @Test func composites() {
+    expect(.unknownComposite("C", place: "A.x"), EntitySchema("A", attributes: [AttributeSchema("x", composite: "C")]))
+    expect(
+      .compositeCycle("C"),
+      composites: [
+        CompositeSchema("C", elements: [AttributeSchema("d", composite: "D")]),
+        CompositeSchema("D", elements: [AttributeSchema("c", composite: "C")]),
+      ])
+    var odd = string("x")
+    odd.compositeName = "C"
+    expect(.notComposite(attribute: "x", place: "A"), EntitySchema("A", attributes: [odd]))
+    var external = AttributeSchema("e", .binary)
+    external.allowsExternalBinaryDataStorage = true
+    var transient = string("e")
+    transient.isTransient = true
+    for (element, reason) in [
+      (AttributeSchema("e", .objectID), "elements have a type, and not ObjectID"),
+      (AttributeSchema("e", .undefined), "elements have a type, and not ObjectID"),
+      (external, "elements cannot be stored externally"),
+      (transient, "only a whole attribute can be transient or derived"),
+    ] {
+      expect(
+        .invalidElement("e", place: "A.x", reason: reason),
+        EntitySchema("A", attributes: [AttributeSchema("x", elements: [element])]))
+    }
+    var nested = string("leaf")
+    for level in 0...Schema.compositeDepthLimit { nested = AttributeSchema("l\(level)", elements: [nested]) }
+    #expect(throws: SchemaError.self) { try Schema(SchemaDefinition([EntitySchema("A", attributes: [nested])])) }
+    #expect(throws: Never.self) { try Schema(SchemaDefinition([EntitySchema("A", attributes: [nested.elements[0]])])) }
+  }
+
+  @Test func compositesDoNotExplode() {
+    var composites = [CompositeSchema("C0", elements: [string("x")])]
+    for level in 1...40 {
+      composites.append(
+        CompositeSchema(
+          "C\(level)",
+          elements: [
+            AttributeSchema("a", composite: "C\(level - 1)"), AttributeSchema("b", composite: "C\(level - 1)"),
+          ]))
+    }
+    #expect(throws: SchemaError.tooManyProperties) { try Schema(SchemaDefinition([], composites: composites)) }
+  }
+
+  @Test func relationships() {
+    expect(.unknownEntity("B", place: "A.r"), EntitySchema("A", relationships: [RelationshipSchema("r", to: "B")]))
+    expect(
+      .unknownInverse("i", relationship: "r", entity: "A"),
+      EntitySchema("A", relationships: [RelationshipSchema("r", to: "B", inverse: "i")]), EntitySchema("B"))
+    expect(
+      .inverseMismatch(relationship: "r", entity: "A", inverse: "i", destination: "B"),
+      EntitySchema("A", relationships: [RelationshipSchema("r", to: "B", inverse: "i")]),
+      EntitySchema("B", relationships: [RelationshipSchema("i", to: "A")]))
+    expect(
+      .inverseMismatch(relationship: "r", entity: "A", inverse: "i", destination: "B"),
+      EntitySchema("A", relationships: [RelationshipSchema("r", to: "B", inverse: "i")]),
+      EntitySchema("B", relationships: [RelationshipSchema("i", to: "C", inverse: "r")]), EntitySchema("C"))
+    var counted = RelationshipSchema("r", toMany: "A")
+    counted.minimumCount = 3
+    counted.maximumCount = 2
+    expect(.invalidCounts(relationship: "r", entity: "A"), EntitySchema("A", relationships: [counted]))
+    counted = RelationshipSchema("r", to: "A")
+    counted.maximumCount = 2
+    expect(.invalidCounts(relationship: "r", entity: "A"), EntitySchema("A", relationships: [counted]))
+    counted = RelationshipSchema("r", to: "A")
+    counted.isOrdered = true
+    expect(.orderedToOne(relationship: "r", entity: "A"), EntitySchema("A", relationships: [counted]))
+  }
+
+  @Test func indexes() {
+    func entity(_ paths: [String], kinds: [IndexKind] = []) -> EntitySchema {
+      var transient = string("t")
+      transient.isTransient = true
+      return EntitySchema(
+        "A",
+        attributes: [
+          string("x"), AttributeSchema("c", elements: [string("e")]), transient, AttributeSchema("o", .transformable),
+        ], relationships: [RelationshipSchema("one", to: "A"), RelationshipSchema("many", toMany: "A")],
+        indexes: [
+          IndexSchema(
+            "i", paths.indices.map { IndexElement(paths[$0], kind: $0 < kinds.count ? kinds[$0] : .binary) })
+        ])
+    }
+    expect(.invalidIndex("i", entity: "A", reason: "it has no elements"), entity([]))
+    expect(
+      .invalidIndex("i", entity: "A", reason: "its elements are of different kinds"),
+      entity(["x", "x"], kinds: [.binary, .rTree])
+    )
+    expect(.unknownKeyPath("y", component: "y", entity: "A"), entity(["y"]))
+    for (path, reason) in [
+      ("c", "a composite has no order; index its elements"), ("t", "a transient attribute is not stored"),
+      ("many", "a to-many relationship has no single value"),
+      ("one.x", "an index holds values of its own entity's rows alone"), ("o", "transformed values have no order"),
+      ("objectID", "objects are found by their identifiers without an index"),
+    ] {
+      expect(.invalidIndexPath(path, index: "i", entity: "A", reason: reason), entity([path]))
+    }
+    expect(
+      .invalidIndexPath("x", index: "i", entity: "A", reason: "an R-tree holds numbers and dates"),
+      entity(["x"], kinds: [.rTree]))
+    #expect(throws: Never.self) { try Schema(SchemaDefinition([entity(["c.e", "one", "x"])])) }
+    expect(
+      .invalidIndex("", entity: "A", reason: "a uniqueness constraint has no key paths"),
+      EntitySchema("A", unique: [[]]))
+    expect(
+      .invalidIndex("x, x", entity: "A", reason: "a uniqueness constraint names a key path twice"),
+      EntitySchema("A", attributes: [string("x")], unique: [["x", "x"]]))
+  }
+
+  @Test func namedParts() {
+    var definition = SchemaDefinition([EntitySchema("A")])
+    definition.configurations = [ConfigurationSchema("C", entities: ["B"])]
+    #expect(throws: SchemaError.unknownEntity("B", place: "C")) { try Schema(definition) }
+    definition.configurations = [ConfigurationSchema("C", entities: []), ConfigurationSchema("C", entities: [])]
+    #expect(throws: SchemaError.duplicateName("C", place: "configurations")) { try Schema(definition) }
+    definition.configurations = []
+    definition.fetchTemplates = [NamedFetchTemplate("t", FetchTemplate(entity: "B"))]
+    #expect(throws: SchemaError.unknownEntity("B", place: "t")) { try Schema(definition) }
+    definition.fetchTemplates = []
+    definition.entities[0].fetchedProperties = [FetchedPropertySchema("f", request: FetchTemplate(entity: "B"))]
+    #expect(throws: SchemaError.unknownEntity("B", place: "A.f")) { try Schema(definition) }
+  }
+}

@@ -1,0 +1,187 @@
+import CambiumTesting
+
+@testable import CambiumKernel
+
+/// A store on a simulated disk, driven by a scenario, with a history of what it must hold.
+final class CrashWorkload {
+  private(set) var disk: SimulatedDisk
+  /// What the store writes to: the disk, or a wrapper around it.
+  private(set) var device: any StorageDevice
+  private let wrap: (SimulatedDisk) -> any StorageDevice
+  var options: StoreOptions
+  let environment: TestEnvironment
+  private(set) var store: Store?
+  var random: SplitMix64
+  var history = CrashHistory()
+  var content = StoreContent()
+  /// Called after each commit and checkpoint, and before each reopening.
+  var onDurable: (Store) throws -> Void = { _ in }
+  var beforeReopen: () -> Void = {}
+  /// What went wrong while the workload ran.
+  private(set) var problems: [String] = []
+
+  init(
+    disk: SimulatedDisk = SimulatedDisk(), options: StoreOptions, seed: UInt64,
+    wrap: @escaping (SimulatedDisk) -> any StorageDevice = { $0 }
+  ) {
+    self.disk = disk
+    self.options = options
+    self.wrap = wrap
+    device = wrap(disk)
+    environment = TestEnvironment(seed: seed)
+    random = SplitMix64(seed: seed)
+  }
+
+  /// A workload that goes on where a process was killed.
+  convenience init(
+    killed disk: SimulatedDisk, history: CrashHistory, options: StoreOptions, seed: UInt64,
+    wrap: @escaping (SimulatedDisk) -> any StorageDevice = { $0 }
+  ) {
+    self.init(disk: disk, options: options, seed: seed, wrap: wrap)
+    self.history = history
+  }
+
+  var point: Int { disk.operationCount }
+
+  struct Missing: Error {}
+
+  func open() throws -> Store {
+    guard let store else { throw Missing() }
+    return store
+  }
+
+  // MARK: Steps
+
+  func create() throws {
+    history.entries.append(
+      CrashHistory.Entry(sequence: 0, hash: content.hash, content: content, begun: -1))
+    store = try Store.create(on: device, environment: environment, options: options)
+    history.acknowledge(upTo: 0, at: point)
+  }
+
+  /// Commits what `body` does to the store and to the content.
+  func commit(_ body: (WriteTransaction, inout StoreContent) throws -> Void) throws {
+    let t = try open().beginWrite()
+    var next = content
+    do { try body(t, &next) } catch {
+      t.rollBack()
+      throw error
+    }
+    let sequence = t.sequence + 1
+    history.begin(sequence, next, at: point)
+    let got = try t.commit()
+    if got == t.sequence {
+      // Nothing was changed.
+      history.entries.removeLast()
+      return
+    }
+    if got != sequence { problems.append("commit \(sequence) was made as \(got)") }
+    content = next
+    noteDurable()
+    try onDurable(open())
+  }
+
+  /// Acknowledges what the store says is durable.
+  func noteDurable() {
+    guard let store else { return }
+    store.lock.lock()
+    let durable = store.durableSequence
+    let visible = store.visibleSequence
+    store.lock.unlock()
+    let isSynced = options.durability == .full || options.durability == .strict
+    history.acknowledge(upTo: isSynced ? visible : durable, at: point)
+  }
+
+  func checkpoint() throws {
+    try open().checkpoint()
+    noteDurable()
+    // At any durability, this says that everything is durable.
+    if let newest = history.newest { history.acknowledge(upTo: newest.sequence, at: point) }
+    try onDurable(open())
+  }
+
+  func close() throws {
+    try open().close()
+    store = nil
+    history.closed.insert(point)
+    if let newest = history.newest { history.acknowledge(upTo: newest.sequence, at: point) }
+  }
+
+  /// Ends the process without closing; nothing written is lost.
+  func kill() { store = nil }
+
+  func reopen() throws {
+    beforeReopen()
+    store = nil
+    let skipping = device as? SyncSkippingDevice
+    skipping?.isOpening = true
+    defer { skipping?.isOpening = false }
+    let opened = try Store.open(on: device, environment: environment, options: options)
+    store = opened
+    let snapshot = try opened.snapshot()
+    let hash = try StoreContent.hash(of: snapshot)
+    if let wrong = history.reopened(snapshot.sequence, hash, at: point) {
+      problems.append("reopened at point \(point): \(wrong)")
+    }
+    guard let found = history.entries.last(where: { $0.sequence == snapshot.sequence && $0.gone == .max }) else {
+      throw Missing()
+    }
+    content = found.content
+  }
+
+  // MARK: Random changes
+
+  func tree(_ kind: TreeKind) -> TreeID? {
+    content.trees.filter { $0.value.kind == kind }.keys.min()
+  }
+
+  func value(_ count: Int) -> [UInt8] {
+    let fill = UInt8(truncatingIfNeeded: random.next())
+    return (0..<count).map { fill &+ UInt8(truncatingIfNeeded: $0 &* 7) }
+  }
+
+  func makeTrees() throws {
+    try commit { t, c in
+      for kind in [TreeKind.integer, .bytes, .bytes] { c.trees[try t.createTree(kind)] = .init(kind: kind) }
+    }
+  }
+
+  /// Puts or deletes some rows, with entries in the other trees, as tables with indexes do.
+  func changeRows(_ count: Int, keys: Int, valueBytes: Int) throws {
+    try commit { t, c in
+      for _ in 0..<count { try self.change(t, &c, UInt64(self.random.below(keys)), self.random.below(valueBytes + 1)) }
+    }
+  }
+
+  func change(_ t: WriteTransaction, _ c: inout StoreContent, _ key: UInt64, _ valueBytes: Int) throws {
+    for (id, tree) in c.trees.sorted(by: { $0.key < $1.key }) {
+      if random.oneIn(4) { continue }
+      switch tree.kind {
+      case .integer:
+        if random.oneIn(5) {
+          let there = try t.delete(id, key)
+          if there != c.trees[id]?.entries.delete(modelKey(key)) { problems.append("delete answers wrong") }
+        } else {
+          let bytes = value(valueBytes)
+          try t.put(id, key, bytes)
+          c.trees[id]?.entries.put(modelKey(key), bytes)
+        }
+      case .bytes:
+        let name = Array("index/\(key % 17)/\(key)".utf8)
+        if random.oneIn(5) {
+          let there = try t.delete(id, name)
+          if there != c.trees[id]?.entries.delete(name) { problems.append("delete answers wrong") }
+        } else {
+          let bytes = value(random.below(12))
+          try t.put(id, name, bytes)
+          c.trees[id]?.entries.put(name, bytes)
+        }
+      }
+      if random.oneIn(6) {
+        let index = UInt32(random.below(3))
+        try t.addToCounter(id, index, Int64(key) - 3)
+        c.trees[id]?.counters[index, default: 0] += Int64(key) - 3
+      }
+    }
+  }
+}
