@@ -222,7 +222,7 @@ struct CSVReader {
   /// Reads up to a comma, a line's end, or the file's end.
   private mutating func readPlainField() throws(CSVError) {
     let start = position
-    while try position < bytes.count || hasMore() {
+    while try hasMore() {
       let byte = bytes[position]
       if byte == UInt8(ascii: ",") || byte == UInt8(ascii: "\n") || byte == UInt8(ascii: "\r") { break }
       if byte == UInt8(ascii: "\"") { throw failure("a quote within field \(fields.count + 1), which is not quoted") }
@@ -236,7 +236,7 @@ struct CSVReader {
     position += 1
     let start = position
     var hasDoubledQuotes = false
-    while try position < bytes.count || hasMore() {
+    while try hasMore() {
       let byte = bytes[position]
       if byte == UInt8(ascii: "\n") { nextLine += 1 }
       if byte == UInt8(ascii: "\"") {
