@@ -99,7 +99,7 @@ extension Store {
       }
       let address = s.address + UInt64(offset)
       offset += stored
-      guard p.pageKind != PageKind.directory.rawValue, 
+      guard p.pageKind != PageKind.directory.rawValue,
         let state = transaction?.spilled[p.pageTree] ?? current.trees[p.pageTree], !state.root.isNone
       else { continue }
       let first: TreeKey
@@ -112,7 +112,9 @@ extension Store {
       case .directory, nil: continue
       }
       let isLive = try reference(p.pageTree, state, level: p.pageLevel, first)?.address == address
-      if isLive { plan.marks[p.pageTree, default: []].append(Relocation.Mark(level: p.pageLevel, key: OwnedKey(first))) }
+      if isLive {
+        plan.marks[p.pageTree, default: []].append(Relocation.Mark(level: p.pageLevel, key: OwnedKey(first)))
+      }
     }
   }
 

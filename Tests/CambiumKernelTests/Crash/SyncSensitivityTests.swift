@@ -5,7 +5,9 @@ import Testing
 /// Each sync of the kernel is needed: without it, the crash simulation finds a store that lost or damaged something.
 /// (A crash test that cannot fail tells nothing.)
 @Suite struct SyncSensitivityTests {
-  @Test(.enabled(if: CrashTests.isOptimized), arguments: SyncSite.allCases) func withoutItACrashIsFound(_ site: SyncSite) {
+  @Test(.enabled(if: CrashTests.isOptimized), arguments: SyncSite.allCases) func withoutItACrashIsFound(
+    _ site: SyncSite
+  ) {
     var images = 0
     var skipped = 0
     for round in 0..<UInt64(12) {

@@ -37,7 +37,9 @@ final class SyncSkippingDevice: StorageDevice {
     var valueSegments: [Range<UInt64>] = []
   }
 
-  fileprivate enum Written { case record, logSegment, page, value, copy, secondCopy, publication, recovery, session, cleanMark }
+  fileprivate enum Written {
+    case record, logSegment, page, value, copy, secondCopy, publication, recovery, session, cleanMark
+  }
 
   private let disk: SimulatedDisk
   private let site: SyncSite?
@@ -94,8 +96,9 @@ extension SyncSkippingDevice.State {
         copies += 1
         return copies % 2 == 1 ? .copy : .secondCopy
       }
-      guard case .valid(let s) = Superblock.decode(
-        UnsafeRawBufferPointer(rebasing: bytes[..<Superblock.copySize]), at: offset, readOnly: true)
+      guard
+        case .valid(let s) = Superblock.decode(
+          UnsafeRawBufferPointer(rebasing: bytes[..<Superblock.copySize]), at: offset, readOnly: true)
       else { return .publication }
       if s.isClean { return .cleanMark }
       if s.publication == s.generation { return .publication }

@@ -79,7 +79,8 @@ import Testing
         }
       }
     }
-    print("overwriting \(rows) rows ten times: the file was at most \(highest) of twice the live bytes, log and reserve")
+    print(
+      "overwriting \(rows) rows ten times: the file was at most \(highest) of twice the live bytes, log and reserve")
     #expect(try held.count(tree) == rows)
     #expect(try store.check().problems.isEmpty)
   }

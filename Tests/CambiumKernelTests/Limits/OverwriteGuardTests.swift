@@ -21,7 +21,9 @@ import Testing
       store.cache.slots.leave(slot)
       for child in children { try walk(tree, kind, child, level - 1) }
     }
-    for (id, state) in store.current.trees where !state.root.isNone { try walk(id, state.kind, state.root, state.level) }
+    for (id, state) in store.current.trees where !state.root.isNone {
+      try walk(id, state.kind, state.root, state.level)
+    }
     let view = TreeView(core: store, generation: store.current, upTo: store.appendedSequence, hint: 0)
     let cursor = try view.cursor(.extents)
     var more = try cursor.seekFirst()

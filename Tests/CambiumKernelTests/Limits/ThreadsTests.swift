@@ -101,7 +101,7 @@ import Testing
             let key = Array(names.key)
             if !previous.lexicographicallyPrecedes(key) { shared.fail("names are out of order") }
             previous = key
-              more = try names.next()
+            more = try names.next()
           }
           if try snapshot.count(shared.tree) != Self.rows { shared.fail("the count is wrong") }
           shared.reads.wrappingAdd(1, ordering: .relaxed)
