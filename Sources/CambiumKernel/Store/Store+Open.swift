@@ -300,7 +300,8 @@ extension Store {
     if space.table.index(start: log.nextSegment).map({ space.table[$0].kind != .log }) ?? true {
       // The prepared segment is not there (it was cut off, or its header was damaged): another one is prepared, and the
       // superblock of the session will name it.
-      if log.nextSegment != 0 { log.segments.removeAll { $0 == log.nextSegment } }
+      let missing = log.nextSegment
+      log.segments.removeAll { $0 == missing }
       try proveSuperblock()
       space.session = log.session
       log.nextSegment = try prepareLogSegment()
