@@ -5,7 +5,7 @@ import Testing
 
 /// Power cuts at every operation of workloads, with every sort of loss of what was not synced; kills; failed syncs.
 ///
-/// `CAMBIUM_CRASH_IMAGES` sets how many images are made in all (50,000 in release, 3,000 in debug unless told), and
+/// `CAMBIUM_CRASH_IMAGES` sets how many images are made in all (50,000 in release, 600 in debug unless told), and
 /// `CAMBIUM_SEED` where chance begins.
 @Suite struct CrashTests {
   static let seed = ProcessInfo.processInfo.environment["CAMBIUM_SEED"].flatMap(UInt64.init) ?? 20_261_121
@@ -19,7 +19,7 @@ import Testing
   }
 
   static var budget: Int {
-    let usual = isOptimized ? 50_000 : 3000
+    let usual = isOptimized ? 50_000 : 600
     return ProcessInfo.processInfo.environment["CAMBIUM_CRASH_IMAGES"].flatMap(Int.init) ?? usual
   }
 
@@ -27,7 +27,7 @@ import Testing
   func everyCrashLeavesACommittedState(_ scenario: CrashScenario) {
     let budget = Self.budget / CrashScenario.allCases.count
     // A run of a workload is good for so many images; then comes another one, with another seed.
-    let perRun = min(1000, max(75, budget / CrashRunner.Mode.all.count))
+    let perRun = min(1000, max(8, budget / CrashRunner.Mode.all.count))
     var images = 0
     var states = 0
     var failures: [String] = []
