@@ -30,6 +30,9 @@ final class PageCache: @unchecked Sendable {
   private var idle: [UnsafeMutableRawPointer] = []
   private var retired: [(epoch: UInt, frame: UnsafeMutableRawPointer)] = []
   private var retiredHead = 0
+  /// Frames beyond the capacity, which the table does not know: made when running reads hold every retired frame, given
+  /// back when these reads have ended. The table therefore never fills up.
+  private var loose: [(epoch: UInt, frame: UnsafeMutableRawPointer)] = []
   private(set) var misses: UInt64 = 0
 
   init(device: any StorageDevice, pageSize: Int, bytes: Int, storeSeed: UInt64, lock: any StoreLock) {
@@ -48,6 +51,7 @@ final class PageCache: @unchecked Sendable {
 
   deinit {
     for frame in frames { frame.deallocate() }
+    for (_, frame) in loose { frame.deallocate() }
     table.deinitialize(count: tableMask + 1)
     table.deallocate()
   }
@@ -118,8 +122,9 @@ final class PageCache: @unchecked Sendable {
       return hit
     }
     misses &+= 1
-    let frame = takeFrame()
+    let taken = takeFrame()
     lock.unlock()
+    let frame = taken ?? Self.allocate(pageSize)
     let content = frame + Self.headerSize
     do throws(StoreError) {
       let got = try device.read(at: ref.address, into: UnsafeMutableRawBufferPointer(start: content, count: length))
@@ -129,17 +134,22 @@ final class PageCache: @unchecked Sendable {
       try check(UnsafeRawPointer(content), ref, tree: tree, level: level)
     } catch {
       lock.lock()
-      idle.append(frame)
+      giveBack(frame, isLoose: taken == nil)
       lock.unlock()
       throw error
     }
     lock.lock()
     defer { lock.unlock() }
     if let other = find(ref) {
-      idle.append(frame)
+      giveBack(frame, isLoose: taken == nil)
       return other
     }
-    publish(frame, ref)
+    if taken == nil {
+      // For this read alone.
+      loose.append((slots.retire(), frame))
+    } else {
+      publish(frame, ref)
+    }
     return UnsafeRawPointer(content)
   }
 
@@ -161,7 +171,7 @@ final class PageCache: @unchecked Sendable {
     lock.lock()
     defer { lock.unlock() }
     if find(ref) != nil { return }
-    let frame = takeFrame()
+    guard let frame = takeFrame() else { return }
     (frame + Self.headerSize).copyMemory(from: bytes, byteCount: ref.length)
     publish(frame, ref)
   }
@@ -211,7 +221,19 @@ final class PageCache: @unchecked Sendable {
     table[gap].store(0, ordering: .releasing)
   }
 
-  private func takeFrame() -> UnsafeMutableRawPointer {
+  private func giveBack(_ frame: UnsafeMutableRawPointer, isLoose: Bool) {
+    if isLoose { frame.deallocate() } else { idle.append(frame) }
+  }
+
+  /// A frame to be filled; nil when running reads hold all that could be given up.
+  private func takeFrame() -> UnsafeMutableRawPointer? {
+    // In the order of their epochs.
+    var quiet = 0
+    while quiet < loose.count, slots.isQuiet(since: loose[quiet].epoch) {
+      loose[quiet].frame.deallocate()
+      quiet += 1
+    }
+    if quiet > 0 { loose.removeFirst(quiet) }
     if let frame = idle.popLast() { return frame }
     if frames.count < capacity { return makeFrame() }
     if retired.count - retiredHead < 8 { evictSome() }
@@ -224,13 +246,17 @@ final class PageCache: @unchecked Sendable {
       }
       return frame
     }
-    // Readers hold every retired frame: go over the limit by a frame rather than wait for them.
-    return makeFrame()
+    return nil
+  }
+
+  private static func allocate(_ pageSize: Int) -> UnsafeMutableRawPointer {
+    let frame = UnsafeMutableRawPointer.allocate(byteCount: headerSize + pageSize, alignment: 64)
+    frame.zero(headerSize)
+    return frame
   }
 
   private func makeFrame() -> UnsafeMutableRawPointer {
-    let frame = UnsafeMutableRawPointer.allocate(byteCount: Self.headerSize + pageSize, alignment: 64)
-    frame.zero(Self.headerSize)
+    let frame = Self.allocate(pageSize)
     Self.name(frame).initialize(to: Atomic(0))
     Self.usedBit(frame).initialize(to: Atomic(0))
     frames.append(frame)
