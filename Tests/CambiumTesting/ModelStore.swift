@@ -3,12 +3,16 @@ public struct ModelTree: Equatable, Sendable {
   /// Sorted by key.
   public var entries: [(key: [UInt8], value: [UInt8])] = []
 
+  /// An empty tree.
   public init() {}
 
+  /// Whether the entries are the same.
   public static func == (a: ModelTree, b: ModelTree) -> Bool {
-    a.entries.count == b.entries.count && zip(a.entries, b.entries).allSatisfy { $0.key == $1.key && $0.value == $1.value }
+    a.entries.count == b.entries.count
+      && zip(a.entries, b.entries).allSatisfy { $0.key == $1.key && $0.value == $1.value }
   }
 
+  /// The order of keys.
   public static func less(_ a: [UInt8], _ b: [UInt8]) -> Bool { a.lexicographicallyPrecedes(b) }
 
   /// The first entry whose key is not less than `key`.
@@ -22,16 +26,23 @@ public struct ModelTree: Equatable, Sendable {
     return low
   }
 
+  /// The value of a key.
   public func value(_ key: [UInt8]) -> [UInt8]? {
     let i = lowerBound(key)
     return i < entries.count && entries[i].key == key ? entries[i].value : nil
   }
 
+  /// Puts a value under a key.
   public mutating func put(_ key: [UInt8], _ value: [UInt8]) {
     let i = lowerBound(key)
-    if i < entries.count, entries[i].key == key { entries[i].value = value } else { entries.insert((key, value), at: i) }
+    if i < entries.count, entries[i].key == key {
+      entries[i].value = value
+    } else {
+      entries.insert((key, value), at: i)
+    }
   }
 
+  /// Deletes a key; answers whether it was there.
   public mutating func delete(_ key: [UInt8]) -> Bool {
     let i = lowerBound(key)
     guard i < entries.count, entries[i].key == key else { return false }

@@ -56,15 +56,39 @@ extension ManagedObjectContext {
   /// - Throws: ``CambiumError/Code/invalidArgument`` for an entity that the model does not have, or an abstract one.
   public func insertNewObject(forEntityName name: String) throws -> ManagedObject {
     try lock.run {
-      guard let entity = persistentStoreCoordinator.managedObjectModel.entitiesByName[name], !entity.isAbstract,
-        persistentStoreCoordinator.store(forEntity: name) != nil
+      guard let store = persistentStoreCoordinator.store(forEntity: name), let info = store.space.info(named: name),
+        !info.schema.isAbstract
       else {
         throw CambiumError(
           .invalidArgument,
           "'\(name)' is not an entity that objects can be inserted of: it is abstract, unknown to the "
             + "model, or in no store that is loaded", entityName: name)
       }
-      return persistentStoreCoordinator.objectClass(for: entity).init(entity: entity, insertInto: self)
+      return persistentStoreCoordinator.objectClass(for: info).init(entity: info.description, insertInto: self)
+    }
+  }
+
+  /// Inserts an object that was made without a context: until then it has no values. An object that has a context, or
+  /// had one, is left alone.
+  ///
+  /// An entity that is abstract, or in none of the context's stores, is noted as ``CambiumError/Code/invalidArgument``, and
+  /// the next save throws it.
+  public func insert(_ object: ManagedObject) {
+    lock.run {
+      guard object.state == .detached, object.managedObjectContext == nil, object.info === EntityInfo.unknown else {
+        return
+      }
+      let name = object.entity.name
+      guard let store = persistentStoreCoordinator.store(forEntity: name), let info = store.space.info(named: name),
+        !info.schema.isAbstract
+      else {
+        return record(
+          CambiumError(
+            .invalidArgument,
+            "'\(name)' is not an entity that objects can be inserted of: it is abstract, unknown to the model, or in no "
+              + "store that is loaded", entityName: name), losesChange: true)
+      }
+      adoptInserted(object, ManagedObjectID.temporary(info.schema.id, in: store.space), info)
     }
   }
 

@@ -32,7 +32,10 @@ public final class ManagedObjectContext: @unchecked Sendable {
 
   let lock = ContextLock()
   private let queue = ContextQueue()
-  private var views: [ObjectIdentifier: EntityView] = [:]
+  /// With each view its store, which is not closed before.
+  private var views: [ObjectIdentifier: (store: PersistentStore, view: EntityView)] = [:]
+  private let tailLock = StateLock()
+  private var tail: Task<Void, Never>?
   private var registry: [ManagedObjectID: WeakObject] = [:]
   private var registryLimit = 1024
   var inserted: [ManagedObjectID: ManagedObject] = [:]
@@ -67,9 +70,15 @@ public final class ManagedObjectContext: @unchecked Sendable {
     try lock.run(block)
   }
 
-  /// Starts a block on the context's queue.
+  /// Starts a block on the context's queue. Blocks that are started so run in the order of their starting.
   public func perform(_ block: @escaping @Sendable () -> Void) {
-    Task.detached { await self.perform(block) as Void }
+    tailLock.locked {
+      let previous = tail
+      tail = Task.detached {
+        await previous?.value
+        await self.perform(block) as Void
+      }
+    }
   }
 
   /// Runs a block with the context for itself, on the calling thread, when no other block of the context runs. May be
@@ -98,13 +107,13 @@ public final class ManagedObjectContext: @unchecked Sendable {
 
   /// The snapshot of a store that the context reads.
   func view(of space: StoreSpace) throws -> EntityView {
-    if let view = views[ObjectIdentifier(space)] { return view }
+    if let known = views[ObjectIdentifier(space)] { return known.view }
     guard let store = persistentStoreCoordinator.store(of: space) else {
       throw CambiumError(
         .persistentStoreOperation, "the object's store was removed from the coordinator, or is another coordinator's")
     }
     let view = try mapping { () throws(EngineError) in try store.engine.view() }
-    views[ObjectIdentifier(space)] = view
+    views[ObjectIdentifier(space)] = (store, view)
     return view
   }
 
@@ -136,7 +145,7 @@ public final class ManagedObjectContext: @unchecked Sendable {
   /// The object of a row, made if the context does not have it.
   func object(_ id: ManagedObjectID, _ info: EntityInfo) -> ManagedObject {
     if let object = registered(id) { return object }
-    let object = persistentStoreCoordinator.objectClass(for: info.description)
+    let object = persistentStoreCoordinator.objectClass(for: info)
       .init(entity: info.description, insertInto: nil)
     object.become(id, info, in: self)
     register(object)
@@ -153,39 +162,27 @@ public final class ManagedObjectContext: @unchecked Sendable {
     updated[object.objectID] = object
   }
 
-  /// Takes a new object in.
-  func adoptInserted(_ object: ManagedObject) {
-    lock.run {
-      object.managedObjectContext = self
-      object.state = .inserted
-      changeCount += 1
-      object.changeOrder = changeCount
-      inserted[object.objectID] = object
-      register(object)
-      for property in object.info.ordered {
-        guard case .attribute(let attribute, let rules) = property.kind, !rules.defaultValue.isNull else { continue }
-        if rules.isTransient {
-          object.transients[attribute.name] = rules.defaultValue.foundation(type: attribute.type, objects: nil)
-        } else {
-          object.attributeChanges[attribute.name] = rules.defaultValue
-        }
+  /// Takes an object that is new into the unsaved changes; it is told by ``ManagedObject/awakeFromInsert()``.
+  func adoptInserted(_ object: ManagedObject, _ id: ManagedObjectID, _ info: EntityInfo) {
+    object.become(id, info, in: self)
+    object.state = .inserted
+    object.changeOrder = nextChangeOrder()
+    inserted[id] = object
+    register(object)
+    for property in info.ordered {
+      guard case .attribute(let attribute, let rules) = property.kind, !rules.defaultValue.isNull else { continue }
+      if rules.isTransient {
+        object.transients[attribute.name] = rules.defaultValue.foundation(type: attribute.type, objects: nil)
+      } else {
+        object.attributeChanges[attribute.name] = rules.defaultValue
       }
-      object.awakeFromInsert()
     }
+    object.awakeFromInsert()
   }
 
   func nextChangeOrder() -> UInt64 {
     changeCount += 1
     return changeCount
-  }
-
-  /// The entity that a class stands for; one without properties if there is none.
-  func entityDescription(for objectClass: ManagedObject.Type) -> EntityDescription {
-    let entities = persistentStoreCoordinator.managedObjectModel.entities
-    let name = "\(objectClass)"
-    return entities.first { $0.managedObjectClass == objectClass }
-      ?? entities.first { $0.explicitClassName == name } ?? entities.first { $0.name == name }
-      ?? EntityDescription(name)
   }
 }
 

@@ -52,14 +52,16 @@ extension ManagedObject {
     try recordToOne(r, new?.objectID)
   }
 
-  func addDestination(_ new: ManagedObject, _ r: RelationshipInfo) throws {
+  /// - Parameters:
+  ///   - isAbsent: Whether the caller knows that the object is no destination yet, which need not be looked up then.
+  func addDestination(_ new: ManagedObject, _ r: RelationshipInfo, isAbsent: Bool = false) throws {
     try checkDestination(new, r)
     guard let back = inverse(of: r, on: new) else {
-      if try !contains(new.objectID, r) { try recordAdd(new.objectID, r) }
+      if try isAbsent || !contains(new.objectID, r) { try recordAdd(new.objectID, r) }
       return
     }
     if back.isToMany {
-      guard try !contains(new.objectID, r) else { return }
+      guard try isAbsent || !contains(new.objectID, r) else { return }
       try recordAdd(new.objectID, r)
       if new !== self || back.schema.name != r.schema.name { try new.recordAdd(objectID, back) }
     } else {
@@ -93,15 +95,16 @@ extension ManagedObject {
     var seen = Set<ManagedObject>()
     for object in new where seen.insert(object).inserted { unique.append(object) }
     let context = try requireContext()
-    for id in try currentToMany(r) {
+    let present = Set(try currentToMany(r))
+    for id in present.sorted(by: { $0.reference < $1.reference }) {
       let old = context.object(with: id)
       if !seen.contains(old) { try removeDestination(old, r) }
     }
-    for object in unique { try addDestination(object, r) }
+    for object in unique where !present.contains(object.objectID) { try addDestination(object, r, isAbsent: true) }
     guard r.isOrdered else { return }
     let ids = unique.map { $0.objectID }
     if try currentToMany(r) != ids {
-      toManyChanges[r.schema.name] = .list(ids)
+      toManyChanges[r.schema.name] = ToManyChange(list: ids)
       context.noteChange(of: self)
     }
   }

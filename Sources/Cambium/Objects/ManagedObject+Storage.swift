@@ -99,22 +99,14 @@ extension ManagedObject {
   /// The destinations, less the objects that the context will delete.
   func currentToMany(_ r: RelationshipInfo) throws -> [ManagedObjectID] {
     let change = toManyChanges[r.schema.name]
-    var ids: [ManagedObjectID]
-    if case .list(let list)? = change {
-      ids = list
-    } else {
-      ids = try committedToMany(r)
-      if let change { ids = change.applied(to: ids) }
-    }
+    var ids = try change?.list ?? committedToMany(r)
+    if let change { ids = change.applied(to: ids) }
     if let context = managedObjectContext, !context.deleted.isEmpty { ids.removeAll { context.deleted[$0] != nil } }
     return ids
   }
 
   func contains(_ id: ManagedObjectID, _ r: RelationshipInfo) throws -> Bool {
-    if case .delta(let added, let removed)? = toManyChanges[r.schema.name] {
-      if removed.contains(id) { return false }
-      if added.contains(id) { return true }
-    }
+    if let state = toManyChanges[r.schema.name]?.state(of: id) { return state }
     return try currentToMany(r).contains(id)
   }
 
@@ -122,12 +114,10 @@ extension ManagedObject {
     if r.isOrdered {
       let ids = try currentToMany(r)
       guard !ids.contains(id) else { return }
-      toManyChanges[r.schema.name] = .list(ids + [id])
+      toManyChanges[r.schema.name] = ToManyChange(list: ids + [id])
     } else {
-      var (added, removed): ([ManagedObjectID], Set<ManagedObjectID>) = ([], [])
-      if case .delta(let a, let b)? = toManyChanges[r.schema.name] { (added, removed) = (a, b) }
-      if removed.remove(id) == nil { added.append(id) }
-      record(.delta(added: added, removed: removed), r)
+      toManyChanges[r.schema.name, default: ToManyChange()].add(id)
+      dropEmptyChange(r)
     }
     managedObjectContext?.noteChange(of: self)
   }
@@ -136,18 +126,16 @@ extension ManagedObject {
     if r.isOrdered {
       let ids = try currentToMany(r)
       guard ids.contains(id) else { return }
-      toManyChanges[r.schema.name] = .list(ids.filter { $0 != id })
+      toManyChanges[r.schema.name] = ToManyChange(list: ids.filter { $0 != id })
     } else {
-      var (added, removed): ([ManagedObjectID], Set<ManagedObjectID>) = ([], [])
-      if case .delta(let a, let b)? = toManyChanges[r.schema.name] { (added, removed) = (a, b) }
-      if let place = added.firstIndex(of: id) { added.remove(at: place) } else { removed.insert(id) }
-      record(.delta(added: added, removed: removed), r)
+      toManyChanges[r.schema.name, default: ToManyChange()].remove(id)
+      dropEmptyChange(r)
     }
     managedObjectContext?.noteChange(of: self)
   }
 
-  private func record(_ change: ToManyChange, _ r: RelationshipInfo) {
-    toManyChanges[r.schema.name] = change.isEmpty ? nil : change
+  private func dropEmptyChange(_ r: RelationshipInfo) {
+    if toManyChanges[r.schema.name]?.isEmpty == true { toManyChanges[r.schema.name] = nil }
   }
 
   // MARK: Forgetting

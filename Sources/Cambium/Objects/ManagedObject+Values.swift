@@ -127,6 +127,7 @@ extension ManagedObject {
   ///
   /// - Throws: ``CambiumError/Code/unknownKey``; what reading throws.
   public func get(keyPath: String) throws -> Any? {
+    try checkLength(keyPath)
     let (key, rest) = split(keyPath)
     guard let rest else { return try get(key) }
     let property = try property(key)
@@ -148,6 +149,7 @@ extension ManagedObject {
   ///
   /// - Throws: as ``set(_:forKey:)``; ``CambiumError/Code/invalidArgument`` if a relationship on the way is empty.
   public func set(_ value: Any?, forKeyPath keyPath: String) throws {
+    try checkLength(keyPath)
     let (key, rest) = split(keyPath)
     guard let rest else { return try set(value, forKey: key) }
     let property = try property(key)
@@ -169,6 +171,15 @@ extension ManagedObject {
   /// by the next save.
   public func setValue(_ value: Any?, forKeyPath keyPath: String) {
     do { try set(value, forKeyPath: keyPath) } catch { managedObjectContext?.record(error, losesChange: true) }
+  }
+
+  /// Following a path takes a call for each component, and the stack is finite.
+  private func checkLength(_ keyPath: String) throws {
+    let dots = keyPath.utf8.reduce(0) { $1 == UInt8(ascii: ".") ? $0 + 1 : $0 }
+    guard dots >= CambiumEngine.Predicate.depthLimit else { return }
+    throw CambiumError(
+      .unknownKey, "a key path has \(dots + 1) components; at most \(CambiumEngine.Predicate.depthLimit) are followed",
+      entityName: entity.name)
   }
 
   private func split(_ keyPath: String) -> (key: String, rest: String?) {
@@ -270,6 +281,7 @@ extension ManagedObject {
 
   /// What a predicate or order reads at a key path: unsaved changes included; a list through a to-many relationship.
   func engineValue(keyPath: String) throws -> Value {
+    try checkLength(keyPath)
     let (key, rest) = split(keyPath)
     if key == "self" || key == "SELF" {
       if let rest { return try engineValue(keyPath: rest) }

@@ -57,38 +57,18 @@ open class ManagedObject {
   /// ``CambiumError/Code/invalidArgument``, and its next save throws it.
   public required init(entity: EntityDescription, insertInto context: ManagedObjectContext?) {
     self.entity = entity
-    let store = context?.persistentStoreCoordinator.store(forEntity: entity.name)
-    let found = store?.space.info(named: entity.name)
-    info = found ?? EntityInfo.unknown
-    objectID = ManagedObjectID.temporary(found?.schema.id ?? 0, in: store?.space ?? StoreSpace.none)
+    info = EntityInfo.unknown
+    objectID = ManagedObjectID.unused
     state = .detached
-    guard let context else { return }
-    guard found != nil else {
-      context.record(
-        CambiumError(
-          .invalidArgument,
-          "entity '\(entity.name)' is not in any of the context's stores; load the stores first, and use the model's "
-            + "entity", entityName: entity.name), losesChange: true)
-      return
-    }
-    if entity.isAbstract {
-      context.record(
-        CambiumError(
-          .invalidArgument, "entity '\(entity.name)' is abstract: insert an object of one of its subentities",
-          entityName: entity.name), losesChange: true)
-      return
-    }
-    context.adoptInserted(self)
+    context?.insert(self)
   }
 
   /// Inserts a new object of the entity of this class: the one that names the class, or is called like it.
   public convenience init(context: ManagedObjectContext) {
-    let entity = context.entityDescription(for: Self.self)
-    context.persistentStoreCoordinator.note(Self.self, for: entity.name)
-    self.init(entity: entity, insertInto: context)
+    self.init(entity: context.persistentStoreCoordinator.entity(for: Self.self), insertInto: context)
   }
 
-  /// Makes this the object of a row that is in the store.
+  /// Makes this the object of an identifier, which leads to a row unless it is temporary.
   func become(_ id: ManagedObjectID, _ info: EntityInfo, in context: ManagedObjectContext) {
     self.info = info
     objectID = id
@@ -147,11 +127,6 @@ open class ManagedObject {
   ///
   /// - Throws: ``CambiumError/Code/validationRelationshipDeniedDelete``.
   open func validateForDelete() throws { try validateDeletion() }
-
-  /// A request for the objects of the entity of this class, by the class's name.
-  public class func fetchRequest() -> FetchRequest<ManagedObject> {
-    FetchRequest<ManagedObject>(entityName: "\(Self.self)")
-  }
 }
 
 extension ManagedObject: Hashable {
@@ -163,6 +138,9 @@ extension ManagedObject: Hashable {
 }
 
 extension ManagedObject: CustomStringConvertible {
-  /// The entity, the identifier and the changes; reads nothing from the store.
-  public var description: String { "<\(entity.name) \(objectID)\(isFault ? " fault" : "") \(changedValues())>" }
+  /// The entity, the identifier and the changed properties; reads nothing from the store.
+  public var description: String {
+    let changes = changedKeys.isEmpty ? "" : ", changed: " + changedKeys.joined(separator: " ")
+    return "<\(entity.name) \(objectID)\(isFault ? ", fault" : "")\(changes)>"
+  }
 }

@@ -10,8 +10,7 @@ import Synchronization
 
 /// Names an object, in any context and process. Core Data: `NSManagedObjectID`.
 ///
-/// The identifier of an inserted object is temporary until the object is saved (or ``ManagedObjectContext/
-/// obtainPermanentIDs(for:)``); the object has another one then.
+/// The identifier of an inserted object is temporary until the object is saved, and has another one then.
 public struct ManagedObjectID: Hashable, Sendable {
   let space: StoreSpace
   let reference: ObjectReference
@@ -24,6 +23,10 @@ public struct ManagedObjectID: Hashable, Sendable {
     self.space = space
     self.reference = reference
   }
+
+  /// Of objects that belong to no context.
+  static let unused = ManagedObjectID(
+    space: StoreSpace.none, reference: ObjectReference(entity: 0, row: firstTemporaryRow))
 
   static func temporary(_ entity: UInt32, in space: StoreSpace) -> ManagedObjectID {
     let number = temporaryRows.add(1, ordering: .relaxed).newValue

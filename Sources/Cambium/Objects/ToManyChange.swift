@@ -1,25 +1,39 @@
-/// Unsaved changes of a to-many relationship.
-enum ToManyChange {
-  /// Of an unordered one: what came and what went, so that the rest need not be read.
-  case delta(added: [ManagedObjectID], removed: Set<ManagedObjectID>)
-  /// Of an ordered one: everything.
-  case list([ManagedObjectID])
+/// Unsaved changes of a to-many relationship: what came and what went, so that the rest need not be read; or, of an ordered
+/// one, everything.
+struct ToManyChange {
+  /// All destinations, if the relationship is ordered.
+  var list: [ManagedObjectID]?
+  private var added: [ManagedObjectID] = []
+  private var isAdded = Set<ManagedObjectID>()
+  private var removed = Set<ManagedObjectID>()
+
+  init(list: [ManagedObjectID]? = nil) { self.list = list }
 
   /// Whether nothing is changed in effect.
-  var isEmpty: Bool {
-    if case .delta(let added, let removed) = self { return added.isEmpty && removed.isEmpty }
-    return false
+  var isEmpty: Bool { list == nil && added.isEmpty && removed.isEmpty }
+
+  /// Whether a destination came (true) or went (false); `nil` if it was left alone, or the change is a list.
+  func state(of id: ManagedObjectID) -> Bool? {
+    if removed.contains(id) { return false }
+    return isAdded.contains(id) ? true : nil
   }
 
+  /// Notes that a destination came. O(1).
+  mutating func add(_ id: ManagedObjectID) {
+    if removed.remove(id) == nil, isAdded.insert(id).inserted { added.append(id) }
+  }
+
+  /// Notes that a destination went. O(1), or O(number of those that came) for one of them.
+  mutating func remove(_ id: ManagedObjectID) {
+    if isAdded.remove(id) == nil { removed.insert(id) } else { added.removeAll { $0 == id } }
+  }
+
+  /// The destinations, given those in the store.
   func applied(to base: [ManagedObjectID]) -> [ManagedObjectID] {
-    switch self {
-    case .list(let ids): return ids
-    case .delta(let added, let removed):
-      guard !added.isEmpty || !removed.isEmpty else { return base }
-      let kept = removed.isEmpty ? base : base.filter { !removed.contains($0) }
-      guard !added.isEmpty else { return kept }
-      let present = Set(kept)
-      return kept + added.filter { !present.contains($0) }
-    }
+    if let list { return list }
+    let kept = removed.isEmpty ? base : base.filter { !removed.contains($0) }
+    guard !added.isEmpty else { return kept }
+    let present = Set(kept)
+    return kept + added.filter { !present.contains($0) }
   }
 }

@@ -39,7 +39,7 @@ open class PersistentContainer: @unchecked Sendable {
   /// platform has in its place.
   open class func defaultDirectoryURL() -> URL {
     let support = try? FileManager.default.url(
-      for: .applicationSupportDirectory, in: .userDomainMask, appropriateFor: nil, create: true)
+      for: .applicationSupportDirectory, in: .userDomainMask, appropriateFor: nil, create: false)
     return support ?? FileManager.default.temporaryDirectory
   }
 
@@ -47,7 +47,17 @@ open class PersistentContainer: @unchecked Sendable {
   ///
   /// - Throws: as ``PersistentStoreCoordinator/addPersistentStore(_:)``. Stores opened before stay open.
   public func loadPersistentStores() throws {
+    makeDefaultDirectory()
     for description in persistentStoreDescriptions { try persistentStoreCoordinator.addPersistentStore(description) }
+  }
+
+  /// Makes ``defaultDirectoryURL()`` if a store is to go there. If that fails, opening the store says so.
+  private func makeDefaultDirectory() {
+    let directory = Self.defaultDirectoryURL().standardizedFileURL
+    for case let url? in persistentStoreDescriptions.map({ $0.url })
+    where url.deletingLastPathComponent().standardizedFileURL == directory {
+      try? FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+    }
   }
 
   /// Opens the stores, and calls the handler once for each, with what went wrong if anything did. Descriptions that
@@ -55,6 +65,7 @@ open class PersistentContainer: @unchecked Sendable {
   public func loadPersistentStores(
     completionHandler: @escaping @Sendable (PersistentStoreDescription, (any Error)?) -> Void
   ) {
+    makeDefaultDirectory()
     let coordinator = persistentStoreCoordinator
     for description in persistentStoreDescriptions {
       let load: @Sendable () -> Void = {

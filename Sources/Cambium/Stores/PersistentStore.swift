@@ -38,14 +38,42 @@ public final class PersistentStore: Sendable {
     if isShared { try? OpenStores.close(engine) } else { try? engine.close() }
   }
 
-  /// What is known of the store: ``storeUUIDKey`` and ``storeTypeKey``, and the version identifiers of the model that it
-  /// was made with under ``modelVersionIdentifiersKey``.
+  /// What the application keeps with the store (``setMetadata(_:)``), and what is known of it: ``storeUUIDKey``,
+  /// ``storeTypeKey``, and the version identifiers of the model that it was made with under
+  /// ``modelVersionIdentifiersKey``. The application's part is missing if it cannot be read; see
+  /// ``applicationMetadata()``.
   public var metadata: [String: Any] {
-    [
-      Self.storeUUIDKey: identifier, Self.storeTypeKey: type.rawValue,
-      Self.modelVersionIdentifiersKey: engine.schema.versionIdentifiers,
-    ]
+    var result = (try? applicationMetadata()) ?? [:]
+    result[Self.storeUUIDKey] = identifier
+    result[Self.storeTypeKey] = type.rawValue
+    result[Self.modelVersionIdentifiersKey] = engine.schema.versionIdentifiers
+    return result
   }
+
+  /// What the application keeps with the store.
+  ///
+  /// - Throws: ``CambiumError/Code/fileReadCorruptFile``; what reading throws.
+  public func applicationMetadata() throws -> [String: Any] {
+    let bytes = try mapping { () throws(EngineError) in try engine.view().metadata(Self.applicationKey) }
+    return try bytes.map { try MetadataCodec.decode($0) } ?? [:]
+  }
+
+  /// Replaces what the application keeps with the store: strings, booleans, `Int`, `Double`, `Date`, `Data` and `UUID`, by
+  /// key. Written at once, in a transaction of its own; Core Data writes with the next save. Keys of the store's own
+  /// (``metadata``) are left out.
+  ///
+  /// - Throws: ``CambiumError/Code/invalidArgument`` for values of other types;
+  ///   ``CambiumError/Code/fileWriteNoPermission`` if the store is read-only; what writing throws.
+  public func setMetadata(_ entries: [String: Any]) throws {
+    if isReadOnly { throw CambiumError(.fileWriteNoPermission, "the store was opened for reading only") }
+    let own = [Self.storeUUIDKey, Self.storeTypeKey, Self.modelVersionIdentifiersKey]
+    let bytes = try MetadataCodec.encode(entries.filter { !own.contains($0.key) })
+    try mapping(.persistentStoreSave) { () throws(EngineError) in
+      try engine.write { (t) throws(EngineError) in try t.setMetadata(Self.applicationKey, bytes) }
+    }
+  }
+
+  private static let applicationKey = "application"
 
   /// The key of the store's UUID in ``metadata``.
   public static let storeUUIDKey = "CambiumStoreUUID"

@@ -10,12 +10,13 @@ import CambiumSystem
 
 /// The stores of a model that contexts work on. Core Data: `NSPersistentStoreCoordinator`. Thread-safe.
 public final class PersistentStoreCoordinator: @unchecked Sendable {
-  // `@unchecked`: `stores` and `classes` are touched with `lock` held only.
+  // `@unchecked`: `stores`, `classes` and `entities` are touched with `lock` held only.
   /// The model, which is in use from the first store on.
   public let managedObjectModel: ManagedObjectModel
   private let lock = StateLock()
   private var stores: [PersistentStore] = []
   private var classes: [String: ManagedObject.Type] = [:]
+  private var entities: [ObjectIdentifier: EntityDescription] = [:]
 
   /// A coordinator without stores.
   public init(managedObjectModel: ManagedObjectModel) { self.managedObjectModel = managedObjectModel }
@@ -130,6 +131,11 @@ public final class PersistentStoreCoordinator: @unchecked Sendable {
   /// ``PersistentStore/metadata`` of a store.
   public func metadata(for store: PersistentStore) -> [String: Any] { store.metadata }
 
+  /// ``PersistentStore/setMetadata(_:)`` of a store.
+  public func setMetadata(_ entries: [String: Any], for store: PersistentStore) throws {
+    try store.setMetadata(entries)
+  }
+
   // MARK: Objects
 
   /// Reads what ``ManagedObjectID/uriRepresentation`` wrote; `nil` if it is not the identifier of an object of one of the
@@ -160,8 +166,23 @@ public final class PersistentStoreCoordinator: @unchecked Sendable {
   }
 
   /// The class of an entity's objects.
-  func objectClass(for entity: EntityDescription) -> ManagedObject.Type {
-    entity.managedObjectClass ?? lock.locked { classes[entity.name] } ?? ManagedObject.self
+  func objectClass(for entity: EntityInfo) -> ManagedObject.Type {
+    entity.objectClass ?? lock.locked { classes[entity.name] } ?? ManagedObject.self
+  }
+
+  /// The entity that a class stands for: the one that names the class, or is called like it; one without properties if
+  /// there is none.
+  func entity(for objectClass: ManagedObject.Type) -> EntityDescription {
+    if let known = lock.locked({ entities[ObjectIdentifier(objectClass)] }) { return known }
+    let all = managedObjectModel.entities
+    let name = "\(objectClass)"
+    let found =
+      all.first { $0.managedObjectClass == objectClass } ?? all.first { $0.explicitClassName == name }
+      ?? all.first { $0.name == name }
+    guard let found else { return EntityDescription(name) }
+    lock.locked { entities[ObjectIdentifier(objectClass)] = found }
+    note(objectClass, for: found.name)
+    return found
   }
 
   /// Remembers the class that the application uses for an entity that names none.

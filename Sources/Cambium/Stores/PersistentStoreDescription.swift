@@ -43,6 +43,12 @@ public final class PersistentStoreDescription: @unchecked Sendable {
   /// Whether ``PersistentContainer/loadPersistentStores(completionHandler:)`` returns before the store is open.
   public var shouldAddStoreAsynchronously = false
 
+  /// Further options by key. None has an effect yet.
+  public private(set) var options: [String: any Sendable] = [:]
+
+  /// Sets a further option; `nil` removes it.
+  public func setOption(_ option: (any Sendable)?, forKey key: String) { options[key] = option }
+
   /// A store in a file.
   public init(url: URL) { self.url = url }
 

@@ -47,6 +47,8 @@ final class EntityInfo: Sendable {
   /// The schema of the store.
   let storeSchema: Schema?
   let description: EntityDescription
+  /// The class that the model names.
+  let objectClass: ManagedObject.Type?
   let properties: [String: PropertyInfo]
   /// In declared order, inherited ones first.
   let ordered: [PropertyInfo]
@@ -58,6 +60,7 @@ final class EntityInfo: Sendable {
     self.schema = entity
     storeSchema = schema
     self.description = description
+    objectClass = description.managedObjectClass
     var ordered: [PropertyInfo] = []
     for attribute in entity.allAttributes {
       ordered.append(
@@ -82,6 +85,7 @@ final class EntityInfo: Sendable {
     schema = EntitySchema("")
     storeSchema = nil
     description = EntityDescription()
+    objectClass = nil
     properties = [:]
     ordered = []
     relationships = []

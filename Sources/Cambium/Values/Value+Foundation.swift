@@ -25,22 +25,25 @@ func unwrapped(_ value: Any?) -> Any? {
 
 extension Value {
   /// Converts what callers pass; `nil` if it is of a type that the engine has no value for.
-  init?(foundation value: Any) {
+  ///
+  /// Dictionaries and arrays may be nested as deep as composites may.
+  init?(foundation value: Any, depth: Int = 0) {
+    guard depth <= Schema.compositeDepthLimit else { return nil }
     switch value {
     case let value as any AttributeRepresentable: self = value.attributeValue
     case let object as ManagedObject: self = .reference(object.objectID.reference)
     case let id as ManagedObjectID: self = .reference(id.reference)
-    case let value as any CompositeRepresentable: self.init(composite: value.compositeValues)
-    case let values as [String: Any]: self.init(composite: values)
+    case let value as any CompositeRepresentable: self.init(composite: value.compositeValues, depth)
+    case let values as [String: Any]: self.init(composite: values, depth)
     case let value as Value: self = value
     case let bytes as [UInt8]: self = .binary(bytes)
-    case let values as [Any]: self.init(list: values)
-    case let values as Set<AnyHashable>: self.init(list: values.map { $0.base })
+    case let values as [Any]: self.init(list: values, depth)
+    case let values as Set<AnyHashable>: self.init(list: values.map { $0.base }, depth)
     default: return nil
     }
   }
 
-  private init?(composite values: [String: Any]) {
+  private init?(composite values: [String: Any], _ depth: Int) {
     var names: [String] = []
     var converted: [Value] = []
     for (name, value) in values.sorted(by: { $0.key < $1.key }) {
@@ -49,20 +52,20 @@ extension Value {
         converted.append(.null)
         continue
       }
-      guard let element = Value(foundation: value) else { return nil }
+      guard let element = Value(foundation: value, depth: depth + 1) else { return nil }
       converted.append(element)
     }
     self = .composite(CompositeValue(names: names, values: converted))
   }
 
-  private init?(list values: [Any]) {
+  private init?(list values: [Any], _ depth: Int) {
     var converted: [Value] = []
     for value in values {
       guard let value = unwrapped(value) else {
         converted.append(.null)
         continue
       }
-      guard let element = Value(foundation: value) else { return nil }
+      guard let element = Value(foundation: value, depth: depth + 1) else { return nil }
       converted.append(element)
     }
     self = .list(converted)

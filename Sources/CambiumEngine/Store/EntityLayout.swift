@@ -12,7 +12,8 @@ final class EntityLayout: Sendable {
 
   init(entity: EntitySchema, id: UInt16) throws(EngineError) {
     guard entity.id <= UInt32(UInt16.max) else {
-      throw .unsupported("a store holds at most 65,535 entities in its life; this model's \(entity.name) is beyond that")
+      throw .unsupported(
+        "a store holds at most 65,535 entities in its life; this model's \(entity.name) is beyond that")
     }
     self.entity = entity
     var fields: [RecordField] = []

@@ -91,7 +91,9 @@ extension EntityStore {
       while more {
         report.entries += 1
         let key = Array(cursor.key)
-        if missing.remove(key) == nil { report.add("tree \(tree.rawValue): an entry without a row that has its values") }
+        if missing.remove(key) == nil {
+          report.add("tree \(tree.rawValue): an entry without a row that has its values")
+        }
         more = try cursor.next()
       }
     }

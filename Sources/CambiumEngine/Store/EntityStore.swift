@@ -19,7 +19,9 @@ public final class EntityStore: Sendable {
     self.catalogue = catalogue
     var made: [UInt16: EntityLayout] = [:]
     for (id, entityID) in catalogue.layouts {
-      guard let entity = schema.entity(id: entityID) else { throw .corrupt("a layout of an unknown entity \(entityID)") }
+      guard let entity = schema.entity(id: entityID) else {
+        throw .corrupt("a layout of an unknown entity \(entityID)")
+      }
       made[id] = try EntityLayout(entity: entity, id: id)
     }
     layouts = made

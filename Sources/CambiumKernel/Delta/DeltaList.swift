@@ -85,7 +85,8 @@ struct DeltaList {
     var before: DeltaNode?
     while true {
       let link = before.map { $0.link(level) } ?? first(level)
-      if let next = UnsafeMutableRawPointer(bitPattern: link.pointee.load(ordering: .acquiring)).map(DeltaNode.init(p:)),
+      if let next = UnsafeMutableRawPointer(bitPattern: link.pointee.load(ordering: .acquiring)).map(
+        DeltaNode.init(p:)),
         key.map({ TreeKey.compare(next.key, $0) < 0 }) ?? true
       {
         before = next

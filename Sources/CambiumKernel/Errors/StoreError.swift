@@ -37,6 +37,7 @@ public enum StoreError: Error, Equatable, Sendable {
   /// The caller did what the documentation rules out; `detail` says what.
   case misuse(StaticString)
 
+  /// Whether kind and figures are the same; texts do not count.
   public static func == (a: StoreError, b: StoreError) -> Bool {
     switch (a, b) {
     case (.device(let o, let x, let c), .device(let p, let y, let d)): return o == p && x == y && c == d

@@ -123,7 +123,8 @@ struct RetainedEntry {
     reason.withUnsafeBytes { w.raw($0) }
   }
 
-  init(id: UInt64, sequence: UInt64, publication: UInt64, made: UInt64, expires: UInt64, limit: UInt64,
+  init(
+    id: UInt64, sequence: UInt64, publication: UInt64, made: UInt64, expires: UInt64, limit: UInt64,
     reason: [UInt8]
   ) {
     self.id = id

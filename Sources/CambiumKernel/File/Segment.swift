@@ -100,7 +100,8 @@ struct SegmentHeader {
     return Checksum.of(UnsafeRawBufferPointer(start: p + 16, count: Self.size - 16), seed: seed)
   }
 
-  init(units: UInt32, salt: UInt64, session: UInt64, durablePublication: UInt64, born: UInt64, start: UInt32,
+  init(
+    units: UInt32, salt: UInt64, session: UInt64, durablePublication: UInt64, born: UInt64, start: UInt32,
     kind: Segment.Kind
   ) {
     self.units = units

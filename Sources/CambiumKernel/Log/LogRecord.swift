@@ -108,7 +108,8 @@ struct LogRecordBuilder {
     lastKey.append(contentsOf: rest)
   }
 
-  mutating func put(_ tree: TreeID, _ kind: TreeKind, _ key: TreeKey, _ value: UnsafeRawBufferPointer, isStub: Bool,
+  mutating func put(
+    _ tree: TreeID, _ kind: TreeKind, _ key: TreeKey, _ value: UnsafeRawBufferPointer, isStub: Bool,
     isNew: Bool
   ) {
     writer.u8((isStub ? 0x03 : 0x01) | (isNew ? 0x10 : 0))

@@ -42,7 +42,9 @@ final class LogScanner {
     var loaded = false
     defer { if !loaded { bytes.deallocate() } }
     let got = try device.read(at: address, into: bytes)
-    if got < length { UnsafeMutableRawBufferPointer(rebasing: bytes[got...]).initializeMemory(as: UInt8.self, repeating: 0) }
+    if got < length {
+      UnsafeMutableRawBufferPointer(rebasing: bytes[got...]).initializeMemory(as: UInt8.self, repeating: 0)
+    }
     loaded = true
     let s = LoadedSegment(header: header, bytes: bytes)
     segments.append(s)
@@ -50,14 +52,16 @@ final class LogScanner {
   }
 
   /// The whole record at `address` of `segment`, if there is one.
-  func record(_ segment: LoadedSegment, at address: UInt64) -> (header: LogRecordHeader, bytes: UnsafeRawBufferPointer)? {
+  func record(_ segment: LoadedSegment, at address: UInt64) -> (header: LogRecordHeader, bytes: UnsafeRawBufferPointer)?
+  {
     guard address >= segment.address, address < segment.end else { return nil }
     let offset = Int(address - segment.address)
     let available = segment.bytes.count - offset
     guard let base = segment.bytes.baseAddress else { return nil }
     let p = UnsafeRawPointer(base) + offset
-    guard let header = LogRecordHeader.valid(
-      p, available: available, store: storeSeed, salt: segment.header.salt, address: address)
+    guard
+      let header = LogRecordHeader.valid(
+        p, available: available, store: storeSeed, salt: segment.header.salt, address: address)
     else { return nil }
     return (header, UnsafeRawBufferPointer(start: p, count: header.length))
   }

@@ -26,8 +26,12 @@ public protocol StoreLock: AnyObject, Sendable {
 public final class SingleThreadLock: StoreLock {
   /// Makes a lock.
   public init() {}
+  /// Does nothing.
   public func lock() {}
+  /// Does nothing.
   public func unlock() {}
+  /// Does nothing.
   public func wait() {}
+  /// Does nothing.
   public func wakeAll() {}
 }

@@ -16,7 +16,7 @@ struct RelocationPlan {
 extension Store {
   /// Chooses segments to be emptied by the next checkpoint, the best first by cost and benefit: `(1-u) * age / (1+u)`,
   /// where u is the part of the segment that is live. Nothing is chosen while less than a third of the file is dead.
-  func planRelocation() throws(StoreError) -> RelocationPlan {
+  func planRelocation(_ transaction: WriteTransaction? = nil) throws(StoreError) -> RelocationPlan {
     var total: UInt64 = 0
     var live: UInt64 = 0
     let number = nextPublication
@@ -44,11 +44,13 @@ extension Store {
       budget -= UInt64(s.live)
       excess -= min(excess, gain)
     }
-    return try plan(emptying: victims)
+    return try plan(emptying: victims, transaction)
   }
 
-  /// Finds what is live in `victims`.
-  func plan(emptying victims: [Segment]) throws(StoreError) -> RelocationPlan {
+  /// Finds what is live in `victims`, as a transaction sees it that is to be committed with the move.
+  func plan(
+    emptying victims: [Segment], _ transaction: WriteTransaction? = nil
+  ) throws(StoreError) -> RelocationPlan {
     var plan = RelocationPlan()
     if victims.isEmpty { return plan }
     plan.segments = SegmentSet(victims)
@@ -59,8 +61,8 @@ extension Store {
       let got = try device.read(at: s.address, into: UnsafeMutableRawBufferPointer(rebasing: buffer[0..<used]))
       let bytes = UnsafeRawBufferPointer(rebasing: buffer[0..<got])
       switch s.kind {
-      case .pages: try findLivePages(s, bytes, &plan)
-      case .values: try findLiveExtents(s, bytes, &plan)
+      case .pages: try findLivePages(s, bytes, transaction, &plan)
+      case .values: try findLiveExtents(s, bytes, transaction, &plan)
       case .log: break
       }
       plan.bytes += UInt64(s.live)
@@ -80,7 +82,7 @@ extension Store {
 
   /// Walks the pages of a segment and notes those that their tree still reaches.
   private func findLivePages(
-    _ s: Segment, _ bytes: UnsafeRawBufferPointer, _ plan: inout RelocationPlan
+    _ s: Segment, _ bytes: UnsafeRawBufferPointer, _ transaction: WriteTransaction?, _ plan: inout RelocationPlan
   ) throws(StoreError) {
     var offset = SegmentHeader.size
     let key = UnsafeMutableRawPointer.allocate(byteCount: pageSize, alignment: 16)
@@ -97,9 +99,9 @@ extension Store {
       }
       let address = s.address + UInt64(offset)
       offset += stored
-      guard p.pageKind != PageKind.directory.rawValue, let state = current.trees[p.pageTree], !state.root.isNone else {
-        continue
-      }
+      guard p.pageKind != PageKind.directory.rawValue,
+        let state = transaction?.spilled[p.pageTree] ?? current.trees[p.pageTree], !state.root.isNone
+      else { continue }
       let first: TreeKey
       switch PageKind(rawValue: p.pageKind) {
       case .integerLeaf: first = TreeKey(IntegerLeaf(p).key(0))
@@ -110,7 +112,9 @@ extension Store {
       case .directory, nil: continue
       }
       let isLive = try reference(p.pageTree, state, level: p.pageLevel, first)?.address == address
-      if isLive { plan.marks[p.pageTree, default: []].append(Relocation.Mark(level: p.pageLevel, key: OwnedKey(first))) }
+      if isLive {
+        plan.marks[p.pageTree, default: []].append(Relocation.Mark(level: p.pageLevel, key: OwnedKey(first)))
+      }
     }
   }
 
@@ -138,10 +142,10 @@ extension Store {
   }
 
   private func findLiveExtents(
-    _ s: Segment, _ bytes: UnsafeRawBufferPointer, _ plan: inout RelocationPlan
+    _ s: Segment, _ bytes: UnsafeRawBufferPointer, _ transaction: WriteTransaction?, _ plan: inout RelocationPlan
   ) throws(StoreError) {
     lock.lock()
-    let view = TreeView(core: self, generation: current, upTo: appendedSequence, hint: 0)
+    let view = transaction ?? TreeView(core: self, generation: current, upTo: appendedSequence, hint: 0)
     lock.unlock()
     guard view.find(.extents) != nil else { return }
     var offset = SegmentHeader.size

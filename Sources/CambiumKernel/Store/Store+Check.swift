@@ -9,6 +9,7 @@ public struct CheckReport: Sendable {
     /// What is wrong with it.
     public var detail: StaticString
 
+    /// Whether place and offset are the same.
     public static func == (a: Problem, b: Problem) -> Bool { a.place == b.place && a.offset == b.offset }
   }
 
@@ -193,7 +194,9 @@ final class StoreChecker {
     a.withUnsafeBytes { x in b.withUnsafeBytes { y in compareBytes(x.start, x.count, y.start, y.count) < 0 } }
   }
 
-  private func integer(_ key: UInt64) -> [UInt8] { (0..<8).map { UInt8(truncatingIfNeeded: key >> UInt64(56 - 8 * $0)) } }
+  private func integer(_ key: UInt64) -> [UInt8] {
+    (0..<8).map { UInt8(truncatingIfNeeded: key >> UInt64(56 - 8 * $0)) }
+  }
 
   private func separator(_ kind: TreeKind, _ page: UnsafeRawPointer, _ i: Int) -> [UInt8] {
     if kind == .integer { return integer(IntegerInner(page).separator(i)) }

@@ -96,7 +96,7 @@ extension Store {
       Checkpoint.Input(own: $0.own, spilled: $0.spilled, figures: $0.figures, transaction: $0)
     }
     let chosen: RelocationPlan
-    if let plan { chosen = plan } else { chosen = try planRelocation() }
+    if let plan { chosen = plan } else { chosen = try planRelocation(transaction) }
     var mark = frozenMark
     // A transaction that this checkpoint commits has a sequence, but no record.
     if transaction != nil { mark.piece.firstSequence = sequence + 2 }
@@ -238,7 +238,8 @@ extension Store {
     if let own { lists.append((own, 0, DeltaNode.void - 1)) }
     if let frozen, c.input?.spilled[tree] == nil { lists.append((frozen, 0, c.frozenSequence)) }
     // A tree whose making was rolled back has left an empty list.
-    guard c.trees[tree] != nil || figures?.created ?? false || frozen?.wasCreated(upTo: c.frozenSequence) ?? false else {
+    guard c.trees[tree] != nil || figures?.created ?? false || frozen?.wasCreated(upTo: c.frozenSequence) ?? false
+    else {
       return
     }
     guard let kind = c.trees[tree]?.kind ?? frozen?.kind ?? own?.kind ?? figures?.kind else { return }

@@ -35,7 +35,7 @@ extension Store {
     // Too large for a record.
     do throws(StoreError) {
       try t.prepareToMerge()
-      try beginCheckpoint(transaction: t, plan: RelocationPlan())
+      try beginCheckpoint(transaction: t)
       try finishCheckpoint()
     } catch {
       t.rollBack()

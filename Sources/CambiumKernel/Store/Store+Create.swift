@@ -24,7 +24,8 @@ extension Store {
     let cache = PageCache(
       device: device, pageSize: options.pageSize, bytes: options.cacheBytes, storeSeed: seed,
       lock: environment.makeLock())
-    let generation = Generation(number: 0, trees: [.extents: TreeState(kind: .integer)], active: DeltaTable(), frozen: nil)
+    let generation = Generation(
+      number: 0, trees: [.extents: TreeState(kind: .integer)], active: DeltaTable(), frozen: nil)
     let store = Store(
       device: device, environment: environment, options: options, superblock: superblock, space: space, cache: cache,
       log: LogWriter(), generation: generation, sequence: 0, directory: Directory(), directoryPages: [],

@@ -14,7 +14,8 @@ extension Store {
   ) throws(StoreError) -> Store {
     let (superblock, wholeCopies) = try readSuperblock(device, readOnly: options.isReadOnly)
     let seed = superblock.storeSeed
-    let (directory, directoryPages) = try readDirectory(superblock, superblock.directory, superblock.directoryBytes, device)
+    let (directory, directoryPages) = try readDirectory(
+      superblock, superblock.directory, superblock.directoryBytes, device)
     let space = FileSpace(device: device, environment: environment, storeSeed: seed)
     space.durablePublication = superblock.publication
     let fileBytes = try device.size()

@@ -132,7 +132,7 @@ extension Store {
   }
 
   /// Makes sure that the superblock that was read at opening is durable: writes it again, one copy at a time, a
-  /// copy that was not whole first.
+  /// copy that was not whole first. One durable copy is enough; the next sync of any kind covers the other.
   func proveSuperblock() throws(StoreError) {
     if superblockIsProven { return }
     for copy in [1 - wholeSuperblockCopy, wholeSuperblockCopy] {
@@ -145,7 +145,7 @@ extension Store {
         poison()
         throw error
       }
-      try syncNow()
+      if copy != wholeSuperblockCopy { try syncNow() }
     }
     superblockIsProven = true
   }

@@ -40,8 +40,9 @@ public struct TreeStatistics: Sendable {
   public var kind: TreeKind
   /// Entries, as of the view.
   public var entries: UInt64
-  /// Pages, and their bytes, as of the last checkpoint.
+  /// Pages, as of the last checkpoint.
   public var pages: UInt64
+  /// Stored bytes of these pages.
   public var pageBytes: UInt64
   /// Levels: 0 when the tree has no page, 1 when a leaf is its root.
   public var levels: Int

@@ -6,6 +6,7 @@ public struct TreeID: RawRepresentable, Hashable, Comparable, Sendable {
   /// Wraps a stored number.
   public init(rawValue: UInt32) { self.rawValue = rawValue }
 
+  /// Orders by number.
   public static func < (a: TreeID, b: TreeID) -> Bool { a.rawValue < b.rawValue }
 }
 

@@ -19,7 +19,8 @@ extension WriteTransaction {
   /// If the transaction's changes outgrow memory afterwards, the savepoint keeps those before it in memory.
   public func savepoint() -> Savepoint {
     Savepoint(
-      transaction: ObjectIdentifier(self), step: step, own: own, table: savedTable == nil && savedValueTable == nil ? nil : core.space.table,
+      transaction: ObjectIdentifier(self), step: step, own: own,
+      table: savedTable == nil && savedValueTable == nil ? nil : core.space.table,
       spilled: spilled, figures: figures, valueBytes: valueBytes, freedValues: context?.freedValues.count ?? 0)
   }
 

@@ -140,7 +140,8 @@ import Testing
     #expect(try view.explain(EngineFetch(entity, predicate: predicate)) == plan)
     var expected: [UInt64] = []
     try view.rows(entity: entity) { (row) throws(EngineError) in
-      let matches = (try? predicate.evaluate { (path: String) throws(EngineError) in try row.value(keyPath: path) }) ?? false
+      let matches =
+        (try? predicate.evaluate { (path: String) throws(EngineError) in try row.value(keyPath: path) }) ?? false
       if matches { expected.append(row.reference.row) }
       return true
     }
@@ -193,7 +194,8 @@ import Testing
     }
     #expect(try f.store.view().row(flights[2])?.version == 2)
     #expect(try f.store.view().row(flights[1]) == nil)
-    #expect(try f.fetch("Flight", "date == %@", .date(1e9)).count == (0..<400).filter { $0 % 2 == 0 && $0 % 5 != 1 }.count)
+    #expect(
+      try f.fetch("Flight", "date == %@", .date(1e9)).count == (0..<400).filter { $0 % 2 == 0 && $0 % 5 != 1 }.count)
     #expect(try f.store.check().problems == [])
     try f.reopen()
     #expect(try f.store.check().isSound)
@@ -235,7 +237,8 @@ import Testing
 
   @Test func typesAreChecked() throws {
     let (f, airports, _) = try Self.filled()
-    for (name, value) in [("code", Value.integer(3)), ("place", "x"), ("place", .composite(["nothing": 1])), ("no", 1)] {
+    for (name, value) in [("code", Value.integer(3)), ("place", "x"), ("place", .composite(["nothing": 1])), ("no", 1)]
+    {
       #expect(throws: EngineError.self) {
         try f.store.write { (t) throws(EngineError) in
           var v = RowValues()

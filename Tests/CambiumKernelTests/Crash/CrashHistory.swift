@@ -13,6 +13,8 @@ struct CrashHistory: Sendable {
   }
 
   var entries: [Entry] = []
+  /// Points at which the store was closed, and nothing was done since.
+  var closed: Set<Int> = []
 
   /// The newest commit that is not gone.
   var newest: Entry? { entries.last { $0.gone == .max } }
@@ -64,6 +66,7 @@ struct CrashHistory: Sendable {
   func cut(at point: Int, wasWriting: Bool) -> CrashHistory {
     var cut = self
     let limit = wasWriting ? point + 1 : point
+    cut.closed = closed.filter { $0 < limit }
     cut.entries.removeAll { $0.begun >= limit && $0.begun >= 0 }
     for i in cut.entries.indices {
       if cut.entries[i].acknowledged > point { cut.entries[i].acknowledged = .max }

@@ -116,6 +116,9 @@ struct CrashRunner {
       if let exactly, exactly != snapshot.sequence {
         return .wrong("a finished recovery found \(exactly), the next opening \(snapshot.sequence)")
       }
+      if history.closed.contains(point), !store.superblock.isClean {
+        return .wrong("the store was closed, and is not marked so")
+      }
       let report = try store.check()
       if let problem = report.problems.first { return .wrong("check: \(problem)") }
       var state = ContentHash()

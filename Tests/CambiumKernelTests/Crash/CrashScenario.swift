@@ -175,8 +175,11 @@ enum CrashScenario: String, CaseIterable, Sendable {
   private func ownSteps(_ w: CrashWorkload) throws {
     for _ in 0..<60 {
       try w.changeRows(1 + w.random.below(8), keys: 300, valueBytes: 300)
-      while w.random.oneIn(2) { _ = try w.open().maintain(pages: 1 + w.random.below(6)) }
-      w.noteDurable()
+      while w.random.oneIn(2) {
+        _ = try w.open().maintain(pages: 1 + w.random.below(6))
+        w.noteDurable()
+        try w.onDurable(w.open())
+      }
       if w.random.oneIn(20) { try w.checkpoint() }
     }
     try w.close()

@@ -10,12 +10,16 @@ import Testing
 @Suite struct CrashTests {
   static let seed = ProcessInfo.processInfo.environment["CAMBIUM_SEED"].flatMap(UInt64.init) ?? 20_261_121
 
-  static var budget: Int {
+  static var isOptimized: Bool {
     #if DEBUG
-      let usual = 3000
+      false
     #else
-      let usual = 50_000
+      true
     #endif
+  }
+
+  static var budget: Int {
+    let usual = isOptimized ? 50_000 : 3000
     return ProcessInfo.processInfo.environment["CAMBIUM_CRASH_IMAGES"].flatMap(Int.init) ?? usual
   }
 

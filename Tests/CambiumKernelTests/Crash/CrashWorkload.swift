@@ -14,6 +14,9 @@ final class CrashWorkload {
   var random: SplitMix64
   var history = CrashHistory()
   var content = StoreContent()
+  /// Called after each commit and checkpoint, and before each reopening.
+  var onDurable: (Store) throws -> Void = { _ in }
+  var beforeReopen: () -> Void = {}
   /// What went wrong while the workload ran.
   private(set) var problems: [String] = []
 
@@ -75,6 +78,7 @@ final class CrashWorkload {
     if got != sequence { problems.append("commit \(sequence) was made as \(got)") }
     content = next
     noteDurable()
+    try onDurable(open())
   }
 
   /// Acknowledges what the store says is durable.
@@ -93,11 +97,13 @@ final class CrashWorkload {
     noteDurable()
     // At any durability, this says that everything is durable.
     if let newest = history.newest { history.acknowledge(upTo: newest.sequence, at: point) }
+    try onDurable(open())
   }
 
   func close() throws {
     try open().close()
     store = nil
+    history.closed.insert(point)
     if let newest = history.newest { history.acknowledge(upTo: newest.sequence, at: point) }
   }
 
@@ -105,7 +111,11 @@ final class CrashWorkload {
   func kill() { store = nil }
 
   func reopen() throws {
+    beforeReopen()
     store = nil
+    let skipping = device as? SyncSkippingDevice
+    skipping?.isOpening = true
+    defer { skipping?.isOpening = false }
     let opened = try Store.open(on: device, environment: environment, options: options)
     store = opened
     let snapshot = try opened.snapshot()

@@ -132,7 +132,9 @@ struct RandomRun {
         #expect(there == model[id]?.tree.delete(key))
       case 19: try compareSome(t, id, kind)
       default:
-        let key = ascending && kind == .integer ? modelKey(1 << 40 + UInt64(model[id]?.tree.entries.count ?? 0)) : randomKey(kind)
+        let key =
+          ascending && kind == .integer
+          ? modelKey(1 << 40 + UInt64(model[id]?.tree.entries.count ?? 0)) : randomKey(kind)
         let value = randomValue()
         if kind == .integer { try t.put(id, integerKey(key), value) } else { try t.put(id, key, value) }
         model[id]?.tree.put(key, value)

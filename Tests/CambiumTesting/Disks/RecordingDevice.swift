@@ -14,7 +14,7 @@ public final class RecordingDevice: StorageDevice {
   private let onWrite: @Sendable (Range<UInt64>) -> Void
   private let state = Mutex(State())
 
-  /// - Parameter onWrite: Called on the writing thread with the range of each write, before it is made.
+  /// - Parameter onWrite: Called on the writing thread with the range of each write and of each cut, before it is made.
   public init(_ base: any StorageDevice, onWrite: @escaping @Sendable (Range<UInt64>) -> Void = { _ in }) {
     self.base = base
     self.onWrite = onWrite
@@ -63,7 +63,10 @@ public final class RecordingDevice: StorageDevice {
   /// Resizes, as `StorageDevice` has it.
   public func resize(to size: UInt64) throws(StoreError) {
     let old = try base.size()
-    if size < old { note(size..<old) }
+    if size < old {
+      onWrite(size..<old)
+      note(size..<old)
+    }
     try base.resize(to: size)
   }
 

@@ -1,0 +1,157 @@
+import CambiumTesting
+import Testing
+
+@testable import CambiumKernel
+
+/// How much the kernel writes and reads: the figures that the design promises.
+@Suite struct CountTests {
+  @Test(arguments: [(Durability.full, UInt64(512)), (Durability.strict, UInt64(4096))])
+  func aSmallCommitIsOneWriteAndOneSync(_ durability: Durability, _ most: UInt64) throws {
+    let device = CountingDevice(MemoryDevice())
+    var options = StoreOptions()
+    options.durability = durability
+    let store = try Store.create(on: device, environment: TestEnvironment(), options: options)
+    var t = try store.beginWrite()
+    let (table, first, second) = (try t.createTree(.integer), try t.createTree(.bytes), try t.createTree(.bytes))
+    try t.commit()
+    let row = [UInt8](repeating: 7, count: 150)
+    for key in UInt64(0)..<200 {
+      device.reset()
+      t = try store.beginWrite()
+      try t.put(table, key, row)
+      try t.put(first, Array("name of the row \(key)".utf8) + modelKey(key), [])
+      try t.put(second, modelKey(key &* 977) + modelKey(key), [])
+      try t.commit()
+      let counts = device.counts
+      // Every now and then a log segment is prepared, or a checkpoint runs: not in so short a test.
+      if durability == .strict, counts.writes > 1 { continue }
+      #expect(counts.writes == 1 && counts.syncs == 1, "commit \(key): \(counts)")
+      let stored = durability == .strict ? (counts.writtenBytes + 4095) / 4096 * 4096 : counts.writtenBytes
+      #expect(stored <= most, "commit \(key): \(counts)")
+    }
+    try store.close()
+  }
+
+  @Test(arguments: [Durability.full, .strict, .normal])
+  func anEmptyStoreIsSmall(_ durability: Durability) throws {
+    let device = MemoryDevice()
+    var options = StoreOptions()
+    options.durability = durability
+    let store = try Store.create(on: device, environment: TestEnvironment(), options: options)
+    #expect(try device.size() <= 64 << 10)
+    try store.close()
+    #expect(try device.size() <= 64 << 10)
+    let again = try Store.open(on: device, environment: TestEnvironment(seed: 2), options: options)
+    try again.close()
+    #expect(try device.size() <= 64 << 10)
+  }
+
+  @Test func overwritingEverythingAgainAndAgainStaysBounded() throws {
+    let rows: UInt64 = CrashTests.isOptimized ? 20_000 : 4000
+    let device = MemoryDevice(lock: ThreadLock())
+    var options = StoreOptions()
+    options.logBytes = 1 << 20
+    options.deltaBytes = 4 << 20
+    options.cacheBytes = 4 << 20
+    let store = try Store.create(on: device, environment: TestEnvironment(), options: options)
+    var random = SplitMix64(seed: CrashTests.seed)
+    var t = try store.beginWrite()
+    let tree = try t.createTree(.integer)
+    for key in 0..<rows { try t.put(tree, key, random.bytes(200)) }
+    try t.commit()
+    var held = try store.snapshot()
+    var highest = 0.0
+    var commits = 0
+    for _ in 0..<10 {
+      var keys = Array(0..<rows)
+      keys.shuffle(using: &random)
+      for start in stride(from: 0, to: keys.count, by: 10) {
+        t = try store.beginWrite()
+        for key in keys[start..<min(start + 10, keys.count)] { try t.put(tree, key, random.bytes(200)) }
+        try t.commit()
+        commits += 1
+        if commits % 400 == 0 { held = try store.snapshot() }
+        if commits % 50 == 0 {
+          let s = try store.statistics()
+          let bound = 2 * s.liveBytes + s.logSegmentBytes + s.reserveBytes + 16 << 20
+          highest = max(highest, Double(s.fileBytes) / Double(2 * s.liveBytes + s.logSegmentBytes + s.reserveBytes))
+          #expect(s.fileBytes <= bound, "after \(commits) commits: \(s)")
+        }
+      }
+    }
+    print(
+      "overwriting \(rows) rows ten times: the file was at most \(highest) of twice the live bytes, log and reserve")
+    #expect(try held.count(tree) == rows)
+    #expect(try store.check().problems.isEmpty)
+  }
+
+  @Test func compactionLeavesLittleDead() throws {
+    let rows: UInt64 = CrashTests.isOptimized ? 60_000 : 45_000
+    let device = MemoryDevice()
+    var options = StoreOptions()
+    options.cacheBytes = 4 << 20
+    let store = try Store.create(on: device, environment: TestEnvironment(), options: options)
+    var random = SplitMix64(seed: CrashTests.seed)
+    var t = try store.beginWrite()
+    let tree = try t.createTree(.integer)
+    let names = try t.createTree(.bytes)
+    for key in 0..<rows {
+      try t.put(tree, key, [UInt8](repeating: UInt8(truncatingIfNeeded: key), count: 300))
+      try t.put(names, Array("row \(key &* 7919 % rows)".utf8), [])
+    }
+    for key in 0..<UInt64(10) { try t.put(tree, rows + key, random.bytes(200_000)) }
+    try t.commit()
+    t = try store.beginWrite()
+    for key in 0..<rows where random.oneIn(3) { try t.delete(tree, key) }
+    for key in 0..<UInt64(5) { try t.delete(tree, rows + key * 2) }
+    try t.commit()
+    try store.checkpoint()
+    var size = try store.statistics().fileBytes
+    var grew: [UInt64] = []
+    try store.compact { progress in
+      if progress.fileBytes > size { grew.append(progress.fileBytes) }
+      size = progress.fileBytes
+      return true
+    }
+    #expect(grew.isEmpty)
+    let s = try store.statistics()
+    #expect(try device.size() == s.fileBytes)
+    #expect(s.liveBytes >= 8 << 20)
+    let dead = Double(s.fileBytes - s.liveBytes - s.logSegmentBytes) / Double(s.fileBytes)
+    print("compaction left \(s.fileBytes) bytes, \(s.liveBytes) live, \(dead * 100) % dead")
+    #expect(dead < 0.05, "\(s)")
+    #expect(try store.check().problems.isEmpty)
+  }
+
+  @Test func openingReadsTheLogAndLittleElse() throws {
+    let rows: UInt64 = CrashTests.isOptimized ? 250_000 : 30_000
+    let memory = MemoryDevice()
+    var options = StoreOptions()
+    options.logBytes = 1 << 20
+    options.deltaBytes = 8 << 20
+    options.cacheBytes = 4 << 20
+    let store = try Store.create(on: memory, environment: TestEnvironment(), options: options)
+    var t = try store.beginWrite()
+    let tree = try t.createTree(.integer)
+    let row = [UInt8](repeating: 5, count: 280)
+    for key in 0..<rows { try t.put(tree, key, row) }
+    try t.commit()
+    for key in UInt64(0)..<3000 {
+      t = try store.beginWrite()
+      try t.put(tree, key &* 7919 % rows, row)
+      try t.commit()
+    }
+    let s = try store.statistics()
+    // Left without closing.
+    let device = CountingDevice(memory)
+    let again = try Store.open(on: device, environment: TestEnvironment(seed: 3), options: options)
+    let most = s.logSegmentBytes + 128 << 10 + UInt64(s.segments) * 48
+    print("opening a store of \(s.fileBytes) bytes read \(device.counts.readBytes), log \(s.logSegmentBytes)")
+    #expect(device.counts.readBytes <= most, "\(device.counts) of \(most)")
+    #expect(try again.snapshot().count(tree) == rows)
+    try again.close()
+    device.reset()
+    _ = try Store.open(on: device, environment: TestEnvironment(seed: 4), options: options)
+    #expect(device.counts.readBytes <= 128 << 10 + UInt64(s.segments) * 48 + s.logSegmentBytes, "\(device.counts)")
+  }
+}

@@ -1,0 +1,113 @@
+import Cambium
+import Foundation
+import Testing
+
+@Suite struct CompositeTests {
+  @Test func dictionarySavedReopenedAndQueried() throws {
+    let directory = try TemporaryDirectory()
+    do {
+      let context = try directory.container().viewContext
+      let aircraft = Aircraft(context: context)
+      aircraft.tailNumber = "N1"
+      aircraft.colorScheme = ["primary": "white", "secondary": "blue", "tertiary": "gold"]
+      let other = Aircraft(context: context)
+      other.tailNumber = "N2"
+      other.colorScheme = ["primary": "blue"]
+      try context.save()
+    }
+    let context = try directory.container().viewContext
+    let request = Aircraft.fetchRequest()
+    request.predicate = try FetchPredicate(format: "colorScheme.primary == %@", "white")
+    let found = try context.fetch(request)
+    #expect(found.count == 1)
+    let aircraft = try #require(found.first)
+    #expect(aircraft.tailNumber == "N1")
+    #expect(aircraft.colorScheme as? [String: String] == ["primary": "white", "secondary": "blue", "tertiary": "gold"])
+    #expect(aircraft.value(forKeyPath: "colorScheme.secondary") as? String == "blue")
+    request.predicate = try FetchPredicate(format: "colorScheme.tertiary == nil")
+    #expect(try context.fetch(request).map(\.tailNumber) == ["N2"])
+    #expect(try context.fetch(request).first?.colorScheme?.count == 1)
+  }
+
+  @Test func swiftType() throws {
+    let directory = try TemporaryDirectory()
+    do {
+      let context = try directory.container().viewContext
+      let aircraft = Aircraft(context: context)
+      aircraft.setComposite(ColorScheme(.white, nil, .gold), forKey: "colorScheme")
+      #expect(aircraft.composite(ColorScheme.self, forKey: "colorScheme") == ColorScheme(.white, nil, .gold))
+      try context.save()
+    }
+    let context = try directory.container().viewContext
+    let aircraft = try #require(try context.all("Aircraft", "colorScheme.tertiary == %@", [PaintColor.gold]).first)
+    #expect(aircraft.composite(ColorScheme.self, forKey: "colorScheme") == ColorScheme(.white, nil, .gold))
+    aircraft.setComposite(ColorScheme?.none, forKey: "colorScheme")
+    try context.save()
+    #expect(try context.all("Aircraft", "colorScheme == nil").count == 1)
+    #expect(aircraft.composite(ColorScheme.self, forKey: "colorScheme") == nil)
+  }
+
+  @Test func nestedComposites() throws {
+    let directory = try TemporaryDirectory()
+    do {
+      let context = try directory.container().viewContext
+      try context.make(
+        "Airport",
+        [
+          "faaIdentifier": "SFO",
+          "place": ["timeZone": "PST", "location": ["latitude": 37.6, "longitude": -122.4, "altitude": 13]],
+        ])
+      try context.save()
+    }
+    let context = try directory.container().viewContext
+    let airport = try #require(try context.all("Airport", "place.location.latitude > 37").first)
+    #expect(airport.value(forKeyPath: "place.location.altitude") as? Int == 13)
+    try airport.set(14, forKeyPath: "place.location.altitude")
+    try context.save()
+    #expect(try context.all("Airport", "place.location.altitude == 14 AND place.timeZone == 'PST'").count == 1)
+    let place = airport.value(forKey: "place") as? [String: Any]
+    #expect((place?["location"] as? [String: Any])?["longitude"] as? Double == -122.4)
+  }
+
+  @Test func missingUnknownAndWronglyTypedElements() throws {
+    let context = try memoryContainer().viewContext
+    let aircraft = Aircraft(context: context)
+    try aircraft.set(["primary": "white", "secondary": String?.none as Any], forKey: "colorScheme")
+    #expect(aircraft.colorScheme as? [String: String] == ["primary": "white"])
+
+    let unknown = cambiumError { try aircraft.set(["primary": "blue", "fourth": "red"], forKey: "colorScheme") }
+    #expect(unknown?.code == .invalidArgument)
+    #expect(unknown?.key == "colorScheme.fourth")
+    let wrong = cambiumError { try aircraft.set(["primary": 5], forKey: "colorScheme") }
+    #expect(wrong?.code == .invalidArgument)
+    #expect(wrong?.key == "colorScheme.primary")
+    #expect(cambiumError { try aircraft.set("white", forKey: "colorScheme") }?.code == .invalidArgument)
+    #expect(aircraft.colorScheme as? [String: String] == ["primary": "white"])
+
+    // The form that cannot throw leaves the object alone, and the next save reports it, once.
+    aircraft.colorScheme = ["fourth": "red"]
+    #expect(aircraft.colorScheme as? [String: String] == ["primary": "white"])
+    #expect(cambiumError { try context.save() }?.key == "colorScheme.fourth")
+    try context.save()
+  }
+
+  @Test func elementThatIsNotOptional() throws {
+    let model = try ManagedObjectModel {
+      Entity("Car") {
+        Attribute("paint") {
+          Attribute("color", .string, optional: false)
+          Attribute("coats", .integer16, maximum: 3)
+        }
+      }
+    }
+    let context = try memoryContainer(model).viewContext
+    let car = try context.make("Car", ["paint": ["coats": 2]])
+    let error = cambiumError { try context.save() }
+    #expect(error?.code == .validationMissingMandatoryProperty)
+    #expect(error?.key == "paint.color")
+    try car.set(["color": "red", "coats": 4], forKey: "paint")
+    #expect(cambiumError { try context.save() }?.code == .validationNumberTooLarge)
+    try car.set(nil, forKey: "paint")
+    try context.save()
+  }
+}

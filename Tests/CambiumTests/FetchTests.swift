@@ -1,0 +1,130 @@
+import Cambium
+import Foundation
+import Testing
+
+@Suite struct FetchTests {
+  private func filled() throws -> PersistentContainer {
+    let container = try memoryContainer()
+    let context = container.viewContext
+    var aircraft: [ManagedObject] = []
+    for (tail, color) in [("N1", "white"), ("N2", "blue"), ("D3", "white"), ("D4", nil)] {
+      let scheme: [String: Any]? = color.map { ["primary": $0] }
+      aircraft.append(try context.make("Aircraft", ["tailNumber": tail, "colorScheme": scheme]))
+    }
+    for number in 0..<20 {
+      try context.make(
+        "LogEntry",
+        ["number": number, "aircraft": aircraft[number % 4], "remarks": number % 3 == 0 ? nil : "r\(number)"])
+    }
+    try context.save()
+    return container
+  }
+
+  private func numbers(_ objects: [ManagedObject]) -> [Int] {
+    objects.compactMap { $0.value(forKey: "number") as? Int }
+  }
+
+  @Test func predicates() throws {
+    let context = try filled().viewContext
+    let byNumber = [FetchSortDescriptor(key: "number")]
+    #expect(numbers(try context.all("LogEntry", "number IN %@", [[3, 5, 99]], sort: byNumber)) == [3, 5])
+    #expect(numbers(try context.all("LogEntry", "number BETWEEN {4, 6}", sort: byNumber)) == [4, 5, 6])
+    #expect(try context.all("Aircraft", "tailNumber BEGINSWITH %@", ["N"]).count == 2)
+    #expect(try context.all("Aircraft", "tailNumber BEGINSWITH[c] 'n' OR colorScheme == nil").count == 3)
+    #expect(try context.all("LogEntry", "remarks == %@", [nil]).count == 7)
+    #expect(try context.all("LogEntry", "aircraft.colorScheme.primary == 'white' AND number < 4").count == 2)
+    #expect(try context.all("Aircraft", "ANY logEntries.number == 7").count == 1)
+    #expect(try context.all("LogEntry", "%K == %@", ["number", 7]).count == 1)
+    let white = try context.all("Aircraft", "colorScheme.primary == 'white'")
+    #expect(try context.all("LogEntry", "aircraft IN %@", [white]).count == 10)
+    #expect(cambiumError { _ = try FetchPredicate(format: "number ==") }?.code == .invalidPredicate)
+    #expect(cambiumError { _ = try context.all("LogEntry", "nothing == 1") }?.code == .invalidPredicate)
+    #expect(cambiumError { _ = try context.all("LogEntry", "number == 'text'") }?.code == .invalidPredicate)
+    struct Strange {}
+    #expect(cambiumError { _ = try FetchPredicate(format: "number == %@", Strange()) }?.code == .invalidPredicate)
+  }
+
+  @Test func orderLimitOffsetCount() throws {
+    let context = try filled().viewContext
+    let request = FetchRequest<ManagedObject>(entityName: "LogEntry")
+    request.sortDescriptors = [
+      FetchSortDescriptor(key: "aircraft.tailNumber"), FetchSortDescriptor(key: "number", ascending: false),
+    ]
+    request.fetchOffset = 4
+    request.fetchLimit = 3
+    #expect(numbers(try context.fetch(request)) == [2, 19, 15])
+    #expect(try context.count(for: request) == 3)
+    request.fetchLimit = 0
+    #expect(try context.count(for: request) == 16)
+    let ids = FetchRequest<ManagedObjectID>(entityName: "LogEntry")
+    #expect(try context.fetch(ids).count == 20)
+    let count = FetchRequest<Int>(entityName: "LogEntry")
+    count.predicate = try FetchPredicate(format: "number > %d", 9)
+    #expect(try context.fetch(count) == [10])
+    #expect(
+      cambiumError { _ = try context.fetch(FetchRequest<[String: Any]>(entityName: "LogEntry")) }?.code == .unsupported)
+    request.fetchLimit = -1
+    #expect(cambiumError { _ = try context.fetch(request) }?.code == .invalidArgument)
+  }
+
+  @Test func pendingChanges() throws {
+    let context = try filled().viewContext
+    let byNumber = [FetchSortDescriptor(key: "number")]
+    let seven = try #require(try context.all("LogEntry", "number == 7").first)
+    let eight = try #require(try context.all("LogEntry", "number == 8").first)
+    try seven.set(100, forKey: "number")
+    context.delete(eight)
+    let new = try context.make("LogEntry", ["number": 9])
+    #expect(numbers(try context.all("LogEntry", "number > 5 AND number < 11", sort: byNumber)) == [6, 9, 9, 10])
+    let request = FetchRequest<ManagedObject>(entityName: "LogEntry")
+    request.sortDescriptors = [FetchSortDescriptor(key: "number", ascending: false)]
+    request.fetchLimit = 2
+    #expect(numbers(try context.fetch(request)) == [100, 19])
+    request.includesPendingChanges = false
+    #expect(numbers(try context.fetch(request)) == [19, 18])
+    request.fetchLimit = 0
+    #expect(try context.count(for: request) == 20)
+    request.includesPendingChanges = true
+    #expect(try context.count(for: request) == 20)
+
+    // Through relationships, with objects that are not saved on both sides.
+    let aircraft = try context.make("Aircraft", ["tailNumber": "X"])
+    try new.set(aircraft, forKey: "aircraft")
+    #expect(try context.all("LogEntry", "aircraft.tailNumber == 'X'") == [new])
+    #expect(try context.all("LogEntry", "aircraft == %@", [aircraft]) == [new])
+    #expect(try context.all("Aircraft", "ANY logEntries.number == 100").count == 1)
+    try context.save()
+    #expect(try context.all("LogEntry", "aircraft == %@", [aircraft]) == [new])
+    #expect(numbers(try context.all("LogEntry", "number > 5 AND number < 11", sort: byNumber)) == [6, 9, 9, 10])
+  }
+
+  @Test func evaluatesInMemory() throws {
+    let context = try memoryContainer().viewContext
+    let aircraft = try context.make("Aircraft", ["tailNumber": "N1", "colorScheme": ["primary": "white"]])
+    #expect(try FetchPredicate(format: "colorScheme.primary == 'white'").evaluate(with: aircraft))
+    #expect(try !FetchPredicate(format: "tailNumber == nil").evaluate(with: aircraft))
+    let both = FetchPredicate.and([
+      try FetchPredicate(format: "engines == 1"), .not(FetchPredicate(value: false)),
+    ])
+    #expect(try both.evaluate(with: aircraft))
+    #expect(try context.all("Aircraft").count == 1)
+  }
+
+  @Test func subentities() throws {
+    let model = try ManagedObjectModel {
+      Entity("Vehicle", abstract: true) { Attribute("name", .string) }
+      Entity("Car", parent: "Vehicle") { Attribute("doors", .integer16) }
+      Entity("Van", parent: "Car") { Attribute("load", .double) }
+    }
+    let context = try memoryContainer(model).viewContext
+    try context.make("Car", ["name": "a", "doors": 3])
+    try context.make("Van", ["name": "b", "doors": 5, "load": 2.5])
+    #expect(try context.all("Vehicle").count == 2)
+    try context.save()
+    #expect(try context.all("Vehicle", "name == 'b'").first?.entity.name == "Van")
+    let request = FetchRequest<ManagedObject>(entityName: "Car")
+    request.includesSubentities = false
+    #expect(try context.fetch(request).count == 1)
+    #expect(cambiumError { _ = try context.insertNewObject(forEntityName: "Vehicle") }?.code == .invalidArgument)
+  }
+}

@@ -1,0 +1,196 @@
+import Cambium
+import Foundation
+import Testing
+
+@Suite struct SaveTests {
+  @Test func validation() throws {
+    let context = try memoryContainer().viewContext
+    let airport = try context.make("Airport", [:])
+    let missing = cambiumError { try context.save() }
+    #expect(missing?.code == .validationMissingMandatoryProperty)
+    #expect(missing?.key == "faaIdentifier" && missing?.entityName == "Airport")
+    #expect(missing?.objectID == airport.objectID)
+    #expect(context.insertedObjects == [airport])
+
+    let aircraft = try context.make("Aircraft", ["engines": 9])
+    let several = cambiumError { try context.save() }
+    #expect(several?.code == .validationMultipleErrors)
+    #expect(
+      several?.detailedErrors.map(\.code) == [.validationMissingMandatoryProperty, .validationNumberTooLarge])
+    #expect(several?.affectedObjectIDs == [airport.objectID, aircraft.objectID])
+    try airport.set("", forKey: "faaIdentifier")
+    try aircraft.set(-1, forKey: "engines")
+    #expect(cambiumError { try context.save() }?.code == .validationNumberTooSmall)
+    try aircraft.set(2, forKey: "engines")
+    try context.save()
+    try airport.set(nil, forKey: "faaIdentifier")
+    #expect(cambiumError { try context.save() }?.code == .validationMissingMandatoryProperty)
+  }
+
+  @Test func relationshipCounts() throws {
+    let model = try ManagedObjectModel {
+      Entity("Team") { ToMany("members", "Member", inverse: "team", minimum: 2, maximum: 3) }
+      Entity("Member") { ToOne("team", "Team", inverse: "members", optional: false) }
+    }
+    let context = try memoryContainer(model).viewContext
+    let team = try context.make("Team", [:])
+    try context.save()
+    var members = [try context.make("Member", ["team": team])]
+    #expect(cambiumError { try context.save() }?.code == .validationRelationshipLacksMinimumCount)
+    for _ in 0..<3 { members.append(try context.make("Member", ["team": team])) }
+    #expect(cambiumError { try context.save() }?.code == .validationRelationshipExceedsMaximumCount)
+    context.delete(members[0])
+    try context.save()
+    try members[1].set(nil, forKey: "team")
+    #expect(cambiumError { try context.save() }?.code == .validationMissingMandatoryProperty)
+  }
+
+  @Test func conflicts() throws {
+    let container = try memoryContainer()
+    let mine = container.viewContext
+    let object = try mine.make("Pilot", ["name": "Ada"])
+    try mine.save()
+    let id = object.objectID
+    _ = object.value(forKey: "name")
+    let theirs = container.newBackgroundContext()
+    func change(_ key: String, _ value: Any) throws {
+      try theirs.performAndWait {
+        theirs.refreshAllObjects()
+        try theirs.existingObject(with: id).set(value, forKey: key)
+        try theirs.save()
+      }
+    }
+
+    try object.set("Mine", forKey: "name")
+    try change("name", "Theirs")
+    let error = cambiumError { try mine.save() }
+    #expect(error?.code == .managedObjectMerge)
+    #expect(error?.conflicts.map(\.objectID) == [id])
+    #expect(error?.conflicts.first?.changedKeys == ["name"])
+    #expect(error?.conflicts.first.map { $0.newVersionNumber > $0.oldVersionNumber } == true)
+    #expect(object.value(forKey: "name") as? String == "Mine")
+
+    mine.mergePolicy = .mergeByPropertyStoreTrump
+    try object.set(UUID(), forKey: "certificateID")
+    try mine.save()
+    #expect(object.value(forKey: "name") as? String == "Theirs")
+    #expect(object.value(forKey: "certificateID") != nil)
+
+    try object.set("Mine", forKey: "name")
+    try change("name", "Again")
+    mine.mergePolicy = .mergeByPropertyObjectTrump
+    try mine.save()
+    #expect(object.value(forKey: "name") as? String == "Mine")
+
+    try object.set("Dropped", forKey: "name")
+    try change("name", "Kept")
+    mine.mergePolicy = .rollback
+    try mine.save()
+    #expect(object.value(forKey: "name") as? String == "Kept")
+
+    let certificate = try #require(object.value(forKey: "certificateID") as? UUID)
+    try object.set("Whole", forKey: "name")
+    try change("certificateID", UUID())
+    mine.mergePolicy = .overwrite
+    try mine.save()
+    #expect(object.value(forKey: "certificateID") as? UUID == certificate)
+
+    mine.mergePolicy = .error
+    try object.set("Late", forKey: "name")
+    try theirs.performAndWait {
+      theirs.delete(try theirs.existingObject(with: id))
+      try theirs.save()
+    }
+    #expect(cambiumError { try mine.save() }?.conflicts.first?.newVersionNumber == 0)
+  }
+
+  @Test func uniqueness() throws {
+    let context = try memoryContainer().viewContext
+    let first = try context.make("Airport", ["faaIdentifier": "SFO"])
+    try context.save()
+    let second = try context.make("Airport", ["faaIdentifier": "SFO"])
+    let error = cambiumError { try context.save() }
+    #expect(error?.code == .managedObjectConstraintMerge)
+    #expect(error?.affectedObjectIDs.contains(first.objectID) == true)
+    #expect(second.objectID.isTemporaryID)
+    try second.set("OAK", forKey: "faaIdentifier")
+    try context.save()
+    // Two objects may swap values.
+    try first.set("OAK", forKey: "faaIdentifier")
+    try second.set("SFO", forKey: "faaIdentifier")
+    try context.save()
+  }
+
+  @Test func startedBlocksRunInOrder() async throws {
+    let container = try memoryContainer()
+    let context = container.newBackgroundContext()
+    final class Log: @unchecked Sendable { var numbers: [Int] = [] }
+    let log = Log()
+    func start(_ number: Int, then: @escaping @Sendable () -> Void = {}) {
+      context.perform {
+        log.numbers.append(number)
+        then()
+      }
+    }
+    await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+      for number in 0..<50 { start(number) }
+      start(50) { continuation.resume() }
+    }
+    #expect(log.numbers == Array(0...50))
+    let isMain = await container.viewContext.perform { MainActor.assumeIsolated { true } }
+    #expect(isMain)
+  }
+
+  @Test func severalStores() throws {
+    let model = try ManagedObjectModel {
+      Entity("A") {
+        Attribute("name", .string)
+        ToOne("b", "B", inverse: "a")
+      }
+      Entity("B") { ToOne("a", "A", inverse: "b") }
+      Entity("Shared") { Attribute("number", .integer64) }
+      Configuration("First", "A", "Shared")
+      Configuration("Second", "B", "Shared")
+    }
+    let coordinator = PersistentStoreCoordinator(managedObjectModel: model)
+    let first = try coordinator.addPersistentStore(type: .inMemory, configuration: "First")
+    let second = try coordinator.addPersistentStore(type: .inMemory, configuration: "Second")
+    #expect(cambiumError { try coordinator.addPersistentStore(type: .inMemory, configuration: "Third") } != nil)
+    let context = ManagedObjectContext(concurrencyType: .privateQueue, persistentStoreCoordinator: coordinator)
+    try context.performAndWait {
+      let a = try context.make("A", ["name": "a"])
+      let b = try context.make("B", [:])
+      #expect(cambiumError { try a.set(b, forKey: "b") }?.code == .managedObjectExternalRelationship)
+      for number in 0..<4 { try context.make("Shared", ["number": number]) }
+      try context.save()
+      #expect(a.objectID.storeIdentifier == first.identifier && b.objectID.storeIdentifier == second.identifier)
+      let sort = [FetchSortDescriptor(key: "number", ascending: false)]
+      #expect(
+        try context.all("Shared", "number > 0", sort: sort).map { $0.value(forKey: "number") as? Int } == [3, 2, 1])
+      #expect(try context.all("A").count == 1 && context.all("B").count == 1)
+    }
+  }
+
+  @Test func concurrentBackgroundTasks() async throws {
+    let container = try memoryContainer()
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for number in 0..<8 {
+        group.addTask {
+          try await container.performBackgroundTask { context in
+            for entry in 0..<10 { try context.make("LogEntry", ["number": number * 10 + entry]) }
+            try context.save()
+          }
+        }
+      }
+      try await group.waitForAll()
+    }
+    let context = container.newBackgroundContext()
+    let count = try await context.perform {
+      try context.count(for: FetchRequest<ManagedObject>(entityName: "LogEntry"))
+    }
+    #expect(count == 80)
+    // Re-entrant on the same chain of calls.
+    let nested = context.performAndWait { context.performAndWait { context.hasChanges } }
+    #expect(!nested)
+  }
+}

@@ -1,0 +1,160 @@
+import Foundation
+import Testing
+
+@testable import Cambium
+
+@Suite struct StoreTests {
+  @Test func mismatchingModelIsRefused() throws {
+    let directory = try TemporaryDirectory()
+    _ = try directory.container()
+    let changed = try FlightModel.make()
+    let pilot = try #require(changed.entitiesByName["Pilot"])
+    pilot.properties += [AttributeDescription("age", .integer16)]
+    let scheme = try #require(changed.compositeTypes.first { $0.name == "ColorScheme" })
+    try scheme.setElements(scheme.elements + [AttributeDescription("fourth", .string)])
+    let error = cambiumError { _ = try directory.container(model: changed) }
+    #expect(error?.code.rawValue == 134100)
+    #expect(error?.code == .persistentStoreIncompatibleVersionHash)
+    #expect(error?.mismatchedEntities == ["Aircraft", "Pilot"])
+    #expect(error?.storeURL != nil)
+
+    // Delete rules, defaults and user info are no part of what is compared.
+    let same = try FlightModel.make()
+    same.entitiesByName["Aircraft"]?.relationshipsByName["logEntries"]?.deleteRule = .nullify
+    same.entitiesByName["Aircraft"]?.userInfo = ["a": "b"]
+    let context = try directory.container(model: same).viewContext
+    let aircraft = try context.make("Aircraft", [:])
+    let entry = try context.make("LogEntry", ["aircraft": aircraft])
+    try context.save()
+    context.delete(aircraft)
+    #expect(!entry.isDeleted)
+    try context.save()
+  }
+
+  @Test func twoContainersOnOneFile() throws {
+    let directory = try TemporaryDirectory()
+    let a = try directory.container()
+    let b = try directory.container()
+    try a.viewContext.make("Pilot", ["name": "Ada"])
+    try a.viewContext.save()
+    let found = try #require(try b.viewContext.all("Pilot").first)
+    #expect(found.value(forKey: "name") as? String == "Ada")
+    try found.set("Bob", forKey: "name")
+    try b.viewContext.save()
+    #expect(try a.viewContext.all("Pilot", "name == 'Bob'").count == 1)
+    #expect(
+      a.persistentStoreCoordinator.persistentStores.first?.identifier
+        == b.persistentStoreCoordinator.persistentStores.first?.identifier)
+  }
+
+  @Test func containersAreReleased() throws {
+    let directory = try TemporaryDirectory()
+    weak var coordinator: PersistentStoreCoordinator?
+    weak var context: ManagedObjectContext?
+    weak var store: PersistentStore?
+    do {
+      let container = try directory.container()
+      coordinator = container.persistentStoreCoordinator
+      context = container.viewContext
+      store = coordinator?.persistentStores.first
+      let pilot = try container.viewContext.make("Pilot", ["name": "Ada"])
+      try container.viewContext.make("LogEntry", ["pilots": [pilot]])
+      try container.viewContext.save()
+      try pilot.set("unsaved", forKey: "name")
+    }
+    #expect(coordinator == nil && context == nil && store == nil)
+    // Another file at the path is another store: nothing of the first one is kept.
+    let url = directory.url.appendingPathComponent("flights.cambium")
+    try FileManager.default.moveItem(at: url, to: directory.url.appendingPathComponent("moved.cambium"))
+    #expect(try directory.container().viewContext.all("Pilot").isEmpty)
+    let moved = try directory.container("moved").viewContext
+    #expect(try moved.all("Pilot").map { $0.value(forKey: "name") as? String } == ["Ada"])
+  }
+
+  @Test func readOnly() throws {
+    let directory = try TemporaryDirectory()
+    do {
+      let context = try directory.container().viewContext
+      try context.make("Pilot", ["name": "Ada"])
+      try context.save()
+    }
+    let context = try directory.container { $0.isReadOnly = true }.viewContext
+    let pilot = try #require(try context.all("Pilot").first)
+    try pilot.set("Bob", forKey: "name")
+    #expect(cambiumError { try context.save() }?.code == .fileWriteNoPermission)
+    #expect(context.hasChanges)
+    let missing = cambiumError { _ = try directory.container("missing") { $0.isReadOnly = true } }
+    #expect(missing?.code == .persistentStoreOpen)
+  }
+
+  @Test func badFiles() throws {
+    let directory = try TemporaryDirectory()
+    try Data(repeating: 7, count: 10_000).write(to: directory.url.appendingPathComponent("flights.cambium"))
+    #expect(cambiumError { _ = try directory.container() }?.code == .fileReadCorruptFile)
+    let nowhere = PersistentContainer(name: "x", managedObjectModel: try FlightModel.make())
+    nowhere.persistentStoreDescriptions = [
+      PersistentStoreDescription(url: directory.url.appendingPathComponent("no/such/directory/x.cambium"))
+    ]
+    #expect(cambiumError { try nowhere.loadPersistentStores() }?.code == .persistentStoreOpen)
+    #expect(cambiumError { _ = try nowhere.viewContext.all("Pilot") }?.code == .invalidArgument)
+  }
+
+  @Test func completionHandler() async throws {
+    let directory = try TemporaryDirectory()
+    let container = PersistentContainer(name: "x", managedObjectModel: try FlightModel.make())
+    let description = PersistentStoreDescription(url: directory.url.appendingPathComponent("x.cambium"))
+    description.shouldAddStoreAsynchronously = true
+    container.persistentStoreDescriptions = [description]
+    let error = await withCheckedContinuation { continuation in
+      container.loadPersistentStores { _, error in continuation.resume(returning: error as? CambiumError) }
+    }
+    #expect(error == nil)
+    #expect(container.persistentStoreCoordinator.persistentStores.count == 1)
+  }
+
+  @Test func metadata() throws {
+    let directory = try TemporaryDirectory()
+    let uuid = UUID()
+    do {
+      let coordinator = try directory.container().persistentStoreCoordinator
+      let store = try #require(coordinator.persistentStores.first)
+      #expect(try store.applicationMetadata().isEmpty)
+      try coordinator.setMetadata(
+        [
+          "text": "é", "flag": true, "number": Int.min, "double": -0.5, "data": Data([0, 255]), "uuid": uuid,
+          "date": Date(timeIntervalSinceReferenceDate: 7), PersistentStore.storeTypeKey: "mine",
+        ], for: store)
+      #expect(cambiumError { try store.setMetadata(["a": [1]]) }?.key == "a")
+    }
+    let store = try #require(try directory.container().persistentStoreCoordinator.persistentStores.first)
+    let read = store.metadata
+    #expect(read["text"] as? String == "é" && read["flag"] as? Bool == true && read["number"] as? Int == Int.min)
+    #expect(
+      read["double"] as? Double == -0.5 && read["data"] as? Data == Data([0, 255]) && read["uuid"] as? UUID == uuid)
+    #expect(read["date"] as? Date == Date(timeIntervalSinceReferenceDate: 7))
+    #expect(read[PersistentStore.storeTypeKey] as? String == "file")
+    #expect(try store.applicationMetadata().count == 7)
+  }
+
+  @Test func damagedMetadataIsReported() throws {
+    let bytes = try MetadataCodec.encode(["text": "abc", "number": 5, "uuid": UUID()])
+    for length in 0..<bytes.count {
+      #expect(cambiumError { _ = try MetadataCodec.decode(Array(bytes.prefix(length))) }?.code == .fileReadCorruptFile)
+    }
+    for place in bytes.indices {
+      var damaged = bytes
+      damaged[place] = 255
+      _ = try? MetadataCodec.decode(damaged)
+    }
+  }
+
+  @Test func removingAStore() throws {
+    let container = try memoryContainer()
+    let coordinator = container.persistentStoreCoordinator
+    let store = try #require(coordinator.persistentStores.first)
+    #expect(coordinator.metadata(for: store)[PersistentStore.storeTypeKey] as? String == "inMemory")
+    try coordinator.remove(store)
+    #expect(cambiumError { try coordinator.remove(store) }?.code == .invalidArgument)
+    #expect(cambiumError { _ = try container.viewContext.all("Pilot") }?.code == .invalidArgument)
+  }
+}
