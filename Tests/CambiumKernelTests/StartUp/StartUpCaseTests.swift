@@ -1,0 +1,212 @@
+import CambiumTesting
+import Testing
+
+@testable import CambiumKernel
+
+/// The table of start-up cases in Specs, row by row: what an opening finds, and what it makes of it.
+@Suite struct StartUpCaseTests {
+  static let tree = TreeID(rawValue: 16)
+
+  /// A store of 30 commits, one row each, the last 20 of them in the log; closed or not.
+  static func image(closed: Bool) throws -> [UInt8] {
+    let device = MemoryDevice()
+    let store = try Store.create(on: device, environment: TestEnvironment(seed: 11))
+    var t = try store.beginWrite()
+    _ = try t.createTree(.integer)
+    try t.commit()
+    for i in 1..<30 {
+      t = try store.beginWrite()
+      try t.put(tree, UInt64(i), Array(repeating: UInt8(i), count: 100))
+      try t.commit()
+      if i == 9 { try store.checkpoint() }
+    }
+    if closed { try store.close() }
+    return device.contents()
+  }
+
+  /// How many rows the store of an image has; every one is looked at.
+  static func rows(_ image: [UInt8], readOnly: Bool = false) throws -> Int {
+    var options = StoreOptions()
+    options.isReadOnly = readOnly
+    let store = try Store.open(
+      on: MemoryDevice(copying: image), environment: TestEnvironment(seed: 12), options: options)
+    let view = try store.snapshot()
+    let n = Int(try view.count(tree))
+    for i in 1...n { #expect(try view.value(tree, UInt64(i)) == Array(repeating: UInt8(i), count: 100)) }
+    #expect(try store.check().problems.isEmpty)
+    return n
+  }
+
+  static func place(_ image: [UInt8]) -> StorePlace? {
+    do {
+      _ = try rows(image)
+      return nil
+    } catch StoreError.corrupt(let place, _, _) {
+      return place
+    } catch {
+      Issue.record("\(error)")
+      return nil
+    }
+  }
+
+  /// The newest superblock of an image, and the records of its log.
+  static func log(_ image: [UInt8]) throws -> (superblock: Superblock, outcome: LogScanner.Outcome) {
+    var options = StoreOptions()
+    options.isReadOnly = true
+    let device = MemoryDevice(copying: image)
+    let store = try Store.open(on: device, environment: TestEnvironment(seed: 13), options: options)
+    return (store.superblock, try LogScanner(device: device, storeSeed: store.storeSeed).scan(store.superblock))
+  }
+
+  static func flip(_ image: inout [UInt8], _ offset: UInt64) { image[Int(offset)] ^= 0x5A }
+
+  @Test func withoutTheMagicItIsNoStore() throws {
+    for image in [[], [1, 2, 3], [UInt8](repeating: 0, count: 70_000), Array("# Not a store".utf8)] {
+      #expect(throws: StoreError.notAStore) { try Self.rows(image) }
+    }
+  }
+
+  @Test func withoutAWholeCopyTheSuperblockIsDamaged() throws {
+    var image = try Self.image(closed: true)
+    for copy in 0..<4 { Self.flip(&image, UInt64(copy * Superblock.copySize + 100)) }
+    #expect(Self.place(image) == .superblock)
+  }
+
+  @Test func unknownFeaturesAreRefused() throws {
+    let original = try Self.image(closed: true)
+    var superblock = try Self.log(original).superblock
+    superblock.featuresIncompatible = 1 << 40
+    var image = original
+    for copy in 0..<2 {
+      let offset = Superblock.offset(slot: superblock.slot, copy: copy)
+      image.replaceSubrange(Int(offset)..<Int(offset) + Superblock.copySize, with: superblock.encoded(at: offset))
+    }
+    #expect(throws: StoreError.unsupportedFormat(version: 1, features: 1 << 40)) { try Self.rows(image) }
+    // One that only a writer has to know.
+    superblock.featuresIncompatible = 0
+    superblock.featuresReadOnly = 4
+    for copy in 0..<2 {
+      let offset = Superblock.offset(slot: superblock.slot, copy: copy)
+      image.replaceSubrange(Int(offset)..<Int(offset) + Superblock.copySize, with: superblock.encoded(at: offset))
+    }
+    #expect(throws: StoreError.unsupportedFormat(version: 1, features: 4)) { try Self.rows(image) }
+    #expect(try Self.rows(image, readOnly: true) == 29)
+  }
+
+  @Test(arguments: [true, false], [0, 1]) func oneWholeCopyIsEnough(_ closed: Bool, _ copy: Int) throws {
+    var image = try Self.image(closed: closed)
+    let slot = try Self.log(image).superblock.slot
+    Self.flip(&image, Superblock.offset(slot: slot, copy: copy) + 200)
+    #expect(try Self.rows(image) == 29)
+  }
+
+  @Test func aTornSlotLeavesTheOlderOne() throws {
+    // The clean mark is torn: what it marks is still there, and so is the publication before it.
+    var image = try Self.image(closed: true)
+    let slot = try Self.log(image).superblock.slot
+    for copy in 0..<2 { Self.flip(&image, Superblock.offset(slot: slot, copy: copy) + 300) }
+    #expect(try Self.rows(image) == 29)
+  }
+
+  @Test func theOlderSlotDoesNotMatter() throws {
+    var image = try Self.image(closed: false)
+    let slot = try Self.log(image).superblock.slot ^ 1
+    for copy in 0..<2 { Self.flip(&image, Superblock.offset(slot: slot, copy: copy) + 300) }
+    #expect(try Self.rows(image) == 29)
+  }
+
+  @Test func aLostNewestSuperblockIsNotReplacedByAnOlderOne() throws {
+    // Records behind the checkpoint say that its publication was durable.
+    var image = try Self.image(closed: false)
+    let slot = try Self.log(image).superblock.slot
+    for copy in 0..<2 { Self.flip(&image, Superblock.offset(slot: slot, copy: copy) + 300) }
+    let place = Self.place(image)
+    #expect(place == .superblock || place == .log)
+  }
+
+  @Test func aTornLastRecordIsDropped() throws {
+    let whole = try Self.image(closed: false)
+    let last = try #require(try Self.log(whole).outcome.records.last)
+    for offset in stride(from: UInt64(0), to: UInt64(last.header.length), by: 7) {
+      var image = whole
+      Self.flip(&image, last.address + offset)
+      #expect(try Self.rows(image) == 28)
+    }
+  }
+
+  @Test func aDamagedRecordThatWasDurableIsReported() throws {
+    let whole = try Self.image(closed: false)
+    let records = try Self.log(whole).outcome.records
+    #expect(records.count == 20)
+    for record in records.dropLast() {
+      var image = whole
+      Self.flip(&image, record.address + 20)
+      #expect(Self.place(image) == .log)
+    }
+  }
+
+  @Test func aDamagedLogSegmentHeaderIsReported() throws {
+    var image = try Self.image(closed: false)
+    let piece = try #require(try Self.log(image).superblock.pieces.first)
+    Self.flip(&image, UInt64(piece.segment) * UInt64(SegmentTable.unitSize) + 20)
+    #expect(Self.place(image) == .log)
+  }
+
+  @Test func aMissingPreparedSegmentIsMadeAnew() throws {
+    var image = try Self.image(closed: true)
+    let next = try #require(try Self.log(image).superblock.pieces.first?.next)
+    let start = Int(next) * SegmentTable.unitSize
+    image.replaceSubrange(start..<start + SegmentHeader.size, with: [UInt8](repeating: 0, count: SegmentHeader.size))
+    #expect(try Self.rows(image) == 29)
+    let device = MemoryDevice(copying: image)
+    let store = try Store.open(on: device, environment: TestEnvironment(seed: 14))
+    let t = try store.beginWrite()
+    try t.put(Self.tree, 30, Array(repeating: 30, count: 100))
+    try t.commit()
+    #expect(try Self.rows(device.contents()) == 30)
+  }
+
+  @Test func aDamagedDirectoryIsReported() throws {
+    var image = try Self.image(closed: true)
+    let superblock = try Self.log(image).superblock
+    Self.flip(&image, superblock.directory.address + 40)
+    #expect(Self.place(image) == .directory)
+  }
+
+  @Test func aFileCutShortIsReported() throws {
+    let image = try Self.image(closed: true)
+    let superblock = try Self.log(image).superblock
+    let place = Self.place(Array(image[..<Int(superblock.directory.address)]))
+    #expect(place == .directory || place == .segment)
+  }
+
+  @Test func malformedOperationsAreReported() throws {
+    // A record that is whole, chained and sealed, but whose first operation is none.
+    let whole = try Self.image(closed: false)
+    let (superblock, outcome) = try Self.log(whole)
+    let last = try #require(outcome.records.last)
+    var image = whole
+    let start = Int(last.address)
+    image[start + LogRecordHeader.size] = 0x0F
+    let segment = try #require(
+      try LogScanner(device: MemoryDevice(copying: whole), storeSeed: superblock.storeSeed).segment(outcome.endSegment))
+    let sum = image.withUnsafeBytes { b in
+      LogRecordHeader.sum(
+        b.start + start, length: last.header.length, store: superblock.storeSeed, salt: segment.header.salt,
+        address: last.address)
+    }
+    for i in 0..<8 { image[start + 8 + i] = UInt8(truncatingIfNeeded: sum >> UInt64(8 * i)) }
+    #expect(Self.place(image) == .log)
+  }
+
+  @Test(arguments: [true, false]) func readingOnlyWritesNothing(_ closed: Bool) throws {
+    let counting = CountingDevice(MemoryDevice(copying: try Self.image(closed: closed)))
+    var options = StoreOptions()
+    options.isReadOnly = true
+    let store = try Store.open(on: counting, environment: TestEnvironment(seed: 15), options: options)
+    #expect(try store.snapshot().count(Self.tree) == 29)
+    #expect(throws: StoreError.readOnly) { try store.beginWrite() }
+    try store.close()
+    #expect(counting.counts.writes == 0 && counting.counts.syncs == 0 && counting.counts.resizes == 0)
+  }
+}
