@@ -59,7 +59,14 @@ extension Store {
     let dropped = try t.dropSupersededValues()
     buildRecord(t)
     if recordBuilder.length > options.maxRecordBytes { return false }
-    try requireReserve(for: t)
+    do throws(StoreError) {
+      try requireReserve(for: t)
+    } catch {
+      guard case .reserveExhausted = error, t.valueBytes.isEmpty else { throw error }
+      // What earlier commits hold in reserve becomes pages, and what these supersede becomes free.
+      try checkpointBeside(t)
+      try requireReserve(for: t)
+    }
     if !t.valueBytes.isEmpty {
       // What the record refers to has to be durable before the record can be.
       try valueWriter.flush()
@@ -69,6 +76,23 @@ extension Store {
     for extent in dropped { space.release(extent.address, extent.storedLength) }
     apply(t, sequence)
     return true
+  }
+
+  /// Takes a checkpoint while `t` waits to be committed by a record. The transaction reads nothing any more, so that
+  /// what it could still see need not be kept.
+  private func checkpointBeside(_ t: WriteTransaction) throws(StoreError) {
+    for number in t.pinned { unpin(number) }
+    t.pinned = []
+    try settleCheckpoints()
+    if current.active.nodeCount > 0 || !current.active.trees.isEmpty {
+      try beginCheckpoint()
+      try finishCheckpoint()
+    }
+    lock.lock()
+    t.generation = current
+    pins[current.number, default: 0] += 1
+    t.pinned = [current.number]
+    lock.unlock()
   }
 
   private func buildRecord(_ t: WriteTransaction) {
@@ -137,18 +161,20 @@ extension Store {
 
   // MARK: The reserve
 
-  /// Units that the next checkpoint may need, and a segment.
-  func reserveUnits() -> UInt64 {
+  /// Units that the next checkpoint may need. A commit that adds anything has to leave some more, so that there is room
+  /// left for the deletions that a full device calls for, and for their checkpoints.
+  func reserveUnits(adding: Bool = true) -> UInt64 {
     let bytes = reserveEstimate.bytes(pageSize: pageSize)
     let directory = UInt64(space.table.segments.count * Segment.encodedSize + reserveEstimate.pages.count * 72 + 8192)
     let units = (bytes + directory) / UInt64(SegmentTable.unitSize - 2 * SegmentHeader.size) + 1
-    // Segments are allocated whole.
-    return units + UInt64(space.preferredUnits)
+    let margin = UInt64(space.preferredUnits) + 8 + UInt64(space.table.usedUnits) / 32
+    return units + (adding ? margin : 1)
   }
 
   /// Refuses a commit for whose checkpoint there would be no room.
   private func requireReserve(for t: WriteTransaction) throws(StoreError) {
     var estimate = reserveEstimate
+    var adding = false
     for tree in t.own.trees {
       if let list = t.own.list(tree) {
         var nodes = 0
@@ -156,13 +182,14 @@ extension Store {
         t.eachNetChange(list) { node, _ in
           nodes += 1
           bytes += node.keyCount + node.valueCount + 24
+          if node.op != .delete { adding = true }
         }
         estimate.add(tree, nodes: nodes, bytes: bytes)
       }
     }
     let saved = reserveEstimate
     reserveEstimate = estimate
-    let units = reserveUnits()
+    let units = reserveUnits(adding: adding)
     reserveEstimate = saved
     do throws(StoreError) {
       try space.reserve(units)
