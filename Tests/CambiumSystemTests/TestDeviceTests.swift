@@ -69,6 +69,6 @@ import Testing
     #expect(device.violations.count == 2)
     try device.write([1, 1], at: 13)
     #expect(device.violations.last == 14..<15)
-    #expect(seen.withLock { $0 } == [0..<10, 20..<21, 9..<11, 12..<14, 13..<15])
+    #expect(seen.withLock { $0 } == [0..<10, 20..<21, 9..<11, 15..<21, 12..<14, 13..<15])
   }
 }

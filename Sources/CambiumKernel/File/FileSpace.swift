@@ -20,7 +20,9 @@ final class FileSpace {
   /// The usual size of a new segment: a sixteenth of the file, from one unit to 64.
   var preferredUnits: UInt32 {
     var units: UInt32 = 1
-    while units < UInt32(SegmentTable.maxUnits), units * 16 <= table.fileUnits { units *= 2 }
+    // Smaller ones while the file is compacted: they fit more holes, and the last one wastes less.
+    let part: UInt32 = limitUnit == nil ? 16 : 128
+    while units < UInt32(SegmentTable.maxUnits), units * part <= table.fileUnits { units *= 2 }
     return units
   }
 

@@ -26,9 +26,12 @@ extension Store {
     try releaseDeadSegments()
     let before = space.table.usedUnits
     let freeBefore = space.table.freeUnits
+    let weightBefore = weight
     let victims = compactionVictims(UInt64(max(budget, 1 << 16)))
     var moved = false
-    if !victims.isEmpty {
+    let logBefore = log
+    let logMoves = moveLogDown()
+    if !victims.isEmpty || logMoves {
       try pageWriter.leaveSegment()
       try valueWriter.leaveSegment()
       space.limitUnit = space.table.usedUnits
@@ -39,12 +42,14 @@ extension Store {
         // What the publication superseded is free only after the one that follows it has listed it as such.
         moved = true
       } catch {
+        if logMoves { takeLogBack(logBefore) }
         guard case .deviceFull = error else { throw error }
       }
     }
     try releaseDeadSegments()
     try trimFile(toEnd: true)
-    let gained = space.table.usedUnits < before || space.table.freeUnits > freeBefore
+    let gained =
+      space.table.usedUnits < before || space.table.freeUnits > freeBefore || weight < weightBefore - weightBefore / 1024
     let live = space.table.segments.reduce(UInt64(0)) { $0 + UInt64($1.live) }
     return CompactionProgress(
       fileBytes: UInt64(space.table.fileUnits) * UInt64(SegmentTable.unitSize), liveBytes: live,
@@ -59,10 +64,41 @@ extension Store {
     }
   }
 
+  /// How far from the start of the file its live bytes lie: a step that lowers it has made room for the next one, even
+  /// if it has not cut the file yet.
+  private var weight: UInt64 {
+    var sum: UInt64 = 0
+    for s in space.table.segments { sum += UInt64(s.start) * UInt64(s.live / 256) }
+    return sum
+  }
+
+  /// Prepares log segments in free room before the present ones, and lets the log go on there: the publication that
+  /// follows names them. Nothing is in the log now. Answers whether there is such room.
+  private func moveLogDown() -> Bool {
+    let before = log
+    let lowest = min(log.presentSegment, log.nextSegment)
+    space.limitUnit = lowest
+    defer { space.limitUnit = nil }
+    do throws(StoreError) {
+      let first = try prepareLogSegment()
+      let second = try prepareLogSegment()
+      enterLogSegment(first, next: second)
+      return true
+    } catch {
+      takeLogBack(before)
+      return false
+    }
+  }
+
+  /// Goes back to the log as it was before ``moveLogDown()``.
+  private func takeLogBack(_ before: LogWriter) {
+    for start in log.segments where !before.segments.contains(start) { space.table.remove(start: start) }
+    log = before
+  }
+
   /// The segments to be emptied next: those with the least live in them first, and the last one of the file if there is
   /// room before it, as many as fit the free room.
   private func compactionVictims(_ budget: UInt64) -> [Segment] {
-    let used = space.table.usedUnits
     var free: UInt64 = 0
     var from = SegmentTable.firstUnit
     for s in space.table.segments {
@@ -81,10 +117,19 @@ extension Store {
       victims.append(s)
       room -= UInt64(s.live)
     }
-    if let last = movable.last, last.end == used, !victims.contains(where: { $0.start == last.start }),
-      UInt64(last.live) <= room
-    {
-      victims.append(last)
+    // From the end of the file, as far as there are holes to fill before them.
+    var holes: UInt64 = 0
+    from = SegmentTable.firstUnit
+    var holesBefore: [UInt32: UInt64] = [:]
+    for s in space.table.segments {
+      holes += UInt64(s.start - from) * UInt64(SegmentTable.unitSize)
+      from = s.end
+      holesBefore[s.start] = holes
+    }
+    for s in movable.reversed() where !victims.contains(where: { $0.start == s.start }) {
+      guard UInt64(s.live) + UInt64(pageSize) * 2 <= min(room, (holesBefore[s.start] ?? 0) / 2) else { break }
+      victims.append(s)
+      room -= UInt64(s.live)
     }
     return victims
   }
