@@ -167,7 +167,8 @@ extension Store {
     let bytes = reserveEstimate.bytes(pageSize: pageSize)
     let directory = UInt64(space.table.segments.count * Segment.encodedSize + reserveEstimate.pages.count * 72 + 8192)
     let units = (bytes + directory) / UInt64(SegmentTable.unitSize - 2 * SegmentHeader.size) + 1
-    let margin = UInt64(space.preferredUnits) + min(8, UInt64(space.table.usedUnits) / 4) + UInt64(space.table.usedUnits) / 32
+    let margin =
+      UInt64(space.preferredUnits) + min(8, UInt64(space.table.usedUnits) / 4) + UInt64(space.table.usedUnits) / 32
     return units + (adding ? margin : 1)
   }
 

@@ -49,7 +49,8 @@ extension Store {
     try releaseDeadSegments()
     try trimFile(toEnd: true)
     let gained =
-      space.table.usedUnits < before || space.table.freeUnits > freeBefore || weight < weightBefore - weightBefore / 1024
+      space.table.usedUnits < before || space.table.freeUnits > freeBefore
+      || weight < weightBefore - weightBefore / 1024
     let live = space.table.segments.reduce(UInt64(0)) { $0 + UInt64($1.live) }
     return CompactionProgress(
       fileBytes: UInt64(space.table.fileUnits) * UInt64(SegmentTable.unitSize), liveBytes: live,
