@@ -29,9 +29,7 @@ extension Store {
     let weightBefore = weight
     let victims = compactionVictims(UInt64(max(budget, 1 << 16)))
     var moved = false
-    let logBefore = log
-    let logMoves = moveLogDown()
-    if !victims.isEmpty || logMoves {
+    if !victims.isEmpty {
       try pageWriter.leaveSegment()
       try valueWriter.leaveSegment()
       space.limitUnit = space.table.usedUnits
@@ -42,7 +40,6 @@ extension Store {
         // What the publication superseded is free only after the one that follows it has listed it as such.
         moved = true
       } catch {
-        if logMoves { takeLogBack(logBefore) }
         guard case .deviceFull = error else { throw error }
       }
     }
@@ -71,30 +68,6 @@ extension Store {
     var sum: UInt64 = 0
     for s in space.table.segments { sum += UInt64(s.start) * UInt64(s.live / 256) }
     return sum
-  }
-
-  /// Prepares log segments in free room before the present ones, and lets the log go on there: the publication that
-  /// follows names them. Nothing is in the log now. Answers whether there is such room.
-  private func moveLogDown() -> Bool {
-    let before = log
-    let lowest = min(log.presentSegment, log.nextSegment)
-    space.limitUnit = lowest
-    defer { space.limitUnit = nil }
-    do throws(StoreError) {
-      let first = try prepareLogSegment()
-      let second = try prepareLogSegment()
-      enterLogSegment(first, next: second)
-      return true
-    } catch {
-      takeLogBack(before)
-      return false
-    }
-  }
-
-  /// Goes back to the log as it was before ``moveLogDown()``.
-  private func takeLogBack(_ before: LogWriter) {
-    for start in log.segments where !before.segments.contains(start) { space.table.remove(start: start) }
-    log = before
   }
 
   /// The segments to be emptied next: those with the least live in them first, and the last one of the file if there is
