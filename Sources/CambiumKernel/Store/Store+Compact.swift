@@ -8,10 +8,70 @@ public struct CompactionProgress: Sendable {
   public var isFinished: Bool
 }
 
+/// What a compaction in steps has reached so far. Every step has to get further than all the steps before it, or a few
+/// may fail to in a row: so it ends, whatever snapshots hold back and commits do meanwhile.
+struct CompactionState {
+  /// What a compaction makes smaller, the most important first.
+  private struct Figures {
+    /// Where the last segment ends.
+    var usedUnits: UInt32
+    /// Units in segments of pages and values.
+    var coveredUnits: UInt64
+    /// How far from the start of the file the live bytes lie.
+    var weight: UInt64
+
+    init(_ table: SegmentTable) {
+      usedUnits = table.usedUnits
+      coveredUnits = 0
+      weight = 0
+      for s in table.segments where s.kind != .log {
+        coveredUnits += UInt64(s.units)
+        weight += UInt64(s.start) * UInt64(s.live / 256)
+      }
+    }
+
+    func isLess(than other: Figures) -> Bool {
+      if usedUnits != other.usedUnits { return usedUnits < other.usedUnits }
+      if coveredUnits != other.coveredUnits { return coveredUnits < other.coveredUnits }
+      return weight < other.weight - other.weight / 1024
+    }
+  }
+
+  /// A step may have to make room for the next one.
+  private static let patience = 3
+
+  private var best: Figures?
+  private var fruitless = 0
+
+  /// To be called at the beginning of a step.
+  mutating func begin(_ table: SegmentTable) {
+    let now = Figures(table)
+    // Commits have added more since than a compaction in steps would: it begins anew.
+    if let best, now.coveredUnits <= best.coveredUnits + best.coveredUnits / 8 + 64 { return }
+    best = now
+    fruitless = 0
+  }
+
+  /// To be called at the end of a step; answers whether another one is worth while.
+  mutating func end(_ table: SegmentTable, moved: Bool) -> Bool {
+    let now = Figures(table)
+    if let best, !now.isLess(than: best) {
+      fruitless += 1
+    } else {
+      best = now
+      fruitless = 0
+    }
+    if moved, fruitless <= Self.patience { return true }
+    self = CompactionState()
+    return false
+  }
+}
+
 extension Store {
   /// Takes the compaction of the file a step further: empties the segments at its end, and those with dead bytes in
   /// them, by copying what is live into free room before them, and cuts the end off. Online: readers and writers go on
-  /// between steps, and the file never grows. Call it until ``CompactionProgress/isFinished``.
+  /// between steps, and the file never grows. Call it until ``CompactionProgress/isFinished``, which comes even if open
+  /// snapshots hold everything where it is.
   ///
   /// - Parameter budget: about how many bytes to copy in this step.
   public func compactStep(bytes budget: Int = 4 << 20) throws(StoreError) -> CompactionProgress {
@@ -24,9 +84,7 @@ extension Store {
       try finishCheckpoint()
     }
     try releaseDeadSegments()
-    let before = space.table.usedUnits
-    let freeBefore = space.table.freeUnits
-    let weightBefore = weight
+    compaction.begin(space.table)
     let victims = compactionVictims(UInt64(max(budget, 1 << 16)))
     var moved = false
     if !victims.isEmpty {
@@ -37,21 +95,67 @@ extension Store {
       do throws(StoreError) {
         try beginCheckpoint(plan: try plan(emptying: victims))
         try finishCheckpoint()
-        // What the publication superseded is free only after the one that follows it has listed it as such.
         moved = true
       } catch {
         guard case .deviceFull = error else { throw error }
       }
     }
     try releaseDeadSegments()
+    if try moveLogDown() { moved = true }
     try trimFile(toEnd: true)
-    let gained =
-      space.table.usedUnits < before || space.table.freeUnits > freeBefore
-      || weight < weightBefore - weightBefore / 1024
     let live = space.table.segments.reduce(UInt64(0)) { $0 + UInt64($1.live) }
     return CompactionProgress(
       fileBytes: UInt64(space.table.fileUnits) * UInt64(SegmentTable.unitSize), liveBytes: live,
-      isFinished: !moved || !gained)
+      isFinished: !compaction.end(space.table, moved: moved))
+  }
+
+  /// Puts an empty log into free room further down, if its segments are the last ones of the file. Answers whether it
+  /// did.
+  ///
+  /// The same steps as after a recovery: the new segments are durable before a superblock names them, and that is before
+  /// the old ones are used again. Nothing is appended in between.
+  private func moveLogDown() throws(StoreError) -> Bool {
+    guard checkpointUnderWay == nil, current.frozen == nil, current.active.nodeCount == 0,
+      current.active.trees.isEmpty, superblock.pieces.count == 1,
+      superblock.pieces[0].firstSequence == appendedSequence + 1, let last = space.table.segments.last,
+      last.kind == .log
+    else { return false }
+    let (old, oldSalts) = (log.segments, log.salts)
+    let first: UInt32
+    let second: UInt32
+    space.limitUnit = last.start
+    defer { space.limitUnit = nil }
+    do throws(StoreError) {
+      first = try prepareLogSegment()
+      second = try prepareLogSegment()
+    } catch {
+      for start in log.segments where !old.contains(start) { space.table.remove(start: start) }
+      log.segments = old
+      log.salts = oldSalts
+      guard case .deviceFull = error else { throw error }
+      return false
+    }
+    try syncNow()
+    var next = superblock
+    next.publication += 1
+    next.fileUnits = UInt64(space.table.fileUnits)
+    enterLogSegment(first, next: second)
+    next.pieces = [
+      LogPiece(
+        start: log.position, segment: first, session: log.session, firstSequence: appendedSequence + 1,
+        checksumBefore: log.lastChecksum, next: second)
+    ]
+    try writeSuperblock(next)
+    try syncNow()
+    superblock = next
+    space.durablePublication = next.publication
+    log.pieces = next.pieces
+    for start in old {
+      log.segments.removeAll { $0 == start }
+      log.salts[start] = nil
+      space.table.remove(start: start)
+    }
+    return true
   }
 
   /// Compacts the file to the end: repeats ``compactStep(bytes:)``, telling `progress`, which may answer false to stop.
@@ -60,14 +164,6 @@ extension Store {
       let now = try compactStep()
       if !progress(now) || now.isFinished { return }
     }
-  }
-
-  /// How far from the start of the file its live bytes lie: a step that lowers it has made room for the next one, even
-  /// if it has not cut the file yet.
-  private var weight: UInt64 {
-    var sum: UInt64 = 0
-    for s in space.table.segments { sum += UInt64(s.start) * UInt64(s.live / 256) }
-    return sum
   }
 
   /// The segments to be emptied next: those with the least live in them first, and the last one of the file if there is

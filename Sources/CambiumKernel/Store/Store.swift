@@ -62,6 +62,7 @@ public final class Store: @unchecked Sendable {
   /// The device was closed, or is the caller's again.
   var deviceGivenUp = false
   var counters = StoreCounters()
+  var compaction = CompactionState()
   /// What the last step of a checkpoint met when a commit took it further; the next step tries again.
   var lastMaintenanceError: StoreError?
 
