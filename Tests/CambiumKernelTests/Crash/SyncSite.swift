@@ -25,6 +25,10 @@ enum SyncSite: String, CaseIterable, Sendable {
   case recoveredRecords
   /// The superblock that names them.
   case recoveryPublication
+  /// Log segments that a compaction is about to move the log into.
+  case movedLogSegments
+  /// The superblock that names those.
+  case movedLogPublication
 }
 
 /// Passes everything on to a disk, but swallows the syncs of one site: the store believes that they were made.
@@ -34,6 +38,7 @@ final class SyncSkippingDevice: StorageDevice {
     var last: [Written] = []
     var copies = 0
     var skipped = 0
+    var logIsMoving = false
     var valueSegments: [Range<UInt64>] = []
   }
 
@@ -125,8 +130,14 @@ extension SyncSkippingDevice.State {
     if has.contains(.cleanMark) { return .cleanMark }
     if has.contains(.publication) { return .checkpointPublication }
     if has.contains(.recovery) { return .recoveryPublication }
-    if has.contains(.session) { return .session }
+    let logIsMoving = logIsMoving
+    self.logIsMoving = false
+    if has.contains(.session) { return logIsMoving ? .movedLogPublication : .session }
     if isOpening { return .recoveredRecords }
+    if has == [.logSegment] {
+      self.logIsMoving = true
+      return .movedLogSegments
+    }
     if has.contains(.page) { return has.contains(.record) ? .checkpointContentAndCommit : .checkpointContent }
     if has.contains(.record) { return .commit }
     return has.contains(.value) ? .values : nil
