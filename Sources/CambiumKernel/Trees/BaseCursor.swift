@@ -138,7 +138,12 @@ struct BaseCursor: ~Copyable {
     isValid = false
     while hasHigh {
       let key = high
-      let moved = try key.with { (k) throws(StoreError) in try descend(.key(k)) }
+      let moved = try key.with { (k) throws(StoreError) in
+        let moved = try descend(.key(k))
+        // Separators out of order would lead back, for ever.
+        if moved, hasHigh, try high.with({ TreeKey.compare($0, k) }) <= 0 { throw outOfOrder }
+        return moved
+      }
       if moved, count > 0 {
         index = 0
         isValid = true
@@ -149,12 +154,23 @@ struct BaseCursor: ~Copyable {
 
   private mutating func previousLeaf() throws(StoreError) {
     isValid = false
-    guard hasLow else { return }
-    let key = low
-    if try key.with({ (k) throws(StoreError) in try descend(.before(k)) }) {
-      index = count - 1
-      isValid = count > 0
+    while hasLow {
+      let key = low
+      let moved = try key.with { (k) throws(StoreError) in
+        let moved = try descend(.before(k))
+        if moved, hasLow, try low.with({ TreeKey.compare($0, k) }) >= 0 { throw outOfOrder }
+        return moved
+      }
+      if moved, count > 0 {
+        index = count - 1
+        isValid = true
+        return
+      }
     }
+  }
+
+  private var outOfOrder: StoreError {
+    .corrupt(place: .page(tree: tree), offset: root.address, detail: "separators below this page are out of order")
   }
 
   mutating func next() throws(StoreError) {

@@ -36,6 +36,43 @@ import Testing
     #expect(opened > Self.count / 50)
   }
 
+  /// Separators that are out of order once led a cursor round in a ring.
+  @Test(arguments: [true, false]) func separatorsOutOfOrderEnd(_ isClosed: Bool) throws {
+    let whole = try DamageStore(isClosed: isClosed)
+    let mender = try Mender(whole.bytes)
+    var refused = 0
+    for page in mender.innerPages {
+      for offset in stride(from: page.lowerBound, to: page.upperBound, by: CrashTests.isOptimized ? 4 : 24) {
+        for byte in [UInt8(0), 0xFF] {
+          var mutant = mender
+          mutant.mutate(at: offset, [UInt8](repeating: byte, count: 8))
+          var options = DamageStore.options
+          options.isReadOnly = true
+          let device = MemoryDevice(copying: mutant.bytes)
+          guard let store = try? Store.open(on: device, environment: TestEnvironment(), options: options) else {
+            continue
+          }
+          let snapshot = try store.snapshot()
+          for id in snapshot.trees() {
+            for isForward in [true, false] {
+              var steps = 0
+              do {
+                let cursor = try snapshot.cursor(id)
+                var more = isForward ? try cursor.seekFirst() : try cursor.seekLast()
+                while more, steps < 50_000 {
+                  steps += 1
+                  more = isForward ? try cursor.next() : try cursor.previous()
+                }
+              } catch { refused += 1 }
+              #expect(steps < 50_000, "byte \(offset) as \(byte), tree \(id)")
+            }
+          }
+        }
+      }
+    }
+    #expect(refused > 100)
+  }
+
   private static func mutation(_ random: inout SplitMix64) -> [UInt8] {
     let count = [1, 1, 2, 4, 8][random.below(5)]
     switch random.below(4) {

@@ -44,6 +44,14 @@ struct Mender {
       + (0..<4).map { $0 * Superblock.copySize..<$0 * Superblock.copySize + 700 }
   }
 
+  /// Where the inner pages lie.
+  var innerPages: [Range<Int>] {
+    pages.filter { page in
+      let kind = PageKind(rawValue: bytes.withUnsafeBytes { ($0.start + page.address).pageKind })
+      return kind == .integerInner || kind == .bytesInner
+    }.map { $0.address..<$0.address + $0.length }
+  }
+
   /// Writes `new` at `offset`, and mends everything above.
   mutating func mutate(at offset: Int, _ new: [UInt8]) {
     for (i, byte) in new.enumerated() where offset + i < bytes.count { bytes[offset + i] = byte }
