@@ -1,0 +1,39 @@
+import CambiumKernel
+import CambiumTesting
+import Testing
+
+@testable import CambiumSystem
+
+/// What a commit asks of the operating system.
+@Suite struct CommitCallsTests {
+  /// Each of a thousand one-row transactions on a table with two indexes is one write and one sync, but for the few in
+  /// which a log segment is prepared. Under `strace -f -c -e trace=pwrite64,fdatasync` the system counts the same.
+  @Test func aThousandCommitsAreAThousandWritesAndSyncs() throws {
+    let environment = SystemEnvironment()
+    try withTemporaryDirectory { directory in
+      let path = directory + "/commits.store"
+      _ = try FileDevice.create(at: path) { (device) throws(StoreError) in
+        try Store.format(device, environment: environment, options: StoreOptions())
+      }
+      let device = CountingDevice(try FileDevice(path: path, access: .readWrite))
+      let store = try Store.open(on: device, environment: environment)
+      var t = try store.beginWrite()
+      let (table, first, second) = (try t.createTree(.integer), try t.createTree(.bytes), try t.createTree(.bytes))
+      try t.commit()
+      device.reset()
+      let row = [UInt8](repeating: 7, count: 150)
+      for key in UInt64(0)..<1000 {
+        t = try store.beginWrite()
+        try t.put(table, key, row)
+        try t.put(first, Array("name of the row \(key)".utf8), [])
+        try t.put(second, Array("\(key &* 977 % 1000) \(key)".utf8), [])
+        try t.commit()
+      }
+      let counts = device.counts
+      print("a thousand commits on a file: \(counts)")
+      #expect(counts.syncs == 1000)
+      #expect(counts.writes >= 1000 && counts.writes < 1050)
+      try store.close()
+    }
+  }
+}
