@@ -26,6 +26,14 @@ final class FileSpace {
     return units
   }
 
+  /// The usual size of a new segment of large values: while the file is compacted, as large as otherwise, since what the
+  /// last value leaves of a segment is lost.
+  var preferredValueUnits: UInt32 {
+    var units = preferredUnits
+    if limitUnit != nil { while units < UInt32(SegmentTable.maxUnits), units * 16 <= table.fileUnits { units *= 2 } }
+    return units
+  }
+
   /// A new segment, in free room if there is some, else behind the end of the file.
   ///
   /// - Throws: ``StoreError/deviceFull(bytes:)``.

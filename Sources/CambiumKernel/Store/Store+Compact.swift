@@ -38,7 +38,7 @@ struct CompactionState {
   }
 
   /// A step may have to make room for the next one.
-  private static let patience = 3
+  private static let patience = 8
 
   private var best: Figures?
   private var fruitless = 0
@@ -70,8 +70,9 @@ struct CompactionState {
 extension Store {
   /// Takes the compaction of the file a step further: empties the segments at its end, and those with dead bytes in
   /// them, by copying what is live into free room before them, and cuts the end off. Online: readers and writers go on
-  /// between steps, and the file never grows. Call it until ``CompactionProgress/isFinished``, which comes even if open
-  /// snapshots hold everything where it is.
+  /// between steps. The file does not grow, but for about the budget while it is full of half-dead segments and has no
+  /// room to begin with. Call it until ``CompactionProgress/isFinished``, which comes even if open snapshots hold
+  /// everything where it is.
   ///
   /// - Parameter budget: about how many bytes to copy in this step.
   public func compactStep(bytes budget: Int = 4 << 20) throws(StoreError) -> CompactionProgress {
@@ -85,20 +86,13 @@ extension Store {
     }
     try releaseDeadSegments()
     compaction.begin(space.table)
-    let victims = compactionVictims(UInt64(max(budget, 1 << 16)))
-    var moved = false
-    if !victims.isEmpty {
-      try pageWriter.leaveSegment()
-      try valueWriter.leaveSegment()
-      space.limitUnit = space.table.usedUnits
-      defer { space.limitUnit = nil }
-      do throws(StoreError) {
-        try beginCheckpoint(plan: try plan(emptying: victims))
-        try finishCheckpoint()
-        moved = true
-      } catch {
-        guard case .deviceFull = error else { throw error }
-      }
+    let budget = UInt64(max(budget, 1 << 16))
+    var moved = try empty(compactionVictims(budget, filling: 7), lent: 0)
+    // What is left over in each hole and segment may have been too much.
+    if !moved { moved = try empty(compactionVictims(budget, filling: 4), lent: 0) }
+    if !moved {
+      let (victims, lent) = try lendRoom(budget)
+      moved = try empty(victims, lent: lent)
     }
     try releaseDeadSegments()
     if try moveLogDown() { moved = true }
@@ -107,6 +101,30 @@ extension Store {
     return CompactionProgress(
       fileBytes: UInt64(space.table.fileUnits) * UInt64(SegmentTable.unitSize), liveBytes: live,
       isFinished: !compaction.end(space.table, moved: moved))
+  }
+
+  /// Copies what is live in `victims` to free room before the end of the file, or up to `lent` units behind it, by a
+  /// checkpoint. Answers false, with nothing changed, if it does not fit or there is nothing to do.
+  private func empty(_ victims: [Segment], lent: UInt32) throws(StoreError) -> Bool {
+    if victims.isEmpty { return false }
+    // What the writers go on with is to stay: it is neither emptied now nor soon, lying near the end.
+    let staying = UInt64(space.table.usedUnits) - min(UInt64(space.table.usedUnits), space.table.freeUnits)
+    for writer in [pageWriter, valueWriter] where writer.current != 0 {
+      guard let i = space.table.index(start: writer.current) else { continue }
+      let s = space.table[i]
+      if UInt64(s.end) > staying || victims.contains(where: { $0.start == s.start }) { try writer.leaveSegment() }
+    }
+    space.limitUnit = space.table.usedUnits + lent
+    defer { space.limitUnit = nil }
+    do throws(StoreError) {
+      try settleCheckpoints()
+      try beginCheckpoint(plan: try plan(emptying: victims))
+      try finishCheckpoint()
+      return true
+    } catch {
+      guard case .deviceFull = error else { throw error }
+      return false
+    }
   }
 
   /// Puts an empty log into free room further down, if its segments are the last ones of the file. Answers whether it
@@ -166,27 +184,80 @@ extension Store {
     }
   }
 
-  /// The segments to be emptied next: those with the least live in them first, and the last one of the file if there is
-  /// room before it, as many as fit the free room.
-  private func compactionVictims(_ budget: UInt64) -> [Segment] {
+  /// Segments to be emptied into room behind the end of the file, and how many units of it, when there is none within:
+  /// what they leave takes in, in the next steps, what is behind the end now.
+  private func lendRoom(_ budget: UInt64) throws(StoreError) -> (victims: [Segment], units: UInt32) {
+    let unit = UInt64(SegmentTable.unitSize)
+    let free = space.table.freeUnits
+    var dead = free * unit
+    for s in space.table.segments where s.kind != .log {
+      dead += UInt64(s.length) - min(UInt64(s.length), UInt64(s.live))
+    }
+    guard dead * 100 > UInt64(space.table.usedUnits) * unit * 3 else { return ([], 0) }
+    var victims: [Segment] = []
+    var live: UInt64 = 0
+    var freed: UInt64 = 0
+    for s in sparseSegments() where victims.isEmpty || live + UInt64(s.live) <= min(budget, 4 << 20) {
+      victims.append(s)
+      live += UInt64(s.live)
+      freed += UInt64(s.units)
+    }
+    // Holes too short for the last segment take most of it, and what is left of it follows in the next step.
+    if free > 1, freed * unit - min(live, freed * unit) < free * unit,
+      let last = space.table.segments.last(where: { $0.kind != .log && $0.dead == 0 })
+    {
+      victims = [last]
+      live = UInt64(last.live)
+      freed = UInt64(last.units)
+    }
+    if victims.isEmpty { return ([], 0) }
+    let needed = (live + copyingOverhead) * 9 / 8 / unit + 2
+    guard needed < freed + UInt64(space.table.usedUnits) / 8 + 8 else { return ([], 0) }
+    do throws(StoreError) {
+      try space.reserve(needed)
+    } catch {
+      guard case .deviceFull = error else { throw error }
+      return ([], 0)
+    }
+    return (victims, UInt32(clamping: needed))
+  }
+
+  /// Paths above the moved pages and the directory are written anew as well.
+  private var copyingOverhead: UInt64 {
+    UInt64(space.table.segments.count * Segment.encodedSize) + UInt64(pageSize) * 16
+  }
+
+  /// Segments that hold dead bytes, or much room that was never used, the emptiest first.
+  private func sparseSegments() -> [Segment] {
+    space.table.segments.filter { s in
+      if s.kind == .log || s.dead != 0 { return false }
+      let dead = Int(s.used) - SegmentHeader.size - Int(s.live)
+      if dead * 32 > s.length { return true }
+      // What the writers go on with is filled by the copies.
+      if s.start == pageWriter.current || s.start == valueWriter.current { return false }
+      return (s.length - Int(s.used)) * 2 > s.length && s.units > 1
+    }.sorted {
+      UInt64($0.live) * UInt64($1.length) < UInt64($1.live) * UInt64($0.length)
+    }
+  }
+
+  /// The segments to be emptied next: the last ones of the file, as far as there is room before them, and those with the
+  /// least live in them, as many as fit `eighths` of the free room.
+  private func compactionVictims(_ budget: UInt64, filling eighths: UInt64) -> [Segment] {
     var free: UInt64 = 0
     var from = SegmentTable.firstUnit
     for s in space.table.segments {
       free += UInt64(s.start - from) * UInt64(SegmentTable.unitSize)
       from = s.end
     }
-    // Paths above the moved pages and the directory are written anew as well.
-    let overhead = UInt64(space.table.segments.count * Segment.encodedSize) + UInt64(pageSize) * 16
-    var room = min(free > overhead ? (free - overhead) * 3 / 4 : 0, budget)
+    // What the writers have left of their segments counts as well.
+    func tail(_ writer: SegmentWriter, below unit: UInt32) -> UInt64 {
+      writer.current < unit ? UInt64(writer.room) : 0
+    }
+    let tails = tail(pageWriter, below: .max) + tail(valueWriter, below: .max)
+    var room = min(free > copyingOverhead ? (free - copyingOverhead) * eighths / 8 + tails : 0, budget)
     var victims: [Segment] = []
     let movable = space.table.segments.filter { $0.kind != .log && $0.dead == 0 }
-    let sparse = movable.filter { Int($0.live) * 100 < $0.length * 97 }.sorted {
-      UInt64($0.live) * UInt64($1.length) < UInt64($1.live) * UInt64($0.length)
-    }
-    for s in sparse where UInt64(s.live) + UInt64(pageSize) * 2 <= room {
-      victims.append(s)
-      room -= UInt64(s.live)
-    }
     // From the end of the file, as far as there are holes to fill before them.
     var holes: UInt64 = 0
     from = SegmentTable.firstUnit
@@ -196,8 +267,15 @@ extension Store {
       from = s.end
       holesBefore[s.start] = holes
     }
-    for s in movable.reversed() where !victims.contains(where: { $0.start == s.start }) {
-      guard UInt64(s.live) + UInt64(pageSize) * 2 <= min(room, (holesBefore[s.start] ?? 0) / 2) else { break }
+    for s in movable.reversed() {
+      let below = tail(s.kind == .pages ? pageWriter : valueWriter, below: s.start)
+      let fits = min(room, (holesBefore[s.start] ?? 0) * eighths / 8 + below)
+      guard UInt64(s.live) + UInt64(pageSize) * 2 <= fits else { break }
+      victims.append(s)
+      room -= UInt64(s.live)
+    }
+    for s in sparseSegments() where UInt64(s.live) + UInt64(pageSize) * 2 <= room {
+      if victims.contains(where: { $0.start == s.start }) { continue }
       victims.append(s)
       room -= UInt64(s.live)
     }

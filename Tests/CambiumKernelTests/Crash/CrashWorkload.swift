@@ -101,9 +101,12 @@ final class CrashWorkload {
   }
 
   func close() throws {
+    let before = disk.operationCount
     try open().close()
     store = nil
-    history.closed.insert(point)
+    // A store that nothing was done with is closed without a write: the mark that it was opened with need not be durable
+    // (its process may have been killed before the sync), and nobody was told so.
+    if disk.operationCount > before { history.closed.insert(point) }
     if let newest = history.newest { history.acknowledge(upTo: newest.sequence, at: point) }
   }
 

@@ -128,6 +128,41 @@ import Testing
     #expect(try store.check().problems.isEmpty)
   }
 
+  /// Every segment holds a quarter of dead bytes, and there is no room to move anything into.
+  @Test func aFullFileOfHalfDeadSegmentsIsCompacted() throws {
+    let device = MemoryDevice()
+    let store = try Store.create(on: device, environment: TestEnvironment())
+    let rows: UInt64 = 20_000
+    var t = try store.beginWrite()
+    let tree = try t.createTree(.integer)
+    for key in 0..<rows { try t.put(tree, key, [UInt8](repeating: UInt8(truncatingIfNeeded: key), count: 200)) }
+    try t.commit()
+    try store.checkpoint()
+    // Single leaves here and there, so that each segment loses some.
+    t = try store.beginWrite()
+    for key in 0..<rows where key % 80 < 20 { try t.delete(tree, key) }
+    try t.commit()
+    try store.checkpoint()
+    while try store.statistics().freeBytes > 0 {
+      // What is free becomes part of the store.
+      t = try store.beginWrite()
+      try t.put(tree, rows + UInt64(try t.count(tree)), [UInt8](repeating: 9, count: 6000))
+      try t.commit()
+      try store.checkpoint()
+      if try store.statistics().fileBytes > 12 << 20 { break }
+    }
+    let before = try store.statistics()
+    try store.compact()
+    let s = try store.statistics()
+    #expect(s.fileBytes <= before.fileBytes)
+    let dead = Double(s.fileBytes - s.liveBytes - s.logSegmentBytes) / Double(s.fileBytes)
+    print(
+      "a full file: \(before.fileBytes) bytes, \(before.freeBytes) free, \(before.liveBytes) live;", terminator: " ")
+    print("compacted \(s.fileBytes), \(s.liveBytes) live, \(dead * 100) % dead")
+    #expect(dead < 0.12, "\(s)")
+    #expect(try store.check().problems.isEmpty)
+  }
+
   @Test func openingReadsTheLogAndLittleElse() throws {
     let rows: UInt64 = CrashTests.isOptimized ? 250_000 : 30_000
     let memory = MemoryDevice()
