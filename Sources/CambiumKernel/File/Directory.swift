@@ -58,7 +58,8 @@ struct Directory {
   init?(_ bytes: UnsafeRawBufferPointer) {
     var r = ByteReader(bytes)
     let version = r.u32()
-    guard Verification.directoryVersion.holds(version == Self.version), let sequence = r.u64(), let nextValueID = r.u64(), let nextTree = r.u32(),
+    guard Verification.directoryVersion.holds(version == Self.version), let sequence = r.u64(),
+      let nextValueID = r.u64(), let nextTree = r.u32(),
       let treeCount = r.u32(),
       Verification.directoryNumbers.holds(sequence < Self.highestSequence && nextValueID <= Extents.highestID)
     else { return nil }

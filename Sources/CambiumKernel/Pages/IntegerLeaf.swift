@@ -97,7 +97,7 @@ struct LargeValueStub {
   }
 
   init?(_ bytes: UnsafeRawBufferPointer) {
-    guard bytes.count == Self.size else { return nil }
+    guard Verification.stubLength.holds(bytes.count == Self.size) else { return nil }
     id = bytes.start.u64(0)
     length = bytes.start.u64(8)
   }

@@ -251,6 +251,8 @@ enum Verification: UInt8, CaseIterable, Sendable {
 
   // MARK: Large values
 
+  /// What is read as a reference to a large value is as long as one.
+  case stubLength
   /// A large value is of a length and identifier that may be.
   case stubRange
   /// An entry of the tree of extents is as long as one.

@@ -75,22 +75,21 @@ struct DamageHunt {
     let end = Date() + seconds
     let stores = try [true, false].map { (isClosed: $0, whole: try DamageStore(isClosed: $0)) }
     prepare()
-    for (isClosed, whole) in stores {
-      var random = SplitMix64(seed: CrashTests.seed)
-      let step = 1 + random.below(3)
-      for offset in stride(from: 0, to: whole.bytes.count, by: step) {
-        Self.progress.add(1, ordering: .relaxed)
-        if Date() > end { return nil }
-        var damaged = whole.bytes
-        if damaged[offset] == 0, random.oneIn(2) { continue }
-        damaged[offset] ^= UInt8(truncatingIfNeeded: random.next() | 1)
-        switch whole.outcome(damaged) {
-        case .same, .refused: break
-        // The newest record, which nothing proves yet.
-        case .earlier(let n) where !isClosed && n + 1 >= whole.sequence: break
-        case .earlier(let n): return "byte \(offset): only the commits up to \(n)"
-        case .other(let text): return "byte \(offset): \(text)"
-        }
+    var random = SplitMix64(seed: CrashTests.seed)
+    while Date() < end {
+      Self.progress.add(1, ordering: .relaxed)
+      let (isClosed, whole) = random.pick(stores)
+      let offset = random.below(whole.bytes.count)
+      // Most of a file is room that is not used.
+      if whole.bytes[offset] == 0, !random.oneIn(20) { continue }
+      var damaged = whole.bytes
+      damaged[offset] ^= UInt8(truncatingIfNeeded: random.next() | 1)
+      switch whole.outcome(damaged) {
+      case .same, .refused: break
+      // The newest record, which nothing proves yet.
+      case .earlier(let n) where !isClosed && n + 1 >= whole.sequence: break
+      case .earlier(let n): return "byte \(offset): only the commits up to \(n)"
+      case .other(let text): return "byte \(offset): \(text)"
       }
     }
     return nil
@@ -148,6 +147,11 @@ struct MendedStore {
     var mutant = mender
     // A closed store has no records; then a page is as good.
     let place = random.pick(places[part] ?? places[.pages] ?? [])
+    if part == .pages, random.oneIn(2) {
+      let (offset, new) = headerMutation(Array(mutant.bytes[place.prefix(PageHeader.size)]), &random)
+      mutant.mutate(at: place.lowerBound + offset, new)
+      return (mutant.bytes, "page at \(place.lowerBound), \(offset): \(new)")
+    }
     let within = random.oneIn(2) ? min(place.count, 64) : place.count
     let offset = place.lowerBound + random.below(within)
     let new = mutation(of: Array(mutant.bytes[offset..<min(offset + 8, place.upperBound)]), &random)
@@ -157,6 +161,21 @@ struct MendedStore {
       mutant.mutate(at: offset, new)
     }
     return (mutant.bytes, "\(offset): \(new)")
+  }
+
+  /// Another value of a field of a page's header.
+  private func headerMutation(_ head: [UInt8], _ random: inout SplitMix64) -> (offset: Int, new: [UInt8]) {
+    // Offsets and widths.
+    let field = random.pick([(0, 1), (1, 1), (2, 2), (4, 1), (16, 2), (20, 1), (21, 1), (22, 2), (24, 2), (28, 1)])
+    var value = 0
+    for i in 0..<field.1 { value |= Int(head[field.0 + i]) << (8 * i) }
+    switch random.below(4) {
+    case 0: value += random.below(3) - 1
+    case 1: value += random.below(64) - 32
+    case 2: value = random.below(9)
+    default: value = random.below(1 << (8 * field.1))
+    }
+    return (field.0, (0..<field.1).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) })
   }
 
   private func mutation(of old: [UInt8], _ random: inout SplitMix64) -> [UInt8] {

@@ -140,6 +140,12 @@ struct Forge {
     return w.bytes
   }
 
+  static func bytes(_ segment: Segment) -> [UInt8] {
+    var w = ByteWriter()
+    segment.write(to: &w)
+    return w.bytes
+  }
+
   static func bytes(_ value: UInt64) -> [UInt8] { (0..<8).map { UInt8(truncatingIfNeeded: value >> UInt64(8 * $0)) } }
   static func bytes(_ value: UInt32) -> [UInt8] { (0..<4).map { UInt8(truncatingIfNeeded: value >> UInt32(8 * $0)) } }
 }

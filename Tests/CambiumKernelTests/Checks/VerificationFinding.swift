@@ -18,23 +18,25 @@ struct VerificationFinding: CustomStringConvertible {
   static func all(_ check: Verification) -> VerificationFinding {
     switch check {
     case .superblockChecksum, .recordChecksum: VerificationFinding(.crashes)
-    case .directoryChecksum, .logSegmentChecksum, .pageChecksum, .extentChecksum: VerificationFinding(.bytes)
+    case .directoryChecksum, .pageChecksum, .extentChecksum: VerificationFinding(.bytes)
     case .superblockVersion, .superblockFeatures, .superblockCipher, .superblockChecksumKind, .superblockUnit,
       .superblockPageSize, .directoryLength:
       VerificationFinding(.mended(.superblock, .open))
     case .directoryKind, .directoryPageLength, .directoryVersion, .directoryNumbers, .treeLevel, .treeIdentifier,
-      .treeCount, .segmentListedKind, .segmentUnits, .segmentStart, .segmentNumbers, .segmentUsed,
+      .treeCount, .segmentListedKind, .segmentUnits, .segmentStart, .segmentUsed,
       .segmentLive, .segmentOverlap, .segmentEnd:
       VerificationFinding(.mended(.directory, .open))
-    case .leafLevel, .leafCount, .leafWidth, .leafArrays, .leafRests, .leafValuesStart, .leafValuesOrder, .leafValuesEnd,
-      .leafStub, .leafStubValues, .leafOrder, .innerCount, .innerLevel, .innerWidth, .innerCountWidth, .innerArrays,
-      .innerRests, .innerEnd, .innerOrder, .pageOwner, .pageLength:
+    case .leafCount, .leafRests, .leafValuesOrder, .leafValuesEnd, .leafOrder, .innerCountWidth, .innerArrays,
+      .innerEnd, .innerOrder, .pageLength:
       VerificationFinding(.mended(.pages, .read))
-    case .lookupKind: VerificationFinding(.mended(.directory, .lookUp))
-    case .cursorKind: VerificationFinding(.mended(.directory, .read))
-    case .mergeKind: VerificationFinding(.mended(.directory, .write))
-    case .relocationKind: VerificationFinding(.mended(.directory, .compact), coveredBy: [.mergeKind])
-    case .reportKind, .reportEntries, .reportPages, .reportBytes, .reportLargeValues, .reportLive:
+    case .leafLevel, .innerLevel:
+      VerificationFinding(.mended(.pages, .read), coveredBy: [.pageOwner, .pageOwnerCached])
+    case .leafArrays: VerificationFinding(.wrongStores, coveredBy: [.leafValuesStart, .leafValuesEnd])
+    case .pageOwner: VerificationFinding(.mended(.pages, .check))
+    case .leafStub: VerificationFinding(.wrongStores, coveredBy: [.stubLength])
+    case .stubLength: VerificationFinding(.wrongStores, coveredBy: [.leafStub])
+    case .relocationKind: VerificationFinding(.wrongStores, coveredBy: [.mergeKind])
+    case .reportEntries, .reportPages, .reportBytes, .reportLargeValues, .reportLive:
       VerificationFinding(.mended(.directory, .check))
     case .reportBelow, .reportKeys, .reportLow, .reportHigh, .reportExtents:
       VerificationFinding(.mended(.pages, .check))
@@ -42,6 +44,7 @@ struct VerificationFinding: CustomStringConvertible {
     case .reportExtentEntry: VerificationFinding(.mended(.pages, .check), coveredBy: [.reportExtents])
     case .directoryExcess: VerificationFinding(.mended(.superblock, .open), coveredBy: [.directoryLength])
     case .directoryReference: VerificationFinding(.wrongStores, coveredBy: [.directoryPageLength])
+    case .recordHead: VerificationFinding(.wrongStores, coveredBy: [.recordLongest])
     case .behindTwice: VerificationFinding(.wrongStores, coveredBy: [.behindSteps])
     case .behindSteps: VerificationFinding(.wrongStores, coveredBy: [.behindTwice])
     default: VerificationFinding(.wrongStores)

@@ -1,28 +1,55 @@
-#if CAMBIUM_VERIFICATION_SWITCHES
-  import CambiumTesting
-  import Foundation
-  import Synchronization
-  import Testing
+import CambiumTesting
+import Foundation
+import Synchronization
+import Testing
 
-  @testable import CambiumKernel
+@testable import CambiumKernel
 
-  /// Each check of the kernel is needed: without it, the crash simulation or damage finds a store that loses something,
-  /// that is taken although it is wrong, that traps, or that is never done. (A check that cannot fail protects nothing.)
-  ///
-  /// Each is tried in a process of its own, since what is found may be a trap. Set `SWIFT_BACKTRACE=enable=no`.
-  @Suite(.enabled(if: CrashTests.isOptimized, "needs an optimised build"), .serialized)
-  struct VerificationTests {
-    @Test(arguments: Verification.allCases) func isNeeded(_ check: Verification) async {
-      let raw = check.rawValue
-      let result = await #expect(processExitsWith: .failure, "nothing is found without \(check)") { [raw = raw as UInt8] in
-        try VerificationTests.hunt(raw)
+/// Each check of the kernel is needed: without it, the crash simulation or damage finds a store that loses something,
+/// that is taken although it is wrong, that traps, or that is never done. (A check that cannot fail protects nothing.)
+///
+/// Each is tried in a process of its own, since what is found may be a trap; set `SWIFT_BACKTRACE=enable=no`. The kernel
+/// has to be built with `CAMBIUM_VERIFICATION_SWITCHES`, and optimised.
+@Suite struct VerificationTests {
+  /// Specs has a table of the checks: each of them is in it, with what finds out that it is missing.
+  @Test func theTableInSpecsIsComplete() throws {
+    var folder = URL(filePath: #filePath)
+    for _ in 0..<4 { folder.deleteLastPathComponent() }
+    let text = try String(contentsOf: folder.appending(path: "Specs/03-commit-and-recovery.md"), encoding: .utf8)
+    for check in Verification.allCases {
+      let row = "| `\(check)` | \(VerificationFinding.all(check)) |"
+      #expect(text.contains(row), "\(row)")
+    }
+  }
+
+  #if CAMBIUM_VERIFICATION_SWITCHES
+    /// Two halves, one after the other each, next to each other.
+    @Suite(.enabled(if: CrashTests.isOptimized, "needs an optimised build"), .serialized)
+    struct FileAndLog {
+      @Test(arguments: Verification.allCases.filter { $0.rawValue < Verification.pageReference.rawValue })
+      func isNeeded(_ check: Verification) async {
+        let raw = check.rawValue
+        await #expect(processExitsWith: .failure, "nothing is found without \(check)") { [raw = raw as UInt8] in
+          try VerificationTests.hunt(raw)
+        }
       }
-      print("without \(check): \(VerificationFinding.all(check)); \(result.map { "\($0.exitStatus)" } ?? "nothing")")
     }
 
-    @Test func allChecksTogetherFindNothing() throws {
-      #expect(Verification.switchedOff.isEmpty)
+    @Suite(.enabled(if: CrashTests.isOptimized, "needs an optimised build"), .serialized)
+    struct PagesAndReports {
+      @Test(arguments: Verification.allCases.filter { $0.rawValue >= Verification.pageReference.rawValue })
+      func isNeeded(_ check: Verification) async {
+        let raw = check.rawValue
+        await #expect(processExitsWith: .failure, "nothing is found without \(check)") { [raw = raw as UInt8] in
+          try VerificationTests.hunt(raw)
+        }
+      }
+    }
+
+    /// With all checks in place none of it finds anything. (The crash simulation has a test of its own.)
+    @Test(.enabled(if: CrashTests.isOptimized, "needs an optimised build")) func withAllChecksNothingIsFound() throws {
       #expect(try DamageHunt(kind: .bytes, seconds: 20).run() == nil)
+      #expect(try DamageHunt(kind: .wrongStores).run() == nil)
     }
 
     /// Ends the process with a failure when harm is found, or nothing happens any more.
@@ -47,9 +74,11 @@
         return look()
       }
       if let found = try hunt.run() {
-        print("\(check): \(found)")
+        FileHandle.standardError.write(Data("\(check): \(found)\n".utf8))
         exit(11)
       }
     }
-  }
-#endif
+  #else
+    @Test(.disabled("needs a build with -DCAMBIUM_VERIFICATION_SWITCHES")) func eachCheckIsNeeded() {}
+  #endif
+}

@@ -28,6 +28,10 @@ extension WrongStore {
     try header("a segment of pages as log", .read, .log) { $0.put(Segment.Kind.pages.rawValue, 52) }
     try header("a log segment that reaches into others", .open, .log) { $0.put(UInt32(64), 4) }
     let segment = UInt64(last.segment) * UInt64(SegmentTable.unitSize)
+    // Without its salt, no record is valid: the log would seem to be empty.
+    var salt = whole
+    salt[Int(segment) + 16] ^= 1
+    list.append(WrongStore("a log segment with rot in its header", .read, .refused(.log), salt))
     list.append(
       WrongStore("a log segment that the file ends in", .read, .refused(.log)) {
         ShortReadingDevice(whole) { offset, count in offset == segment && count == SegmentHeader.size }
@@ -157,7 +161,7 @@ extension WrongStore {
     try operation("an operation that is cut off", [2, 16, 5, 0, 0, 0], length: 2)
     let segments = forge.directory.segments
     guard let values = segments.first(where: { $0.kind == .values && $0.live > 0 }),
-      let pages = segments.first(where: { $0.kind == .pages }), let last = forge.outcome.records.last
+      let pages = segments.first(where: { $0.kind == .pages })
     else { throw Forge.Missing() }
     try segment("is one of pages", pages.start, pages.units, pages.used, 0)
     try segment("shrinks", values.start, values.units, values.used - 16, 0)
@@ -169,7 +173,9 @@ extension WrongStore {
     try segment("is new, and used beyond its end", 5000, 1, 16400, 0)
     try segment("holds more than is used", 5000, 1, 64, 65)
     try segment("ends behind the last unit", .max, 2, 64, 0)
-    try segment("reaches into another", last.segment + 1, 1, 64, 0)
+    try operation(
+      "a segment of values that reaches into another",
+      [0x07] + varint(5000) + [4, 64, 0, 0x07] + varint(5001) + [1, 64, 0])
     return list
   }
 }

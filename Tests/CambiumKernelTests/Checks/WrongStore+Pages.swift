@@ -30,6 +30,7 @@ extension WrongStore {
     for key in UInt64(100)..<103 { try t.put(first, key, [UInt8](repeating: UInt8(key), count: 3000)) }
     try t.put(first, 200, Forge.bytes(UInt64(1)) + Forge.bytes(UInt64(3000)))
     for key in 0..<900 { try t.put(TreeID(rawValue: 18), Array("a name that is long enough \(1000 + key)".utf8), [3]) }
+    try t.put(first, 201, Forge.bytes(UInt64(1)) + Forge.bytes(UInt64(3000)) + [0])
     try t.commit()
     try store.close()
     return device.contents()
@@ -73,17 +74,81 @@ extension WrongStore {
     // Separators all alike: going on from one leaf leads to the same leaf.
     forge = try Forge(whole)
     guard let root = forge.page(names.root) else { throw Forge.Missing() }
-    let heads = root.withUnsafeBytes { b -> Range<Int> in
+    let parts = root.withUnsafeBytes { b -> [Range<Int>] in
       let inner = BytesInner(b.start)
-      let rests = inner.restsOffset..<inner.restsOffset + inner.restsLength
-      return inner.width > 0 ? inner.headsOffset..<inner.restEnds : rests
+      return [inner.headsOffset..<inner.restEnds, inner.restsOffset..<inner.restsOffset + inner.restsLength]
     }
-    try forge.mutate(
-      at: Int(names.root.address) + heads.lowerBound,
-      Array(root[heads].reversed()))
+    for part in parts where !part.isEmpty {
+      try forge.mutate(
+        at: Int(names.root.address) + part.lowerBound, [UInt8](repeating: 0x31, count: part.count))
+    }
     list.append(
-      WrongStore("separators out of order", .read, .refused(.page(tree: TreeID(rawValue: 18))), forge.bytes))
+      WrongStore("separators that are all the same", .read, .refused(.page(tree: TreeID(rawValue: 18))), forge.bytes))
+    list.append(try leaf(whole, "heads of three bytes", width: 3, fixed: 0))
+    list.append(try leaf(whole, "rests beyond its end", width: 2, fixed: 100))
+    list.append(try leaf(whole, "references, and no values", width: 2, fixed: 0, flags: PageHeader.flagStubs))
+
+    // A tree that is said to have the other kind of keys.
+    let described = [two.kind.rawValue, two.level, 0, 0] + Forge.bytes(two.root)
+    forge = try Forge(whole)
+    try forge.replace(described, with: [TreeKind.bytes.rawValue] + described[1...])
+    for use in [StoreUse.lookUp, .read, .check, .write] {
+      list.append(
+        WrongStore("a tree of another kind, \(use)", use, .refused(.page(tree: second)), forge.bytes))
+    }
+
+    // Inner pages above the one leaf of a tree.
+    func inner(_ name: String, _ use: StoreUse, _ page: [UInt8]) throws {
+      var forge = try Forge(whole)
+      let ref = forge.append(page: page)
+      try forge.replace(
+        described, with: [page[0] == PageKind.integerInner.rawValue ? 1 : 2, 1, 0, 0] + Forge.bytes(ref))
+      list.append(WrongStore("an inner page \(name)", use, .refused(.page(tree: second)), forge.bytes))
+    }
+    func header(_ kind: PageKind, _ count: Int, _ length: Int, width: Int) -> [UInt8] {
+      var page = [UInt8](repeating: 0, count: length)
+      page.withUnsafeMutableBytes { b in
+        guard let p = b.baseAddress else { return }
+        PageHeader.write(
+          to: p, kind: kind, level: 1, count: count, tree: second, generation: 1, length: length, flags: 0,
+          width: width, prefix: 0, fixed: 0, countWidth: 1)
+      }
+      return page
+    }
+    // The reference stands where it would be looked for.
+    var none = header(.integerInner, 0, 64, width: 8)
+    none.replaceSubrange(40..<56, with: Forge.bytes(two.root))
+    try inner("without children", .lookUp, none)
+    var odd = header(.integerInner, 1, 65, width: 3)
+    odd.replaceSubrange(48..<64, with: Forge.bytes(two.root))
+    odd[64] = 20
+    try inner("with separators of three bytes", .read, odd)
+    // Two separators: the second one ends before it begins.
+    var rests = header(.bytesInner, 3, 32 + 4 + 48 + 3 + 2 + 4, width: 0)
+    rests[32] = 4
+    for i in 0..<3 { rests.replaceSubrange(36 + i * 16..<52 + i * 16, with: Forge.bytes(two.root)) }
+    try inner("whose separators overlap", .read, rests)
     return try list + [endlessTree(whole), strayPage()]
+  }
+
+  /// A tree of byte keys that is one leaf with one key, and no values.
+  private static func leaf(_ whole: [UInt8], _ name: String, width: Int, fixed: Int, flags: UInt8 = 0) throws
+    -> WrongStore
+  {
+    var forge = try Forge(whole)
+    let tree = TreeID(rawValue: 18)
+    guard let old = forge.directory.trees[tree] else { throw Forge.Missing() }
+    var page = [UInt8](repeating: 64, count: PageHeader.size + width + (flags == 0 ? 0 : 1))
+    page.withUnsafeMutableBytes { b in
+      guard let p = b.baseAddress else { return }
+      PageHeader.write(
+        to: p, kind: .bytesLeaf, level: 0, count: 1, tree: tree, generation: 1, length: b.count,
+        flags: flags | PageHeader.flagNoValues | PageHeader.flagFixedKeys, width: width, prefix: 0, fixed: fixed,
+        countWidth: 0)
+    }
+    let head = [old.kind.rawValue, old.level, 0, 0] + Forge.bytes(old.root)
+    try forge.replace(head, with: [old.kind.rawValue, 0, 0, 0] + Forge.bytes(forge.append(page: page)))
+    return WrongStore("a leaf with \(name)", .read, .refused(.page(tree: tree)), forge.bytes)
   }
 
   /// Inner pages that refer to the one below them many times over: a walk of all of them never ends.
@@ -189,6 +254,13 @@ extension WrongStore {
       try f.replace(entries[1].encoded, with: f.extent(at, count: count).encoded)
       try f.replace(stub(2, 3000), with: stub(2, UInt64(count)))
     }
+    try change("a reference that is too long", .page(tree: first)) { f in
+      guard let root = f.directory.trees[first]?.root, let page = f.page(root) else { throw Forge.Missing() }
+      let (at, i) = page.withUnsafeBytes { b in
+        (IntegerLeaf(b.start).bitmapOffset, IntegerLeaf(b.start).lowerBound(201))
+      }
+      try f.mutate(at: Int(root.address) + at + i / 8, [page[at + i / 8] | 1 << UInt8(i % 8)])
+    }
     try change("an entry of an extent that is too short", place(2)) { f in
       // The ends of the values stand behind the keys.
       guard let page = f.page(leaf) else { throw Forge.Missing() }
@@ -229,14 +301,14 @@ extension WrongStore {
     try forge.replace(Forge.bytes(two.root), with: Forge.bytes(moved))
     var s = segment
     s.live -= UInt32(two.root.length)
-    try forge.replace(encoded(segment), with: encoded(s))
+    try forge.replace(Forge.bytes(segment), with: Forge.bytes(s))
     list.append(WrongStore("a page in no segment", .check, .refused(.page(tree: second)), forge.bytes))
 
     // The used part of the segment ends before a page; the account of live bytes is as it was.
     forge = try Forge(whole)
     s = segment
     s.used = s.live
-    try forge.replace(encoded(segment), with: encoded(s))
+    try forge.replace(Forge.bytes(segment), with: Forge.bytes(s))
     list.append(WrongStore("pages behind what is used", .check, .refused(.directory), forge.bytes))
 
     forge = try Forge(whole)
@@ -247,9 +319,9 @@ extension WrongStore {
     // An entry that becomes a reference to a value that another entry has.
     let shared = leaf.withUnsafeBytes { b -> Int in
       let l = IntegerLeaf(b.start)
-      return l.bitmapOffset + (l.count - 1) / 8
+      return l.bitmapOffset + l.lowerBound(200) / 8
     }
-    let bit = UInt8(1 << ((leaf.withUnsafeBytes { IntegerLeaf($0.start).count } - 1) % 8))
+    let bit = UInt8(1 << (leaf.withUnsafeBytes { IntegerLeaf($0.start).lowerBound(200) } % 8))
     forge = try Forge(whole)
     try forge.mutate(at: Int(one.root.address) + shared, [leaf[shared] ^ bit])
     try forge.largeValues(first, 4)
@@ -263,12 +335,6 @@ extension WrongStore {
     try forge.largeValues(first, 2)
     list.append(WrongStore("a value of no entry", .check, .refused(.extent(value: 2)), forge.bytes))
     return list
-  }
-
-  private static func encoded(_ s: Segment) -> [UInt8] {
-    var w = ByteWriter()
-    s.write(to: &w)
-    return w.bytes
   }
 }
 

@@ -58,6 +58,9 @@ struct WrongStore {
       empty.end = empty.start
       s.pieces = [LogPiece](repeating: empty, count: Superblock.maxPieces) + s.pieces
     }
+    other = forge.superblock
+    other.publication -= 1
+    forge.write(other, slot: other.slot)
     list.append(WrongStore("17 pieces of log", .open, .refused(.superblock), forge.bytes))
     // The last number of a publication in one slot, the right superblock in the other.
     forge = try Forge(whole)
@@ -103,6 +106,30 @@ struct WrongStore {
     let ref = forge.append(page: short)
     forge.superblock { $0.directory = ref }
     list.append(WrongStore("a directory of 16 bytes", .open, .refused(.directory), forge.bytes))
+
+    let device = MemoryDevice()
+    let store = try Store.create(on: device, environment: TestEnvironment(seed: 22), options: StoreUse.options)
+    let t = try store.beginWrite()
+    for _ in 0..<2 { try t.put(t.createTree(.integer), UInt64(1), [1]) }
+    try t.commit()
+    _ = try store.retain(reason: "kept")
+    try store.close()
+    forge = try Forge(device.contents())
+    // Its identifier stands 76 bytes before the reason.
+    guard let reason = forge.mender.find(Array("kept".utf8)) else { throw Forge.Missing() }
+    try forge.mutate(at: reason - 76, Forge.bytes(UInt64.max))
+    list.append(WrongStore("the last retained commit", .write, .refused(.directory), forge.bytes))
+    forge = try Forge(device.contents())
+    let kind = [TreeKind.integer.rawValue, 0, 0, 0]
+    try forge.replace(Forge.bytes(UInt32(17)) + kind, with: Forge.bytes(UInt32(16)) + kind)
+    list.append(WrongStore("a tree that is listed twice", .open, .refused(.directory), forge.bytes))
+    forge = try Forge(device.contents())
+    guard var last = forge.directory.segments.last else { throw Forge.Missing() }
+    let old = Forge.bytes(last)
+    last.start = .max
+    last.units = 2
+    try forge.replace(old, with: Forge.bytes(last))
+    list.append(WrongStore("a segment behind the last unit", .open, .refused(.directory), forge.bytes))
     return list
   }
 }
