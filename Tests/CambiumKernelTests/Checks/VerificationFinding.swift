@@ -12,7 +12,9 @@ struct VerificationFinding: CustomStringConvertible {
   }
 
   var description: String {
-    coveredBy.isEmpty ? "\(kind)" : "covered by \(coveredBy); without all of them, \(kind)"
+    if coveredBy.isEmpty { return "\(kind)" }
+    let names = coveredBy.map { "`\($0)`" }.joined(separator: ", ")
+    return "covered by \(names); without them: \(kind)"
   }
 
   static func all(_ check: Verification) -> VerificationFinding {
@@ -35,7 +37,8 @@ struct VerificationFinding: CustomStringConvertible {
     case .pageOwner: VerificationFinding(.mended(.pages, .check))
     case .leafStub: VerificationFinding(.wrongStores, coveredBy: [.stubLength])
     case .stubLength: VerificationFinding(.wrongStores, coveredBy: [.leafStub])
-    case .relocationKind: VerificationFinding(.wrongStores, coveredBy: [.mergeKind])
+    case .mergeKind: VerificationFinding(.wrongStores, coveredBy: [.lookupKind])
+    case .relocationKind: VerificationFinding(.wrongStores, coveredBy: [.mergeKind, .cursorKind])
     case .reportEntries, .reportPages, .reportBytes, .reportLargeValues, .reportLive:
       VerificationFinding(.mended(.directory, .check))
     case .reportBelow, .reportKeys, .reportLow, .reportHigh, .reportExtents:

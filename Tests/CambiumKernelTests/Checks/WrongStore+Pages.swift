@@ -14,6 +14,8 @@ extension Forge {
 extension WrongStore {
   static let first = TreeID(rawValue: 16)
   static let second = TreeID(rawValue: 17)
+  /// With one entry.
+  static let single = TreeID(rawValue: 19)
 
   /// Two trees of integer keys and one of byte keys, large values, and a value that looks like a reference to one.
   private static func makeTrees() throws -> [UInt8] {
@@ -23,6 +25,7 @@ extension WrongStore {
     _ = try t.createTree(.integer)
     _ = try t.createTree(.integer)
     _ = try t.createTree(.bytes)
+    try t.put(t.createTree(.integer), UInt64(0), [9])
     for key in UInt64(0)..<20 {
       try t.put(first, key, [1, UInt8(key)])
       try t.put(second, key, [2, UInt8(key)])
@@ -41,7 +44,7 @@ extension WrongStore {
     let whole = try makeTrees()
     let right = StoreUse.read.verdict(whole)
     var list = [
-      WrongStore("a right store of three trees", .read, right, whole),
+      WrongStore("a right store of four trees", .read, right, whole),
       WrongStore("the same, checked", .check, StoreUse.check.verdict(whole), whole),
       WrongStore("the same, written to", .write, StoreUse.write.verdict(whole), whole),
     ]
@@ -90,11 +93,13 @@ extension WrongStore {
 
     // A tree that is said to have the other kind of keys.
     let described = [two.kind.rawValue, two.level, 0, 0] + Forge.bytes(two.root)
+    guard let last = forge.directory.trees[single] else { throw Forge.Missing() }
+    let entry = [last.kind.rawValue, last.level, 0, 0] + Forge.bytes(last.root)
     forge = try Forge(whole)
-    try forge.replace(described, with: [TreeKind.bytes.rawValue] + described[1...])
-    for use in [StoreUse.lookUp, .read, .check, .write] {
+    try forge.replace(entry, with: [TreeKind.bytes.rawValue] + entry[1...])
+    for use in [StoreUse.lookUp, .read, .check, .write, .compact] {
       list.append(
-        WrongStore("a tree of another kind, \(use)", use, .refused(.page(tree: second)), forge.bytes))
+        WrongStore("a tree of another kind, \(use)", use, .refused(.page(tree: single)), forge.bytes))
     }
 
     // Inner pages above the one leaf of a tree.
@@ -126,8 +131,13 @@ extension WrongStore {
     // Two separators: the second one ends before it begins.
     var rests = header(.bytesInner, 3, 32 + 4 + 48 + 3 + 2 + 4, width: 0)
     rests[32] = 4
-    for i in 0..<3 { rests.replaceSubrange(36 + i * 16..<52 + i * 16, with: Forge.bytes(two.root)) }
-    try inner("whose separators overlap", .read, rests)
+    forge = try Forge(whole)
+    let child = Forge.bytes(forge.append(page: bytesLeaf(second, width: 2, fixed: 0)))
+    for i in 0..<3 { rests.replaceSubrange(36 + i * 16..<52 + i * 16, with: child) }
+    let overlapping = Forge.bytes(forge.append(page: rests))
+    try forge.replace(described, with: [TreeKind.bytes.rawValue, 1, 0, 0] + overlapping)
+    list.append(
+      WrongStore("separators that overlap", .read, .refused(.page(tree: second)), forge.bytes))
     return try list + [endlessTree(whole), strayPage()]
   }
 
@@ -138,6 +148,13 @@ extension WrongStore {
     var forge = try Forge(whole)
     let tree = TreeID(rawValue: 18)
     guard let old = forge.directory.trees[tree] else { throw Forge.Missing() }
+    let page = bytesLeaf(tree, width: width, fixed: fixed, flags: flags)
+    let head = [old.kind.rawValue, old.level, 0, 0] + Forge.bytes(old.root)
+    try forge.replace(head, with: [old.kind.rawValue, 0, 0, 0] + Forge.bytes(forge.append(page: page)))
+    return WrongStore("a leaf with \(name)", .read, .refused(.page(tree: tree)), forge.bytes)
+  }
+
+  private static func bytesLeaf(_ tree: TreeID, width: Int, fixed: Int, flags: UInt8 = 0) -> [UInt8] {
     var page = [UInt8](repeating: 64, count: PageHeader.size + width + (flags == 0 ? 0 : 1))
     page.withUnsafeMutableBytes { b in
       guard let p = b.baseAddress else { return }
@@ -146,9 +163,7 @@ extension WrongStore {
         flags: flags | PageHeader.flagNoValues | PageHeader.flagFixedKeys, width: width, prefix: 0, fixed: fixed,
         countWidth: 0)
     }
-    let head = [old.kind.rawValue, old.level, 0, 0] + Forge.bytes(old.root)
-    try forge.replace(head, with: [old.kind.rawValue, 0, 0, 0] + Forge.bytes(forge.append(page: page)))
-    return WrongStore("a leaf with \(name)", .read, .refused(.page(tree: tree)), forge.bytes)
+    return page
   }
 
   /// Inner pages that refer to the one below them many times over: a walk of all of them never ends.
