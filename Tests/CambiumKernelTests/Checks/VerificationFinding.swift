@@ -35,7 +35,6 @@ struct VerificationFinding: CustomStringConvertible {
       VerificationFinding(.mended(.pages, .read), coveredBy: [.pageOwner, .pageOwnerCached])
     case .leafArrays: VerificationFinding(.wrongStores, coveredBy: [.leafValuesStart, .leafValuesEnd])
     case .pageOwner: VerificationFinding(.mended(.pages, .check))
-    case .leafStub: VerificationFinding(.wrongStores, coveredBy: [.stubLength])
     case .stubLength: VerificationFinding(.wrongStores, coveredBy: [.leafStub])
     case .mergeKind: VerificationFinding(.wrongStores, coveredBy: [.lookupKind])
     case .relocationKind: VerificationFinding(.wrongStores, coveredBy: [.mergeKind, .cursorKind])

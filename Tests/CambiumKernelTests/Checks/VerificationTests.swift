@@ -65,6 +65,21 @@ import Testing
           before = now
         }
       }
+      if !finding.coveredBy.isEmpty {
+        // What is listed as covered has to be: alone it makes no difference.
+        var alone = DamageHunt(kind: finding.kind, seconds: 2)
+        alone.prepare = { Verification.switchedOff = [check] }
+        alone.withAllChecks = { look in
+          Verification.switchedOff = []
+          defer { Verification.switchedOff = [check] }
+          return look()
+        }
+        if let found = try alone.run() {
+          FileHandle.standardError.write(Data("\(check) is not covered: \(found)\n".utf8))
+          exit(0)
+        }
+      }
+      Verification.switchedOff = []
       let off = [check] + finding.coveredBy
       var hunt = DamageHunt(kind: finding.kind)
       hunt.prepare = { Verification.switchedOff = off }
