@@ -82,7 +82,7 @@ final class PageCache: @unchecked Sendable {
   @inline(__always)
   func page(_ ref: PageRef, tree: TreeID, level: UInt8) throws(StoreError) -> UnsafeRawPointer {
     if let hit = find(ref) {
-      if hit.pageLevel == level, hit.pageTree == tree { return hit }
+      if Verification.pageOwnerCached.holds(hit.pageLevel == level && hit.pageTree == tree) { return hit }
       throw .corrupt(place: .page(tree: tree), offset: ref.address, detail: "page of another tree or level")
     }
     return try load(ref, tree: tree, level: level)
@@ -113,12 +113,13 @@ final class PageCache: @unchecked Sendable {
   @inline(never)
   private func load(_ ref: PageRef, tree: TreeID, level: UInt8) throws(StoreError) -> UnsafeRawPointer {
     let length = ref.length
-    guard length >= PageHeader.size, length <= pageSize else {
+    guard Verification.pageReference.holds(length >= PageHeader.size && length <= pageSize) else {
       throw .corrupt(place: .page(tree: tree), offset: ref.address, detail: "reference with an impossible length")
     }
     lock.lock()
     if let hit = find(ref) {
       lock.unlock()
+      try checkOwner(hit, ref, tree: tree, level: level)
       return hit
     }
     misses &+= 1
@@ -128,7 +129,7 @@ final class PageCache: @unchecked Sendable {
     let content = frame + Self.headerSize
     do throws(StoreError) {
       let got = try device.read(at: ref.address, into: UnsafeMutableRawBufferPointer(start: content, count: length))
-      guard got == length else {
+      guard Verification.pageEnd.holds(got == length) else {
         throw .corrupt(place: .page(tree: tree), offset: ref.address, detail: "the file ends before this page")
       }
       try check(UnsafeRawPointer(content), ref, tree: tree, level: level)
@@ -155,13 +156,20 @@ final class PageCache: @unchecked Sendable {
 
   private func check(_ p: UnsafeRawPointer, _ ref: PageRef, tree: TreeID, level: UInt8) throws(StoreError) {
     let seed = PageRef.seed(store: storeSeed, location: ref.location)
-    guard Checksum.of(UnsafeRawBufferPointer(start: p, count: ref.length), seed: seed) == ref.checksum else {
+    let sum = Checksum.of(UnsafeRawBufferPointer(start: p, count: ref.length), seed: seed)
+    guard Verification.pageChecksum.holds(sum == ref.checksum) else {
       throw .corrupt(place: .page(tree: tree), offset: ref.address, detail: "page checksum does not match")
     }
     guard PageCheck.isSound(p, stored: ref.length) else {
       throw .corrupt(place: .page(tree: tree), offset: ref.address, detail: "page structure is not sound")
     }
-    guard p.pageTree == tree, p.pageLevel == level else {
+    try checkOwner(p, ref, tree: tree, level: level)
+  }
+
+  private func checkOwner(
+    _ p: UnsafeRawPointer, _ ref: PageRef, tree: TreeID, level: UInt8
+  ) throws(StoreError) {
+    guard Verification.pageOwner.holds(p.pageTree == tree && p.pageLevel == level) else {
       throw .corrupt(place: .page(tree: tree), offset: ref.address, detail: "page of another tree or level")
     }
   }

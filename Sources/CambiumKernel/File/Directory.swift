@@ -12,6 +12,8 @@
 
 struct Directory {
   static let version: UInt32 = 1
+  /// No store gets here, and one more can always be counted.
+  static let highestSequence: UInt64 = 1 << 63
 
   var sequence: UInt64 = 0
   var nextValueID: UInt64 = 1
@@ -55,8 +57,11 @@ struct Directory {
   /// Reads a directory; nil if the bytes are not one.
   init?(_ bytes: UnsafeRawBufferPointer) {
     var r = ByteReader(bytes)
-    guard r.u32() == Self.version, let sequence = r.u64(), let nextValueID = r.u64(), let nextTree = r.u32(),
-      let treeCount = r.u32()
+    let version = r.u32()
+    guard Verification.directoryVersion.holds(version == Self.version), let sequence = r.u64(),
+      let nextValueID = r.u64(), let nextTree = r.u32(),
+      let treeCount = r.u32(),
+      Verification.directoryNumbers.holds(sequence < Self.highestSequence && nextValueID <= Extents.highestID)
     else { return nil }
     self.sequence = sequence
     self.nextValueID = nextValueID
@@ -65,7 +70,8 @@ struct Directory {
       guard let id = r.u32(), let kind = r.u8().flatMap(TreeKind.init(rawValue:)), let level = r.u8(), r.u16() != nil,
         let location = r.u64(), let checksum = r.u64(), let count = r.u64(), let pages = r.u64(),
         let stored = r.u64(), let large = r.u64(), let merged = r.u64(), let counters = r.u32(),
-        level <= TreeDescent.highest, id < nextTree, count <= UInt64(Int64.max)
+        Verification.treeLevel.holds(level <= TreeDescent.highest), Verification.treeIdentifier.holds(id < nextTree),
+        Verification.treeCount.holds(count <= UInt64(Int64.max))
       else { return nil }
       var t = TreeState(kind: kind)
       t.level = level
@@ -79,7 +85,8 @@ struct Directory {
         guard let index = r.u32(), let value = r.u64() else { return nil }
         t.counters.append(TreeCounter(index: index, value: Int64(bitPattern: value)))
       }
-      guard trees.updateValue(t, forKey: TreeID(rawValue: id)) == nil else { return nil }
+      let other = trees.updateValue(t, forKey: TreeID(rawValue: id))
+      guard Verification.treeTwice.holds(other == nil) else { return nil }
     }
     guard let segmentCount = r.u32() else { return nil }
     for _ in 0..<segmentCount {
@@ -88,7 +95,9 @@ struct Directory {
     }
     guard let retainedCount = r.u32() else { return nil }
     for _ in 0..<retainedCount {
-      guard let entry = RetainedEntry(&r) else { return nil }
+      guard let entry = RetainedEntry(&r), Verification.retainedIdentifier.holds(entry.id < Self.highestSequence) else {
+        return nil
+      }
       retained.append(entry)
     }
   }

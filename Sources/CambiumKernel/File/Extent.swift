@@ -9,6 +9,7 @@ struct Extent {
   static let entrySize = 20
   static let headerSize = 16
   static let numberBits: UInt64 = 20
+  static let longest = UInt32(SegmentTable.maxUnits * SegmentTable.unitSize)
 
   var address: UInt64
   var count: UInt32
@@ -23,11 +24,12 @@ struct Extent {
   }
 
   init?(_ b: UnsafeRawBufferPointer) {
-    guard b.count == Self.entrySize else { return nil }
+    guard Verification.extentEntry.holds(b.count == Self.entrySize) else { return nil }
     address = b.start.u64(0)
     count = b.start.u32(8)
     checksum = b.start.u64(12)
-    guard count > 0, Int(count) <= SegmentTable.maxUnits * SegmentTable.unitSize else { return nil }
+    let count = count
+    guard Verification.extentCount.holds(count > 0 && count <= Self.longest) else { return nil }
   }
 
   var encoded: [UInt8] {
@@ -42,6 +44,8 @@ struct Extent {
 enum Extents {
   /// The longest value: 2^20 extents of the smallest size that a large value is cut into.
   static let maxValueBytes: UInt64 = 1 << 36
+  /// Identifiers of values leave room in a key for the number of an extent.
+  static let highestID: UInt64 = 1 << (64 - Extent.numberBits)
 
   static func key(_ id: UInt64, _ number: UInt64) -> UInt64 { id &<< Extent.numberBits | number }
 
@@ -101,12 +105,15 @@ enum Extents {
     let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: used, alignment: 16)
     defer { buffer.deallocate() }
     let place = StorePlace.extent(value: key >> Extent.numberBits)
-    guard try device.read(at: extent.address, into: buffer) == used else {
+    let got = try device.read(at: extent.address, into: buffer)
+    guard Verification.extentEnd.holds(got == used) else {
       throw .corrupt(place: place, offset: extent.address, detail: "the file ends before this extent")
     }
     let bytes = UnsafeRawBufferPointer(buffer)
-    guard Checksum.of(bytes, seed: seed(store: storeSeed, address: extent.address)) == extent.checksum,
-      bytes.start.u64(0) == key, bytes.start.u32(8) == extent.count
+    let sum = Checksum.of(bytes, seed: seed(store: storeSeed, address: extent.address))
+    guard Verification.extentChecksum.holds(sum == extent.checksum),
+      Verification.extentKey.holds(bytes.start.u64(0) == key),
+      Verification.extentLength.holds(bytes.start.u32(8) == extent.count)
     else { throw .corrupt(place: place, offset: extent.address, detail: "extent checksum does not match") }
     out.append(contentsOf: bytes[Extent.headerSize...])
   }

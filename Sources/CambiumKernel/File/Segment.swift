@@ -49,9 +49,12 @@ struct Segment {
   init?(_ r: inout ByteReader) {
     guard let start = r.u32(), let units = r.u32(), let rawKind = r.u8(), r.u8() != nil, r.u16() != nil,
       let used = r.u32(), let live = r.u32(), let born = r.u64(), let dead = r.u64(),
-      let kind = Kind(rawValue: rawKind), units > 0, units <= UInt32(SegmentTable.maxUnits),
-      start >= SegmentTable.firstUnit, !start.addingReportingOverflow(units).overflow,
-      Int(used) <= Int(units) * SegmentTable.unitSize, live <= used
+      let kind = Kind(rawValue: rawKind),
+      Verification.segmentUnits.holds(units > 0 && units <= UInt32(SegmentTable.maxUnits)),
+      Verification.segmentStart.holds(start >= SegmentTable.firstUnit),
+      Verification.segmentNumbers.holds(!start.addingReportingOverflow(units).overflow),
+      Verification.segmentUsed.holds(UInt64(used) <= UInt64(units) * UInt64(SegmentTable.unitSize)),
+      Verification.segmentLive.holds(live <= used)
     else { return nil }
     self.start = start
     self.units = units
@@ -95,7 +98,7 @@ struct SegmentHeader {
     p.put(Self.sum(UnsafeRawPointer(p), storeSeed, start), 8)
   }
 
-  private static func sum(_ p: UnsafeRawPointer, _ storeSeed: UInt64, _ start: UInt32) -> UInt64 {
+  static func sum(_ p: UnsafeRawPointer, _ storeSeed: UInt64, _ start: UInt32) -> UInt64 {
     let seed = Checksum.mix(storeSeed, UInt64(start) ^ p.u64(0))
     return Checksum.of(UnsafeRawBufferPointer(start: p + 16, count: Self.size - 16), seed: seed)
   }
@@ -117,8 +120,10 @@ struct SegmentHeader {
   init?(_ b: UnsafeRawBufferPointer, start: UInt32, storeSeed: UInt64) {
     guard b.count >= Self.size else { return nil }
     let p = b.start
-    guard p.u32(0) == Self.magic, p.u64(8) == Self.sum(p, storeSeed, start), p.u32(48) == start,
-      let kind = Segment.Kind(rawValue: p.u8(52)), p.u32(4) > 0, p.u32(4) <= UInt32(SegmentTable.maxUnits)
+    guard Verification.logSegmentMagic.holds(p.u32(0) == Self.magic),
+      Verification.logSegmentChecksum.holds(p.u64(8) == Self.sum(p, storeSeed, start)),
+      Verification.logSegmentStart.holds(p.u32(48) == start), let kind = Segment.Kind(rawValue: p.u8(52)),
+      Verification.logSegmentUnits.holds(p.u32(4) > 0 && p.u32(4) <= UInt32(SegmentTable.maxUnits))
     else { return nil }
     units = p.u32(4)
     salt = p.u64(16)

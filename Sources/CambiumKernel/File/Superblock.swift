@@ -29,6 +29,8 @@ struct Superblock {
   static let maxPieces = 16
   static let magic: UInt64 = 0x004D_5549_424D_4143  // "CAMBIUM\0" read as a little-endian number
   static let checksumKind: UInt8 = 1
+  /// No store gets here: a million publications a second take half a million years. One more can always be counted.
+  static let highestPublication: UInt64 = 1 << 63
 
   var featuresCompatible: UInt64 = 0
   var featuresReadOnly: UInt64 = 0
@@ -104,16 +106,19 @@ struct Superblock {
   static func decode(_ b: UnsafeRawBufferPointer, at offset: UInt64, readOnly: Bool) -> Decoded {
     guard b.count == copySize else { return .foreign }
     let p = b.start
-    guard p.u64(0) == magic else { return .foreign }
+    guard Verification.superblockMagic.holds(p.u64(0) == magic) else { return .foreign }
     let sum = Checksum.of(UnsafeRawBufferPointer(rebasing: b[0..<(copySize - 8)]), seed: seed(offset))
-    guard p.u64(copySize - 8) == sum else { return .damaged }
+    guard Verification.superblockChecksum.holds(p.u64(copySize - 8) == sum) else { return .damaged }
     let version = p.u32(8)
     var s = Superblock()
     s.featuresCompatible = p.u64(16)
     s.featuresReadOnly = p.u64(24)
     s.featuresIncompatible = p.u64(32)
     let unknown = s.featuresIncompatible | (readOnly ? 0 : s.featuresReadOnly)
-    guard version == formatVersion, unknown == 0, p.u32(60) == 0, p.u8(138) == checksumKind else {
+    guard Verification.superblockVersion.holds(version == formatVersion),
+      Verification.superblockFeatures.holds(unknown == 0), Verification.superblockCipher.holds(p.u32(60) == 0),
+      Verification.superblockChecksumKind.holds(p.u8(138) == checksumKind)
+    else {
       return .unsupported(version: version, features: unknown)
     }
     s.uuid = (p.u64(40), p.u64(48))
@@ -129,8 +134,11 @@ struct Superblock {
     s.fileUnits = p.u64(144)
     s.generation = p.u64(152)
     let count = Int(p.u8(137))
-    guard p.u32(12) == UInt32(SegmentTable.unitSize), StoreOptions.isPageSize(Int(s.pageSize)), count >= 1,
-      count <= maxPieces, s.slot == Int(offset / UInt64(copySize)) / 2
+    guard Verification.superblockUnit.holds(p.u32(12) == UInt32(SegmentTable.unitSize)),
+      Verification.superblockPageSize.holds(Int(exactly: s.pageSize).map(StoreOptions.isPageSize) ?? false),
+      Verification.superblockPieceCount.holds(count >= 1 && count <= maxPieces),
+      Verification.superblockSlot.holds(s.slot == Int(offset / UInt64(copySize)) / 2),
+      Verification.superblockPublication.holds(s.publication < highestPublication)
     else { return .damaged }
     for i in 0..<count { s.pieces.append(LogPiece(p, 160 + i * LogPiece.size)) }
     return .valid(s)

@@ -57,14 +57,16 @@ struct LogRecordHeader {
       seed: seed(store: store, salt: salt, address: address, p))
   }
 
-  /// The header of the record at `p` if one stands there that is whole: `available` bytes may be read.
+  /// The header of the record at `p` if one stands there that is whole: `available` bytes may be read, at least ``size``.
   static func valid(
     _ p: UnsafeRawPointer, available: Int, store: UInt64, salt: UInt64, address: UInt64
   ) -> LogRecordHeader? {
-    guard available >= size, p.u32(0) == magic else { return nil }
+    guard Verification.recordMagic.holds(p.u32(0) == magic) else { return nil }
     let header = LogRecordHeader(p)
-    guard header.length >= size, header.length <= available,
-      sum(p, length: header.length, store: store, salt: salt, address: address) == header.checksum
+    guard Verification.recordShortest.holds(header.length >= size),
+      Verification.recordLongest.holds(header.length <= available),
+      Verification.recordChecksum.holds(
+        sum(p, length: header.length, store: store, salt: salt, address: address) == header.checksum)
     else { return nil }
     return header
   }
@@ -204,7 +206,8 @@ struct LogOperationReader {
     switch kind {
     case .integer: return reader.varint().map(TreeKeyOperand.integer)
     case .bytes:
-      guard let shared = reader.varint().flatMap({ Int(exactly: $0) }), shared <= key.count,
+      guard let shared = reader.varint().flatMap({ Int(exactly: $0) }),
+        Verification.operationShared.holds(shared <= key.count),
         let n = reader.length(), let rest = reader.raw(n)
       else { return nil }
       key.removeLast(key.count - shared)

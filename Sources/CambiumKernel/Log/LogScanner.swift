@@ -4,7 +4,6 @@
 final class LogScanner {
   private let device: any StorageDevice
   private let storeSeed: UInt64
-  private let fileBytes: UInt64
   /// Segments read so far, in the order of the log.
   private(set) var segments: [LoadedSegment] = []
 
@@ -20,22 +19,21 @@ final class LogScanner {
     var end: UInt64 { address + UInt64(bytes.count) }
   }
 
-  init(device: any StorageDevice, storeSeed: UInt64) throws(StoreError) {
+  init(device: any StorageDevice, storeSeed: UInt64) {
     self.device = device
     self.storeSeed = storeSeed
-    fileBytes = try device.size()
   }
 
   /// The log segment at unit `start`; nil if none stands there.
   func segment(_ start: UInt32) throws(StoreError) -> LoadedSegment? {
     for s in segments where s.header.start == start { return s }
     let address = UInt64(start) * UInt64(SegmentTable.unitSize)
-    guard start >= SegmentTable.firstUnit, address + UInt64(SegmentHeader.size) <= fileBytes else { return nil }
     let head = UnsafeMutableRawBufferPointer.allocate(byteCount: SegmentHeader.size, alignment: 16)
     defer { head.deallocate() }
-    guard try device.read(at: address, into: head) == SegmentHeader.size,
+    let headBytes = try device.read(at: address, into: head)
+    guard Verification.logSegmentEnd.holds(headBytes == SegmentHeader.size),
       let header = SegmentHeader(UnsafeRawBufferPointer(head), start: start, storeSeed: storeSeed),
-      header.kind == .log
+      Verification.logSegmentKind.holds(header.kind == .log)
     else { return nil }
     let length = Int(header.units) * SegmentTable.unitSize
     let bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: length, alignment: 4096)
@@ -54,7 +52,10 @@ final class LogScanner {
   /// The whole record at `address` of `segment`, if there is one.
   func record(_ segment: LoadedSegment, at address: UInt64) -> (header: LogRecordHeader, bytes: UnsafeRawBufferPointer)?
   {
-    guard address >= segment.address, address < segment.end else { return nil }
+    guard
+      Verification.recordHead.holds(
+        address >= segment.address && address + UInt64(LogRecordHeader.size) <= segment.end)
+    else { return nil }
     let offset = Int(address - segment.address)
     let available = segment.bytes.count - offset
     guard let base = segment.bytes.baseAddress else { return nil }
@@ -102,14 +103,17 @@ final class LogScanner {
       lastSequence: firstPiece.firstSequence &- 1, lastChecksum: firstPiece.checksumBefore,
       durableSequence: superblock.durableSequence, durablePublication: superblock.publication)
     for (n, piece) in superblock.pieces.enumerated() {
-      guard piece.firstSequence == out.lastSequence &+ 1, piece.checksumBefore == out.lastChecksum || n == 0,
-        piece.start % 16 == 0
+      let last = (sequence: out.lastSequence, checksum: out.lastChecksum)
+      guard Verification.pieceSequence.holds(piece.firstSequence == last.sequence &+ 1),
+        Verification.pieceChecksum.holds(piece.checksumBefore == last.checksum || n == 0),
+        Verification.pieceAlignment.holds(piece.start % 16 == 0)
       else { throw .corrupt(place: .superblock, offset: piece.start, detail: "log pieces do not follow one another") }
       guard var segment = try segment(piece.segment) else {
         throw .corrupt(place: .log, offset: piece.start, detail: "the log segment is damaged")
       }
       note(segment, &out)
-      guard piece.start >= segment.address + UInt64(SegmentHeader.size), piece.start <= segment.end else {
+      let room = segment.address + UInt64(SegmentHeader.size)...segment.end
+      guard Verification.pieceStart.holds(room.contains(piece.start)) else {
         throw .corrupt(place: .superblock, offset: piece.start, detail: "the log begins outside its segment")
       }
       var position = piece.start
@@ -137,15 +141,16 @@ final class LogScanner {
       out.end = position
       out.endSegment = segment.header.start
       out.nextSegment = next
-      if piece.end != 0, position != piece.end {
+      guard Verification.pieceEnd.holds(piece.end == 0 || position == piece.end) else {
         throw .corrupt(place: .log, offset: position, detail: "a record that was durable is damaged")
       }
     }
     try lookBehindTheEnd(superblock, &out)
-    if out.durableSequence > out.lastSequence {
+    let found = out
+    guard Verification.durableSequence.holds(found.durableSequence <= found.lastSequence) else {
       throw .corrupt(place: .log, offset: out.end, detail: "a record that was durable is damaged")
     }
-    if out.durablePublication > superblock.publication {
+    guard Verification.durablePublication.holds(found.durablePublication <= superblock.publication) else {
       throw .corrupt(
         place: .superblock, offset: Superblock.offset(slot: superblock.slot ^ 1, copy: 0),
         detail: "the newest superblock is damaged")
@@ -172,8 +177,10 @@ final class LogScanner {
     let block = UInt64(LogWriter.strictBlock)
     let aligned = (position + block - 1) / block * block
     for address in position == aligned ? [position] : [position, aligned] {
-      if let (header, bytes) = record(segment, at: address), header.session == piece.session,
-        header.sequence == out.lastSequence &+ 1, header.before == out.lastChecksum
+      if let (header, bytes) = record(segment, at: address),
+        Verification.recordSession.holds(header.session == piece.session),
+        Verification.recordSequence.holds(header.sequence == out.lastSequence &+ 1),
+        Verification.recordBefore.holds(header.before == out.lastChecksum)
       {
         return Found(header: header, address: address, bytes: bytes, piece: 0, segment: segment.header.start)
       }
@@ -191,9 +198,14 @@ final class LogScanner {
     while true {
       while position + UInt64(LogRecordHeader.size) <= segment.end {
         if let (header, _) = record(segment, at: position) {
-          if header.session == piece.session || header.durablePublication > superblock.publication {
+          if Verification.behindSession.holds(
+            header.session == piece.session || header.durablePublication > superblock.publication)
+          {
             out.durablePublication = max(out.durablePublication, header.durablePublication)
-            if header.session == piece.session, header.sequence > out.lastSequence {
+            let last = out.lastSequence
+            if Verification.behindSession.holds(header.session == piece.session),
+              Verification.behindSequence.holds(header.sequence > last)
+            {
               out.durableSequence = max(out.durableSequence, header.durableSequence)
             }
             next = header.next
@@ -204,8 +216,9 @@ final class LogScanner {
         }
       }
       steps += 1
-      if steps > 64 || next == 0 || next == segment.header.start { return }
-      guard !segments.contains(where: { $0.header.start == next }) || next == out.nextSegment,
+      let (from, first) = (next, out.nextSegment)
+      guard Verification.behindSteps.holds(steps <= 64), next != 0, next != segment.header.start,
+        Verification.behindTwice.holds(!segments.contains { $0.header.start == from } || from == first),
         let following = try self.segment(next)
       else { return }
       segment = following

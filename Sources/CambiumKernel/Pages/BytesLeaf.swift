@@ -91,30 +91,32 @@ struct BytesLeaf {
     let leaf = BytesLeaf(p)
     let length = p.pageLength
     let w = leaf.width
-    guard leaf.count > 0, w == 0 || w == 1 || w == 2 || w == 4 || w == 8, leaf.restsOffset <= length else {
-      return false
-    }
+    guard Verification.leafCount.holds(leaf.count > 0),
+      Verification.leafWidth.holds(w == 0 || w == 1 || w == 2 || w == 4 || w == 8),
+      Verification.leafArrays.holds(leaf.restsOffset <= length)
+    else { return false }
     if !leaf.isFixed {
       var previous = 0
       for i in 0..<leaf.count {
         let end = Int(p.u16(leaf.restEnds + i * 2))
-        if end < previous { return false }
+        guard Verification.leafRests.holds(end >= previous) else { return false }
         previous = end
       }
     }
-    guard leaf.valuesOffset <= length else { return false }
+    guard Verification.leafValuesStart.holds(leaf.valuesOffset <= length) else { return false }
     if leaf.hasValues {
       var previous = 0
       for i in 0..<leaf.count {
         let end = Int(p.u16(leaf.valueEnds + i * 2))
-        if end < previous || leaf.valuesOffset + end > length { return false }
-        if leaf.isStub(i), end - previous != LargeValueStub.size { return false }
+        guard Verification.leafValuesOrder.holds(end >= previous),
+          Verification.leafValuesEnd.holds(leaf.valuesOffset + end <= length),
+          Verification.leafStub.holds(!leaf.isStub(i) || end - previous == LargeValueStub.size)
+        else { return false }
         previous = end
       }
-    } else if leaf.hasStubs {
-      return false
+      return true
     }
-    return true
+    return Verification.leafStubValues.holds(!leaf.hasStubs)
   }
 }
 

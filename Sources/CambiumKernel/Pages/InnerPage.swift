@@ -69,13 +69,14 @@ struct IntegerInner {
     let inner = IntegerInner(p)
     let w = inner.width
     let cw = p.pageCountWidth
-    guard inner.count > 0, p.pageLevel > 0, w == 1 || w == 2 || w == 4 || w == 8,
-      cw == 1 || cw == 2 || cw == 4 || cw == 8,
-      inner.countsOffset + inner.count * cw <= p.pageLength
+    guard Verification.innerCount.holds(inner.count > 0), Verification.innerLevel.holds(p.pageLevel > 0),
+      Verification.innerWidth.holds(w == 1 || w == 2 || w == 4 || w == 8),
+      Verification.innerCountWidth.holds(cw == 1 || cw == 2 || cw == 4 || cw == 8),
+      Verification.innerArrays.holds(inner.countsOffset + inner.count * cw <= p.pageLength)
     else { return false }
     var i = 2
     while i < inner.count {
-      if inner.separator(i) <= inner.separator(i - 1) { return false }
+      guard Verification.innerOrder.holds(inner.separator(i) > inner.separator(i - 1)) else { return false }
       i += 1
     }
     return true
@@ -148,20 +149,23 @@ struct BytesInner {
     let length = p.pageLength
     let w = inner.width
     let cw = p.pageCountWidth
-    guard inner.count > 0, p.pageLevel > 0, w == 0 || w == 1 || w == 2 || w == 4 || w == 8,
-      cw == 1 || cw == 2 || cw == 4 || cw == 8, inner.restsOffset <= length
+    guard Verification.innerCount.holds(inner.count > 0), Verification.innerLevel.holds(p.pageLevel > 0),
+      Verification.innerWidth.holds(w == 0 || w == 1 || w == 2 || w == 4 || w == 8),
+      Verification.innerCountWidth.holds(cw == 1 || cw == 2 || cw == 4 || cw == 8),
+      Verification.innerArrays.holds(inner.restsOffset <= length)
     else { return false }
     if inner.fixed < 0 {
       var previous = 0
       var i = 0
       while i < inner.count - 1 {
         let end = Int(p.u16(inner.restEnds + i * 2))
-        if end < previous { return false }
+        guard Verification.innerRests.holds(end >= previous) else { return false }
         previous = end
         i += 1
       }
     }
-    return inner.restsOffset + inner.restsLength + Int(p.u16(inner.lowLengthOffset)) <= length
+    return Verification.innerEnd.holds(
+      inner.restsOffset + inner.restsLength + Int(p.u16(inner.lowLengthOffset)) <= length)
   }
 }
 
@@ -169,14 +173,25 @@ enum PageCheck {
   /// Whether the page at `p`, `stored` bytes long, has a sound structure: nothing that is read from it afterwards lies
   /// outside it. The order of byte keys is left to `check()`.
   static func isSound(_ p: UnsafeRawPointer, stored: Int) -> Bool {
-    guard stored >= PageHeader.size, p.pageLength <= stored, p.pageLength >= PageHeader.size else { return false }
+    guard stored >= PageHeader.size,
+      Verification.pageLength.holds(p.pageLength <= stored && p.pageLength >= shortest(p))
+    else { return false }
     switch PageKind(rawValue: p.pageKind) {
-    case .integerLeaf: return p.pageLevel == 0 && IntegerLeaf.isSound(p)
-    case .bytesLeaf: return p.pageLevel == 0 && BytesLeaf.isSound(p)
+    case .integerLeaf: return Verification.leafLevel.holds(p.pageLevel == 0) && IntegerLeaf.isSound(p)
+    case .bytesLeaf: return Verification.leafLevel.holds(p.pageLevel == 0) && BytesLeaf.isSound(p)
     case .integerInner: return IntegerInner.isSound(p)
     case .bytesInner: return BytesInner.isSound(p)
     case .directory: return true
     case nil: return false
+    }
+  }
+
+  /// The fields of fixed size.
+  private static func shortest(_ p: UnsafeRawPointer) -> Int {
+    switch PageKind(rawValue: p.pageKind) {
+    case .integerLeaf: return IntegerLeaf.keysOffset
+    case .integerInner: return IntegerInner.keysOffset
+    default: return PageHeader.size
     }
   }
 }

@@ -67,15 +67,19 @@ struct IntegerLeaf {
     let leaf = IntegerLeaf(p)
     let length = p.pageLength
     let w = leaf.width
-    guard leaf.count > 0, w == 0 || w == 1 || w == 2 || w == 4 || w == 8, length >= 40 else { return false }
-    guard leaf.valuesOffset <= length else { return false }
+    guard Verification.leafCount.holds(leaf.count > 0),
+      Verification.leafWidth.holds(w == 0 || w == 1 || w == 2 || w == 4 || w == 8),
+      Verification.leafArrays.holds(leaf.valuesOffset <= length)
+    else { return false }
     var previous = 0
     for i in 0..<leaf.count {
       let end = Int(p.u16(leaf.endsOffset + i * 2))
-      if end < previous || leaf.valuesOffset + end > length { return false }
-      if leaf.isStub(i), end - previous != LargeValueStub.size { return false }
+      guard Verification.leafValuesOrder.holds(end >= previous),
+        Verification.leafValuesEnd.holds(leaf.valuesOffset + end <= length),
+        Verification.leafStub.holds(!leaf.isStub(i) || end - previous == LargeValueStub.size),
+        Verification.leafOrder.holds(i == 0 || leaf.key(i) > leaf.key(i - 1))
+      else { return false }
       previous = end
-      if i > 0, leaf.key(i) <= leaf.key(i - 1) { return false }
     }
     return true
   }
@@ -93,7 +97,7 @@ struct LargeValueStub {
   }
 
   init?(_ bytes: UnsafeRawBufferPointer) {
-    guard bytes.count == Self.size else { return nil }
+    guard Verification.stubLength.holds(bytes.count == Self.size) else { return nil }
     id = bytes.start.u64(0)
     length = bytes.start.u64(8)
   }

@@ -19,6 +19,19 @@ enum PageKind: UInt8 {
   case directory = 5
 }
 
+extension TreeKind {
+  /// What the pages of a tree of this kind are at `level`.
+  @inline(__always)
+  func page(atLevel level: UInt8) -> PageKind {
+    switch (self, level == 0) {
+    case (.integer, true): .integerLeaf
+    case (.integer, false): .integerInner
+    case (.bytes, true): .bytesLeaf
+    case (.bytes, false): .bytesInner
+    }
+  }
+}
+
 enum PageHeader {
   static let size = 32
 

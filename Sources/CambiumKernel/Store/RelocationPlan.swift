@@ -91,7 +91,8 @@ extension Store {
       let p = bytes.start + offset
       let stored = roundUp(p.pageLength, to: 16)
       guard stored >= PageHeader.size, offset + stored <= bytes.count,
-        p.pageGeneration >= s.born, PageCheck.isSound(p, stored: bytes.count - offset)
+        Verification.relocationLength.holds(stored <= pageSize), p.pageGeneration >= s.born,
+        PageCheck.isSound(p, stored: stored)
       else {
         // At `.strict`, room is left over before the next block.
         offset = roundUp(offset + 1, to: LogWriter.strictBlock)
@@ -100,7 +101,8 @@ extension Store {
       let address = s.address + UInt64(offset)
       offset += stored
       guard p.pageKind != PageKind.directory.rawValue,
-        let state = transaction?.spilled[p.pageTree] ?? current.trees[p.pageTree], !state.root.isNone
+        let state = transaction?.spilled[p.pageTree] ?? current.trees[p.pageTree], !state.root.isNone,
+        Verification.relocationKind.holds(p.pageKind == state.kind.page(atLevel: p.pageLevel).rawValue)
       else { continue }
       let first: TreeKey
       switch PageKind(rawValue: p.pageKind) {
@@ -129,6 +131,9 @@ extension Store {
     defer { cache.slots.leave(slot) }
     while at > level {
       let page = try cache.page(ref, tree: tree, level: at)
+      guard Verification.relocationKind.holds(page.pageKind == state.kind.page(atLevel: at).rawValue) else {
+        throw TreeDescent.wrongKind(ref, tree)
+      }
       if state.kind == .integer {
         let inner = IntegerInner(page)
         ref = inner.ref(inner.child(key.head))

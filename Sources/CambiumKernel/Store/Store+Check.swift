@@ -63,10 +63,13 @@ final class StoreChecker {
   private var live: [UInt32: UInt64] = [:]
   /// Large values referred to by pages: id to length.
   private var referred: [UInt64: UInt64] = [:]
+  /// No more bytes of pages can be reached than this.
+  private let usedBytes: UInt64
 
   init(_ store: Store) {
     self.store = store
     generation = store.current
+    usedBytes = store.space.table.segments.reduce(0) { $0 + UInt64($1.used) }
     uncached = PageCache(
       device: store.device, pageSize: store.pageSize, bytes: 0, storeSeed: store.storeSeed,
       lock: store.environment.makeLock())
@@ -94,21 +97,20 @@ final class StoreChecker {
         }
         _ = try result.get()
         let decoded = buffer.withUnsafeBytes { Superblock.decode($0, at: offset, readOnly: true) }
-        if case .valid(let s) = decoded, s.publication == store.superblock.publication { continue }
-        report.add(.superblock, offset, "a copy of the newest superblock is damaged")
+        var isWhole = false
+        if case .valid(let s) = decoded { isWhole = s.publication == store.superblock.publication }
+        expect(.reportSuperblock, isWhole, .superblock, offset, "a copy of the newest superblock is damaged")
       } catch { report.add(error) }
     }
   }
 
   private func note(_ address: UInt64, _ length: Int, _ place: StorePlace) {
-    guard let i = store.space.table.index(of: address) else {
-      report.add(place, address, "a reference into room that no segment covers")
-      return
-    }
-    let s = store.space.table[i]
-    if address + UInt64(length) > s.address + UInt64(s.used) {
-      report.add(place, address, "a reference behind the used part of its segment")
-    }
+    let index = store.space.table.index(of: address)
+    expect(.reportSegment, index != nil, place, address, "a reference into room that no segment covers")
+    guard let index else { return }
+    let s = store.space.table[index]
+    let isUsed = address + UInt64(length) <= s.address + UInt64(s.used)
+    expect(.reportUsed, isUsed, place, address, "a reference behind the used part of its segment")
     live[s.start, default: 0] += UInt64(length)
   }
 
@@ -130,12 +132,12 @@ final class StoreChecker {
         return
       }
     }
-    if walk.entries != state.count { report.add(.page(tree: id), state.root.address, "the entry count is wrong") }
-    if walk.pages != state.pages { report.add(.page(tree: id), state.root.address, "the page count is wrong") }
-    if walk.bytes != state.bytes { report.add(.page(tree: id), state.root.address, "the byte count is wrong") }
-    if walk.stubs != state.largeValues {
-      report.add(.page(tree: id), state.root.address, "the count of large values is wrong")
-    }
+    let (place, root) = (StorePlace.page(tree: id), state.root.address)
+    expect(.reportEntries, walk.entries == state.count, place, root, "the entry count is wrong")
+    expect(.reportPages, walk.pages == state.pages, place, root, "the page count is wrong")
+    expect(.reportBytes, walk.bytes == state.bytes, place, root, "the byte count is wrong")
+    let isRight = walk.stubs == state.largeValues
+    expect(.reportLargeValues, isRight, place, root, "the count of large values is wrong")
   }
 
   /// Checks a subtree; answers its entries. The recursion is as deep as the tree, at most 64.
@@ -155,14 +157,13 @@ final class StoreChecker {
     walk.pages += 1
     walk.bytes += UInt64(ref.length)
     report.pages += 1
-    let expected: PageKind =
-      switch (kind, level == 0) {
-      case (.integer, true): .integerLeaf
-      case (.integer, false): .integerInner
-      case (.bytes, true): .bytesLeaf
-      case (.bytes, false): .bytesInner
-      }
-    guard page.pageKind == expected.rawValue else { throw TreeDescent.wrongKind(ref, id) }
+    // A few pages that refer to others many times over would keep the walk going for ever.
+    guard Verification.reportPagesOnce.holds(walk.bytes <= usedBytes) else {
+      throw .corrupt(place: .page(tree: id), offset: ref.address, detail: "pages are reached more than once")
+    }
+    guard Verification.reportKind.holds(page.pageKind == kind.page(atLevel: level).rawValue) else {
+      throw TreeDescent.wrongKind(ref, id)
+    }
     if level == 0 {
       for i in 0..<page.pageCount { checkEntry(id, kind, ref, page, i, low, high, &walk) }
       return UInt64(page.pageCount)
@@ -172,19 +173,21 @@ final class StoreChecker {
     for i in 0..<page.pageCount {
       let start = i == 0 ? low : separator(kind, page, i)
       let end = i + 1 < page.pageCount ? separator(kind, page, i + 1) : high
-      if i > 0, let p = previous, let s = start, !precedes(p, s) {
-        report.add(.page(tree: id), ref.address, "separators are out of order")
+      if i > 0, let p = previous, let s = start {
+        expect(
+          .reportSeparators, precedes(p, s), .page(tree: id), ref.address, "separators are out of order")
       }
       previous = start ?? previous
       let child = kind == .integer ? IntegerInner(page).ref(i) : BytesInner(page).ref(i)
       let below = kind == .integer ? IntegerInner(page).entries(i) : BytesInner(page).entries(i)
       do throws(StoreError) {
         let found = try visit(id, kind, child, level - 1, low: start, high: end, &walk)
-        if found != below { report.add(.page(tree: id), ref.address, "the count of entries below is wrong") }
-        sum += found
+        let isRight = found == below
+        expect(.reportBelow, isRight, .page(tree: id), ref.address, "the count of entries below is wrong")
+        sum &+= found
       } catch {
         report.add(error)
-        sum += below
+        sum &+= below
       }
     }
     return sum
@@ -219,9 +222,12 @@ final class StoreChecker {
     }
     walk.entries += 1
     report.entries += 1
-    if let last = walk.last, !precedes(last, key) { report.add(.page(tree: id), ref.address, "keys are out of order") }
-    if let low, precedes(key, low) { report.add(.page(tree: id), ref.address, "a key below its separator") }
-    if let high, !precedes(key, high) { report.add(.page(tree: id), ref.address, "a key beyond its separator") }
+    let place = StorePlace.page(tree: id)
+    if let last = walk.last {
+      expect(.reportKeys, precedes(last, key), place, ref.address, "keys are out of order")
+    }
+    if let low { expect(.reportLow, !precedes(key, low), place, ref.address, "a key below its separator") }
+    if let high { expect(.reportHigh, precedes(key, high), place, ref.address, "a key beyond its separator") }
     walk.last = key
     let value = kind == .integer ? IntegerLeaf(page).value(i) : BytesLeaf(page).value(i)
     let isStub = kind == .integer ? IntegerLeaf(page).isStub(i) : BytesLeaf(page).isStub(i)
@@ -232,9 +238,8 @@ final class StoreChecker {
   }
 
   private func noteStub(_ stub: LargeValueStub, _ id: TreeID, _ address: UInt64) {
-    if referred.updateValue(stub.length, forKey: stub.id) != nil {
-      report.add(.extent(value: stub.id), address, "a large value that two entries refer to")
-    }
+    let isAlone = referred.updateValue(stub.length, forKey: stub.id) == nil
+    expect(.reportShared, isAlone, .extent(value: stub.id), address, "a large value that two entries refer to")
   }
 
   /// Large values that only changes since the checkpoint refer to, and those whose last reference is in the pages but
@@ -264,33 +269,40 @@ final class StoreChecker {
       while more {
         let key = cursor.integerKey
         let id = key >> Extent.numberBits
-        if let extent = try cursor.withValue({ (b) throws(StoreError) in Extent(b) }) ?? nil {
+        let place = StorePlace.extent(value: id)
+        let extent = try cursor.withValue({ (b) throws(StoreError) in Extent(b) }) ?? nil
+        expect(.reportExtentEntry, extent != nil, place, 0, "malformed entry of an extent")
+        if let extent {
           report.extents += 1
-          note(extent.address, extent.storedLength, .extent(value: id))
+          note(extent.address, extent.storedLength, place)
           content.removeAll(keepingCapacity: true)
           do throws(StoreError) {
             try Extents.read(extent, key: key, device: store.device, storeSeed: store.storeSeed, into: &content)
           } catch { report.add(error) }
-          if referred[id] == nil { report.add(.extent(value: id), extent.address, "an extent that nothing refers to") }
+          let isUsed = referred[id] != nil
+          expect(.reportExtentUse, isUsed, place, extent.address, "an extent that nothing refers to")
           lengths[id, default: 0] += UInt64(extent.count)
-        } else {
-          report.add(.extent(value: id), 0, "malformed entry of an extent")
         }
         more = try cursor.next()
       }
     } catch { report.add(error) }
-    for (id, length) in referred where lengths[id] != length {
-      report.add(.extent(value: id), 0, "a large value lacks extents")
+    for (id, length) in referred {
+      expect(.reportExtents, lengths[id] == length, .extent(value: id), 0, "a large value lacks extents")
     }
   }
 
   private func checkSegments() {
-    var previous: Segment?
-    for s in store.space.table.segments {
-      if let p = previous, p.end > s.start { report.add(.segment, s.address, "segments overlap") }
-      previous = s
-      if s.kind == .log { continue }
-      if UInt64(s.live) != live[s.start] ?? 0 { report.add(.segment, s.address, "the count of live bytes is wrong") }
+    // That segments do not overlap is seen to whenever one is added to the table.
+    for s in store.space.table.segments where s.kind != .log {
+      let isRight = UInt64(s.live) == live[s.start] ?? 0
+      expect(.reportLive, isRight, .segment, s.address, "the count of live bytes is wrong")
     }
+  }
+
+  /// Reports what does not hold.
+  private func expect(
+    _ check: Verification, _ holds: Bool, _ place: StorePlace, _ offset: UInt64, _ detail: StaticString
+  ) {
+    if !check.holds(holds) { report.add(place, offset, detail) }
   }
 }

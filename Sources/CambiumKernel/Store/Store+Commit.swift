@@ -130,7 +130,7 @@ extension Store {
       if f.created { active.addEvent(list, .created, sequence: sequence, index: 0, total: 0) }
       if f.dropped { active.addEvent(list, .dropped, sequence: sequence, index: 0, total: 0) }
       for c in f.counters where c.value != 0 {
-        let total = list.counterChange(c.index, upTo: sequence) + c.value
+        let total = list.counterChange(c.index, upTo: sequence) &+ c.value
         active.addEvent(list, .counter, sequence: sequence, index: c.index, total: total)
       }
     }

@@ -16,11 +16,20 @@ extension Store {
     let seed = superblock.storeSeed
     let (directory, directoryPages) = try readDirectory(
       superblock, superblock.directory, superblock.directoryBytes, device)
+    guard Verification.directoryDurable.holds(superblock.durableSequence >= directory.sequence) else {
+      throw .corrupt(
+        place: .superblock, offset: Superblock.offset(slot: superblock.slot, copy: 0),
+        detail: "the directory is newer than what was durable")
+    }
     let space = FileSpace(device: device, environment: environment, storeSeed: seed)
     space.durablePublication = superblock.publication
     let fileBytes = try device.size()
     for s in directory.segments {
-      guard s.kind != .log, space.table.insert(s) else {
+      guard Verification.segmentListedKind.holds(s.kind != .log) else {
+        throw .corrupt(place: .directory, offset: superblock.directory.address, detail: "a log segment is listed")
+      }
+      let isAlone = space.table.insert(s)
+      guard Verification.segmentOverlap.holds(isAlone) else {
         throw .corrupt(place: .directory, offset: superblock.directory.address, detail: "segments overlap")
       }
     }
@@ -34,19 +43,20 @@ extension Store {
       s.dead != 0 && !retained.contains { s.born <= $0.publication && $0.publication < s.dead }
     }
     // Dead segments may have been cut off with the end of the file; what is left may not.
-    for s in space.table.segments where s.address + UInt64(s.used) > fileBytes {
+    for s in space.table.segments where !Verification.segmentEnd.holds(s.address + UInt64(s.used) <= fileBytes) {
       throw .corrupt(place: .segment, offset: s.address, detail: "the file ends before this segment")
     }
     // The unused tail of the last segment may be missing.
     space.table.fileUnits = max(UInt32(clamping: fileBytes / UInt64(SegmentTable.unitSize)), space.table.usedUnits)
 
-    let scanner = try LogScanner(device: device, storeSeed: seed)
+    let scanner = LogScanner(device: device, storeSeed: seed)
     let outcome = try scanner.scan(superblock)
-    guard !superblock.isClean || outcome.records.isEmpty else {
+    guard Verification.cleanLog.holds(!superblock.isClean || outcome.records.isEmpty) else {
       throw .corrupt(place: .log, offset: outcome.end, detail: "records behind the end of a closed log")
     }
-    guard outcome.records.isEmpty || outcome.records[0].header.sequence == directory.sequence + 1,
-      superblock.pieces[0].firstSequence == directory.sequence + 1
+    // The scan has seen to it that the first record is the one that the first piece says.
+    guard
+      Verification.logAfterDirectory.holds(superblock.pieces.first?.firstSequence == directory.sequence &+ 1)
     else { throw .corrupt(place: .log, offset: outcome.end, detail: "the log does not follow the directory") }
     // What was looked at behind the end of the log need not be log any more: an unsynced header may have been lost, and
     // that of an earlier use of the room may stand there.
@@ -58,7 +68,8 @@ extension Store {
       var segment = Segment(
         start: s.header.start, units: s.header.units, kind: .log, used: UInt32(clamping: s.bytes.count), born: 0)
       segment.used = UInt32(segment.length)
-      guard space.table.insert(segment) else {
+      let isAlone = space.table.insert(segment)
+      guard Verification.logSegmentOverlap.holds(isAlone) else {
         throw .corrupt(place: .log, offset: s.address, detail: "a log segment overlaps another segment")
       }
     }
@@ -126,7 +137,7 @@ extension Store {
     var unsupported: StoreError?
     for copy in 0..<4 {
       let start = copy * Superblock.copySize
-      guard start + Superblock.copySize <= got else {
+      guard Verification.superblockEnd.holds(start + Superblock.copySize <= got) else {
         if start + 8 <= got, UnsafeRawBufferPointer(buffer).start.u64(start) == Superblock.magic { damaged = true }
         continue
       }
@@ -155,16 +166,20 @@ extension Store {
     let seed = superblock.storeSeed
     var refs: [PageRef] = []
     let list = try readDirectoryPage(index, seed, device)
-    guard list.count % PageRef.size == 0 else { throw badDirectory(index) }
+    guard Verification.directoryIndex.holds(list.count % PageRef.size == 0) else { throw badDirectory(index) }
     list.withUnsafeBytes { b in
       for i in 0..<(list.count / PageRef.size) { refs.append(PageRef(b.start, i * PageRef.size)) }
     }
     var stream: [UInt8] = []
     for ref in refs {
       stream.append(contentsOf: try readDirectoryPage(ref, seed, device))
-      guard UInt64(stream.count) <= bytes else { throw badDirectory(index) }
+      let length = UInt64(stream.count)
+      guard Verification.directoryExcess.holds(length <= bytes) else { throw badDirectory(index) }
     }
-    guard UInt64(stream.count) == bytes, let directory = stream.withUnsafeBytes({ Directory($0) }) else {
+    let length = UInt64(stream.count)
+    guard Verification.directoryLength.holds(length == bytes),
+      let directory = stream.withUnsafeBytes({ Directory($0) })
+    else {
       throw badDirectory(index)
     }
     return (directory, refs + [index])
@@ -179,18 +194,22 @@ extension Store {
     _ ref: PageRef, _ seed: UInt64, _ device: any StorageDevice
   ) throws(StoreError) -> [UInt8] {
     let n = ref.length
-    guard n >= PageHeader.size else { throw badDirectory(ref) }
+    guard Verification.directoryReference.holds(n >= PageHeader.size) else { throw badDirectory(ref) }
     let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: n, alignment: 16)
     defer { buffer.deallocate() }
-    guard try device.read(at: ref.address, into: buffer) == n else {
+    let got = try device.read(at: ref.address, into: buffer)
+    guard Verification.directoryEnd.holds(got == n) else {
       throw .corrupt(place: .directory, offset: ref.address, detail: "the file ends before the directory")
     }
     let bytes = UnsafeRawBufferPointer(buffer)
-    guard Checksum.of(bytes, seed: PageRef.seed(store: seed, location: ref.location)) == ref.checksum else {
+    let sum = Checksum.of(bytes, seed: PageRef.seed(store: seed, location: ref.location))
+    guard Verification.directoryChecksum.holds(sum == ref.checksum) else {
       throw .corrupt(place: .directory, offset: ref.address, detail: "directory checksum does not match")
     }
     let length = bytes.start.pageLength
-    guard bytes.start.pageKind == PageKind.directory.rawValue, length >= PageHeader.size, length <= n else {
+    guard Verification.directoryKind.holds(bytes.start.pageKind == PageKind.directory.rawValue),
+      Verification.directoryPageLength.holds(length >= PageHeader.size && length <= n)
+    else {
       throw badDirectory(ref)
     }
     return Array(bytes[PageHeader.size..<length])
@@ -223,12 +242,14 @@ extension Store {
       case .operation(let operation):
         switch operation {
         case .put(let tree, let operand, let value, let isStub, let isNew):
-          guard let kind = kind(tree), !isStub || value.count == LargeValueStub.size else { throw malformed }
+          guard let kind = kind(tree),
+            Verification.operationStub.holds(!isStub || value.count == LargeValueStub.size)
+          else { throw malformed }
           let list = delta.makeList(tree, kind)
           if isNew { counts[tree, default: 0] += 1 }
           pending[tree, default: (0, 0)].nodes += 1
           pending[tree, default: (0, 0)].bytes += value.count + 48
-          try withKey(operand, reader.key) { key in
+          try withKey(operand, reader.key, malformed) { key in
             _ = delta.add(
               list, sequence: sequence, key: key, value: value, op: isStub ? .putStub : .put, effect: isNew ? 1 : 0)
           }
@@ -237,13 +258,16 @@ extension Store {
           let list = delta.makeList(tree, kind)
           counts[tree, default: 0] -= 1
           pending[tree, default: (0, 0)].nodes += 1
-          try withKey(operand, reader.key) { key in
+          try withKey(operand, reader.key, malformed) { key in
             _ = delta.add(
               list, sequence: sequence, key: key, value: UnsafeRawBufferPointer(start: nil, count: 0), op: .delete,
               effect: -1)
           }
         case .created(let tree, let kind):
-          guard tree.rawValue >= nextTree, tree.rawValue < UInt32.max else { throw malformed }
+          let next = nextTree
+          guard Verification.operationTree.holds(tree.rawValue >= next && tree.rawValue < UInt32.max) else {
+            throw malformed
+          }
           nextTree = tree.rawValue + 1
           delta.addEvent(delta.makeList(tree, kind), .created, sequence: sequence, index: 0, total: 0)
         case .dropped(let tree):
@@ -257,17 +281,20 @@ extension Store {
         case .valueSegment(let start, let units, let used, let added):
           try replaySegment(start, units, used, added, malformed)
         case .nextValueID(let id):
+          guard Verification.operationValueID.holds(id <= Extents.highestID) else { throw malformed }
           valueIDs.skip(to: id)
         }
       }
     }
   }
 
-  private func withKey(_ operand: TreeKeyOperand, _ key: [UInt8], _ body: (TreeKey) -> Void) throws(StoreError) {
+  private func withKey(
+    _ operand: TreeKeyOperand, _ key: [UInt8], _ malformed: StoreError, _ body: (TreeKey) -> Void
+  ) throws(StoreError) {
     switch operand {
     case .integer(let k): body(TreeKey(k))
     case .bytes:
-      guard key.count <= maxKeyLength else { throw .keyTooLong(length: key.count, limit: maxKeyLength) }
+      guard Verification.operationKey.holds(key.count <= maxKeyLength) else { throw malformed }
       key.withUnsafeBytes { body(TreeKey($0)) }
     }
   }
@@ -276,19 +303,26 @@ extension Store {
     _ start: UInt32, _ units: UInt32, _ used: UInt32, _ added: UInt32, _ malformed: StoreError
   ) throws(StoreError) {
     if let i = space.table.index(start: start) {
-      guard space.table[i].kind == .values, used >= space.table[i].used, Int(used) <= space.table[i].length,
-        !space.table[i].live.addingReportingOverflow(added).overflow
+      let s = space.table[i]
+      guard Verification.operationSegmentKind.holds(s.kind == .values),
+        Verification.operationSegmentGrowth.holds(used >= s.used),
+        Verification.operationSegmentEnd.holds(UInt64(used) <= UInt64(s.length)),
+        Verification.operationSegmentLive.holds(!s.live.addingReportingOverflow(added).overflow)
       else { throw malformed }
       space.table[i].used = used
       space.table[i].live += added
       return
     }
-    guard units > 0, units <= UInt32(SegmentTable.maxUnits), start >= SegmentTable.firstUnit,
-      Int(used) <= Int(units) * SegmentTable.unitSize, added <= used, !start.addingReportingOverflow(units).overflow
+    guard Verification.operationSegmentUnits.holds(units > 0 && units <= UInt32(SegmentTable.maxUnits)),
+      Verification.operationSegmentStart.holds(start >= SegmentTable.firstUnit),
+      Verification.operationSegmentUsed.holds(UInt64(used) <= UInt64(units) * UInt64(SegmentTable.unitSize)),
+      Verification.operationSegmentAdded.holds(added <= used),
+      Verification.operationSegmentNumbers.holds(!start.addingReportingOverflow(units).overflow)
     else { throw malformed }
     var s = Segment(start: start, units: units, kind: .values, used: used, born: nextPublication)
     s.live = added
-    guard space.table.insert(s) else { throw malformed }
+    let isAlone = space.table.insert(s)
+    guard Verification.operationSegmentOverlap.holds(isAlone) else { throw malformed }
     valueWriter.adopt(start: start)
   }
 

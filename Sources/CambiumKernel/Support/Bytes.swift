@@ -137,22 +137,22 @@ struct ByteReader {
   var remaining: Int { end - offset }
 
   mutating func u8() -> UInt8? {
-    guard remaining >= 1 else { return nil }
+    guard Verification.fieldEnd.holds(remaining >= 1) else { return nil }
     defer { offset += 1 }
     return base.u8(offset)
   }
   mutating func u16() -> UInt16? {
-    guard remaining >= 2 else { return nil }
+    guard Verification.fieldEnd.holds(remaining >= 2) else { return nil }
     defer { offset += 2 }
     return base.u16(offset)
   }
   mutating func u32() -> UInt32? {
-    guard remaining >= 4 else { return nil }
+    guard Verification.fieldEnd.holds(remaining >= 4) else { return nil }
     defer { offset += 4 }
     return base.u32(offset)
   }
   mutating func u64() -> UInt64? {
-    guard remaining >= 8 else { return nil }
+    guard Verification.fieldEnd.holds(remaining >= 8) else { return nil }
     defer { offset += 8 }
     return base.u64(offset)
   }
@@ -162,7 +162,7 @@ struct ByteReader {
     while shift < 64 {
       guard let byte = u8() else { return nil }
       let part = UInt64(byte & 0x7F)
-      if shift == 63, part > 1 { return nil }
+      guard Verification.varintRange.holds(shift < 63 || part <= 1) else { return nil }
       value |= part &<< shift
       if byte < 0x80 { return value }
       shift += 7
@@ -171,11 +171,11 @@ struct ByteReader {
   }
   /// A length that fits what is left.
   mutating func length() -> Int? {
-    guard let v = varint(), let n = Int(exactly: v), n <= remaining else { return nil }
+    guard let v = varint(), let n = Int(exactly: v), Verification.fieldLength.holds(n <= remaining) else { return nil }
     return n
   }
   mutating func raw(_ count: Int) -> UnsafeRawBufferPointer? {
-    guard count >= 0, count <= remaining else { return nil }
+    guard Verification.fieldLength.holds(count >= 0 && count <= remaining) else { return nil }
     defer { offset += count }
     return UnsafeRawBufferPointer(start: base + offset, count: count)
   }

@@ -8,8 +8,9 @@ final class ValueIDs {
   init(next: UInt64) { self.next = next }
 
   func take() -> UInt64 {
-    next += 1
-    return next - 1
+    // The directory and the log name none from which this could run over.
+    next &+= 1
+    return next &- 1
   }
 
   /// Takes note of an identifier that is in use.

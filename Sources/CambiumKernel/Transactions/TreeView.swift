@@ -77,8 +77,8 @@ public class TreeView {
 
   final func committedCount(_ access: TreeAccess) -> Int64 {
     var n = Int64(bitPattern: generation.trees[access.id]?.count ?? 0)
-    n += access.active?.countChange(upTo: upTo) ?? 0
-    n += access.frozen?.countChange(upTo: upTo) ?? 0
+    n &+= access.active?.countChange(upTo: upTo) ?? 0
+    n &+= access.frozen?.countChange(upTo: upTo) ?? 0
     return n
   }
 
@@ -90,8 +90,8 @@ public class TreeView {
 
   final func committedCounter(_ access: TreeAccess, _ index: UInt32) -> Int64 {
     var n = generation.trees[access.id]?.counter(index) ?? 0
-    n += access.active?.counterChange(index, upTo: upTo) ?? 0
-    n += access.frozen?.counterChange(index, upTo: upTo) ?? 0
+    n &+= access.active?.counterChange(index, upTo: upTo) ?? 0
+    n &+= access.frozen?.counterChange(index, upTo: upTo) ?? 0
     return n
   }
 
@@ -168,14 +168,16 @@ public class TreeView {
   }
 
   private final func largeValue(_ stub: LargeValueStub?) throws(StoreError) -> [UInt8] {
-    guard let stub, stub.length <= Extents.maxValueBytes, let length = Int(exactly: stub.length) else {
+    guard let stub, let length = Int(exactly: stub.length),
+      Verification.stubRange.holds(stub.length <= Extents.maxValueBytes && stub.id < Extents.highestID)
+    else {
       throw .corrupt(place: .record, offset: 0, detail: "malformed reference to a large value")
     }
     var out: [UInt8] = []
     let cursor = try self.cursor(.extents)
     var more = try cursor.seek(Extents.key(stub.id, 0))
     var number: UInt64 = 0
-    while more, cursor.integerKey == Extents.key(stub.id, number), out.count < length {
+    while more, Verification.extentNumber.holds(cursor.integerKey == Extents.key(stub.id, number)), out.count < length {
       let key = cursor.integerKey
       let extent = try cursor.withValue { (b) throws(StoreError) in Extent(b) } ?? nil
       guard let extent else {
@@ -185,7 +187,8 @@ public class TreeView {
       number += 1
       more = try cursor.next()
     }
-    guard out.count == length else {
+    let count = out.count
+    guard Verification.valueLength.holds(count == length) else {
       throw .corrupt(place: .extent(value: stub.id), offset: 0, detail: "a large value lacks extents")
     }
     return out

@@ -73,13 +73,13 @@ public final class WriteTransaction: TreeView {
 
   public override func count(_ tree: TreeID) throws(StoreError) -> UInt64 {
     let access = try access(tree, nil)
-    return UInt64(max(0, committedCount(committed(tree) ?? access) + (figures[tree]?.count ?? 0)))
+    return UInt64(max(0, committedCount(committed(tree) ?? access) &+ (figures[tree]?.count ?? 0)))
   }
 
   public override func counter(_ tree: TreeID, _ index: UInt32) throws(StoreError) -> Int64 {
     let access = try access(tree, nil)
     var n = committedCounter(committed(tree) ?? access, index)
-    for c in figures[tree]?.counters ?? [] where c.index == index { n += c.value }
+    for c in figures[tree]?.counters ?? [] where c.index == index { n &+= c.value }
     return n
   }
 

@@ -58,7 +58,7 @@ struct BaseCursor: ~Copyable {
       let i: Int
       let children = page.pageCount
       if kind == .integer {
-        guard page.pageKind == PageKind.integerInner.rawValue else { throw TreeDescent.wrongKind(ref, tree) }
+        guard isKind(page, .integerInner) else { throw TreeDescent.wrongKind(ref, tree) }
         let inner = IntegerInner(page)
         switch target {
         case .first: i = 0
@@ -68,7 +68,7 @@ struct BaseCursor: ~Copyable {
         }
         ref = inner.ref(i)
       } else {
-        guard page.pageKind == PageKind.bytesInner.rawValue else { throw TreeDescent.wrongKind(ref, tree) }
+        guard isKind(page, .bytesInner) else { throw TreeDescent.wrongKind(ref, tree) }
         let inner = BytesInner(page)
         switch target {
         case .first: i = 0
@@ -83,9 +83,7 @@ struct BaseCursor: ~Copyable {
       level -= 1
     }
     let page = try cache.page(ref, tree: tree, level: 0)
-    guard page.pageKind == (kind == .integer ? PageKind.integerLeaf : PageKind.bytesLeaf).rawValue else {
-      throw TreeDescent.wrongKind(ref, tree)
-    }
+    guard isKind(page, kind == .integer ? .integerLeaf : .bytesLeaf) else { throw TreeDescent.wrongKind(ref, tree) }
     hasLow = lowAt != nil
     hasHigh = highAt != nil
     if let (inner, i) = lowAt { low.set(separator(inner, i)) }
@@ -93,6 +91,11 @@ struct BaseCursor: ~Copyable {
     leaf.copyMemory(from: page, byteCount: page.pageLength)
     count = page.pageCount
     return true
+  }
+
+  @inline(__always)
+  private func isKind(_ page: UnsafeRawPointer, _ kind: PageKind) -> Bool {
+    Verification.cursorKind.holds(page.pageKind == kind.rawValue)
   }
 
   /// A separator of an inner page, good until the next is asked for.
@@ -140,8 +143,7 @@ struct BaseCursor: ~Copyable {
       let key = high
       let moved = try key.with { (k) throws(StoreError) in
         let moved = try descend(.key(k))
-        // Separators out of order would lead back, for ever.
-        if moved, hasHigh, try high.with({ TreeKey.compare($0, k) }) <= 0 { throw outOfOrder }
+        if moved, hasHigh { try requireProgress(try high.with { (h) throws(StoreError) in TreeKey.compare(k, h) < 0 }) }
         return moved
       }
       if moved, count > 0 {
@@ -154,23 +156,24 @@ struct BaseCursor: ~Copyable {
 
   private mutating func previousLeaf() throws(StoreError) {
     isValid = false
-    while hasLow {
-      let key = low
-      let moved = try key.with { (k) throws(StoreError) in
-        let moved = try descend(.before(k))
-        if moved, hasLow, try low.with({ TreeKey.compare($0, k) }) >= 0 { throw outOfOrder }
-        return moved
-      }
-      if moved, count > 0 {
-        index = count - 1
-        isValid = true
-        return
-      }
+    guard hasLow else { return }
+    let key = low
+    let moved = try key.with { (k) throws(StoreError) in
+      let moved = try descend(.before(k))
+      if moved, hasLow { try requireProgress(try low.with { (l) throws(StoreError) in TreeKey.compare(l, k) < 0 }) }
+      return moved
+    }
+    if moved {
+      index = count - 1
+      isValid = count > 0
     }
   }
 
-  private var outOfOrder: StoreError {
-    .corrupt(place: .page(tree: tree), offset: root.address, detail: "separators below this page are out of order")
+  /// Separators out of order, which pages of byte keys are not looked through for, would lead round and round.
+  private func requireProgress(_ isFurther: Bool) throws(StoreError) {
+    guard Verification.cursorProgress.holds(isFurther) else {
+      throw .corrupt(place: .page(tree: tree), offset: root.address, detail: "separators are out of order")
+    }
   }
 
   mutating func next() throws(StoreError) {

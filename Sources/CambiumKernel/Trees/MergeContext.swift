@@ -42,14 +42,9 @@ final class MergeContext {
     let slot = cache.slots.enter(0)
     defer { cache.slots.leave(slot) }
     let page = try cache.page(ref, tree: tree, level: level)
-    let expected: PageKind =
-      switch (kind, level == 0) {
-      case (.integer, true): .integerLeaf
-      case (.integer, false): .integerInner
-      case (.bytes, true): .bytesLeaf
-      case (.bytes, false): .bytesInner
-      }
-    guard page.pageKind == expected.rawValue else { throw TreeDescent.wrongKind(ref, tree) }
+    guard Verification.mergeKind.holds(page.pageKind == kind.page(atLevel: level).rawValue) else {
+      throw TreeDescent.wrongKind(ref, tree)
+    }
     out.copyMemory(from: page, byteCount: page.pageLength)
   }
 

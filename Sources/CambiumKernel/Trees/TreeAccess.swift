@@ -55,13 +55,13 @@ enum TreeDescent {
     if kind == .integer {
       while level > 0 {
         let page = try cache.page(ref, tree: tree, level: level)
-        guard page.pageKind == PageKind.integerInner.rawValue else { throw wrongKind(ref, tree) }
+        guard isKind(page, .integerInner) else { throw wrongKind(ref, tree) }
         let inner = IntegerInner(page)
         ref = inner.ref(inner.child(key.head))
         level &-= 1
       }
       let page = try cache.page(ref, tree: tree, level: 0)
-      guard page.pageKind == PageKind.integerLeaf.rawValue else { throw wrongKind(ref, tree) }
+      guard isKind(page, .integerLeaf) else { throw wrongKind(ref, tree) }
       let leaf = IntegerLeaf(page)
       let i = leaf.lowerBound(key.head)
       guard i < leaf.count, leaf.key(i) == key.head else { return nil }
@@ -69,17 +69,22 @@ enum TreeDescent {
     }
     while level > 0 {
       let page = try cache.page(ref, tree: tree, level: level)
-      guard page.pageKind == PageKind.bytesInner.rawValue else { throw wrongKind(ref, tree) }
+      guard isKind(page, .bytesInner) else { throw wrongKind(ref, tree) }
       let inner = BytesInner(page)
       ref = inner.ref(inner.child(key))
       level &-= 1
     }
     let page = try cache.page(ref, tree: tree, level: 0)
-    guard page.pageKind == PageKind.bytesLeaf.rawValue else { throw wrongKind(ref, tree) }
+    guard isKind(page, .bytesLeaf) else { throw wrongKind(ref, tree) }
     let leaf = BytesLeaf(page)
     let (i, found) = leaf.lowerBound(key)
     guard found else { return nil }
     return FoundValue(bytes: leaf.value(i), isStub: leaf.isStub(i))
+  }
+
+  @inline(__always)
+  private static func isKind(_ page: UnsafeRawPointer, _ kind: PageKind) -> Bool {
+    Verification.lookupKind.holds(page.pageKind == kind.rawValue)
   }
 
   static func wrongKind(_ ref: PageRef, _ tree: TreeID) -> StoreError {

@@ -31,7 +31,7 @@ struct Mender {
       try walk(id, state.kind, state.root, state.level)
     }
     for ref in found { pages.append((Int(ref.address), ref.length, ref.location, ref.checksum)) }
-    let scanner = try LogScanner(device: store.device, storeSeed: seed)
+    let scanner = LogScanner(device: store.device, storeSeed: seed)
     for record in try scanner.scan(store.superblock).records {
       let salt = try scanner.segment(record.segment)?.header.salt ?? 0
       records.append((Int(record.address), record.header.length, salt))
@@ -58,6 +58,27 @@ struct Mender {
     if offset < Superblock.regionSize { return mendSuperblock() }
     if let i = pages.firstIndex(where: { ($0.address..<$0.address + $0.length).contains(offset) }) { mendPage(i) }
     if let i = records.firstIndex(where: { ($0.address..<$0.address + $0.length).contains(offset) }) { mendRecords(i) }
+  }
+
+  /// Writes `new` at `offset`, and mends nothing.
+  mutating func overwrite(at offset: Int, _ new: [UInt8]) {
+    for (i, byte) in new.enumerated() where offset + i < bytes.count { bytes[offset + i] = byte }
+  }
+
+  /// Where bytes stand in a page, the first of them.
+  func find(_ pattern: [UInt8], in part: Range<Int>? = nil) -> Int? {
+    for page in pages {
+      let range = page.address..<page.address + page.length
+      if let part, !part.overlaps(range) { continue }
+      for at in range.lowerBound..<max(range.lowerBound, range.upperBound - pattern.count + 1)
+      where bytes[at] == pattern[0] && bytes[at..<at + pattern.count].elementsEqual(pattern) { return at }
+    }
+    return nil
+  }
+
+  /// Whether a page lies there.
+  func reaches(_ range: Range<Int>) -> Bool {
+    pages.contains { ($0.address..<$0.address + $0.length).overlaps(range) }
   }
 
   private mutating func mendSuperblock() {
