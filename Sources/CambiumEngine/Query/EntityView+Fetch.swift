@@ -6,6 +6,13 @@ extension EntityView {
   /// - Throws: ``EngineError/predicate(_:)`` and ``EngineError/schema(_:)`` for paths that the model lacks; kernel errors.
   public func fetch(_ fetch: EngineFetch) throws(EngineError) -> [ObjectReference] {
     var found: [ObjectReference] = []
+    let plan = try store.plan(fetch.entity.id)
+    let predicate = try checked(fetch)
+    if let rows = try rowsByIndexAlone(fetch, plan, predicate) {
+      found.reserveCapacity(rows.count)
+      for row in rows { found.append(ObjectReference(entity: plan.entity.id, row: row)) }
+      return found
+    }
     try run(fetch) { (record, layout, reference) throws(EngineError) in
       found.append(reference)
       return true
@@ -35,6 +42,10 @@ extension EntityView {
       all.sort = []
       all.offset = 0
       all.limit = nil
+      if let rows = try rowsByIndexAlone(all, plan, try checked(all)) {
+        n = max(0, rows.count - max(0, fetch.offset))
+        return fetch.limit.map { min(n, max(0, $0)) } ?? n
+      }
       try run(all) { (_, _, _) throws(EngineError) in
         n += 1
         return true
@@ -50,7 +61,7 @@ extension EntityView {
     switch FetchPlan(try checked(fetch), plan, keyLimit: store.kernel.maxKeyLength) {
     case .scan: return "scan of \(fetch.entity.name)"
     case .rows(let rows): return "\(rows.count) rows of \(fetch.entity.name) by identity"
-    case .ranges(_, let name, let ranges):
+    case .ranges(_, let name, let ranges, _):
       return "\(ranges.count) ranges of \(name.isEmpty ? "a uniqueness constraint" : "index '\(name)'")"
     }
   }
@@ -91,29 +102,28 @@ extension EntityView {
   private func candidates(
     _ fetch: EngineFetch, _ plan: EntityPlan, _ predicate: Predicate?, _ reader: PathReader, _ visit: Visit
   ) throws(EngineError) {
-    func offer(_ bytes: UnsafeRawBufferPointer, _ row: UInt64) throws(EngineError) -> Bool {
-      let layout = try layout(of: bytes)
-      guard isMember(layout.entity.id, plan, fetch.includesSubentities) else { return true }
-      let record = try storing { () throws(StoreError) in try RecordView(bytes, layout: layout.record) }
-      let reference = ObjectReference(entity: layout.entity.id, row: row)
-      if let predicate, try !reader.matches(predicate, record, layout, reference) { return true }
-      return try visit(record, layout, reference)
+    // Rows of one layout tend to follow one another.
+    var known: (id: UInt16, layout: EntityLayout, isMember: Bool, filter: RowFilter?)?
+    func offer(_ bytes: UnsafeRawBufferPointer, _ row: UInt64, isSure: Bool) throws(EngineError) -> Bool {
+      let id = try storing { () throws(StoreError) in try RecordView.layoutID(of: bytes) }
+      if known?.id != id {
+        let layout = try layout(of: bytes)
+        let filter = isSure ? nil : predicate.map { RowFilter($0, layout, reader) }
+        known = (id, layout, isMember(layout.entity.id, plan, fetch.includesSubentities), filter)
+      }
+      guard let known, known.isMember else { return true }
+      let record = try storing { () throws(StoreError) in try RecordView(bytes, layout: known.layout.record) }
+      let reference = ObjectReference(entity: known.layout.entity.id, row: row)
+      if !isSure, let filter = known.filter, try !filter.matches(record, reference) { return true }
+      return try visit(record, known.layout, reference)
     }
-    func offer(row: UInt64) throws(EngineError) -> Bool {
-      let bytes = try storing { () throws(StoreError) in try trees.value(plan.rows, row) }
-      guard let bytes else { return true }
-      return try bytes.withUnsafeBytesEngine { (b) throws(EngineError) in try offer(b, row) }
-    }
-    switch FetchPlan(predicate, plan, keyLimit: store.kernel.maxKeyLength) {
-    case .scan:
-      let cursor = try storing { () throws(StoreError) in try trees.cursor(plan.rows) }
-      var more = try storing { () throws(StoreError) in try cursor.seekFirst() }
-      while more {
-        let row = cursor.integerKey
+    /// Offers each of some rows, until `visit` has enough.
+    func offer(rows: [UInt64], isSure: Bool) throws(EngineError) {
+      for row in rows {
         var failure: EngineError?
         let goOn = try storing { () throws(StoreError) in
-          try cursor.withValue { (b) throws(StoreError) -> Bool in
-            do throws(EngineError) { return try offer(b, row) } catch {
+          try trees.withValue(plan.rows, row) { (b) throws(StoreError) -> Bool in
+            do throws(EngineError) { return try offer(b, row, isSure: isSure) } catch {
               failure = error
               return false
             }
@@ -121,27 +131,60 @@ extension EntityView {
         }
         if let failure { throw failure }
         if goOn == false { return }
-        more = try storing { () throws(StoreError) in try cursor.next() }
       }
-    case .rows(let rows):
-      for row in rows where try !offer(row: row) { return }
-    case .ranges(let tree, _, let ranges):
-      var rows: [UInt64] = []
+    }
+    switch FetchPlan(predicate, plan, keyLimit: store.kernel.maxKeyLength) {
+    case .scan:
+      var failure: EngineError?
       try storing { () throws(StoreError) in
-        let cursor = try trees.cursor(tree)
-        for range in ranges {
-          var more = try cursor.seek(range.lower)
-          while more {
-            if let upper = range.upper, upper.withUnsafeBytes({ compareKeys(cursor.key, $0) >= 0 }) { break }
-            rows.append(try KeyDecoder.rowID(atEndOf: cursor.key).id)
-            more = try cursor.next()
+        try trees.forEach(plan.rows) { (row, bytes) throws(StoreError) -> Bool in
+          do throws(EngineError) { return try offer(bytes, row, isSure: false) } catch {
+            failure = error
+            return false
           }
         }
       }
-      // In the order of a scan, so that a fetch without order gives the same whatever index serves it.
-      rows.sort()
-      for row in rows where try !offer(row: row) { return }
+      if let failure { throw failure }
+    case .rows(let rows): try offer(rows: rows, isSure: false)
+    case .ranges(let tree, _, let ranges, let isExact):
+      try offer(rows: try rows(tree, ranges), isSure: isExact)
     }
+  }
+
+  /// The rows that ranges of an index name, in the order of a scan, so that a fetch without order gives the same whatever
+  /// index serves it.
+  private func rows(_ tree: TreeID, _ ranges: [KeyRange]) throws(EngineError) -> [UInt64] {
+    var rows: [UInt64] = []
+    var isAscending = true
+    try storing { () throws(StoreError) in
+      let cursor = try trees.cursor(tree)
+      for range in ranges {
+        var more = try cursor.seek(range.lower)
+        while more {
+          if let upper = range.upper, upper.withUnsafeBytes({ compareKeys(cursor.key, $0) >= 0 }) { break }
+          let row = try KeyDecoder.rowID(atEndOf: cursor.key).id
+          if let last = rows.last, last > row { isAscending = false }
+          rows.append(row)
+          more = try cursor.next()
+        }
+      }
+    }
+    if !isAscending { rows.sort() }
+    return rows
+  }
+
+  /// What the index alone tells, when it decides the predicate, no order is asked for, and all rows are of one entity:
+  /// nil if it does not.
+  private func rowsByIndexAlone(
+    _ fetch: EngineFetch, _ plan: EntityPlan, _ predicate: Predicate?
+  ) throws(EngineError) -> ArraySlice<UInt64>? {
+    guard fetch.sort.isEmpty, !plan.sharesRows,
+      case .ranges(let tree, _, let ranges, true) = FetchPlan(predicate, plan, keyLimit: store.kernel.maxKeyLength)
+    else { return nil }
+    let rows = try rows(tree, ranges)
+    let start = min(max(0, fetch.offset), rows.count)
+    let end = fetch.limit.map { min(rows.count - start, max(0, $0)) + start } ?? rows.count
+    return rows[start..<end]
   }
 
   // MARK: Order

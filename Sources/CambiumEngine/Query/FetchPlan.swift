@@ -1,20 +1,22 @@
 import CambiumKernel
 
 /// How the candidates of a fetch are found: by ranges of an index, or by looking at every row. The whole predicate is
-/// asked of every candidate, so a plan decides only how many there are, never what is found.
+/// asked of every candidate, so a plan decides only how many there are, never what is found; unless the ranges are exact:
+/// then every entry in them is of a row that matches.
 enum FetchPlan {
   case scan
   /// Exactly these rows (from an object identity).
   case rows([UInt64])
-  /// Ranges of an index or a uniqueness constraint's tree; disjoint.
-  case ranges(tree: TreeID, name: String, [KeyRange])
+  /// Ranges of an index or a uniqueness constraint's tree; disjoint. Exact if the predicate holds for what is in them, and
+  /// for nothing else.
+  case ranges(tree: TreeID, name: String, [KeyRange], isExact: Bool)
 
   /// Chooses for a checked predicate.
   init(_ predicate: Predicate?, _ plan: EntityPlan, keyLimit: Int) {
     self = .scan
     guard let predicate else { return }
     var conjuncts: [Comparison] = []
-    Self.gather(predicate, into: &conjuncts)
+    let isAll = Self.gather(predicate, into: &conjuncts)
     var best = Int.max
     for comparison in conjuncts {
       if let rows = Self.identity(comparison) {
@@ -26,17 +28,27 @@ enum FetchPlan {
       // A partial index lacks rows that its predicate leaves out; finding out whether the fetch implies that predicate is
       // for the planner to come.
       if maker.partial != nil { continue }
-      guard let (cost, ranges) = Self.ranges(maker, conjuncts, keyLimit: keyLimit), cost < best else { continue }
+      guard let (cost, ranges, covered) = Self.ranges(maker, conjuncts, keyLimit: keyLimit), cost < best else {
+        continue
+      }
       best = cost
-      self = .ranges(tree: maker.tree, name: maker.name, ranges)
+      self = .ranges(tree: maker.tree, name: maker.name, ranges, isExact: isAll && covered == conjuncts.count)
     }
   }
 
-  private static func gather(_ predicate: Predicate, into conjuncts: inout [Comparison]) {
+  /// Gathers comparisons that all have to hold; answers whether the predicate is nothing else.
+  private static func gather(_ predicate: Predicate, into conjuncts: inout [Comparison]) -> Bool {
     switch predicate {
-    case .and(let parts): for part in parts { gather(part, into: &conjuncts) }
-    case .comparison(let comparison): if comparison.modifier == .direct { conjuncts.append(comparison) }
-    default: break
+    case .true: return true
+    case .and(let parts):
+      var isAll = true
+      for part in parts where !gather(part, into: &conjuncts) { isAll = false }
+      return isAll
+    case .comparison(let comparison):
+      guard comparison.modifier == .direct else { return false }
+      conjuncts.append(comparison)
+      return true
+    default: return false
     }
   }
 
@@ -58,21 +70,43 @@ enum FetchPlan {
     }
   }
 
-  /// The ranges of an index that the conjuncts confine the fetch to: equalities of its first parts, then one range.
+  /// The ranges of an index that the conjuncts confine the fetch to: equalities of its first parts, then one range. With
+  /// them, how many of the conjuncts hold for just what is in the ranges.
   private static func ranges(
     _ maker: KeyMaker, _ conjuncts: [Comparison], keyLimit: Int
-  ) -> (cost: Int, ranges: [KeyRange])? {
+  ) -> (cost: Int, ranges: [KeyRange], covered: Int)? {
     var prefix = KeyEncoder(limit: keyLimit)
     var equal = 0
+    var covered = 0
     while equal < maker.paths.count {
       guard let value = equality(maker.paths[equal], conjuncts), append(value, maker, equal, to: &prefix) else { break }
+      if tells(value, maker, equal) { covered += 1 }
       equal += 1
     }
+    // Rows that lack a value of every part have no entry.
+    let hasEntries = !maker.isUnique
+    // Keys that were cut are those of several values.
+    if prefix.bytes.count + 16 >= keyLimit || !hasEntries && covered < equal { covered = -1 }
     if equal == maker.paths.count {
-      return (maker.isUnique ? 0 : 10, [KeyRange(prefix: prefix.bytes)])
+      return (maker.isUnique ? 0 : 10, [KeyRange(prefix: prefix.bytes)], covered)
     }
-    if let (ranges, cost) = range(maker, equal, conjuncts, prefix) { return (cost - equal * 5, ranges) }
-    return equal > 0 ? (30 - equal * 5, [KeyRange(prefix: prefix.bytes)]) : nil
+    if let (ranges, cost) = range(maker, equal, conjuncts, prefix) { return (cost - equal * 5, ranges, -1) }
+    return equal > 0 ? (30 - equal * 5, [KeyRange(prefix: prefix.bytes)], covered) : nil
+  }
+
+  /// Whether rows have the part's key exactly if they equal the value: not so for null, which some indexes leave out, nor
+  /// for kinds of values whose conversion to the attribute's type might round.
+  private static func tells(_ value: Value, _ maker: KeyMaker, _ part: Int) -> Bool {
+    guard let attribute = maker.attributes[part] else {
+      if case .reference = value { return true }
+      return false
+    }
+    switch (attribute.type, value) {
+    case (.integer16, .integer), (.integer32, .integer), (.integer64, .integer), (.string, .string), (.uri, .uri),
+      (.boolean, .boolean), (.date, .date), (.uuid, .uuid):
+      return true
+    default: return false
+    }
   }
 
   private static func comparisons(_ path: String, _ conjuncts: [Comparison]) -> [(Comparator, Value, Comparison)] {

@@ -72,6 +72,21 @@ final class PathReader {
     return CompiledPath(.identity)
   }
 
+  /// The place of an attribute or of an element of a composite in rows of the layout; nil if the path is anything else.
+  func field(_ text: String, _ layout: EntityLayout) -> (FieldPath, AttributeSchema)? {
+    do throws(EngineError) {
+      switch try path(text, layout).leg {
+      case .field(let path, let attribute): return (path, attribute)
+      case .attribute(let index, let attribute):
+        return (try storing { () throws(StoreError) in try FieldPath([index], in: layout.record) }, attribute)
+      default: return nil
+      }
+    } catch {
+      // Whoever reads the path meets the error again.
+      return nil
+    }
+  }
+
   /// The value of a key path of a record.
   func value(
     _ text: String, _ record: RecordView, _ layout: EntityLayout, _ reference: ObjectReference

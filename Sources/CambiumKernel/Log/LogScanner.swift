@@ -188,6 +188,19 @@ final class LogScanner {
     return nil
   }
 
+  /// The first place from `position` on, a multiple of 16, where a record may begin; nil if there is none. Most of a
+  /// prepared segment is zeros.
+  private static func magic(in segment: LoadedSegment, from position: UInt64) -> UInt64? {
+    guard position >= segment.address, position <= segment.end, let base = segment.bytes.baseAddress else { return nil }
+    let p = UnsafeRawPointer(base)
+    var offset = Int(position - segment.address)
+    while offset &+ LogRecordHeader.size <= segment.bytes.count {
+      if p.u32(offset) == LogRecordHeader.magic { return segment.address + UInt64(offset) }
+      offset &+= 16
+    }
+    return nil
+  }
+
   /// Looks for whole records behind the end: one that says that more was durable shows that what is missing was lost to
   /// damage, and not to a power cut.
   private func lookBehindTheEnd(_ superblock: Superblock, _ out: inout Outcome) throws(StoreError) {
@@ -196,7 +209,8 @@ final class LogScanner {
     var next = out.nextSegment
     var steps = 0
     while true {
-      while position + UInt64(LogRecordHeader.size) <= segment.end {
+      while let found = Self.magic(in: segment, from: position) {
+        position = found
         if let (header, _) = record(segment, at: position) {
           if Verification.behindSession.holds(
             header.session == piece.session || header.durablePublication > superblock.publication)

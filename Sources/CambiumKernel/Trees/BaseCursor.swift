@@ -182,6 +182,16 @@ struct BaseCursor: ~Copyable {
     if index >= count { try nextLeaf() }
   }
 
+  /// The copy of the leaf that the cursor stands on.
+  var leafPage: UnsafeRawPointer { UnsafeRawPointer(leaf) }
+
+  /// To the first entry of the next leaf.
+  mutating func skipLeaf() throws(StoreError) {
+    guard isValid else { return }
+    index = count
+    try nextLeaf()
+  }
+
   mutating func previous() throws(StoreError) {
     guard isValid else { return }
     index -= 1
