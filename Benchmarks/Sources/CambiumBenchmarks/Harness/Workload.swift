@@ -1,0 +1,84 @@
+/// What a line of the table is measured in.
+enum Unit: String, Sendable {
+  case rowsPerSecond = "rows/s"
+  case perSecond = "/s"
+  case nanoseconds = "ns"
+  case microseconds = "us"
+  case milliseconds = "ms"
+  case bytes = "bytes"
+  case count = ""
+
+  /// Whether more is better.
+  var higherIsBetter: Bool { self == .rowsPerSecond || self == .perSecond }
+}
+
+/// A line of the table.
+struct Line: Sendable {
+  let id: String
+  let title: String
+  let unit: Unit
+
+  init(_ id: String, _ title: String, _ unit: Unit) {
+    self.id = id
+    self.title = title
+    self.unit = unit
+  }
+}
+
+/// A workload: the same for every peer, and the lines that it gives.
+struct Workload {
+  /// For `--only`.
+  let name: String
+  let lines: [Line]
+  /// How often at most; nil for as often as the run says.
+  var rounds: Int?
+  /// Asked of every peer before anything is timed; all must answer alike.
+  var check: ((any Peer, RunContext) throws -> Answer)?
+  /// Done before each timed run.
+  var prepare: ((any Peer, RunContext, Int) throws -> Void)?
+  /// A timed run: a value for each line, by id.
+  let run: (any Peer, RunContext, Int) throws -> [String: Double]
+  /// Asked of every peer after the last round.
+  var checkAfter: ((any Peer, RunContext) throws -> Answer)?
+
+  init(
+    _ name: String, _ lines: [Line], rounds: Int? = nil,
+    check: ((any Peer, RunContext) throws -> Answer)? = nil,
+    prepare: ((any Peer, RunContext, Int) throws -> Void)? = nil,
+    checkAfter: ((any Peer, RunContext) throws -> Answer)? = nil,
+    run: @escaping (any Peer, RunContext, Int) throws -> [String: Double]
+  ) {
+    self.name = name
+    self.lines = lines
+    self.rounds = rounds
+    self.check = check
+    self.prepare = prepare
+    self.checkAfter = checkAfter
+    self.run = run
+  }
+}
+
+/// What workloads know of their run.
+final class RunContext {
+  let data: Dataset
+  let options: Options
+  /// Ids of aircraft beyond the loaded ones that were given out, by peer.
+  private var nextIDs: [String: Int] = [:]
+
+  init(_ options: Options) {
+    self.options = options
+    data = Dataset(rows: options.rows)
+  }
+
+  var rows: Int { data.rows }
+
+  /// Ids for new rows: every peer gets the same ones in the same order.
+  func newRows(_ count: Int, for peer: any Peer) -> [Aircraft] {
+    let first = nextID(for: peer)
+    nextIDs[peer.name] = first + count
+    return (first..<(first + count)).map { Aircraft(id: $0) }
+  }
+
+  /// The id of the next new row of a peer.
+  func nextID(for peer: any Peer) -> Int { nextIDs[peer.name] ?? rows + 1 }
+}

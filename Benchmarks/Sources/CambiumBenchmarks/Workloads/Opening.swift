@@ -1,0 +1,39 @@
+/// Opening, and opening after a crash.
+func openingWorkloads(_ context: RunContext) -> [Workload] {
+  let times = 30
+  return [
+    Workload(
+      "open", [Line("open", "open and get one value, warm", .microseconds)],
+      run: { peer, context, round in
+        var samples = Samples()
+        var wrong = false
+        for i in 0..<times {
+          try peer.close()
+          let id = 1 + (context.rows / 2 + i * 7) % context.rows
+          var value = 0.0
+          let time = try seconds { value = try peer.openAndRead(.synced, id: id) }
+          if value.isNaN { wrong = true }
+          samples.values.append(time * 1e6)
+        }
+        return wrong ? [:] : ["open": samples.median]
+      }),
+    Workload(
+      "open-killed",
+      [
+        Line("open-killed", "open and get one value after kill -9 with 14 MiB of log", .milliseconds),
+        Line("open-killed-commits", "commits in that log", .count),
+      ],
+      run: { peer, context, round in
+        try peer.close()
+        let first = context.nextID(for: peer)
+        let count = try ChildProcess.number(["kill", peer.name, context.options.directory, "\(first)"])
+        let rows = context.newRows(count, for: peer)
+        guard let last = rows.last else { return [:] }
+        var value = 0.0
+        let time = try seconds { value = try peer.openAndRead(.synced, id: last.id) }
+        // Acknowledged before the kill, so it has to be there.
+        if value != last.hours { throw ChildProcess.Failure(text: "a commit was lost: \(value), not \(last.hours)") }
+        return ["open-killed": time * 1e3, "open-killed-commits": Double(count)]
+      }),
+  ]
+}
