@@ -13,12 +13,14 @@ struct Options {
   var markdown: String?
   var svg: String?
   var directory = ".build/benchmarks"
+  /// Take the stores that an earlier run left instead of loading them: for profiles of reads.
+  var reusesStores = false
   /// What a process that another one started is to do, with its arguments.
   var child: [String] = []
 
   static let help = """
     usage: CambiumBenchmarks [--suite main|redb] [--rows N] [--rounds N] [--peers NAME,...] [--only NAME,...]
-                             [--scale F] [--json FILE] [--markdown FILE] [--svg FILE] [--directory DIR] [--quick]
+                             [--reuse] [--scale F] [--json FILE] [--markdown FILE] [--svg FILE] [--directory DIR] [--quick]
 
       --suite      main: aircraft and log entries (the default); redb: redb's published workload
       --rows       rows of each table, 1,000,000 by default
@@ -27,6 +29,7 @@ struct Options {
       --only       these workloads alone (load and entries are always run)
       --scale      size of redb's workload, 1 by default
       --directory  where the files are made, .build/benchmarks by default
+      --reuse      the stores that an earlier run with as many rows left, instead of loading them: for profiles of reads
       --quick      10,000 rows, 1 round: are the answers right? Exit status 1 if not
     """
 
@@ -62,6 +65,7 @@ struct Options {
           throw Mistake(text: "--scale needs a factor")
         }
         scale = factor
+      case "--reuse": reusesStores = true
       case "--json": json = try value(argument)
       case "--markdown": markdown = try value(argument)
       case "--svg": svg = try value(argument)
@@ -74,5 +78,14 @@ struct Options {
     }
   }
 
-  func wants(_ name: String) -> Bool { only.isEmpty || only.contains(name) || ["load", "entries"].contains(name) }
+  /// What every other workload of the main suite needs.
+  static let always = ["load", "entries"]
+
+  func wants(_ name: String) -> Bool {
+    if reusesStores, Self.always.contains(name) { return false }
+    return only.isEmpty || only.contains(name) || Self.always.contains(name)
+  }
+
+  /// How often a workload is run; once, if it is only run because others need it.
+  func rounds(of name: String) -> Int { only.isEmpty || only.contains(name) ? rounds : 1 }
 }

@@ -9,7 +9,7 @@ struct Program {
   /// Runs; answers the exit status.
   func run() throws -> Int32 {
     try FileManager.default.createDirectory(atPath: options.directory, withIntermediateDirectories: true)
-    let results = try mainSuite()
+    let results = options.suite == .main ? try mainSuite() : try redbSuite()
     try report(results)
     for text in results.disagreements { log("DIFFERENT: \(text)") }
     return results.disagreements.isEmpty ? 0 : 1
@@ -31,7 +31,12 @@ struct Program {
   private func mainSuite() throws -> Results {
     let context = RunContext(options)
     let peers = try options.peers.map { try Self.peer($0, directory: options.directory) }
-    let runner = Runner(title: "Aircraft and log entries, \(options.rows) rows each", peers: peers, context: context)
+    if options.reusesStores {
+      for peer in peers { try peer.open(.synced) }
+    }
+    let runner = Runner(
+      title: "Aircraft and log entries, \(options.rows) rows each", peers: peers.map { ($0.name, $0) }, context: context
+    )
     for workload in loadingWorkloads() { try runner.run(workload) }
     for workload in readingWorkloads(context) { try runner.run(workload) }
     for workload in committingWorkloads(context) { try runner.run(workload) }
@@ -39,6 +44,27 @@ struct Program {
     for workload in writingWorkloads(context) { try runner.run(workload) }
     for workload in openingWorkloads(context) { try runner.run(workload) }
     for workload in sizeWorkloads(context) { try runner.run(workload) }
+    for peer in peers { try peer.close() }
+    return runner.results
+  }
+
+  private func redbSuite() throws -> Results {
+    let context = RunContext(options)
+    let directory = options.directory + "/redb"
+    try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
+    let peers: [any KeyValuePeer] = options.peers.compactMap { name in
+      switch name {
+      case "cambium": return KeyValueCambium(directory: directory)
+      case "sqlite": return KeyValueSQLite(directory: directory)
+      case "lmdb": return KeyValueLMDB(directory: directory)
+      default: return nil
+      }
+    }
+    let size = RedbSize(scale: options.scale)
+    let runner = Runner(
+      title: "redb's workload, \(size.bulk) pairs", peers: peers.map { ($0.name, $0) }, context: context)
+    // A round is the whole of it, since each step builds on the one before.
+    for workload in redbWorkloads(size) { try runner.run(workload) }
     for peer in peers { try peer.close() }
     return runner.results
   }

@@ -1,21 +1,21 @@
 import Foundation
 
 /// Runs workloads: for each the answers first, then the timed runs, peers in turn.
-final class Runner {
-  private let peers: [any Peer]
+final class Runner<P> {
+  private let peers: [(name: String, peer: P)]
   private let context: RunContext
   private(set) var results: Results
 
-  init(title: String, peers: [any Peer], context: RunContext) {
+  init(title: String, peers: [(name: String, peer: P)], context: RunContext) {
     self.peers = peers
     self.context = context
     results = Results(title: title, peers: peers.map { $0.name })
   }
 
-  func run(_ workload: Workload) throws {
+  func run(_ workload: Workload<P>) throws {
     if !context.options.wants(workload.name) { return }
     log("\(workload.name):")
-    var able: [any Peer] = []
+    var able: [(name: String, peer: P)] = []
     if let check = workload.check {
       able = try compare(workload.name, peers, check)
     } else {
@@ -23,25 +23,25 @@ final class Runner {
     }
     let first = results.rows.count
     for line in workload.lines { results.rows.append(Results.Row(line: line, workload: workload.name)) }
-    for round in 0..<min(context.options.rounds, workload.rounds ?? .max) {
+    for round in 0..<min(context.options.rounds(of: workload.name), workload.rounds ?? .max) {
       // Another one begins each round.
       let turn = able.isEmpty ? 0 : round % able.count
-      for peer in able[turn...] + able[..<turn] {
+      for (name, peer) in able[turn...] + able[..<turn] {
         do {
           try workload.prepare?(peer, context, round)
           let values = try workload.run(peer, context, round)
           for (i, line) in workload.lines.enumerated() {
             guard let value = values[line.id] else { continue }
-            results.rows[first + i].samples[peer.name, default: Samples()].values.append(value)
+            results.rows[first + i].samples[name, default: Samples()].values.append(value)
           }
           log(
-            "  \(peer.name) \(values.sorted { $0.key < $1.key }.map { "\($0.key) \(short($0.value))" }.joined(separator: ", "))"
+            "  \(name) \(values.sorted { $0.key < $1.key }.map { "\($0.key) \(short($0.value))" }.joined(separator: ", "))"
           )
         } catch is NotSupported {
           continue
         } catch {
-          results.disagreements.append("\(workload.name): \(peer.name) failed: \(error)")
-          log("  \(peer.name) FAILED: \(error)")
+          results.disagreements.append("\(workload.name): \(name) failed: \(error)")
+          log("  \(name) FAILED: \(error)")
         }
       }
     }
@@ -50,19 +50,19 @@ final class Runner {
 
   /// Asks all peers and notes it if they do not answer alike; answers those that can do it.
   private func compare(
-    _ name: String, _ peers: [any Peer], _ check: (any Peer, RunContext) throws -> Answer
-  ) throws -> [any Peer] {
-    var able: [any Peer] = []
+    _ name: String, _ peers: [(name: String, peer: P)], _ check: (P, RunContext) throws -> Answer
+  ) throws -> [(name: String, peer: P)] {
+    var able: [(name: String, peer: P)] = []
     var answers: [(peer: String, answer: Answer)] = []
-    for peer in peers {
+    for entry in peers {
       do {
-        answers.append((peer.name, try check(peer, context)))
-        able.append(peer)
+        answers.append((entry.name, try check(entry.peer, context)))
+        able.append(entry)
       } catch is NotSupported {
         continue
       } catch {
-        results.disagreements.append("\(name): \(peer.name) failed: \(error)")
-        log("  \(peer.name) FAILED: \(error)")
+        results.disagreements.append("\(name): \(entry.name) failed: \(error)")
+        log("  \(entry.name) FAILED: \(error)")
       }
     }
     if let first = answers.first, answers.contains(where: { $0.answer != first.answer }) {

@@ -25,28 +25,28 @@ struct Line: Sendable {
   }
 }
 
-/// A workload: the same for every peer, and the lines that it gives.
-struct Workload {
+/// A workload: the same for every peer, and the lines that it gives. `P` is what the peers of its suite have in common.
+struct Workload<P> {
   /// For `--only`.
   let name: String
   let lines: [Line]
   /// How often at most; nil for as often as the run says.
   var rounds: Int?
   /// Asked of every peer before anything is timed; all must answer alike.
-  var check: ((any Peer, RunContext) throws -> Answer)?
+  var check: ((P, RunContext) throws -> Answer)?
   /// Done before each timed run.
-  var prepare: ((any Peer, RunContext, Int) throws -> Void)?
+  var prepare: ((P, RunContext, Int) throws -> Void)?
   /// A timed run: a value for each line, by id.
-  let run: (any Peer, RunContext, Int) throws -> [String: Double]
+  let run: (P, RunContext, Int) throws -> [String: Double]
   /// Asked of every peer after the last round.
-  var checkAfter: ((any Peer, RunContext) throws -> Answer)?
+  var checkAfter: ((P, RunContext) throws -> Answer)?
 
   init(
     _ name: String, _ lines: [Line], rounds: Int? = nil,
-    check: ((any Peer, RunContext) throws -> Answer)? = nil,
-    prepare: ((any Peer, RunContext, Int) throws -> Void)? = nil,
-    checkAfter: ((any Peer, RunContext) throws -> Answer)? = nil,
-    run: @escaping (any Peer, RunContext, Int) throws -> [String: Double]
+    check: ((P, RunContext) throws -> Answer)? = nil,
+    prepare: ((P, RunContext, Int) throws -> Void)? = nil,
+    checkAfter: ((P, RunContext) throws -> Answer)? = nil,
+    run: @escaping (P, RunContext, Int) throws -> [String: Double]
   ) {
     self.name = name
     self.lines = lines
@@ -58,19 +58,21 @@ struct Workload {
   }
 }
 
+/// A workload of the main suite.
+typealias MainWorkload = Workload<any Peer>
+
 /// What workloads know of their run.
 final class RunContext {
-  let data: Dataset
+  private(set) lazy var data = Dataset(rows: options.rows)
   let options: Options
   /// Ids of aircraft beyond the loaded ones that were given out, by peer.
   private var nextIDs: [String: Int] = [:]
 
   init(_ options: Options) {
     self.options = options
-    data = Dataset(rows: options.rows)
   }
 
-  var rows: Int { data.rows }
+  var rows: Int { options.rows }
 
   /// Ids for new rows: every peer gets the same ones in the same order.
   func newRows(_ count: Int, for peer: any Peer) -> [Aircraft] {

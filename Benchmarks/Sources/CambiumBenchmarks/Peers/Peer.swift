@@ -56,7 +56,7 @@ protocol Peer: AnyObject {
 
   /// Whatever makes the file as small as the peer can make it.
   func compact() throws
-  /// Bytes of all its files.
+  /// Bytes of all its files, after a checkpoint.
   func fileBytes() throws -> UInt64
 
   /// Opens the store, reads one value, and leaves it open.

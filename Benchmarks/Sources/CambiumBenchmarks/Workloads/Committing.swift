@@ -1,11 +1,12 @@
 /// Transactions of one row.
-func committingWorkloads(_ context: RunContext) -> [Workload] {
+func committingWorkloads(_ context: RunContext) -> [MainWorkload] {
   let synced = max(300, context.rows / 500)
   let unsynced = max(1000, context.rows / 20)
 
-  func line(_ name: String, _ title: String, _ count: Int, _ durability: CommitDurability, _ lines: [Line]) -> Workload
+  func line(_ name: String, _ title: String, _ count: Int, _ durability: CommitDurability, _ lines: [Line])
+    -> MainWorkload
   {
-    Workload(
+    MainWorkload(
       name, [Line(name, title, .perSecond)] + lines,
       prepare: { peer, _, _ in
         try peer.close()

@@ -2,7 +2,7 @@ import Foundation
 import Synchronization
 
 /// Several threads at once.
-func threadWorkloads(_ context: RunContext) -> [Workload] {
+func threadWorkloads(_ context: RunContext) -> [MainWorkload] {
   let writers = 8
   let perWriter = max(50, context.rows / 2000)
   let commits = max(200, context.rows / 500)
@@ -13,8 +13,8 @@ func threadWorkloads(_ context: RunContext) -> [Workload] {
     try peer.open(durability)
   }
 
-  func beside(_ name: String, _ title: String, _ durability: CommitDurability) -> Workload {
-    Workload(
+  func beside(_ name: String, _ title: String, _ durability: CommitDurability) -> MainWorkload {
+    MainWorkload(
       name,
       [
         Line(name + "-gets", "reads of one thread beside \(title)", .perSecond),
@@ -57,7 +57,7 @@ func threadWorkloads(_ context: RunContext) -> [Workload] {
   }
 
   return [
-    Workload(
+    MainWorkload(
       "group",
       [
         Line("group", "8 threads, each committing rows durably, in all", .perSecond),

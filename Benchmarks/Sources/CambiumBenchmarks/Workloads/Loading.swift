@@ -1,7 +1,7 @@
 /// Bulk loads: a million rows in one durable transaction, indexes included.
-func loadingWorkloads() -> [Workload] {
+func loadingWorkloads() -> [MainWorkload] {
   [
-    Workload(
+    MainWorkload(
       "load",
       [
         Line("load", "bulk load of aircraft, 2 indexes, durable", .rowsPerSecond),
@@ -16,7 +16,7 @@ func loadingWorkloads() -> [Workload] {
         let rows = Double(context.rows)
         return ["load": rows / time, "load-bytes": Double(written) / rows]
       }),
-    Workload(
+    MainWorkload(
       "entries", [Line("entries", "bulk load of log entries, 2 indexes, durable", .rowsPerSecond)], rounds: 1,
       checkAfter: { peer, context in
         var answer = Answer()
@@ -26,7 +26,7 @@ func loadingWorkloads() -> [Workload] {
       run: { peer, context, _ in
         ["entries": Double(context.rows) / (try seconds { try peer.load(context.data.entries[...]) })]
       }),
-    Workload(
+    MainWorkload(
       "size", [Line("size", "bytes in the file for an aircraft and an entry, after load", .bytes)], rounds: 1,
       // Closed, so that no log is left beside the file.
       prepare: { peer, _, _ in

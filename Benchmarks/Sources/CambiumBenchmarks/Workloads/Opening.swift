@@ -1,8 +1,8 @@
 /// Opening, and opening after a crash.
-func openingWorkloads(_ context: RunContext) -> [Workload] {
+func openingWorkloads(_ context: RunContext) -> [MainWorkload] {
   let times = 30
   return [
-    Workload(
+    MainWorkload(
       "open", [Line("open", "open and get one value, warm", .microseconds)],
       run: { peer, context, round in
         var samples = Samples()
@@ -17,7 +17,7 @@ func openingWorkloads(_ context: RunContext) -> [Workload] {
         }
         return wrong ? [:] : ["open": samples.median]
       }),
-    Workload(
+    MainWorkload(
       "open-killed",
       [
         Line("open-killed", "open and get one value after kill -9 with 14 MiB of log", .milliseconds),

@@ -1,5 +1,5 @@
 /// Reads of one thread, warm.
-func readingWorkloads(_ context: RunContext) -> [Workload] {
+func readingWorkloads(_ context: RunContext) -> [MainWorkload] {
   let gets = max(1000, context.rows / 5)
   let tails = max(1000, context.rows / 10)
   let first = max(1000, context.rows / 10)
@@ -8,8 +8,8 @@ func readingWorkloads(_ context: RunContext) -> [Workload] {
   /// A line that counts rows: whole digests for the comparison, light ones for the timing.
   func rows(
     _ name: String, _ title: String, _ read: @escaping (any Peer, Int, (Aircraft) -> Void) throws -> Void
-  ) -> Workload {
-    Workload(
+  ) -> MainWorkload {
+    MainWorkload(
       name, [Line(name, title, .nanoseconds)],
       check: { peer, _ in
         var answer = Answer()
@@ -27,8 +27,8 @@ func readingWorkloads(_ context: RunContext) -> [Workload] {
   func sums(
     _ name: String, _ title: String, _ unit: Unit = .nanoseconds, by count: Int? = nil,
     _ read: @escaping (any Peer, Int) throws -> Answer
-  ) -> Workload {
-    Workload(
+  ) -> MainWorkload {
+    MainWorkload(
       name, [Line(name, title, unit)], check: { peer, _ in try read(peer, 0) },
       run: { peer, _, round in
         var answer = Answer()
@@ -60,7 +60,7 @@ func readingWorkloads(_ context: RunContext) -> [Workload] {
     sums("equal-ids", "the same, ids only, a row") { peer, round in
       try peer.ids(primary: Aircraft.colour(UInt64(11 + round)))
     },
-    Workload(
+    MainWorkload(
       "range", [Line("range", "range of 1% by date, structs, a row", .nanoseconds)],
       check: { peer, _ in
         var answer = Answer()
@@ -77,7 +77,7 @@ func readingWorkloads(_ context: RunContext) -> [Workload] {
         }
         return ["range": time * 1e9 / Double(max(1, answer.count))]
       }),
-    Workload(
+    MainWorkload(
       "scan", [Line("scan", "scan with two conditions, counted", .rowsPerSecond)],
       check: { peer, _ in Answer(count: try peer.count(secondary: Aircraft.colour(33), hoursOver: 7500)) },
       run: { peer, _, round in

@@ -1,8 +1,8 @@
 /// Sizes of files and of memory, on stores of their own.
-func sizeWorkloads(_ context: RunContext) -> [Workload] {
+func sizeWorkloads(_ context: RunContext) -> [MainWorkload] {
   let rows = max(10_000, context.rows / 10)
   return [
-    Workload(
+    MainWorkload(
       "sizes",
       [
         Line("size-loaded", "bytes in the file an aircraft, after load (10% of the rows)", .bytes),
@@ -25,13 +25,13 @@ func sizeWorkloads(_ context: RunContext) -> [Workload] {
           "size-compacted": Double(compacted) / n, "compact": time * 1e3,
         ]
       }),
-    Workload(
+    MainWorkload(
       "memory", [Line("memory", "memory that the bulk load adds at most", .bytes)], rounds: 1,
       run: { peer, context, _ in
         let directory = context.options.directory + "/sizes"
         return ["memory": Double(try ChildProcess.number(["memory", peer.name, directory, "\(context.rows)"]))]
       }),
-    Workload(
+    MainWorkload(
       "commit-bytes", [Line("commit-bytes", "bytes written a single-row commit, 3 checkpoints and more", .bytes)],
       rounds: 1,
       prepare: { peer, context, _ in

@@ -1,5 +1,5 @@
 /// Changes: many in one transaction, and one in each.
-func writingWorkloads(_ context: RunContext) -> [Workload] {
+func writingWorkloads(_ context: RunContext) -> [MainWorkload] {
   let many = max(500, context.rows / 10)
   let singles = max(200, context.rows / 500)
 
@@ -7,8 +7,8 @@ func writingWorkloads(_ context: RunContext) -> [Workload] {
   func line(
     _ name: String, _ title: String, _ count: Int, _ change: @escaping (any Peer, [Int], Int) throws -> Void, part: Int,
     sorted: Bool, rounds: Int? = nil
-  ) -> Workload {
-    Workload(
+  ) -> MainWorkload {
+    MainWorkload(
       name, [Line(name, title, .rowsPerSecond)], rounds: rounds,
       checkAfter: { peer, context in try peer.digest(context.rows) },
       run: { peer, context, round in

@@ -126,7 +126,10 @@ final class CambiumPeer: Peer {
 
   func compact() throws { try opened().store.kernel.compact() }
 
-  func fileBytes() throws -> UInt64 { fileSize(path) }
+  func fileBytes() throws -> UInt64 {
+    try opened().store.kernel.checkpoint()
+    return fileSize(path)
+  }
 
   func logBytes() throws -> UInt64 { try opened().store.kernel.statistics().logBytes }
 }

@@ -245,7 +245,10 @@ final class GRDBPeer: Peer {
     try pool.writeWithoutTransaction { db in _ = try db.checkpoint(.truncate) }
   }
 
-  func fileBytes() throws -> UInt64 { ["", "-wal"].reduce(0) { $0 + fileSize(path + $1) } }
+  func fileBytes() throws -> UInt64 {
+    try opened().writeWithoutTransaction { db in _ = try db.checkpoint(.truncate) }
+    return ["", "-wal"].reduce(0) { $0 + fileSize(path + $1) }
+  }
 
   func session() throws -> any PeerSession { GRDBSession(pool: try opened(), manual: isManual) }
 }

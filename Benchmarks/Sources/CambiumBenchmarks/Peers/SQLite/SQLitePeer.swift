@@ -212,7 +212,10 @@ final class SQLitePeer: Peer {
     try c.run("PRAGMA wal_checkpoint(TRUNCATE)")
   }
 
-  func fileBytes() throws -> UInt64 { ["", "-wal"].reduce(0) { $0 + fileSize(path + $1) } }
+  func fileBytes() throws -> UInt64 {
+    try opened().0.run("PRAGMA wal_checkpoint(TRUNCATE)")
+    return ["", "-wal"].reduce(0) { $0 + fileSize(path + $1) }
+  }
 
   func logBytes() throws -> UInt64 { fileSize(path + "-wal") }
 
