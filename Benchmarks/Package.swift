@@ -27,6 +27,12 @@ let package = Package(
           ["-Xlinker", "--export-dynamic-symbol=fdatasync", "-Xlinker", "--export-dynamic-symbol=fsync"],
           .when(platforms: [.linux]))
       ]),
+    .executableTarget(
+      name: "MinimalProgram",
+      dependencies: [
+        .product(name: "CambiumKernel", package: "cambium"), .product(name: "CambiumSystem", package: "cambium"),
+      ]),
+    .executableTarget(name: "EmptyProgram"),
   ],
   swiftLanguageModes: [.v6]
 )

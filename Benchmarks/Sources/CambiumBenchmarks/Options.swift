@@ -78,8 +78,8 @@ struct Options {
     }
   }
 
-  /// What every other workload of the main suite needs.
-  static let always = ["load", "entries"]
+  /// What every other workload of a suite needs.
+  static let always = ["load", "entries", "bulk"]
 
   func wants(_ name: String) -> Bool {
     if reusesStores, Self.always.contains(name) { return false }

@@ -1,7 +1,7 @@
 /// Reads of one thread, warm.
 func readingWorkloads(_ context: RunContext) -> [MainWorkload] {
-  let gets = max(1000, context.rows / 5)
-  let tails = max(1000, context.rows / 10)
+  let gets = max(1000, context.rows / 10)
+  let tails = max(1000, context.rows / 20)
   let first = max(1000, context.rows / 10)
   let window = max(100, context.rows / 100)
 
@@ -49,7 +49,7 @@ func readingWorkloads(_ context: RunContext) -> [MainWorkload] {
       try peer.rows(ids: lists[round], body)
     },
     rows("get-own", "get by id as a struct, each in a read transaction of its own, a row") { peer, round, body in
-      try peer.rowsOneByOne(ids: lists[round], body)
+      try peer.rowsOneByOne(ids: Array(lists[round].prefix(gets / 4)), body)
     },
     rows("get-unique", "get by unique tail number as a struct, a row") { peer, round, body in
       try peer.rows(tailNumbers: tailLists[round], body)
