@@ -7,9 +7,11 @@ enum Unit: String, Sendable {
   case milliseconds = "ms"
   case bytes = "bytes"
   case count = ""
+  /// A part of a whole that cannot be reached.
+  case share = "%"
 
   /// Whether more is better.
-  var higherIsBetter: Bool { self == .rowsPerSecond || self == .perSecond }
+  var higherIsBetter: Bool { self == .rowsPerSecond || self == .perSecond || self == .share }
 }
 
 /// A line of the table.

@@ -1,6 +1,6 @@
 /// Transactions of one row.
 func committingWorkloads(_ context: RunContext) -> [MainWorkload] {
-  let synced = max(300, context.rows / 500)
+  let synced = max(300, context.rows / 1000)
   let unsynced = max(1000, context.rows / 20)
 
   func line(_ name: String, _ title: String, _ count: Int, _ durability: CommitDurability, _ lines: [Line])
@@ -35,8 +35,10 @@ func committingWorkloads(_ context: RunContext) -> [MainWorkload] {
         let after = ProcessCounters.now()
         let samples = Samples(values: latencies)
         let n = Double(count - 1)
+        let bare = durability == .synced ? try BareFile.syncsPerSecond(in: context.options.directory) : 1
         return [
-          name: n / time, name + "-p50": samples.quantile(0.5), name + "-p99": samples.quantile(0.99),
+          name: n / time, name + "-share": 100 * n / time / bare, name + "-p50": samples.quantile(0.5),
+          name + "-p99": samples.quantile(0.99),
           name + "-p999": samples.quantile(0.999), name + "-syncs": Double(after.syncs - before.syncs) / n,
           name + "-bytes": Double(after.written - before.written) / n,
         ]
@@ -48,7 +50,9 @@ func committingWorkloads(_ context: RunContext) -> [MainWorkload] {
       "commit", "single-row durable commits", synced, .synced,
       [
         Line("commit-p50", "their latency, median", .microseconds), Line("commit-p99", "99%", .microseconds),
-        Line("commit-p999", "99.9%", .microseconds), Line("commit-syncs", "syncs a commit", .count),
+        Line("commit-p999", "99.9%", .microseconds),
+        Line("commit-share", "their rate, of bare writes of 512 bytes with a sync each", .share),
+        Line("commit-syncs", "syncs a commit", .count),
       ]),
     line("commit-unsynced", "single-row commits, not synced each", unsynced, .unsynced, []),
   ]

@@ -4,8 +4,8 @@ import Synchronization
 /// Several threads at once.
 func threadWorkloads(_ context: RunContext) -> [MainWorkload] {
   let writers = 8
-  let perWriter = max(50, context.rows / 2000)
-  let commits = max(200, context.rows / 500)
+  let perWriter = max(50, context.rows / 4000)
+  let commits = max(200, context.rows / 1000)
   let random = context.data.randomIDs(100_000, seed: 900)
 
   func reopen(_ peer: any Peer, _ durability: CommitDurability) throws {

@@ -1,7 +1,7 @@
 /// Changes: many in one transaction, and one in each.
 func writingWorkloads(_ context: RunContext) -> [MainWorkload] {
   let many = max(500, context.rows / 10)
-  let singles = max(200, context.rows / 500)
+  let singles = max(200, context.rows / 1000)
 
   /// Rows that no other round or line touches are not needed for updates, only for deletions.
   func line(
