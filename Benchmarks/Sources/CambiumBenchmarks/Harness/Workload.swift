@@ -7,6 +7,8 @@ enum Unit: String, Sendable {
   case milliseconds = "ms"
   case bytes = "bytes"
   case count = ""
+  /// What explains another line; neither more nor less is better.
+  case remark = "commits"
   /// A part of a whole that cannot be reached.
   case share = "%"
 

@@ -29,7 +29,7 @@ func openingWorkloads(_ context: RunContext) -> [MainWorkload] {
       "open-killed",
       [
         Line("open-killed", "open and get one value after kill -9 with 14 MiB of log", .milliseconds),
-        Line("open-killed-commits", "commits in that log", .count),
+        Line("open-killed-commits", "commits in that log", .remark),
       ],
       run: { peer, context, round in
         try peer.close()
