@@ -1,0 +1,91 @@
+/// What the command line asks for.
+struct Options {
+  enum Suite: String { case main, redb }
+
+  var isQuick = false
+  var rows = 1_000_000
+  var rounds = 3
+  var only: [String] = []
+  var peers = ["cambium", "sqlite", "lmdb", "grdb", "grdb-manual"]
+  var suite = Suite.main
+  var scale = 1.0
+  var json: String?
+  var markdown: String?
+  var svg: String?
+  var directory = ".build/benchmarks"
+  /// Take the stores that an earlier run left instead of loading them: for profiles of reads.
+  var reusesStores = false
+  /// What a process that another one started is to do, with its arguments.
+  var child: [String] = []
+
+  static let help = """
+    usage: CambiumBenchmarks [--suite main|redb] [--rows N] [--rounds N] [--peers NAME,...] [--only NAME,...]
+                             [--reuse] [--scale F] [--json FILE] [--markdown FILE] [--svg FILE] [--directory DIR] [--quick]
+
+      --suite      main: aircraft and log entries (the default); redb: redb's published workload
+      --rows       rows of each table, 1,000,000 by default
+      --rounds     how often each workload is run, 3 by default
+      --peers      cambium,sqlite,lmdb,grdb,grdb-manual by default; the ratios are the first one's to the others
+      --only       these workloads alone (load and entries are always run)
+      --scale      size of redb's workload, 1 by default
+      --directory  where the files are made, .build/benchmarks by default
+      --reuse      the stores that an earlier run with as many rows left, instead of loading them: for profiles of reads
+      --quick      10,000 rows, 1 round: are the answers right? Exit status 1 if not
+    """
+
+  struct Mistake: Error { let text: String }
+
+  init(_ arguments: [String]) throws {
+    var rest = arguments[...]
+    func value(_ name: String) throws -> String {
+      guard let value = rest.popFirst() else { throw Mistake(text: "\(name) needs a value") }
+      return value
+    }
+    func number(_ name: String) throws -> Int {
+      guard let n = Int(try value(name)), n > 0 else { throw Mistake(text: "\(name) needs a number") }
+      return n
+    }
+    func list(_ name: String) throws -> [String] { try value(name).split(separator: ",").map(String.init) }
+    while let argument = rest.popFirst() {
+      switch argument {
+      case "--quick":
+        isQuick = true
+        rows = 10_000
+        rounds = 1
+        scale = 0.002
+      case "--rows": rows = max(10_000, try number(argument))
+      case "--rounds": rounds = try number(argument)
+      case "--only": only = try list(argument)
+      case "--peers": peers = try list(argument)
+      case "--suite":
+        guard let suite = Suite(rawValue: try value(argument)) else { throw Mistake(text: "there is no such suite") }
+        self.suite = suite
+      case "--scale":
+        guard let factor = Double(try value(argument)), factor > 0 else {
+          throw Mistake(text: "--scale needs a factor")
+        }
+        scale = factor
+      case "--reuse": reusesStores = true
+      case "--json": json = try value(argument)
+      case "--markdown": markdown = try value(argument)
+      case "--svg": svg = try value(argument)
+      case "--directory": directory = try value(argument)
+      case "--child":
+        child = Array(rest)
+        rest = []
+      default: throw Mistake(text: "unknown argument \(argument)")
+      }
+    }
+  }
+
+  /// What every other workload of a suite needs.
+  static let always = ["load", "entries", "bulk"]
+
+  func wants(_ name: String) -> Bool {
+    if reusesStores, Self.always.contains(name) { return false }
+    return only.isEmpty || only.contains(name) || Self.always.contains(name)
+  }
+
+  /// How often a workload is run; once, if it is only run because others need it.
+  func rounds(of name: String) -> Int { only.isEmpty || only.contains(name) ? rounds : 1 }
+}

@@ -1,0 +1,135 @@
+import CambiumEngine
+import CambiumKernel
+import CambiumSystem
+import Foundation
+
+/// Cambium's engine: entities with an index, a uniqueness constraint, a composite and a relationship.
+final class CambiumPeer: Peer {
+  let name = "cambium"
+  let path: String
+  private let environment = SystemEnvironment()
+  private var open: (store: EntityStore, model: CambiumModel, rows: CambiumRows)?
+
+  init(directory: String) { path = directory + "/cambium.store" }
+
+  func opened() throws -> (store: EntityStore, model: CambiumModel, rows: CambiumRows) {
+    guard let open else { throw NotSupported() }
+    return open
+  }
+
+  private func options(_ durability: CommitDurability) -> StoreOptions {
+    var options = StoreOptions()
+    options.cacheBytes = Tuning.cacheBytes
+    options.logBytes = Tuning.logBytes
+    options.durability = durability == .synced ? .full : .normal
+    return options
+  }
+
+  func create(_ durability: CommitDurability) throws {
+    try close()
+    try? FileManager.default.removeItem(atPath: path)
+    let options = options(durability)
+    let environment = environment
+    let device = try FileDevice.create(at: path) { (device) throws(StoreError) in
+      try Store.format(device, environment: environment, options: options)
+    }
+    device.close()
+    let kernel = try Store.open(on: FileDevice(path: path), environment: environment, options: options)
+    let store = try EntityStore.create(in: kernel, schema: CambiumModel().schema)
+    try adopt(store)
+  }
+
+  func open(_ durability: CommitDurability) throws {
+    let kernel = try Store.open(on: FileDevice(path: path), environment: environment, options: options(durability))
+    try adopt(EntityStore.open(kernel))
+  }
+
+  private func adopt(_ store: EntityStore) throws {
+    let model = try CambiumModel(store.schema)
+    open = (store, model, try CambiumRows(model))
+  }
+
+  func close() throws {
+    try open?.store.close()
+    open = nil
+  }
+
+  // MARK: Adding
+
+  func load(_ rows: ArraySlice<Aircraft>) throws {
+    let (store, model, codec) = try opened()
+    try store.write { (t) throws(EngineError) in
+      for row in rows { try t.insert(try t.reserveReference(model.aircraft), codec.values(row)) }
+    }
+  }
+
+  func load(_ rows: ArraySlice<LogEntry>) throws {
+    let (store, model, codec) = try opened()
+    try store.write { (t) throws(EngineError) in
+      for row in rows {
+        let aircraft = ObjectReference(entity: model.aircraft.id, row: UInt64(row.aircraft))
+        try t.insert(try t.reserveReference(model.entry), codec.values(row, aircraft: aircraft))
+      }
+    }
+  }
+
+  func insert(_ row: Aircraft) throws {
+    let (store, model, codec) = try opened()
+    try store.write { (t) throws(EngineError) in
+      try t.insert(try t.reserveReference(model.aircraft), codec.values(row))
+    }
+  }
+
+  // MARK: Changing
+
+  private func each(
+    _ ids: [Int], oneByOne: Bool, _ body: (EntityTransaction, ObjectReference) throws(EngineError) -> Void
+  )
+    throws
+  {
+    let (store, model, _) = try opened()
+    let entity = model.aircraft.id
+    if oneByOne {
+      for id in ids {
+        try store.write { (t) throws(EngineError) in try body(t, ObjectReference(entity: entity, row: UInt64(id))) }
+      }
+    } else {
+      try store.write { (t) throws(EngineError) in
+        for id in ids { try body(t, ObjectReference(entity: entity, row: UInt64(id))) }
+      }
+    }
+  }
+
+  func setHours(ids: [Int], _ hours: Double, oneByOne: Bool) throws {
+    var values = RowValues()
+    values.set("hours", .double(hours))
+    try each(ids, oneByOne: oneByOne) { (t, r) throws(EngineError) in try t.update(r, values) }
+  }
+
+  func setPrimary(ids: [Int], _ colour: String) throws {
+    let codec = try opened().rows
+    try each(ids, oneByOne: false) { (t, r) throws(EngineError) in
+      guard let row = try t.row(r), case .composite(let old) = try row.value(codec.colours) else { return }
+      var values = RowValues()
+      values.set(
+        "colorScheme",
+        .composite(CompositeValue(names: old.names, values: [.string(colour), old.values[1], old.values[2]])))
+      try t.update(r, values)
+    }
+  }
+
+  func delete(ids: [Int], oneByOne: Bool) throws {
+    try each(ids, oneByOne: oneByOne) { (t, r) throws(EngineError) in try t.delete(r) }
+  }
+
+  // MARK: Files
+
+  func compact() throws { try opened().store.kernel.compact() }
+
+  func fileBytes() throws -> UInt64 {
+    try opened().store.kernel.checkpoint()
+    return fileSize(path)
+  }
+
+  func logBytes() throws -> UInt64 { try opened().store.kernel.statistics().logBytes }
+}

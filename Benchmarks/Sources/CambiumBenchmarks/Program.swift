@@ -1,0 +1,92 @@
+import Foundation
+
+/// The whole run.
+struct Program {
+  let options: Options
+
+  init(_ options: Options) { self.options = options }
+
+  /// Runs; answers the exit status.
+  func run() throws -> Int32 {
+    try FileManager.default.createDirectory(atPath: options.directory, withIntermediateDirectories: true)
+    let results = options.suite == .main ? try mainSuite() : try redbSuite()
+    try report(results)
+    for text in results.disagreements { log("DIFFERENT: \(text)") }
+    return results.disagreements.isEmpty ? 0 : 1
+  }
+
+  /// A peer by its name, with its files in `directory`.
+  static func peer(_ name: String, directory: String) throws -> any Peer {
+    try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
+    switch name {
+    case "cambium": return CambiumPeer(directory: directory)
+    case "sqlite": return SQLitePeer(directory: directory)
+    case "lmdb": return LMDBPeer(directory: directory)
+    case "grdb": return GRDBPeer(directory: directory, manual: false)
+    case "grdb-manual": return GRDBPeer(directory: directory, manual: true)
+    default: throw Options.Mistake(text: "there is no peer \(name)")
+    }
+  }
+
+  private func mainSuite() throws -> Results {
+    let context = RunContext(options)
+    let peers = try options.peers.map { try Self.peer($0, directory: options.directory) }
+    if options.reusesStores {
+      for peer in peers { try peer.open(.synced) }
+    }
+    let runner = Runner(
+      title: "Aircraft and log entries, \(options.rows) rows each", peers: peers.map { ($0.name, $0) }, context: context
+    )
+    for workload in loadingWorkloads() { try runner.run(workload) }
+    for workload in readingWorkloads(context) { try runner.run(workload) }
+    for workload in committingWorkloads(context) { try runner.run(workload) }
+    for workload in threadWorkloads(context) { try runner.run(workload) }
+    for workload in writingWorkloads(context) { try runner.run(workload) }
+    for workload in openingWorkloads(context) { try runner.run(workload) }
+    for workload in sizeWorkloads(context) { try runner.run(workload) }
+    for peer in peers { try peer.close() }
+    return runner.results
+  }
+
+  private func redbSuite() throws -> Results {
+    let context = RunContext(options)
+    let directory = options.directory + "/redb"
+    try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
+    let peers: [any KeyValuePeer] = options.peers.compactMap { name in
+      switch name {
+      case "cambium": return KeyValueCambium(directory: directory)
+      case "sqlite": return KeyValueSQLite(directory: directory)
+      case "lmdb": return KeyValueLMDB(directory: directory)
+      default: return nil
+      }
+    }
+    let size = RedbSize(scale: options.scale)
+    let runner = Runner(
+      title: "redb's workload, \(size.bulk) pairs", peers: peers.map { ($0.name, $0) }, context: context)
+    // A round is the whole of it, since each step builds on the one before.
+    for workload in redbWorkloads(size) { try runner.run(workload) }
+    for peer in peers { try peer.close() }
+    return runner.results
+  }
+
+  private func report(_ results: Results) throws {
+    let environment = RunEnvironment.now()
+    let body = """
+      \(results.title). \(options.rounds) rounds, \(environment.date), \(environment.processor), \(environment.cores) cores, \
+      \(environment.memoryGiB) GiB, \(environment.system), SQLite \(environment.sqlite). Medians; ± half the range. Ratios: \
+      how many times better \(results.peers.first ?? "") is, median of the rounds' ratios.
+
+      \(Markdown.table(results))
+      """
+    if let path = options.markdown {
+      let old = (try? String(contentsOfFile: path, encoding: .utf8)) ?? ""
+      try Markdown.replace(in: old, suite: options.suite.rawValue, with: body)
+        .write(toFile: path, atomically: true, encoding: .utf8)
+    }
+    if let path = options.json {
+      try JSONReport.text(results, options).write(toFile: path, atomically: true, encoding: .utf8)
+    }
+    if let path = options.svg { try Chart.svg(results).write(toFile: path, atomically: true, encoding: .utf8) }
+    print(body)
+  }
+}

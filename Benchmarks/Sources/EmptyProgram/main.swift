@@ -1,0 +1,2 @@
+// What the Swift runtime alone takes, for comparison with `MinimalProgram`.
+print("value")
