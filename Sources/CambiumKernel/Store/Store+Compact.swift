@@ -40,8 +40,17 @@ struct CompactionState {
   /// A step may have to make room for the next one.
   private static let patience = 8
 
+  /// How often room behind the end of the file may be taken for a while.
+  private static let mostLendings = 3
+
   private var best: Figures?
   private var fruitless = 0
+  private var lendings = 0
+
+  /// Whether a step may take room behind the end of the file, as steps after it will give back.
+  var mayLend: Bool { lendings < Self.mostLendings && fruitless < 2 }
+
+  mutating func noteLending() { lendings += 1 }
 
   /// To be called at the beginning of a step.
   mutating func begin(_ table: SegmentTable) {
@@ -90,9 +99,10 @@ extension Store {
     var moved = try empty(compactionVictims(budget, filling: 7), lent: 0)
     // What is left over in each hole and segment may have been too much.
     if !moved { moved = try empty(compactionVictims(budget, filling: 4), lent: 0) }
-    if !moved {
+    if !moved, compaction.mayLend {
       let (victims, lent) = try lendRoom(budget)
       moved = try empty(victims, lent: lent)
+      if moved { compaction.noteLending() }
     }
     try releaseDeadSegments()
     if try moveLogDown() { moved = true }
