@@ -212,10 +212,13 @@ public final class EntityTransaction: EntityView {
 
   /// Checks the uniqueness constraints of what was added.
   func checkConstraints() throws(EngineError) {
+    // Nothing is written meanwhile, so that one cursor a constraint will do.
+    var cursors: [TreeID: Cursor] = [:]
     for (maker, prefix, reference, isExact) in addedUnique {
       var rows: [UInt64] = []
       try storing { () throws(StoreError) in
-        let cursor = try trees.cursor(maker.tree)
+        let cursor = try cursors[maker.tree] ?? trees.cursor(maker.tree)
+        cursors[maker.tree] = cursor
         var more = try cursor.seek(prefix)
         while more, hasPrefix(cursor.key, prefix) {
           let (row, start) = try KeyDecoder.rowID(atEndOf: cursor.key)

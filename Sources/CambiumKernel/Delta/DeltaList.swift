@@ -114,12 +114,7 @@ struct DeltaList {
     let key = node.key
     if lastNode.map({ TreeKey.compare($0.key, key) < 0 }) ?? true {
       // Growing keys, the usual case of new rows: behind everything.
-      for level in 0..<node.height {
-        let last = UnsafeRawPointer(p).load(fromByteOffset: lastSlot(level), as: UInt.self)
-        let link = UnsafeMutableRawPointer(bitPattern: last).map { DeltaNode(p: $0).link(level) } ?? first(level)
-        link.pointee.store(UInt(bitPattern: node.p), ordering: .releasing)
-        p.storeBytes(of: UInt(bitPattern: node.p), toByteOffset: lastSlot(level), as: UInt.self)
-      }
+      append(node)
       return
     }
     withUnsafeTemporaryAllocation(of: UnsafeMutablePointer<Atomic<UInt>>.self, capacity: DeltaNode.tallest) { links in
@@ -145,5 +140,32 @@ struct DeltaList {
       // Only now: a reader that comes to the node on one level goes on from it on those below.
       for level in 0..<node.height { links[level].pointee.store(UInt(bitPattern: node.p), ordering: .releasing) }
     }
+  }
+
+  private func append(_ node: DeltaNode) {
+    for level in 0..<node.height {
+      let last = UnsafeRawPointer(p).load(fromByteOffset: lastSlot(level), as: UInt.self)
+      let link = UnsafeMutableRawPointer(bitPattern: last).map { DeltaNode(p: $0).link(level) } ?? first(level)
+      link.pointee.store(UInt(bitPattern: node.p), ordering: .releasing)
+      p.storeBytes(of: UInt(bitPattern: node.p), toByteOffset: lastSlot(level), as: UInt.self)
+    }
+  }
+
+  /// Links many nodes into an empty list, given in the order in which they were made. Sorting them first takes a fraction
+  /// of what finding the place of each would. For the writer, while no reader knows the list.
+  func link(_ nodes: [DeltaNode]) {
+    func precedes(_ a: Int, _ b: Int) -> Bool {
+      let order = TreeKey.compare(nodes[a].key, nodes[b].key)
+      // Of one key, the newest first.
+      return order != 0 ? order < 0 : a > b
+    }
+    var order = Array(nodes.indices)
+    var isSorted = true
+    for i in order.indices.dropFirst() where !precedes(i - 1, i) {
+      isSorted = false
+      break
+    }
+    if !isSorted { order.sort(by: precedes) }
+    for i in order { append(nodes[i]) }
   }
 }

@@ -55,6 +55,15 @@ final class DeltaTable: @unchecked Sendable {
   func add(
     _ list: DeltaList, sequence: UInt64, key: TreeKey, value: UnsafeRawBufferPointer, op: DeltaOp, effect: Int
   ) -> DeltaNode {
+    let node = makeNode(sequence: sequence, key: key, value: value, op: op, effect: effect)
+    list.insert(node)
+    return node
+  }
+
+  /// Makes a change that is not in its list yet: see ``DeltaList/link(_:)``. For the writer.
+  func makeNode(
+    sequence: UInt64, key: TreeKey, value: UnsafeRawBufferPointer, op: DeltaOp, effect: Int
+  ) -> DeltaNode {
     random ^= random &<< 13
     random ^= random &>> 7
     random ^= random &<< 17
@@ -65,11 +74,9 @@ final class DeltaTable: @unchecked Sendable {
       bits >>= 2
     }
     let p = arena.allocate(DeltaNode.size(height: height, keyCount: key.count, valueCount: value.count))
-    let node = DeltaNode.initialize(
-      p, sequence: sequence, key: key, value: value, op: op, effect: effect, height: height)
-    list.insert(node)
     nodeCount += 1
-    return node
+    return DeltaNode.initialize(
+      p, sequence: sequence, key: key, value: value, op: op, effect: effect, height: height)
   }
 
   /// Adds an event: the tree was made or dropped, or its count or a counter changed. For the writer.

@@ -84,7 +84,9 @@ extension Store {
       directoryPages: directoryPages, nextValueID: directory.nextValueID, nextTree: directory.nextTree)
     store.retained = retained
     for (id, t) in directory.trees { store.reserveEstimate.pages[id] = t.pages }
-    for found in outcome.records { try store.replay(found) }
+    var replayed: [TreeID: [DeltaNode]] = [:]
+    for found in outcome.records { try store.replay(found, &replayed) }
+    for (tree, nodes) in replayed { generation.active.list(tree)?.link(nodes) }
     store.visibleSequence = outcome.lastSequence
     store.appendedSequence = outcome.lastSequence
     store.durableSequence = outcome.durableSequence
@@ -217,8 +219,10 @@ extension Store {
 
   // MARK: The log
 
-  /// Puts the changes of one record into the delta.
-  private func replay(_ found: LogScanner.Found) throws(StoreError) {
+  /// Puts the changes of one record into the delta, those of keys into `nodes`, which are to be linked when all are there.
+  private func replay(
+    _ found: LogScanner.Found, _ nodes: inout [TreeID: [DeltaNode]]
+  ) throws(StoreError) {
     let payload = UnsafeRawBufferPointer(rebasing: found.bytes[LogRecordHeader.size...])
     let malformed = StoreError.corrupt(place: .log, offset: found.address, detail: "malformed record")
     var reader = LogOperationReader(payload)
@@ -245,23 +249,25 @@ extension Store {
           guard let kind = kind(tree),
             Verification.operationStub.holds(!isStub || value.count == LargeValueStub.size)
           else { throw malformed }
-          let list = delta.makeList(tree, kind)
+          _ = delta.makeList(tree, kind)
           if isNew { counts[tree, default: 0] += 1 }
           pending[tree, default: (0, 0)].nodes += 1
           pending[tree, default: (0, 0)].bytes += value.count + 48
           try withKey(operand, reader.key, malformed) { key in
-            _ = delta.add(
-              list, sequence: sequence, key: key, value: value, op: isStub ? .putStub : .put, effect: isNew ? 1 : 0)
+            nodes[tree, default: []].append(
+              delta.makeNode(
+                sequence: sequence, key: key, value: value, op: isStub ? .putStub : .put, effect: isNew ? 1 : 0))
           }
         case .delete(let tree, let operand):
           guard let kind = kind(tree) else { throw malformed }
-          let list = delta.makeList(tree, kind)
+          _ = delta.makeList(tree, kind)
           counts[tree, default: 0] -= 1
           pending[tree, default: (0, 0)].nodes += 1
           try withKey(operand, reader.key, malformed) { key in
-            _ = delta.add(
-              list, sequence: sequence, key: key, value: UnsafeRawBufferPointer(start: nil, count: 0), op: .delete,
-              effect: -1)
+            nodes[tree, default: []].append(
+              delta.makeNode(
+                sequence: sequence, key: key, value: UnsafeRawBufferPointer(start: nil, count: 0), op: .delete,
+                effect: -1))
           }
         case .created(let tree, let kind):
           let next = nextTree
