@@ -217,7 +217,8 @@ public final class EntityTransaction: EntityView {
     for (maker, prefix, reference, isExact) in addedUnique {
       var rows: [UInt64] = []
       try storing { () throws(StoreError) in
-        let cursor = try cursors[maker.tree] ?? trees.cursor(maker.tree)
+        let cursor: Cursor
+        if let known = cursors[maker.tree] { cursor = known } else { cursor = try trees.cursor(maker.tree) }
         cursors[maker.tree] = cursor
         var more = try cursor.seek(prefix)
         while more, hasPrefix(cursor.key, prefix) {
