@@ -117,9 +117,17 @@ extension EntityView {
       if !isSure, let filter = known.filter, try !filter.matches(record, reference) { return true }
       return try visit(record, known.layout, reference)
     }
-    /// Offers each of some rows, until `visit` has enough.
+    /// Offers each of some rows, until `visit` has enough. A row is lent in place only where nothing else is read
+    /// meanwhile: pages that are read while one is lent cannot be kept in the cache.
     func offer(rows: [UInt64], isSure: Bool) throws(EngineError) {
       for row in rows {
+        if !isSure || !fetch.sort.isEmpty {
+          let copy = try storing { () throws(StoreError) in try trees.value(plan.rows, row) }
+          guard let copy else { continue }
+          let goOn = try copy.withUnsafeBytesEngine { (b) throws(EngineError) in try offer(b, row, isSure: isSure) }
+          if !goOn { return }
+          continue
+        }
         var failure: EngineError?
         let goOn = try storing { () throws(StoreError) in
           try trees.withValue(plan.rows, row) { (b) throws(StoreError) -> Bool in
@@ -209,7 +217,11 @@ extension EntityView {
         throw .unsupported("'\(key.keyPath)' is a composite: sort by one of its elements")
       }
     }
-    let wanted = fetch.limit.map { max(0, fetch.offset) + $0 }
+    // Saturating: a limit may be the largest number there is.
+    let wanted = fetch.limit.map { limit in
+      let (sum, overflow) = max(0, fetch.offset).addingReportingOverflow(max(0, limit))
+      return overflow ? Int.max : sum
+    }
     var heap: [Sorted] = []
     func precedes(_ a: Sorted, _ b: Sorted) -> Bool {
       for i in fetch.sort.indices {
@@ -223,7 +235,7 @@ extension EntityView {
       for key in fetch.sort { keys.append(try reader.value(key.keyPath, record, layout, reference)) }
       let entry = Sorted(keys: keys, reference: reference, layout: layout, bytes: [])
       // With a limit, keep about twice as many as wanted and throw the rest away now and then.
-      if let wanted, heap.count >= wanted * 2 + 64 {
+      if let wanted, heap.count / 2 >= wanted, heap.count >= 64 {
         heap.sort(by: precedes)
         heap.removeLast(heap.count - wanted)
       }

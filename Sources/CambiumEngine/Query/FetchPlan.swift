@@ -80,13 +80,12 @@ enum FetchPlan {
     var covered = 0
     while equal < maker.paths.count {
       guard let value = equality(maker.paths[equal], conjuncts), append(value, maker, equal, to: &prefix) else { break }
-      if tells(value, maker, equal) { covered += 1 }
+      // An index may name a path twice; that does not cover a second condition on it.
+      if tells(value, maker, equal), !maker.paths[..<equal].contains(maker.paths[equal]) { covered += 1 }
       equal += 1
     }
-    // Rows that lack a value of every part have no entry.
-    let hasEntries = !maker.isUnique
-    // Keys that were cut are those of several values.
-    if prefix.bytes.count + 16 >= keyLimit || !hasEntries && covered < equal { covered = -1 }
+    // Keys that were cut, or from which parts were left out, are those of several values.
+    if prefix.isInexact { covered = -1 }
     if equal == maker.paths.count {
       return (maker.isUnique ? 0 : 10, [KeyRange(prefix: prefix.bytes)], covered)
     }
@@ -98,7 +97,10 @@ enum FetchPlan {
   /// for kinds of values whose conversion to the attribute's type might round.
   private static func tells(_ value: Value, _ maker: KeyMaker, _ part: Int) -> Bool {
     guard let attribute = maker.attributes[part] else {
-      if case .reference = value { return true }
+      // A row number or entity too large for a key, as a temporary identity has, is cut there.
+      if case .reference(let reference) = value {
+        return PackedReference.unpack(PackedReference.pack(reference)) == reference
+      }
       return false
     }
     switch (attribute.type, value) {

@@ -132,7 +132,8 @@ extension Store {
       try finishCheckpoint()
       return true
     } catch {
-      guard case .deviceFull = error else { throw error }
+      // A checkpoint that is still there was not given up: writing its superblock failed.
+      guard case .deviceFull = error, checkpointUnderWay == nil else { throw error }
       return false
     }
   }
