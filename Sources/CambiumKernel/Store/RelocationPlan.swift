@@ -90,12 +90,14 @@ extension Store {
     while offset + PageHeader.size <= bytes.count {
       let p = bytes.start + offset
       let stored = roundUp(p.pageLength, to: 16)
+      // Parts of a directory may be longer than a page.
+      let isDirectory = p.pageKind == PageKind.directory.rawValue
       guard stored >= PageHeader.size, offset + stored <= bytes.count,
-        Verification.relocationLength.holds(stored <= pageSize), p.pageGeneration >= s.born,
+        isDirectory || Verification.relocationLength.holds(stored <= pageSize), p.pageGeneration >= s.born,
         PageCheck.isSound(p, stored: stored)
       else {
         // At `.strict`, room is left over before the next block.
-        offset = roundUp(offset + 1, to: LogWriter.strictBlock)
+        offset += 16
         continue
       }
       let address = s.address + UInt64(offset)

@@ -64,7 +64,7 @@ import Testing
     let tree = try t.createTree(.integer)
     for key in 0..<rows { try t.put(tree, key, random.bytes(200)) }
     try t.commit()
-    var held = try store.snapshot()
+    var held: Snapshot? = try store.snapshot()
     var highest = 0.0
     var commits = 0
     for _ in 0..<10 {
@@ -86,8 +86,16 @@ import Testing
     }
     print(
       "overwriting \(rows) rows ten times: the file was at most \(highest) of twice the live bytes, log and reserve")
-    #expect(try held.count(tree) == rows)
+    #expect(try held?.count(tree) == rows)
     #expect(try store.check().problems.isEmpty)
+    // Among the pages of many checkpoints lie directories, which are longer than pages.
+    held = nil
+    try store.compact()
+    let s = try store.statistics()
+    let dead = Double(s.fileBytes - s.liveBytes - s.logSegmentBytes) / Double(s.fileBytes)
+    print("compacted, it has \(s.fileBytes) bytes, \(s.liveBytes) live, \(dead * 100) % dead")
+    #expect(dead < 0.12)
+    #expect(try store.snapshot().count(tree) == rows)
   }
 
   @Test func compactionLeavesLittleDead() throws {
