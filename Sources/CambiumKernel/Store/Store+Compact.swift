@@ -44,6 +44,7 @@ struct CompactionState {
   private static let mostLendings = 3
 
   private var best: Figures?
+  private var unitsAtStart: UInt32 = 0
   private var fruitless = 0
   private var lendings = 0
 
@@ -58,6 +59,7 @@ struct CompactionState {
     // Commits have added more since than a compaction in steps would: it begins anew.
     if let best, now.coveredUnits <= best.coveredUnits + best.coveredUnits / 8 + 64 { return }
     best = now
+    unitsAtStart = now.usedUnits
     fruitless = 0
   }
 
@@ -71,8 +73,10 @@ struct CompactionState {
       fruitless = 0
     }
     if moved, fruitless <= Self.patience { return true }
+    // What made the file shorter by a hundredth may, from its new shape, do so again.
+    let isWorthAnother = now.usedUnits < unitsAtStart - unitsAtStart / 100
     self = CompactionState()
-    return false
+    return isWorthAnother
   }
 }
 

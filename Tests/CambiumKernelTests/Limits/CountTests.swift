@@ -136,6 +136,29 @@ import Testing
     #expect(try store.check().problems.isEmpty)
   }
 
+  /// With many trees the directory is longer than a page, and parts of it lie among the pages of each checkpoint.
+  @Test func segmentsThatHoldDirectoriesAreEmptied() throws {
+    let store = try Store.create(on: MemoryDevice(), environment: TestEnvironment())
+    var random = SplitMix64(seed: CrashTests.seed)
+    var t = try store.beginWrite()
+    let trees = try (0..<150).map { _ in try t.createTree(.integer) }
+    try t.commit()
+    for _ in 0..<30 {
+      t = try store.beginWrite()
+      for tree in trees {
+        for _ in 0..<4 { try t.put(tree, UInt64(random.below(50)), random.bytes(200)) }
+      }
+      try t.commit()
+      try store.checkpoint()
+    }
+    try store.compact()
+    let s = try store.statistics()
+    let dead = Double(s.fileBytes - s.liveBytes - s.logSegmentBytes) / Double(s.fileBytes)
+    print("150 trees, compacted: \(s.fileBytes) bytes, \(s.liveBytes) live, \(dead * 100) % dead")
+    #expect(dead < 0.12)
+    #expect(try store.check().problems.isEmpty)
+  }
+
   /// Every segment holds a quarter of dead bytes, and there is no room to move anything into.
   @Test func aFullFileOfHalfDeadSegmentsIsCompacted() throws {
     let device = MemoryDevice()
