@@ -10,9 +10,12 @@ import Testing
   ) {
     var images = 0
     var skipped = 0
-    for round in 0..<UInt64(12) {
+    // The log moves in one scenario only, and its moves are few.
+    let movesLog = site == .movedLogSegments || site == .movedLogPublication
+    let scenarios: [CrashScenario] = movesLog ? [.compaction] : CrashScenario.allCases
+    for round in 0..<UInt64(movesLog ? 150 : 12) {
       for mode in CrashRunner.Mode.all {
-        for scenario in CrashScenario.allCases {
+        for scenario in scenarios {
           let counted = SkipCount()
           var runner = CrashRunner(
             scenario: scenario, mode: mode, seed: CrashTests.seed &+ round, budget: 300, stopsAtFirst: true
