@@ -1,16 +1,12 @@
 import CambiumKernel
 
-#if !hasFeature(Embedded)
-  @_spi(_Unicode) import Swift
-#endif
-
 /// Text as comparisons see it: the UTF-8 of its normal form (Unicode's form C), the same bytes that index keys hold.
 ///
 /// - `[d]` takes the combining marks off: the text is decomposed, and what has a combining class is left out.
 /// - `[c]` maps the text to lower case by Unicode's simple and special mappings, in no language.
 ///
-/// Both need Unicode tables that Embedded Swift does not bring; there `[c]` folds ASCII letters alone and `[d]` does
-/// nothing.
+/// `[d]` uses the kernel's tables. `[c]` needs those of the standard library, which Embedded Swift does not bring; there
+/// it folds ASCII letters alone.
 ///
 /// All matching is by Unicode scalars of the normal form, in time linear in the text: "é" does not begin with "e", however
 /// it was written.
@@ -20,7 +16,7 @@ struct FoldedText: Equatable {
 
   init(_ text: String, _ options: ComparisonOptions) {
     #if hasFeature(Embedded)
-      var folded = FoldedText.normalForm(text)
+      var folded = options.contains(.diacriticInsensitive) ? Self.withoutMarks(text) : Self.normalForm(text)
       if options.contains(.caseInsensitive) {
         for index in folded.indices where folded[index] >= UInt8(ascii: "A") && folded[index] <= UInt8(ascii: "Z") {
           folded[index] &+= 32
@@ -29,7 +25,7 @@ struct FoldedText: Equatable {
       bytes = folded
     #else
       var folded = text
-      if options.contains(.diacriticInsensitive) { folded = FoldedText.withoutMarks(folded) }
+      if options.contains(.diacriticInsensitive) { folded = String(decoding: Self.withoutMarks(folded), as: UTF8.self) }
       if options.contains(.caseInsensitive) { folded = folded.lowercased() }
       bytes = FoldedText.normalForm(folded)
     #endif
@@ -44,16 +40,11 @@ struct FoldedText: Equatable {
     return utf8
   }
 
-  #if !hasFeature(Embedded)
-    private static func withoutMarks(_ text: String) -> String {
-      if text.utf8.allSatisfy({ $0 < 0x80 }) { return text }
-      var scalars = String.UnicodeScalarView()
-      for scalar in text._nfd where scalar.properties.canonicalCombiningClass == .notReordered {
-        scalars.append(scalar)
-      }
-      return String(scalars)
-    }
-  #endif
+  private static func withoutMarks(_ text: String) -> [UInt8] {
+    let utf8 = Array(text.utf8)
+    if utf8.allSatisfy({ $0 < 0x80 }) { return utf8 }
+    return utf8.withUnsafeBytes { StringNormalization.withoutMarks($0) }
+  }
 
   func hasPrefix(_ prefix: FoldedText) -> Bool { matches(prefix.bytes, at: 0) }
 

@@ -117,7 +117,7 @@
       return nil
     }
 
-    private static func combiningClass(_ scalar: UInt32) -> UInt32 {
+    static func combiningClass(_ scalar: UInt32) -> UInt32 {
       if scalar < 0x300 { return 0 }
       var low = 0
       var high = NormalizationTables.classCount

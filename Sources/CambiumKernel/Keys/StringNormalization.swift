@@ -52,8 +52,15 @@ public enum StringNormalization {
     normalForm(of: utf8).withUnsafeBytes(body)
   }
 
-  /// The normal form of UTF-8 text as UTF-8. Text that is not well-formed comes back as it is.
-  public static func normalForm(of utf8: UnsafeRawBufferPointer) -> [UInt8] {
+  /// The normal form of UTF-8 text as UTF-8. Text that is not well-formed comes back as it is. O(n).
+  public static func normalForm(of utf8: UnsafeRawBufferPointer) -> [UInt8] { normalForm(of: utf8, keepsMarks: true) }
+
+  /// The normal form of UTF-8 text without its combining marks: the text is decomposed, what has a combining class is
+  /// left out, and the rest composed. Text that is not well-formed, and in a build without tables all text, comes back as
+  /// it is. O(n).
+  public static func withoutMarks(_ utf8: UnsafeRawBufferPointer) -> [UInt8] { normalForm(of: utf8, keepsMarks: false) }
+
+  private static func normalForm(of utf8: UnsafeRawBufferPointer, keepsMarks: Bool) -> [UInt8] {
     #if CAMBIUM_WITHOUT_UNICODE
       return [UInt8](utf8)
     #else
@@ -65,7 +72,7 @@ public enum StringNormalization {
         decompose(scalar, into: &scalars)
         index &+= length
       }
-      reorder(&scalars)
+      if keepsMarks { reorder(&scalars) } else { scalars.removeAll { combiningClass($0) != 0 } }
       compose(&scalars)
       var output: [UInt8] = []
       output.reserveCapacity(utf8.count + utf8.count / 2)
