@@ -51,6 +51,27 @@
       for _ in 0..<20_000 {
         let scalars = (0..<random.below(8)).map { _ in random.oneIn(3) ? random.pick(bases) : random.pick(interesting) }
         #expect(check(scalars), "\(scalars)")
+        #expect(checkWithoutMarks(scalars), "\(scalars)")
+      }
+    }
+
+    /// Decomposed, without what has a combining class, and composed again.
+    private func checkWithoutMarks(_ scalars: [UInt32]) -> Bool {
+      let bases = NormalizationTableMaker.nfd(scalars).filter {
+        Unicode.Scalar($0)?.properties.canonicalCombiningClass == .notReordered
+      }
+      let bare = Array(NormalizationTableMaker.text(scalars).utf8).withUnsafeBytes {
+        StringNormalization.withoutMarks($0)
+      }
+      return String(decoding: bare, as: UTF8.self).unicodeScalars.map { $0.value } == NormalizationTableMaker.nfc(bases)
+    }
+
+    @Test func marksAreTakenOff() {
+      for (text, bare) in [
+        ("Zürich", "Zurich"), ("e\u{301}\u{323}", "e"), ("ø", "ø"), ("\u{301}", ""), ("각", "각"), ("", ""),
+      ] {
+        let bytes = Array(text.utf8).withUnsafeBytes { StringNormalization.withoutMarks($0) }
+        #expect(String(decoding: bytes, as: UTF8.self) == bare)
       }
     }
 
