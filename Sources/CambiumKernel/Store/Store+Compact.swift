@@ -208,7 +208,7 @@ extension Store {
     for s in space.table.segments where s.kind != .log {
       dead += UInt64(s.length) - min(UInt64(s.length), UInt64(s.live))
     }
-    guard dead * 100 > UInt64(space.table.usedUnits) * unit * 3 else { return ([], 0) }
+    guard dead * 100 > UInt64(space.table.usedUnits) * unit * 5 else { return ([], 0) }
     var victims: [Segment] = []
     var live: UInt64 = 0
     var freed: UInt64 = 0
