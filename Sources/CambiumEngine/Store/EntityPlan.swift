@@ -66,7 +66,8 @@ final class KeyMaker: Sendable {
   let fields: [[Int]]
   let compiled: [FieldPath]
   let ascending: [Bool]
-  let attributes: [AttributeSchema?]
+  /// The type of each part; nil for a relationship.
+  let types: [AttributeType?]
   let tree: TreeID
   let owner: EntitySchema
   let partial: Predicate?
@@ -85,19 +86,19 @@ final class KeyMaker: Sendable {
     ascending = elements.map { $0.isAscending }
     var fields: [[Int]] = []
     var compiled: [FieldPath] = []
-    var attributes: [AttributeSchema?] = []
+    var types: [AttributeType?] = []
     for element in elements {
       let path = try resolving { () throws(SchemaError) in try schema.resolve(keyPath: element.path, from: owner.id) }
       guard let indexes = layout.fieldPath(path.steps), path.type != .composite else {
         throw .unsupported("'\(element.path)' of \(owner.name) cannot be part of an index: name an element of it")
       }
       fields.append(indexes)
-      attributes.append(path.attribute)
+      types.append(path.attribute?.type)
       compiled.append(try storing { () throws(StoreError) in try FieldPath(indexes, in: layout.record) })
     }
     self.fields = fields
     self.compiled = compiled
-    self.attributes = attributes
+    self.types = types
   }
 
   convenience init(

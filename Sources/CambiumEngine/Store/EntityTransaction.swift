@@ -8,6 +8,8 @@ public final class EntityTransaction: EntityView {
   /// Keys under uniqueness constraints that were added: checked together at the end, so that objects may swap values.
   private var addedUnique: [(maker: KeyMaker, prefix: [UInt8], reference: ObjectReference, isExact: Bool)] = []
   private var encoder: KeyEncoder
+  /// How many changes there were.
+  private var changes: UInt64 = 0
 
   init(store: EntityStore, transaction: WriteTransaction) {
     self.transaction = transaction
@@ -38,6 +40,8 @@ public final class EntityTransaction: EntityView {
     }
   }
 
+  override func settle() throws(EngineError) -> UInt64 { changes }
+
   private func builder(_ plan: EntityPlan) -> RecordBuilder {
     if let builder = builders[plan.entity.id] { return builder }
     let made = RecordBuilder(plan.layout.record)
@@ -52,6 +56,7 @@ public final class EntityTransaction: EntityView {
     builder.begin(entity: UInt16(truncatingIfNeeded: plan.entity.id), version: 1)
     try set(values, plan, builder)
     let bytes = try storing { () throws(StoreError) in try builder.bytes() }
+    changes += 1
     try storing { () throws(StoreError) in try transaction.put(plan.rows, reference.row, bytes) }
     try index(plan, reference, old: nil, new: bytes)
     try setLinks(values, plan, reference)
@@ -67,6 +72,7 @@ public final class EntityTransaction: EntityView {
     try old.withView { (view) throws(StoreError) in try builder.begin(copying: view, version: view.rowVersion &+ 1) }
     try set(values, plan, builder)
     let bytes = try storing { () throws(StoreError) in try builder.bytes() }
+    changes += 1
     try storing { () throws(StoreError) in try transaction.put(plan.rows, reference.row, bytes) }
     try index(plan, old.reference, old: old.bytes, new: bytes)
     try setLinks(values, plan, old.reference)
@@ -78,6 +84,7 @@ public final class EntityTransaction: EntityView {
   public func delete(_ reference: ObjectReference) throws(EngineError) {
     guard let old = try row(reference) else { throw .noSuchObject(reference) }
     let plan = try store.plan(old.reference.entity)
+    changes += 1
     try index(plan, old.reference, old: old.bytes, new: nil)
     for (_, tree) in plan.linkTrees { try setLinks(tree, reference.row, []) }
     try storing { () throws(StoreError) in _ = try transaction.delete(plan.rows, reference.row) }
@@ -221,7 +228,7 @@ public final class EntityTransaction: EntityView {
         if let known = cursors[maker.tree] { cursor = known } else { cursor = try trees.cursor(maker.tree) }
         cursors[maker.tree] = cursor
         var more = try cursor.seek(prefix)
-        while more, hasPrefix(cursor.key, prefix) {
+        while more, prefix.withUnsafeBytes({ hasPrefix(cursor.key, $0) }) {
           let (row, start) = try KeyDecoder.rowID(atEndOf: cursor.key)
           if start == prefix.count, row != reference.row { rows.append(row) }
           more = try cursor.next()

@@ -46,7 +46,7 @@ final class CambiumPeer: Peer {
 
   private func adopt(_ store: EntityStore) throws {
     let model = try CambiumModel(store.schema)
-    open = (store, model, try CambiumRows(model))
+    open = (store, model, try CambiumRows(store, model))
   }
 
   func close() throws {
