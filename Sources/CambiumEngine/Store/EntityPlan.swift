@@ -72,6 +72,8 @@ final class KeyMaker: Sendable {
   let owner: EntitySchema
   let partial: Predicate?
   let isUnique: Bool
+  /// The fields that the keys depend on.
+  let mask: UInt64
 
   private init(
     name: String, elements: [IndexElement], partial: Predicate?, isUnique: Bool, _ tree: TreeID, _ layout: EntityLayout,
@@ -99,6 +101,7 @@ final class KeyMaker: Sendable {
     self.fields = fields
     self.compiled = compiled
     self.types = types
+    mask = partial == nil ? fields.reduce(0) { $0 | PropertyMask.mask($1.first ?? 63) } : PropertyMask.all
   }
 
   convenience init(
@@ -126,8 +129,7 @@ final class KeyMaker: Sendable {
   func appendParts(_ record: RecordView, to encoder: inout KeyEncoder) throws(StoreError) -> Bool {
     var anyNull = false
     for i in compiled.indices {
-      if try record.isNull(compiled[i]) { anyNull = true }
-      try encoder.append(path: compiled[i], of: record, descending: !ascending[i])
+      if try encoder.append(path: compiled[i], of: record, descending: !ascending[i]) { anyNull = true }
     }
     return anyNull
   }

@@ -100,10 +100,11 @@ public final class EntityStore: Sendable {
   /// - Throws: What `body` throws; ``EngineError/uniqueViolation(constraint:entity:existing:offending:)``; kernel errors.
   public func write<R>(_ body: (EntityTransaction) throws(EngineError) -> R) throws(EngineError) -> R {
     let t = try storing { () throws(StoreError) in try kernel.beginWrite() }
+    let transaction = EntityTransaction(store: self, transaction: t)
+    defer { transaction.end() }
     do throws(EngineError) {
-      let transaction = EntityTransaction(store: self, transaction: t)
       let result = try body(transaction)
-      try transaction.checkConstraints()
+      try transaction.finish()
       try storing { () throws(StoreError) in _ = try t.commit() }
       return result
     } catch {

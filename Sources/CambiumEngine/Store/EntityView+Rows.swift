@@ -25,24 +25,6 @@ extension EntityView {
     try lendRow(try store.plan(reference.entity), reference.row, body)
   }
 
-  /// Lends the row of an object; answers whether there is one.
-  @discardableResult
-  final func lendRow(
-    _ plan: EntityPlan, _ id: UInt64, _ body: (borrowing RowReader) throws(EngineError) -> Void
-  ) throws(EngineError) -> Bool {
-    var failure: EngineError?
-    let found: Bool
-    do throws(StoreError) {
-      found =
-        try trees.withValue(plan.rows, id) { (bytes) throws(StoreError) -> Bool in
-          do throws(EngineError) { try lend(bytes, id, body) } catch { failure = error }
-          return true
-        } ?? false
-    } catch { throw .store(error) }
-    if let failure { throw failure }
-    return found
-  }
-
   /// Lends a row whose bytes are at hand.
   @inline(__always)
   final func lend<R>(

@@ -81,14 +81,30 @@ public class EntityView {
     try destinations(of: relationship).count(from: reference)
   }
 
+  /// Lends the row of an object; answers whether there is one.
+  @discardableResult
+  func lendRow(
+    _ plan: EntityPlan, _ id: UInt64, _ body: (borrowing RowReader) throws(EngineError) -> Void
+  ) throws(EngineError) -> Bool {
+    var failure: EngineError?
+    let found: Bool
+    do throws(StoreError) {
+      found =
+        try trees.withValue(plan.rows, id) { (bytes) throws(StoreError) -> Bool in
+          do throws(EngineError) { try lend(bytes, id, body) } catch { failure = error }
+          return true
+        } ?? false
+    } catch { throw .store(error) }
+    if let failure { throw failure }
+    return found
+  }
+
   /// Brings the trees in step with what was written so far, before one that is kept beside the rows is read. Answers a
   /// number that changes with each change.
   func settle() throws(EngineError) -> UInt64 { 0 }
 
   /// Tells the second rows of the links that begin with row `from`.
-  func eachLink(_ tree: TreeID?, _ from: UInt64, _ body: (UInt64) -> Void) throws(EngineError) {
-    guard let tree else { throw .corrupt("a relationship has no tree") }
-    _ = try settle()
+  func eachLink(_ tree: TreeID, _ from: UInt64, _ body: (UInt64) -> Void) throws(EngineError) {
     var encoder = KeyEncoder()
     encoder.append(rowID: from)
     let prefix = encoder.bytes

@@ -19,8 +19,10 @@ public final class RowField: Sendable {
   /// Where the property lies in rows of this layout.
   @usableFromInline let layoutID: UInt16
   @usableFromInline let path: FieldPath
-  /// Index of the property's field in the row: of the composite's, for an element.
-  let top: Int
+  /// The property's field in the row, or the composite's, for an element.
+  let mask: UInt64
+  /// The entities that a to-one relationship may lead to; nil for an attribute.
+  let destination: Set<UInt32>?
   /// Where it lies in the rows of descendants.
   private let others: [(layout: UInt16, path: FieldPath)]
   let entity: UInt32
@@ -35,11 +37,16 @@ public final class RowField: Sendable {
     self.entity = entity.id
     type = resolved.type
     attribute = resolved.attribute
+    if case .toOne(_, let id)? = resolved.steps.last {
+      destination = Set(schema.entityAndDescendants(id).map { $0.id })
+    } else {
+      destination = nil
+    }
     let plan = try store.plan(entity.id)
     guard let indexes = plan.layout.fieldPath(resolved.steps) else {
       throw .unsupported("'\(keyPath)' of \(entity.name) is not kept in rows: it is transient, or the object itself")
     }
-    top = indexes[0]
+    mask = PropertyMask.mask(indexes[0])
     layoutID = plan.layout.record.id
     path = try storing { () throws(StoreError) in try FieldPath(indexes, in: plan.layout.record) }
     var others: [(layout: UInt16, path: FieldPath)] = []

@@ -51,6 +51,7 @@ extension TreeView {
       let leaf = BytesLeaf(base.leafPage)
       let start = base.index
       var end = leaf.count
+      guard end > 0 else { return }
       // Within a leaf that ends before the range does, no key needs to be compared with the end.
       if let upper {
         let last = UnsafeRawBufferPointer(start: buffer, count: leaf.copyKey(end &- 1, to: buffer))

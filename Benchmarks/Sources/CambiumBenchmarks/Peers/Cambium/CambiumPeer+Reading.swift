@@ -147,9 +147,7 @@ final class CambiumSession: PeerSession, @unchecked Sendable {
   func insert(_ row: Aircraft) throws {
     let model = model
     let rows = rows
-    try store.write { (t) throws(EngineError) in
-      try t.insert(try t.reserveReference(model.aircraft), rows.values(row))
-    }
+    try store.write { (t) throws(EngineError) in try rows.add(row, to: try t.writer(model.aircraft)) }
   }
 
   func hours(id: Int) throws -> Double {

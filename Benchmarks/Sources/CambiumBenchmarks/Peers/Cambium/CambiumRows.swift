@@ -4,7 +4,6 @@ import CambiumEngine
 final class CambiumRows: Sendable {
   let tailNumber, category, kind, type, primary, secondary, tertiary, year, hours, photo: RowField
   let date, flight, distance, delay, remark, aircraft: RowField
-  let colours: AttributeSchema
   let logEntries: RelationshipSchema
 
   init(_ store: EntityStore, _ model: CambiumModel) throws {
@@ -24,42 +23,34 @@ final class CambiumRows: Sendable {
     delay = try store.field("delay", of: model.entry)
     remark = try store.field("remark", of: model.entry)
     aircraft = try store.field("aircraft", of: model.entry)
-    guard let colours = model.aircraft.attribute(named: "colorScheme"),
-      let logEntries = model.aircraft.relationship(named: "logEntries")
-    else { throw NotSupported() }
-    self.colours = colours
+    guard let logEntries = model.aircraft.relationship(named: "logEntries") else { throw NotSupported() }
     self.logEntries = logEntries
   }
 
-  func values(_ a: Aircraft) -> RowValues {
-    var v = RowValues()
-    v.set("tailNumber", .string(a.tailNumber))
-    v.set("category", .string(a.category))
-    v.set("kind", .string(a.kind))
-    v.set("type", .string(a.type))
-    v.set("colorScheme", scheme(a))
-    v.set("year", a.year.map { .integer(Int64($0)) } ?? .null)
-    v.set("hours", .double(a.hours))
-    v.set("photo", .binary(a.photo))
-    return v
+  func add(_ a: Aircraft, to rows: RowWriter) throws(EngineError) {
+    rows.begin()
+    try rows.set(tailNumber, a.tailNumber)
+    try rows.set(category, a.category)
+    try rows.set(kind, a.kind)
+    try rows.set(type, a.type)
+    try rows.set(primary, a.primary)
+    try rows.set(secondary, a.secondary)
+    try rows.set(tertiary, a.tertiary)
+    try rows.set(year, a.year.map(Int64.init))
+    try rows.set(hours, a.hours)
+    try rows.set(photo, bytes: a.photo)
+    try rows.save()
   }
 
-  func scheme(_ a: Aircraft) -> Value {
-    .composite(
-      CompositeValue(
-        names: ["primary", "secondary", "tertiary"],
-        values: [.string(a.primary), .string(a.secondary), a.tertiary.map(Value.string) ?? .null]))
-  }
-
-  func values(_ e: LogEntry, aircraft: ObjectReference) -> RowValues {
-    var v = RowValues()
-    v.set("date", .date(e.date))
-    v.set("flight", .integer(Int64(e.flight)))
-    v.set("distance", e.distance.map { .integer(Int64($0)) } ?? .null)
-    v.set("delay", e.delay.map(Value.double) ?? .null)
-    v.set("remark", e.remark.map(Value.string) ?? .null)
-    v.set(toOne: "aircraft", aircraft)
-    return v
+  func add(_ e: LogEntry, of aircraft: ObjectReference, to rows: RowWriter) throws(EngineError) {
+    rows.begin()
+    try rows.set(self.aircraft, aircraft)
+    try rows.set(date, date: e.date)
+    try rows.set(flight, Int64(e.flight))
+    try rows.set(distance, e.distance.map(Int64.init))
+    try rows.set(delay, e.delay)
+    try rows.set(remark, e.remark)
+    try rows.save()
   }
 
   func aircraft(_ row: borrowing RowReader) throws(EngineError) -> Aircraft {
