@@ -133,10 +133,10 @@ public final class EntityTransaction: EntityView {
   }
 
   /// Copies the bytes of a row; answers whether there is one.
-  func copyRow(_ plan: EntityPlan, _ row: UInt64, to copy: inout [UInt8]) throws(EngineError) -> Bool {
+  func copyRow(_ rows: TreeID, _ row: UInt64, to copy: inout [UInt8]) throws(EngineError) -> Bool {
     copy.removeAll(keepingCapacity: true)
     do throws(StoreError) {
-      return try trees.withValue(plan.rows, row) { (bytes) throws(StoreError) in
+      return try trees.withValue(rows, row) { (bytes) throws(StoreError) in
         copy.append(contentsOf: bytes)
         return true
       } ?? false
@@ -145,10 +145,10 @@ public final class EntityTransaction: EntityView {
 
   /// Rows are copied before they are lent: what reads meanwhile may make gathered changes of indexes.
   override func lendRow(
-    _ plan: EntityPlan, _ id: UInt64, _ body: (borrowing RowReader) throws(EngineError) -> Void
+    _ rows: TreeID, _ id: UInt64, _ body: (borrowing RowReader) throws(EngineError) -> Void
   ) throws(EngineError) -> Bool {
     var copy: [UInt8] = []
-    if try !copyRow(plan, id, to: &copy) { return false }
+    if try !copyRow(rows, id, to: &copy) { return false }
     try copy.withUnsafeBytesEngine { (b) throws(EngineError) in try lend(b, id, body) }
     return true
   }

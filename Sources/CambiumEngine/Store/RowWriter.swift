@@ -131,7 +131,7 @@ public final class RowWriter {
   }
 
   private func copyOld(_ reference: ObjectReference) throws(EngineError) {
-    if !(try transaction.copyRow(plan, reference.row, to: &old)) { throw .noSuchObject(reference) }
+    if !(try transaction.copyRow(plan.rows, reference.row, to: &old)) { throw .noSuchObject(reference) }
     let entity = try old.withUnsafeBytesEngine { (b) throws(EngineError) in try transaction.layout(of: b).entityID }
     if entity != plan.entity.id { throw wrongEntity(ObjectReference(entity: entity, row: reference.row)) }
   }
