@@ -54,3 +54,27 @@ import Testing
     _ = store
   }
 }
+
+/// Large values that a transaction wrote and gave up again, after it outgrew memory.
+@Suite struct DroppedValueTests {
+  @Test(arguments: [false, true]) func aDroppedTreeLeavesNoExtents(_ rollsBack: Bool) throws {
+    var options = StoreOptions()
+    options.deltaBytes = 16 << 10
+    options.logValueLimit = 2000
+    let store = try Store.create(on: MemoryDevice(), environment: TestEnvironment(seed: 3), options: options)
+    let t = try store.beginWrite()
+    let rows = try t.createTree(.integer)
+    let other = try t.createTree(.integer)
+    let large = [UInt8](repeating: 7, count: 2600)
+    try t.put(other, UInt64(1), large)
+    let savepoint = t.savepoint()
+    try t.dropTree(other)
+    // Outgrows the memory for changes.
+    for key in UInt64(0)..<400 { try t.put(rows, key, [UInt8](repeating: 1, count: 130)) }
+    if rollsBack { try t.rollBack(to: savepoint) }
+    try t.commit()
+    if rollsBack { #expect(try store.snapshot().value(other, UInt64(1)) == large) }
+    let problems = try store.check().problems
+    #expect(problems.isEmpty, "\(problems)")
+  }
+}
