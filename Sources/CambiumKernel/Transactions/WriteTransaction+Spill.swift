@@ -61,12 +61,10 @@ extension WriteTransaction {
   }
 
   private func freeValues(of list: DeltaList, _ context: MergeContext) {
-    var node = list.firstNode
-    while let n = node {
+    list.forEachChange { n in
       if n.op == .putStub, n.sequence != DeltaNode.void, let stub = LargeValueStub(n.value) {
         context.freeValue(stub.id)
       }
-      node = n.next(0)
     }
   }
 
