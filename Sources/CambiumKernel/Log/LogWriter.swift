@@ -88,6 +88,8 @@ extension Store {
       if length > log.demand { log.demand = length }
       return false
     }
+    // Stores of other processes look there for the next record.
+    if address != log.position { try renewMark() }
     if movesOn {
       // The segment behind the next one has to be there before a record can name it.
       let behind = try prepareLogSegment()
@@ -95,9 +97,10 @@ extension Store {
       log.nextSegment = behind
       log.segmentEnd = UInt64(log.presentSegment + nextUnits) * UInt64(SegmentTable.unitSize)
     }
-    if recordBuffer.count < stored {
+    let written = stored + markLength(behind: address + UInt64(stored))
+    if recordBuffer.count < written {
       recordBuffer.deallocate()
-      recordBuffer = .allocate(byteCount: stored * 2, alignment: 16)
+      recordBuffer = .allocate(byteCount: written * 2, alignment: 16)
     }
     guard let p = recordBuffer.baseAddress else { throw .misuse("no memory") }
     recordBuilder.writer.bytes.withUnsafeBytes { p.put($0, 0) }
@@ -118,8 +121,9 @@ extension Store {
     let sum = LogRecordHeader.sum(
       UnsafeRawPointer(p), length: length, store: storeSeed, salt: log.salts[log.presentSegment] ?? 0, address: address)
     p.put(sum, 8)
+    let mark = written > stored ? putMark(p + stored) : 0
     do throws(StoreError) {
-      try device.write(UnsafeRawBufferPointer(start: p, count: stored), at: address)
+      try device.write(UnsafeRawBufferPointer(start: p, count: written), at: address)
     } catch {
       // How much of the record is on the device is unknown, so whether it will be found at the next opening is, too.
       poison()
@@ -128,6 +132,7 @@ extension Store {
     log.length += UInt64(stored)
     log.position = address + UInt64(stored)
     log.lastChecksum = sum
+    if share != nil { if mark != 0 { noteMark(log.position, mark) } else { noteMark(LogEndMark()) } }
     counters.logBytes += UInt64(stored)
     return true
   }

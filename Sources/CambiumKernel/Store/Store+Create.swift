@@ -110,6 +110,7 @@ extension Store {
     }
     if options.isReadOnly { return }
     if poisoned { throw .poisoned }
+    if share != nil, try !enterToClose() { return }
     if !sessionBegun { return }
     try settleCheckpoints()
     if current.active.nodeCount > 0 || !current.active.trees.isEmpty {

@@ -1,0 +1,87 @@
+import CambiumTesting
+import Foundation
+import Testing
+
+@testable import CambiumKernel
+
+/// Several processes on one store, on a simulated disk.
+@Suite struct SharedWorkloadTests {
+  static let seed = CrashTests.seed
+  static var runs: Int { CrashTests.isOptimized ? 60 : 1 }
+
+  static func options(_ durability: Durability) -> StoreOptions {
+    var options = StoreOptions()
+    options.durability = durability
+    options.cacheBytes = 128 << 10
+    options.deltaBytes = 64 << 10
+    options.logBytes = 16 << 10
+    options.logValueLimit = 2000
+    options.maxRecordBytes = 12 << 10
+    return options
+  }
+
+  private func run(_ durability: Durability, killing: Bool, seed: UInt64, steps: Int) throws -> SharedWorkload {
+    let w = SharedWorkload(options: Self.options(durability), engines: 2, seed: seed)
+    do {
+      try w.create()
+      try w.makeTrees(w.engine(0))
+      _ = try w.openReader()
+      for _ in 0..<steps { try w.randomStep(killing: killing) }
+    } catch {
+      Issue.record("\(durability), seed \(seed): \(error); \(w.story.suffix(12).joined(separator: "; "))")
+    }
+    return w
+  }
+
+  @Test(arguments: [Durability.full, .strict, .normal, .none])
+  func twoEnginesAgreeWithTheModel(_ durability: Durability) throws {
+    print("shared: seed \(Self.seed)")
+    for n in 0..<UInt64(Self.runs) { _ = try run(durability, killing: false, seed: Self.seed &+ n, steps: 60) }
+  }
+
+  @Test(arguments: [Durability.full, .strict])
+  func deathsLoseNothing(_ durability: Durability) throws {
+    print("shared: seed \(Self.seed)")
+    var deaths = 0
+    for n in 0..<UInt64(Self.runs) {
+      let w = try run(durability, killing: true, seed: Self.seed &+ n, steps: 80)
+      deaths += w.deaths
+    }
+    print("shared: \(deaths) deaths")
+    #expect(deaths > 0)
+  }
+
+  @Test(arguments: [Durability.full, .strict])
+  func powerCutsAfterDeathsLoseNothing(_ durability: Durability) throws {
+    print("shared: seed \(Self.seed)")
+    let tearing: Tearing = durability == .full ? .byteRange : .sector(bytes: 4096)
+    for n in 0..<UInt64(Self.runs) {
+      let seed = Self.seed &+ 1000 &+ n
+      let w = try run(durability, killing: n % 2 == 0, seed: seed, steps: 40)
+      var random = SplitMix64(seed: seed)
+      for _ in 0..<(CrashTests.isOptimized ? 60 : 12) {
+        let point = random.below(w.point + 1)
+        for image in w.shared.disk.crashImages(at: point, limit: 6, tearing: tearing, seed: random.next()) {
+          let device = MemoryDevice(copying: image.bytes, lock: ThreadLock())
+          do {
+            let store = try Store.open(
+              on: device, environment: TestEnvironment(seed: random.next()), options: Self.options(durability))
+            let view = try store.snapshot()
+            if let wrong = w.history.judge(view.sequence, try StoreContent.hash(of: view), at: point) {
+              Issue.record("\(durability), seed \(seed): \(image): \(wrong)")
+              return
+            }
+            if let problem = try store.check().problems.first {
+              Issue.record("\(durability), seed \(seed): \(image): check: \(problem)")
+              return
+            }
+          } catch {
+            guard w.history.mustExist(at: point) else { continue }
+            Issue.record("\(durability), seed \(seed): \(image): opening threw \(error)")
+            return
+          }
+        }
+      }
+    }
+  }
+}
