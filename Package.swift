@@ -25,7 +25,10 @@ let package = Package(
       name: "CambiumKernelTests", dependencies: ["CambiumKernel", "CambiumTesting"],
       exclude: ["Golden/closed-1.store", "Golden/log-1.store"]),
     .testTarget(name: "CambiumEngineTests", dependencies: ["CambiumEngine", "CambiumTesting"]),
-    .testTarget(name: "CambiumSystemTests", dependencies: ["CambiumSystem", "CambiumTesting"]),
+    // A process of its own, for the tests of several processes.
+    .executableTarget(
+      name: "StoreWorker", dependencies: ["CambiumKernel", "CambiumSystem"], path: "Tests/StoreWorker"),
+    .testTarget(name: "CambiumSystemTests", dependencies: ["CambiumSystem", "CambiumTesting", "StoreWorker"]),
     .testTarget(name: "FlightLogTests", dependencies: ["FlightLog"]),
     .testTarget(name: "CambiumTests", dependencies: ["Cambium", "CambiumTesting"]),
   ],

@@ -82,10 +82,20 @@ public final class FileDevice: StorageDevice {
     if sharing == .shared, !FileDevice.canShare {
       throw .misuse("there are no locks between processes on this platform: open the store exclusively")
     }
+    if sharing == .shared { try waitForMaker() }
     guard sharing == .exclusive else { return }
     // One that shares the file takes its lock first and looks at this one then, so that one of two sees the other.
     if try !tryLock(access == .readOnly ? .shared : .exclusive, StoreLockPlace.exclusiveUse) { throw .busy }
     if try isLockedByOther(.exclusive, StoreLockPlace.sharedUse) { throw .busy }
+  }
+
+  /// Waits a second at most while a device has the file for itself: it may be the one that makes it, which lasts until
+  /// the file's name is durable. If it stays so, the store says that it is busy.
+  private func waitForMaker() throws(StoreError) {
+    for _ in 0..<200 {
+      if try !isLockedByOther(.exclusive, StoreLockPlace.exclusiveUse) { return }
+      calls.pause(5)
+    }
   }
 
   /// Takes over an open file, and closes it if that fails.

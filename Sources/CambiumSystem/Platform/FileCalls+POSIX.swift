@@ -108,6 +108,11 @@
           return 1
         #endif
       },
+      pause: { milliseconds in
+        var time = timespec()
+        time.tv_nsec = min(milliseconds, 999) * 1_000_000
+        nanosleep(&time, nil)
+      },
       link: { path, newPath in negated(Int(linkFile(path, newPath))) },
       rename: { path, newPath in negated(Int(renameFile(path, newPath))) },
       unlink: { path in negated(Int(unlinkFile(path))) },

@@ -74,6 +74,7 @@
         found = offset
         return ErrorCode.meansRefused(Int32(truncatingIfNeeded: -taken)) ? 1 : taken
       },
+      pause: { milliseconds in Sleep(DWORD(clamping: milliseconds)) },
       link: { path, newPath in
         path.withCString(encodedAs: UTF16.self) { old in
           newPath.withCString(encodedAs: UTF16.self) { new in CreateHardLinkW(new, old, nil) ? 0 : lastError() }

@@ -36,6 +36,9 @@ struct FileCalls: Sendable {
   var testLock:
     @Sendable (_ file: Int, _ kind: FileLockKind, _ offset: Int64, _ count: Int64, _ found: inout Int64) -> Int
 
+  /// Waits.
+  var pause: @Sendable (_ milliseconds: Int) -> Void
+
   /// Gives a file a second name, never one that is taken.
   var link: @Sendable (_ path: String, _ newPath: String) -> Int
   /// Moves a file, replacing what has the new name.
