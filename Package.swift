@@ -27,10 +27,10 @@ let package = Package(
     .testTarget(name: "CambiumEngineTests", dependencies: ["CambiumEngine", "CambiumTesting"]),
     // A process of its own, for the tests of several processes.
     .executableTarget(
-      name: "StoreWorker", dependencies: ["CambiumKernel", "CambiumSystem"], path: "Tests/StoreWorker"),
+      name: "StoreWorker", dependencies: ["Cambium", "CambiumKernel", "CambiumSystem"], path: "Tests/StoreWorker"),
     .testTarget(name: "CambiumSystemTests", dependencies: ["CambiumSystem", "CambiumTesting", "StoreWorker"]),
     .testTarget(name: "FlightLogTests", dependencies: ["FlightLog"]),
-    .testTarget(name: "CambiumTests", dependencies: ["Cambium", "CambiumTesting"]),
+    .testTarget(name: "CambiumTests", dependencies: ["Cambium", "CambiumTesting", "StoreWorker"]),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -17,6 +17,9 @@ final class SharedWorkload {
     var views: [(view: Snapshot, hash: UInt64)] = []
     var isSuspended = false
 
+    /// Whether it was killed, or has to be, since a sync failed.
+    var hasEnded: Bool { handle.isDead || store.isPoisoned }
+
     init(handle: SharedHandle, store: Store) {
       self.handle = handle
       self.store = store
@@ -33,6 +36,12 @@ final class SharedWorkload {
   /// What was done, for messages.
   private(set) var story: [String] = []
   private(set) var deaths = 0
+  /// Whether the reader looks at the store before each call of the others that changes anything.
+  var readsInBetween = false
+  private(set) var looks = 0
+  /// Whether syncs fail now and then: then every process is told, at its next one.
+  var failsSyncs = false
+  private var problem: (any Error)?
   private var made: UInt64 = 0
 
   init(options: StoreOptions, engines count: Int, seed: UInt64) {
@@ -61,6 +70,11 @@ final class SharedWorkload {
   func engine(_ i: Int) throws -> Engine {
     if let engine = engines[i] { return engine }
     let handle = shared.open()
+    if readsInBetween {
+      // One thread does all of it.
+      nonisolated(unsafe) let workload = self
+      handle.beforeChanges { workload.lookInBetween() }
+    }
     let engine = Engine(
       handle: handle, store: try Store.open(on: handle, environment: environment(), options: options))
     engines[i] = engine
@@ -120,6 +134,20 @@ final class SharedWorkload {
     history.acknowledge(upTo: view.sequence, at: point)
   }
 
+  private func lookInBetween() {
+    guard let reader, problem == nil, random.oneIn(2) else { return }
+    looks += 1
+    do {
+      try compareBetween(reader)
+      if random.oneIn(8) {
+        let view = try reader.store.snapshot()
+        reader.views.append((view, try StoreContent.hash(of: view)))
+      }
+      if random.oneIn(20) { try compareViews(reader) }
+      if random.oneIn(20) { reader.views = [] }
+    } catch { problem = error }
+  }
+
   private func compareViews(_ engine: Engine) throws {
     for (view, hash) in engine.views {
       guard try StoreContent.hash(of: view) == hash else { throw Failure(description: "a held view has changed") }
@@ -131,14 +159,17 @@ final class SharedWorkload {
   /// Does `body` with one engine; if that process is killed meanwhile, the others find out what has become of it.
   func step(_ i: Int, _ text: String, _ body: (Engine) throws -> Void) throws {
     story.append("\(point): engine \(i) \(text)")
+    var hasFailed = false
     do {
       let engine = try engine(i)
       try body(engine)
     } catch let error as StoreError {
-      guard let engine = engines[i], engine.handle.isDead else { throw error }
+      guard engines[i].map({ $0.hasEnded || $0.store.isClosed }) ?? failsSyncs else { throw error }
+      hasFailed = true
     }
-    if engines[i]?.store.isClosed ?? false { engines[i] = nil }
-    if engines[i]?.handle.isDead ?? false { try settleDeath(of: i) }
+    if let problem { throw problem }
+    if !hasFailed, engines[i]?.store.isClosed ?? false { engines[i] = nil }
+    if hasFailed || engines[i]?.hasEnded ?? false { try settleDeath(of: i) }
   }
 
   /// Lets another process find out what has become of what one did that was killed.
@@ -158,7 +189,8 @@ final class SharedWorkload {
         }
         return try compare(engine, "after the death of \(i)")
       } catch let error as StoreError {
-        guard let engine = engines[other], engine.handle.isDead else { throw error }
+        // What fails while it is opened is tried again.
+        guard engines[other].map({ $0.hasEnded }) ?? failsSyncs else { throw error }
         deaths += 1
         kill(other)
       }
@@ -236,6 +268,7 @@ final class SharedWorkload {
     if dies, let engine = engines[i] {
       engine.handle.kill(afterCalls: random.below(24), partialBytes: random.oneIn(2) ? random.below(9000) : 0)
     }
+    if failsSyncs, random.oneIn(12) { shared.disk.failSyncs() }
     if engines[i]?.isSuspended ?? false {
       try step(i, "resumes") { engine in
         try engine.store.resume()
@@ -316,7 +349,7 @@ final class SharedWorkload {
       try compareViews(engine)
     } catch let error as StoreError {
       // It was to be killed at some call, and this was it.
-      guard engine.handle.isDead else { throw error }
+      guard engine.hasEnded else { throw error }
       try settleDeath(of: other)
     }
   }

@@ -20,12 +20,17 @@ import Testing
     return options
   }
 
-  private func run(_ durability: Durability, killing: Bool, seed: UInt64, steps: Int) throws -> SharedWorkload {
+  private func run(
+    _ durability: Durability, killing: Bool, seed: UInt64, steps: Int, readsInBetween: Bool = false,
+    failsSyncs: Bool = false
+  ) throws -> SharedWorkload {
     let w = SharedWorkload(options: Self.options(durability), engines: 2, seed: seed)
+    w.readsInBetween = readsInBetween
     do {
       try w.create()
       try w.makeTrees(w.engine(0))
-      _ = try w.openReader()
+      if !failsSyncs { _ = try w.openReader() }
+      w.failsSyncs = failsSyncs
       for _ in 0..<steps { try w.randomStep(killing: killing) }
     } catch {
       Issue.record("\(durability), seed \(seed): \(error); \(w.story.suffix(12).joined(separator: "; "))")
@@ -36,7 +41,23 @@ import Testing
   @Test(arguments: [Durability.full, .strict, .normal, .none])
   func twoEnginesAgreeWithTheModel(_ durability: Durability) throws {
     print("shared: seed \(Self.seed)")
-    for n in 0..<UInt64(Self.runs) { _ = try run(durability, killing: false, seed: Self.seed &+ n, steps: 60) }
+    for n in 0..<UInt64(Self.runs) {
+      _ = try run(durability, killing: false, seed: Self.seed &+ n, steps: CrashTests.isOptimized ? 60 : 25)
+    }
+  }
+
+  @Test(arguments: [Durability.full, .strict, .normal])
+  func readersInBetweenSeeCommitsOnly(_ durability: Durability) throws {
+    print("shared: seed \(Self.seed)")
+    var looks = 0
+    for n in 0..<UInt64(max(1, Self.runs / 3)) {
+      let w = try run(
+        durability, killing: n % 2 == 0, seed: Self.seed &+ 500 &+ n, steps: CrashTests.isOptimized ? 40 : 10,
+        readsInBetween: true)
+      looks += w.looks
+    }
+    print("shared: \(looks) looks in between")
+    #expect(looks > 0)
   }
 
   @Test(arguments: [Durability.full, .strict])
@@ -44,7 +65,7 @@ import Testing
     print("shared: seed \(Self.seed)")
     var deaths = 0
     for n in 0..<UInt64(Self.runs) {
-      let w = try run(durability, killing: true, seed: Self.seed &+ n, steps: 80)
+      let w = try run(durability, killing: true, seed: Self.seed &+ n, steps: CrashTests.isOptimized ? 80 : 40)
       deaths += w.deaths
     }
     print("shared: \(deaths) deaths")
@@ -55,11 +76,12 @@ import Testing
   func powerCutsAfterDeathsLoseNothing(_ durability: Durability) throws {
     print("shared: seed \(Self.seed)")
     let tearing: Tearing = durability == .full ? .byteRange : .sector(bytes: 4096)
-    for n in 0..<UInt64(Self.runs) {
+    for n in 0..<UInt64(max(2, Self.runs)) {
       let seed = Self.seed &+ 1000 &+ n
-      let w = try run(durability, killing: n % 2 == 0, seed: seed, steps: 40)
+      let w = try run(
+        durability, killing: n % 3 == 0, seed: seed, steps: CrashTests.isOptimized ? 40 : 20, failsSyncs: n % 3 == 1)
       var random = SplitMix64(seed: seed)
-      for _ in 0..<(CrashTests.isOptimized ? 60 : 12) {
+      for _ in 0..<(CrashTests.isOptimized ? 60 : 4) {
         let point = random.below(w.point + 1)
         for image in w.shared.disk.crashImages(at: point, limit: 6, tearing: tearing, seed: random.next()) {
           let device = MemoryDevice(copying: image.bytes, lock: ThreadLock())

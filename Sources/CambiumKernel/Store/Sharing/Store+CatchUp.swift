@@ -11,7 +11,9 @@ extension Store {
     let mark = share.mark
     lock.unlock()
     if !share.mustReload, mark.isCertain || !holdingTurn, try isUnchanged(since: mark) { return }
+    var rounds = 0
     while true {
+      rounds += 1
       // In this order: whoever publishes anything after the second line, or appends after the third, has changed by then
       // what the first one saw.
       let seen = try readMark(at: logTail)
@@ -21,7 +23,10 @@ extension Store {
         try reload(share, holdingTurn: holdingTurn)
         continue
       }
-      if try followLog(share) { continue }
+      let isFollowed = try followLog(share)
+      // Who does not have the turn may be outrun by those that commit: then a while ago is new enough.
+      if isFollowed, holdingTurn || share.mustReload || rounds < Store.mostRounds { continue }
+      if isFollowed { return noteMark(LogEndMark()) }
       lock.lock()
       share.mark = LogEndMark(
         address: seen == 0 ? 0 : logTail, number: seen, publication: superblock.publication, isCertain: holdingTurn)
@@ -35,6 +40,8 @@ extension Store {
       return
     }
   }
+
+  private static let mostRounds = 16
 
   // MARK: The mark
 

@@ -41,12 +41,19 @@ extension Store {
       loaded = try Store.load(
         on: device, environment: environment, options: small, use: .following)
     } else {
-      loaded = try Store.loadBesideOthers(on: device, environment: environment, options: small) {
-        (generation) throws(StoreError) in
+      do throws(StoreError) {
+        loaded = try Store.loadBesideOthers(on: device, environment: environment, options: small) {
+          (generation) throws(StoreError) in
+          lock.lock()
+          let isPinned = pinShared(generation)
+          lock.unlock()
+          guard isPinned else { throw .device(operation: .lock, offset: 0, code: 0) }
+        }
+      } catch {
         lock.lock()
-        let isPinned = pinShared(generation)
+        unlockIdlePins(share, but: nil)
         lock.unlock()
-        guard isPinned else { throw .device(operation: .lock, offset: 0, code: 0) }
+        throw error
       }
     }
     let fresh = loaded.store
