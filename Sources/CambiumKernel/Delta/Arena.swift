@@ -10,21 +10,40 @@ struct Arena: ~Copyable {
   deinit { for chunk in chunks { chunk.deallocate() } }
 
   /// `count` bytes, aligned to 8.
+  @inline(__always)
   mutating func allocate(_ count: Int) -> UnsafeMutableRawPointer {
-    let size = roundUp(count, to: 8)
+    let size = (count &+ 7) & ~7
     if size <= left, let p = next {
       next = p + size
-      left -= size
+      left &-= size
       return p
     }
+    return allocateChunk(size)
+  }
+
+  /// `count` bytes that begin with a cache line.
+  mutating func allocateLines(_ count: Int) -> UnsafeMutableRawPointer {
+    let line = 64
+    if let p = next {
+      let off = Int(bitPattern: p) & (line - 1)
+      if off != 0, line - off <= left {
+        next = p + (line - off)
+        left -= line - off
+      }
+    }
+    return allocate(roundUp(count, to: line))
+  }
+
+  @inline(never)
+  private mutating func allocateChunk(_ size: Int) -> UnsafeMutableRawPointer {
     if size > chunkSize / 4 {
       // A large piece gets a chunk of its own, and the current chunk goes on being used.
-      let chunk = UnsafeMutableRawPointer.allocate(byteCount: size, alignment: 8)
+      let chunk = UnsafeMutableRawPointer.allocate(byteCount: size, alignment: 64)
       chunks.append(chunk)
       bytes += size
       return chunk
     }
-    let chunk = UnsafeMutableRawPointer.allocate(byteCount: chunkSize, alignment: 8)
+    let chunk = UnsafeMutableRawPointer.allocate(byteCount: chunkSize, alignment: 64)
     chunks.append(chunk)
     bytes += chunkSize
     next = chunk + size

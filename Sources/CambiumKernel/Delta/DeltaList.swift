@@ -1,15 +1,23 @@
 import Synchronization
 
-/// The changes to one tree since a checkpoint: a skip list ordered by key, and for one key from the newest change to the
-/// oldest. One writer at a time; readers need no lock and see, of each key, the newest change up to their sequence.
+/// The changes to one tree since a checkpoint, ordered by key: a B+tree in memory, and for one key a chain from the newest
+/// change to the oldest. One writer at a time; readers need no lock and see, of each key, the newest change up to their
+/// sequence.
 ///
-///      0        8      12     16        24        32        40         48                 ...
-///     +--------+------+------+---------+---------+---------+----------+------------------+----------------+
-///     | next   | tree | kind | newest  | created | dropped | newest   | first, per level | last, per      |
-///     | bucket |      |      | count   | (event) | (event) | counter  | (Atomic words)   | level (writer) |
-///     +--------+------+------+---------+---------+---------+----------+------------------+----------------+
+///      0        8      12     16        24        32        40         48      56        64       72
+///     +--------+------+------+---------+---------+---------+----------+-------+---------+--------+
+///     | next   | tree | kind | newest  | created | dropped | newest   | root  | last    | finger |
+///     | bucket |      |      | count   | (event) | (event) | counter  |       | leaf    | (leaf) |
+///     +--------+------+------+---------+---------+---------+----------+-------+---------+--------+
+///                            | Atomic words                                   | for the writer
+///
+/// Nothing that a reader may stand on is changed under it. Leaves and inner nodes are only added to (see ``DeltaOrder``).
+/// One that is full is replaced by two new ones and stays as it is, for readers that are in it: whatever was in it when
+/// they came is all that they may see, and where it leads on to was, at that time, complete as well. Keys are never taken
+/// out. The new ones become known from right to left: first the right one, by its separator; until the left one takes
+/// the old one's place, a reader finds in the old one what it does not find in the right one.
 struct DeltaList {
-  static let size = 48 + 2 * DeltaNode.tallest * 8
+  static let size = 72
 
   let p: UnsafeMutableRawPointer
 
@@ -32,12 +40,19 @@ struct DeltaList {
       }
     return (p + offset).assumingMemoryBound(to: Atomic<UInt>.self)
   }
-  @inline(__always)
-  private func first(_ level: Int) -> UnsafeMutablePointer<Atomic<UInt>> {
-    (p + 48 + level &* 8).assumingMemoryBound(to: Atomic<UInt>.self)
+  @inline(__always) private var root: UnsafeMutablePointer<Atomic<UInt>> {
+    (p + 48).assumingMemoryBound(to: Atomic<UInt>.self)
+  }
+  @inline(__always) private var lastLeaf: DeltaLeaf? {
+    DeltaLeaf(word: UnsafeRawPointer(p).load(fromByteOffset: 56, as: UInt.self))
+  }
+  private func setLastLeaf(_ leaf: DeltaLeaf) { p.storeBytes(of: leaf.word, toByteOffset: 56, as: UInt.self) }
+  /// The leaf that the writer looked into last.
+  @inline(__always) private var finger: DeltaLeaf? {
+    DeltaLeaf(word: UnsafeRawPointer(p).load(fromByteOffset: 64, as: UInt.self))
   }
   @inline(__always)
-  private func lastSlot(_ level: Int) -> Int { 48 + DeltaNode.tallest * 8 + level &* 8 }
+  private func setFinger(_ leaf: DeltaLeaf) { p.storeBytes(of: leaf.word, toByteOffset: 64, as: UInt.self) }
 
   static func initialize(_ p: UnsafeMutableRawPointer, tree: TreeID, kind: TreeKind, next: UInt) -> DeltaList {
     p.zero(size)
@@ -46,126 +61,307 @@ struct DeltaList {
     p.storeBytes(of: kind.rawValue, toByteOffset: 12, as: UInt8.self)
     let list = DeltaList(p: p)
     for kind in [DeltaEvent.Kind.count, .created, .dropped, .counter] { list.events(kind).initialize(to: Atomic(0)) }
-    for level in 0..<DeltaNode.tallest { list.first(level).initialize(to: Atomic(0)) }
+    list.root.initialize(to: Atomic(0))
     return list
   }
 
-  var firstNode: DeltaNode? {
-    UnsafeMutableRawPointer(bitPattern: first(0).pointee.load(ordering: .acquiring)).map(DeltaNode.init(p:))
-  }
+  // MARK: Reading
 
-  /// The last node; for the writer only.
-  var lastNode: DeltaNode? {
-    UnsafeMutableRawPointer(bitPattern: UnsafeRawPointer(p).load(fromByteOffset: lastSlot(0), as: UInt.self))
-      .map(DeltaNode.init(p:))
-  }
+  /// A place in the list: a key with all its changes. It stays good while the list is written to, and does not see keys
+  /// that were added to its leaf since.
+  struct Place {
+    fileprivate var leaf: DeltaLeaf
+    fileprivate var order: DeltaOrder
+    fileprivate var rank: Int
 
-  /// The first node whose key is not less than `key`.
-  func lowerBound(_ key: TreeKey) -> DeltaNode? {
-    var level = DeltaNode.tallest - 1
-    var before: DeltaNode?
-    var after: DeltaNode?
-    while true {
-      let link = before.map { $0.link(level) } ?? first(level)
-      let next = UnsafeMutableRawPointer(bitPattern: link.pointee.load(ordering: .acquiring)).map(DeltaNode.init(p:))
-      if let node = next, node.p != after?.p, TreeKey.compare(node.key, key) < 0 {
-        before = node
-      } else {
-        if level == 0 { return next }
-        after = next
-        level &-= 1
-      }
+    /// The newest change of the key.
+    @inline(__always) var newest: DeltaNode? { leaf.node(order.slot(rank)) }
+
+    /// To the next key; answers whether there is one.
+    @inline(__always)
+    mutating func next() -> Bool {
+      rank &+= 1
+      return rank < order.count || nextLeaf()
+    }
+
+    @inline(never)
+    fileprivate mutating func nextLeaf() -> Bool {
+      guard let next = DeltaLeaf(word: leaf.next.pointee.load(ordering: .acquiring)) else { return false }
+      leaf = next
+      order = DeltaOrder(word: next.order.pointee.load(ordering: .acquiring))
+      rank = 0
+      return order.count > 0
+    }
+
+    /// To the key before, if that is in the same leaf.
+    @inline(__always)
+    mutating func previousInLeaf() -> Bool {
+      if rank == 0 { return false }
+      rank &-= 1
+      return true
     }
   }
 
-  /// The last node whose key is less than `key` (any version of that key); nil if there is none. With nil for `key`, the
-  /// last node of all.
-  func lastBefore(_ key: TreeKey?) -> DeltaNode? {
-    var level = DeltaNode.tallest - 1
-    var before: DeltaNode?
-    while true {
-      let link = before.map { $0.link(level) } ?? first(level)
-      if let next = UnsafeMutableRawPointer(bitPattern: link.pointee.load(ordering: .acquiring)).map(
-        DeltaNode.init(p:)),
-        key.map({ TreeKey.compare(next.key, $0) < 0 }) ?? true
-      {
-        before = next
-      } else {
-        if level == 0 { return before }
-        level &-= 1
-      }
+  /// The leaf that `key` belongs to.
+  @inline(__always)
+  private func leaf(_ key: TreeKey, strictly: Bool = false) -> DeltaLeaf? {
+    var word = root.pointee.load(ordering: .acquiring)
+    while let inner = DeltaInner(word: word) {
+      let order = DeltaOrder(word: inner.order.pointee.load(ordering: .acquiring))
+      let rank = inner.rank(key, order, strictly: strictly)
+      word = inner.child(inner.slot(ofChild: rank, order)).pointee.load(ordering: .acquiring)
     }
+    return DeltaLeaf(word: word)
+  }
+
+  /// The first key.
+  func first() -> Place? {
+    var word = root.pointee.load(ordering: .acquiring)
+    while let inner = DeltaInner(word: word) { word = inner.child(-1).pointee.load(ordering: .acquiring) }
+    guard let leaf = DeltaLeaf(word: word) else { return nil }
+    let order = DeltaOrder(word: leaf.order.pointee.load(ordering: .acquiring))
+    return order.count > 0 ? Place(leaf: leaf, order: order, rank: 0) : nil
+  }
+
+  /// The first key that is not less than `key`.
+  @inline(__always)
+  func lowerBound(_ key: TreeKey) -> Place? {
+    guard let leaf = leaf(key) else { return nil }
+    let order = DeltaOrder(word: leaf.order.pointee.load(ordering: .acquiring))
+    let rank = leaf.lowerBound(key, order).rank
+    var place = Place(leaf: leaf, order: order, rank: rank)
+    if rank == order.count, !place.nextLeaf() { return nil }
+    return place
+  }
+
+  /// The last key that is less than `key`; nil if there is none. With nil for `key`, the last key of all.
+  func lastBefore(_ key: TreeKey?) -> Place? {
+    guard let key else {
+      var word = root.pointee.load(ordering: .acquiring)
+      while let inner = DeltaInner(word: word) {
+        let order = DeltaOrder(word: inner.order.pointee.load(ordering: .acquiring))
+        word = inner.child(inner.slot(ofChild: order.count, order)).pointee.load(ordering: .acquiring)
+      }
+      guard let leaf = DeltaLeaf(word: word) else { return nil }
+      let order = DeltaOrder(word: leaf.order.pointee.load(ordering: .acquiring))
+      return order.count > 0 ? Place(leaf: leaf, order: order, rank: order.count - 1) : nil
+    }
+    // The separator on the left of the leaf is less than the key, and in the leaf.
+    guard let leaf = leaf(key, strictly: true) else { return nil }
+    let order = DeltaOrder(word: leaf.order.pointee.load(ordering: .acquiring))
+    let rank = leaf.lowerBound(key, order).rank
+    return rank > 0 ? Place(leaf: leaf, order: order, rank: rank - 1) : nil
   }
 
   /// The newest change of `key` in (`after`, `upTo`].
   @inline(__always)
   func find(_ key: TreeKey, after: UInt64, upTo: UInt64) -> DeltaNode? {
-    var node = lowerBound(key)
-    while let n = node, TreeKey.compare(n.key, key) == 0 {
+    guard let leaf = leaf(key) else { return nil }
+    let order = DeltaOrder(word: leaf.order.pointee.load(ordering: .acquiring))
+    let (rank, isEqual) = leaf.lowerBound(key, order)
+    if !isEqual { return nil }
+    return Self.visible(leaf.node(order.slot(rank)), after: after, upTo: upTo)
+  }
+
+  /// Of a key's changes, the newest one in (`after`, `upTo`].
+  @inline(__always)
+  static func visible(_ newest: DeltaNode?, after: UInt64, upTo: UInt64) -> DeltaNode? {
+    var node = newest
+    while let n = node {
       let s = n.sequence
       if s <= upTo { return s > after ? n : nil }
-      node = n.next(0)
+      node = n.older
     }
     return nil
   }
 
-  /// Links `node` in: before older changes of the same key. For the writer only.
-  func insert(_ node: DeltaNode) {
-    let key = node.key
-    if lastNode.map({ TreeKey.compare($0.key, key) < 0 }) ?? true {
-      // Growing keys, the usual case of new rows: behind everything.
-      append(node)
+  // MARK: Writing
+
+  /// Where a change of a key belongs: its leaf, its rank there, and whether the key is in the list already.
+  struct WritePlace {
+    fileprivate var leaf: DeltaLeaf?
+    fileprivate var order = DeltaOrder(word: 0)
+    fileprivate var rank = 0
+    fileprivate var isEqual = false
+
+    /// The newest change of the key, if it has one.
+    @inline(__always) var newest: DeltaNode? { isEqual ? leaf?.node(order.slot(rank)) : nil }
+  }
+
+  /// Looks for where `key` belongs; good until the next change is added. For the writer only. Keys behind the last one, and
+  /// those that fall into the same leaf as the one before, are found without a descent.
+  @inline(__always)
+  func locate(_ key: TreeKey) -> WritePlace {
+    if let last = lastLeaf, let place = Self.place(key, inside: last) { return place }
+    if let near = finger, let place = Self.place(key, inside: near) { return place }
+    guard let leaf = leaf(key) else { return WritePlace() }
+    setFinger(leaf)
+    let order = DeltaOrder(word: leaf.order.pointee.load(ordering: .relaxed))
+    let (rank, isEqual) = leaf.lowerBound(key, order)
+    return WritePlace(leaf: leaf, order: order, rank: rank, isEqual: isEqual)
+  }
+
+  /// The place of `key` if it lies behind the first key of `leaf` and before that of the next one.
+  @inline(__always)
+  private static func place(_ key: TreeKey, inside leaf: DeltaLeaf) -> WritePlace? {
+    let order = DeltaOrder(word: leaf.order.pointee.load(ordering: .relaxed))
+    if key.head < leaf.head(order.slot(0)) { return nil }
+    let next = DeltaLeaf(word: leaf.next.pointee.load(ordering: .relaxed))
+    var nextSlot = 0
+    if let next {
+      nextSlot = DeltaOrder(word: next.order.pointee.load(ordering: .relaxed)).slot(0)
+      if key.head > next.head(nextSlot) { return nil }
+    }
+    let (rank, isEqual) = leaf.lowerBound(key, order)
+    if rank == 0 { return nil }
+    if rank == order.count, let first = next?.node(nextSlot), TreeKey.compare(key, first.key) >= 0 { return nil }
+    return WritePlace(leaf: leaf, order: order, rank: rank, isEqual: isEqual)
+  }
+
+  /// Adds `node` where its key belongs: before older changes of the same key. For the writer only.
+  @inline(__always)
+  func insert(_ node: DeltaNode, _ arena: inout Arena) { insert(node, at: locate(node.key), &arena) }
+
+  /// The same when the place is known.
+  @inline(__always)
+  func insert(_ node: DeltaNode, at place: WritePlace, _ arena: inout Arena) {
+    guard let leaf = place.leaf else {
+      let leaf = DeltaLeaf.initialize(arena.allocateLines(DeltaLeaf.size))
+      leaf.fill(0, head: node.head, change: UInt(bitPattern: node.p))
+      leaf.order.pointee.store(DeltaOrder.straight(1).word, ordering: .relaxed)
+      setLastLeaf(leaf)
+      setFinger(leaf)
+      root.pointee.store(leaf.word, ordering: .releasing)
       return
     }
-    withUnsafeTemporaryAllocation(of: UnsafeMutablePointer<Atomic<UInt>>.self, capacity: DeltaNode.tallest) { links in
-      var level = DeltaNode.tallest - 1
-      var before: DeltaNode?
-      while true {
-        let link = before.map { $0.link(level) } ?? first(level)
-        let raw = link.pointee.load(ordering: .relaxed)
-        if let next = UnsafeMutableRawPointer(bitPattern: raw).map(DeltaNode.init(p:)),
-          TreeKey.compare(next.key, key) < 0
-        {
-          before = next
-          continue
-        }
-        if level < node.height {
-          node.link(level).pointee.store(raw, ordering: .relaxed)
-          links.initializeElement(at: level, to: link)
-          if raw == 0 { p.storeBytes(of: UInt(bitPattern: node.p), toByteOffset: lastSlot(level), as: UInt.self) }
-        }
-        if level == 0 { break }
-        level -= 1
+    if place.isEqual {
+      let change = leaf.change(place.order.slot(place.rank))
+      if let older = DeltaNode(word: change.pointee.load(ordering: .relaxed)) { node.setOlder(older) }
+      change.pointee.store(UInt(bitPattern: node.p), ordering: .releasing)
+      return
+    }
+    let count = place.order.count
+    if count < DeltaOrder.room {
+      leaf.fill(count, head: node.head, change: UInt(bitPattern: node.p))
+      leaf.order.pointee.store(place.order.adding(at: place.rank).word, ordering: .releasing)
+      return
+    }
+    split(leaf, place.order, place.rank, node, &arena)
+  }
+
+  @inline(never)
+  private func split(
+    _ leaf: DeltaLeaf, _ order: DeltaOrder, _ rank: Int, _ node: DeltaNode, _ arena: inout Arena
+  ) {
+    let following = DeltaLeaf(word: leaf.next.pointee.load(ordering: .relaxed))
+    let right = DeltaLeaf.initialize(arena.allocateLines(DeltaLeaf.size))
+    right.next.pointee.store(following?.word ?? 0, ordering: .relaxed)
+    let room = DeltaOrder.room
+    if rank == room {
+      // Growing keys, those of new rows or those of one value of an index: full leaves are what is wanted.
+      right.fill(0, head: node.head, change: UInt(bitPattern: node.p))
+      right.order.pointee.store(DeltaOrder.straight(1).word, ordering: .relaxed)
+      right.setBefore(leaf)
+      following?.setBefore(right)
+      if following == nil { setLastLeaf(right) }
+      setFinger(right)
+      leaf.next.pointee.store(right.word, ordering: .releasing)
+      grow(leaf.word, leaf.word, separator: node, right.word, &arena)
+      return
+    }
+    let left = DeltaLeaf.initialize(arena.allocateLines(DeltaLeaf.size))
+    let middle = (room + 1) / 2
+    var separator = node
+    for i in 0...room {
+      // The entries with the new one among them.
+      let from = i == rank ? -1 : order.slot(i < rank ? i : i - 1)
+      let head = from < 0 ? node.head : leaf.head(from)
+      let change = from < 0 ? UInt(bitPattern: node.p) : leaf.change(from).pointee.load(ordering: .relaxed)
+      if i < middle {
+        left.fill(i, head: head, change: change)
+      } else {
+        right.fill(i - middle, head: head, change: change)
+        if i == middle, let first = DeltaNode(word: change) { separator = first }
       }
-      // Only now: a reader that comes to the node on one level goes on from it on those below.
-      for level in 0..<node.height { links[level].pointee.store(UInt(bitPattern: node.p), ordering: .releasing) }
     }
+    left.order.pointee.store(DeltaOrder.straight(middle).word, ordering: .relaxed)
+    right.order.pointee.store(DeltaOrder.straight(room + 1 - middle).word, ordering: .relaxed)
+    let before = leaf.before
+    left.setBefore(before)
+    left.next.pointee.store(right.word, ordering: .relaxed)
+    right.setBefore(left)
+    following?.setBefore(right)
+    if following == nil { setLastLeaf(right) }
+    setFinger(rank < middle ? left : right)
+    grow(leaf.word, left.word, separator: separator, right.word, &arena)
+    before?.next.pointee.store(left.word, ordering: .releasing)
   }
 
-  private func append(_ node: DeltaNode) {
-    for level in 0..<node.height {
-      let last = UnsafeRawPointer(p).load(fromByteOffset: lastSlot(level), as: UInt.self)
-      let link = UnsafeMutableRawPointer(bitPattern: last).map { DeltaNode(p: $0).link(level) } ?? first(level)
-      link.pointee.store(UInt(bitPattern: node.p), ordering: .releasing)
-      p.storeBytes(of: UInt(bitPattern: node.p), toByteOffset: lastSlot(level), as: UInt.self)
+  /// Puts `left` in the place of `old` (they may be the same), and `right` behind it. Recursion ends at the root.
+  private func grow(
+    _ old: UInt, _ left: UInt, separator: DeltaNode, _ right: UInt, _ arena: inout Arena
+  ) {
+    guard let (parent, rank) = parent(of: old, separator.key) else {
+      let top = DeltaInner.initialize(arena.allocateLines(DeltaInner.size), leftmost: left)
+      top.fill(0, head: separator.head, separator: UInt(bitPattern: separator.p), child: right)
+      top.order.pointee.store(DeltaOrder.straight(1).word, ordering: .relaxed)
+      root.pointee.store(top.word, ordering: .releasing)
+      return
     }
+    let order = DeltaOrder(word: parent.order.pointee.load(ordering: .relaxed))
+    let count = order.count
+    let oldChild = parent.child(parent.slot(ofChild: rank, order))
+    let room = DeltaOrder.room
+    if count < room {
+      parent.fill(count, head: separator.head, separator: UInt(bitPattern: separator.p), child: right)
+      // The right one first: until the left one is in place, the old one holds what is in both.
+      parent.order.pointee.store(order.adding(at: rank).word, ordering: .releasing)
+      if left != old { oldChild.pointee.store(left, ordering: .releasing) }
+      return
+    }
+    if rank == room {
+      let sibling = DeltaInner.initialize(arena.allocateLines(DeltaInner.size), leftmost: right)
+      grow(parent.word, parent.word, separator: separator, sibling.word, &arena)
+      if left != old { oldChild.pointee.store(left, ordering: .releasing) }
+      return
+    }
+    // The separators with the new one among them; the middle one goes up.
+    let middle = room / 2
+    let low = DeltaInner.initialize(
+      arena.allocateLines(DeltaInner.size),
+      leftmost: rank == 0 ? left : parent.child(-1).pointee.load(ordering: .relaxed))
+    var high: DeltaInner?
+    var up = separator
+    for i in 0...room {
+      let from = i == rank ? -1 : order.slot(i < rank ? i : i - 1)
+      let between = from < 0 ? separator : parent.separator(from) ?? separator
+      var child = from < 0 ? right : parent.child(from).pointee.load(ordering: .relaxed)
+      // The child before the new separator.
+      if from >= 0, i == rank - 1 { child = left }
+      if i < middle {
+        low.fill(i, head: between.head, separator: UInt(bitPattern: between.p), child: child)
+      } else if i == middle {
+        up = between
+        high = DeltaInner.initialize(arena.allocateLines(DeltaInner.size), leftmost: child)
+      } else {
+        high?.fill(i - middle - 1, head: between.head, separator: UInt(bitPattern: between.p), child: child)
+      }
+    }
+    low.order.pointee.store(DeltaOrder.straight(middle).word, ordering: .relaxed)
+    guard let high else { return }
+    high.order.pointee.store(DeltaOrder.straight(room - middle).word, ordering: .relaxed)
+    grow(parent.word, low.word, separator: up, high.word, &arena)
   }
 
-  /// Links many nodes into an empty list, given in the order in which they were made. Sorting them first takes a fraction
-  /// of what finding the place of each would. For the writer, while no reader knows the list.
-  func link(_ nodes: [DeltaNode]) {
-    func precedes(_ a: Int, _ b: Int) -> Bool {
-      let order = TreeKey.compare(nodes[a].key, nodes[b].key)
-      // Of one key, the newest first.
-      return order != 0 ? order < 0 : a > b
+  /// The inner node that leads to `child`, in which `key` belongs, and the rank of the child in it; nil for the root.
+  private func parent(of child: UInt, _ key: TreeKey) -> (DeltaInner, rank: Int)? {
+    var word = root.pointee.load(ordering: .relaxed)
+    while let inner = DeltaInner(word: word), word != child {
+      let order = DeltaOrder(word: inner.order.pointee.load(ordering: .relaxed))
+      let rank = inner.rank(key, order)
+      word = inner.child(inner.slot(ofChild: rank, order)).pointee.load(ordering: .relaxed)
+      if word == child { return (inner, rank) }
     }
-    var order = Array(nodes.indices)
-    var isSorted = true
-    for i in order.indices.dropFirst() where !precedes(i - 1, i) {
-      isSorted = false
-      break
-    }
-    if !isSorted { order.sort(by: precedes) }
-    for i in order { append(nodes[i]) }
+    return nil
   }
 }

@@ -1,22 +1,29 @@
-import Synchronization
-
 /// One logical change in memory: a put or a delete of a key, with the sequence that made it.
 ///
-///      0          8          16         20         24   25      26     32
-///     +----------+----------+----------+----------+----+-------+------+------------------+-------+
-///     | sequence | key head | key      | value    | op | effect| tall | next, per level  | key,  |
-///     |          |          | count    | count    |    |       |      | (Atomic words)   | value |
-///     +----------+----------+----------+----------+----+-------+------+------------------+-------+
+///      0          8          16         20         24   25       32         40
+///     +----------+----------+----------+----------+----+--------+----------+-------+
+///     | sequence | key head | key      | value    | op | effect | older    | key,  |
+///     |          |          | count    | count    |    |        | (word)   | value |
+///     +----------+----------+----------+----------+----+--------+----------+-------+
 ///
-/// Nodes are written before they are linked, and only their links change afterwards (and the sequence of a node that no
-/// reader can see yet, when its transaction rolls back).
+/// `older` is the change of the same key before this one. Nodes are written before a list leads to them, and do not change
+/// afterwards (but for the sequence of a node that no reader can see yet, when its transaction rolls back).
 struct DeltaNode {
-  static let headerSize = 32
-  static let tallest = 14
+  static let headerSize = 40
   /// The sequence of a node that was rolled back: no view reaches so far.
   static let void = UInt64.max
 
   let p: UnsafeMutableRawPointer
+
+  @inline(__always)
+  init(p: UnsafeMutableRawPointer) { self.p = p }
+
+  /// The node at an address that a list holds; nil for none.
+  @inline(__always)
+  init?(word: UInt) {
+    guard let p = UnsafeMutableRawPointer(bitPattern: word) else { return nil }
+    self.p = p
+  }
 
   @inline(__always) var sequence: UInt64 { UnsafeRawPointer(p).load(as: UInt64.self) }
   @inline(__always) var head: UInt64 { UnsafeRawPointer(p).load(fromByteOffset: 8, as: UInt64.self) }
@@ -29,34 +36,29 @@ struct DeltaNode {
   @inline(__always) var op: DeltaOp { DeltaOp(rawValue: UnsafeRawPointer(p).u8(24)) ?? .delete }
   /// What the change did to the number of entries: 1, 0 or -1.
   @inline(__always) var effect: Int { Int(Int8(bitPattern: UnsafeRawPointer(p).u8(25))) }
-  @inline(__always) var height: Int { Int(UnsafeRawPointer(p).u8(26)) }
-  @inline(__always) private var keyStart: UnsafeRawPointer {
-    UnsafeRawPointer(p) + Self.headerSize + height &* MemoryLayout<UInt>.size
+  /// The change of the same key before this one.
+  @inline(__always) var older: DeltaNode? {
+    DeltaNode(word: UnsafeRawPointer(p).load(fromByteOffset: 32, as: UInt.self))
   }
+  @inline(__always) private var keyStart: UnsafeRawPointer { UnsafeRawPointer(p) + Self.headerSize }
   @inline(__always) var key: TreeKey { TreeKey(head: head, bytes: keyStart, count: keyCount) }
   @inline(__always) var value: UnsafeRawBufferPointer {
     UnsafeRawBufferPointer(start: keyStart + keyCount, count: valueCount)
   }
 
-  @inline(__always)
-  func link(_ level: Int) -> UnsafeMutablePointer<Atomic<UInt>> {
-    (p + Self.headerSize + level &* MemoryLayout<UInt>.size).assumingMemoryBound(to: Atomic<UInt>.self)
-  }
-
-  @inline(__always)
-  func next(_ level: Int) -> DeltaNode? {
-    UnsafeMutableRawPointer(bitPattern: link(level).pointee.load(ordering: .acquiring)).map(DeltaNode.init(p:))
-  }
-
   func makeVoid() { p.storeBytes(of: Self.void, as: UInt64.self) }
 
-  static func size(height: Int, keyCount: Int, valueCount: Int) -> Int {
-    headerSize + height * MemoryLayout<UInt>.size + keyCount + valueCount
-  }
+  /// Notes what comes before this change; only before a list leads to it.
+  @inline(__always)
+  func setOlder(_ node: DeltaNode) { p.storeBytes(of: UInt(bitPattern: node.p), toByteOffset: 32, as: UInt.self) }
 
+  @inline(__always)
+  static func size(keyCount: Int, valueCount: Int) -> Int { headerSize &+ keyCount &+ valueCount }
+
+  @inline(__always)
   static func initialize(
     _ p: UnsafeMutableRawPointer, sequence: UInt64, key: TreeKey, value: UnsafeRawBufferPointer, op: DeltaOp,
-    effect: Int, height: Int
+    effect: Int
   ) -> DeltaNode {
     p.storeBytes(of: sequence, as: UInt64.self)
     p.storeBytes(of: key.head, toByteOffset: 8, as: UInt64.self)
@@ -64,13 +66,10 @@ struct DeltaNode {
     p.storeBytes(of: UInt32(truncatingIfNeeded: value.count), toByteOffset: 20, as: UInt32.self)
     p.put(op.rawValue, 24)
     p.put(UInt8(bitPattern: Int8(truncatingIfNeeded: effect)), 25)
-    p.put(UInt8(truncatingIfNeeded: height), 26)
-    let node = DeltaNode(p: p)
-    for level in 0..<height { node.link(level).initialize(to: Atomic(0)) }
-    let start = headerSize + height * MemoryLayout<UInt>.size
-    p.put(key.buffer, start)
-    p.put(value, start + key.count)
-    return node
+    p.storeBytes(of: 0, toByteOffset: 32, as: UInt.self)
+    p.put(key.buffer, headerSize)
+    p.put(value, headerSize + key.count)
+    return DeltaNode(p: p)
   }
 }
 

@@ -33,7 +33,14 @@ struct TreeKey {
   @inline(__always)
   static func compare(_ a: TreeKey, _ b: TreeKey) -> Int {
     if a.head != b.head { return a.head < b.head ? -1 : 1 }
-    return compareBytes(a.bytes, a.count, b.bytes, b.count)
+    return compareBehindHead(a, b)
+  }
+
+  /// The order of two keys whose heads are equal.
+  @inline(__always)
+  static func compareBehindHead(_ a: TreeKey, _ b: TreeKey) -> Int {
+    if a.count <= 8 || b.count <= 8 { return a.count &- b.count }
+    return compareBytes(a.bytes + 8, a.count &- 8, b.bytes + 8, b.count &- 8)
   }
 }
 

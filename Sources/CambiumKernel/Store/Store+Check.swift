@@ -248,12 +248,10 @@ final class StoreChecker {
     for table in [generation.active, generation.frozen] {
       guard let table else { continue }
       for tree in table.trees {
-        var node = table.list(tree)?.firstNode
-        while let n = node {
+        table.list(tree)?.forEachChange { n in
           if n.op == .putStub, n.sequence != DeltaNode.void, let stub = LargeValueStub(n.value) {
             noteStub(stub, tree, 0)
           }
-          node = n.next(0)
         }
       }
     }

@@ -234,12 +234,10 @@ extension Store {
     if dropped {
       // Large values that only the deltas know of have to be freed as well.
       for list in [frozen, own] {
-        var node = list?.firstNode
-        while let n = node {
+        list?.forEachChange { n in
           if n.op == .putStub, n.sequence != DeltaNode.void, let stub = LargeValueStub(n.value) {
             c.context.freeValue(stub.id)
           }
-          node = n.next(0)
         }
       }
       if let state = c.trees[tree] { c.sweep = TreeSweep(tree: tree, state: state, context: c.context) }

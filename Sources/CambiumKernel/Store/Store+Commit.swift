@@ -205,20 +205,18 @@ extension WriteTransaction {
   /// What the transaction changes in `list` on the whole: for each key the last change, and whether the key is new.
   /// Keys that the transaction put and deleted again are passed over.
   func eachNetChange(_ list: DeltaList, _ body: (DeltaNode, Bool) -> Void) {
-    var node = list.firstNode
-    while let first = node {
+    list.forEachKey { first in
       var newest: DeltaNode?
       var sum = 0
-      var n: DeltaNode? = first
-      while let candidate = n, candidate.p == first.p || TreeKey.compare(candidate.key, first.key) == 0 {
+      var node: DeltaNode? = first
+      while let candidate = node {
         if candidate.sequence != DeltaNode.void {
           if newest == nil { newest = candidate }
           sum += candidate.effect
         }
-        n = candidate.next(0)
+        node = candidate.older
       }
       if let newest, newest.op != .delete || sum < 0 { body(newest, sum > 0) }
-      node = n
     }
   }
 }

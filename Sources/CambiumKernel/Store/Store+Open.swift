@@ -137,7 +137,9 @@ extension Store {
     for (id, t) in directory.trees { store.reserveEstimate.pages[id] = t.pages }
     var replayed: [TreeID: [DeltaNode]] = [:]
     for found in outcome.records { try store.replay(found, &replayed) }
-    for (tree, nodes) in replayed { generation.active.list(tree)?.link(nodes) }
+    for (tree, nodes) in replayed {
+      if let list = generation.active.list(tree) { generation.active.add(list, nodes) }
+    }
     store.visibleSequence = outcome.lastSequence
     store.appendedSequence = outcome.lastSequence
     store.durableSequence = outcome.durableSequence

@@ -39,11 +39,7 @@ extension WriteTransaction {
       journal = []
       var nodes: [DeltaNode] = []
       for tree in own.trees {
-        var node = own.list(tree)?.firstNode
-        while let n = node {
-          if n.sequence != DeltaNode.void { nodes.append(n) }
-          node = n.next(0)
-        }
+        own.list(tree)?.forEachChange { n in if n.sequence != DeltaNode.void { nodes.append(n) } }
       }
       journal = nodes.sorted { $0.sequence < $1.sequence }
     }

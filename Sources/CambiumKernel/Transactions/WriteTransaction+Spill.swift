@@ -83,10 +83,10 @@ extension WriteTransaction {
 extension DeltaList {
   /// Whether `node` belongs to this list: its key leads to it.
   func contains(_ node: DeltaNode) -> Bool {
-    var n = lowerBound(node.key)
-    while let candidate = n, TreeKey.compare(candidate.key, node.key) == 0 {
+    var n = find(node.key, after: 0, upTo: DeltaNode.void)
+    while let candidate = n {
       if candidate.p == node.p { return true }
-      n = candidate.next(0)
+      n = candidate.older
     }
     return false
   }

@@ -175,7 +175,9 @@ public final class WriteTransaction: TreeView {
     guard UInt64(value.count) <= Extents.maxValueBytes else {
       throw .valueTooLong(length: UInt64(value.count), limit: Extents.maxValueBytes)
     }
-    let isNew = try !contains(access, key)
+    let list = own.makeList(access.id, access.kind)
+    let place = list.locate(key)
+    let isNew = try !isPresent(access, key, place)
     if value.count > core.options.logValueLimit {
       let stub = try storeLargeValue(value)
       var bytes = ByteWriter()
@@ -183,23 +185,49 @@ public final class WriteTransaction: TreeView {
       bytes.u64(stub.length)
       bytes.bytes.withUnsafeBytes { note(access, key, $0, .putStub, effect: isNew ? 1 : 0) }
     } else {
-      note(access, key, value, .put, effect: isNew ? 1 : 0)
+      note(list, place, key, value, .put, effect: isNew ? 1 : 0)
     }
     try spillIfLarge()
   }
 
   private func delete(_ access: TreeAccess, _ key: TreeKey) throws(StoreError) -> Bool {
-    guard try contains(access, key) else { return false }
-    note(access, key, UnsafeRawBufferPointer(start: nil, count: 0), .delete, effect: -1)
+    // No list is made for a key that is not there.
+    let known = own.list(access.id)
+    var place = known?.locate(key) ?? DeltaList.WritePlace()
+    guard try isPresent(access, key, place) else { return false }
+    let list = known ?? own.makeList(access.id, access.kind)
+    if known == nil { place = list.locate(key) }
+    note(list, place, key, UnsafeRawBufferPointer(start: nil, count: 0), .delete, effect: -1)
     try spillIfLarge()
     return true
   }
 
+  /// Whether the transaction sees an entry for `key`, whose place among its own changes is known.
+  private func isPresent(
+    _ access: TreeAccess, _ key: TreeKey, _ place: DeltaList.WritePlace
+  ) throws(StoreError) -> Bool {
+    if let node = DeltaList.visible(place.newest, after: 0, upTo: access.ownUpTo) { return node.op != .delete }
+    if let node = access.committedChange(key) { return node.op != .delete }
+    if access.root.isNone { return false }
+    let slot = core.cache.slots.enter(hint)
+    defer { core.cache.slots.leave(slot) }
+    return try TreeDescent.find(
+      key, root: access.root, level: access.level, tree: access.id, kind: access.kind, core.cache) != nil
+  }
+
   func note(_ access: TreeAccess, _ key: TreeKey, _ value: UnsafeRawBufferPointer, _ op: DeltaOp, effect: Int) {
     let list = own.makeList(access.id, access.kind)
+    note(list, list.locate(key), key, value, op, effect: effect)
+  }
+
+  private func note(
+    _ list: DeltaList, _ place: DeltaList.WritePlace, _ key: TreeKey, _ value: UnsafeRawBufferPointer, _ op: DeltaOp,
+    effect: Int
+  ) {
     step += 1
-    journal.append(own.add(list, sequence: step, key: key, value: value, op: op, effect: effect))
-    if effect != 0 { figures[access.id, default: Figures(kind: access.kind)].count += Int64(effect) }
+    journal.append(
+      own.add(list, at: place, sequence: step, key: key, value: value, op: op, effect: effect))
+    if effect != 0 { figures[list.tree, default: Figures(kind: list.kind)].count += Int64(effect) }
   }
 
   // MARK: Large values
@@ -237,15 +265,16 @@ public final class WriteTransaction: TreeView {
     var ids: [UInt64] = []
     for tree in own.trees where tree != .extents {
       let isDropped = figures[tree]?.dropped ?? false
-      var node = own.list(tree)?.firstNode
-      var newest: DeltaNode?
-      while let n = node {
-        if let seen = newest, TreeKey.compare(seen.key, n.key) != 0 { newest = nil }
-        if n.sequence != DeltaNode.void {
-          if n.op == .putStub, newest != nil || isDropped, let stub = LargeValueStub(n.value) { ids.append(stub.id) }
-          if newest == nil { newest = n }
+      own.list(tree)?.forEachKey { first in
+        var isNewest = true
+        var node: DeltaNode? = first
+        while let n = node {
+          if n.sequence != DeltaNode.void {
+            if n.op == .putStub, !isNewest || isDropped, let stub = LargeValueStub(n.value) { ids.append(stub.id) }
+            isNewest = false
+          }
+          node = n.older
         }
-        node = n.next(0)
       }
     }
     var dropped: [Extent] = []

@@ -3,6 +3,7 @@ struct DeltaCursor {
   let list: DeltaList
   let after: UInt64
   let upTo: UInt64
+  private var place: DeltaList.Place?
   private(set) var node: DeltaNode?
 
   init(_ list: DeltaList, after: UInt64, upTo: UInt64) {
@@ -12,43 +13,87 @@ struct DeltaCursor {
   }
 
   @inline(__always)
-  private func isVisible(_ n: DeltaNode) -> Bool { n.sequence <= upTo && n.sequence > after }
-
-  private mutating func settleForward(_ start: DeltaNode?) {
-    var n = start
-    while let candidate = n, !isVisible(candidate) { n = candidate.next(0) }
-    node = n
-  }
-
-  mutating func seekFirst() { settleForward(list.firstNode) }
-
-  mutating func seek(_ key: TreeKey) { settleForward(list.lowerBound(key)) }
-
-  /// To the next key. Older visible changes of the present key are passed over; `superseded` is told of them.
-  mutating func next(_ superseded: (DeltaNode) -> Void = { _ in }) {
-    guard let current = node else { return }
-    var n = current.next(0)
-    while let candidate = n, TreeKey.compare(candidate.key, current.key) == 0 {
-      if isVisible(candidate) { superseded(candidate) }
-      n = candidate.next(0)
+  private mutating func settleForward(_ start: DeltaList.Place?) {
+    guard var at = start else {
+      node = nil
+      return
     }
-    settleForward(n)
-  }
-
-  mutating func seekBefore(_ key: TreeKey?) {
-    var last = list.lastBefore(key)
-    while let candidate = last {
-      if let visible = list.find(candidate.key, after: after, upTo: upTo) {
+    repeat {
+      if let visible = DeltaList.visible(at.newest, after: after, upTo: upTo) {
+        place = at
         node = visible
         return
       }
-      last = list.lastBefore(candidate.key)
+    } while at.next()
+    node = nil
+  }
+
+  private mutating func settleBackward(_ start: DeltaList.Place?) {
+    var next = start
+    while var at = next {
+      if let visible = DeltaList.visible(at.newest, after: after, upTo: upTo) {
+        place = at
+        node = visible
+        return
+      }
+      if at.previousInLeaf() { next = at } else { next = at.newest.flatMap { list.lastBefore($0.key) } }
     }
     node = nil
   }
 
-  mutating func previous() {
+  mutating func seekFirst() { settleForward(list.first()) }
+
+  @inline(__always)
+  mutating func seek(_ key: TreeKey) { settleForward(list.lowerBound(key)) }
+
+  /// To the next key.
+  @inline(__always)
+  mutating func next() {
+    guard node != nil, var at = place else { return }
+    if at.next() { settleForward(at) } else { node = nil }
+  }
+
+  /// To the next key; tells `superseded` of the older visible changes of the present key.
+  mutating func next(_ superseded: (DeltaNode) -> Void) {
     guard let current = node else { return }
-    seekBefore(current.key)
+    var older = current.older
+    while let n = older {
+      if n.sequence <= upTo, n.sequence > after { superseded(n) }
+      older = n.older
+    }
+    next()
+  }
+
+  mutating func seekBefore(_ key: TreeKey?) { settleBackward(list.lastBefore(key)) }
+
+  mutating func previous() {
+    guard node != nil, var at = place else { return }
+    if at.previousInLeaf() { settleBackward(at) } else { settleBackward(at.newest.flatMap { list.lastBefore($0.key) }) }
+  }
+}
+
+extension DeltaNode: Equatable {
+  static func == (a: DeltaNode, b: DeltaNode) -> Bool { a.p == b.p }
+}
+
+extension DeltaList {
+  /// Tells `body` the newest change of each key, in key order, whatever its sequence; the older ones hang on it.
+  @inline(__always)
+  func forEachKey(_ body: (DeltaNode) -> Void) {
+    guard var at = first() else { return }
+    repeat {
+      if let newest = at.newest { body(newest) }
+    } while at.next()
+  }
+
+  /// Tells `body` every change of every key.
+  func forEachChange(_ body: (DeltaNode) -> Void) {
+    forEachKey { newest in
+      var node: DeltaNode? = newest
+      while let n = node {
+        body(n)
+        node = n.older
+      }
+    }
   }
 }

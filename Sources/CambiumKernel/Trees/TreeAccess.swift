@@ -18,12 +18,13 @@ struct TreeAccess {
   /// The newest change of `key` that the view sees, if the deltas hold one.
   @inline(__always)
   func change(_ key: TreeKey) -> DeltaNode? {
-    // Behind the last of a transaction's own changes there is nothing to look for: the usual case of new rows.
-    if let list = own, let last = list.lastNode, TreeKey.compare(last.key, key) >= 0,
-      let node = list.find(key, after: 0, upTo: ownUpTo)
-    {
-      return node
-    }
+    if let list = own, let node = list.find(key, after: 0, upTo: ownUpTo) { return node }
+    return committedChange(key)
+  }
+
+  /// The newest change of `key` by a commit that the view sees, if the deltas hold one.
+  @inline(__always)
+  func committedChange(_ key: TreeKey) -> DeltaNode? {
     if let list = active, let node = list.find(key, after: after, upTo: upTo) { return node }
     if let list = frozen, let node = list.find(key, after: after, upTo: upTo) { return node }
     return nil
