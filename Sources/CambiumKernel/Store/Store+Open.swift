@@ -157,7 +157,9 @@ extension Store {
     if use == .following, let i = space.table.index(start: outcome.nextSegment), space.table[i].kind == .log {
       store.log.nextSegment = outcome.nextSegment
     }
-    for s in dead where s.address + UInt64(s.used) <= fileBytes { _ = space.table.insert(s) }
+    for s in dead where s.address + UInt64(s.used > 0 ? Int(s.used) : s.length) <= fileBytes {
+      _ = space.table.insert(s)
+    }
     store.superblockIsProven = false
     store.wholeSuperblockCopy = wholeCopies[0] ? 0 : 1
     return Loaded(
@@ -366,6 +368,8 @@ extension Store {
   private func replaySegment(
     _ start: UInt32, _ units: UInt32, _ used: UInt32, _ added: UInt32, _ malformed: StoreError
   ) throws(StoreError) {
+    // What is dead here may have been used again by another process, from the same unit on.
+    if share != nil, !start.addingReportingOverflow(units).overflow { dropDeadSegments(start..<(start + units)) }
     if let i = space.table.index(start: start) {
       let s = space.table[i]
       guard Verification.operationSegmentKind.holds(s.kind == .values),
@@ -377,7 +381,6 @@ extension Store {
       space.table[i].live += added
       return
     }
-    if share != nil, !start.addingReportingOverflow(units).overflow { dropDeadSegments(start..<(start + units)) }
     guard Verification.operationSegmentUnits.holds(units > 0 && units <= UInt32(SegmentTable.maxUnits)),
       Verification.operationSegmentStart.holds(start >= SegmentTable.firstUnit),
       Verification.operationSegmentUsed.holds(UInt64(used) <= UInt64(units) * UInt64(SegmentTable.unitSize)),

@@ -107,3 +107,34 @@ import Testing
     }
   }
 }
+
+extension SharedWorkloadTests {
+  /// A segment that is dead in one engine's table, and that another engine has found to be free and filled again from the
+  /// same unit on.
+  @Test func roomThatAnotherProcessUsesAgainIsNoDamage() throws {
+    let options = Self.options(.full)
+    let shared = SharedDisk()
+    try Store.create(on: shared.disk, environment: TestEnvironment(seed: 1), options: options).close()
+    let a = try Store.open(on: shared.open(), environment: TestEnvironment(seed: 2), options: options)
+    let b = try Store.open(on: shared.open(), environment: TestEnvironment(seed: 3), options: options)
+    var t = try a.beginWrite()
+    let tree = try t.createTree(.integer)
+    try t.commit()
+    var expected: [UInt64: [UInt8]] = [:]
+    for round in 0..<12 {
+      for n in 0..<UInt64(14) {
+        t = try a.beginWrite()
+        let value = [UInt8](repeating: UInt8(truncatingIfNeeded: round &+ Int(n)), count: 3000 + round)
+        try t.put(tree, n, value)
+        try t.commit()
+        expected[n] = value
+        let view = try b.snapshot()
+        for (key, value) in expected { #expect(try view.value(tree, key) == value) }
+      }
+      try a.checkpoint()
+    }
+    #expect(try b.check().problems.isEmpty)
+    try a.close()
+    try b.close()
+  }
+}

@@ -227,7 +227,7 @@ extension Store {
         segment: found.segment), &nodes)
     for (tree, made) in nodes {
       guard let list = current.active.list(tree) else { continue }
-      for node in made { list.insert(node) }
+      current.active.add(list, made)
     }
     lock.lock()
     appendedSequence = header.sequence
