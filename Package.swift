@@ -25,9 +25,12 @@ let package = Package(
       name: "CambiumKernelTests", dependencies: ["CambiumKernel", "CambiumTesting"],
       exclude: ["Golden/closed-1.store", "Golden/log-1.store"]),
     .testTarget(name: "CambiumEngineTests", dependencies: ["CambiumEngine", "CambiumTesting"]),
-    .testTarget(name: "CambiumSystemTests", dependencies: ["CambiumSystem", "CambiumTesting"]),
+    // A process of its own, for the tests of several processes.
+    .executableTarget(
+      name: "StoreWorker", dependencies: ["Cambium", "CambiumKernel", "CambiumSystem"], path: "Tests/StoreWorker"),
+    .testTarget(name: "CambiumSystemTests", dependencies: ["CambiumSystem", "CambiumTesting", "StoreWorker"]),
     .testTarget(name: "FlightLogTests", dependencies: ["FlightLog"]),
-    .testTarget(name: "CambiumTests", dependencies: ["Cambium", "CambiumTesting"]),
+    .testTarget(name: "CambiumTests", dependencies: ["Cambium", "CambiumTesting", "StoreWorker"]),
     .testTarget(
       name: "FuzzTests", dependencies: ["CambiumEngine", "CambiumKernel", "CambiumKernelTests", "CambiumTesting"],
       path: "Tests/Fuzz", exclude: ["Corpus", "Entry"]),

@@ -18,7 +18,9 @@ struct OpenedStore {
     var options = StoreOptions()
     options.isReadOnly = !forWriting
     do throws(StoreError) {
-      let device = try FileDevice(path: path, access: forWriting ? .readWrite : .readOnly)
+      // Applications may go on using it meanwhile.
+      let device = try FileDevice(
+        path: path, access: forWriting ? .readWrite : .readOnly, sharing: FileDevice.canShare ? .shared : .exclusive)
       kernel = try Store.open(on: device, environment: SystemEnvironment(), options: options)
     } catch { throw ToolError(error, path: path) }
   }

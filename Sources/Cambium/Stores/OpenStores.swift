@@ -19,16 +19,21 @@ enum OpenStores {
     -> EntityStore
   {
     let options = description.storeOptions
-    do { return try existing(path, options) } catch let error as StoreError {
+    let sharing: FileDevice.Sharing = description.isSharedBetweenProcesses ? .shared : .exclusive
+    do { return try existing(path, options, sharing) } catch let error as StoreError {
       guard error.meansNoSuchFile || error == .busy else { throw error }
       if error.meansNoSuchFile, options.isReadOnly { throw error }
     }
     let schema = try model()
     return try creating.locked {
-      do { return try existing(path, options) } catch let error as StoreError {
+      do { return try existing(path, options, sharing) } catch let error as StoreError {
         guard error.meansNoSuchFile else { throw error }
       }
-      return try create(path, options, schema)
+      do { return try create(path, options, sharing, schema) } catch let error as StoreError {
+        // Another process was faster.
+        guard error.meansFileExists else { throw error }
+        return try existing(path, options, sharing)
+      }
     }
   }
 
@@ -41,10 +46,12 @@ enum OpenStores {
     if let failure { throw failure }
   }
 
-  private static func existing(_ path: String, _ options: StoreOptions) throws -> EntityStore {
+  private static func existing(
+    _ path: String, _ options: StoreOptions, _ sharing: FileDevice.Sharing
+  ) throws -> EntityStore {
     var failure: EngineError?
     do {
-      return try registry.open(path: path, access: options.isReadOnly ? .readOnly : .readWrite) {
+      return try registry.open(path: path, access: options.isReadOnly ? .readOnly : .readWrite, sharing: sharing) {
         (device) throws(StoreError) in
         let kernel = try Store.open(on: device, environment: SystemEnvironment(), options: options)
         do throws(EngineError) { return try EntityStore.open(kernel) } catch {
@@ -58,21 +65,30 @@ enum OpenStores {
     }
   }
 
-  private static func create(_ path: String, _ options: StoreOptions, _ schema: Schema) throws -> EntityStore {
+  private static func create(
+    _ path: String, _ options: StoreOptions, _ sharing: FileDevice.Sharing, _ schema: Schema
+  ) throws -> EntityStore {
     var made: EntityStore?
     var failure: EngineError?
+    let device: FileDevice
     do {
-      let device = try FileDevice.create(at: path) { (device) throws(StoreError) in
+      device = try FileDevice.create(at: path) { (device) throws(StoreError) in
         let kernel = try Store.create(on: device, environment: SystemEnvironment(), options: options)
         do throws(EngineError) { made = try EntityStore.create(in: kernel, schema: schema) } catch {
           failure = error
           throw .misuse("the engine could not make the store")
         }
+        // The device belongs to one process as long as the file is made.
+        if sharing == .shared { try kernel.detach() }
       }
-      guard let made else { throw StoreError.misuse("the store was not made") }
-      return try registry.acquire(device.identity) { () throws(StoreError) in made }
     } catch {
       throw failure ?? error
     }
+    if sharing == .shared {
+      device.close()
+      return try existing(path, options, sharing)
+    }
+    guard let made else { throw StoreError.misuse("the store was not made") }
+    return try registry.acquire(device.identity) { () throws(StoreError) in made }
   }
 }

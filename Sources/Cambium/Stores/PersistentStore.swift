@@ -73,6 +73,23 @@ public final class PersistentStore: Sendable {
     }
   }
 
+  /// Gives up everything by which the store keeps other processes from anything, until ``resume()``: for systems that end
+  /// a process which is suspended with locks on a shared file. Waits for a save that is under way; reading and saving fail
+  /// meanwhile.
+  ///
+  /// - Throws: ``CambiumError`` if the store was closed or the file cannot be synced.
+  public func suspend() throws {
+    do { try engine.kernel.suspend() } catch { throw CambiumError(error) }
+  }
+
+  /// Takes a suspended store up again. What a context read before may have been overtaken by other processes: then
+  /// reading more of it fails until it is refreshed, saved or fetches anew.
+  ///
+  /// - Throws: ``CambiumError`` if another process has taken the file for itself meanwhile.
+  public func resume() throws {
+    do { try engine.kernel.resume() } catch { throw CambiumError(error) }
+  }
+
   private static let applicationKey = "application"
 
   /// The key of the store's UUID in ``metadata``.

@@ -1,4 +1,5 @@
 import CambiumKernel
+import CambiumSystem
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials
@@ -30,6 +31,10 @@ public final class PersistentStoreDescription: @unchecked Sendable {
   public var configuration: String?
   /// Whether the store may only be read.
   public var isReadOnly = false
+  /// Whether other processes may have the file open as well: one writes at a time, and all see what is saved. Without, and
+  /// where the platform has no locks for it (`FileDevice.canShare`), the file is this process's alone, and is refused to
+  /// others.
+  public var isSharedBetweenProcesses = FileDevice.canShare
   /// How durable saves are.
   public var durability = Durability.full
   /// Memory for pages, in bytes.

@@ -37,6 +37,8 @@ final class PageCache: @unchecked Sendable {
   /// back when these reads have ended. The table therefore never fills up.
   private var loose: [(epoch: UInt, frame: UnsafeMutableRawPointer)] = []
   private(set) var misses: UInt64 = 0
+  /// Whether other processes may have used the room of a page again that an old view asks for.
+  let mayBeOvertaken = Atomic<Bool>(false)
 
   init(device: any StorageDevice, pageSize: Int, bytes: Int, storeSeed: UInt64, lock: any StoreLock) {
     self.device = device
@@ -201,6 +203,7 @@ final class PageCache: @unchecked Sendable {
     do throws(StoreError) {
       let got = try device.read(at: ref.address, into: UnsafeMutableRawBufferPointer(start: content, count: length))
       guard Verification.pageEnd.holds(got == length) else {
+        if mayBeOvertaken.load(ordering: .relaxed) { throw .snapshotExpired }
         throw .corrupt(place: .page(tree: tree), offset: ref.address, detail: "the file ends before this page")
       }
       try check(UnsafeRawPointer(content), ref, tree: tree, level: level)
@@ -229,6 +232,7 @@ final class PageCache: @unchecked Sendable {
     let seed = PageRef.seed(store: storeSeed, location: ref.location)
     let sum = Checksum.of(UnsafeRawBufferPointer(start: p, count: ref.length), seed: seed)
     guard Verification.pageChecksum.holds(sum == ref.checksum) else {
+      if mayBeOvertaken.load(ordering: .relaxed) { throw .snapshotExpired }
       throw .corrupt(place: .page(tree: tree), offset: ref.address, detail: "page checksum does not match")
     }
     guard PageCheck.isSound(p, stored: ref.length) else {

@@ -90,7 +90,7 @@ final class DeltaTable: @unchecked Sendable {
     return node
   }
 
-  /// Adds many changes, given in the order in which they were made, to a list that has none. Sorting them first takes a
+  /// Adds many changes, given in the order in which they were made, all newer than those in the list. Sorting them first takes a
   /// fraction of what finding the place of each would. For the writer.
   func add(_ list: DeltaList, _ nodes: [DeltaNode]) {
     var order: [(head: UInt64, index: Int)] = []

@@ -25,6 +25,9 @@ extension StoreError: CustomStringConvertible {
     case .noSuchTree(let tree): return "there is no tree \(tree.rawValue)"
     case .wrongTreeKind(let tree): return "tree \(tree.rawValue) has the other kind of keys"
     case .snapshotExpired: return "the snapshot or retained commit is no longer there"
+    case .suspended: return "the store is suspended; resume it first"
+    case .forked:
+      return "the store was opened by the process that this one was forked from; open it anew in this process"
     case .misuse(let text): return "\(text)"
     }
   }

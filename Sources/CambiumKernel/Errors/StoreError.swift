@@ -34,6 +34,10 @@ public enum StoreError: Error, Equatable, Sendable {
   case wrongTreeKind(TreeID)
   /// A snapshot or retained commit is no longer there.
   case snapshotExpired
+  /// The store was suspended: ``Store/resume()`` it first.
+  case suspended
+  /// The store was opened by the process that this one was forked from.
+  case forked
   /// The caller did what the documentation rules out; `detail` says what.
   case misuse(StaticString)
 
@@ -45,7 +49,8 @@ public enum StoreError: Error, Equatable, Sendable {
     case (.reserveExhausted(let x), .reserveExhausted(let y)): return x == y
     case (.corrupt(let p, let x, _), .corrupt(let q, let y, _)): return p == q && x == y
     case (.notAStore, .notAStore), (.poisoned, .poisoned), (.closed, .closed), (.readOnly, .readOnly),
-      (.busy, .busy), (.snapshotExpired, .snapshotExpired):
+      (.busy, .busy), (.snapshotExpired, .snapshotExpired), (.suspended, .suspended),
+      (.forked, .forked):
       return true
     case (.unsupportedFormat(let v, let f), .unsupportedFormat(let w, let g)): return v == w && f == g
     case (.keyTooLong(let x, let l), .keyTooLong(let y, let m)): return x == y && l == m

@@ -60,6 +60,12 @@ final class FileSpace {
   /// Makes the file at least `least` units long, `wanted` if the device has the room, and a little more in a large file.
   private func grow(to wanted: UInt64, least: UInt64) throws(StoreError) {
     guard wanted < UInt64(UInt32.max) else { throw .deviceFull(bytes: 0) }
+    if device.locks != nil {
+      // Another process that was killed may have made the file longer than it said.
+      let there = try device.size() / UInt64(SegmentTable.unitSize)
+      if there > UInt64(table.fileUnits) { table.fileUnits = UInt32(clamping: there) }
+      if there >= wanted { return }
+    }
     let extra = min(UInt64(table.fileUnits) / 16, 64)
     for target in [wanted + extra, wanted, least] {
       do throws(StoreError) {

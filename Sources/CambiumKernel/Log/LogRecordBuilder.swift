@@ -40,10 +40,10 @@ final class LogRecordBuilder {
   var length: Int { state.pointee.count }
   var operations: Int { state.pointee.operations }
 
-  /// The record, with zeros behind it up to a multiple of 16.
-  func padded() -> UnsafeMutableRawPointer {
+  /// The record, with zeros behind it up to a multiple of 16, and room for `more` bytes behind these.
+  func padded(more: Int = 0) -> UnsafeMutableRawPointer {
     let count = state.pointee.count
-    reserve(16)
+    reserve(16 + more)
     (state.pointee.base + count).zero(roundUp(count, to: 16) - count)
     return state.pointee.base
   }

@@ -113,6 +113,8 @@ extension Store {
       if length > log.demand { log.demand = length }
       return false
     }
+    // Stores of other processes look there for the next record.
+    if address != log.position { try renewMark() }
     if movesOn {
       // The segment behind the next one has to be there before a record can name it.
       let behind = try prepareLogSegment()
@@ -120,7 +122,8 @@ extension Store {
       log.nextSegment = behind
       log.segmentEnd = UInt64(log.presentSegment + nextUnits) * UInt64(SegmentTable.unitSize)
     }
-    let p = recordBuilder.padded()
+    let written = stored + (logBatch == nil ? markLength(behind: address + UInt64(stored)) : 0)
+    let p = recordBuilder.padded(more: written - stored)
     lock.lock()
     let durable = durableSequence
     lock.unlock()
@@ -137,8 +140,9 @@ extension Store {
     let sum = LogRecordHeader.sum(
       UnsafeRawPointer(p), length: length, store: storeSeed, salt: log.salts[log.presentSegment] ?? 0, address: address)
     p.put(sum, 8)
+    let mark = written > stored ? putMark(p + stored) : 0
     do throws(StoreError) {
-      let bytes = UnsafeRawBufferPointer(start: p, count: stored)
+      let bytes = UnsafeRawBufferPointer(start: p, count: written)
       if let batch = logBatch {
         try batch.append(bytes, at: address, device)
       } else {
@@ -152,6 +156,7 @@ extension Store {
     log.length += UInt64(stored)
     log.position = address + UInt64(stored)
     log.lastChecksum = sum
+    if share != nil { if mark != 0 { noteMark(log.position, mark) } else { noteMark(LogEndMark()) } }
     counters.logBytes += UInt64(stored)
     return true
   }

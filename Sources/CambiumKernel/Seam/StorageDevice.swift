@@ -22,6 +22,14 @@ public protocol StorageDevice: AnyObject, Sendable {
   /// later cannot fail for want of room.
   func resize(to size: UInt64) throws(StoreError)
 
-  /// Gives up the device. Nothing else is called afterwards.
+  /// Gives up the device, and its locks. Nothing else is called afterwards.
   func close()
+
+  /// How the processes that share the device agree; nil if it is this store's alone.
+  var locks: (any StoreLocks)? { get }
+}
+
+extension StorageDevice {
+  /// The device is this store's alone.
+  public var locks: (any StoreLocks)? { nil }
 }

@@ -8,6 +8,14 @@ public protocol StoreEnvironment: AnyObject, Sendable {
 
   /// Milliseconds since 1970-01-01 00:00 UTC. Used for expiry dates and ages only, never for order.
   func nowMilliseconds() -> Int64
+
+  /// A number that a forked child does not share with its parent; 0 where there are no processes.
+  func processIdentifier() -> UInt64
+}
+
+extension StoreEnvironment {
+  /// There is one process.
+  public func processIdentifier() -> UInt64 { 0 }
 }
 
 /// A mutual exclusion lock with one condition. Not recursive.

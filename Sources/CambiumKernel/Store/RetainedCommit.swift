@@ -46,8 +46,8 @@ extension Store {
 
   /// The retained commits, the oldest first. Waits for the turn to write.
   public func retainedCommits() throws(StoreError) -> [RetainedCommit] {
-    if !options.isReadOnly { try takeTurn() }
-    defer { if !options.isReadOnly { endTurn() } }
+    try beginLooking()
+    defer { endLooking() }
     return retained.map { describe($0) }
   }
 
@@ -69,14 +69,17 @@ extension Store {
   ///
   /// - Throws: ``StoreError/snapshotExpired`` when there is no such commit; ``StoreError/corrupt(place:offset:detail:)``.
   public func snapshot(retained id: UInt64) throws(StoreError) -> Snapshot {
-    if !options.isReadOnly { try takeTurn() }
-    defer { if !options.isReadOnly { endTurn() } }
+    try beginLooking()
+    defer { endLooking() }
     guard let entry = retained.first(where: { $0.id == id }) else { throw .snapshotExpired }
     let (directory, _) = try Store.readDirectory(superblock, entry.directory, entry.directoryBytes, device)
     let generation = Generation(number: entry.publication, trees: directory.trees, active: DeltaTable(), frozen: nil)
     lock.lock()
     defer { lock.unlock() }
     if isClosed { throw .closed }
+    guard pinShared(entry.publication) else {
+      throw .device(operation: .lock, offset: StoreLockPlace.pin(entry.publication).lowerBound, code: 0)
+    }
     snapshotCounter &+= 1
     pins[entry.publication, default: 0] += 1
     return Snapshot(core: self, generation: generation, upTo: entry.sequence, hint: snapshotCounter)

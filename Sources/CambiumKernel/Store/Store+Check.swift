@@ -45,8 +45,8 @@ extension Store {
   ///
   /// - Throws: ``StoreError/closed`` and the like; damage is reported, not thrown.
   public func check() throws(StoreError) -> CheckReport {
-    if !options.isReadOnly { try takeTurn() }
-    defer { if !options.isReadOnly { endTurn() } }
+    try beginLooking()
+    defer { endLooking() }
     if checkpointUnderWay != nil { try finishCheckpoint() }
     let checker = StoreChecker(self)
     checker.run()

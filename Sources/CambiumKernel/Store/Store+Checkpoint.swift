@@ -35,6 +35,7 @@ extension Store {
       default: break
       }
     }
+    try finishPublishing()
     return checkpointUnderWay != nil
   }
 
@@ -61,8 +62,18 @@ extension Store {
       try finishCheckpoint()
       return
     }
+    // What is merged between turns is lost when another process has one.
+    if hasOtherWriters { return try finishCheckpoint() }
     var budget = options.logBytes <= 1 << 20 ? 64 : 16
     try stepCheckpoint(budget: &budget)
+    try finishPublishing()
+  }
+
+  /// If others share the file, a checkpoint that has come to publishing is published within the turn.
+  private func finishPublishing() throws(StoreError) {
+    guard share != nil, let checkpoint = checkpointUnderWay else { return }
+    if case .merging = checkpoint.phase { return }
+    try finishCheckpoint()
   }
 
   /// Freezes the active delta, unless a frozen one is still waiting, and begins to merge it.

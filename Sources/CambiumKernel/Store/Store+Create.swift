@@ -89,7 +89,13 @@ extension Store {
   ///
   /// - Throws: What the device throws; ``StoreError/poisoned`` if something failed before, so that commits at
   ///   ``Durability/normal`` may be lost. The store is closed all the same; the next opening recovers it.
-  public func close() throws(StoreError) {
+  public func close() throws(StoreError) { try close(keepingDevice: false) }
+
+  /// Closes the store as ``close()`` does, but leaves the device open, which is the caller's again: for filling a file
+  /// before it gets its name.
+  public func detach() throws(StoreError) { try close(keepingDevice: true) }
+
+  private func close(keepingDevice: Bool) throws(StoreError) {
     lock.lock()
     while turnTaken, !isClosed { lock.wait() }
     if isClosed {
@@ -106,10 +112,11 @@ extension Store {
       lock.wakeAll()
       lock.unlock()
       deviceGivenUp = true
-      device.close()
+      if !keepingDevice { device.close() } else if let share { share.locks.giveUp(StoreLockPlace.all) }
     }
     if options.isReadOnly { return }
     if poisoned { throw .poisoned }
+    if share != nil, try !enterToClose() { return }
     if !sessionBegun { return }
     try settleCheckpoints()
     if hasUnpublishedCommits {

@@ -3,7 +3,7 @@
 // has the table of cases and the argument.
 
 /// What the log changes, tree by tree.
-private struct Replay {
+struct Replay {
   struct Tree {
     let list: DeltaList
     var nodes: [DeltaNode] = []
@@ -35,13 +35,59 @@ private struct Replay {
 extension Store {
   /// Opens the store on `device`, recovering it if it was not closed.
   ///
-  /// Reads the superblock, the directory (36 bytes a segment) and the log; nothing else.
+  /// Reads the superblock, the directory (36 bytes a segment) and the log; nothing else. If other processes share the
+  /// device, waits for the turn to write, unless it is opened for reading only.
   ///
   /// - Throws: ``StoreError/notAStore``, ``StoreError/unsupportedFormat(version:features:)``,
-  ///   ``StoreError/corrupt(place:offset:detail:)``; what the device throws.
+  ///   ``StoreError/corrupt(place:offset:detail:)``; ``StoreError/busy`` if another process has the device for itself; what
+  ///   the device throws.
   public static func open(
     on device: any StorageDevice, environment: any StoreEnvironment, options: StoreOptions = StoreOptions()
   ) throws(StoreError) -> Store {
+    if let locks = device.locks {
+      return try openShared(on: device, locks: locks, environment: environment, options: options)
+    }
+    let loaded = try load(on: device, environment: environment, options: options, use: .opening)
+    let store = loaded.store
+    store.deviceGivenUp = false
+    loaded.adoptWriters(pages: store.pageWriter, values: store.valueWriter)
+    if !options.isReadOnly { try store.takeIntoUse(loaded) }
+    return store
+  }
+
+  /// What a store is loaded for.
+  enum LoadUse {
+    /// Nobody else has the file open, or writes to it.
+    case opening
+    /// Others go on with the log, which is whole up to the segment that was prepared last.
+    case following
+  }
+
+  /// A store as read from the file, and what was found on the way.
+  struct Loaded {
+    var store: Store
+    var outcome: LogScanner.Outcome
+    var scanner: LogScanner
+    var wholeCopies: [Bool]
+    var fileBytes: UInt64
+    var directory: Directory
+
+    /// Lets writers go on in the last segments.
+    func adoptWriters(pages: SegmentWriter, values: SegmentWriter) {
+      let table = store.space.table
+      for (kind, writer) in [(Segment.Kind.pages, pages), (.values, values)] {
+        guard let s = directory.segments.last(where: { $0.kind == kind }), let i = table.index(start: s.start),
+          table[i].dead == 0
+        else { continue }
+        writer.adopt(start: s.start)
+      }
+    }
+  }
+
+  /// Reads superblock, directory and log. The device is not the store's yet.
+  static func load(
+    on device: any StorageDevice, environment: any StoreEnvironment, options: StoreOptions, use: LoadUse
+  ) throws(StoreError) -> Loaded {
     let (superblock, wholeCopies) = try readSuperblock(device, readOnly: options.isReadOnly)
     let seed = superblock.storeSeed
     let (directory, directoryPages) = try readDirectory(
@@ -69,6 +115,8 @@ extension Store {
       retained[i].directoryBytes = superblock.directoryBytes
       retained[i].publication = superblock.generation
     }
+    // Whoever follows others learns from them what is used again, and keeps what they may still need.
+    let dead = device.locks == nil ? [] : space.table.segments.filter { $0.dead != 0 }
     space.table.removeAll { s in
       s.dead != 0 && !retained.contains { s.born <= $0.publication && $0.publication < s.dead }
     }
@@ -92,13 +140,15 @@ extension Store {
     // that of an earlier use of the room may stand there.
     var needed = Set(superblock.pieces.map { $0.segment })
     for found in outcome.records { needed.insert(found.segment) }
-    if superblock.isClean { needed.insert(outcome.nextSegment) }
+    if superblock.isClean || use == .following { needed.insert(outcome.nextSegment) }
     scanner.forget(allBut: needed)
     for s in scanner.segments {
       var segment = Segment(
         start: s.header.start, units: s.header.units, kind: .log, used: UInt32(clamping: s.bytes.count), born: 0)
       segment.used = UInt32(segment.length)
       let isAlone = space.table.insert(segment)
+      // What was prepared may have been lost with the power; see above.
+      if !isAlone, use == .following, s.header.start == outcome.nextSegment { continue }
       guard Verification.logSegmentOverlap.holds(isAlone) else {
         throw .corrupt(place: .log, offset: s.address, detail: "a log segment overlaps another segment")
       }
@@ -112,6 +162,7 @@ extension Store {
       device: device, environment: environment, options: options, superblock: superblock, space: space, cache: cache,
       log: LogWriter(), generation: generation, sequence: directory.sequence, directory: directory,
       directoryPages: directoryPages, nextValueID: directory.nextValueID, nextTree: directory.nextTree)
+    store.deviceGivenUp = true
     store.retained = retained
     for (id, t) in directory.trees { store.reserveEstimate.pages[id] = t.pages }
     var replayed = Replay()
@@ -134,33 +185,40 @@ extension Store {
       store.log.position = outcome.end
       store.log.segmentEnd = s.end
     }
-    for start in [directory.segments.last { $0.kind == .pages }, directory.segments.last { $0.kind == .values }] {
-      guard let s = start, let i = space.table.index(start: s.start), space.table[i].dead == 0 else { continue }
-      if s.kind == .pages { store.pageWriter.adopt(start: s.start) } else { store.valueWriter.adopt(start: s.start) }
+    if use == .following, let i = space.table.index(start: outcome.nextSegment), space.table[i].kind == .log {
+      store.log.nextSegment = outcome.nextSegment
+    }
+    for s in dead where s.address + UInt64(s.used > 0 ? Int(s.used) : s.length) <= fileBytes {
+      _ = space.table.insert(s)
     }
     store.superblockIsProven = false
     store.wholeSuperblockCopy = wholeCopies[0] ? 0 : 1
-    if options.isReadOnly { return store }
+    return Loaded(
+      store: store, outcome: outcome, scanner: scanner, wholeCopies: wholeCopies, fileBytes: fileBytes,
+      directory: directory)
+  }
+
+  /// Makes a store that was loaded one to write to.
+  func takeIntoUse(_ loaded: Loaded) throws(StoreError) {
     space.table.fileUnits = max(space.table.fileUnits, space.table.usedUnits)
     let length = UInt64(space.table.fileUnits) * UInt64(SegmentTable.unitSize)
-    if fileBytes < length {
-      try store.proveSuperblock()
+    if loaded.fileBytes < length {
+      try proveSuperblock()
       try device.resize(to: length)
     }
     if superblock.isClean {
       // A lost copy was torn by a power cut, or has rotted.
-      if !wholeCopies[0] || !wholeCopies[1] { try store.proveSuperblock() }
-      try store.resumeLog(outcome, scanner)
+      if !loaded.wholeCopies[0] || !loaded.wholeCopies[1] { try proveSuperblock() }
+      try resumeLog(loaded.outcome, loaded.scanner)
     } else {
-      try store.recoverForWriting(outcome, scanner)
+      try recoverForWriting(loaded.outcome, loaded.scanner)
     }
-    return store
   }
 
   // MARK: Superblock and directory
 
   /// The newest superblock, and which of its two copies are whole.
-  private static func readSuperblock(
+  static func readSuperblock(
     _ device: any StorageDevice, readOnly: Bool
   ) throws(StoreError) -> (Superblock, wholeCopies: [Bool]) {
     let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: Superblock.regionSize, alignment: 4096)
@@ -252,8 +310,9 @@ extension Store {
 
   // MARK: The log
 
-  /// Puts the changes of one record into the delta, those of keys into `replayed`: they are put into the lists when all are there.
-  private func replay(
+  /// Puts the changes of one record into the delta, those of keys into `replayed`: they are put into the lists when all are
+  /// there.
+  func replay(
     _ found: LogScanner.Found, _ replayed: inout Replay
   ) throws(StoreError) {
     let payload = UnsafeRawBufferPointer(rebasing: found.bytes[LogRecordHeader.size...])
@@ -343,6 +402,8 @@ extension Store {
   private func replaySegment(
     _ start: UInt32, _ units: UInt32, _ used: UInt32, _ added: UInt32, _ malformed: StoreError
   ) throws(StoreError) {
+    // What is dead here may have been used again by another process, from the same unit on.
+    if share != nil, !start.addingReportingOverflow(units).overflow { dropDeadSegments(start..<(start + units)) }
     if let i = space.table.index(start: start) {
       let s = space.table[i]
       guard Verification.operationSegmentKind.holds(s.kind == .values),
@@ -392,6 +453,8 @@ extension Store {
   /// 3. the other slot publishes that, and is synced.
   private func recoverForWriting(_ outcome: LogScanner.Outcome, _ scanner: LogScanner) throws(StoreError) {
     try proveSuperblock()
+    // Stores of other processes look there for what has happened.
+    try renewMark()
     let session = environment.randomBits() | 1
     space.session = session
     log.session = session

@@ -130,7 +130,10 @@ extension Store {
     bytes.append(contentsOf: next.encoded(at: Superblock.offset(slot: next.slot, copy: 1)))
     let offset = Superblock.offset(slot: next.slot, copy: 0)
     do throws(StoreError) {
+      // Before, since this process may be killed in between; and after, for who has looked in between.
+      try renewMark()
       try bytes.withUnsafeBytesTyped { (b) throws(StoreError) in try device.write(b, at: offset) }
+      try renewMark()
     } catch {
       poison()
       throw error
@@ -170,7 +173,7 @@ extension Store {
     next.pieces = [
       LogPiece(
         start: log.position, segment: log.presentSegment, session: session,
-        firstSequence: visibleSequence + 1, checksumBefore: log.lastChecksum, next: log.nextSegment)
+        firstSequence: appendedSequence + 1, checksumBefore: log.lastChecksum, next: log.nextSegment)
     ]
     try writeSuperblock(next)
     try syncNow()
@@ -186,7 +189,13 @@ extension Store {
   /// commit. Gives room at the end of the file back.
   func releaseDeadSegments() throws(StoreError) {
     let durable = space.durablePublication
-    let oldest = oldestPin()
+    var oldest = oldestPin()
+    if share != nil, space.table.segments.contains(where: { $0.dead != 0 }) {
+      // From here on a reader that pins an older generation sees that it is not the newest; the pins of those that did
+      // so before are there.
+      try renewMark()
+      oldest = min(oldest, oldestForeignPin(before: durable))
+    }
     let kept = retained.map { $0.publication }
     space.table.removeAll { s in
       guard s.kind != .log, s.dead != 0, s.dead <= durable, oldest >= s.dead else { return false }
@@ -206,6 +215,8 @@ extension Store {
     guard target < UInt64(space.table.fileUnits),
       toEnd || UInt64(space.table.fileUnits) - target > UInt64(space.preferredUnits)
     else { return }
+    // Others must not take the end of the file for free room.
+    try renewMark()
     try device.resize(to: target * UInt64(SegmentTable.unitSize))
     space.table.fileUnits = UInt32(target)
   }

@@ -1,3 +1,5 @@
+import Synchronization
+
 /// A store: a page file with its log, trees and transactions.
 ///
 /// Any thread may use it. One transaction writes at a time, any number of snapshots read beside it. The store starts no
@@ -29,6 +31,8 @@ public final class Store: @unchecked Sendable {
   var isPoisoned = false
   var isClosed = false
   var turnTaken = false
+  /// Threads that wait for the turn.
+  var turnWaiters = 0
   var pins = PinCounts()
   var snapshotCounter = 0
 
@@ -68,6 +72,10 @@ public final class Store: @unchecked Sendable {
   var deviceGivenUp = false
   var counters = StoreCounters()
   var compaction = CompactionState()
+  /// What this store keeps track of if it shares the file with stores of other processes. Set while opening only.
+  var share: StoreShare?
+  /// How often the store has been suspended.
+  let suspensions = Atomic<Int>(0)
   /// What the last step of a checkpoint met when a commit took it further; the next step tries again.
   var lastMaintenanceError: StoreError?
 
@@ -117,8 +125,13 @@ public final class Store: @unchecked Sendable {
 
   /// A view of the newest visible commit. O(1); waits for nothing but a lock that is held for a few instructions.
   ///
-  /// - Throws: ``StoreError/closed``.
+  /// If the file is shared with other processes, this looks whether they have committed anything (one small read), and
+  /// takes that in: O(what they have committed), and a sync.
+  ///
+  /// - Throws: ``StoreError/closed``. If the file is shared, also ``StoreError/suspended``, ``StoreError/forked``, and what
+  ///   reading throws.
   public func snapshot() throws(StoreError) -> Snapshot {
+    if let share { return try sharedSnapshot(share) }
     lock.lock()
     defer { lock.unlock() }
     if isClosed { throw .closed }
@@ -129,7 +142,10 @@ public final class Store: @unchecked Sendable {
 
   func unpin(_ number: UInt64) {
     lock.lock()
-    if let n = pins[number] { pins[number] = n > 1 ? n - 1 : nil }
+    if let n = pins[number] {
+      pins[number] = n > 1 ? n - 1 : nil
+      if n == 1 { unpinShared(number) }
+    }
     lock.unlock()
   }
 
@@ -161,18 +177,29 @@ public final class Store: @unchecked Sendable {
 
   func takeTurn() throws(StoreError) {
     if options.isReadOnly { throw .readOnly }
+    try requireSameProcess()
     lock.lock()
+    turnWaiters += 1
     while turnTaken, !isClosed, !isPoisoned { lock.wait() }
+    turnWaiters -= 1
     if isClosed || isPoisoned {
       let error: StoreError = isClosed ? .closed : .poisoned
+      let isLeft = !turnTaken
       lock.unlock()
+      // It may have been passed on to this thread.
+      if isLeft { leaveSharedTurn() }
       throw error
     }
     turnTaken = true
     lock.unlock()
+    do throws(StoreError) { try enterSharedTurn() } catch {
+      endTurn()
+      throw error
+    }
   }
 
   func endTurn() {
+    leaveSharedTurn()
     lock.lock()
     turnTaken = false
     lock.wakeAll()

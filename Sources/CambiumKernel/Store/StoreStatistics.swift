@@ -53,8 +53,8 @@ public struct TreeStatistics: Sendable {
 extension Store {
   /// Figures as of now. Waits for the turn to write.
   public func statistics() throws(StoreError) -> StoreStatistics {
-    if !options.isReadOnly { try takeTurn() }
-    defer { if !options.isReadOnly { endTurn() } }
+    try beginLooking()
+    defer { endLooking() }
     var s = StoreStatistics()
     s.fileBytes = try device.size()
     for segment in space.table.segments {

@@ -3,5 +3,19 @@
 /// Taking one copies three words; it neither waits for the writer nor holds it up. As long as it is held, the pages that
 /// it can reach are kept. Any number of threads may use one snapshot.
 public final class Snapshot: TreeView, @unchecked Sendable {
+  /// How often the store had been suspended.
+  private let suspensions: Int
+
+  override init(core: Store, generation: Generation, upTo: UInt64, hint: Int) {
+    suspensions = core.suspensions.load(ordering: .relaxed)
+    super.init(core: core, generation: generation, upTo: upTo, hint: hint)
+  }
+
   deinit { core.unpin(generation.number) }
+
+  override func requireOpen() throws(StoreError) {
+    if core.suspensions.load(ordering: .relaxed) != suspensions {
+      try core.requireUnexpired(generation, since: suspensions)
+    }
+  }
 }

@@ -34,6 +34,17 @@ public final class SystemEnvironment: StoreEnvironment {
     return generator.next()
   }
 
+  /// The operating system's number of this process.
+  public func processIdentifier() -> UInt64 {
+    #if os(Windows)
+      return UInt64(GetCurrentProcessId())
+    #elseif os(WASI)
+      return 0
+    #else
+      return UInt64(truncatingIfNeeded: getpid())
+    #endif
+  }
+
   /// Milliseconds since 1970-01-01 00:00 UTC by the host's clock, which may be set back.
   public func nowMilliseconds() -> Int64 {
     #if os(Windows)

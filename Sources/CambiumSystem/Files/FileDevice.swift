@@ -26,6 +26,12 @@ public final class FileDevice: StorageDevice {
     /// The operating system keeps this by an open-file-description lock, and drops it when the device is closed or
     /// the process ends. WASI has no such locks: there, keeping to one device is up to whoever opens.
     case exclusive
+    /// Any number of devices, in any number of processes, that are opened so; one that is ``exclusive``, or any if one
+    /// is, is refused. The stores on them take turns, by ``StorageDevice/locks``.
+    ///
+    /// Needs locks that belong to an open file (Linux, Darwin); elsewhere opening throws `StoreError.misuse`. Not for
+    /// file systems whose clients see one another's writes late (NFS).
+    case shared
     /// Nothing is refused. The layer above takes ranges with ``FileDevice/tryLock(_:_:)`` as it needs.
     case cooperative
   }
@@ -33,12 +39,22 @@ public final class FileDevice: StorageDevice {
   /// The byte that ``Sharing/exclusive`` locks. No data ever lies at it, or past it: locks of other purposes may.
   public static let exclusiveLockOffset: UInt64 = 1 << 62
 
+  /// Whether this platform has the locks that ``Sharing/shared`` needs.
+  public static var canShare: Bool {
+    #if os(WASI) || os(Windows)
+      false
+    #else
+      true
+    #endif
+  }
+
   /// Which file this is. See ``StoreRegistry``.
   public let identity: FileIdentity
   /// What it was opened for.
   public let access: Access
 
   let calls: FileCalls
+  private let isShared: Bool
   /// The descriptor, or -1 once closed: the number may belong to another file by then.
   private let descriptor: Atomic<Int>
 
@@ -61,15 +77,30 @@ public final class FileDevice: StorageDevice {
     let purpose: FileCalls.Purpose = access == .readOnly ? .reading : .readingAndWriting
     let file = calls.open(try checkedPath(path), purpose)
     if file < 0 { throw .device(operation: .open, offset: 0, code: Int32(truncatingIfNeeded: -file)) }
-    try self.init(file: file, access: access, calls: calls)
+    try self.init(file: file, access: access, calls: calls, isShared: sharing == .shared)
     // From here on `deinit` closes the file.
+    if sharing == .shared, !FileDevice.canShare {
+      throw .misuse("there are no locks between processes on this platform: open the store exclusively")
+    }
+    if sharing == .shared { try waitForMaker() }
     guard sharing == .exclusive else { return }
-    let lockOffset = FileDevice.exclusiveLockOffset
-    if try !tryLock(access == .readOnly ? .shared : .exclusive, lockOffset..<lockOffset + 1) { throw .busy }
+    // One that shares the file takes its lock first and looks at this one then, so that one of two sees the other.
+    if try !tryLock(access == .readOnly ? .shared : .exclusive, StoreLockPlace.exclusiveUse) { throw .busy }
+    if try isLockedByOther(.exclusive, StoreLockPlace.sharedUse) { throw .busy }
+  }
+
+  /// Waits a second at most while a device has the file for itself: it may be the one that makes it, which lasts until
+  /// the file's name is durable. If it stays so, the store says that it is busy.
+  private func waitForMaker() throws(StoreError) {
+    for _ in 0..<200 {
+      if try !isLockedByOther(.exclusive, StoreLockPlace.exclusiveUse) { return }
+      calls.pause(5)
+    }
   }
 
   /// Takes over an open file, and closes it if that fails.
-  init(file: Int, access: Access, calls: FileCalls) throws(StoreError) {
+  init(file: Int, access: Access, calls: FileCalls, isShared: Bool = false) throws(StoreError) {
+    self.isShared = isShared
     var status = FileStatus()
     let result = calls.status(file, &status)
     self.calls = calls
@@ -184,11 +215,17 @@ public final class FileDevice: StorageDevice {
   /// Whether another device, of this process or another, holds a lock on a part of the range that rules out one of
   /// `kind`.
   public func isLockedByOther(_ kind: FileLockKind, _ range: Range<UInt64>) throws(StoreError) -> Bool {
+    try placeOfOthersLock(kind, range) != nil
+  }
+
+  /// Where a lock of another device that rules out one of `kind` lies in the range.
+  private func placeOfOthersLock(_ kind: FileLockKind, _ range: Range<UInt64>) throws(StoreError) -> UInt64? {
     let file = try openFile(.lock, range.lowerBound)
     let (start, count) = try lockRange(range)
-    let result = calls.testLock(file, kind, start, count)
+    var found = start
+    let result = calls.testLock(file, kind, start, count, &found)
     if result < 0 { throw failure(.lock, range.lowerBound, result) }
-    return result > 0
+    return result > 0 ? UInt64(max(found, start)) : nil
   }
 
   // MARK: - Parts
@@ -269,5 +306,26 @@ public final class FileDevice: StorageDevice {
       if let thrown { throw thrown }
       position += count
     }
+  }
+}
+
+extension FileDevice: StoreLocks {
+  /// The device itself, if it was opened as ``Sharing/shared``.
+  public var locks: (any StoreLocks)? { isShared ? self : nil }
+
+  /// Locks a range exclusively; waits while other devices hold locks on it.
+  public func waitForLock(_ range: Range<UInt64>) throws(StoreError) {
+    let file = try openFile(.lock, range.lowerBound)
+    let (start, count) = try lockRange(range)
+    while true {
+      let result = calls.waitForLock(file, .exclusive, start, count)
+      if result >= 0 { return }
+      if !interrupted(result) { throw failure(.lock, range.lowerBound, result) }
+    }
+  }
+
+  /// Where a lock of another device lies in a range; nil if there is none.
+  public func othersLock(in range: Range<UInt64>) throws(StoreError) -> UInt64? {
+    range.isEmpty ? nil : try placeOfOthersLock(.exclusive, range)
   }
 }

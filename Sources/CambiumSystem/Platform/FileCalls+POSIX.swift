@@ -89,14 +89,29 @@
           return negated(Int(fcntl(Int32(truncatingIfNeeded: file), openFileSetLock, &request)))
         #endif
       },
-      testLock: { file, kind, offset, count in
+      waitForLock: { file, kind, offset, count in
+        #if os(WASI)
+          return -Int(ENOTSUP)
+        #else
+          guard var request = flock(kind, offset, count) else { return -Int(EINVAL) }
+          return negated(Int(fcntl(Int32(truncatingIfNeeded: file), openFileWaitForLock, &request)))
+        #endif
+      },
+      testLock: { file, kind, offset, count, found in
         #if os(WASI)
           return 0
         #else
           guard var request = flock(kind, offset, count) else { return -Int(EINVAL) }
           if fcntl(Int32(truncatingIfNeeded: file), openFileGetLock, &request) == -1 { return -Int(errno) }
-          return request.l_type == Int16(F_UNLCK) ? 0 : 1
+          if request.l_type == Int16(F_UNLCK) { return 0 }
+          found = Int64(request.l_start)
+          return 1
         #endif
+      },
+      pause: { milliseconds in
+        var time = timespec()
+        time.tv_nsec = min(milliseconds, 999) * 1_000_000
+        nanosleep(&time, nil)
       },
       link: { path, newPath in negated(Int(linkFile(path, newPath))) },
       rename: { path, newPath in negated(Int(renameFile(path, newPath))) },
@@ -137,10 +152,12 @@
   #if canImport(Darwin)
     // From its `sys/fcntl.h`.
     private let openFileSetLock: Int32 = 90
+    private let openFileWaitForLock: Int32 = 91
     private let openFileGetLock: Int32 = 92
   #else
     // Swift's import of the headers leaves these out; the numbers are the same on every Linux architecture.
     private let openFileSetLock: Int32 = 37
+    private let openFileWaitForLock: Int32 = 38
     private let openFileGetLock: Int32 = 36
   #endif
 

@@ -65,12 +65,16 @@
         let flags = exclusive | DWORD(LOCKFILE_FAIL_IMMEDIATELY)
         return LockFileEx(handle(file), flags, 0, low, high, &position) ? 0 : lastError()
       },
-      testLock: { file, kind, offset, count in
+      // Stores are not shared on Windows so far.
+      waitForLock: { _, _, _, _ in -Int(ERROR_NOT_SUPPORTED) },
+      testLock: { file, kind, offset, count, found in
         // Windows can't tell without trying. A range that this handle has locked itself counts as locked.
         let taken = FileCalls.system.lock(file, kind, offset, count)
         if taken >= 0 { return min(0, FileCalls.system.lock(file, nil, offset, count)) }
+        found = offset
         return ErrorCode.meansRefused(Int32(truncatingIfNeeded: -taken)) ? 1 : taken
       },
+      pause: { milliseconds in Sleep(DWORD(clamping: milliseconds)) },
       link: { path, newPath in
         path.withCString(encodedAs: UTF16.self) { old in
           newPath.withCString(encodedAs: UTF16.self) { new in CreateHardLinkW(new, old, nil) ? 0 : lastError() }

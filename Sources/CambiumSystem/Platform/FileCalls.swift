@@ -1,3 +1,5 @@
+import CambiumKernel
+
 /// The system calls that a file device is made of, behind one seam, so that a platform is one value of this type and a
 /// test can make any call fail, fall short, or be interrupted.
 ///
@@ -28,8 +30,14 @@ struct FileCalls: Sendable {
 
   /// Takes (or with `nil` gives up) a lock that belongs to the open file, not to the process. Never waits.
   var lock: @Sendable (_ file: Int, _ kind: FileLockKind?, _ offset: Int64, _ count: Int64) -> Int
-  /// 1 if another open file holds a lock that rules this one out, else 0.
-  var testLock: @Sendable (_ file: Int, _ kind: FileLockKind, _ offset: Int64, _ count: Int64) -> Int
+  /// The same, but waits until the lock can be had.
+  var waitForLock: @Sendable (_ file: Int, _ kind: FileLockKind, _ offset: Int64, _ count: Int64) -> Int
+  /// 1 if another open file holds a lock that rules this one out, and where such a lock begins; else 0.
+  var testLock:
+    @Sendable (_ file: Int, _ kind: FileLockKind, _ offset: Int64, _ count: Int64, _ found: inout Int64) -> Int
+
+  /// Waits.
+  var pause: @Sendable (_ milliseconds: Int) -> Void
 
   /// Gives a file a second name, never one that is taken.
   var link: @Sendable (_ path: String, _ newPath: String) -> Int
@@ -52,12 +60,7 @@ struct FileStatus {
 }
 
 /// Whether a lock shuts out every other, or only exclusive ones.
-public enum FileLockKind: Sendable {
-  /// Beside any number of other shared locks.
-  case shared
-  /// Beside none.
-  case exclusive
-}
+public typealias FileLockKind = StoreLockKind
 
 extension FileCalls {
   /// What separates the parts of a path.

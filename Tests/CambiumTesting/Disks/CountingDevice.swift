@@ -76,6 +76,9 @@ public final class CountingDevice: StorageDevice {
     try base.resize(to: size)
   }
 
+  /// The locks of the device behind.
+  public var locks: (any StoreLocks)? { base.locks }
+
   /// Closes the device behind.
   public func close() { base.close() }
 }

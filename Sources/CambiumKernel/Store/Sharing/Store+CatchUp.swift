@@ -1,0 +1,267 @@
+// Catching up with other processes: has anything happened; which records were appended; was anything published.
+
+extension Store {
+  /// Brings what is in memory up to what is in the file. With the state taken; `holdingTurn` says that nobody else changes
+  /// the file meanwhile.
+  ///
+  /// Without the turn, the pin of the present generation is locked, or nothing is read of its pages.
+  func catchUp(holdingTurn: Bool) throws(StoreError) {
+    guard let share else { return }
+    lock.lock()
+    let mark = share.mark
+    lock.unlock()
+    if !share.mustReload, mark.isCertain || !holdingTurn, try isUnchanged(since: mark) { return }
+    var rounds = 0
+    while true {
+      rounds += 1
+      // In this order: whoever publishes anything after the second line, or appends after the third, has changed by then
+      // what the first one saw.
+      let seen = try readMark(at: logTail)
+      let newest = try Store.readSuperblock(device, readOnly: options.isReadOnly).0
+      let isSame = newest.publication == superblock.publication && newest.session == superblock.session
+      if share.mustReload || !isSame {
+        try reload(share, holdingTurn: holdingTurn)
+        continue
+      }
+      let isFollowed = try followLog(share)
+      // Who does not have the turn may be outrun by those that commit: then a while ago is new enough.
+      if isFollowed, holdingTurn || share.mustReload || rounds < Store.mostRounds { continue }
+      if isFollowed { return noteMark(LogEndMark()) }
+      lock.lock()
+      share.mark = LogEndMark(
+        address: seen == 0 ? 0 : logTail, number: seen, publication: superblock.publication, isCertain: holdingTurn)
+      lock.unlock()
+      if holdingTurn {
+        space.table.fileUnits = max(
+          space.table.usedUnits, UInt32(clamping: try device.size() / UInt64(SegmentTable.unitSize)))
+        // A turn that a killed process had may have left anything there.
+        if seen == 0 { try renewMark() }
+      }
+      return
+    }
+  }
+
+  private static let mostRounds = 16
+
+  // MARK: The mark
+
+  /// Where the mark behind the log lies; 0 if there is no room for it, or at `.strict`, which writes into no block twice.
+  var logTail: UInt64 {
+    guard log.presentSegment != 0, options.durability != .strict,
+      log.position + UInt64(LogEndMark.size) <= log.segmentEnd
+    else { return 0 }
+    return log.position
+  }
+
+  /// Whether the mark is still there: then nobody has appended or published anything since it was seen. One small read.
+  func isUnchanged(since mark: LogEndMark) throws(StoreError) -> Bool {
+    guard mark.address != 0, try readMark(at: mark.address) == mark.number else { return false }
+    // Writers at `.strict` leave a mark alone that was there before them, and no other writer comes beside them; a reader
+    // does.
+    if options.isReadOnly { return try peekPublication(after: mark.publication) <= mark.publication }
+    return true
+  }
+
+  /// The number of the mark at `address`; 0 if there is none.
+  private func readMark(at address: UInt64) throws(StoreError) -> UInt64 {
+    if address == 0 { return 0 }
+    var bytes: (UInt64, UInt64) = (0, 0)
+    let got = try readWords(address, &bytes)
+    guard got == LogEndMark.size, UInt32(truncatingIfNeeded: UInt64(littleEndian: bytes.0)) == LogEndMark.magic
+    else { return 0 }
+    return UInt64(littleEndian: bytes.1)
+  }
+
+  private func readWords(_ address: UInt64, _ words: inout (UInt64, UInt64)) throws(StoreError) -> Int {
+    var failure: StoreError?
+    var got = 0
+    withUnsafeMutableBytes(of: &words) { buffer in
+      do throws(StoreError) { got = try device.read(at: address, into: buffer) } catch { failure = error }
+    }
+    if let failure { throw failure }
+    return got
+  }
+
+  /// What the slot that the next publication goes to says is its number.
+  func peekPublication(after publication: UInt64) throws(StoreError) -> UInt64 {
+    var words: (UInt64, UInt64) = (0, 0)
+    let slot = Int(truncatingIfNeeded: ~publication & 1)
+    let got = try readWords(Superblock.offset(slot: slot, copy: 0) + 88, &words)
+    return got < 8 ? 0 : UInt64(littleEndian: words.0)
+  }
+
+  /// Replaces the mark at the end of the log as others know it, so that they look what has happened. With the turn.
+  func renewMark() throws(StoreError) {
+    guard let share, !options.isReadOnly else { return }
+    noteMark(LogEndMark())
+    let address = logTail
+    guard address != 0 else { return }
+    let number = share.nextNumber()
+    var words = (UInt64(LogEndMark.magic).littleEndian, number.littleEndian)
+    var failure: StoreError?
+    withUnsafeBytes(of: &words) { bytes in
+      do throws(StoreError) { try device.write(bytes, at: address) } catch { failure = error }
+    }
+    if let failure { throw failure }
+    noteMark(address, number)
+  }
+
+  /// Bytes of the mark that goes behind a record which ends at `end`, with the same write.
+  func markLength(behind end: UInt64) -> Int {
+    share == nil || options.durability == .strict || end + UInt64(LogEndMark.size) > log.segmentEnd
+      ? 0 : LogEndMark.size
+  }
+
+  /// Writes a new mark to memory; answers its number.
+  func putMark(_ p: UnsafeMutableRawPointer) -> UInt64 {
+    guard let share else { return 0 }
+    let number = share.nextNumber()
+    p.put(UInt64(LogEndMark.magic), 0)
+    p.put(number, 8)
+    return number
+  }
+
+  /// Notes that a mark was written, with the turn, at the end of the log.
+  func noteMark(_ address: UInt64, _ number: UInt64) {
+    noteMark(LogEndMark(address: address, number: number, publication: superblock.publication, isCertain: true))
+  }
+
+  func noteMark(_ mark: LogEndMark) {
+    guard let share else { return }
+    lock.lock()
+    share.mark = mark
+    lock.unlock()
+  }
+
+  // MARK: Records
+
+  /// Takes in the records that others appended behind the end of the log. Answers whether there were any, or whether
+  /// everything has to be read anew.
+  private func followLog(_ share: StoreShare) throws(StoreError) -> Bool {
+    var any = false
+    while let found = try nextRecord() {
+      defer { found.buffer.deallocate() }
+      if checkpointUnderWay != nil || current.frozen != nil {
+        // What this process has merged, but not published, may lie in room that others have taken by now.
+        share.mustReload = true
+        return true
+      }
+      // Until all of it has been taken in.
+      share.mustReload = true
+      try take(found, share)
+      share.mustReload = false
+      any = true
+    }
+    return any
+  }
+
+  /// A record behind the end of the log.
+  private struct NextRecord {
+    var header: LogRecordHeader
+    var address: UInt64
+    var segment: UInt32
+    var buffer: UnsafeMutableRawBufferPointer
+  }
+
+  /// The record that follows, at one of the places where it may begin; see Specs.
+  private func nextRecord() throws(StoreError) -> NextRecord? {
+    let block = UInt64(LogWriter.strictBlock)
+    let here = log.position
+    let aligned = (here + block - 1) / block * block
+    for address in here == aligned ? [here] : [here, aligned] {
+      if let found = try record(at: address, in: log.presentSegment) { return found }
+    }
+    guard log.nextSegment != 0, log.nextSegment != log.presentSegment else { return nil }
+    for strict in [false, true] {
+      if let found = try record(at: log.start(of: log.nextSegment, strict: strict), in: log.nextSegment) {
+        return found
+      }
+    }
+    return nil
+  }
+
+  private func record(at address: UInt64, in segment: UInt32) throws(StoreError) -> NextRecord? {
+    guard let i = space.table.index(start: segment), space.table[i].kind == .log, let salt = log.salts[segment] else {
+      return nil
+    }
+    let end = space.table[i].address + UInt64(space.table[i].length)
+    guard address >= space.table[i].address, address + UInt64(LogRecordHeader.size) <= end else { return nil }
+    let room = end - address
+    var words: (UInt64, UInt64) = (0, 0)
+    guard try readWords(address, &words) == 16 else { return nil }
+    let first = UInt64(littleEndian: words.0)
+    let length = UInt64(UInt32(truncatingIfNeeded: first >> 32))
+    guard UInt32(truncatingIfNeeded: first) == LogRecordHeader.magic, length >= UInt64(LogRecordHeader.size),
+      length <= room, let count = Int(exactly: length)
+    else { return nil }
+    let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: count, alignment: 16)
+    var isKept = false
+    defer { if !isKept { buffer.deallocate() } }
+    guard try device.read(at: address, into: buffer) == count,
+      let header = LogRecordHeader.valid(
+        UnsafeRawBufferPointer(buffer).start, available: count, store: storeSeed, salt: salt, address: address),
+      header.length == count, Verification.recordSession.holds(header.session == log.session),
+      Verification.recordSequence.holds(header.sequence == appendedSequence &+ 1),
+      Verification.recordBefore.holds(header.before == log.lastChecksum)
+    else { return nil }
+    isKept = true
+    return NextRecord(header: header, address: address, segment: segment, buffer: buffer)
+  }
+
+  /// Takes one record in, as if it had been committed here.
+  private func take(_ found: NextRecord, _ share: StoreShare) throws(StoreError) {
+    let header = found.header
+    if found.segment != log.presentSegment {
+      guard let i = space.table.index(start: found.segment) else { return }
+      log.presentSegment = found.segment
+      log.segmentEnd = space.table[i].address + UInt64(space.table[i].length)
+    }
+    if header.next != log.nextSegment { try noteLogSegment(header.next) }
+    log.position = found.address + UInt64(roundUp(header.length, to: 16))
+    log.lastChecksum = header.checksum
+    log.length += UInt64(roundUp(header.length, to: 16))
+    var replayed = Replay()
+    try replay(
+      LogScanner.Found(
+        header: header, address: found.address, bytes: UnsafeRawBufferPointer(found.buffer), piece: 0,
+        segment: found.segment), &replayed)
+    for one in replayed.trees {
+      current.active.add(one.list, one.nodes)
+      reserveEstimate.add(one.list.tree, nodes: one.nodes.count, bytes: one.bytes)
+    }
+    lock.lock()
+    appendedSequence = header.sequence
+    share.foreignSequence = header.sequence
+    if durableSequence < header.durableSequence { durableSequence = header.durableSequence }
+    switch options.durability {
+    case .full, .strict: if visibleSequence < durableSequence { visibleSequence = durableSequence }
+    case .normal, .none: visibleSequence = header.sequence
+    }
+    lock.unlock()
+  }
+
+  /// Takes note of a log segment that another process has prepared.
+  private func noteLogSegment(_ start: UInt32) throws(StoreError) {
+    let head = UnsafeMutableRawBufferPointer.allocate(byteCount: SegmentHeader.size, alignment: 16)
+    defer { head.deallocate() }
+    let address = UInt64(start) * UInt64(SegmentTable.unitSize)
+    guard try device.read(at: address, into: head) == SegmentHeader.size,
+      let header = SegmentHeader(UnsafeRawBufferPointer(head), start: start, storeSeed: storeSeed),
+      header.kind == .log, !start.addingReportingOverflow(header.units).overflow, start >= SegmentTable.firstUnit
+    else { throw .corrupt(place: .log, offset: address, detail: "a prepared log segment is damaged") }
+    dropDeadSegments(start..<(start + header.units))
+    var segment = Segment(start: start, units: header.units, kind: .log, used: 0, born: header.born)
+    segment.used = UInt32(clamping: segment.length)
+    guard space.table.insert(segment) else {
+      throw .corrupt(place: .log, offset: address, detail: "a log segment overlaps another segment")
+    }
+    log.segments.append(start)
+    log.salts[start] = header.salt
+    log.nextSegment = start
+  }
+
+  /// Forgets dead segments whose room another process has used again: it has seen that nobody needs them.
+  func dropDeadSegments(_ units: Range<UInt32>) {
+    space.table.removeAll { $0.dead != 0 && $0.start < units.upperBound && units.lowerBound < $0.end }
+  }
+}

@@ -1,0 +1,120 @@
+// Pins: who has a view that descends from a generation holds a shared lock on the generation's byte. A reader locks
+// first, and then looks whether the generation still is the newest; a reclaimer publishes first, renews the mark at the
+// end of the log, and then looks for locks. So one of the two sees the other.
+
+extension Store {
+  /// A view of the newest commit of all processes.
+  func sharedSnapshot(_ share: StoreShare) throws(StoreError) -> Snapshot {
+    try requireSameProcess()
+    while true {
+      lock.lock()
+      if isClosed || share.isSuspended {
+        let error: StoreError = isClosed ? .closed : .suspended
+        lock.unlock()
+        throw error
+      }
+      let generation = current
+      let upTo = visibleSequence
+      let isBehind = isBehindOthers(share)
+      let hasTurn = share.hasTurn
+      let mark = share.mark
+      snapshotCounter &+= 1
+      let hint = snapshotCounter
+      guard pinShared(generation.number) else {
+        lock.unlock()
+        throw .device(operation: .lock, offset: StoreLockPlace.pin(generation.number).lowerBound, code: 0)
+      }
+      pins[generation.number, default: 0] += 1
+      lock.unlock()
+      do throws(StoreError) {
+        // With the turn in this process, nobody else can have done anything.
+        var isNewest = hasTurn
+        if !isBehind, !isNewest { isNewest = try isUnchanged(since: mark) }
+        if !isBehind, isNewest {
+          return Snapshot(core: self, generation: generation, upTo: upTo, hint: hint)
+        }
+        try catchUpForReading(share)
+        lock.lock()
+        let isStillBehind = isBehindOthers(share)
+        lock.unlock()
+        // Others appended it; who shows it must know that it is durable.
+        if isStillBehind { try syncNow() }
+      } catch {
+        unpin(generation.number)
+        throw error
+      }
+      lock.lock()
+      if current.number == generation.number {
+        // It was pinned before it was seen to be the newest.
+        let snapshot = Snapshot(core: self, generation: current, upTo: visibleSequence, hint: hint)
+        lock.unlock()
+        return snapshot
+      }
+      lock.unlock()
+      unpin(generation.number)
+    }
+  }
+
+  /// Whether commits of others are known that views do not show yet. With the state lock.
+  private func isBehindOthers(_ share: StoreShare) -> Bool {
+    visibleSequence < min(share.foreignSequence, appendedSequence) && !isPoisoned
+  }
+
+  /// Catches up, unless this process has the turn, and so has nothing to catch up with.
+  private func catchUpForReading(_ share: StoreShare) throws(StoreError) {
+    lock.lock()
+    while share.isStateTaken, !share.hasTurn { lock.wait() }
+    if share.hasTurn || share.isSuspended || isClosed {
+      lock.unlock()
+      return
+    }
+    share.isStateTaken = true
+    lock.unlock()
+    defer { giveStateUp(share) }
+    try catchUp(holdingTurn: false)
+  }
+
+  /// Locks the pin of a generation; answers whether it is locked. With the state lock.
+  func pinShared(_ number: UInt64) -> Bool {
+    guard let share, !share.isSuspended, !share.lockedPins.contains(number) else { return true }
+    do throws(StoreError) {
+      guard try share.locks.tryLock(.shared, StoreLockPlace.pin(number)) else { return false }
+    } catch { return false }
+    share.lockedPins.insert(number)
+    return true
+  }
+
+  /// Unlocks the pin of a generation that nothing in this process needs any more. With the state lock.
+  func unpinShared(_ number: UInt64) {
+    guard let share, share.lockedPins.contains(number) else { return }
+    // A forked child shares its parent's locks: what it drops is still in use there.
+    if share.process != environment.processIdentifier() { return }
+    share.lockedPins.remove(number)
+    if number < share.expiredBelow, !pins.keys.contains(where: { $0 < share.expiredBelow }) {
+      cache.mayBeOvertaken.store(false, ordering: .sequentiallyConsistent)
+    }
+    share.locks.giveUp(StoreLockPlace.pin(number))
+  }
+
+  /// Unlocks pins that were locked for no view. With the state lock.
+  func unlockIdlePins(_ share: StoreShare, but number: UInt64?) {
+    for pin in share.lockedPins where pins[pin] == nil && pin != number { unpinShared(pin) }
+  }
+
+  /// The oldest generation before `generation` that a view of another process descends from.
+  func oldestForeignPin(before generation: UInt64) -> UInt64 {
+    guard let share else { return .max }
+    var range = StoreLockPlace.pins(before: generation)
+    var oldest = UInt64.max
+    while !range.isEmpty {
+      let found: UInt64?
+      // If it cannot be told, anything may be pinned.
+      do throws(StoreError) { found = try share.locks.othersLock(in: range) } catch { return 0 }
+      guard let found else { break }
+      oldest = found &- StoreLockPlace.pins
+      // The system names some lock, not the lowest.
+      range = range.lowerBound..<max(range.lowerBound, min(found, range.upperBound))
+    }
+    return oldest
+  }
+}

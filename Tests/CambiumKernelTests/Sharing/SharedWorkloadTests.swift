@@ -1,0 +1,140 @@
+import CambiumTesting
+import Foundation
+import Testing
+
+@testable import CambiumKernel
+
+/// Several processes on one store, on a simulated disk.
+@Suite struct SharedWorkloadTests {
+  static let seed = CrashTests.seed
+  static var runs: Int { CrashTests.isOptimized ? 60 : 1 }
+
+  static func options(_ durability: Durability) -> StoreOptions {
+    var options = StoreOptions()
+    options.durability = durability
+    options.cacheBytes = 128 << 10
+    options.deltaBytes = 64 << 10
+    options.logBytes = 16 << 10
+    options.logValueLimit = 2000
+    options.maxRecordBytes = 12 << 10
+    return options
+  }
+
+  private func run(
+    _ durability: Durability, killing: Bool, seed: UInt64, steps: Int, readsInBetween: Bool = false,
+    failsSyncs: Bool = false
+  ) throws -> SharedWorkload {
+    let w = SharedWorkload(options: Self.options(durability), engines: 2, seed: seed)
+    w.readsInBetween = readsInBetween
+    do {
+      try w.create()
+      try w.makeTrees(w.engine(0))
+      if !failsSyncs { _ = try w.openReader() }
+      w.failsSyncs = failsSyncs
+      for _ in 0..<steps { try w.randomStep(killing: killing) }
+    } catch {
+      Issue.record("\(durability), seed \(seed): \(error); \(w.story.suffix(12).joined(separator: "; "))")
+    }
+    return w
+  }
+
+  @Test(arguments: [Durability.full, .strict, .normal, .none])
+  func twoEnginesAgreeWithTheModel(_ durability: Durability) throws {
+    print("shared: seed \(Self.seed)")
+    for n in 0..<UInt64(Self.runs) {
+      _ = try run(durability, killing: false, seed: Self.seed &+ n, steps: CrashTests.isOptimized ? 60 : 25)
+    }
+  }
+
+  @Test(arguments: [Durability.full, .strict, .normal])
+  func readersInBetweenSeeCommitsOnly(_ durability: Durability) throws {
+    print("shared: seed \(Self.seed)")
+    var looks = 0
+    for n in 0..<UInt64(max(1, Self.runs / 3)) {
+      let w = try run(
+        durability, killing: n % 2 == 0, seed: Self.seed &+ 500 &+ n, steps: CrashTests.isOptimized ? 40 : 10,
+        readsInBetween: true)
+      looks += w.looks
+    }
+    print("shared: \(looks) looks in between")
+    #expect(looks > 0)
+  }
+
+  @Test(arguments: [Durability.full, .strict])
+  func deathsLoseNothing(_ durability: Durability) throws {
+    print("shared: seed \(Self.seed)")
+    var deaths = 0
+    for n in 0..<UInt64(Self.runs) {
+      let w = try run(durability, killing: true, seed: Self.seed &+ n, steps: CrashTests.isOptimized ? 80 : 40)
+      deaths += w.deaths
+    }
+    print("shared: \(deaths) deaths")
+    #expect(deaths > 0)
+  }
+
+  @Test(arguments: [Durability.full, .strict])
+  func powerCutsAfterDeathsLoseNothing(_ durability: Durability) throws {
+    print("shared: seed \(Self.seed)")
+    let tearing: Tearing = durability == .full ? .byteRange : .sector(bytes: 4096)
+    for n in 0..<UInt64(max(2, Self.runs)) {
+      let seed = Self.seed &+ 1000 &+ n
+      let w = try run(
+        durability, killing: n % 3 == 0, seed: seed, steps: CrashTests.isOptimized ? 40 : 20, failsSyncs: n % 3 == 1)
+      var random = SplitMix64(seed: seed)
+      for _ in 0..<(CrashTests.isOptimized ? 60 : 4) {
+        let point = random.below(w.point + 1)
+        for image in w.shared.disk.crashImages(at: point, limit: 6, tearing: tearing, seed: random.next()) {
+          let device = MemoryDevice(copying: image.bytes, lock: ThreadLock())
+          do {
+            let store = try Store.open(
+              on: device, environment: TestEnvironment(seed: random.next()), options: Self.options(durability))
+            let view = try store.snapshot()
+            if let wrong = w.history.judge(view.sequence, try StoreContent.hash(of: view), at: point) {
+              Issue.record("\(durability), seed \(seed): \(image): \(wrong)")
+              return
+            }
+            if let problem = try store.check().problems.first {
+              Issue.record("\(durability), seed \(seed): \(image): check: \(problem)")
+              return
+            }
+          } catch {
+            guard w.history.mustExist(at: point) else { continue }
+            Issue.record("\(durability), seed \(seed): \(image): opening threw \(error)")
+            return
+          }
+        }
+      }
+    }
+  }
+}
+
+extension SharedWorkloadTests {
+  /// A segment that is dead in one engine's table, and that another engine has found to be free and filled again from the
+  /// same unit on.
+  @Test func roomThatAnotherProcessUsesAgainIsNoDamage() throws {
+    let options = Self.options(.full)
+    let shared = SharedDisk()
+    try Store.create(on: shared.disk, environment: TestEnvironment(seed: 1), options: options).close()
+    let a = try Store.open(on: shared.open(), environment: TestEnvironment(seed: 2), options: options)
+    let b = try Store.open(on: shared.open(), environment: TestEnvironment(seed: 3), options: options)
+    var t = try a.beginWrite()
+    let tree = try t.createTree(.integer)
+    try t.commit()
+    var expected: [UInt64: [UInt8]] = [:]
+    for round in 0..<12 {
+      for n in 0..<UInt64(14) {
+        t = try a.beginWrite()
+        let value = [UInt8](repeating: UInt8(truncatingIfNeeded: round &+ Int(n)), count: 3000 + round)
+        try t.put(tree, n, value)
+        try t.commit()
+        expected[n] = value
+        let view = try b.snapshot()
+        for (key, value) in expected { #expect(try view.value(tree, key) == value) }
+      }
+      try a.checkpoint()
+    }
+    #expect(try b.check().problems.isEmpty)
+    try a.close()
+    try b.close()
+  }
+}
