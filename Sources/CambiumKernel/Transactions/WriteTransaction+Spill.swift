@@ -56,6 +56,7 @@ extension WriteTransaction {
       figures[.extents, default: Figures(kind: .integer)].count += Int64(node.effect)
     }
     withExtendedLifetime(table) {}
+    forgetKnown()
     own = fresh
     journal = kept
   }
@@ -79,6 +80,7 @@ extension WriteTransaction {
     core.pins[now.number, default: 0] += 1
     core.lock.unlock()
     generation = now
+    forgetKnown()
     pinned.append(now.number)
     if savedTable == nil { savedTable = savedValueTable ?? core.space.table }
     core.pageWriter.begin(born: core.nextPublication)
