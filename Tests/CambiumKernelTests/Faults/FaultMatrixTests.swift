@@ -24,7 +24,7 @@ import Testing
         let count = counts[fault] ?? 0
         // One mode has them all; of the others a few.
         var wanted = place == 0 ? Self.limit : min(Self.limit, 8)
-        if !CrashTests.isOptimized { wanted = random.oneIn(place == 0 ? 4 : 12) ? wanted : 0 }
+        if !CrashTests.isOptimized { wanted = random.oneIn(place == 0 ? 8 : 24) ? wanted : 0 }
         let numbers = count <= wanted ? Array(0..<count) : (0..<wanted).map { _ in random.below(count) }
         for number in numbers where failures.count < 5 {
           var run = FaultRun(scenario, mode, fault, number, CrashTests.seed)

@@ -45,7 +45,7 @@ enum RecordTarget {
       _ = try? RecordView.rowVersion(of: bytes)
       try layout.withView(of: bytes) { (view) throws(StoreError) in
         var encoder = KeyEncoder(limit: 100)
-        for index in 0..<layout.fields.count { try? encoder.append(field: index, of: view) }
+        for index in 0..<layout.fields.count { _ = try? encoder.append(field: index, of: view) }
         try? view.forEachExternal { (_) throws(StoreError) in }
         let copy = RecordBuilder(layout)
         if (try? copy.begin(copying: view, version: 1)) != nil { _ = try? copy.bytes() }
