@@ -7,6 +7,7 @@ public typealias DeleteRule = CambiumEngine.DeleteRule
 
 /// An attribute of an entity, or an element of a composite. Core Data: `NSAttributeDescription`.
 public class AttributeDescription: PropertyDescription, @unchecked Sendable {
+  // `@unchecked`: set up on one thread; from when its model is in use, assignments are refused, so that it only is read.
   @ModelValue var storedType = AttributeType.undefined
   /// What new objects start with: a Foundation value of the attribute's type (see ``ManagedObject/value(forKey:)``).
   @ModelValue public var defaultValue: Any?

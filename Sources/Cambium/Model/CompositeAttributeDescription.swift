@@ -30,6 +30,7 @@ public enum ManagedObjectModelError: Error, Equatable, Sendable, CustomStringCon
 /// application's: see ``CompositeRepresentable``. Predicates, sort descriptors and indexes reach the elements by key
 /// paths such as `colorScheme.primary`.
 public final class CompositeAttributeDescription: AttributeDescription, @unchecked Sendable {
+  // `@unchecked`: set up on one thread; from when its model is in use, assignments are refused, so that it only is read.
   private var storedElements: [AttributeDescription] = []
   /// The model-level type (one of ``ManagedObjectModel/compositeTypes``) that the elements come from; `nil` if they are
   /// the attribute's own. When it is set, the type counts and ``elements`` are a copy of the type's.

@@ -5,6 +5,7 @@ import CambiumEngine
 /// ``properties`` are the entity's own; the tables by name contain what it inherits as well. May be changed until the
 /// model is taken into use; see ``PropertyDescription``.
 public final class EntityDescription: @unchecked Sendable, ModelPart {
+  // `@unchecked`: set up on one thread; from when its model is in use, assignments are refused, so that it only is read.
   /// The name, unique in the model.
   @ModelValue public var name: String = ""
   /// The class of the objects; `nil` for ``ManagedObject``, or for the subclass that is first used for the entity by

@@ -10,6 +10,7 @@ public enum FetchIndexElementType: Int, Sendable {
 
 /// One part of the key of a fetch index. Core Data: `NSFetchIndexElementDescription`.
 public final class FetchIndexElementDescription: @unchecked Sendable, ModelPart {
+  // `@unchecked`: set up on one thread; from when its model is in use, assignments are refused, so that it only is read.
   /// The attribute or to-one relationship; `nil` if the element was made of a key path.
   public let property: PropertyDescription?
   private let path: String
@@ -44,6 +45,7 @@ public final class FetchIndexElementDescription: @unchecked Sendable, ModelPart 
 /// A fetch index of an entity, which covers its subentities as well. No part of the version hash.
 /// Core Data: `NSFetchIndexDescription`.
 public final class FetchIndexDescription: @unchecked Sendable, ModelPart {
+  // `@unchecked`: set up on one thread; from when its model is in use, assignments are refused, so that it only is read.
   /// The name, unique among the entity's indexes.
   @ModelValue public var name: String = ""
   /// The parts of the key, the most significant first.

@@ -5,6 +5,7 @@
 /// and noted in ``ManagedObjectModel/refusedChanges``, and throwing methods throw ``CambiumError/Code/modelInUse``.
 /// Set a model up on one thread; from then on descriptions are immutable and may be used on any.
 public class PropertyDescription: @unchecked Sendable, ModelPart {
+  // `@unchecked`: set up on one thread; from when its model is in use, assignments are refused, so that it only is read.
   /// The name, unique among the properties of the entity and its ancestors.
   @ModelValue public var name: String = ""
   /// Whether the property may be empty when saving.

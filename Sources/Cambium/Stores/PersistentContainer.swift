@@ -12,6 +12,7 @@
 ///
 /// Set ``persistentStoreDescriptions`` before loading, on one thread. The rest is thread-safe.
 open class PersistentContainer: @unchecked Sendable {
+  // `@unchecked`: ``persistentStoreDescriptions`` is for setting up, on one thread; nothing else of it changes.
   /// The name, after which the file in ``defaultDirectoryURL()`` is called.
   public let name: String
   /// The model.

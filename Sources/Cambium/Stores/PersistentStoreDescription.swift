@@ -21,6 +21,7 @@ public enum PersistentStoreType: String, Sendable, Hashable {
 ///
 /// Set it up on one thread, before the store is loaded.
 public final class PersistentStoreDescription: @unchecked Sendable {
+  // `@unchecked`: set up on one thread, as its documentation asks; a coordinator only reads it.
   /// The file; its directory must exist. Not used in memory.
   public var url: URL?
   /// Where the store is.

@@ -13,8 +13,8 @@ extension EntityView {
       for row in rows { found.append(ObjectReference(entity: plan.entity.id, row: row)) }
       return found
     }
-    try run(fetch) { (record, layout, reference) throws(EngineError) in
-      found.append(reference)
+    try run(fetch) { (row) throws(EngineError) in
+      found.append(row.reference)
       return true
     }
     return found
@@ -23,11 +23,21 @@ extension EntityView {
   /// The rows that a fetch finds, in its order.
   public func fetchRows(_ fetch: EngineFetch) throws(EngineError) -> [Row] {
     var found: [Row] = []
-    try run(fetch) { (record, layout, reference) throws(EngineError) in
-      found.append(Row(reference: reference, layout: layout, bytes: Array(record.bytes)))
+    try run(fetch) { (row) throws(EngineError) in
+      found.append(row.copy())
       return true
     }
     return found
+  }
+
+  /// Lends `body` every row that a fetch finds, in its order and where it lies, until `body` answers false.
+  ///
+  /// Nothing is copied, unless an order is asked for. `body` should be short, and must not write through a transaction whose
+  /// view this is.
+  public func forEach(
+    _ fetch: EngineFetch, _ body: (borrowing RowReader) throws(EngineError) -> Bool
+  ) throws(EngineError) {
+    try run(fetch, body)
   }
 
   /// The number of objects that a fetch would find, offset and limit considered.
@@ -46,7 +56,7 @@ extension EntityView {
         n = max(0, rows.count - max(0, fetch.offset))
         return fetch.limit.map { min(n, max(0, $0)) } ?? n
       }
-      try run(all) { (_, _, _) throws(EngineError) in
+      try run(all) { (_) throws(EngineError) in
         n += 1
         return true
       }
@@ -73,7 +83,7 @@ extension EntityView {
     } catch { throw .predicate(error) }
   }
 
-  typealias Visit = (RecordView, EntityLayout, ObjectReference) throws(EngineError) -> Bool
+  typealias Visit = (borrowing RowReader) throws(EngineError) -> Bool
 
   private func run(_ fetch: EngineFetch, _ visit: Visit) throws(EngineError) {
     let plan = try store.plan(fetch.entity.id)
@@ -85,15 +95,19 @@ extension EntityView {
       try runSorted(fetch, plan, predicate, reader, visit)
       return
     }
+    if offset == 0, fetch.limit == nil {
+      try candidates(fetch, plan, predicate, reader, visit)
+      return
+    }
     var skipped = 0
     var taken = 0
-    try candidates(fetch, plan, predicate, reader) { (record, layout, reference) throws(EngineError) in
+    try candidates(fetch, plan, predicate, reader) { (row) throws(EngineError) in
       if skipped < offset {
         skipped += 1
         return true
       }
       taken += 1
-      if try !visit(record, layout, reference) { return false }
+      if try !visit(row) { return false }
       return fetch.limit.map { taken < $0 } ?? true
     }
   }
@@ -102,36 +116,41 @@ extension EntityView {
   private func candidates(
     _ fetch: EngineFetch, _ plan: EntityPlan, _ predicate: Predicate?, _ reader: PathReader, _ visit: Visit
   ) throws(EngineError) {
-    // Rows of one layout tend to follow one another.
-    var known: (id: UInt16, layout: EntityLayout, isMember: Bool, filter: RowFilter?)?
-    func offer(_ bytes: UnsafeRawBufferPointer, _ row: UInt64, isSure: Bool) throws(EngineError) -> Bool {
-      let id = try storing { () throws(StoreError) in try RecordView.layoutID(of: bytes) }
-      if known?.id != id {
-        let layout = try layout(of: bytes)
-        let filter = isSure ? nil : predicate.map { RowFilter($0, layout, reader) }
-        known = (id, layout, isMember(layout.entity.id, plan, fetch.includesSubentities), filter)
-      }
-      guard let known, known.isMember else { return true }
-      let record = try storing { () throws(StoreError) in try RecordView(bytes, layout: known.layout.record) }
-      let reference = ObjectReference(entity: known.layout.entity.id, row: row)
-      if !isSure, let filter = known.filter, try !filter.matches(record, reference) { return true }
-      return try visit(record, known.layout, reference)
-    }
-    /// Offers each of some rows, until `visit` has enough. A row is lent in place only where nothing else is read
-    /// meanwhile: pages that are read while one is lent cannot be kept in the cache.
-    func offer(rows: [UInt64], isSure: Bool) throws(EngineError) {
-      for row in rows {
-        if !isSure || !fetch.sort.isEmpty {
-          let copy = try storing { () throws(StoreError) in try trees.value(plan.rows, row) }
-          guard let copy else { continue }
-          let goOn = try copy.withUnsafeBytesEngine { (b) throws(EngineError) in try offer(b, row, isSure: isSure) }
-          if !goOn { return }
-          continue
+    switch FetchPlan(predicate, plan, keyLimit: store.kernel.maxKeyLength) {
+    case .scan:
+      let sieve = RowSieve(self, plan, predicate, includesSubentities: fetch.includesSubentities, reader)
+      var failure: EngineError?
+      try storing { () throws(StoreError) in
+        try trees.forEach(plan.rows) { (row, bytes) throws(StoreError) -> Bool in
+          do throws(EngineError) { return try sieve.offer(bytes, row, visit) } catch {
+            failure = error
+            return false
+          }
         }
+      }
+      if let failure { throw failure }
+    case .rows(let rows):
+      let sieve = RowSieve(self, plan, predicate, includesSubentities: fetch.includesSubentities, reader)
+      try offer(rows, plan, sieve, inPlace: false, visit)
+    case .ranges(let tree, _, let ranges, let isExact):
+      let rows = try rows(tree, ranges)
+      let asked = isExact ? nil : predicate
+      let sieve = RowSieve(self, plan, asked, includesSubentities: fetch.includesSubentities, reader)
+      try offer(rows, plan, sieve, inPlace: fetch.sort.isEmpty, visit)
+    }
+  }
+
+  /// Offers each of some rows, until `visit` has enough. A row is lent in place only where nothing else is read meanwhile:
+  /// pages that are read while one is lent cannot be kept in the cache.
+  private func offer(
+    _ rows: [UInt64], _ plan: EntityPlan, _ sieve: RowSieve, inPlace: Bool, _ visit: Visit
+  ) throws(EngineError) {
+    for row in rows {
+      if inPlace, !sieve.readsElsewhere {
         var failure: EngineError?
         let goOn = try storing { () throws(StoreError) in
           try trees.withValue(plan.rows, row) { (b) throws(StoreError) -> Bool in
-            do throws(EngineError) { return try offer(b, row, isSure: isSure) } catch {
+            do throws(EngineError) { return try sieve.offer(b, row, visit) } catch {
               failure = error
               return false
             }
@@ -139,23 +158,11 @@ extension EntityView {
         }
         if let failure { throw failure }
         if goOn == false { return }
+      } else {
+        let copy = try storing { () throws(StoreError) in try trees.value(plan.rows, row) }
+        guard let copy else { continue }
+        if try !copy.withUnsafeBytesEngine({ (b) throws(EngineError) in try sieve.offer(b, row, visit) }) { return }
       }
-    }
-    switch FetchPlan(predicate, plan, keyLimit: store.kernel.maxKeyLength) {
-    case .scan:
-      var failure: EngineError?
-      try storing { () throws(StoreError) in
-        try trees.forEach(plan.rows) { (row, bytes) throws(StoreError) -> Bool in
-          do throws(EngineError) { return try offer(bytes, row, isSure: false) } catch {
-            failure = error
-            return false
-          }
-        }
-      }
-      if let failure { throw failure }
-    case .rows(let rows): try offer(rows: rows, isSure: false)
-    case .ranges(let tree, _, let ranges, let isExact):
-      try offer(rows: try rows(tree, ranges), isSure: isExact)
     }
   }
 
@@ -164,16 +171,16 @@ extension EntityView {
   private func rows(_ tree: TreeID, _ ranges: [KeyRange]) throws(EngineError) -> [UInt64] {
     var rows: [UInt64] = []
     var isAscending = true
+    _ = try settle()
     try storing { () throws(StoreError) in
-      let cursor = try trees.cursor(tree)
+      var last: UInt64 = 0
       for range in ranges {
-        var more = try cursor.seek(range.lower)
-        while more {
-          if let upper = range.upper, upper.withUnsafeBytes({ compareKeys(cursor.key, $0) >= 0 }) { break }
-          let row = try KeyDecoder.rowID(atEndOf: cursor.key).id
-          if let last = rows.last, last > row { isAscending = false }
+        try trees.forEachKey(tree, in: range) { (key) throws(StoreError) in
+          let row = try KeyDecoder.rowID(atEndOf: key).id
+          if row < last { isAscending = false }
+          last = row
           rows.append(row)
-          more = try cursor.next()
+          return true
         }
       }
     }
@@ -230,17 +237,17 @@ extension EntityView {
       }
       return a.reference.row < b.reference.row
     }
-    try candidates(fetch, plan, predicate, reader) { (record, layout, reference) throws(EngineError) in
+    try candidates(fetch, plan, predicate, reader) { (row) throws(EngineError) in
       var keys: [Value] = []
-      for key in fetch.sort { keys.append(try reader.value(key.keyPath, record, layout, reference)) }
-      let entry = Sorted(keys: keys, reference: reference, layout: layout, bytes: [])
+      for key in fetch.sort { keys.append(try reader.value(key.keyPath, row.record, row.layout, row.reference)) }
+      let entry = Sorted(keys: keys, reference: row.reference, layout: row.layout, bytes: [])
       // With a limit, keep about twice as many as wanted and throw the rest away now and then.
       if let wanted, heap.count / 2 >= wanted, heap.count >= 64 {
         heap.sort(by: precedes)
         heap.removeLast(heap.count - wanted)
       }
       var kept = entry
-      kept.bytes = Array(record.bytes)
+      kept.bytes = Array(row.record.bytes)
       heap.append(kept)
       return true
     }
@@ -250,7 +257,7 @@ extension EntityView {
     for entry in heap[start..<end] {
       let goOn = try entry.bytes.withUnsafeBytesEngine { (b) throws(EngineError) -> Bool in
         let record = try storing { () throws(StoreError) in try RecordView(b, layout: entry.layout.record) }
-        return try visit(record, entry.layout, entry.reference)
+        return try visit(RowReader(record, entry.layout, entry.reference))
       }
       if !goOn { return }
     }

@@ -95,15 +95,15 @@ enum FetchPlan {
 
   /// Whether rows have the part's key exactly if they equal the value: not so for null, which some indexes leave out, nor
   /// for kinds of values whose conversion to the attribute's type might round.
-  private static func tells(_ value: Value, _ maker: KeyMaker, _ part: Int) -> Bool {
-    guard let attribute = maker.attributes[part] else {
+  static func tells(_ value: Value, _ maker: KeyMaker, _ part: Int) -> Bool {
+    guard let type = maker.types[part] else {
       // A row number or entity too large for a key, as a temporary identity has, is cut there.
       if case .reference(let reference) = value {
         return PackedReference.unpack(PackedReference.pack(reference)) == reference
       }
       return false
     }
-    switch (attribute.type, value) {
+    switch (type, value) {
     case (.integer16, .integer), (.integer32, .integer), (.integer64, .integer), (.string, .string), (.uri, .uri),
       (.boolean, .boolean), (.date, .date), (.uuid, .uuid):
       return true
@@ -189,9 +189,9 @@ enum FetchPlan {
   }
 
   /// Appends a constant as a part of the key; false if the part cannot hold it, so that the index is of no use.
-  private static func append(_ value: Value, _ maker: KeyMaker, _ part: Int, to encoder: inout KeyEncoder) -> Bool {
+  static func append(_ value: Value, _ maker: KeyMaker, _ part: Int, to encoder: inout KeyEncoder) -> Bool {
     let descending = !maker.ascending[part]
-    guard let attribute = maker.attributes[part] else {
+    guard let type = maker.types[part] else {
       // A to-one relationship.
       guard case .reference(let r) = value else {
         if value.isNull {
@@ -203,7 +203,7 @@ enum FetchPlan {
       encoder.append(reference: PackedReference.pack(r), descending: descending)
       return true
     }
-    guard let coerced = attribute.coerce(value) else { return false }
+    guard let coerced = type.coerce(value) else { return false }
     switch coerced {
     case .null: encoder.appendNull(descending: descending)
     case .boolean(let v): encoder.append(v, descending: descending)

@@ -4,181 +4,347 @@ import CambiumKernel
 /// text for equality are asked of the encoded row in place; whatever else there is, of the evaluator. Both answer alike
 /// (``Predicate/evaluate(variables:value:)`` has the rules).
 final class RowFilter {
-  private indirect enum Node {
-    case constant(Bool)
-    case all([Node])
-    case any([Node])
-    case not(Node)
-    /// Within a range, both ends included; null is not.
-    case integer(FieldPath, Int64, Int64)
-    case double(FieldPath, Comparator, Double)
-    case date(FieldPath, Comparator, Double)
-    case boolean(FieldPath, Int64, Int64)
-    case isNull(FieldPath)
+  private enum Op: UInt8 {
+    /// An integer within a range, both ends included; null is not.
+    case integer
+    /// A double, float or date within a range of ordered bits, both ends included; null is not.
+    case real
+    case date
+    case boolean
+    case isNull
     /// Equal to text of ASCII characters only.
-    case text(FieldPath, [UInt8], String)
-    case slow(Predicate)
+    case text
+    case slow
   }
 
-  private let root: Node
+  /// A condition, and where to go on when it holds or not: at another step, or at an answer. Plain memory, so that nothing
+  /// is counted or copied for a row.
+  private struct Step {
+    var op: Op
+    /// How many fields lead to the value: 1 in the row itself, 2 in a composite of it, more by `path`.
+    var depth: UInt8 = 1
+    var outer: Int32 = 0
+    var leaf: Int32 = 0
+    /// Index into `paths`, `predicates` or `texts`.
+    var path: Int32 = 0
+    var extra: Int32 = 0
+    var low: UInt64 = 0
+    var high: UInt64 = 0
+    /// The bytes of a text in `characters`.
+    var start: Int32 = 0
+    var count: Int32 = 0
+    var whenTrue: Int32 = 0
+    var whenFalse: Int32 = 0
+  }
+
+  private static let yes: Int32 = -1
+  private static let no: Int32 = -2
+
   private let reader: PathReader
   private let layout: EntityLayout
+  private let steps: UnsafeMutablePointer<Step>
+  private let characters: UnsafeMutablePointer<UInt8>
+  private let entry: Int32
+  private let paths: [FieldPath]
+  private let predicates: [Predicate]
+  private let texts: [String]
 
   init(_ predicate: Predicate, _ layout: EntityLayout, _ reader: PathReader) {
     self.reader = reader
     self.layout = layout
-    root = Self.node(predicate, layout, reader, depth: 0)
+    var maker = Maker(reader: reader, layout: layout)
+    entry = maker.add(predicate, Self.yes, Self.no, depth: 0)
+    steps = .allocate(capacity: max(1, maker.steps.count))
+    for (i, step) in maker.steps.enumerated() { (steps + i).initialize(to: step) }
+    characters = .allocate(capacity: max(1, maker.characters.count))
+    for (i, byte) in maker.characters.enumerated() { (characters + i).initialize(to: byte) }
+    paths = maker.paths
+    predicates = maker.predicates
+    texts = maker.texts
+  }
+
+  /// Whether a part is asked of the evaluator, which may read other rows.
+  var isSlow: Bool { !predicates.isEmpty }
+
+  deinit {
+    steps.deallocate()
+    characters.deallocate()
   }
 
   /// Whether the predicate holds for a record of the layout.
   func matches(_ record: RecordView, _ reference: ObjectReference) throws(EngineError) -> Bool {
-    try holds(root, record, reference)
-  }
-
-  private func holds(
-    _ node: borrowing Node, _ record: RecordView, _ reference: ObjectReference
-  ) throws(EngineError) -> Bool {
-    do throws(StoreError) {
-      switch node {
-      case .integer(let path, let low, let high):
-        guard let value = try record.int64(at: path) else { return false }
-        return value >= low && value <= high
-      case .boolean(let path, let low, let high):
-        guard let value = try record.boolean(at: path) else { return false }
-        return (value ? 1 : 0) >= low && (value ? 1 : 0) <= high
-      case .double(let path, let comparator, let constant):
-        guard let value = try record.double(at: path) else { return comparator == .notEqual }
-        return Self.compare(value, comparator, constant)
-      case .date(let path, let comparator, let constant):
-        guard let value = try record.date(at: path) else { return comparator == .notEqual }
-        return Self.compare(value, comparator, constant)
-      case .isNull(let path): return try record.isNull(path)
-      case .text(let path, let ascii, let text):
-        guard let value = try record.utf8(at: path) else { return false }
-        if value.count == ascii.count, ascii.withUnsafeBytes({ compareKeys(value, $0) }) == 0 { return true }
-        // Other bytes can be the same text only if they are no plain ASCII.
-        if !value.contains(where: { $0 >= 0x80 }) { return false }
-        return try record.string(at: path) == text
-      case .constant(let value): return value
-      case .all, .any, .not, .slow: break
+    // A step leads only to steps that were made before it, so that this ends.
+    var at = entry
+    while at >= 0 {
+      let step = steps + Int(at)
+      let holds: Bool
+      if step.pointee.op == .slow {
+        holds = try reader.matches(predicates[Int(step.pointee.extra)], record, layout, reference)
+      } else {
+        do throws(StoreError) { holds = try self.holds(step, record) } catch { throw .store(error) }
       }
-    } catch { throw .store(error) }
-    switch node {
-    case .all(let parts):
-      for part in parts where try !holds(part, record, reference) { return false }
-      return true
-    case .any(let parts):
-      for part in parts where try holds(part, record, reference) { return true }
-      return false
-    case .not(let inner): return try !holds(inner, record, reference)
-    case .slow(let predicate): return try reader.matches(predicate, record, layout, reference)
-    default: return false
+      at = holds ? step.pointee.whenTrue : step.pointee.whenFalse
+    }
+    return at == Self.yes
+  }
+
+  @inline(__always)
+  private func holds(_ step: UnsafeMutablePointer<Step>, _ record: RecordView) throws(StoreError) -> Bool {
+    if step.pointee.depth == 1 { return try holds(step, in: record) }
+    let parent: RecordView?
+    if step.pointee.depth == 2 {
+      parent = try record.nested(at: Int(step.pointee.outer))
+    } else {
+      parent = try paths[Int(step.pointee.path)].parent(in: record)
+    }
+    guard let parent else { return step.pointee.op == .isNull }
+    return try holds(step, in: parent)
+  }
+
+  @inline(__always)
+  private func holds(_ step: UnsafeMutablePointer<Step>, in view: RecordView) throws(StoreError) -> Bool {
+    let leaf = Int(step.pointee.leaf)
+    switch step.pointee.op {
+    case .integer:
+      guard let value = try view.int64(at: leaf) else { return false }
+      return value >= Int64(bitPattern: step.pointee.low) && value <= Int64(bitPattern: step.pointee.high)
+    case .boolean:
+      guard let value = try view.boolean(at: leaf) else { return false }
+      let number: Int64 = value ? 1 : 0
+      return number >= Int64(bitPattern: step.pointee.low) && number <= Int64(bitPattern: step.pointee.high)
+    case .real:
+      guard let value = try view.double(at: leaf) else { return false }
+      let bits = orderedBits(value)
+      return bits >= step.pointee.low && bits <= step.pointee.high
+    case .date:
+      guard let value = try view.date(at: leaf) else { return false }
+      let bits = orderedBits(value)
+      return bits >= step.pointee.low && bits <= step.pointee.high
+    case .isNull: return try view.isNull(leaf)
+    case .text:
+      guard let value = try view.utf8(at: leaf) else { return false }
+      let count = Int(step.pointee.count)
+      let wanted = UnsafeRawPointer(characters + Int(step.pointee.start))
+      if value.count == count, areEqual(value, wanted) { return true }
+      // Other bytes can be the same text only if they are no plain ASCII.
+      if value.isASCII { return false }
+      return try view.string(at: leaf) == texts[Int(step.pointee.extra)]
+    case .slow: return false
     }
   }
 
-  private static func compare(_ value: Double, _ comparator: Comparator, _ constant: Double) -> Bool {
-    let order = orderDoubles(value, constant)
-    switch comparator {
-    case .equal: return order == .equal
-    case .notEqual: return order != .equal
-    case .less: return order == .less
-    case .lessOrEqual: return order != .greater
-    case .greater: return order == .greater
-    default: return order != .less
+  @inline(__always)
+  private func areEqual(_ a: UnsafeRawBufferPointer, _ b: UnsafeRawPointer) -> Bool {
+    var i = 0
+    while i &+ 8 <= a.count {
+      if a.loadUnaligned(fromByteOffset: i, as: UInt64.self) != b.loadUnaligned(fromByteOffset: i, as: UInt64.self) {
+        return false
+      }
+      i &+= 8
     }
+    while i < a.count {
+      if a[i] != b.load(fromByteOffset: i, as: UInt8.self) { return false }
+      i &+= 1
+    }
+    return true
   }
 
   // MARK: Making ready
 
-  private static func node(
-    _ predicate: Predicate, _ layout: EntityLayout, _ reader: PathReader, depth: Int
-  ) -> Node {
-    // Deeper ones are refused by the evaluator, in its own words.
-    guard depth < Predicate.depthLimit else { return .slow(predicate) }
-    switch predicate {
-    case .true: return .constant(true)
-    case .false: return .constant(false)
-    case .and(let parts): return .all(parts.map { node($0, layout, reader, depth: depth + 1) })
-    case .or(let parts): return .any(parts.map { node($0, layout, reader, depth: depth + 1) })
-    case .not(let inner): return .not(node(inner, layout, reader, depth: depth + 1))
-    case .comparison(let comparison): return node(comparison, layout, reader) ?? .slow(predicate)
-    }
-  }
+  /// Lays the steps of a predicate out, each after those that it leads to.
+  private struct Maker {
+    let reader: PathReader
+    let layout: EntityLayout
+    var steps: [Step] = []
+    var characters: [UInt8] = []
+    var paths: [FieldPath] = []
+    var predicates: [Predicate] = []
+    var texts: [String] = []
 
-  private static func node(_ c: Comparison, _ layout: EntityLayout, _ reader: PathReader) -> Node? {
-    guard c.modifier == .direct, c.options.isEmpty else { return nil }
-    let path: String
-    let constant: Value
-    let comparator: Comparator
-    switch (c.left, c.right) {
-    case (.keyPath(let p), .constant(let v)): (path, constant, comparator) = (p, v, c.comparator)
-    case (.constant(let v), .keyPath(let p)):
-      guard let mirrored = mirror(c.comparator) else { return nil }
-      (path, constant, comparator) = (p, v, mirrored)
-    default: return nil
+    init(reader: PathReader, layout: EntityLayout) {
+      self.reader = reader
+      self.layout = layout
     }
-    guard let (field, attribute) = reader.field(path, layout) else { return nil }
-    switch (comparator, constant) {
-    case (.equal, .null): return .isNull(field)
-    case (.notEqual, .null): return .not(.isNull(field))
-    case (.between, .list(let bounds)):
-      guard bounds.count == 2, let low = single(.greaterOrEqual, bounds[0], field, attribute.type),
-        let high = single(.lessOrEqual, bounds[1], field, attribute.type)
-      else { return nil }
-      return .all([low, high])
-    default: return single(comparator, constant, field, attribute.type)
-    }
-  }
 
-  private static func mirror(_ comparator: Comparator) -> Comparator? {
-    switch comparator {
-    case .equal, .notEqual: return comparator
-    case .less: return .greater
-    case .lessOrEqual: return .greaterOrEqual
-    case .greater: return .less
-    case .greaterOrEqual: return .lessOrEqual
-    default: return nil
+    /// Adds the steps of a predicate; answers where to begin.
+    mutating func add(_ predicate: Predicate, _ yes: Int32, _ no: Int32, depth: Int) -> Int32 {
+      // Deeper ones are refused by the evaluator, in its own words.
+      guard depth < Predicate.depthLimit else { return addSlow(predicate, yes, no) }
+      switch predicate {
+      case .true: return yes
+      case .false: return no
+      case .and(let parts):
+        var next = yes
+        for part in parts.reversed() { next = add(part, next, no, depth: depth + 1) }
+        return next
+      case .or(let parts):
+        var next = no
+        for part in parts.reversed() { next = add(part, yes, next, depth: depth + 1) }
+        return next
+      case .not(let inner): return add(inner, no, yes, depth: depth + 1)
+      case .comparison(let comparison): return add(comparison, yes, no) ?? addSlow(predicate, yes, no)
+      }
     }
-  }
 
-  private static func single(_ comparator: Comparator, _ constant: Value, _ field: FieldPath, _ type: AttributeType)
-    -> Node?
-  {
-    switch comparator {
-    case .equal, .notEqual, .less, .lessOrEqual, .greater, .greaterOrEqual: break
-    default: return nil
+    private mutating func addSlow(_ predicate: Predicate, _ yes: Int32, _ no: Int32) -> Int32 {
+      var step = Step(op: .slow)
+      step.extra = Int32(truncatingIfNeeded: predicates.count)
+      predicates.append(predicate)
+      return add(step, yes, no)
     }
-    switch (type, constant) {
-    case (.integer16, .integer(let v)), (.integer32, .integer(let v)), (.integer64, .integer(let v)):
-      return range(comparator, v).map { .integer(field, $0.0, $0.1) }
-        ?? (comparator == .notEqual ? .not(.integer(field, v, v)) : .constant(false))
-    case (.boolean, .boolean(let flag)):
-      let v: Int64 = flag ? 1 : 0
-      return range(comparator, v).map { .boolean(field, $0.0, $0.1) }
-        ?? (comparator == .notEqual ? .not(.boolean(field, v, v)) : .constant(false))
-    case (.double, .double(let v)), (.float, .double(let v)): return .double(field, comparator, v)
-    case (.float, .float(let v)), (.double, .float(let v)): return .double(field, comparator, Double(v))
-    case (.double, .integer(let v)), (.float, .integer(let v)):
-      guard let exact = exactInt64(Double(v)), exact == v else { return nil }
-      return .double(field, comparator, Double(v))
-    case (.date, .date(let v)): return .date(field, comparator, v)
-    case (.string, .string(let text)):
-      let bytes = Array(text.utf8)
-      guard comparator == .equal || comparator == .notEqual, !bytes.contains(where: { $0 >= 0x80 }) else { return nil }
-      return comparator == .equal ? .text(field, bytes, text) : .not(.text(field, bytes, text))
-    default: return nil
-    }
-  }
 
-  /// The integers that stand in the relation to `v`; nil if there are none, or not in a row.
-  private static func range(_ comparator: Comparator, _ v: Int64) -> (Int64, Int64)? {
-    switch comparator {
-    case .equal: return (v, v)
-    case .less: return v == .min ? nil : (.min, v - 1)
-    case .lessOrEqual: return (.min, v)
-    case .greater: return v == .max ? nil : (v + 1, .max)
-    case .greaterOrEqual: return (v, .max)
-    default: return nil
+    private mutating func add(_ step: Step, _ yes: Int32, _ no: Int32) -> Int32 {
+      var step = step
+      step.whenTrue = yes
+      step.whenFalse = no
+      steps.append(step)
+      return Int32(truncatingIfNeeded: steps.count - 1)
+    }
+
+    private mutating func add(_ c: Comparison, _ yes: Int32, _ no: Int32) -> Int32? {
+      guard c.modifier == .direct, c.options.isEmpty else { return nil }
+      let path: String
+      let constant: Value
+      let comparator: Comparator
+      switch (c.left, c.right) {
+      case (.keyPath(let p), .constant(let v)): (path, constant, comparator) = (p, v, c.comparator)
+      case (.constant(let v), .keyPath(let p)):
+        guard let mirrored = mirror(c.comparator) else { return nil }
+        (path, constant, comparator) = (p, v, mirrored)
+      default: return nil
+      }
+      guard let (field, attribute) = reader.field(path, layout) else { return nil }
+      switch (comparator, constant) {
+      case (.equal, .null): return add(step(.isNull, field), yes, no)
+      case (.notEqual, .null): return add(step(.isNull, field), no, yes)
+      case (.between, .list(let bounds)):
+        guard bounds.count == 2, let low = single(.greaterOrEqual, bounds[0], field, attribute.type),
+          let high = single(.lessOrEqual, bounds[1], field, attribute.type)
+        else { return nil }
+        return add(low, add(high, yes, no), no)
+      default: return single(comparator, constant, field, attribute.type).map { add($0, yes, no) }
+      }
+    }
+
+    /// A condition, or its reverse, or none that any row meets.
+    private enum Condition {
+      case step(Step)
+      case reverse(Step)
+      case never
+    }
+
+    private mutating func add(_ condition: Condition, _ yes: Int32, _ no: Int32) -> Int32 {
+      switch condition {
+      case .step(let step): return add(step, yes, no)
+      case .reverse(let step): return add(step, no, yes)
+      case .never: return no
+      }
+    }
+
+    private mutating func step(_ op: Op, _ field: FieldPath) -> Step {
+      var step = Step(op: op)
+      step.depth = UInt8(truncatingIfNeeded: field.depth)
+      step.leaf = Int32(truncatingIfNeeded: field.leaf)
+      if field.depth == 2 { step.outer = Int32(truncatingIfNeeded: field[0]) }
+      if field.depth > 2 {
+        step.path = Int32(truncatingIfNeeded: paths.count)
+        paths.append(field)
+      }
+      return step
+    }
+
+    private func mirror(_ comparator: Comparator) -> Comparator? {
+      switch comparator {
+      case .equal, .notEqual: return comparator
+      case .less: return .greater
+      case .lessOrEqual: return .greaterOrEqual
+      case .greater: return .less
+      case .greaterOrEqual: return .lessOrEqual
+      default: return nil
+      }
+    }
+
+    private mutating func single(
+      _ comparator: Comparator, _ constant: Value, _ field: FieldPath, _ type: AttributeType
+    ) -> Condition? {
+      switch comparator {
+      case .equal, .notEqual, .less, .lessOrEqual, .greater, .greaterOrEqual: break
+      default: return nil
+      }
+      switch (type, constant) {
+      case (.integer16, .integer(let v)), (.integer32, .integer(let v)), (.integer64, .integer(let v)):
+        return integer(.integer, comparator, v, field)
+      case (.boolean, .boolean(let flag)): return integer(.boolean, comparator, flag ? 1 : 0, field)
+      case (.double, .double(let v)), (.float, .double(let v)): return real(.real, comparator, v, field)
+      case (.float, .float(let v)), (.double, .float(let v)): return real(.real, comparator, Double(v), field)
+      case (.double, .integer(let v)), (.float, .integer(let v)):
+        guard let exact = exactInt64(Double(v)), exact == v else { return nil }
+        return real(.real, comparator, Double(v), field)
+      case (.date, .date(let v)): return real(.date, comparator, v, field)
+      case (.string, .string(let text)):
+        let bytes = Array(text.utf8)
+        guard comparator == .equal || comparator == .notEqual, !bytes.contains(where: { $0 >= 0x80 }),
+          let start = Int32(exactly: characters.count), let count = Int32(exactly: bytes.count)
+        else { return nil }
+        var step = step(.text, field)
+        step.start = start
+        step.count = count
+        step.extra = Int32(truncatingIfNeeded: texts.count)
+        characters += bytes
+        texts.append(text)
+        return comparator == .equal ? .step(step) : .reverse(step)
+      default: return nil
+      }
+    }
+
+    /// The integers that stand in the relation to `v`.
+    private mutating func integer(_ op: Op, _ comparator: Comparator, _ v: Int64, _ field: FieldPath) -> Condition {
+      var step = step(op, field)
+      var low = Int64.min
+      var high = Int64.max
+      switch comparator {
+      case .equal, .notEqual: (low, high) = (v, v)
+      case .less:
+        if v == .min { return .never }
+        high = v - 1
+      case .lessOrEqual: high = v
+      case .greater:
+        if v == .max { return .never }
+        low = v + 1
+      default: low = v
+      }
+      step.low = UInt64(bitPattern: low)
+      step.high = UInt64(bitPattern: high)
+      return comparator == .notEqual ? .reverse(step) : .step(step)
+    }
+
+    /// The numbers that stand in the relation to `v`, in the order of ``orderDoubles(_:_:)``: not-a-number equals itself
+    /// and comes first.
+    private mutating func real(_ op: Op, _ comparator: Comparator, _ v: Double, _ field: FieldPath) -> Condition {
+      var step = step(op, field)
+      let bits = orderedBits(v)
+      step.high = .max
+      switch comparator {
+      case .equal, .notEqual: (step.low, step.high) = (bits, bits)
+      case .less:
+        if bits == 0 { return .never }
+        step.high = bits - 1
+      case .lessOrEqual: step.high = bits
+      case .greater:
+        if bits == .max { return .never }
+        step.low = bits + 1
+      default: step.low = bits
+      }
+      return comparator == .notEqual ? .reverse(step) : .step(step)
     }
   }
+}
+
+/// Bits that order like the number: the sign bit flipped, or all bits of a negative number; 0 for not-a-number, the same
+/// for both zeros.
+@inline(__always)
+private func orderedBits(_ value: Double) -> UInt64 {
+  if value.isNaN { return 0 }
+  let bits = value == 0 ? 0 : value.bitPattern
+  return bits >> 63 == 0 ? bits | 1 << 63 : ~bits
 }

@@ -6,6 +6,9 @@ import CambiumKernel
 /// ordered to-many ones. A composite is a nested record of its elements.
 final class EntityLayout: Sendable {
   let entity: EntitySchema
+  /// The entity's identifier and the layout's, where they are read without the rest.
+  let entityID: UInt32
+  let id: UInt16
   let record: RecordLayout
   /// Index of the field of a property, by name.
   let fieldByName: [String: Int]
@@ -16,6 +19,8 @@ final class EntityLayout: Sendable {
         "a store holds at most 65,535 entities in its life; this model's \(entity.name) is beyond that")
     }
     self.entity = entity
+    self.id = id
+    entityID = entity.id
     var fields: [RecordField] = []
     var names: [String: Int] = [:]
     for attribute in entity.allAttributes where !attribute.isTransient {
@@ -84,6 +89,7 @@ final class EntityLayout: Sendable {
 }
 
 /// How a row stores a reference: the entity above, the row below.
+@usableFromInline
 enum PackedReference {
   static let rowBits: UInt64 = 48
 
@@ -91,6 +97,7 @@ enum PackedReference {
     UInt64(reference.entity) &<< rowBits | (reference.row & ((1 &<< rowBits) &- 1))
   }
 
+  @usableFromInline
   static func unpack(_ value: UInt64) -> ObjectReference {
     ObjectReference(entity: UInt32(truncatingIfNeeded: value &>> rowBits), row: value & ((1 &<< rowBits) &- 1))
   }

@@ -66,11 +66,14 @@ final class KeyMaker: Sendable {
   let fields: [[Int]]
   let compiled: [FieldPath]
   let ascending: [Bool]
-  let attributes: [AttributeSchema?]
+  /// The type of each part; nil for a relationship.
+  let types: [AttributeType?]
   let tree: TreeID
   let owner: EntitySchema
   let partial: Predicate?
   let isUnique: Bool
+  /// The fields that the keys depend on.
+  let mask: UInt64
 
   private init(
     name: String, elements: [IndexElement], partial: Predicate?, isUnique: Bool, _ tree: TreeID, _ layout: EntityLayout,
@@ -85,19 +88,20 @@ final class KeyMaker: Sendable {
     ascending = elements.map { $0.isAscending }
     var fields: [[Int]] = []
     var compiled: [FieldPath] = []
-    var attributes: [AttributeSchema?] = []
+    var types: [AttributeType?] = []
     for element in elements {
       let path = try resolving { () throws(SchemaError) in try schema.resolve(keyPath: element.path, from: owner.id) }
       guard let indexes = layout.fieldPath(path.steps), path.type != .composite else {
         throw .unsupported("'\(element.path)' of \(owner.name) cannot be part of an index: name an element of it")
       }
       fields.append(indexes)
-      attributes.append(path.attribute)
+      types.append(path.attribute?.type)
       compiled.append(try storing { () throws(StoreError) in try FieldPath(indexes, in: layout.record) })
     }
     self.fields = fields
     self.compiled = compiled
-    self.attributes = attributes
+    self.types = types
+    mask = partial == nil ? fields.reduce(0) { $0 | PropertyMask.mask($1.first ?? 63) } : PropertyMask.all
   }
 
   convenience init(
@@ -125,8 +129,7 @@ final class KeyMaker: Sendable {
   func appendParts(_ record: RecordView, to encoder: inout KeyEncoder) throws(StoreError) -> Bool {
     var anyNull = false
     for i in compiled.indices {
-      if try record.isNull(compiled[i]) { anyNull = true }
-      try encoder.append(path: compiled[i], of: record, descending: !ascending[i])
+      if try encoder.append(path: compiled[i], of: record, descending: !ascending[i]) { anyNull = true }
     }
     return anyNull
   }

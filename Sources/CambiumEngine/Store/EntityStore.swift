@@ -12,6 +12,9 @@ public final class EntityStore: Sendable {
   let layouts: [UInt16: EntityLayout]
   /// By entity.
   let plans: [UInt32: EntityPlan]
+  /// The same by the identifiers as indexes, which are small, and asked for with every row.
+  private let planTable: [EntityPlan?]
+  private let layoutTable: [EntityLayout?]
 
   private init(kernel: Store, schema: Schema, catalogue: Catalogue) throws(EngineError) {
     self.kernel = kernel
@@ -25,6 +28,9 @@ public final class EntityStore: Sendable {
       made[id] = try EntityLayout(entity: entity, id: id)
     }
     layouts = made
+    var layoutTable = [EntityLayout?](repeating: nil, count: 1 + Int(made.keys.max() ?? 0))
+    for (id, layout) in made { layoutTable[Int(id)] = layout }
+    self.layoutTable = layoutTable
     var plans: [UInt32: EntityPlan] = [:]
     for entity in schema.entities {
       guard let layoutID = catalogue.currentLayout[entity.id], let layout = made[layoutID] else {
@@ -33,6 +39,10 @@ public final class EntityStore: Sendable {
       plans[entity.id] = try EntityPlan(entity: entity, layout: layout, schema: schema, catalogue: catalogue)
     }
     self.plans = plans
+    // An entity's identifier fits 16 bits: its layout has seen to that.
+    var planTable = [EntityPlan?](repeating: nil, count: 1 + Int(plans.keys.max() ?? 0))
+    for (id, plan) in plans { planTable[Int(id)] = plan }
+    self.planTable = planTable
   }
 
   /// Makes an empty kernel store one of `schema`.
@@ -90,10 +100,11 @@ public final class EntityStore: Sendable {
   /// - Throws: What `body` throws; ``EngineError/uniqueViolation(constraint:entity:existing:offending:)``; kernel errors.
   public func write<R>(_ body: (EntityTransaction) throws(EngineError) -> R) throws(EngineError) -> R {
     let t = try storing { () throws(StoreError) in try kernel.beginWrite() }
+    let transaction = EntityTransaction(store: self, transaction: t)
+    defer { transaction.end() }
     do throws(EngineError) {
-      let transaction = EntityTransaction(store: self, transaction: t)
       let result = try body(transaction)
-      try transaction.checkConstraints()
+      try transaction.finish()
       try storing { () throws(StoreError) in _ = try t.commit() }
       return result
     } catch {
@@ -106,7 +117,16 @@ public final class EntityStore: Sendable {
   public func close() throws(EngineError) { try storing { () throws(StoreError) in try kernel.close() } }
 
   func plan(_ entity: UInt32) throws(EngineError) -> EntityPlan {
-    guard let plan = plans[entity] else { throw .misuse("the entity is not of this store's model") }
+    guard entity < planTable.count, let plan = planTable[Int(truncatingIfNeeded: entity)] else {
+      throw .misuse("the entity is not of this store's model")
+    }
     return plan
+  }
+
+  func layout(_ id: UInt16) throws(EngineError) -> EntityLayout {
+    guard Int(id) < layoutTable.count, let layout = layoutTable[Int(id)] else {
+      throw .corrupt("a row of an unknown layout \(id)")
+    }
+    return layout
   }
 }

@@ -2,16 +2,31 @@ import CambiumKernel
 
 /// Changes to objects, within one transaction. Keeps indexes, constraints and relationship trees in step with the rows;
 /// knows no delete rules, inverses or validation, which are the object layer's.
+///
+/// Rows are written at once; changes of indexes are gathered, and made in the order of their keys when something reads an
+/// index, when they take much memory, and at the commit.
 public final class EntityTransaction: EntityView {
   let transaction: WriteTransaction
-  private var builders: [UInt32: RecordBuilder] = [:]
-  /// Keys under uniqueness constraints that were added: checked together at the end, so that objects may swap values.
-  private var addedUnique: [(maker: KeyMaker, prefix: [UInt8], reference: ObjectReference, isExact: Bool)] = []
-  private var encoder: KeyEncoder
+  private var writers: [UInt32: RowWriter] = [:]
+  private var keepers: [UInt32: IndexKeeper] = [:]
+  private var batches: [TreeID: IndexBatch] = [:]
+  /// Memory that the batches take, in bytes.
+  @exclusivity(unchecked) private var batchedBytes = 0
+  /// Rows given out: the last one before this transaction, and how many since.
+  private var counters: [TreeID: RowCounter] = [:]
+  /// What may hurt a uniqueness constraint: looked at together at the end, so that objects may swap values.
+  private var suspects: [IndexBatch.Suspect] = []
+  /// How many changes there were.
+  @exclusivity(unchecked) private var changes: UInt64 = 0
+
+  private final class RowCounter {
+    @exclusivity(unchecked) var last: UInt64
+    @exclusivity(unchecked) var given: Int64 = 0
+    init(_ last: UInt64) { self.last = last }
+  }
 
   init(store: EntityStore, transaction: WriteTransaction) {
     self.transaction = transaction
-    encoder = KeyEncoder(limit: store.kernel.maxKeyLength)
     super.init(store: store, trees: transaction)
   }
 
@@ -29,31 +44,49 @@ public final class EntityTransaction: EntityView {
   /// A reference for a new object of `entity`: never given out before or after.
   public func reserveReference(_ entity: EntitySchema) throws(EngineError) -> ObjectReference {
     if entity.isAbstract { throw .misuse("\(entity.name) is abstract: make an object of one of its subentities") }
-    let plan = try store.plan(entity.id)
-    return try storing { () throws(StoreError) in
-      try transaction.addToCounter(plan.rows, 0, 1)
-      let row = try transaction.counter(plan.rows, 0)
-      guard row > 0, UInt64(row) < 1 << PackedReference.rowBits else { throw .misuse("no object identifiers are left") }
-      return ObjectReference(entity: entity.id, row: UInt64(row))
-    }
+    return try reserveReference(try store.plan(entity.id))
   }
 
-  private func builder(_ plan: EntityPlan) -> RecordBuilder {
-    if let builder = builders[plan.entity.id] { return builder }
-    let made = RecordBuilder(plan.layout.record)
-    builders[plan.entity.id] = made
+  func reserveReference(_ plan: EntityPlan) throws(EngineError) -> ObjectReference {
+    let counter: RowCounter
+    if let known = counters[plan.rows] {
+      counter = known
+    } else {
+      let last = try storing { () throws(StoreError) in try transaction.counter(plan.rows, 0) }
+      counter = RowCounter(UInt64(clamping: last))
+      counters[plan.rows] = counter
+    }
+    guard counter.last &+ 1 < 1 << PackedReference.rowBits else { throw .misuse("no object identifiers are left") }
+    counter.last &+= 1
+    counter.given &+= 1
+    return ObjectReference(entity: plan.entity.id, row: counter.last)
+  }
+
+  func makeWriter(_ plan: EntityPlan) -> RowWriter { RowWriter(self, plan, keeper(plan)) }
+
+  private func writer(_ plan: EntityPlan) -> RowWriter {
+    if let known = writers[plan.entity.id] { return known }
+    let made = makeWriter(plan)
+    writers[plan.entity.id] = made
     return made
   }
+
+  private func keeper(_ plan: EntityPlan) -> IndexKeeper {
+    if let known = keepers[plan.entity.id] { return known }
+    let made = IndexKeeper(self, plan)
+    keepers[plan.entity.id] = made
+    return made
+  }
+
+  // MARK: Objects
 
   /// Adds an object under a reserved reference. Properties without a value are null.
   public func insert(_ reference: ObjectReference, _ values: RowValues) throws(EngineError) {
     let plan = try store.plan(reference.entity)
-    let builder = builder(plan)
-    builder.begin(entity: UInt16(truncatingIfNeeded: plan.entity.id), version: 1)
-    try set(values, plan, builder)
-    let bytes = try storing { () throws(StoreError) in try builder.bytes() }
-    try storing { () throws(StoreError) in try transaction.put(plan.rows, reference.row, bytes) }
-    try index(plan, reference, old: nil, new: bytes)
+    let writer = writer(plan)
+    writer.begin(reference)
+    try set(values, writer)
+    try writer.save()
     try setLinks(values, plan, reference)
   }
 
@@ -61,31 +94,112 @@ public final class EntityTransaction: EntityView {
   ///
   /// - Throws: ``EngineError/noSuchObject(_:)``.
   public func update(_ reference: ObjectReference, _ values: RowValues) throws(EngineError) {
-    guard let old = try row(reference) else { throw .noSuchObject(reference) }
-    let plan = try store.plan(old.reference.entity)
-    let builder = builder(plan)
-    try old.withView { (view) throws(StoreError) in try builder.begin(copying: view, version: view.rowVersion &+ 1) }
-    try set(values, plan, builder)
-    let bytes = try storing { () throws(StoreError) in try builder.bytes() }
-    try storing { () throws(StoreError) in try transaction.put(plan.rows, reference.row, bytes) }
-    try index(plan, old.reference, old: old.bytes, new: bytes)
-    try setLinks(values, plan, old.reference)
+    let plan = try ownPlan(reference)
+    let writer = writer(plan)
+    try writer.begin(changing: reference)
+    try set(values, writer)
+    try setLinks(values, plan, try writer.save())
   }
 
   /// Removes an object, its index entries, and the links that begin at it.
   ///
   /// - Throws: ``EngineError/noSuchObject(_:)``.
   public func delete(_ reference: ObjectReference) throws(EngineError) {
-    guard let old = try row(reference) else { throw .noSuchObject(reference) }
-    let plan = try store.plan(old.reference.entity)
-    try index(plan, old.reference, old: old.bytes, new: nil)
-    for (_, tree) in plan.linkTrees { try setLinks(tree, reference.row, []) }
-    try storing { () throws(StoreError) in _ = try transaction.delete(plan.rows, reference.row) }
+    try writer(try ownPlan(reference)).delete(reference)
+  }
+
+  /// The plan of the object's own entity.
+  private func ownPlan(_ reference: ObjectReference) throws(EngineError) -> EntityPlan {
+    let plan = try store.plan(reference.entity)
+    if !plan.sharesRows { return plan }
+    let layout = try storing { () throws(StoreError) in
+      try trees.withValue(plan.rows, reference.row) { (b) throws(StoreError) in try RecordView.layoutID(of: b) }
+    }
+    guard let layout else { throw .noSuchObject(reference) }
+    return try store.plan(try store.layout(layout).entityID)
+  }
+
+  // MARK: What writers write
+
+  func putRow(_ plan: EntityPlan, _ row: UInt64, _ bytes: UnsafeRawBufferPointer) throws(StoreError) {
+    changes &+= 1
+    try transaction.put(plan.rows, row, bytes)
+  }
+
+  func removeRow(_ plan: EntityPlan, _ row: UInt64) throws(EngineError) {
+    changes &+= 1
+    try storing { () throws(StoreError) in _ = try transaction.delete(plan.rows, row) }
+    try settleIfLarge()
+  }
+
+  /// Copies the bytes of a row; answers whether there is one.
+  func copyRow(_ plan: EntityPlan, _ row: UInt64, to copy: inout [UInt8]) throws(EngineError) -> Bool {
+    copy.removeAll(keepingCapacity: true)
+    do throws(StoreError) {
+      return try trees.withValue(plan.rows, row) { (bytes) throws(StoreError) in
+        copy.append(contentsOf: bytes)
+        return true
+      } ?? false
+    } catch { throw .store(error) }
+  }
+
+  /// Rows are copied before they are lent: what reads meanwhile may make gathered changes of indexes.
+  override func lendRow(
+    _ plan: EntityPlan, _ id: UInt64, _ body: (borrowing RowReader) throws(EngineError) -> Void
+  ) throws(EngineError) -> Bool {
+    var copy: [UInt8] = []
+    if try !copyRow(plan, id, to: &copy) { return false }
+    try copy.withUnsafeBytesEngine { (b) throws(EngineError) in try lend(b, id, body) }
+    return true
+  }
+
+  func batch(_ tree: TreeID, _ maker: KeyMaker?) -> IndexBatch {
+    if let known = batches[tree] { return known }
+    let made = IndexBatch(tree, maker)
+    batches[tree] = made
+    return made
+  }
+
+  @inline(__always)
+  func noteBatched(_ bytes: Int) { batchedBytes = batchedBytes.addingReportingOverflow(bytes).partialValue }
+
+  /// Makes the gathered changes of indexes when they take as much memory as the kernel's own changes may.
+  func settleIfLarge() throws(EngineError) {
+    if batchedBytes >= store.kernel.deltaBytes || batchedBytes < 0 { _ = try settle() }
+  }
+
+  override func settle() throws(EngineError) -> UInt64 {
+    if batchedBytes == 0 { return changes }
+    batchedBytes = 0
+    do throws(StoreError) {
+      for tree in batches.keys.sorted() { try batches[tree]?.apply(to: transaction, &suspects) }
+    } catch { throw .store(error) }
+    return changes
+  }
+
+  /// Makes whatever was put off; then the kernel may commit.
+  ///
+  /// - Throws: ``EngineError/uniqueViolation(constraint:entity:existing:offending:)``; kernel errors.
+  func finish() throws(EngineError) {
+    _ = try settle()
+    try checkConstraints()
+    for (tree, counter) in counters where counter.given > 0 {
+      try storing { () throws(StoreError) in try transaction.addToCounter(tree, 0, counter.given) }
+      counter.given = 0
+    }
+  }
+
+  /// Lets go of what refers back to the transaction.
+  func end() {
+    writers = [:]
+    keepers = [:]
+    batches = [:]
   }
 
   // MARK: Values
 
-  private func set(_ values: RowValues, _ plan: EntityPlan, _ builder: RecordBuilder) throws(EngineError) {
+  private func set(_ values: RowValues, _ writer: RowWriter) throws(EngineError) {
+    let plan = writer.plan
     for (name, value) in values.attributes {
       guard let attribute = plan.entity.attribute(named: name) else {
         throw .unknownProperty(entity: plan.entity.name, name: name)
@@ -95,15 +209,17 @@ public final class EntityTransaction: EntityView {
         throw .typeMismatch(
           entity: plan.entity.name, property: name, expected: attribute.type, found: value.kindName)
       }
-      try storing { () throws(StoreError) in try builder.set(coerced, attribute, at: field) }
+      writer.touch(field)
+      try storing { () throws(StoreError) in try writer.builder.set(coerced, attribute, at: field) }
     }
     for (name, reference) in values.toOne {
       guard let r = plan.entity.relationship(named: name), !r.isToMany, let field = plan.layout.fieldByName[name] else {
         throw .unknownProperty(entity: plan.entity.name, name: name)
       }
       if let reference { try requireDestination(reference, r, plan) }
+      writer.touch(field)
       try storing { () throws(StoreError) in
-        try builder.set(reference: reference.map(PackedReference.pack), at: field)
+        try writer.builder.set(reference: reference.map(PackedReference.pack), at: field)
       }
     }
     for (name, references) in values.toMany {
@@ -112,8 +228,9 @@ public final class EntityTransaction: EntityView {
       }
       for reference in references { try requireDestination(reference, r, plan) }
       guard r.isOrdered, let field = plan.layout.fieldByName[name] else { continue }
+      writer.touch(field)
       try storing { () throws(StoreError) in
-        try builder.set(references: references.isEmpty ? nil : references.map(PackedReference.pack), at: field)
+        try writer.builder.set(references: references.isEmpty ? nil : references.map(PackedReference.pack), at: field)
       }
     }
   }
@@ -137,7 +254,12 @@ public final class EntityTransaction: EntityView {
     }
   }
 
+  func removeLinks(_ plan: EntityPlan, _ row: UInt64) throws(EngineError) {
+    for (_, tree) in plan.linkTrees { try setLinks(tree, row, []) }
+  }
+
   private func setLinks(_ tree: TreeID, _ from: UInt64, _ rows: [UInt64]) throws(EngineError) {
+    changes &+= 1
     var old = Set<UInt64>()
     try eachLink(tree, from) { old.insert($0) }
     let new = Set(rows)
@@ -154,84 +276,36 @@ public final class EntityTransaction: EntityView {
     return encoder.bytes
   }
 
-  // MARK: Indexes
+  // MARK: Constraints
 
-  private func index(
-    _ plan: EntityPlan, _ reference: ObjectReference, old: [UInt8]?, new: [UInt8]?
-  ) throws(EngineError) {
-    for maker in plan.indexes { try index(maker, reference, old: old, new: new) }
-    for maker in plan.constraints { try index(maker, reference, old: old, new: new) }
-    for (_, field, tree) in plan.backTrees {
-      let before = try old.map { (b) throws(EngineError) in try target(b, field) } ?? nil
-      let after = try new.map { (b) throws(EngineError) in try target(b, field) } ?? nil
-      if before == after { continue }
-      try storing { () throws(StoreError) in
-        if let before { _ = try transaction.delete(tree, link(before.row, reference.row)) }
-        if let after { try transaction.put(tree, link(after.row, reference.row), []) }
-      }
-    }
-  }
-
-  private func target(_ bytes: [UInt8], _ field: Int) throws(EngineError) -> ObjectReference? {
-    try row(bytes, 0).withView { (view) throws(StoreError) in
-      try view.reference(at: field).map(PackedReference.unpack)
-    }
-  }
-
-  private func index(
-    _ maker: KeyMaker, _ reference: ObjectReference, old: [UInt8]?, new: [UInt8]?
-  ) throws(EngineError) {
-    let before = try old.map { (b) throws(EngineError) in try key(maker, b, reference) } ?? nil
-    let after = try new.map { (b) throws(EngineError) in try key(maker, b, reference) } ?? nil
-    if before?.key == after?.key { return }
-    try storing { () throws(StoreError) in
-      if let before { _ = try transaction.delete(maker.tree, before.key) }
-      if let after { try transaction.put(maker.tree, after.key, []) }
-    }
-    if maker.isUnique, let after, !after.anyNull {
-      addedUnique.append((maker, Array(after.key[..<after.parts]), reference, after.isExact))
-    }
-  }
-
-  /// The key of a row in an index; nil if the index leaves the row out.
-  private func key(
-    _ maker: KeyMaker, _ bytes: [UInt8], _ reference: ObjectReference
-  ) throws(EngineError) -> (key: [UInt8], parts: Int, anyNull: Bool, isExact: Bool)? {
-    let row = try row(bytes, reference.row)
-    if let partial = maker.partial {
-      let reader = PathReader(view: self)
-      if try !reader.matches(partial, row) { return nil }
-    }
-    encoder.removeAll()
-    let anyNull = try row.withView { (view) throws(StoreError) in try maker.appendParts(view, to: &encoder) }
-    let parts = encoder.bytes.count
-    let isExact = !encoder.isInexact
-    encoder.append(rowID: reference.row)
-    return (encoder.bytes, parts, anyNull, isExact)
-  }
-
-  /// Checks the uniqueness constraints of what was added.
-  func checkConstraints() throws(EngineError) {
+  /// Looks at what may hurt a uniqueness constraint, now that everything is written.
+  private func checkConstraints() throws(EngineError) {
     // Nothing is written meanwhile, so that one cursor a constraint will do.
     var cursors: [TreeID: Cursor] = [:]
-    for (maker, prefix, reference, isExact) in addedUnique {
+    for suspect in suspects {
+      let maker = suspect.maker
       var rows: [UInt64] = []
+      var isThere = false
       try storing { () throws(StoreError) in
         let cursor: Cursor
         if let known = cursors[maker.tree] { cursor = known } else { cursor = try trees.cursor(maker.tree) }
         cursors[maker.tree] = cursor
-        var more = try cursor.seek(prefix)
-        while more, hasPrefix(cursor.key, prefix) {
+        var more = try cursor.seek(suspect.prefix)
+        while more, suspect.prefix.withUnsafeBytes({ hasPrefix(cursor.key, $0) }) {
           let (row, start) = try KeyDecoder.rowID(atEndOf: cursor.key)
-          if start == prefix.count, row != reference.row { rows.append(row) }
+          if start == suspect.prefix.count {
+            if row == suspect.row { isThere = true } else { rows.append(row) }
+          }
           more = try cursor.next()
         }
       }
+      // It may have been changed again, or deleted.
+      guard isThere, let mine = try row(ObjectReference(entity: maker.owner.id, row: suspect.row)) else { continue }
       for other in rows {
         guard let theirs = try row(ObjectReference(entity: maker.owner.id, row: other)) else { continue }
-        if !isExact, let mine = try row(reference), try !hasEqualValues(maker, mine, theirs) { continue }
+        if !suspect.isExact, try !hasEqualValues(maker, mine, theirs) { continue }
         throw .uniqueViolation(
-          constraint: maker.paths, entity: maker.owner.name, existing: theirs.reference, offending: reference)
+          constraint: maker.paths, entity: maker.owner.name, existing: theirs.reference, offending: mine.reference)
       }
     }
   }

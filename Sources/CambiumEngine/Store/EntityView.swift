@@ -37,9 +37,7 @@ public class EntityView {
   }
 
   func layout(of bytes: UnsafeRawBufferPointer) throws(EngineError) -> EntityLayout {
-    let id = try storing { () throws(StoreError) in try RecordView.layoutID(of: bytes) }
-    guard let layout = store.layouts[id] else { throw .corrupt("a row of an unknown layout \(id)") }
-    return layout
+    try store.layout(try storing { () throws(StoreError) in try RecordView.layoutID(of: bytes) })
   }
 
   /// Tells `body` the rows of an entity in the order of their making, until it answers false.
@@ -68,71 +66,56 @@ public class EntityView {
   public func related(
     _ reference: ObjectReference, _ relationship: RelationshipSchema
   ) throws(EngineError) -> [ObjectReference] {
-    switch RelationshipStorage(relationship, in: store.schema) {
-    case .row, .rowAndTree:
-      return try row(reference)?.reference(relationship).map { [$0] } ?? []
-    case .list:
-      return try row(reference)?.references(relationship) ?? []
-    case .derived(let inverse):
-      return try links(store.catalogue.relationships[inverse], reference.row, relationship)
-    case .tree:
-      return try links(store.catalogue.relationships[relationship.id], reference.row, relationship)
+    var result: [ObjectReference] = []
+    try destinations(of: relationship).forEach(from: reference) { (found) in
+      result.append(found)
+      return true
     }
+    return result
   }
 
   /// The number of objects that a relationship leads to. O(that number) for relationships in trees.
   public func relatedCount(
     _ reference: ObjectReference, _ relationship: RelationshipSchema
   ) throws(EngineError) -> Int {
-    var n = 0
-    switch RelationshipStorage(relationship, in: store.schema) {
-    case .derived(let inverse):
-      try eachLink(store.catalogue.relationships[inverse], reference.row) { _ in n += 1 }
-    case .tree:
-      try eachLink(store.catalogue.relationships[relationship.id], reference.row) { _ in n += 1 }
-    default: n = try related(reference, relationship).count
-    }
-    return n
+    try destinations(of: relationship).count(from: reference)
   }
 
-  private func links(
-    _ tree: TreeID?, _ from: UInt64, _ relationship: RelationshipSchema
-  ) throws(EngineError) -> [ObjectReference] {
-    var result: [ObjectReference] = []
-    guard let destination = store.schema.entity(named: relationship.destination) else { return [] }
-    let plan = try store.plan(destination.id)
-    var rows: [UInt64] = []
-    try eachLink(tree, from) { rows.append($0) }
-    for row in rows {
-      if plan.sharesRows, let found = try self.row(ObjectReference(entity: destination.id, row: row)) {
-        result.append(found.reference)
-      } else {
-        result.append(ObjectReference(entity: destination.id, row: row))
-      }
-    }
-    return result
+  /// Lends the row of an object; answers whether there is one.
+  @discardableResult
+  func lendRow(
+    _ plan: EntityPlan, _ id: UInt64, _ body: (borrowing RowReader) throws(EngineError) -> Void
+  ) throws(EngineError) -> Bool {
+    var failure: EngineError?
+    let found: Bool
+    do throws(StoreError) {
+      found =
+        try trees.withValue(plan.rows, id) { (bytes) throws(StoreError) -> Bool in
+          do throws(EngineError) { try lend(bytes, id, body) } catch { failure = error }
+          return true
+        } ?? false
+    } catch { throw .store(error) }
+    if let failure { throw failure }
+    return found
   }
+
+  /// Brings the trees in step with what was written so far, before one that is kept beside the rows is read. Answers a
+  /// number that changes with each change.
+  func settle() throws(EngineError) -> UInt64 { 0 }
 
   /// Tells the second rows of the links that begin with row `from`.
-  func eachLink(_ tree: TreeID?, _ from: UInt64, _ body: (UInt64) -> Void) throws(EngineError) {
-    guard let tree else { throw .corrupt("a relationship has no tree") }
+  func eachLink(_ tree: TreeID, _ from: UInt64, _ body: (UInt64) -> Void) throws(EngineError) {
     var encoder = KeyEncoder()
     encoder.append(rowID: from)
     let prefix = encoder.bytes
     try storing { () throws(StoreError) in
       let cursor = try trees.cursor(tree)
       var more = try cursor.seek(prefix)
-      while more, hasPrefix(cursor.key, prefix) {
+      while more, prefix.withUnsafeBytes({ hasPrefix(cursor.key, $0) }) {
         body(try KeyDecoder.rowID(atEndOf: cursor.key).id)
         more = try cursor.next()
       }
     }
-  }
-
-  final func hasPrefix(_ key: UnsafeRawBufferPointer, _ prefix: [UInt8]) -> Bool {
-    if key.count < prefix.count { return false }
-    for i in prefix.indices where key[i] != prefix[i] { return false }
-    return true
   }
 }
 

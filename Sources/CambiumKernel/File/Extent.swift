@@ -88,7 +88,7 @@ enum Extents {
     scratch.append(contentsOf: repeatElement(0, count: stored - used))
     let wanted = UInt32((stored + SegmentHeader.size + SegmentTable.unitSize - 1) / SegmentTable.unitSize)
     let address = try scratch.withUnsafeBytesTyped { (b) throws(StoreError) in
-      try writer.append(b, wantedUnits: max(wanted, space.preferredValueUnits))
+      try writer.append(b, wantedUnits: max(wanted, space.preferredUnits))
     }
     let sum = scratch.withUnsafeBytes {
       Checksum.of(UnsafeRawBufferPointer(rebasing: $0[0..<used]), seed: seed(store: space.storeSeed, address: address))

@@ -8,6 +8,8 @@ final class FileSpace {
   var durablePublication: UInt64 = 0
   /// New segments go below this unit, and the file does not grow, while set: for compaction.
   var limitUnit: UInt32?
+  /// The segment whose end is being emptied, if one is.
+  var cut: SegmentCut?
   /// Bytes of zeros written so far to prepare log space.
   var preparedBytes: UInt64 = 0
 
@@ -20,17 +22,7 @@ final class FileSpace {
   /// The usual size of a new segment: a sixteenth of the file, from one unit to 64.
   var preferredUnits: UInt32 {
     var units: UInt32 = 1
-    // Smaller ones while the file is compacted: they fit more holes, and the last one wastes less.
-    let part: UInt32 = limitUnit == nil ? 16 : 128
-    while units < UInt32(SegmentTable.maxUnits), units * part <= table.fileUnits { units *= 2 }
-    return units
-  }
-
-  /// The usual size of a new segment of large values: while the file is compacted, as large as otherwise, since what the
-  /// last value leaves of a segment is lost.
-  var preferredValueUnits: UInt32 {
-    var units = preferredUnits
-    if limitUnit != nil { while units < UInt32(SegmentTable.maxUnits), units * 16 <= table.fileUnits { units *= 2 } }
+    while units < UInt32(SegmentTable.maxUnits), units * 16 <= table.fileUnits { units *= 2 }
     return units
   }
 
@@ -88,6 +80,29 @@ final class FileSpace {
     try grow(to: UInt64(table.fileUnits) + (units - free), least: UInt64(table.fileUnits) + (units - free))
   }
 
+  /// Takes the whole units back that the segments of pages and values have not used, or not any more, for `publication`,
+  /// which is the first to know them shorter. Of those in `fresh` no older publication knows, so their units are free at
+  /// once; those of the others are from now on segments in which nothing is live, and free when such segments are.
+  ///
+  /// - Complexity: O(segments).
+  func cutUnusedUnits(at publication: UInt64, fresh: [UInt32]) {
+    if let cut, cut.live == 0, let i = table.index(start: cut.start) {
+      table[i].used = min(table[i].used, cut.units * UInt32(SegmentTable.unitSize))
+    }
+    for s in table.segments where s.hasUnusedUnits {
+      guard let i = table.index(start: s.start) else { continue }
+      let needed = s.usedUnits
+      table[i].units = needed
+      if fresh.contains(s.start) { continue }
+      var rest = Segment(start: s.start + needed, units: s.units - needed, kind: s.kind, used: 0, born: s.born)
+      rest.dead = publication
+      _ = table.insert(rest)
+    }
+  }
+
+  /// How many segments ``cutUnusedUnits(at:fresh:)`` would cut.
+  var cuttableSegments: Int { table.segments.reduce(cut == nil ? 0 : 1) { $0 + ($1.hasUnusedUnits ? 1 : 0) } }
+
   func header(for s: Segment, salt: UInt64? = nil) -> SegmentHeader {
     SegmentHeader(
       units: s.units, salt: salt ?? environment.randomBits(), session: session,
@@ -99,6 +114,9 @@ final class FileSpace {
     guard let i = table.index(of: address) else { return }
     let n = UInt32(truncatingIfNeeded: length)
     table[i].live = table[i].live >= n ? table[i].live - n : 0
+    if let cut, cut.start == table[i].start, address + UInt64(length) > cut.address {
+      self.cut?.live = cut.live - min(cut.live, UInt64(length))
+    }
   }
 
   /// Notes that `length` bytes at `address` are reached.

@@ -22,6 +22,10 @@ struct Segment {
   var address: UInt64 { UInt64(start) * UInt64(SegmentTable.unitSize) }
   var length: Int { Int(units) * SegmentTable.unitSize }
   var end: UInt32 { start + units }
+  /// Units that something was appended to.
+  var usedUnits: UInt32 { UInt32((Int(used) + SegmentTable.unitSize - 1) / SegmentTable.unitSize) }
+  /// Whether whole units at its end could be used for something else.
+  var hasUnusedUnits: Bool { kind != .log && dead == 0 && used > 0 && usedUnits < units }
 
   // In the directory, 36 bytes: start, units (u32), kind (u8), zero (u8, u16), used, live (u32), born, dead (u64).
   static let encodedSize = 36
@@ -64,6 +68,19 @@ struct Segment {
     self.born = born
     self.dead = dead
   }
+}
+
+/// A segment of which a publication keeps only the first units.
+struct SegmentCut {
+  /// Where the segment begins.
+  var start: UInt32
+  /// Units that are kept.
+  var units: UInt32
+  /// Bytes in the others that are reached: none any more when it is cut.
+  var live: UInt64
+
+  /// Where the kept units end.
+  var address: UInt64 { UInt64(start + units) * UInt64(SegmentTable.unitSize) }
 }
 
 /// The first 64 bytes of every segment.

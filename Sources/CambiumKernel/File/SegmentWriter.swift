@@ -19,6 +19,10 @@ final class SegmentWriter {
   private var born: UInt64 = 0
   /// Bytes written since the writer was made.
   private(set) var bytesWritten: UInt64 = 0
+  /// While a compaction's pass knows about how much it is going to append: that, less what was appended. New segments
+  /// are as long as it needs, since every segment's end is lost in part; ``FileSpace/cutUnusedUnits(at:fresh:)`` takes
+  /// the rest back.
+  var expected: UInt64?
 
   init(space: FileSpace, kind: Segment.Kind, bufferSize: Int, alignment: Int) {
     self.alignment = alignment
@@ -76,9 +80,10 @@ final class SegmentWriter {
     if room < bytes.count {
       try flush()
       let least = UInt32((bytes.count + SegmentHeader.size + SegmentTable.unitSize - 1) / SegmentTable.unitSize)
-      try openSegment(wanted: max(least, wantedUnits ?? space.preferredUnits), least: least)
+      try openSegment(wanted: wantedUnits ?? space.preferredUnits, least: least)
     }
     guard let i = space.table.index(start: currentStart) else { throw .misuse("segment writer without a segment") }
+    noteAppended(bytes.count)
     let address = space.table[i].address + UInt64(space.table[i].used)
     if buffered == 0 { bufferAddress = address }
     if buffered + bytes.count > bufferSize {
@@ -98,12 +103,21 @@ final class SegmentWriter {
 
   /// Goes on in a new segment. Nothing is buffered.
   private func openSegment(wanted: UInt32, least: UInt32) throws(StoreError) {
-    let segment = try space.allocate(kind, wanted: wanted, least: least, born: born)
+    var wanted = wanted
+    if let expected {
+      let units = (expected + UInt64(SegmentHeader.size)) / UInt64(SegmentTable.unitSize) + 1
+      wanted = UInt32(min(units, UInt64(SegmentTable.maxUnits)))
+    }
+    let segment = try space.allocate(kind, wanted: max(least, wanted), least: least, born: born)
     currentStart = segment.start
     allocated.append(segment.start)
     bufferAddress = segment.address
     space.header(for: segment).write(to: buffer, storeSeed: space.storeSeed)
     buffered = SegmentHeader.size
+  }
+
+  private func noteAppended(_ count: Int) {
+    if let expected { self.expected = expected - min(expected, UInt64(count)) }
   }
 
   /// Hands what is buffered to the device.
@@ -122,9 +136,10 @@ extension SegmentWriter {
     try flush()
     if room < length {
       let least = UInt32((length + SegmentHeader.size + SegmentTable.unitSize - 1) / SegmentTable.unitSize)
-      try openSegment(wanted: max(least, space.preferredUnits), least: least)
+      try openSegment(wanted: space.preferredUnits, least: least)
       try flush()
     }
+    noteAppended(length)
     guard let i = space.table.index(start: current) else { throw .misuse("segment writer without a segment") }
     let address = space.table[i].address + UInt64(space.table[i].used)
     space.table[i].used += UInt32(length)

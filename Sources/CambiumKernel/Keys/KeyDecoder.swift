@@ -51,10 +51,11 @@ public struct KeyDecoder {
     guard let last = key.last else { throw corrupt(0, "the key is empty") }
     let count = Int(last) - Int(KeyTag.rowID)
     guard count >= 0, count <= 8, key.count >= count + 2 else { throw corrupt(key.count, "the key ends in no row id") }
-    var decoder = KeyDecoder(key)
-    decoder.offset = key.count - count - 2
-    let start = decoder.offset
-    guard case .rowID(let id) = try decoder.next(), decoder.isAtEnd else {
+    let start = key.count &- count &- 2
+    var id: UInt64 = 0
+    for index in 0..<count { id = id &<< 8 | UInt64(key[start &+ 1 &+ index]) }
+    // The same tag at both ends, and no leading zeros.
+    guard key[start] == last, count == 0 || key[start &+ 1] != 0 else {
       throw corrupt(start, "the key ends in no row id")
     }
     return (id, start)

@@ -35,7 +35,7 @@ public struct FieldPath: Sendable {
   }
 
   /// The field index at a step.
-  @inlinable
+  @inlinable @inline(__always)
   public subscript(step: Int) -> Int {
     if UInt(bitPattern: step) < 4 { return Int(truncatingIfNeeded: (head &>> UInt64(16 &* step)) & 0xFFFF) }
     let rest = step &- 4
@@ -43,11 +43,11 @@ public struct FieldPath: Sendable {
   }
 
   /// The field index of the last step.
-  @inlinable
+  @inlinable @inline(__always)
   public var leaf: Int { self[depth &- 1] }
 
   /// The record that holds the last field, or `nil` if a composite on the way is null.
-  @inlinable
+  @inlinable @inline(__always)
   public func parent(in record: RecordView) throws(StoreError) -> RecordView? {
     var view = record
     var step = 0
@@ -62,63 +62,63 @@ public struct FieldPath: Sendable {
 
 extension RecordView {
   /// Whether the field at a path, or a composite on the way to it, is null.
-  @inlinable
+  @inlinable @inline(__always)
   public func isNull(_ path: FieldPath) throws(StoreError) -> Bool {
     guard let view = try path.parent(in: self) else { return true }
     return try view.isNull(path.leaf)
   }
 
   /// The boolean at a path, or `nil` for null.
-  @inlinable
+  @inlinable @inline(__always)
   public func boolean(at path: FieldPath) throws(StoreError) -> Bool? {
     guard let view = try path.parent(in: self) else { return nil }
     return try view.boolean(at: path.leaf)
   }
 
   /// The integer of any width at a path, or `nil` for null.
-  @inlinable
+  @inlinable @inline(__always)
   public func int64(at path: FieldPath) throws(StoreError) -> Int64? {
     guard let view = try path.parent(in: self) else { return nil }
     return try view.int64(at: path.leaf)
   }
 
   /// The double or float at a path, or `nil` for null.
-  @inlinable
+  @inlinable @inline(__always)
   public func double(at path: FieldPath) throws(StoreError) -> Double? {
     guard let view = try path.parent(in: self) else { return nil }
     return try view.double(at: path.leaf)
   }
 
   /// The date at a path, or `nil` for null.
-  @inlinable
+  @inlinable @inline(__always)
   public func date(at path: FieldPath) throws(StoreError) -> Double? {
     guard let view = try path.parent(in: self) else { return nil }
     return try view.date(at: path.leaf)
   }
 
   /// The UUID at a path, or `nil` for null.
-  @inlinable
+  @inlinable @inline(__always)
   public func uuid(at path: FieldPath) throws(StoreError) -> UUIDBytes? {
     guard let view = try path.parent(in: self) else { return nil }
     return try view.uuid(at: path.leaf)
   }
 
   /// The row id at a path, or `nil` for null.
-  @inlinable
+  @inlinable @inline(__always)
   public func reference(at path: FieldPath) throws(StoreError) -> UInt64? {
     guard let view = try path.parent(in: self) else { return nil }
     return try view.reference(at: path.leaf)
   }
 
   /// The UTF-8 of the string at a path, in place, or `nil` for null.
-  @inlinable
+  @inlinable @inline(__always)
   public func utf8(at path: FieldPath) throws(StoreError) -> UnsafeRawBufferPointer? {
     guard let view = try path.parent(in: self) else { return nil }
     return try view.utf8(at: path.leaf)
   }
 
   /// The bytes at a path, in place, or `nil` for null.
-  @inlinable
+  @inlinable @inline(__always)
   public func bytes(at path: FieldPath) throws(StoreError) -> UnsafeRawBufferPointer? {
     guard let view = try path.parent(in: self) else { return nil }
     return try view.bytes(at: path.leaf)

@@ -20,11 +20,18 @@ extension RecordBuilder {
       let region = UnsafeRawBufferPointer(rebasing: record.bytes[table.bitsOffset..<table.fixedEnd])
       UnsafeMutableRawBufferPointer(rebasing: bytes[table.bitsOffset..<table.fixedEnd]).copyMemory(from: region)
     }
-    for index in 0..<table.fieldCount {
-      let slot = table.slots[index]
-      guard slot.tag.isVariable, isSet(index) else { continue }
-      let external = record.isExternal(variable: slot.position)
-      append(try record.stored(slot.position), index, slot, isExternal: external)
+    guard table.variableCount > 0 else { return }
+    let hasExternals = record.hasExternals
+    // One copy of all values, each of which is then where it is in the record.
+    variable.removeAll(keepingCapacity: true)
+    variable.append(contentsOf: UnsafeRawBufferPointer(rebasing: record.bytes[record.variableOffset...]))
+    let first = record.base + record.variableOffset
+    for index in 0..<table.fieldCount where table.slots[index].tag.isVariable && isSet(index) {
+      let number = table.slots[index].position
+      let value = try record.stored(number)
+      let start = value.baseAddress.map { $0 - first } ?? 0
+      ranges[number] = VariableRange(
+        start: start, count: value.count, isExternal: hasExternals && record.isExternal(variable: number))
     }
   }
 
@@ -48,6 +55,32 @@ extension RecordBuilder {
         head[target.position + byte] = record.base.load(fromByteOffset: from.position + byte, as: UInt8.self)
       }
     }
+  }
+
+  /// Whether a field is null as the record is by now.
+  public func isNull(at index: Int) throws(StoreError) -> Bool {
+    _ = try slot(index)
+    return !isSet(index)
+  }
+
+  /// The builder of a composite field's nested record as it is by now, so that single elements can be set one after the
+  /// other: what was set or copied before stays; a null composite becomes one of nulls.
+  public func element(at index: Int) throws(StoreError) -> RecordBuilder {
+    let slot = try slot(index, .nested)
+    guard let inner = slot.nested else { throw wrongField() }
+    let range = ranges[slot.position]
+    guard isSet(index) else { return try nested(at: index) }
+    if range.isChild, let child = children[slot.position] { return child }
+    let old = Array(variable[range.start..<range.start + range.count])
+    let child = try nested(at: index)
+    var result: Result<Void, StoreError> = .success(())
+    old.withUnsafeBytes { bytes in
+      do throws(StoreError) { try child.copyAll(from: try RecordView(bytes, table: inner)) } catch {
+        result = .failure(error)
+      }
+    }
+    try result.get()
+    return child
   }
 
   /// As ``nested(at:)``, but the nested record starts as a copy of the one in the same field of `record`, if that is not

@@ -12,6 +12,8 @@ public final class RecordBuilder {
 
   // The head, the bits and the fixed-width fields as they will stand in the record.
   @exclusivity(unchecked) var head: [UInt8]
+  // The head of a record in which every field is null.
+  private let blank: [UInt8]
   // The values of variable-width fields in the order in which they were set; `ranges` says where each one lies.
   @exclusivity(unchecked) var variable: [UInt8] = []
   @exclusivity(unchecked) var ranges: [VariableRange]
@@ -31,7 +33,16 @@ public final class RecordBuilder {
   /// Makes a builder; its first record is begun with entity 0 and version 0.
   public init(_ layout: RecordLayout) {
     self.layout = layout
-    head = [UInt8](repeating: 0, count: layout.table.pointee.fixedEnd)
+    let table = layout.table.pointee
+    var blank = [UInt8](repeating: 0, count: table.fixedEnd)
+    blank.withUnsafeMutableBytes { bytes in
+      if table.isRow { bytes.storeBytes(of: table.layoutID.littleEndian, as: UInt16.self) }
+      for index in 0..<table.fieldCount {
+        bytes[table.bitsOffset &+ index &>> 3] |= 1 &<< UInt8(truncatingIfNeeded: index & 7)
+      }
+    }
+    self.blank = blank
+    head = blank
     ranges = [VariableRange](repeating: VariableRange(), count: layout.table.pointee.variableCount)
     children = [RecordBuilder?](repeating: nil, count: layout.table.pointee.variableCount)
     begin()
@@ -43,18 +54,14 @@ public final class RecordBuilder {
   ///   - entity: the entity id in a row's head; not written to a nested record.
   ///   - version: the row version in a row's head; not written to a nested record.
   public func begin(entity: UInt16 = 0, version: UInt32 = 0) {
-    let table = self.table.pointee
+    let isRow = table.pointee.isRow
     variable.removeAll(keepingCapacity: true)
-    for index in 0..<ranges.count { ranges[index] = VariableRange() }
+    ranges.withUnsafeMutableBufferPointer { $0.update(repeating: VariableRange()) }
     head.withUnsafeMutableBytes { bytes in
-      bytes.initializeMemory(as: UInt8.self, repeating: 0)
-      if table.isRow {
-        bytes.storeBytes(of: table.layoutID.littleEndian, as: UInt16.self)
+      blank.withUnsafeBytes { bytes.copyMemory(from: $0) }
+      if isRow {
         bytes.storeBytes(of: entity.littleEndian, toByteOffset: 2, as: UInt16.self)
         bytes.storeBytes(of: version.littleEndian, toByteOffset: 4, as: UInt32.self)
-      }
-      for index in 0..<table.fieldCount {
-        bytes[table.bitsOffset &+ index &>> 3] |= 1 &<< UInt8(truncatingIfNeeded: index & 7)
       }
     }
   }
@@ -101,18 +108,28 @@ public final class RecordBuilder {
     let width = 1 << Int(shape)
     if hasExternals { shape |= RecordShape.external }
     output.removeAll(keepingCapacity: true)
+    output.reserveCapacity(head.count + ranges.count * (width + 1) + size)
     output.append(contentsOf: head)
     output[table.bitsOffset - 1] = shape
     var end = 0
-    for range in ranges.dropLast() {
-      end += range.count
+    for number in 0..<max(0, ranges.count - 1) {
+      end += ranges[number].count
       for byte in 0..<width { output.append(UInt8(truncatingIfNeeded: end >> (8 * byte))) }
     }
     if hasExternals { appendExternalBitmap() }
     variable.withUnsafeBytes { values in
+      // Values that lie one after the other, as most do, are copied together.
+      var start = 0
+      var count = 0
       for range in ranges where range.count > 0 {
-        output.append(contentsOf: UnsafeRawBufferPointer(rebasing: values[range.start..<range.start + range.count]))
+        if range.start != start + count {
+          output.append(contentsOf: UnsafeRawBufferPointer(rebasing: values[start..<start + count]))
+          start = range.start
+          count = 0
+        }
+        count += range.count
       }
+      output.append(contentsOf: UnsafeRawBufferPointer(rebasing: values[start..<start + count]))
     }
   }
 

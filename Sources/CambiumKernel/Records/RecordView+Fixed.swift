@@ -2,13 +2,13 @@
 // record's size, so that only the index and the kind are checked here.
 
 extension RecordView {
-  @inlinable
+  @inlinable @inline(__always)
   func load<T: FixedWidthInteger & BitwiseCopyable>(_ offset: Int, as type: T.Type) -> T {
     T(littleEndian: base.loadUnaligned(fromByteOffset: offset, as: type))
   }
 
   /// The value of a boolean field, or `nil` for null.
-  @inlinable
+  @inlinable @inline(__always)
   public func boolean(at index: Int) throws(StoreError) -> Bool? {
     let slot = try slot(index)
     guard slot.pointee.tag == .boolean else { throw wrongField() }
@@ -16,7 +16,7 @@ extension RecordView {
   }
 
   /// The value of an integer field of any width, or `nil` for null.
-  @inlinable
+  @inlinable @inline(__always)
   public func int64(at index: Int) throws(StoreError) -> Int64? {
     let slot = try slot(index)
     let position = slot.pointee.position
@@ -29,7 +29,7 @@ extension RecordView {
   }
 
   /// The value of a 32-bit integer field, or `nil` for null.
-  @inlinable
+  @inlinable @inline(__always)
   public func int32(at index: Int) throws(StoreError) -> Int32? {
     let slot = try slot(index)
     guard slot.pointee.tag == .int32 else { throw wrongField() }
@@ -37,7 +37,7 @@ extension RecordView {
   }
 
   /// The value of a 16-bit integer field, or `nil` for null.
-  @inlinable
+  @inlinable @inline(__always)
   public func int16(at index: Int) throws(StoreError) -> Int16? {
     let slot = try slot(index)
     guard slot.pointee.tag == .int16 else { throw wrongField() }
@@ -45,7 +45,7 @@ extension RecordView {
   }
 
   /// The value of a double or float field, or `nil` for null.
-  @inlinable
+  @inlinable @inline(__always)
   public func double(at index: Int) throws(StoreError) -> Double? {
     let slot = try slot(index)
     let position = slot.pointee.position
@@ -57,7 +57,7 @@ extension RecordView {
   }
 
   /// The value of a float field, or `nil` for null.
-  @inlinable
+  @inlinable @inline(__always)
   public func float(at index: Int) throws(StoreError) -> Float? {
     let slot = try slot(index)
     guard slot.pointee.tag == .float else { throw wrongField() }
@@ -65,7 +65,7 @@ extension RecordView {
   }
 
   /// The value of a date field in seconds since 2001-01-01 00:00:00 UTC, or `nil` for null.
-  @inlinable
+  @inlinable @inline(__always)
   public func date(at index: Int) throws(StoreError) -> Double? {
     let slot = try slot(index)
     guard slot.pointee.tag == .date else { throw wrongField() }
@@ -73,7 +73,7 @@ extension RecordView {
   }
 
   /// The value of a UUID field, or `nil` for null.
-  @inlinable
+  @inlinable @inline(__always)
   public func uuid(at index: Int) throws(StoreError) -> UUIDBytes? {
     let slot = try slot(index)
     guard slot.pointee.tag == .uuid else { throw wrongField() }
@@ -85,7 +85,7 @@ extension RecordView {
   }
 
   /// The row id in a to-one reference field, or `nil` for null.
-  @inlinable
+  @inlinable @inline(__always)
   public func reference(at index: Int) throws(StoreError) -> UInt64? {
     let slot = try slot(index)
     guard slot.pointee.tag == .reference else { throw wrongField() }

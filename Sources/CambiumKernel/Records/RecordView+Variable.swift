@@ -6,7 +6,7 @@ public struct ExternalValue: Hashable, Sendable {
   public var byteCount: UInt64
 
   /// Names a value.
-  @inlinable
+  @inlinable @inline(__always)
   public init(id: UInt64, byteCount: UInt64) {
     self.id = id
     self.byteCount = byteCount
@@ -17,7 +17,7 @@ public struct ExternalValue: Hashable, Sendable {
 
 extension RecordView {
   /// The end offset of a variable field, from the start of the variable part. `number` is not the last one's.
-  @inlinable
+  @inlinable @inline(__always)
   func storedEnd(_ number: Int) -> UInt {
     let shape = base.load(fromByteOffset: table.pointee.bitsOffset &- 1, as: UInt8.self)
     let ends = table.pointee.fixedEnd
@@ -29,7 +29,7 @@ extension RecordView {
   }
 
   /// The bytes of a variable field, wherever its value lies.
-  @inlinable
+  @inlinable @inline(__always)
   func stored(_ number: Int) throws(StoreError) -> UnsafeRawBufferPointer {
     let size = UInt(bitPattern: count &- variableOffset)
     let start = number == 0 ? 0 : storedEnd(number &- 1)
@@ -41,13 +41,13 @@ extension RecordView {
       start: base + (variableOffset &+ Int(bitPattern: start)), count: Int(bitPattern: end &- start))
   }
 
-  @inlinable
+  @inlinable @inline(__always)
   var hasExternals: Bool {
     base.load(fromByteOffset: table.pointee.bitsOffset &- 1, as: UInt8.self) & RecordShape.external != 0
   }
 
   /// Whether the value of a variable field lies outside the record.
-  @inlinable
+  @inlinable @inline(__always)
   func isExternal(variable number: Int) -> Bool {
     guard hasExternals, table.pointee.variableCount > 0 else { return false }
     let bitmap = variableOffset &- ((table.pointee.variableCount &+ 7) &>> 3)
@@ -56,7 +56,7 @@ extension RecordView {
   }
 
   /// The bytes of a variable field of one kind that lie in the record, or `nil` for null.
-  @inlinable
+  @inlinable @inline(__always)
   func inline(_ index: Int, _ tag: FieldTag) throws(StoreError) -> UnsafeRawBufferPointer? {
     let slot = try slot(index)
     guard slot.pointee.tag == tag else { throw wrongField() }
@@ -68,13 +68,13 @@ extension RecordView {
   }
 
   /// The UTF-8 of a string field, in place, or `nil` for null. Not checked to be well-formed.
-  @inlinable
+  @inlinable @inline(__always)
   public func utf8(at index: Int) throws(StoreError) -> UnsafeRawBufferPointer? {
     try inline(index, .string)
   }
 
   /// The value of a bytes field, in place, or `nil` for null.
-  @inlinable
+  @inlinable @inline(__always)
   public func bytes(at index: Int) throws(StoreError) -> UnsafeRawBufferPointer? {
     try inline(index, .bytes)
   }
@@ -82,7 +82,9 @@ extension RecordView {
   /// The value of a string field as a `String`, or `nil` for null. Throws `StoreError.corrupt` on ill-formed UTF-8.
   public func string(at index: Int) throws(StoreError) -> String? {
     guard let utf8 = try inline(index, .string) else { return nil }
-    guard utf8.isWellFormedUTF8 else { throw corruptRecord(0, "a string of a record is not well-formed UTF-8") }
+    guard utf8.isASCII || utf8.isWellFormedUTF8 else {
+      throw corruptRecord(0, "a string of a record is not well-formed UTF-8")
+    }
     return String(decoding: utf8, as: UTF8.self)
   }
 
@@ -96,14 +98,14 @@ extension RecordView {
   }
 
   /// The row ids of an ordered to-many field, in place, or `nil` for null.
-  @inlinable
+  @inlinable @inline(__always)
   public func references(at index: Int) throws(StoreError) -> ReferenceList? {
     guard let bytes = try inline(index, .references) else { return nil }
     return try ReferenceList(bytes)
   }
 
   /// The nested record of a composite field, in place, or `nil` for null.
-  @inlinable
+  @inlinable @inline(__always)
   public func nested(at index: Int) throws(StoreError) -> RecordView? {
     let slot = try slot(index)
     guard let inner = slot.pointee.nested else { throw wrongField() }
@@ -113,7 +115,7 @@ extension RecordView {
 
   /// The name of a string, bytes or references field's value that lies outside the record; `nil` if it is null or lies
   /// inside.
-  @inlinable
+  @inlinable @inline(__always)
   public func external(at index: Int) throws(StoreError) -> ExternalValue? {
     let slot = try slot(index)
     guard slot.pointee.tag.mayBeExternal else { throw wrongField() }

@@ -16,12 +16,12 @@ public struct RecordView {
   ///
   /// - Throws: `StoreError.corrupt` if the bytes cannot be a record of this layout: too short, of an unknown shape, or a
   ///   row of another layout. Constant time; ``validate()`` checks everything.
-  @inlinable
+  @inlinable @inline(__always)
   public init(_ bytes: UnsafeRawBufferPointer, layout: RecordLayout) throws(StoreError) {
     try self.init(bytes, table: layout.table)
   }
 
-  @inlinable
+  @inlinable @inline(__always)
   init(_ bytes: UnsafeRawBufferPointer, table: UnsafeMutablePointer<RecordTable>) throws(StoreError) {
     guard let base = bytes.baseAddress, bytes.count >= table.pointee.fixedEnd else {
       throw corruptRecord(bytes.count, "the record is shorter than the fixed part of its layout")
@@ -49,7 +49,7 @@ public struct RecordView {
   }
 
   /// The layout id of a row, read without knowing its layout.
-  @inlinable
+  @inlinable @inline(__always)
   public static func layoutID(of row: UnsafeRawBufferPointer) throws(StoreError) -> UInt16 {
     guard row.count >= RecordTable.rowHeadSize else {
       throw corruptRecord(row.count, "the row is shorter than its head")
@@ -58,7 +58,7 @@ public struct RecordView {
   }
 
   /// The entity id of a row, read without knowing its layout.
-  @inlinable
+  @inlinable @inline(__always)
   public static func entityID(of row: UnsafeRawBufferPointer) throws(StoreError) -> UInt16 {
     guard row.count >= RecordTable.rowHeadSize else {
       throw corruptRecord(row.count, "the row is shorter than its head")
@@ -67,7 +67,7 @@ public struct RecordView {
   }
 
   /// The version of a row, read without knowing its layout.
-  @inlinable
+  @inlinable @inline(__always)
   public static func rowVersion(of row: UnsafeRawBufferPointer) throws(StoreError) -> UInt32 {
     guard row.count >= RecordTable.rowHeadSize else {
       throw corruptRecord(row.count, "the row is shorter than its head")
@@ -76,41 +76,41 @@ public struct RecordView {
   }
 
   /// The row's entity, or 0 in a nested record.
-  @inlinable
+  @inlinable @inline(__always)
   public var entityID: UInt16 {
     table.pointee.isRow ? UInt16(littleEndian: base.loadUnaligned(fromByteOffset: 2, as: UInt16.self)) : 0
   }
 
   /// The row's version, by which conflicts are detected, or 0 in a nested record.
-  @inlinable
+  @inlinable @inline(__always)
   public var rowVersion: UInt32 {
     table.pointee.isRow ? UInt32(littleEndian: base.loadUnaligned(fromByteOffset: 4, as: UInt32.self)) : 0
   }
 
   /// How many fields the layout has.
-  @inlinable
+  @inlinable @inline(__always)
   public var fieldCount: Int { table.pointee.fieldCount }
 
   /// All bytes of the record.
-  @inlinable
+  @inlinable @inline(__always)
   public var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: base, count: count) }
 
   /// Whether a field is null.
-  @inlinable
+  @inlinable @inline(__always)
   public func isNull(_ index: Int) throws(StoreError) -> Bool {
     guard UInt(bitPattern: index) < UInt(bitPattern: table.pointee.fieldCount) else { throw wrongField() }
     return bit(index)
   }
 
   /// Whether a bit of the record's bits is set; `index` is below fields + booleans.
-  @inlinable
+  @inlinable @inline(__always)
   func bit(_ index: Int) -> Bool {
     let byte = base.load(fromByteOffset: table.pointee.bitsOffset &+ index &>> 3, as: UInt8.self)
     return byte & (1 &<< UInt8(truncatingIfNeeded: index & 7)) != 0
   }
 
   /// The place of a field, checked.
-  @inlinable
+  @inlinable @inline(__always)
   func slot(_ index: Int) throws(StoreError) -> UnsafeMutablePointer<FieldSlot> {
     guard UInt(bitPattern: index) < UInt(bitPattern: table.pointee.fieldCount) else { throw wrongField() }
     return table.pointee.slots + index

@@ -1,4 +1,32 @@
 extension UnsafeRawBufferPointer {
+  /// Whether every byte is below 0x80.
+  @inlinable @inline(__always)
+  public var isASCII: Bool {
+    let count = self.count
+    if count >= 8 {
+      // The last eight overlap those before.
+      var bits = loadUnaligned(fromByteOffset: count &- 8, as: UInt64.self)
+      var index = 0
+      while index &+ 8 < count {
+        bits |= loadUnaligned(fromByteOffset: index, as: UInt64.self)
+        index &+= 8
+      }
+      return bits & 0x8080_8080_8080_8080 == 0
+    }
+    if count >= 4 {
+      let bits =
+        loadUnaligned(fromByteOffset: 0, as: UInt32.self) | loadUnaligned(fromByteOffset: count &- 4, as: UInt32.self)
+      return bits & 0x8080_8080 == 0
+    }
+    var bits: UInt8 = 0
+    var index = 0
+    while index < count {
+      bits |= loadUnaligned(fromByteOffset: index, as: UInt8.self)
+      index &+= 1
+    }
+    return bits < 0x80
+  }
+
   /// Whether the bytes are well-formed UTF-8 (Unicode, table 3-7): no overlong forms, surrogates or cut sequences.
   @usableFromInline
   var isWellFormedUTF8: Bool {

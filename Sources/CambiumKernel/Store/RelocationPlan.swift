@@ -1,15 +1,38 @@
 /// What a checkpoint is to write anew so that segments with little left in them become free.
 struct RelocationPlan {
-  var segments = SegmentSet([])
-  var marks: [TreeID: [Relocation.Mark]] = [:]
-  var extents: [(key: UInt64, extent: Extent)] = []
-  var bytes: UInt64 = 0
+  private(set) var areas = AreaSet()
+  private(set) var marks: [TreeID: [Relocation.Mark]] = [:]
+  private(set) var extents: [(key: UInt64, extent: Extent)] = []
+  private(set) var bytes: UInt64 = 0
+  /// The segment of which only the end is emptied, if one is.
+  private(set) var cut: SegmentCut?
 
   init() {}
 
+  /// - Parameter areas: in which all of `items` lie.
+  init(moving items: [LiveItem], areas: [(start: UInt64, end: UInt64)], cut: SegmentCut? = nil) {
+    self.areas = AreaSet(areas)
+    self.cut = cut
+    for item in items {
+      bytes += UInt64(item.length)
+      switch item.content {
+      case .page(let tree, let mark): marks[tree, default: []].append(mark)
+      case .extent(let key, let extent): extents.append((key, extent))
+      }
+    }
+    for (tree, unsorted) in marks {
+      marks[tree] = unsorted.sorted { a, b in
+        if a.key.head != b.key.head { return a.key.head < b.key.head }
+        return a.key.bytes.withUnsafeBytes { x in
+          b.key.bytes.withUnsafeBytes { y in compareBytes(x.start, x.count, y.start, y.count) < 0 }
+        }
+      }
+    }
+  }
+
   func relocation(_ tree: TreeID) -> Relocation? {
-    if segments.isEmpty { return nil }
-    return Relocation(segments: segments, marks: marks[tree] ?? [])
+    if areas.isEmpty { return nil }
+    return Relocation(areas: areas, marks: marks[tree] ?? [])
   }
 }
 
@@ -51,123 +74,49 @@ extension Store {
   func plan(
     emptying victims: [Segment], _ transaction: WriteTransaction? = nil
   ) throws(StoreError) -> RelocationPlan {
-    var plan = RelocationPlan()
-    if victims.isEmpty { return plan }
-    plan.segments = SegmentSet(victims)
-    for s in victims {
-      let used = Int(s.used)
-      let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: max(used, 64), alignment: 16)
-      defer { buffer.deallocate() }
-      let got = try device.read(at: s.address, into: UnsafeMutableRawBufferPointer(rebasing: buffer[0..<used]))
-      let bytes = UnsafeRawBufferPointer(rebasing: buffer[0..<got])
-      switch s.kind {
-      case .pages: try findLivePages(s, bytes, transaction, &plan)
-      case .values: try findLiveExtents(s, bytes, transaction, &plan)
-      case .log: break
-      }
-      plan.bytes += UInt64(s.live)
-    }
-    for tree in plan.marks.keys {
-      let sorted = (plan.marks[tree] ?? []).sorted { a, b in
-        if a.key.head != b.key.head { return a.key.head < b.key.head }
-        return a.key.bytes.withUnsafeBytes { x in
-          b.key.bytes.withUnsafeBytes { y in compareBytes(x.start, x.count, y.start, y.count) < 0 }
-        }
-      }
-      plan.marks[tree] = sorted
-    }
+    var items: [LiveItem] = []
+    for s in victims { items += try liveItems(in: s, transaction) }
+    let areas = victims.map { (start: $0.address, end: $0.address + UInt64($0.length)) }
+    let plan = RelocationPlan(moving: items, areas: areas)
     counters.relocatedBytes += plan.bytes
     return plan
   }
 
-  /// Walks the pages of a segment and notes those that their tree still reaches.
-  private func findLivePages(
-    _ s: Segment, _ bytes: UnsafeRawBufferPointer, _ transaction: WriteTransaction?, _ plan: inout RelocationPlan
-  ) throws(StoreError) {
-    var offset = SegmentHeader.size
-    let key = UnsafeMutableRawPointer.allocate(byteCount: pageSize, alignment: 16)
-    defer { key.deallocate() }
-    while offset + PageHeader.size <= bytes.count {
-      let p = bytes.start + offset
-      let stored = roundUp(p.pageLength, to: 16)
-      // Parts of a directory may be longer than a page.
-      let isDirectory = p.pageKind == PageKind.directory.rawValue
-      guard stored >= PageHeader.size, offset + stored <= bytes.count,
-        isDirectory || Verification.relocationLength.holds(stored <= pageSize), p.pageGeneration >= s.born,
-        PageCheck.isSound(p, stored: stored)
-      else {
-        // At `.strict`, room is left over before the next block.
-        offset += 16
-        continue
+  /// Finds what is live in the last units of `s`, as many of them as have at most `room` bytes in them; nil if that is
+  /// not even one, or if what is found there is not all that was counted as live.
+  func plan(cutting s: Segment, room: UInt64) throws(StoreError) -> RelocationPlan? {
+    let items = try liveItems(in: s).sorted { $0.address < $1.address }
+    let end = s.address + UInt64(s.length)
+    let directory = directoryPages.filter { s.address <= $0.address && $0.address < end }
+    let found = items.reduce(0) { $0 + $1.length } + directory.reduce(0) { $0 + $1.length }
+    guard found == Int(s.live) else { return nil }
+    var kept = s.units
+    var moved: UInt64 = 0
+    var first = items.count
+    while kept > 1 {
+      // What lies across the cut is moved as well.
+      let cutAt = s.address + UInt64(kept - 1) * UInt64(SegmentTable.unitSize)
+      var more: UInt64 = 0
+      var from = first
+      while from > 0, items[from - 1].end > cutAt {
+        from -= 1
+        more += UInt64(items[from].length)
       }
-      let address = s.address + UInt64(offset)
-      offset += stored
-      guard p.pageKind != PageKind.directory.rawValue,
-        let state = transaction?.spilled[p.pageTree] ?? current.trees[p.pageTree], !state.root.isNone,
-        Verification.relocationKind.holds(p.pageKind == state.kind.page(atLevel: p.pageLevel).rawValue)
-      else { continue }
-      let first: TreeKey
-      switch PageKind(rawValue: p.pageKind) {
-      case .integerLeaf: first = TreeKey(IntegerLeaf(p).key(0))
-      case .integerInner: first = TreeKey(IntegerInner(p).low)
-      case .bytesLeaf:
-        first = TreeKey(UnsafeRawBufferPointer(start: key, count: BytesLeaf(p).copyKey(0, to: key)))
-      case .bytesInner: first = TreeKey(BytesInner(p).low)
-      case .directory, nil: continue
-      }
-      let isLive = try reference(p.pageTree, state, level: p.pageLevel, first)?.address == address
-      if isLive {
-        plan.marks[p.pageTree, default: []].append(Relocation.Mark(level: p.pageLevel, key: OwnedKey(first)))
-      }
+      if moved + more > room { break }
+      moved += more
+      first = from
+      kept -= 1
     }
-  }
-
-  /// The reference to the page of `level` in whose range `key` lies.
-  private func reference(
-    _ tree: TreeID, _ state: TreeState, level: UInt8, _ key: TreeKey
-  ) throws(StoreError) -> PageRef? {
-    var ref = state.root
-    var at = state.level
-    if level > at { return nil }
-    let slot = cache.slots.enter(0)
-    defer { cache.slots.leave(slot) }
-    while at > level {
-      let page = try cache.page(ref, tree: tree, level: at)
-      guard Verification.relocationKind.holds(page.pageKind == state.kind.page(atLevel: at).rawValue) else {
-        throw TreeDescent.wrongKind(ref, tree)
-      }
-      if state.kind == .integer {
-        let inner = IntegerInner(page)
-        ref = inner.ref(inner.child(key.head))
-      } else {
-        let inner = BytesInner(page)
-        ref = inner.ref(inner.child(key))
-      }
-      at -= 1
+    guard kept < s.units else { return nil }
+    let cutAt = s.address + UInt64(kept) * UInt64(SegmentTable.unitSize)
+    let displaced = directory.filter { $0.address + UInt64($0.length) > cutAt }.reduce(UInt64(0)) {
+      $0 + UInt64($1.length)
     }
-    return ref
-  }
-
-  private func findLiveExtents(
-    _ s: Segment, _ bytes: UnsafeRawBufferPointer, _ transaction: WriteTransaction?, _ plan: inout RelocationPlan
-  ) throws(StoreError) {
-    lock.lock()
-    let view = transaction ?? TreeView(core: self, generation: current, upTo: appendedSequence, hint: 0)
-    lock.unlock()
-    guard view.find(.extents) != nil else { return }
-    var offset = SegmentHeader.size
-    while offset + Extent.headerSize <= bytes.count {
-      let p = bytes.start + offset
-      let key = p.u64(0)
-      guard let count = Int(exactly: p.u32(8)), count > 0, offset + Extent.headerSize + count <= bytes.count else {
-        // At `.strict`, room is left over before the next block.
-        offset = roundUp(offset + 1, to: LogWriter.strictBlock)
-        continue
-      }
-      let address = s.address + UInt64(offset)
-      offset += roundUp(Extent.headerSize + count, to: 16)
-      let entry = try view.withValue(.extents, key) { (b) throws(StoreError) in Extent(b) } ?? nil
-      if let entry, entry.address == address { plan.extents.append((key, entry)) }
-    }
+    let from = first < items.count ? min(items[first].address, cutAt) : cutAt
+    let plan = RelocationPlan(
+      moving: Array(items[first...]), areas: [(start: from, end: end)],
+      cut: SegmentCut(start: s.start, units: kept, live: moved + displaced))
+    counters.relocatedBytes += plan.bytes
+    return plan
   }
 }

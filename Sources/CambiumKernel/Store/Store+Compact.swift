@@ -100,9 +100,12 @@ extension Store {
     try releaseDeadSegments()
     compaction.begin(space.table)
     let budget = UInt64(max(budget, 1 << 16))
-    var moved = try empty(compactionVictims(budget, filling: 7), lent: 0)
+    var moved = try cutOff()
     // What is left over in each hole and segment may have been too much.
-    if !moved { moved = try empty(compactionVictims(budget, filling: 4), lent: 0) }
+    for eighths: UInt64 in [7, 4] where !moved {
+      moved = try empty(compactionVictims(budget, filling: eighths))
+    }
+    for eighths: UInt64 in [7, 4] where !moved { moved = try cutLast(budget, filling: eighths) }
     if !moved, compaction.mayLend {
       let (victims, lent) = try lendRoom(budget)
       moved = try empty(victims, lent: lent)
@@ -117,22 +120,57 @@ extension Store {
       isFinished: !compaction.end(space.table, moved: moved))
   }
 
-  /// Copies what is live in `victims` to free room before the end of the file, or up to `lent` units behind it, by a
-  /// checkpoint. Answers false, with nothing changed, if it does not fit or there is nothing to do.
-  private func empty(_ victims: [Segment], lent: UInt32) throws(StoreError) -> Bool {
+  /// Makes the units free that segments have not used yet, if there are any: without copying.
+  private func cutOff() throws(StoreError) -> Bool {
+    space.cuttableSegments > 0 ? try move(RelocationPlan(), lent: 0) : false
+  }
+
+  /// Copies what is live in `victims` to free room before the end of the file, or up to `lent` units behind it. Answers
+  /// false, with nothing changed, if it does not fit or there is nothing to do.
+  private func empty(_ victims: [Segment], lent: UInt32 = 0) throws(StoreError) -> Bool {
     if victims.isEmpty { return false }
-    // What the writers go on with is to stay: it is neither emptied now nor soon, lying near the end.
+    try leaveSegments { s in victims.contains { $0.start == s.start } }
+    return try move(try plan(emptying: victims), lent: lent)
+  }
+
+  /// Copies what is live at the end of the last segment to free room before it, and cuts the segment, if all of it does
+  /// not fit.
+  private func cutLast(_ budget: UInt64, filling eighths: UInt64) throws(StoreError) -> Bool {
+    guard let last = space.table.segments.last, last.kind != .log, last.dead == 0, last.units > 1 else { return false }
+    try leaveSegments { $0.start == last.start }
+    let free = space.table.freeUnits * UInt64(SegmentTable.unitSize)
+    guard free > copyingOverhead,
+      let plan = try plan(cutting: last, room: min((free - copyingOverhead) * eighths / 8, budget))
+    else { return false }
+    space.cut = plan.cut
+    defer { space.cut = nil }
+    return try move(plan, lent: 0)
+  }
+
+  /// Makes the writers begin new segments if theirs are to be emptied, or soon will be, lying near the end.
+  private func leaveSegments(where isVictim: (Segment) -> Bool) throws(StoreError) {
     let staying = UInt64(space.table.usedUnits) - min(UInt64(space.table.usedUnits), space.table.freeUnits)
     for writer in [pageWriter, valueWriter] where writer.current != 0 {
       guard let i = space.table.index(start: writer.current) else { continue }
       let s = space.table[i]
-      if UInt64(s.end) > staying || victims.contains(where: { $0.start == s.start }) { try writer.leaveSegment() }
+      if UInt64(s.end) > staying || isVictim(s) { try writer.leaveSegment() }
     }
+  }
+
+  /// Moves what `plan` says by a checkpoint. Answers false, with nothing changed, if it does not fit.
+  private func move(_ plan: RelocationPlan, lent: UInt32) throws(StoreError) -> Bool {
     space.limitUnit = space.table.usedUnits + lent
-    defer { space.limitUnit = nil }
+    let values = plan.extents.reduce(UInt64(0)) { $0 + UInt64($1.extent.storedLength) }
+    pageWriter.expected = copyingOverhead + plan.bytes - min(plan.bytes, values)
+    valueWriter.expected = values
+    defer {
+      space.limitUnit = nil
+      pageWriter.expected = nil
+      valueWriter.expected = nil
+    }
     do throws(StoreError) {
       try settleCheckpoints()
-      try beginCheckpoint(plan: try plan(emptying: victims))
+      try beginCheckpoint(plan: plan)
       try finishCheckpoint()
       return true
     } catch {
@@ -217,14 +255,6 @@ extension Store {
       live += UInt64(s.live)
       freed += UInt64(s.units)
     }
-    // Holes too short for the last segment take most of it, and what is left of it follows in the next step.
-    if free > 1, freed * unit - min(live, freed * unit) < free * unit,
-      let last = space.table.segments.last(where: { $0.kind != .log && $0.dead == 0 })
-    {
-      victims = [last]
-      live = UInt64(last.live)
-      freed = UInt64(last.units)
-    }
     if victims.isEmpty { return ([], 0) }
     let needed = (live + copyingOverhead) * 9 / 8 / unit + 2
     guard needed < freed + UInt64(space.table.usedUnits) / 8 + 8 else { return ([], 0) }
@@ -237,23 +267,35 @@ extension Store {
     return (victims, UInt32(clamping: needed))
   }
 
-  /// Paths above the moved pages and the directory are written anew as well.
+  /// About what a step writes beside the pages and values that it moves: the directory, and pages above the moved ones.
   private var copyingOverhead: UInt64 {
-    UInt64(space.table.segments.count * Segment.encodedSize) + UInt64(pageSize) * 16
+    directoryPages.reduce(UInt64(pageSize) * 2) { $0 + UInt64($1.length) }
   }
 
-  /// Segments that hold dead bytes, or much room that was never used, the emptiest first.
+  /// Segments of which a thirty-second part or more holds nothing that is live, the emptiest first.
   private func sparseSegments() -> [Segment] {
     space.table.segments.filter { s in
       if s.kind == .log || s.dead != 0 { return false }
-      let dead = Int(s.used) - SegmentHeader.size - Int(s.live)
-      if dead * 32 > s.length { return true }
-      // What the writers go on with is filled by the copies.
-      if s.start == pageWriter.current || s.start == valueWriter.current { return false }
-      return (s.length - Int(s.used)) * 2 > s.length && s.units > 1
+      return (s.length - SegmentHeader.size - Int(s.live)) * 32 > s.length
     }.sorted {
       UInt64($0.live) * UInt64($1.length) < UInt64($1.live) * UInt64($0.length)
     }
+  }
+
+  /// Whether emptying `victims` frees more units than the copies of what is live in them take.
+  private func isWorthEmptying(_ victims: [Segment]) -> Bool {
+    var pages = copyingOverhead
+    var values: UInt64 = 0
+    var units: UInt64 = 0
+    for s in victims {
+      units += UInt64(s.units)
+      if s.kind == .pages { pages += UInt64(s.live) } else { values += UInt64(s.live) }
+    }
+    // What the old directory takes becomes free as well, but among live pages.
+    func needed(_ bytes: UInt64) -> UInt64 {
+      bytes == 0 ? 0 : (bytes + bytes / 256 + UInt64(SegmentTable.unitSize)) / UInt64(SegmentTable.unitSize)
+    }
+    return units > needed(pages) + needed(values)
   }
 
   /// The segments to be emptied next: the last ones of the file, as far as there is room before them, and those with the
@@ -289,11 +331,12 @@ extension Store {
       victims.append(s)
       room -= UInt64(s.live)
     }
+    var sparse: [Segment] = []
     for s in sparseSegments() where UInt64(s.live) + UInt64(pageSize) * 2 <= room {
       if victims.contains(where: { $0.start == s.start }) { continue }
-      victims.append(s)
+      sparse.append(s)
       room -= UInt64(s.live)
     }
-    return victims
+    return isWorthEmptying(sparse) ? victims + sparse : victims
   }
 }

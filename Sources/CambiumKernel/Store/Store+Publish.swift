@@ -1,8 +1,9 @@
 // Writing the directory and the superblock.
 
 extension Store {
-  /// Longest chunk of a directory in bytes, the page header included.
-  private var directoryChunkSize: Int { space.preferredUnits >= 4 ? 32768 : 8192 }
+  /// Longest chunk in bytes, the page header included, of a directory of `bytes`: a long chunk may leave as much unused
+  /// at the end of a segment.
+  private func directoryChunkSize(_ bytes: Int) -> Int { bytes > 1 << 17 ? 32768 : 8192 }
 
   /// Writes the directory of `c` behind its pages and prepares the superblock that names it.
   func writeDirectory(_ c: Checkpoint) throws(StoreError) {
@@ -18,14 +19,16 @@ extension Store {
     if let entry = c.retain { directory.retained.append(entry) }
     // Room first, since the segment table that is written has to know of it; a few entries more than needed.
     directory.segments = publishedSegments(c.publication)
-    let chunk = directoryChunkSize - PageHeader.size
     let known = directory.encoded().count
+    let chunkSize = directoryChunkSize(known)
+    let chunk = chunkSize - PageHeader.size
     // Each chunk, the index and what they displace may begin a segment.
-    let slack = (known / (chunk - 2 * Segment.encodedSize) + 8) * Segment.encodedSize
+    let entries = known / (chunk - 2 * Segment.encodedSize) + 8
+    let slack = (entries + (pageWriter.expected == nil ? 0 : space.cuttableSegments)) * Segment.encodedSize
     let total = known + slack
     let chunks = (total + chunk - 1) / chunk
     let indexLength = roundUp(PageHeader.size + chunks * PageRef.size, to: 16)
-    guard indexLength <= directoryChunkSize else { throw .misuse("the directory is too large") }
+    guard indexLength <= chunkSize else { throw .misuse("the directory is too large") }
     var places: [(address: UInt64, length: Int)] = []
     var left = total
     for _ in 0..<chunks {
@@ -37,6 +40,9 @@ extension Store {
     }
     let indexAddress = try pageWriter.place(indexLength)
     space.retain(indexAddress, indexLength)
+    if pageWriter.expected != nil {
+      space.cutUnusedUnits(at: c.publication, fresh: pageWriter.allocated + valueWriter.allocated)
+    }
     // Now the table is final.
     directory.segments = publishedSegments(c.publication)
     var bytes = directory.encoded()

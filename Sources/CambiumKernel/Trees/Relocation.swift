@@ -5,14 +5,14 @@ struct Relocation {
     var key: OwnedKey
   }
 
-  /// Units of the segments that are to be emptied.
-  let segments: SegmentSet
+  /// What is to be emptied.
+  let areas: AreaSet
   /// Sorted by key: a key of each page to be moved, and its level.
   let marks: [Mark]
 
   /// Whether the pass has to read the page of `ref`: it is to be moved, or a page below it is.
   func touches(_ ref: PageRef, level: UInt8, low: OwnedKey, high: OwnedKey?) throws(StoreError) -> Bool {
-    if segments.contains(ref.address) { return true }
+    if areas.contains(ref.address) { return true }
     if level == 0 { return false }
     var i = try low.with { (l) throws(StoreError) in
       var from = 0
@@ -38,25 +38,24 @@ struct Relocation {
   }
 }
 
-/// A set of segments, asked by address.
-struct SegmentSet {
-  /// Start and end units, sorted.
-  private(set) var ranges: [(start: UInt32, end: UInt32)] = []
+/// Parts of the file, asked by address.
+struct AreaSet {
+  /// First addresses and ends, sorted.
+  private(set) var areas: [(start: UInt64, end: UInt64)]
 
-  init(_ segments: [Segment]) {
-    ranges = segments.map { ($0.start, $0.end) }.sorted { $0.start < $1.start }
+  init(_ areas: [(start: UInt64, end: UInt64)] = []) {
+    self.areas = areas.sorted { $0.start < $1.start }
   }
 
-  var isEmpty: Bool { ranges.isEmpty }
+  var isEmpty: Bool { areas.isEmpty }
 
   func contains(_ address: UInt64) -> Bool {
-    let unit = address / UInt64(SegmentTable.unitSize)
     var low = 0
-    var high = ranges.count
+    var high = areas.count
     while low < high {
       let middle = (low + high) / 2
-      if UInt64(ranges[middle].start) <= unit { low = middle + 1 } else { high = middle }
+      if areas[middle].start <= address { low = middle + 1 } else { high = middle }
     }
-    return low > 0 && UInt64(ranges[low - 1].end) > unit
+    return low > 0 && areas[low - 1].end > address
   }
 }

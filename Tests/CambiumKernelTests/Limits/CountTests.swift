@@ -94,7 +94,7 @@ import Testing
     let s = try store.statistics()
     let dead = Double(s.fileBytes - s.liveBytes - s.logSegmentBytes) / Double(s.fileBytes)
     print("compacted, it has \(s.fileBytes) bytes, \(s.liveBytes) live, \(dead * 100) % dead")
-    #expect(dead < 0.12)
+    #expect(dead < 0.05)
     #expect(try store.snapshot().count(tree) == rows)
   }
 
@@ -155,7 +155,7 @@ import Testing
     let s = try store.statistics()
     let dead = Double(s.fileBytes - s.liveBytes - s.logSegmentBytes) / Double(s.fileBytes)
     print("150 trees, compacted: \(s.fileBytes) bytes, \(s.liveBytes) live, \(dead * 100) % dead")
-    #expect(dead < 0.12)
+    #expect(dead < 0.05)
     #expect(try store.check().problems.isEmpty)
   }
 
@@ -190,7 +190,7 @@ import Testing
     print(
       "a full file: \(before.fileBytes) bytes, \(before.freeBytes) free, \(before.liveBytes) live;", terminator: " ")
     print("compacted \(s.fileBytes), \(s.liveBytes) live, \(dead * 100) % dead")
-    #expect(dead < 0.12, "\(s)")
+    #expect(dead < 0.05, "\(s)")
     #expect(try store.check().problems.isEmpty)
   }
 

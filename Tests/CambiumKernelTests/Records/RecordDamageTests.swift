@@ -16,7 +16,7 @@ import Testing
         try builder.begin(copying: view, version: 1)
         _ = try builder.bytes()
         var encoder = KeyEncoder(limit: 100)
-        for index in 0..<layout.fields.count { try? encoder.append(field: index, of: view) }
+        for index in 0..<layout.fields.count { _ = try? encoder.append(field: index, of: view) }
       }
     } catch {
       guard case .corrupt(let place, _, _) = error else {

@@ -7,11 +7,10 @@ extension CambiumPeer {
     let view = try store.view()
     var answer = Answer()
     for id in ids {
-      if let row = try view.row(ObjectReference(entity: model.aircraft.id, row: UInt64(id))),
-        let hours = try row.value(codec.hours).real
-      {
-        answer.add(hours)
+      let hours = try view.withRow(ObjectReference(entity: model.aircraft.id, row: UInt64(id))) {
+        (row) throws(EngineError) in try row.double(codec.hours)
       }
+      if let hours = hours ?? nil { answer.add(hours) }
     }
     return answer
   }
@@ -20,7 +19,7 @@ extension CambiumPeer {
     let (store, model, codec) = try opened()
     let view = try store.view()
     for id in ids {
-      if let row = try view.row(ObjectReference(entity: model.aircraft.id, row: UInt64(id))) {
+      try view.withRow(ObjectReference(entity: model.aircraft.id, row: UInt64(id))) { (row) throws(EngineError) in
         body(try codec.aircraft(row))
       }
     }
@@ -29,19 +28,17 @@ extension CambiumPeer {
   func rowsOneByOne(ids: [Int], _ body: (Aircraft) -> Void) throws {
     let (store, model, codec) = try opened()
     for id in ids {
-      if let row = try store.view().row(ObjectReference(entity: model.aircraft.id, row: UInt64(id))) {
-        body(try codec.aircraft(row))
+      try store.view().withRow(ObjectReference(entity: model.aircraft.id, row: UInt64(id))) {
+        (row) throws(EngineError) in body(try codec.aircraft(row))
       }
     }
   }
 
   func rows(tailNumbers: [String], _ body: (Aircraft) -> Void) throws {
     let (store, model, codec) = try opened()
-    let view = try store.view()
+    let lookup = try store.view().lookup(model.aircraft, by: ["tailNumber"])
     for tailNumber in tailNumbers {
-      var fetch = EngineFetch(model.aircraft)
-      fetch.predicate = .compare(.keyPath("tailNumber"), .equal, .constant(.string(tailNumber)))
-      for row in try view.fetchRows(fetch) { body(try codec.aircraft(row)) }
+      try lookup.withFirst(.string(tailNumber)) { (row) throws(EngineError) in body(try codec.aircraft(row)) }
     }
   }
 
@@ -49,7 +46,10 @@ extension CambiumPeer {
     let (store, model, codec) = try opened()
     var fetch = EngineFetch(model.aircraft)
     fetch.predicate = .compare(.keyPath("colorScheme.primary"), .equal, .constant(.string(primary)))
-    for row in try store.view().fetchRows(fetch) { body(try codec.aircraft(row)) }
+    try store.view().forEach(fetch) { (row) throws(EngineError) in
+      body(try codec.aircraft(row))
+      return true
+    }
   }
 
   func ids(primary: String) throws -> Answer {
@@ -68,7 +68,10 @@ extension CambiumPeer {
       .compare(.keyPath("date"), .greaterOrEqual, .constant(.date(from))),
       .compare(.keyPath("date"), .less, .constant(.date(before))),
     ])
-    for row in try store.view().fetchRows(fetch) { body(try codec.entry(row)) }
+    try store.view().forEach(fetch) { (row) throws(EngineError) in
+      body(try codec.entry(row))
+      return true
+    }
   }
 
   func count(secondary: String, hoursOver: Double) throws -> Int {
@@ -84,7 +87,7 @@ extension CambiumPeer {
   func firstRows(_ count: Int, _ body: (Aircraft) -> Void) throws {
     let (store, model, codec) = try opened()
     var left = count
-    try store.view().rows(entity: model.aircraft) { (row) throws(EngineError) in
+    try store.view().forEach(EngineFetch(model.aircraft)) { (row) throws(EngineError) in
       body(try codec.aircraft(row))
       left -= 1
       return left > 0
@@ -96,11 +99,12 @@ extension CambiumPeer {
     let view = try store.view()
     var answer = Answer()
     for id in entries {
-      if let row = try view.row(ObjectReference(entity: model.entry.id, row: UInt64(id))),
-        let aircraft = try row.reference(codec.aircraft), let target = try view.row(aircraft),
-        let text = try target.value(codec.tailNumber).text
-      {
-        answer.add(UInt64(text.utf8.last ?? 0))
+      let found = try view.withRow(ObjectReference(entity: model.entry.id, row: UInt64(id))) {
+        (row) throws(EngineError) in try row.reference(codec.aircraft)
+      }
+      guard let aircraft = found ?? nil else { continue }
+      try view.withRow(aircraft) { (row) throws(EngineError) in
+        if let text = try row.string(codec.tailNumber) { answer.add(UInt64(text.utf8.last ?? 0)) }
       }
     }
     return answer
@@ -109,14 +113,14 @@ extension CambiumPeer {
   func entries(tailNumbers: [String]) throws -> Answer {
     let (store, model, codec) = try opened()
     let view = try store.view()
+    let lookup = try view.lookup(model.aircraft, by: ["tailNumber"])
+    let logEntries = try view.destinations(of: codec.logEntries)
     var answer = Answer()
     for tailNumber in tailNumbers {
-      var fetch = EngineFetch(model.aircraft)
-      fetch.predicate = .compare(.keyPath("tailNumber"), .equal, .constant(.string(tailNumber)))
-      for aircraft in try view.fetch(fetch) {
-        for entry in try view.related(aircraft, codec.logEntries) {
-          if let row = try view.row(entry) { answer.add(UInt64(try row.value(codec.distance).number ?? 0)) }
-        }
+      guard let aircraft = try lookup.first(.string(tailNumber)) else { continue }
+      try logEntries.forEachRow(from: aircraft) { (row) throws(EngineError) in
+        answer.add(UInt64(try row.int64(codec.distance) ?? 0))
+        return true
       }
     }
     return answer
@@ -143,14 +147,14 @@ final class CambiumSession: PeerSession, @unchecked Sendable {
   func insert(_ row: Aircraft) throws {
     let model = model
     let rows = rows
-    try store.write { (t) throws(EngineError) in
-      try t.insert(try t.reserveReference(model.aircraft), rows.values(row))
-    }
+    try store.write { (t) throws(EngineError) in try rows.add(row, to: try t.writer(model.aircraft)) }
   }
 
   func hours(id: Int) throws -> Double {
-    let row = try store.view().row(ObjectReference(entity: model.aircraft.id, row: UInt64(id)))
-    return try row?.value(rows.hours).real ?? 0
+    let hours = try store.view().withRow(ObjectReference(entity: model.aircraft.id, row: UInt64(id))) {
+      (row) throws(EngineError) in try row.double(rows.hours)
+    }
+    return (hours ?? nil) ?? 0
   }
 
   func close() {}

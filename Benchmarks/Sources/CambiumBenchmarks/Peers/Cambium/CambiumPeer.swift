@@ -46,7 +46,7 @@ final class CambiumPeer: Peer {
 
   private func adopt(_ store: EntityStore) throws {
     let model = try CambiumModel(store.schema)
-    open = (store, model, try CambiumRows(model))
+    open = (store, model, try CambiumRows(store, model))
   }
 
   func close() throws {
@@ -59,67 +59,67 @@ final class CambiumPeer: Peer {
   func load(_ rows: ArraySlice<Aircraft>) throws {
     let (store, model, codec) = try opened()
     try store.write { (t) throws(EngineError) in
-      for row in rows { try t.insert(try t.reserveReference(model.aircraft), codec.values(row)) }
+      let writer = try t.writer(model.aircraft)
+      for row in rows { try codec.add(row, to: writer) }
     }
   }
 
   func load(_ rows: ArraySlice<LogEntry>) throws {
     let (store, model, codec) = try opened()
     try store.write { (t) throws(EngineError) in
+      let writer = try t.writer(model.entry)
       for row in rows {
-        let aircraft = ObjectReference(entity: model.aircraft.id, row: UInt64(row.aircraft))
-        try t.insert(try t.reserveReference(model.entry), codec.values(row, aircraft: aircraft))
+        try codec.add(row, of: ObjectReference(entity: model.aircraft.id, row: UInt64(row.aircraft)), to: writer)
       }
     }
   }
 
   func insert(_ row: Aircraft) throws {
     let (store, model, codec) = try opened()
-    try store.write { (t) throws(EngineError) in
-      try t.insert(try t.reserveReference(model.aircraft), codec.values(row))
-    }
+    try store.write { (t) throws(EngineError) in try codec.add(row, to: try t.writer(model.aircraft)) }
   }
 
   // MARK: Changing
 
   private func each(
-    _ ids: [Int], oneByOne: Bool, _ body: (EntityTransaction, ObjectReference) throws(EngineError) -> Void
-  )
-    throws
-  {
+    _ ids: [Int], oneByOne: Bool, _ body: (RowWriter, ObjectReference) throws(EngineError) -> Void
+  ) throws {
     let (store, model, _) = try opened()
-    let entity = model.aircraft.id
+    let entity = model.aircraft
     if oneByOne {
       for id in ids {
-        try store.write { (t) throws(EngineError) in try body(t, ObjectReference(entity: entity, row: UInt64(id))) }
+        try store.write { (t) throws(EngineError) in
+          try body(try t.writer(entity), ObjectReference(entity: entity.id, row: UInt64(id)))
+        }
       }
     } else {
       try store.write { (t) throws(EngineError) in
-        for id in ids { try body(t, ObjectReference(entity: entity, row: UInt64(id))) }
+        let writer = try t.writer(entity)
+        for id in ids { try body(writer, ObjectReference(entity: entity.id, row: UInt64(id))) }
       }
     }
   }
 
   func setHours(ids: [Int], _ hours: Double, oneByOne: Bool) throws {
-    var values = RowValues()
-    values.set("hours", .double(hours))
-    try each(ids, oneByOne: oneByOne) { (t, r) throws(EngineError) in try t.update(r, values) }
+    let codec = try opened().rows
+    try each(ids, oneByOne: oneByOne) { (rows, r) throws(EngineError) in
+      try rows.begin(changing: r)
+      try rows.set(codec.hours, hours)
+      try rows.save()
+    }
   }
 
   func setPrimary(ids: [Int], _ colour: String) throws {
     let codec = try opened().rows
-    try each(ids, oneByOne: false) { (t, r) throws(EngineError) in
-      guard let row = try t.row(r), case .composite(let old) = try row.value(codec.colours) else { return }
-      var values = RowValues()
-      values.set(
-        "colorScheme",
-        .composite(CompositeValue(names: old.names, values: [.string(colour), old.values[1], old.values[2]])))
-      try t.update(r, values)
+    try each(ids, oneByOne: false) { (rows, r) throws(EngineError) in
+      try rows.begin(changing: r)
+      try rows.set(codec.primary, colour)
+      try rows.save()
     }
   }
 
   func delete(ids: [Int], oneByOne: Bool) throws {
-    try each(ids, oneByOne: oneByOne) { (t, r) throws(EngineError) in try t.delete(r) }
+    try each(ids, oneByOne: oneByOne) { (rows, r) throws(EngineError) in try rows.delete(r) }
   }
 
   // MARK: Files

@@ -1,0 +1,38 @@
+import CambiumKernel
+
+// Rows in place: lent for a call, without a copy.
+
+extension EntityView {
+  /// Lends the row of an object to `body`, where it lies; nil if there is none. O(log n), without allocations.
+  ///
+  /// `reference` may name any entity of the object's hierarchy. `body` should be short: memory is not used again while it
+  /// runs. It may read the view, though what it reads then stays out of the cache, but must not write.
+  ///
+  /// - Throws: Kernel errors; what `body` throws.
+  @inlinable
+  public func withRow<R>(
+    _ reference: ObjectReference, _ body: (borrowing RowReader) throws(EngineError) -> R
+  ) throws(EngineError) -> R? {
+    var result: R?
+    try lendRow(reference) { (reader) throws(EngineError) in result = try body(reader) }
+    return result
+  }
+
+  @usableFromInline
+  func lendRow(
+    _ reference: ObjectReference, _ body: (borrowing RowReader) throws(EngineError) -> Void
+  ) throws(EngineError) {
+    try lendRow(try store.plan(reference.entity), reference.row, body)
+  }
+
+  /// Lends a row whose bytes are at hand.
+  @inline(__always)
+  final func lend<R>(
+    _ bytes: UnsafeRawBufferPointer, _ id: UInt64, _ body: (borrowing RowReader) throws(EngineError) -> R
+  ) throws(EngineError) -> R {
+    let layout = try layout(of: bytes)
+    let record: RecordView
+    do throws(StoreError) { record = try RecordView(bytes, layout: layout.record) } catch { throw .store(error) }
+    return try body(RowReader(record, layout, ObjectReference(entity: layout.entityID, row: id)))
+  }
+}

@@ -1,0 +1,134 @@
+import CambiumKernel
+
+/// Follows a relationship from many objects: where it is kept is found out once, and nothing is allocated for a step.
+///
+/// Made by ``EntityView/destinations(of:)``. It sees what its view sees; in a transaction, also what was written since it
+/// was made. One thread at a time uses it, and `body` must not use it again.
+///
+///     let entries = try view.destinations(of: logEntries)
+///     try entries.forEachRow(from: aircraft) { row in
+///       total += try row.int64(distance) ?? 0
+///       return true
+///     }
+public final class RelationshipReader {
+  private let view: EntityView
+  private let relationship: RelationshipSchema
+  private let destination: EntityPlan
+  /// The tree of (one row, other row), or nil if the row has the destinations itself.
+  private let tree: TreeID?
+  // Exclusive access is not checked at run time, since the checks would be a good part of a step.
+  @exclusivity(unchecked) private var cursor: Cursor?
+  @exclusivity(unchecked) private var stamp: UInt64 = 0
+  @exclusivity(unchecked) private var encoder = KeyEncoder()
+
+  init(_ view: EntityView, _ relationship: RelationshipSchema) throws(EngineError) {
+    self.view = view
+    self.relationship = relationship
+    let store = view.store
+    guard let entity = store.schema.entity(named: relationship.destination) else {
+      throw .misuse("relationship '\(relationship.name)' is not of this store's model")
+    }
+    destination = try store.plan(entity.id)
+    let owner: UInt32
+    switch RelationshipStorage(relationship, in: store.schema) {
+    case .row, .rowAndTree, .list:
+      tree = nil
+      return
+    case .derived(let inverse): owner = inverse
+    case .tree: owner = relationship.id
+    }
+    guard let tree = store.catalogue.relationships[owner] else {
+      throw .corrupt("relationship '\(relationship.name)' has no tree")
+    }
+    self.tree = tree
+  }
+
+  /// Tells `body` the objects that the relationship leads to from one, until it answers false: none or one of a to-one, in
+  /// order if it is ordered, else by row. Nothing if there is no such object.
+  public func forEach(
+    from reference: ObjectReference, _ body: (ObjectReference) throws(EngineError) -> Bool
+  ) throws(EngineError) {
+    guard let tree else {
+      for found in try inRow(reference) {
+        if try !body(found) { return }
+      }
+      return
+    }
+    try eachID(tree, reference.row) { (id) throws(EngineError) in
+      var found = ObjectReference(entity: destination.entity.id, row: id)
+      if destination.sharesRows {
+        try view.lendRow(destination, id) { (row) throws(EngineError) in found = row.reference }
+      }
+      return try body(found)
+    }
+  }
+
+  /// Lends `body` the rows of the objects that the relationship leads to, in the same order, until it answers false.
+  public func forEachRow(
+    from reference: ObjectReference, _ body: (borrowing RowReader) throws(EngineError) -> Bool
+  ) throws(EngineError) {
+    guard let tree else {
+      for found in try inRow(reference) {
+        var goOn = true
+        try view.lendRow(destination, found.row) { (row) throws(EngineError) in goOn = try body(row) }
+        if !goOn { return }
+      }
+      return
+    }
+    try eachID(tree, reference.row) { (id) throws(EngineError) in
+      var goOn = true
+      try view.lendRow(destination, id) { (row) throws(EngineError) in goOn = try body(row) }
+      return goOn
+    }
+  }
+
+  /// The number of objects that the relationship leads to. O(that number).
+  public func count(from reference: ObjectReference) throws(EngineError) -> Int {
+    guard let tree else { return try inRow(reference).count }
+    var n = 0
+    try eachID(tree, reference.row) { (_) throws(EngineError) in
+      n += 1
+      return true
+    }
+    return n
+  }
+
+  private func inRow(_ reference: ObjectReference) throws(EngineError) -> [ObjectReference] {
+    guard let row = try view.row(reference) else { return [] }
+    if !relationship.isToMany { return try row.reference(relationship).map { [$0] } ?? [] }
+    return try row.references(relationship)
+  }
+
+  private func eachID(
+    _ tree: TreeID, _ from: UInt64, _ body: (UInt64) throws(EngineError) -> Bool
+  ) throws(EngineError) {
+    let now = try view.settle()
+    let cursor: Cursor
+    if let known = self.cursor, stamp == now {
+      cursor = known
+    } else {
+      cursor = try storing { () throws(StoreError) in try view.trees.cursor(tree) }
+      self.cursor = cursor
+      stamp = now
+    }
+    encoder.removeAll()
+    encoder.append(rowID: from)
+    try encoder.bytes.withUnsafeBytesEngine { (prefix) throws(EngineError) in
+      var more = try storing { () throws(StoreError) in try cursor.seek(prefix) }
+      while more {
+        let key = cursor.key
+        guard hasPrefix(key, prefix) else { return }
+        let id = try storing { () throws(StoreError) in try KeyDecoder.rowID(atEndOf: key).id }
+        if try !body(id) { return }
+        more = try storing { () throws(StoreError) in try cursor.next() }
+      }
+    }
+  }
+}
+
+extension EntityView {
+  /// Prepares following a relationship from many objects.
+  public func destinations(of relationship: RelationshipSchema) throws(EngineError) -> RelationshipReader {
+    try RelationshipReader(self, relationship)
+  }
+}

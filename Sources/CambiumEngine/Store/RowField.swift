@@ -1,0 +1,78 @@
+import CambiumKernel
+
+/// A property of an entity, looked up once and read from any number of rows: an attribute, an element of a composite, or
+/// a to-one relationship.
+///
+/// Made by ``EntityStore/field(_:of:)``. Any thread may use it, for rows of the entity and its descendants, in any view of
+/// the store it was made for.
+///
+///     let hours = try store.field("hours", of: aircraft)
+///     let colour = try store.field("colorScheme.primary", of: aircraft)
+///     let total = try view.withRow(reference) { row in try row.double(hours) ?? 0 }
+public final class RowField: Sendable {
+  /// The key path.
+  public let keyPath: String
+  /// What the path leads to; ``AttributeType/objectID`` for a to-one relationship.
+  public let type: AttributeType
+  /// The attribute or element; nil for a to-one relationship.
+  public let attribute: AttributeSchema?
+  /// Where the property lies in rows of this layout.
+  @usableFromInline let layoutID: UInt16
+  @usableFromInline let path: FieldPath
+  /// The property's field in the row, or the composite's, for an element.
+  let mask: UInt64
+  /// The entities that a to-one relationship may lead to; nil for an attribute.
+  let destination: Set<UInt32>?
+  /// Where it lies in the rows of descendants.
+  private let others: [(layout: UInt16, path: FieldPath)]
+  let entity: UInt32
+
+  init(_ keyPath: String, _ entity: EntitySchema, _ store: EntityStore) throws(EngineError) {
+    let schema = store.schema
+    let resolved = try resolving { () throws(SchemaError) in try schema.resolve(keyPath: keyPath, from: entity.id) }
+    if resolved.isToMany || resolved.traversesRelationship {
+      throw .unsupported("'\(keyPath)' leaves the row; read the relationship, then the field of the row it leads to")
+    }
+    self.keyPath = keyPath
+    self.entity = entity.id
+    type = resolved.type
+    attribute = resolved.attribute
+    if case .toOne(_, let id)? = resolved.steps.last {
+      destination = Set(schema.entityAndDescendants(id).map { $0.id })
+    } else {
+      destination = nil
+    }
+    let plan = try store.plan(entity.id)
+    guard let indexes = plan.layout.fieldPath(resolved.steps) else {
+      throw .unsupported("'\(keyPath)' of \(entity.name) is not kept in rows: it is transient, or the object itself")
+    }
+    mask = PropertyMask.mask(indexes[0])
+    layoutID = plan.layout.record.id
+    path = try storing { () throws(StoreError) in try FieldPath(indexes, in: plan.layout.record) }
+    var others: [(layout: UInt16, path: FieldPath)] = []
+    for (id, layout) in store.layouts where id != layoutID && plan.family.contains(layout.entity.id) {
+      guard let indexes = layout.fieldPath(resolved.steps) else { continue }
+      others.append((id, try storing { () throws(StoreError) in try FieldPath(indexes, in: layout.record) }))
+    }
+    self.others = others
+  }
+
+  /// Where the property lies in rows of another layout.
+  @usableFromInline
+  func path(in layout: UInt16) throws(EngineError) -> FieldPath {
+    if layout == layoutID { return path }
+    for other in others where other.layout == layout { return other.path }
+    throw .misuse("'\(keyPath)' was looked up for an entity that the row is not of; look it up for the row's entity")
+  }
+}
+
+extension EntityStore {
+  /// Looks up an attribute, an element of a composite (`colorScheme.primary`) or a to-one relationship, for reading and
+  /// writing it often.
+  ///
+  /// - Throws: ``EngineError/schema(_:)`` if there is no such property, ``EngineError/unsupported(_:)`` if it does not lie
+  ///   in the entity's rows.
+  public func field(_ keyPath: String, of entity: EntitySchema) throws(EngineError) -> RowField {
+    try RowField(keyPath, entity, self)
+  }
+}

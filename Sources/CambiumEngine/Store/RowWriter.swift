@@ -1,0 +1,311 @@
+import CambiumKernel
+
+/// Writes rows of one entity, property by property: new ones, and changes of existing ones.
+///
+/// Made by ``EntityTransaction/writer(_:)`` and used for many rows: what is to be done is found out once, and values go
+/// straight into the encoded row. It works within its transaction, and one row at a time:
+///
+///     let tailNumber = try store.field("tailNumber", of: aircraft)
+///     let hours = try store.field("hours", of: aircraft)
+///     try store.write { t in
+///       let rows = try t.writer(aircraft)
+///       for flight in flights {
+///         rows.begin()
+///         try rows.set(tailNumber, flight.tailNumber)
+///         try rows.set(hours, 0.5)
+///         try rows.save()
+///       }
+///     }
+///
+/// Every setter takes nil for null and replaces what was set before. It throws ``EngineError/typeMismatch(entity:property:expected:found:)``
+/// if the property is of another type or too narrow, and ``EngineError/misuse(_:)`` if no row was begun. An element
+/// of a composite is set by its own field (`colorScheme.primary`); that makes the composite non-null, unless the element is
+/// set to null.
+public final class RowWriter {
+  private enum State {
+    case idle
+    case new(ObjectReference?)
+    case existing(ObjectReference)
+  }
+
+  private let transaction: EntityTransaction
+  let plan: EntityPlan
+  let builder: RecordBuilder
+  private let keeper: IndexKeeper
+  // Exclusive access is not checked at run time, since the checks would take longer than most setters; nothing here calls
+  // out to code that could come back.
+  @exclusivity(unchecked) private var state = State.idle
+  @exclusivity(unchecked) private var touched: UInt64 = 0
+  /// The row as it was.
+  @exclusivity(unchecked) private var old: [UInt8] = []
+
+  init(_ transaction: EntityTransaction, _ plan: EntityPlan, _ keeper: IndexKeeper) {
+    self.transaction = transaction
+    self.plan = plan
+    self.keeper = keeper
+    builder = RecordBuilder(plan.layout.record)
+  }
+
+  // MARK: Rows
+
+  /// Begins a new row, in which every property is null; forgets what was begun and not saved.
+  ///
+  /// - Parameter reference: a reference that was reserved for it; ``save()`` reserves one if there is none.
+  public func begin(_ reference: ObjectReference? = nil) {
+    builder.begin(entity: UInt16(truncatingIfNeeded: plan.entity.id), version: 1)
+    state = .new(reference)
+    touched = PropertyMask.all
+  }
+
+  /// Begins changing an object: properties that are not set keep their values. Forgets what was begun and not saved.
+  ///
+  /// - Throws: ``EngineError/noSuchObject(_:)``; ``EngineError/misuse(_:)`` if the object is of another entity than the
+  ///   writer.
+  public func begin(changing reference: ObjectReference) throws(EngineError) {
+    state = .idle
+    try copyOld(reference)
+    try withOld { (record) throws(EngineError) in
+      do throws(StoreError) { try builder.begin(copying: record, version: record.rowVersion &+ 1) } catch {
+        throw .store(error)
+      }
+    }
+    state = .existing(ObjectReference(entity: plan.entity.id, row: reference.row))
+    touched = 0
+  }
+
+  /// Writes the row that was begun, and answers its reference. Constraints are checked when the transaction commits.
+  ///
+  /// - Throws: ``EngineError/misuse(_:)`` if none was begun; kernel errors.
+  @discardableResult
+  public func save() throws(EngineError) -> ObjectReference {
+    switch state {
+    case .idle: throw Self.nothingBegun()
+    case .new(let given):
+      state = .idle
+      let reference: ObjectReference
+      if let given {
+        if given.entity != plan.entity.id { throw wrongEntity(given) }
+        reference = given
+      } else {
+        reference = try transaction.reserveReference(plan)
+      }
+      try write(reference) { (record) throws(EngineError) in try keeper.insert(record, reference) }
+      return reference
+    case .existing(let reference):
+      state = .idle
+      try write(reference) { (after) throws(EngineError) in
+        try withOld { (before) throws(EngineError) in
+          try keeper.update(before, after, reference, touched: touched)
+        }
+      }
+      return reference
+    }
+  }
+
+  /// Removes an object, its index entries, and the links that begin at it. Forgets what was begun and not saved.
+  ///
+  /// - Throws: ``EngineError/noSuchObject(_:)``; ``EngineError/misuse(_:)`` if the object is of another entity than the
+  ///   writer.
+  public func delete(_ reference: ObjectReference) throws(EngineError) {
+    state = .idle
+    try copyOld(reference)
+    let own = ObjectReference(entity: plan.entity.id, row: reference.row)
+    try withOld { (record) throws(EngineError) in try keeper.delete(record, own) }
+    try transaction.removeLinks(plan, reference.row)
+    try transaction.removeRow(plan, reference.row)
+  }
+
+  private func write(
+    _ reference: ObjectReference, _ index: (RecordView) throws(EngineError) -> Void
+  ) throws(EngineError) {
+    var failure: EngineError?
+    do throws(StoreError) {
+      try builder.withBytes { (bytes) throws(StoreError) in
+        try transaction.putRow(plan, reference.row, bytes)
+        let record = try RecordView(bytes, layout: plan.layout.record)
+        do throws(EngineError) { try index(record) } catch { failure = error }
+      }
+    } catch { throw .store(error) }
+    if let failure { throw failure }
+    try transaction.settleIfLarge()
+  }
+
+  private func copyOld(_ reference: ObjectReference) throws(EngineError) {
+    if !(try transaction.copyRow(plan, reference.row, to: &old)) { throw .noSuchObject(reference) }
+    let entity = try old.withUnsafeBytesEngine { (b) throws(EngineError) in try transaction.layout(of: b).entityID }
+    if entity != plan.entity.id { throw wrongEntity(ObjectReference(entity: entity, row: reference.row)) }
+  }
+
+  private func withOld(_ body: (RecordView) throws(EngineError) -> Void) throws(EngineError) {
+    try old.withUnsafeBytesEngine { (b) throws(EngineError) in
+      let record: RecordView
+      do throws(StoreError) { record = try RecordView(b, layout: plan.layout.record) } catch { throw .store(error) }
+      try body(record)
+    }
+  }
+
+  // MARK: Setting
+
+  /// Notes that a field of the builder is set.
+  func touch(_ field: Int) { touched |= PropertyMask.mask(field) }
+
+  /// Sets a text or a URI.
+  public func set(_ field: RowField, _ value: String?) throws(EngineError) {
+    guard let place = try place(field, isNull: value == nil) else { return }
+    do throws(StoreError) { try place.builder.set(value, at: place.index) } catch {
+      throw mismatch(field, "text", error)
+    }
+  }
+
+  /// Sets a text or a URI given as UTF-8; ill-formed UTF-8 is refused.
+  public func set(_ field: RowField, utf8 value: UnsafeRawBufferPointer) throws(EngineError) {
+    guard let place = try place(field, isNull: false) else { return }
+    do throws(StoreError) { try place.builder.set(utf8: value, at: place.index) } catch {
+      throw mismatch(field, "text", error)
+    }
+  }
+
+  /// Sets an integer of any width.
+  public func set(_ field: RowField, _ value: Int64?) throws(EngineError) {
+    guard let place = try place(field, isNull: value == nil) else { return }
+    do throws(StoreError) { try place.builder.set(value, at: place.index) } catch {
+      throw mismatch(field, "integer", error)
+    }
+  }
+
+  /// Sets a double, or a float to the nearest one.
+  public func set(_ field: RowField, _ value: Double?) throws(EngineError) {
+    guard let place = try place(field, isNull: value == nil) else { return }
+    do throws(StoreError) { try place.builder.set(value, at: place.index) } catch {
+      throw mismatch(field, "double", error)
+    }
+  }
+
+  /// Sets a boolean.
+  public func set(_ field: RowField, _ value: Bool?) throws(EngineError) {
+    guard let place = try place(field, isNull: value == nil) else { return }
+    do throws(StoreError) { try place.builder.set(value, at: place.index) } catch {
+      throw mismatch(field, "boolean", error)
+    }
+  }
+
+  /// Sets a date, in seconds since 2001-01-01 00:00:00 UTC.
+  public func set(_ field: RowField, date value: Double?) throws(EngineError) {
+    guard let place = try place(field, isNull: value == nil) else { return }
+    do throws(StoreError) { try place.builder.set(date: value, at: place.index) } catch {
+      throw mismatch(field, "date", error)
+    }
+  }
+
+  /// Sets a UUID.
+  public func set(_ field: RowField, _ value: UUIDBytes?) throws(EngineError) {
+    guard let place = try place(field, isNull: value == nil) else { return }
+    do throws(StoreError) { try place.builder.set(value, at: place.index) } catch {
+      throw mismatch(field, "UUID", error)
+    }
+  }
+
+  /// Sets a decimal.
+  public func set(_ field: RowField, _ value: DecimalValue?) throws(EngineError) {
+    guard let place = try place(field, isNull: value == nil) else { return }
+    do throws(StoreError) { try place.builder.set(value, at: place.index) } catch {
+      throw mismatch(field, "decimal", error)
+    }
+  }
+
+  /// Sets a binary attribute.
+  public func set(_ field: RowField, bytes value: [UInt8]?) throws(EngineError) {
+    guard let place = try place(field, isNull: value == nil) else { return }
+    do throws(StoreError) { try place.builder.set(bytes: value, at: place.index) } catch {
+      throw mismatch(field, "binary", error)
+    }
+  }
+
+  /// Sets a to-one relationship, or an object identity. The inverse, if it is a to-one itself, is the caller's to set.
+  public func set(_ field: RowField, _ value: ObjectReference?) throws(EngineError) {
+    guard let place = try place(field, isNull: value == nil) else { return }
+    if let value, let family = field.destination, !family.contains(value.entity) {
+      throw .typeMismatch(
+        entity: plan.entity.name, property: field.keyPath, expected: .objectID,
+        found: transaction.store.schema.entity(id: value.entity)?.name ?? "an object of another model")
+    }
+    do throws(StoreError) { try place.builder.set(reference: value.map(PackedReference.pack), at: place.index) } catch {
+      throw mismatch(field, "object", error)
+    }
+  }
+
+  /// Sets any attribute, with the conversions of ``AttributeSchema/coerce(_:)``; composites as a whole.
+  public func set(_ field: RowField, _ value: Value) throws(EngineError) {
+    guard let attribute = field.attribute else {
+      switch value {
+      case .null: return try set(field, nil as ObjectReference?)
+      case .reference(let reference): return try set(field, reference)
+      default: throw mismatch(field, value.kindName, nil)
+      }
+    }
+    guard let coerced = attribute.coerce(value) else { throw mismatch(field, value.kindName, nil) }
+    guard let place = try place(field, isNull: value.isNull) else { return }
+    do throws(StoreError) { try place.builder.set(coerced, attribute, at: place.index) } catch { throw .store(error) }
+  }
+
+  /// Makes a property null.
+  public func setNull(_ field: RowField) throws(EngineError) {
+    guard let place = try place(field, isNull: true) else { return }
+    do throws(StoreError) { try place.builder.setNull(at: place.index) } catch { throw .store(error) }
+  }
+
+  /// Notes that a field is set; nil if there is nothing to do, since an element of a composite that is null is to be null.
+  @inline(__always)
+  private func place(_ field: RowField, isNull: Bool) throws(EngineError) -> (builder: RecordBuilder, index: Int)? {
+    if case .idle = state { throw Self.nothingBegun() }
+    if field.layoutID == plan.layout.id, field.path.depth == 1 {
+      touched |= field.mask
+      return (builder, field.path.leaf)
+    }
+    return try placeOfElement(field, isNull: isNull)
+  }
+
+  private func placeOfElement(
+    _ field: RowField, isNull: Bool
+  ) throws(EngineError) -> (builder: RecordBuilder, index: Int)? {
+    let path = try field.path(in: plan.layout.id)
+    touched |= PropertyMask.mask(path[0])
+    var place = (builder: builder, index: path[0])
+    do throws(StoreError) {
+      for step in 1..<path.depth {
+        if isNull, try place.builder.isNull(at: place.index) { return nil }
+        place = (try place.builder.element(at: place.index), path[step])
+      }
+    } catch { throw .store(error) }
+    return place
+  }
+
+  @inline(never)
+  private static func nothingBegun() -> EngineError {
+    .misuse("no row was begun: call begin() or begin(changing:) first")
+  }
+
+  private func wrongEntity(_ reference: ObjectReference) -> EngineError {
+    let name = transaction.store.schema.entity(id: reference.entity)?.name ?? "another model's entity"
+    return .misuse("\(reference.description) is of \(name), and the writer of \(plan.entity.name): use one of its own")
+  }
+
+  @inline(never)
+  private func mismatch(_ field: RowField, _ found: String, _ error: StoreError?) -> EngineError {
+    if let error, case .misuse = error {} else if let error { return .store(error) }
+    return .typeMismatch(entity: plan.entity.name, property: field.keyPath, expected: field.type, found: found)
+  }
+}
+
+extension EntityTransaction {
+  /// Prepares writing rows of an entity. Its objects alone: those of descendants have writers of their own.
+  ///
+  /// - Throws: ``EngineError/misuse(_:)`` if the entity is abstract, or not of the store's model.
+  public func writer(_ entity: EntitySchema) throws(EngineError) -> RowWriter {
+    let plan = try store.plan(entity.id)
+    if plan.entity.isAbstract {
+      throw .misuse("\(plan.entity.name) is abstract: make an object of one of its subentities")
+    }
+    return makeWriter(plan)
+  }
+}

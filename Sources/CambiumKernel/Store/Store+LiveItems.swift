@@ -1,0 +1,128 @@
+/// A page or an extent that the newest state reaches.
+struct LiveItem {
+  enum Content {
+    case page(TreeID, Relocation.Mark)
+    case extent(key: UInt64, Extent)
+  }
+
+  var address: UInt64
+  var length: Int
+  var content: Content
+
+  var end: UInt64 { address + UInt64(length) }
+}
+
+extension Store {
+  /// What is live in `s`, as a transaction sees it if one is given; but for directories, which every publication writes
+  /// anew.
+  func liveItems(in s: Segment, _ transaction: WriteTransaction? = nil) throws(StoreError) -> [LiveItem] {
+    let used = Int(s.used)
+    let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: max(used, 64), alignment: 16)
+    defer { buffer.deallocate() }
+    let got = try device.read(at: s.address, into: UnsafeMutableRawBufferPointer(rebasing: buffer[0..<used]))
+    let bytes = UnsafeRawBufferPointer(rebasing: buffer[0..<got])
+    switch s.kind {
+    case .pages: return try livePages(s, bytes, transaction)
+    case .values: return try liveExtents(s, bytes, transaction)
+    case .log: return []
+    }
+  }
+
+  /// Walks the pages of a segment and finds those that their tree still reaches.
+  private func livePages(
+    _ s: Segment, _ bytes: UnsafeRawBufferPointer, _ transaction: WriteTransaction?
+  ) throws(StoreError) -> [LiveItem] {
+    var items: [LiveItem] = []
+    var offset = SegmentHeader.size
+    let key = UnsafeMutableRawPointer.allocate(byteCount: pageSize, alignment: 16)
+    defer { key.deallocate() }
+    while offset + PageHeader.size <= bytes.count {
+      let p = bytes.start + offset
+      let stored = roundUp(p.pageLength, to: 16)
+      // Parts of a directory may be longer than a page.
+      let isDirectory = p.pageKind == PageKind.directory.rawValue
+      guard stored >= PageHeader.size, offset + stored <= bytes.count,
+        isDirectory || Verification.relocationLength.holds(stored <= pageSize), p.pageGeneration >= s.born,
+        PageCheck.isSound(p, stored: stored)
+      else {
+        // At `.strict`, room is left over before the next block.
+        offset += 16
+        continue
+      }
+      let address = s.address + UInt64(offset)
+      offset += stored
+      guard p.pageKind != PageKind.directory.rawValue,
+        let state = transaction?.spilled[p.pageTree] ?? current.trees[p.pageTree], !state.root.isNone,
+        Verification.relocationKind.holds(p.pageKind == state.kind.page(atLevel: p.pageLevel).rawValue)
+      else { continue }
+      let first: TreeKey
+      switch PageKind(rawValue: p.pageKind) {
+      case .integerLeaf: first = TreeKey(IntegerLeaf(p).key(0))
+      case .integerInner: first = TreeKey(IntegerInner(p).low)
+      case .bytesLeaf:
+        first = TreeKey(UnsafeRawBufferPointer(start: key, count: BytesLeaf(p).copyKey(0, to: key)))
+      case .bytesInner: first = TreeKey(BytesInner(p).low)
+      case .directory, nil: continue
+      }
+      let isLive = try reference(p.pageTree, state, level: p.pageLevel, first)?.address == address
+      if isLive {
+        let mark = Relocation.Mark(level: p.pageLevel, key: OwnedKey(first))
+        items.append(LiveItem(address: address, length: stored, content: .page(p.pageTree, mark)))
+      }
+    }
+    return items
+  }
+
+  /// The reference to the page of `level` in whose range `key` lies.
+  private func reference(
+    _ tree: TreeID, _ state: TreeState, level: UInt8, _ key: TreeKey
+  ) throws(StoreError) -> PageRef? {
+    var ref = state.root
+    var at = state.level
+    if level > at { return nil }
+    let slot = cache.slots.enter(0)
+    defer { cache.slots.leave(slot) }
+    while at > level {
+      let page = try cache.page(ref, tree: tree, level: at)
+      guard Verification.relocationKind.holds(page.pageKind == state.kind.page(atLevel: at).rawValue) else {
+        throw TreeDescent.wrongKind(ref, tree)
+      }
+      if state.kind == .integer {
+        let inner = IntegerInner(page)
+        ref = inner.ref(inner.child(key.head))
+      } else {
+        let inner = BytesInner(page)
+        ref = inner.ref(inner.child(key))
+      }
+      at -= 1
+    }
+    return ref
+  }
+
+  private func liveExtents(
+    _ s: Segment, _ bytes: UnsafeRawBufferPointer, _ transaction: WriteTransaction?
+  ) throws(StoreError) -> [LiveItem] {
+    var items: [LiveItem] = []
+    lock.lock()
+    let view = transaction ?? TreeView(core: self, generation: current, upTo: appendedSequence, hint: 0)
+    lock.unlock()
+    guard view.find(.extents) != nil else { return [] }
+    var offset = SegmentHeader.size
+    while offset + Extent.headerSize <= bytes.count {
+      let p = bytes.start + offset
+      let key = p.u64(0)
+      guard let count = Int(exactly: p.u32(8)), count > 0, offset + Extent.headerSize + count <= bytes.count else {
+        // At `.strict`, room is left over before the next block.
+        offset = roundUp(offset + 1, to: LogWriter.strictBlock)
+        continue
+      }
+      let address = s.address + UInt64(offset)
+      offset += roundUp(Extent.headerSize + count, to: 16)
+      let entry = try view.withValue(.extents, key) { (b) throws(StoreError) in Extent(b) } ?? nil
+      if let entry, entry.address == address {
+        items.append(LiveItem(address: address, length: entry.storedLength, content: .extent(key: key, entry)))
+      }
+    }
+    return items
+  }
+}
