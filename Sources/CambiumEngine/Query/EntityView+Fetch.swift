@@ -118,7 +118,7 @@ extension EntityView {
   ) throws(EngineError) {
     switch FetchPlan(predicate, plan, keyLimit: store.kernel.maxKeyLength) {
     case .scan:
-      let sieve = RowSieve(self, plan, predicate, includesSubentities: fetch.includesSubentities, reader)
+      let sieve = try RowSieve(self, plan, predicate, includesSubentities: fetch.includesSubentities, reader)
       var failure: EngineError?
       try storing { () throws(StoreError) in
         try trees.forEach(plan.rows) { (row, bytes) throws(StoreError) -> Bool in
@@ -130,12 +130,12 @@ extension EntityView {
       }
       if let failure { throw failure }
     case .rows(let rows):
-      let sieve = RowSieve(self, plan, predicate, includesSubentities: fetch.includesSubentities, reader)
+      let sieve = try RowSieve(self, plan, predicate, includesSubentities: fetch.includesSubentities, reader)
       try offer(rows, plan, sieve, inPlace: false, visit)
     case .ranges(let tree, _, let ranges, let isExact):
       let rows = try rows(tree, ranges)
       let asked = isExact ? nil : predicate
-      let sieve = RowSieve(self, plan, asked, includesSubentities: fetch.includesSubentities, reader)
+      let sieve = try RowSieve(self, plan, asked, includesSubentities: fetch.includesSubentities, reader)
       try offer(rows, plan, sieve, inPlace: fetch.sort.isEmpty, visit)
     }
   }

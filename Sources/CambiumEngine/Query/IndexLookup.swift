@@ -106,7 +106,7 @@ public final class IndexLookup {
     guard let isSure = try encode(values) else { return }
     try eachID { (id) throws(EngineError) in
       var goOn = true
-      try view.lendRow(plan, id) { (row) throws(EngineError) in
+      try view.lendRow(plan.rows, id) { (row) throws(EngineError) in
         if plan.sharesRows, !view.isMember(row.reference.entity, plan, includesSubentities) { return }
         if !isSure, try !holds(values, row) { return }
         goOn = try body(row)

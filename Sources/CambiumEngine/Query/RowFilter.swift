@@ -4,7 +4,7 @@ import CambiumKernel
 /// text for equality are asked of the encoded row in place; whatever else there is, of the evaluator. Both answer alike
 /// (``Predicate/evaluate(variables:value:)`` has the rules).
 final class RowFilter {
-  private enum Op: UInt8 {
+  fileprivate enum Op: UInt8 {
     /// An integer within a range, both ends included; null is not.
     case integer
     /// A double, float or date within a range of ordered bits, both ends included; null is not.
@@ -19,7 +19,7 @@ final class RowFilter {
 
   /// A condition, and where to go on when it holds or not: at another step, or at an answer. Plain memory, so that nothing
   /// is counted or copied for a row.
-  private struct Step {
+  fileprivate struct Step {
     var op: Op
     /// How many fields lead to the value: 1 in the row itself, 2 in a composite of it, more by `path`.
     var depth: UInt8 = 1
@@ -37,23 +37,24 @@ final class RowFilter {
     var whenFalse: Int32 = 0
   }
 
-  private static let yes: Int32 = -1
-  private static let no: Int32 = -2
+  fileprivate static let yes: Int32 = -1
+  fileprivate static let no: Int32 = -2
 
   private let reader: PathReader
   private let layout: EntityLayout
   private let steps: UnsafeMutablePointer<Step>
   private let characters: UnsafeMutablePointer<UInt8>
-  private let entry: Int32
   private let paths: [FieldPath]
   private let predicates: [Predicate]
   private let texts: [String]
+  /// The steps, to be followed without counting references. Good as long as the filter is.
+  let program: Program
 
   init(_ predicate: Predicate, _ layout: EntityLayout, _ reader: PathReader) {
     self.reader = reader
     self.layout = layout
     var maker = Maker(reader: reader, layout: layout)
-    entry = maker.add(predicate, Self.yes, Self.no, depth: 0)
+    let entry = maker.add(predicate, Self.yes, Self.no, depth: 0)
     steps = .allocate(capacity: max(1, maker.steps.count))
     for (i, step) in maker.steps.enumerated() { (steps + i).initialize(to: step) }
     characters = .allocate(capacity: max(1, maker.characters.count))
@@ -61,6 +62,7 @@ final class RowFilter {
     paths = maker.paths
     predicates = maker.predicates
     texts = maker.texts
+    program = Program(steps: steps, characters: UnsafeRawPointer(characters), entry: entry)
   }
 
   /// Whether a part is asked of the evaluator, which may read other rows.
@@ -73,80 +75,115 @@ final class RowFilter {
 
   /// Whether the predicate holds for a record of the layout.
   func matches(_ record: RecordView, _ reference: ObjectReference) throws(EngineError) -> Bool {
+    let at: Int32
+    do throws(StoreError) { at = try program.run(record, from: program.entry) } catch { throw .store(error) }
+    return at < 0 ? at == Self.yes : try finish(at, record, reference)
+  }
+
+  /// Goes on from a step that ``Program/run(_:from:)`` could not decide.
+  @inline(never)
+  func finish(_ first: Int32, _ record: RecordView, _ reference: ObjectReference) throws(EngineError) -> Bool {
     // A step leads only to steps that were made before it, so that this ends.
-    var at = entry
+    var at = first
     while at >= 0 {
-      let step = steps + Int(at)
+      let step = steps[Int(at)]
       let holds: Bool
-      if step.pointee.op == .slow {
-        holds = try reader.matches(predicates[Int(step.pointee.extra)], record, layout, reference)
+      if step.op == .slow {
+        holds = try reader.matches(predicates[Int(step.extra)], record, layout, reference)
       } else {
-        do throws(StoreError) { holds = try self.holds(step, record) } catch { throw .store(error) }
+        do throws(StoreError) {
+          let parent =
+            step.depth > 2
+            ? try paths[Int(step.path)].parent(in: record)
+            : step.depth == 2 ? try record.nested(at: Int(step.outer)) : record
+          if let parent {
+            switch try program.test(steps + Int(at), in: parent) {
+            case .yes: holds = true
+            case .no: holds = false
+            case .unknown: holds = try parent.string(at: Int(step.leaf)) == texts[Int(step.extra)]
+            }
+          } else {
+            holds = step.op == .isNull
+          }
+        } catch { throw .store(error) }
       }
-      at = holds ? step.pointee.whenTrue : step.pointee.whenFalse
+      at = holds ? step.whenTrue : step.whenFalse
+      if at >= 0 {
+        do throws(StoreError) { at = try program.run(record, from: at) } catch { throw .store(error) }
+      }
     }
     return at == Self.yes
   }
 
-  @inline(__always)
-  private func holds(_ step: UnsafeMutablePointer<Step>, _ record: RecordView) throws(StoreError) -> Bool {
-    if step.pointee.depth == 1 { return try holds(step, in: record) }
-    let parent: RecordView?
-    if step.pointee.depth == 2 {
-      parent = try record.nested(at: Int(step.pointee.outer))
-    } else {
-      parent = try paths[Int(step.pointee.path)].parent(in: record)
-    }
-    guard let parent else { return step.pointee.op == .isNull }
-    return try holds(step, in: parent)
-  }
+  /// The steps of a filter, as plain memory that the filter keeps.
+  struct Program {
+    fileprivate let steps: UnsafeMutablePointer<Step>
+    fileprivate let characters: UnsafeRawPointer
+    let entry: Int32
 
-  @inline(__always)
-  private func holds(_ step: UnsafeMutablePointer<Step>, in view: RecordView) throws(StoreError) -> Bool {
-    let leaf = Int(step.pointee.leaf)
-    switch step.pointee.op {
-    case .integer:
-      guard let value = try view.int64(at: leaf) else { return false }
-      return value >= Int64(bitPattern: step.pointee.low) && value <= Int64(bitPattern: step.pointee.high)
-    case .boolean:
-      guard let value = try view.boolean(at: leaf) else { return false }
-      let number: Int64 = value ? 1 : 0
-      return number >= Int64(bitPattern: step.pointee.low) && number <= Int64(bitPattern: step.pointee.high)
-    case .real:
-      guard let value = try view.double(at: leaf) else { return false }
-      let bits = orderedBits(value)
-      return bits >= step.pointee.low && bits <= step.pointee.high
-    case .date:
-      guard let value = try view.date(at: leaf) else { return false }
-      let bits = orderedBits(value)
-      return bits >= step.pointee.low && bits <= step.pointee.high
-    case .isNull: return try view.isNull(leaf)
-    case .text:
-      guard let value = try view.utf8(at: leaf) else { return false }
-      let count = Int(step.pointee.count)
-      let wanted = UnsafeRawPointer(characters + Int(step.pointee.start))
-      if value.count == count, areEqual(value, wanted) { return true }
-      // Other bytes can be the same text only if they are no plain ASCII.
-      if value.isASCII { return false }
-      return try view.string(at: leaf) == texts[Int(step.pointee.extra)]
-    case .slow: return false
+    fileprivate enum Answer {
+      case yes, no, unknown
     }
-  }
 
-  @inline(__always)
-  private func areEqual(_ a: UnsafeRawBufferPointer, _ b: UnsafeRawPointer) -> Bool {
-    var i = 0
-    while i &+ 8 <= a.count {
-      if a.loadUnaligned(fromByteOffset: i, as: UInt64.self) != b.loadUnaligned(fromByteOffset: i, as: UInt64.self) {
-        return false
+    /// The answer (see ``isYes(_:)``), or the step for which the filter is needed.
+    @inline(__always)
+    func run(_ record: RecordView, from first: Int32) throws(StoreError) -> Int32 {
+      var at = first
+      while at >= 0 {
+        let step = steps + Int(at)
+        var answer = Answer.unknown
+        if step.pointee.depth == 1 {
+          answer = try test(step, in: record)
+        } else if step.pointee.depth == 2 {
+          if let parent = try record.nested(at: Int(step.pointee.outer)) {
+            answer = try test(step, in: parent)
+          } else {
+            answer = step.pointee.op == .isNull ? .yes : step.pointee.op == .slow ? .unknown : .no
+          }
+        }
+        switch answer {
+        case .yes: at = step.pointee.whenTrue
+        case .no: at = step.pointee.whenFalse
+        case .unknown: return at
+        }
       }
-      i &+= 8
+      return at
     }
-    while i < a.count {
-      if a[i] != b.load(fromByteOffset: i, as: UInt8.self) { return false }
-      i &+= 1
+
+    static func isYes(_ answer: Int32) -> Bool { answer == RowFilter.yes }
+
+    @inline(__always)
+    fileprivate func test(_ step: UnsafeMutablePointer<Step>, in view: RecordView) throws(StoreError) -> Answer {
+      let leaf = Int(step.pointee.leaf)
+      switch step.pointee.op {
+      case .integer:
+        guard let value = try view.int64(at: leaf) else { return .no }
+        return value >= Int64(bitPattern: step.pointee.low) && value <= Int64(bitPattern: step.pointee.high)
+          ? .yes : .no
+      case .boolean:
+        guard let value = try view.boolean(at: leaf) else { return .no }
+        let number: Int64 = value ? 1 : 0
+        return number >= Int64(bitPattern: step.pointee.low) && number <= Int64(bitPattern: step.pointee.high)
+          ? .yes : .no
+      case .real:
+        guard let value = try view.double(at: leaf) else { return .no }
+        let bits = orderedBits(value)
+        return bits >= step.pointee.low && bits <= step.pointee.high ? .yes : .no
+      case .date:
+        guard let value = try view.date(at: leaf) else { return .no }
+        let bits = orderedBits(value)
+        return bits >= step.pointee.low && bits <= step.pointee.high ? .yes : .no
+      case .isNull: return try view.isNull(leaf) ? .yes : .no
+      case .text:
+        guard let value = try view.utf8(at: leaf) else { return .no }
+        let wanted = UnsafeRawBufferPointer(
+          start: characters + Int(step.pointee.start), count: Int(step.pointee.count))
+        if value.count == wanted.count, hasPrefix(value, wanted) { return .yes }
+        // Other bytes can be the same text only if they are no plain ASCII.
+        return value.isASCII ? .no : .unknown
+      case .slow: return .unknown
+      }
     }
-    return true
   }
 
   // MARK: Making ready

@@ -8,25 +8,32 @@ final class RowSieve {
   private let predicate: Predicate?
   private let includesSubentities: Bool
   private let reader: PathReader
+  /// What there is to know about the layout of a row, as plain memory.
+  private struct Known {
+    var entry: LayoutTable.Entry
+    var layoutID: UInt16
+    var isMember: Bool
+    var program: RowFilter.Program?
+  }
+
   // Exclusive access is not checked at run time, since a row takes hardly longer than the checks; `offer` is the only
   // method, and `visit` does not come back to it.
-  @exclusivity(unchecked) private var layout: EntityLayout
-  @exclusivity(unchecked) private var layoutID: UInt16
-  @exclusivity(unchecked) private var isMember = false
+  @exclusivity(unchecked) private var known: Known
   @exclusivity(unchecked) private var filter: RowFilter?
 
   init(
     _ view: EntityView, _ plan: EntityPlan, _ predicate: Predicate?, includesSubentities: Bool, _ reader: PathReader
-  ) {
+  ) throws(EngineError) {
     self.view = view
     self.plan = plan
     self.predicate = predicate
     self.includesSubentities = includesSubentities
     self.reader = reader
-    layout = plan.layout
-    layoutID = plan.layout.id
-    isMember = true
-    filter = predicate.map { RowFilter($0, plan.layout, reader) }
+    let filter = predicate.map { RowFilter($0, plan.layout, reader) }
+    self.filter = filter
+    known = Known(
+      entry: try view.store.borrowedLayout(plan.layout.id), layoutID: plan.layout.id, isMember: true,
+      program: filter?.program)
   }
 
   /// Whether asking the predicate may read other rows.
@@ -39,20 +46,28 @@ final class RowSieve {
   ) throws(EngineError) -> Bool {
     let id: UInt16
     do throws(StoreError) { id = try RecordView.layoutID(of: bytes) } catch { throw .store(error) }
-    if id != layoutID { try change(to: id) }
-    if !isMember { return true }
+    if id != known.layoutID { try change(to: id) }
+    if !known.isMember { return true }
     let record: RecordView
-    do throws(StoreError) { record = try RecordView(bytes, layout: layout.record) } catch { throw .store(error) }
-    let reference = ObjectReference(entity: layout.entityID, row: row)
-    if let filter, try !filter.matches(record, reference) { return true }
-    return try visit(RowReader(record, layout, reference))
+    var at: Int32 = 0
+    do throws(StoreError) {
+      record = try RecordView(bytes, layout: known.entry.record)
+      if let program = known.program {
+        at = try program.run(record, from: program.entry)
+        if at < 0, !RowFilter.Program.isYes(at) { return true }
+      }
+    } catch { throw .store(error) }
+    let reference = ObjectReference(entity: known.entry.entityID, row: row)
+    if at >= 0, known.program != nil, let filter, try !filter.finish(at, record, reference) { return true }
+    return try visit(RowReader(record, known.entry.layout, id, reference))
   }
 
   @inline(never)
   private func change(to id: UInt16) throws(EngineError) {
-    layout = try view.store.layout(id)
-    layoutID = id
-    isMember = view.isMember(layout.entityID, plan, includesSubentities)
+    let layout = try view.store.layout(id)
+    let isMember = view.isMember(layout.entityID, plan, includesSubentities)
     filter = isMember ? predicate.map { RowFilter($0, layout, reader) } : nil
+    known = Known(
+      entry: try view.store.borrowedLayout(id), layoutID: id, isMember: isMember, program: filter?.program)
   }
 }

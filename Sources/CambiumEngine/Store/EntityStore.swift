@@ -14,7 +14,7 @@ public final class EntityStore: Sendable {
   let plans: [UInt32: EntityPlan]
   /// The same by the identifiers as indexes, which are small, and asked for with every row.
   private let planTable: [EntityPlan?]
-  private let layoutTable: [EntityLayout?]
+  private let layoutTable: LayoutTable
 
   private init(kernel: Store, schema: Schema, catalogue: Catalogue) throws(EngineError) {
     self.kernel = kernel
@@ -28,9 +28,7 @@ public final class EntityStore: Sendable {
       made[id] = try EntityLayout(entity: entity, id: id)
     }
     layouts = made
-    var layoutTable = [EntityLayout?](repeating: nil, count: 1 + Int(made.keys.max() ?? 0))
-    for (id, layout) in made { layoutTable[Int(id)] = layout }
-    self.layoutTable = layoutTable
+    layoutTable = LayoutTable(made)
     var plans: [UInt32: EntityPlan] = [:]
     for entity in schema.entities {
       guard let layoutID = catalogue.currentLayout[entity.id], let layout = made[layoutID] else {
@@ -124,9 +122,23 @@ public final class EntityStore: Sendable {
   }
 
   func layout(_ id: UInt16) throws(EngineError) -> EntityLayout {
-    guard Int(id) < layoutTable.count, let layout = layoutTable[Int(id)] else {
-      throw .corrupt("a row of an unknown layout \(id)")
-    }
+    guard let layout = layouts[id] else { throw .corrupt("a row of an unknown layout \(id)") }
     return layout
+  }
+
+  /// A layout as rows are read by it, without counting references.
+  @inline(__always)
+  func borrowedLayout(_ id: UInt16) throws(EngineError) -> LayoutTable.Entry {
+    guard let entry = layoutTable[id] else { throw .corrupt("a row of an unknown layout \(id)") }
+    return entry
+  }
+
+  /// The tree of the rows of an entity.
+  @inline(__always)
+  func rows(of entity: UInt32) throws(EngineError) -> TreeID {
+    guard entity < planTable.count, let rows = planTable[Int(truncatingIfNeeded: entity)]?.rows else {
+      throw .misuse("the entity is not of this store's model")
+    }
+    return rows
   }
 }

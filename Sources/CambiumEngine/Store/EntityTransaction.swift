@@ -10,6 +10,10 @@ public final class EntityTransaction: EntityView {
   private var writers: [UInt32: RowWriter] = [:]
   private var keepers: [UInt32: IndexKeeper] = [:]
   private var batches: [TreeID: IndexBatch] = [:]
+  /// No more is gathered than this, in bytes, however much memory there is: places in batches have 32 bits.
+  private static let batchLimit = 1 << 30
+  /// What went wrong when a row was written and its indexes were not: nothing can be committed after it.
+  private var failure: EngineError?
   /// Memory that the batches take, in bytes.
   @exclusivity(unchecked) private var batchedBytes = 0
   /// Rows given out: the last one before this transaction, and how many since.
@@ -133,10 +137,10 @@ public final class EntityTransaction: EntityView {
   }
 
   /// Copies the bytes of a row; answers whether there is one.
-  func copyRow(_ plan: EntityPlan, _ row: UInt64, to copy: inout [UInt8]) throws(EngineError) -> Bool {
+  func copyRow(_ rows: TreeID, _ row: UInt64, to copy: inout [UInt8]) throws(EngineError) -> Bool {
     copy.removeAll(keepingCapacity: true)
     do throws(StoreError) {
-      return try trees.withValue(plan.rows, row) { (bytes) throws(StoreError) in
+      return try trees.withValue(rows, row) { (bytes) throws(StoreError) in
         copy.append(contentsOf: bytes)
         return true
       } ?? false
@@ -145,10 +149,10 @@ public final class EntityTransaction: EntityView {
 
   /// Rows are copied before they are lent: what reads meanwhile may make gathered changes of indexes.
   override func lendRow(
-    _ plan: EntityPlan, _ id: UInt64, _ body: (borrowing RowReader) throws(EngineError) -> Void
+    _ rows: TreeID, _ id: UInt64, _ body: (borrowing RowReader) throws(EngineError) -> Void
   ) throws(EngineError) -> Bool {
     var copy: [UInt8] = []
-    if try !copyRow(plan, id, to: &copy) { return false }
+    if try !copyRow(rows, id, to: &copy) { return false }
     try copy.withUnsafeBytesEngine { (b) throws(EngineError) in try lend(b, id, body) }
     return true
   }
@@ -161,11 +165,14 @@ public final class EntityTransaction: EntityView {
   }
 
   @inline(__always)
-  func noteBatched(_ bytes: Int) { batchedBytes = batchedBytes.addingReportingOverflow(bytes).partialValue }
+  func noteBatched(_ bytes: Int?) throws(EngineError) {
+    guard let bytes else { throw .store(.misuse("an index key is longer than any page can take")) }
+    batchedBytes &+= bytes
+  }
 
   /// Makes the gathered changes of indexes when they take as much memory as the kernel's own changes may.
   func settleIfLarge() throws(EngineError) {
-    if batchedBytes >= store.kernel.deltaBytes || batchedBytes < 0 { _ = try settle() }
+    if batchedBytes >= min(store.kernel.deltaBytes, Self.batchLimit) { _ = try settle() }
   }
 
   override func settle() throws(EngineError) -> UInt64 {
@@ -173,7 +180,10 @@ public final class EntityTransaction: EntityView {
     batchedBytes = 0
     do throws(StoreError) {
       for tree in batches.keys.sorted() { try batches[tree]?.apply(to: transaction, &suspects) }
-    } catch { throw .store(error) }
+    } catch {
+      breakOff(.store(error))
+      throw .store(error)
+    }
     return changes
   }
 
@@ -181,6 +191,7 @@ public final class EntityTransaction: EntityView {
   ///
   /// - Throws: ``EngineError/uniqueViolation(constraint:entity:existing:offending:)``; kernel errors.
   func finish() throws(EngineError) {
+    if let failure { throw failure }
     _ = try settle()
     try checkConstraints()
     for (tree, counter) in counters where counter.given > 0 {
@@ -188,6 +199,9 @@ public final class EntityTransaction: EntityView {
       counter.given = 0
     }
   }
+
+  /// Notes an error that leaves rows and indexes out of step. Only the first counts.
+  func breakOff(_ error: EngineError) { failure = failure ?? error }
 
   /// Lets go of what refers back to the transaction.
   func end() {

@@ -22,7 +22,7 @@ extension EntityView {
   func lendRow(
     _ reference: ObjectReference, _ body: (borrowing RowReader) throws(EngineError) -> Void
   ) throws(EngineError) {
-    try lendRow(try store.plan(reference.entity), reference.row, body)
+    try lendRow(try store.rows(of: reference.entity), reference.row, body)
   }
 
   /// Lends a row whose bytes are at hand.
@@ -30,9 +30,12 @@ extension EntityView {
   final func lend<R>(
     _ bytes: UnsafeRawBufferPointer, _ id: UInt64, _ body: (borrowing RowReader) throws(EngineError) -> R
   ) throws(EngineError) -> R {
-    let layout = try layout(of: bytes)
+    let layoutID: UInt16
+    do throws(StoreError) { layoutID = try RecordView.layoutID(of: bytes) } catch { throw .store(error) }
+    let layout = try store.borrowedLayout(layoutID)
     let record: RecordView
     do throws(StoreError) { record = try RecordView(bytes, layout: layout.record) } catch { throw .store(error) }
-    return try body(RowReader(record, layout, ObjectReference(entity: layout.entityID, row: id)))
+    return try body(
+      RowReader(record, layout.layout, layoutID, ObjectReference(entity: layout.entityID, row: id)))
   }
 }

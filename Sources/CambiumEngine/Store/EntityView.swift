@@ -84,13 +84,13 @@ public class EntityView {
   /// Lends the row of an object; answers whether there is one.
   @discardableResult
   func lendRow(
-    _ plan: EntityPlan, _ id: UInt64, _ body: (borrowing RowReader) throws(EngineError) -> Void
+    _ rows: TreeID, _ id: UInt64, _ body: (borrowing RowReader) throws(EngineError) -> Void
   ) throws(EngineError) -> Bool {
     var failure: EngineError?
     let found: Bool
     do throws(StoreError) {
       found =
-        try trees.withValue(plan.rows, id) { (bytes) throws(StoreError) -> Bool in
+        try trees.withValue(rows, id) { (bytes) throws(StoreError) -> Bool in
           do throws(EngineError) { try lend(bytes, id, body) } catch { failure = error }
           return true
         } ?? false

@@ -39,11 +39,12 @@ final class IndexBatch {
   var isEmpty: Bool { entries.isEmpty }
 
   /// Adds a change. `uniqueCount` is the length of what has to be unique, 0 if nothing has. Answers how much memory the
-  /// change takes.
+  /// change takes; nil if it cannot be held: the key is longer than
+  /// any page takes.
   @inline(__always)
-  func add(_ key: [UInt8], isPut: Bool, uniqueCount: Int = 0, isExact: Bool = true) -> Int {
+  func add(_ key: [UInt8], isPut: Bool, uniqueCount: Int = 0, isExact: Bool = true) -> Int? {
     // Keys are at most a quarter of a page, and batches are made long before they are 4 GiB.
-    guard let offset = UInt32(exactly: bytes.count), let count = UInt16(exactly: key.count) else { return .max }
+    guard let offset = UInt32(exactly: bytes.count), let count = UInt16(exactly: key.count) else { return nil }
     bytes.append(contentsOf: key)
     entries.append(
       Entry(

@@ -26,11 +26,11 @@ final class IndexKeeper {
     for i in makers.indices {
       let maker = makers[i].maker
       guard let part = try encode(maker, record, reference, &new) else { continue }
-      add(part, new, makers[i].batch, maker, isPut: true)
+      try add(part, new, makers[i].batch, maker, isPut: true)
     }
     for i in links.indices {
       guard let target = try target(record, links[i].field) else { continue }
-      addLink(target, reference.row, links[i].batch, isPut: true)
+      try addLink(target, reference.row, links[i].batch, isPut: true)
     }
   }
 
@@ -39,11 +39,11 @@ final class IndexKeeper {
     for i in makers.indices {
       let maker = makers[i].maker
       guard let part = try encode(maker, record, reference, &old) else { continue }
-      add(part, old, makers[i].batch, maker, isPut: false)
+      try add(part, old, makers[i].batch, maker, isPut: false)
     }
     for i in links.indices {
       guard let target = try target(record, links[i].field) else { continue }
-      addLink(target, reference.row, links[i].batch, isPut: false)
+      try addLink(target, reference.row, links[i].batch, isPut: false)
     }
   }
 
@@ -56,15 +56,15 @@ final class IndexKeeper {
       let was = try encode(maker, before, reference, &old)
       let now = try encode(maker, after, reference, &new)
       if was != nil, now != nil, old.bytes == new.bytes { continue }
-      if let was { add(was, old, makers[i].batch, maker, isPut: false) }
-      if let now { add(now, new, makers[i].batch, maker, isPut: true) }
+      if let was { try add(was, old, makers[i].batch, maker, isPut: false) }
+      if let now { try add(now, new, makers[i].batch, maker, isPut: true) }
     }
     for i in links.indices where links[i].mask & touched != 0 {
       let was = try target(before, links[i].field)
       let now = try target(after, links[i].field)
       if was == now { continue }
-      if let was { addLink(was, reference.row, links[i].batch, isPut: false) }
-      if let now { addLink(now, reference.row, links[i].batch, isPut: true) }
+      if let was { try addLink(was, reference.row, links[i].batch, isPut: false) }
+      if let now { try addLink(now, reference.row, links[i].batch, isPut: true) }
     }
   }
 
@@ -92,11 +92,13 @@ final class IndexKeeper {
     return part
   }
 
-  private func add(_ part: Part, _ encoder: borrowing KeyEncoder, _ batch: IndexBatch, _ maker: KeyMaker, isPut: Bool) {
-    transaction.noteBatched(
-      batch.add(
-        encoder.bytes, isPut: isPut, uniqueCount: maker.isUnique && !part.anyNull ? part.count : 0,
-        isExact: part.isExact))
+  private func add(
+    _ part: Part, _ encoder: borrowing KeyEncoder, _ batch: IndexBatch, _ maker: KeyMaker, isPut: Bool
+  ) throws(EngineError) {
+    let size = batch.add(
+      encoder.bytes, isPut: isPut, uniqueCount: maker.isUnique && !part.anyNull ? part.count : 0,
+      isExact: part.isExact)
+    try transaction.noteBatched(size)
   }
 
   private func target(_ record: RecordView, _ field: Int) throws(EngineError) -> UInt64? {
@@ -105,11 +107,11 @@ final class IndexKeeper {
     }
   }
 
-  private func addLink(_ from: UInt64, _ to: UInt64, _ batch: IndexBatch, isPut: Bool) {
+  private func addLink(_ from: UInt64, _ to: UInt64, _ batch: IndexBatch, isPut: Bool) throws(EngineError) {
     new.removeAll()
     new.append(rowID: from)
     new.append(rowID: to)
-    transaction.noteBatched(batch.add(new.bytes, isPut: isPut))
+    try transaction.noteBatched(batch.add(new.bytes, isPut: isPut))
   }
 }
 

@@ -57,7 +57,7 @@ public final class RelationshipReader {
     try eachID(tree, reference.row) { (id) throws(EngineError) in
       var found = ObjectReference(entity: destination.entity.id, row: id)
       if destination.sharesRows {
-        try view.lendRow(destination, id) { (row) throws(EngineError) in found = row.reference }
+        try view.lendRow(destination.rows, id) { (row) throws(EngineError) in found = row.reference }
       }
       return try body(found)
     }
@@ -70,14 +70,14 @@ public final class RelationshipReader {
     guard let tree else {
       for found in try inRow(reference) {
         var goOn = true
-        try view.lendRow(destination, found.row) { (row) throws(EngineError) in goOn = try body(row) }
+        try view.lendRow(destination.rows, found.row) { (row) throws(EngineError) in goOn = try body(row) }
         if !goOn { return }
       }
       return
     }
     try eachID(tree, reference.row) { (id) throws(EngineError) in
       var goOn = true
-      try view.lendRow(destination, id) { (row) throws(EngineError) in goOn = try body(row) }
+      try view.lendRow(destination.rows, id) { (row) throws(EngineError) in goOn = try body(row) }
       return goOn
     }
   }

@@ -11,15 +11,21 @@ public struct RowReader: ~Copyable {
   /// The object, with its own entity.
   public let reference: ObjectReference
   // The store keeps the layout as long as any view of it can lend rows.
-  unowned(unsafe) let layout: EntityLayout
+  private let unmanaged: Unmanaged<EntityLayout>
 
   @inline(__always)
-  init(_ record: RecordView, _ layout: EntityLayout, _ reference: ObjectReference) {
+  init(_ record: RecordView, _ layout: Unmanaged<EntityLayout>, _ layoutID: UInt16, _ reference: ObjectReference) {
     self.record = record
-    self.layout = layout
+    unmanaged = layout
     self.reference = reference
-    layoutID = layout.id
+    self.layoutID = layoutID
   }
+
+  init(_ record: RecordView, _ layout: EntityLayout, _ reference: ObjectReference) {
+    self.init(record, .passUnretained(layout), layout.id, reference)
+  }
+
+  var layout: EntityLayout { unmanaged.takeUnretainedValue() }
 
   /// The object's own entity.
   public var entity: EntitySchema { layout.entity }

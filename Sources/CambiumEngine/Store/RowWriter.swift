@@ -110,9 +110,14 @@ public final class RowWriter {
     state = .idle
     try copyOld(reference)
     let own = ObjectReference(entity: plan.entity.id, row: reference.row)
-    try withOld { (record) throws(EngineError) in try keeper.delete(record, own) }
-    try transaction.removeLinks(plan, reference.row)
-    try transaction.removeRow(plan, reference.row)
+    do throws(EngineError) {
+      try withOld { (record) throws(EngineError) in try keeper.delete(record, own) }
+      try transaction.removeLinks(plan, reference.row)
+      try transaction.removeRow(plan, reference.row)
+    } catch {
+      transaction.breakOff(error)
+      throw error
+    }
   }
 
   private func write(
@@ -126,12 +131,15 @@ public final class RowWriter {
         do throws(EngineError) { try index(record) } catch { failure = error }
       }
     } catch { throw .store(error) }
-    if let failure { throw failure }
+    if let failure {
+      transaction.breakOff(failure)
+      throw failure
+    }
     try transaction.settleIfLarge()
   }
 
   private func copyOld(_ reference: ObjectReference) throws(EngineError) {
-    if !(try transaction.copyRow(plan, reference.row, to: &old)) { throw .noSuchObject(reference) }
+    if !(try transaction.copyRow(plan.rows, reference.row, to: &old)) { throw .noSuchObject(reference) }
     let entity = try old.withUnsafeBytesEngine { (b) throws(EngineError) in try transaction.layout(of: b).entityID }
     if entity != plan.entity.id { throw wrongEntity(ObjectReference(entity: entity, row: reference.row)) }
   }

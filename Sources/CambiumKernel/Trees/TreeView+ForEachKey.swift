@@ -56,12 +56,34 @@ extension TreeView {
         let last = UnsafeRawBufferPointer(start: buffer, count: leaf.copyKey(end &- 1, to: buffer))
         if compareKeys(last, upper) >= 0 { end = max(start, min(end, leaf.lowerBound(TreeKey(upper)).index)) }
       }
+      // The prefix of the page is copied once for all its keys.
+      if leaf.prefix > 0 { buffer.copyMemory(from: leaf.p + PageHeader.size, byteCount: leaf.prefix) }
+      let heads = leaf.p + leaf.headsOffset
+      let rests = leaf.p + leaf.restsOffset
+      let head = buffer + leaf.prefix
+      let width = leaf.width
       for i in start..<end {
-        let key = UnsafeRawBufferPointer(start: buffer, count: leaf.copyKey(i, to: buffer))
-        if try !body(key) { return }
+        copyFew(from: heads + i &* width, to: head, count: width)
+        let rest = leaf.restRange(i)
+        copyFew(from: rests + rest.start, to: head + width, count: rest.count)
+        if try !body(UnsafeRawBufferPointer(start: buffer, count: leaf.prefix &+ width &+ rest.count)) { return }
       }
       if end < leaf.count { return }
       try base.skipLeaf()
     }
+  }
+}
+
+/// Copies some bytes, of which there are few: a call of the system's function would take longer.
+@inline(__always)
+private func copyFew(from source: UnsafeRawPointer, to target: UnsafeMutableRawPointer, count: Int) {
+  var i = 0
+  while i &+ 8 <= count {
+    target.storeBytes(of: source.loadUnaligned(fromByteOffset: i, as: UInt64.self), toByteOffset: i, as: UInt64.self)
+    i &+= 8
+  }
+  while i < count {
+    target.storeBytes(of: source.load(fromByteOffset: i, as: UInt8.self), toByteOffset: i, as: UInt8.self)
+    i &+= 1
   }
 }

@@ -291,6 +291,46 @@ import Testing
     #expect(try store.check().isSound)
   }
 
+  /// Rows whose index entries could not be written must not be committed, even if the caller looks past the error.
+  @Test func nothingIsCommittedAfterAnIndexFailed() throws {
+    let memory = MemoryDevice()
+    let environment = TestEnvironment(seed: 4)
+    let filled = try EntityStore.create(
+      in: try Store.create(on: memory, environment: environment), schema: try RowReaderTests.schema())
+    try filled.write { (t) throws(EngineError) in
+      let base = t.store.schema.entities[0]
+      let large = try t.store.field("large", of: base)
+      let writer = try t.writer(base)
+      for i in 0..<2000 {
+        writer.begin()
+        try writer.set(large, Int64(i))
+        try writer.save()
+      }
+    }
+    try filled.close()
+    let device = FaultDevice(memory)
+    let store = try EntityStore.open(try Store.open(on: device, environment: environment))
+    let base = store.schema.entities[0]
+    let large = try store.field("large", of: base)
+    var wasRefused = false
+    #expect(throws: EngineError.self) {
+      try store.write { (t) throws(EngineError) in
+        let writer = try t.writer(base)
+        try writer.begin(changing: ObjectReference(entity: base.id, row: 7))
+        try writer.set(large, 5000 as Int64)
+        try writer.save()
+        device.reset()
+        device.plan(FaultDevice.Fault(.read, at: 0))
+        do throws(EngineError) { _ = try t.lookup(base, by: ["large"]).first(.integer(5000)) } catch {
+          wasRefused = true
+        }
+      }
+    }
+    #expect(wasRefused)
+    #expect(try store.view().lookup(base, by: ["large"]).first(.integer(6))?.row == 7)
+    #expect(try store.check().isSound)
+  }
+
   @Test func referencesAreNeverGivenTwice() throws {
     let store = try RowReaderTests.store()
     let base = try #require(store.schema.entity(named: "Base"))

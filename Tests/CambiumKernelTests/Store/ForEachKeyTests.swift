@@ -1,0 +1,87 @@
+import CambiumKernel
+import CambiumTesting
+import Testing
+
+/// Keys of a range, told in one go: the same that a cursor meets, whether they lie in pages or over them.
+@Suite struct ForEachKeyTests {
+  static func key(_ random: inout SplitMix64) -> [UInt8] {
+    // Long common beginnings, keys that are beginnings of others, and many of the same length.
+    let stem: [UInt8] = Array("a common beginning ".utf8)
+    switch random.below(4) {
+    case 0: return stem + (0..<4).map { _ in UInt8(random.below(6)) }
+    case 1: return stem + Array(repeating: 7, count: random.below(40))
+    case 2: return (0..<(1 + random.below(12))).map { _ in UInt8(random.below(256)) }
+    default: return stem + [9, UInt8(random.below(200)), UInt8(random.below(200))]
+    }
+  }
+
+  static func keys(_ view: TreeView, _ tree: TreeID, _ range: KeyRange, limit: Int = .max) throws -> [[UInt8]] {
+    var found: [[UInt8]] = []
+    try view.forEachKey(tree, in: range) { (key) throws(StoreError) in
+      found.append(Array(key))
+      return found.count < limit
+    }
+    return found
+  }
+
+  @Test func rangesAreToldInOrder() throws {
+    let seed: UInt64 = 4_242
+    var random = SplitMix64(seed: seed)
+    print("ranges of keys: seed \(seed)")
+    let store = try Store.create(on: MemoryDevice(), environment: TestEnvironment(seed: 2))
+    var tree = TreeID(rawValue: 0)
+    var model = Set<[UInt8]>()
+    func change(_ count: Int) throws {
+      let t = try store.beginWrite()
+      if tree.rawValue == 0 { tree = try t.createTree(.bytes) }
+      for _ in 0..<count {
+        let key = Self.key(&random)
+        if random.oneIn(4) {
+          try t.delete(tree, key)
+          model.remove(key)
+        } else {
+          try t.put(tree, key, random.oneIn(3) ? [1, 2, 3] : [])
+          model.insert(key)
+        }
+      }
+      try compare(t)
+      try t.commit()
+    }
+    func compare(_ view: TreeView) throws {
+      let sorted = model.sorted { $0.lexicographicallyPrecedes($1) }
+      for _ in 0..<60 {
+        let bounds = [Self.key(&random), Self.key(&random)].sorted { $0.lexicographicallyPrecedes($1) }
+        let range = KeyRange(lower: random.oneIn(5) ? [] : bounds[0], upper: random.oneIn(5) ? nil : bounds[1])
+        let expected = sorted.filter { key in
+          !key.lexicographicallyPrecedes(range.lower)
+            && (range.upper.map { key.lexicographicallyPrecedes($0) } ?? true)
+        }
+        #expect(try Self.keys(view, tree, range) == expected)
+        #expect(try Self.keys(view, tree, range, limit: 3) == Array(expected.prefix(3)))
+      }
+    }
+    for _ in 0..<3 {
+      try change(1500)
+      try compare(try store.snapshot())
+      // Everything in pages.
+      try store.checkpoint()
+      try compare(try store.snapshot())
+    }
+    #expect(model.count > 1000)
+    let reversed = KeyRange(lower: [200], upper: [100])
+    #expect(try Self.keys(try store.snapshot(), tree, reversed).isEmpty)
+  }
+
+  @Test func wrongTreesAndErrorsArePassedOn() throws {
+    let store = try Store.create(on: MemoryDevice(), environment: TestEnvironment(seed: 2))
+    let t = try store.beginWrite()
+    let numbers = try t.createTree(.integer)
+    let empty = try t.createTree(.bytes)
+    try t.commit()
+    let view = try store.snapshot()
+    let all = KeyRange(lower: [], upper: nil)
+    #expect(try Self.keys(view, empty, all).isEmpty)
+    #expect(throws: StoreError.self) { try Self.keys(view, numbers, all) }
+    #expect(throws: StoreError.self) { try Self.keys(view, TreeID(rawValue: 999), all) }
+  }
+}
