@@ -12,19 +12,22 @@ import Synchronization
 ///   the new ones, and nothing needs to be purged.
 final class PageCache: @unchecked Sendable {
   // Frame header, 64 bytes before the page:  0 name (Atomic location, 0 = none), 8 checksum, 16 used bit (Atomic),
-  // 24 index in `frames`.
+  // 24 number of cursors that hold the frame (Atomic).
   private static let headerSize = 64
 
   private let device: any StorageDevice
   private let pageSize: Int
   private let capacity: Int
-  private let tableMask: Int
-  private let table: UnsafeMutablePointer<Atomic<UInt>>
+  /// The table that readers probe. It is replaced by one of twice the size as frames are made, so that a store that is
+  /// opened for a few pages need not clear a large one.
+  private let present = Atomic<UInt>(0)
   private let lock: any StoreLock
   let slots: ReaderSlots
   private let storeSeed: UInt64
 
   // Under `lock`:
+  /// The present one is the last.
+  private var tables: [Table] = []
   private var frames: [UnsafeMutableRawPointer] = []
   private var hand = 0
   private var idle: [UnsafeMutableRawPointer] = []
@@ -42,18 +45,66 @@ final class PageCache: @unchecked Sendable {
     self.storeSeed = storeSeed
     slots = ReaderSlots()
     capacity = max(16, bytes / (pageSize + Self.headerSize))
-    var size = 64
-    while size < capacity * 2 { size *= 2 }
-    tableMask = size - 1
-    table = .allocate(capacity: size)
-    for i in 0..<size { (table + i).initialize(to: Atomic(0)) }
+    let first = Table.make(size: 256)
+    tables = [first]
+    present.store(UInt(bitPattern: first.p), ordering: .releasing)
   }
 
   deinit {
     for frame in frames { frame.deallocate() }
     for (_, frame) in loose { frame.deallocate() }
-    table.deinitialize(count: tableMask + 1)
-    table.deallocate()
+    for table in tables { table.p.deallocate() }
+  }
+
+  /// Frames by location: a word with the number of places less one, then the places (Atomic words).
+  private struct Table {
+    let p: UnsafeMutableRawPointer
+
+    @inline(__always) var mask: Int { UnsafeRawPointer(p).load(as: Int.self) }
+    @inline(__always) subscript(i: Int) -> UnsafeMutablePointer<Atomic<UInt>> {
+      (p + 8 + i &* MemoryLayout<UInt>.size).assumingMemoryBound(to: Atomic<UInt>.self)
+    }
+
+    static func make(size: Int) -> Table {
+      let table = Table(p: .allocate(byteCount: 8 + size * MemoryLayout<UInt>.size, alignment: 64))
+      table.p.storeBytes(of: size - 1, as: Int.self)
+      for i in 0..<size { table[i].initialize(to: Atomic(0)) }
+      return table
+    }
+
+    func home(_ word: UInt) -> Int {
+      let h = UInt64(word) &* 0x9E37_79B9_7F4A_7C15
+      return Int(truncatingIfNeeded: h &>> 32) & mask
+    }
+
+    /// Notes that `frame` holds the page `word`.
+    func add(_ frame: UnsafeMutableRawPointer, _ word: UInt) {
+      var i = home(word)
+      var probes = 0
+      while self[i].pointee.load(ordering: .relaxed) != 0 {
+        i = (i + 1) & mask
+        probes += 1
+        if probes > mask { return }
+      }
+      self[i].pointee.store(UInt(bitPattern: frame), ordering: .releasing)
+    }
+  }
+
+  /// For who has the lock.
+  private var table: Table { tables[tables.count - 1] }
+
+  /// Sees to it that at most half of the table is used. Readers in the old one miss what comes now, and look again under
+  /// the lock; the old ones are kept for them, since all of them together are smaller than the present one.
+  private func growTable() {
+    let size = table.mask + 1
+    if frames.count * 2 <= size { return }
+    let larger = Table.make(size: size * 2)
+    for frame in frames {
+      let word = Self.name(frame).pointee.load(ordering: .relaxed)
+      if word != 0 { larger.add(frame, word) }
+    }
+    tables.append(larger)
+    present.store(UInt(bitPattern: larger.p), ordering: .releasing)
   }
 
   @inline(__always)
@@ -65,15 +116,32 @@ final class PageCache: @unchecked Sendable {
     (frame + 16).assumingMemoryBound(to: Atomic<UInt>.self)
   }
 
+  @inline(__always)
+  private static func holders(_ frame: UnsafeMutableRawPointer) -> UnsafeMutablePointer<Atomic<UInt>> {
+    (frame + 24).assumingMemoryBound(to: Atomic<UInt>.self)
+  }
+
+  /// Keeps the memory of `page` as it is until ``letGo(_:)``, also when the read is over. The caller is inside an epoch in
+  /// which it found the page; so whoever finds later that this epoch is over and nobody holds the frame may use it again.
+  @inline(__always)
+  func hold(_ page: UnsafeRawPointer) {
+    Self.holders(UnsafeMutableRawPointer(mutating: page - Self.headerSize)).pointee.wrappingAdd(1, ordering: .relaxed)
+  }
+
+  @inline(__always)
+  func letGo(_ page: UnsafeRawPointer) {
+    Self.holders(UnsafeMutableRawPointer(mutating: page - Self.headerSize)).pointee
+      .wrappingSubtract(1, ordering: .releasing)
+  }
+
+  @inline(__always)
+  private static func isHeld(_ frame: UnsafeMutableRawPointer) -> Bool {
+    holders(frame).pointee.load(ordering: .acquiring) != 0
+  }
+
   /// The address in 16-byte units: fits a word wherever files fit the platform.
   @inline(__always)
   private static func word(_ ref: PageRef) -> UInt { UInt(truncatingIfNeeded: ref.location &>> 12) }
-
-  @inline(__always)
-  private func home(_ word: UInt) -> Int {
-    let h = UInt64(word) &* 0x9E37_79B9_7F4A_7C15
-    return Int(truncatingIfNeeded: h &>> 32) & tableMask
-  }
 
   /// The page that `ref` names. The caller is inside an epoch of ``slots`` and uses the page only until it leaves it.
   ///
@@ -91,10 +159,13 @@ final class PageCache: @unchecked Sendable {
   @inline(__always)
   private func find(_ ref: PageRef) -> UnsafeRawPointer? {
     let word = Self.word(ref)
-    var i = home(word)
+    guard let p = UnsafeMutableRawPointer(bitPattern: present.load(ordering: .acquiring)) else { return nil }
+    let table = Table(p: p)
+    let mask = table.mask
+    var i = table.home(word)
     var probes = 0
     while probes < 32 {
-      let entry = table[i].load(ordering: .acquiring)
+      let entry = table[i].pointee.load(ordering: .acquiring)
       if entry == 0 { return nil }
       if let frame = UnsafeMutableRawPointer(bitPattern: entry),
         Self.name(frame).pointee.load(ordering: .acquiring) == word,
@@ -104,7 +175,7 @@ final class PageCache: @unchecked Sendable {
         if bit.pointee.load(ordering: .relaxed) == 0 { bit.pointee.store(1, ordering: .relaxed) }
         return UnsafeRawPointer(frame) + Self.headerSize
       }
-      i = (i &+ 1) & tableMask
+      i = (i &+ 1) & mask
       probes &+= 1
     }
     return nil
@@ -191,42 +262,37 @@ final class PageCache: @unchecked Sendable {
     frame.storeBytes(of: ref.checksum, toByteOffset: 8, as: UInt64.self)
     Self.usedBit(frame).pointee.store(1, ordering: .relaxed)
     Self.name(frame).pointee.store(word, ordering: .releasing)
-    var i = home(word)
-    var probes = 0
-    while table[i].load(ordering: .relaxed) != 0 {
-      i = (i + 1) & tableMask
-      probes += 1
-      if probes > tableMask { return }
-    }
-    table[i].store(UInt(bitPattern: frame), ordering: .releasing)
+    table.add(frame, word)
   }
 
   private func unlink(_ frame: UnsafeMutableRawPointer) {
     let word = Self.name(frame).pointee.load(ordering: .relaxed)
     Self.name(frame).pointee.store(0, ordering: .releasing)
-    var i = home(word)
+    let table = table
+    let mask = table.mask
+    var i = table.home(word)
     var probes = 0
-    while table[i].load(ordering: .relaxed) != UInt(bitPattern: frame) {
-      if table[i].load(ordering: .relaxed) == 0 || probes > tableMask { return }
-      i = (i + 1) & tableMask
+    while table[i].pointee.load(ordering: .relaxed) != UInt(bitPattern: frame) {
+      if table[i].pointee.load(ordering: .relaxed) == 0 || probes > mask { return }
+      i = (i + 1) & mask
       probes += 1
     }
     // Close the gap: move back every later entry of the run whose home does not lie behind the gap.
     var gap = i
-    var j = (i + 1) & tableMask
+    var j = (i + 1) & mask
     while true {
-      let entry = table[j].load(ordering: .relaxed)
+      let entry = table[j].pointee.load(ordering: .relaxed)
       if entry == 0 { break }
       if let other = UnsafeMutableRawPointer(bitPattern: entry) {
-        let h = home(Self.name(other).pointee.load(ordering: .relaxed))
-        if ((j - h) & tableMask) >= ((j - gap) & tableMask) {
-          table[gap].store(entry, ordering: .releasing)
+        let h = table.home(Self.name(other).pointee.load(ordering: .relaxed))
+        if ((j - h) & mask) >= ((j - gap) & mask) {
+          table[gap].pointee.store(entry, ordering: .releasing)
           gap = j
         }
       }
-      j = (j + 1) & tableMask
+      j = (j + 1) & mask
     }
-    table[gap].store(0, ordering: .releasing)
+    table[gap].pointee.store(0, ordering: .releasing)
   }
 
   private func giveBack(_ frame: UnsafeMutableRawPointer, isLoose: Bool) {
@@ -235,18 +301,26 @@ final class PageCache: @unchecked Sendable {
 
   /// A frame to be filled; nil when running reads hold all that could be given up.
   private func takeFrame() -> UnsafeMutableRawPointer? {
-    // In the order of their epochs.
-    var quiet = 0
-    while quiet < loose.count, slots.isQuiet(since: loose[quiet].epoch) {
-      loose[quiet].frame.deallocate()
-      quiet += 1
+    if !loose.isEmpty {
+      loose.removeAll { epoch, frame in
+        guard slots.isQuiet(since: epoch), !Self.isHeld(frame) else { return false }
+        frame.deallocate()
+        return true
+      }
     }
-    if quiet > 0 { loose.removeFirst(quiet) }
     if let frame = idle.popLast() { return frame }
     if frames.count < capacity { return makeFrame() }
     if retired.count - retiredHead < 8 { evictSome() }
-    if retiredHead < retired.count, slots.isQuiet(since: retired[retiredHead].epoch) {
+    var tries = 0
+    while tries < 16, retiredHead < retired.count, slots.isQuiet(since: retired[retiredHead].epoch) {
       let frame = retired[retiredHead].frame
+      if Self.isHeld(frame) {
+        // To the end of the queue: by the next time its cursor may have moved on.
+        retired.append(retired[retiredHead])
+        retiredHead += 1
+        tries += 1
+        continue
+      }
       retiredHead += 1
       if retiredHead > 64 {
         retired.removeFirst(retiredHead)
@@ -260,14 +334,16 @@ final class PageCache: @unchecked Sendable {
   private static func allocate(_ pageSize: Int) -> UnsafeMutableRawPointer {
     let frame = UnsafeMutableRawPointer.allocate(byteCount: headerSize + pageSize, alignment: 64)
     frame.zero(headerSize)
+    name(frame).initialize(to: Atomic(0))
+    usedBit(frame).initialize(to: Atomic(0))
+    holders(frame).initialize(to: Atomic(0))
     return frame
   }
 
   private func makeFrame() -> UnsafeMutableRawPointer {
     let frame = Self.allocate(pageSize)
-    Self.name(frame).initialize(to: Atomic(0))
-    Self.usedBit(frame).initialize(to: Atomic(0))
     frames.append(frame)
+    growTable()
     return frame
   }
 
@@ -279,7 +355,7 @@ final class PageCache: @unchecked Sendable {
       steps -= 1
       hand = hand + 1 < frames.count ? hand + 1 : 0
       let frame = frames[hand]
-      if Self.name(frame).pointee.load(ordering: .relaxed) == 0 { continue }
+      if Self.name(frame).pointee.load(ordering: .relaxed) == 0 || Self.isHeld(frame) { continue }
       if Self.usedBit(frame).pointee.load(ordering: .relaxed) != 0 {
         Self.usedBit(frame).pointee.store(0, ordering: .relaxed)
         continue

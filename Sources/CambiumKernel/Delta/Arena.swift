@@ -4,10 +4,25 @@ struct Arena: ~Copyable {
   private var next: UnsafeMutableRawPointer?
   private var left = 0
   private var chunkSize = 4096
+  /// The first chunk has the usual size, and not that of a large piece.
+  private var firstIsChunk = false
   /// Bytes held, used or not.
   private(set) var bytes = 0
 
   deinit { for chunk in chunks { chunk.deallocate() } }
+
+  /// Takes everything back; the first chunk is kept.
+  mutating func reset() {
+    guard let first = chunks.first, bytes >= 4096, firstIsChunk else {
+      for chunk in chunks { chunk.deallocate() }
+      chunks.removeAll()
+      (next, left, chunkSize, bytes) = (nil, 0, 4096, 0)
+      return
+    }
+    for chunk in chunks.dropFirst() { chunk.deallocate() }
+    chunks.removeLast(chunks.count - 1)
+    (next, left, chunkSize, bytes) = (first, 4096, 8192, 4096)
+  }
 
   /// `count` bytes, aligned to 8.
   @inline(__always)
@@ -39,11 +54,13 @@ struct Arena: ~Copyable {
     if size > chunkSize / 4 {
       // A large piece gets a chunk of its own, and the current chunk goes on being used.
       let chunk = UnsafeMutableRawPointer.allocate(byteCount: size, alignment: 64)
+      if chunks.isEmpty { firstIsChunk = false }
       chunks.append(chunk)
       bytes += size
       return chunk
     }
     let chunk = UnsafeMutableRawPointer.allocate(byteCount: chunkSize, alignment: 64)
+    if chunks.isEmpty { firstIsChunk = chunkSize == 4096 }
     chunks.append(chunk)
     bytes += chunkSize
     next = chunk + size

@@ -5,31 +5,50 @@ import Synchronization
 /// One thread at a time writes (who has the turn); any number read beside it, without locks. A table is never shrunk; it
 /// is dropped whole when the checkpoint that took it in has been published and the last view that needs it is gone.
 final class DeltaTable: @unchecked Sendable {
-  private static let bucketCount = 64
+  /// What every change touches lies behind a pointer: the properties of a class are guarded against overlapping access.
+  private struct State: ~Copyable {
+    var arena = Arena()
+    var nodeCount = 0
+  }
 
-  private var arena = Arena()
+  private let state: UnsafeMutablePointer<State>
   private let buckets: UnsafeMutablePointer<Atomic<UInt>>
+  private let bucketCount: Int
   /// Number of nodes, the rolled-back ones included. For the writer.
-  private(set) var nodeCount = 0
+  var nodeCount: Int { state.pointee.nodeCount }
   /// Trees that have a list here, in the order of their first change. For the writer.
   private(set) var trees: [TreeID] = []
 
-  init() {
-    buckets = .allocate(capacity: Self.bucketCount)
-    for i in 0..<Self.bucketCount { (buckets + i).initialize(to: Atomic(0)) }
+  /// - Parameter bucketCount: a power of two.
+  init(bucketCount: Int = 64) {
+    self.bucketCount = bucketCount
+    state = .allocate(capacity: 1)
+    state.initialize(to: State())
+    buckets = .allocate(capacity: bucketCount)
+    for i in 0..<bucketCount { (buckets + i).initialize(to: Atomic(0)) }
   }
 
   deinit {
-    buckets.deinitialize(count: Self.bucketCount)
+    buckets.deinitialize(count: bucketCount)
     buckets.deallocate()
+    state.deinitialize(count: 1)
+    state.deallocate()
+  }
+
+  /// Empties a table that nobody else holds, and keeps some of its memory for the next use.
+  func reset() {
+    for i in 0..<bucketCount { buckets[i].store(0, ordering: .relaxed) }
+    state.pointee.arena.reset()
+    state.pointee.nodeCount = 0
+    trees.removeAll(keepingCapacity: true)
   }
 
   /// Bytes of memory held. For the writer.
-  var bytes: Int { arena.bytes }
+  var bytes: Int { state.pointee.arena.bytes }
 
   @inline(__always)
   func list(_ tree: TreeID) -> DeltaList? {
-    let bucket = Int(truncatingIfNeeded: tree.rawValue) & (Self.bucketCount - 1)
+    let bucket = Int(truncatingIfNeeded: tree.rawValue) & (bucketCount &- 1)
     var list = UnsafeMutableRawPointer(bitPattern: buckets[bucket].load(ordering: .acquiring)).map(DeltaList.init(p:))
     while let l = list {
       if l.tree == tree { return l }
@@ -41,9 +60,10 @@ final class DeltaTable: @unchecked Sendable {
   /// The list of `tree`, made if there is none yet. For the writer.
   func makeList(_ tree: TreeID, _ kind: TreeKind) -> DeltaList {
     if let l = list(tree) { return l }
-    let bucket = Int(truncatingIfNeeded: tree.rawValue) & (Self.bucketCount - 1)
+    let bucket = Int(truncatingIfNeeded: tree.rawValue) & (bucketCount &- 1)
     let made = DeltaList.initialize(
-      arena.allocate(DeltaList.size), tree: tree, kind: kind, next: buckets[bucket].load(ordering: .relaxed))
+      state.pointee.arena.allocate(DeltaList.size), tree: tree, kind: kind,
+      next: buckets[bucket].load(ordering: .relaxed))
     buckets[bucket].store(UInt(bitPattern: made.p), ordering: .releasing)
     trees.append(tree)
     return made
@@ -55,7 +75,7 @@ final class DeltaTable: @unchecked Sendable {
     _ list: DeltaList, sequence: UInt64, key: TreeKey, value: UnsafeRawBufferPointer, op: DeltaOp, effect: Int
   ) -> DeltaNode {
     let node = makeNode(sequence: sequence, key: key, value: value, op: op, effect: effect)
-    list.insert(node, &arena)
+    list.insert(node, &state.pointee.arena)
     return node
   }
 
@@ -66,7 +86,7 @@ final class DeltaTable: @unchecked Sendable {
     op: DeltaOp, effect: Int
   ) -> DeltaNode {
     let node = makeNode(sequence: sequence, key: key, value: value, op: op, effect: effect)
-    list.insert(node, at: place, &arena)
+    list.insert(node, at: place, &state.pointee.arena)
     return node
   }
 
@@ -87,7 +107,7 @@ final class DeltaTable: @unchecked Sendable {
       break
     }
     if !isSorted { order.sort(by: precedes) }
-    for (_, i) in order { list.insert(nodes[i], &arena) }
+    for (_, i) in order { list.insert(nodes[i], &state.pointee.arena) }
   }
 
   /// Makes a change that is not in its list yet. For the writer.
@@ -95,14 +115,14 @@ final class DeltaTable: @unchecked Sendable {
   func makeNode(
     sequence: UInt64, key: TreeKey, value: UnsafeRawBufferPointer, op: DeltaOp, effect: Int
   ) -> DeltaNode {
-    let p = arena.allocate(DeltaNode.size(keyCount: key.count, valueCount: value.count))
-    nodeCount += 1
+    let p = state.pointee.arena.allocate(DeltaNode.size(keyCount: key.count, valueCount: value.count))
+    state.pointee.nodeCount &+= 1
     return DeltaNode.initialize(p, sequence: sequence, key: key, value: value, op: op, effect: effect)
   }
 
   /// Adds an event: the tree was made or dropped, or its count or a counter changed. For the writer.
   func addEvent(_ list: DeltaList, _ kind: DeltaEvent.Kind, sequence: UInt64, index: UInt32, total: Int64) {
-    let p = arena.allocate(DeltaEvent.size)
+    let p = state.pointee.arena.allocate(DeltaEvent.size)
     _ = DeltaEvent.initialize(
       p, next: list.events(kind).pointee.load(ordering: .relaxed), kind: kind, sequence: sequence, index: index,
       total: total)

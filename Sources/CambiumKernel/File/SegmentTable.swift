@@ -10,6 +10,8 @@ struct SegmentTable {
   static let firstUnit: UInt32 = 1
 
   private(set) var segments: [Segment] = []
+  /// Units that segments cover: asked for by every commit.
+  private var coveredUnits: UInt64 = 0
   /// Length of the file in units, as reserved on the device.
   var fileUnits: UInt32 = firstUnit
 
@@ -33,7 +35,10 @@ struct SegmentTable {
 
   subscript(_ i: Int) -> Segment {
     get { segments[i] }
-    set { segments[i] = newValue }
+    set {
+      coveredUnits = coveredUnits &- UInt64(segments[i].units) &+ UInt64(newValue.units)
+      segments[i] = newValue
+    }
   }
 
   /// Adds a segment; answers false, and adds nothing, if it overlaps another one.
@@ -47,24 +52,27 @@ struct SegmentTable {
     if low > 0, segments[low - 1].end > s.start { return false }
     if low < segments.count, s.end > segments[low].start { return false }
     segments.insert(s, at: low)
+    coveredUnits += UInt64(s.units)
     if s.end > fileUnits { fileUnits = s.end }
     return true
   }
 
   mutating func remove(start: UInt32) {
-    if let i = index(start: start) { segments.remove(at: i) }
+    if let i = index(start: start) { coveredUnits -= UInt64(segments.remove(at: i).units) }
   }
 
-  mutating func removeAll(where match: (Segment) -> Bool) { segments.removeAll(where: match) }
+  mutating func removeAll(where match: (Segment) -> Bool) {
+    segments.removeAll(where: match)
+    coveredUnits = 0
+    for s in segments { coveredUnits += UInt64(s.units) }
+  }
 
   /// The end of the last segment: what lies behind it can be cut off.
   var usedUnits: UInt32 { segments.last?.end ?? Self.firstUnit }
 
   /// Units that no segment covers, within the file.
   var freeUnits: UInt64 {
-    var covered: UInt64 = 0
-    for s in segments { covered += UInt64(s.units) }
-    return UInt64(fileUnits - Self.firstUnit) - covered
+    UInt64(fileUnits - Self.firstUnit) - coveredUnits
   }
 
   /// A free run of `wanted` units within the file, or of fewer, but at least `least`: the lowest that is as long as

@@ -1,6 +1,6 @@
 /// Reads the log forward from where a superblock says it begins.
 ///
-/// The log segments are read whole, once each; nothing else of the file is.
+/// Of each log segment as much is read as holds records, once; behind their end it is looked through, but not kept.
 final class LogScanner {
   private let device: any StorageDevice
   private let storeSeed: UInt64
@@ -9,15 +9,46 @@ final class LogScanner {
 
   final class LoadedSegment {
     let header: SegmentHeader
+    /// Room for the whole segment; what lies behind ``loaded`` has not been read.
     let bytes: UnsafeMutableRawBufferPointer
-    init(header: SegmentHeader, bytes: UnsafeMutableRawBufferPointer) {
+    private(set) var loaded = 0
+    private let device: any StorageDevice
+
+    init(header: SegmentHeader, device: any StorageDevice) {
       self.header = header
-      self.bytes = bytes
+      self.device = device
+      bytes = .allocate(byteCount: Int(header.units) * SegmentTable.unitSize, alignment: 4096)
     }
     deinit { bytes.deallocate() }
     var address: UInt64 { UInt64(header.start) * UInt64(SegmentTable.unitSize) }
     var end: UInt64 { address + UInt64(bytes.count) }
+
+    /// Reads the segment up to `offset` at least, which is not behind its end.
+    func load(upTo offset: Int) throws(StoreError) {
+      if offset <= loaded { return }
+      let target = min(bytes.count, roundUp(offset, to: LogScanner.chunkSize))
+      try LogScanner.read(
+        device, at: address + UInt64(loaded), UnsafeMutableRawBufferPointer(rebasing: bytes[loaded..<target]))
+      loaded = target
+    }
   }
+
+  /// What is read at a time.
+  private static let chunkSize = 65536
+  /// For looking through a segment without keeping it.
+  private let scratch = UnsafeMutableRawBufferPointer.allocate(byteCount: chunkSize, alignment: 4096)
+
+  /// Fills `out`; behind the end of the file with zeros.
+  private static func read(
+    _ device: any StorageDevice, at address: UInt64, _ out: UnsafeMutableRawBufferPointer
+  ) throws(StoreError) {
+    let got = try device.read(at: address, into: out)
+    if got < out.count {
+      UnsafeMutableRawBufferPointer(rebasing: out[got...]).initializeMemory(as: UInt8.self, repeating: 0)
+    }
+  }
+
+  deinit { scratch.deallocate() }
 
   init(device: any StorageDevice, storeSeed: UInt64) {
     self.device = device
@@ -35,23 +66,15 @@ final class LogScanner {
       let header = SegmentHeader(UnsafeRawBufferPointer(head), start: start, storeSeed: storeSeed),
       Verification.logSegmentKind.holds(header.kind == .log)
     else { return nil }
-    let length = Int(header.units) * SegmentTable.unitSize
-    let bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: length, alignment: 4096)
-    var loaded = false
-    defer { if !loaded { bytes.deallocate() } }
-    let got = try device.read(at: address, into: bytes)
-    if got < length {
-      UnsafeMutableRawBufferPointer(rebasing: bytes[got...]).initializeMemory(as: UInt8.self, repeating: 0)
-    }
-    loaded = true
-    let s = LoadedSegment(header: header, bytes: bytes)
+    let s = LoadedSegment(header: header, device: device)
     segments.append(s)
     return s
   }
 
   /// The whole record at `address` of `segment`, if there is one.
-  func record(_ segment: LoadedSegment, at address: UInt64) -> (header: LogRecordHeader, bytes: UnsafeRawBufferPointer)?
-  {
+  func record(
+    _ segment: LoadedSegment, at address: UInt64
+  ) throws(StoreError) -> (header: LogRecordHeader, bytes: UnsafeRawBufferPointer)? {
     guard
       Verification.recordHead.holds(
         address >= segment.address && address + UInt64(LogRecordHeader.size) <= segment.end)
@@ -60,6 +83,11 @@ final class LogScanner {
     let available = segment.bytes.count - offset
     guard let base = segment.bytes.baseAddress else { return nil }
     let p = UnsafeRawPointer(base) + offset
+    try segment.load(upTo: offset + LogRecordHeader.size)
+    let length = Int(truncatingIfNeeded: p.u32(4))
+    if Verification.recordMagic.holds(p.u32(0) == LogRecordHeader.magic) {
+      try segment.load(upTo: offset + min(max(0, length), available))
+    }
     guard
       let header = LogRecordHeader.valid(
         p, available: available, store: storeSeed, salt: segment.header.salt, address: address)
@@ -119,7 +147,7 @@ final class LogScanner {
       var position = piece.start
       var next = piece.next
       while piece.end == 0 || position != piece.end {
-        if let found = chained(segment, position, piece, out) {
+        if let found = try chained(segment, position, piece, out) {
           position = found.address + UInt64(roundUp(found.header.length, to: 16))
           next = found.header.next
           take(found, n, &out)
@@ -127,7 +155,7 @@ final class LogScanner {
         }
         // Behind the last record of a segment the log goes on in the next one.
         if next != 0, next != segment.header.start, let following = try self.segment(next),
-          let found = chained(following, following.address + UInt64(SegmentHeader.size), piece, out)
+          let found = try chained(following, following.address + UInt64(SegmentHeader.size), piece, out)
         {
           segment = following
           note(segment, &out)
@@ -173,11 +201,13 @@ final class LogScanner {
   }
 
   /// The record that follows, at `position` or at the 4 KiB block behind it.
-  private func chained(_ segment: LoadedSegment, _ position: UInt64, _ piece: LogPiece, _ out: Outcome) -> Found? {
+  private func chained(_ segment: LoadedSegment, _ position: UInt64, _ piece: LogPiece, _ out: Outcome)
+    throws(StoreError) -> Found?
+  {
     let block = UInt64(LogWriter.strictBlock)
     let aligned = (position + block - 1) / block * block
     for address in position == aligned ? [position] : [position, aligned] {
-      if let (header, bytes) = record(segment, at: address),
+      if let (header, bytes) = try record(segment, at: address),
         Verification.recordSession.holds(header.session == piece.session),
         Verification.recordSequence.holds(header.sequence == out.lastSequence &+ 1),
         Verification.recordBefore.holds(header.before == out.lastChecksum)
@@ -190,12 +220,31 @@ final class LogScanner {
 
   /// The first place from `position` on, a multiple of 16, where a record may begin; nil if there is none. Most of a
   /// prepared segment is zeros.
-  private static func magic(in segment: LoadedSegment, from position: UInt64) -> UInt64? {
+  private func magic(in segment: LoadedSegment, from position: UInt64) throws(StoreError) -> UInt64? {
     guard position >= segment.address, position <= segment.end, let base = segment.bytes.baseAddress else { return nil }
-    let p = UnsafeRawPointer(base)
     var offset = Int(position - segment.address)
-    while offset &+ LogRecordHeader.size <= segment.bytes.count {
-      if p.u32(offset) == LogRecordHeader.magic { return segment.address + UInt64(offset) }
+    let end = segment.bytes.count
+    if let found = Self.magic(UnsafeRawPointer(base), offset, min(segment.loaded, end)) {
+      return segment.address + UInt64(found)
+    }
+    offset = max(offset, segment.loaded)
+    while offset &+ LogRecordHeader.size <= end, let chunk = scratch.baseAddress {
+      let count = min(Self.chunkSize, end - offset)
+      try Self.read(
+        device, at: segment.address + UInt64(offset), UnsafeMutableRawBufferPointer(start: chunk, count: count))
+      if let found = Self.magic(UnsafeRawPointer(chunk), 0, count) {
+        return segment.address + UInt64(offset + found)
+      }
+      offset &+= count
+    }
+    return nil
+  }
+
+  /// The first multiple of 16 from `from` on and before `end` where the magic of a record stands.
+  private static func magic(_ p: UnsafeRawPointer, _ from: Int, _ end: Int) -> Int? {
+    var offset = from
+    while offset &+ 16 <= end {
+      if p.u32(offset) == LogRecordHeader.magic { return offset }
       offset &+= 16
     }
     return nil
@@ -209,9 +258,9 @@ final class LogScanner {
     var next = out.nextSegment
     var steps = 0
     while true {
-      while let found = Self.magic(in: segment, from: position) {
+      while let found = try magic(in: segment, from: position) {
         position = found
-        if let (header, _) = record(segment, at: position) {
+        if let (header, _) = try record(segment, at: position) {
           if Verification.behindSession.holds(
             header.session == piece.session || header.durablePublication > superblock.publication)
           {

@@ -42,6 +42,31 @@ struct LogWriter {
   }
 }
 
+/// Log records on their way to the device, many in one write. Nothing of them is durable, nor acknowledged, before a sync
+/// that follows ``flush(_:)``; until then it makes no difference in how many pieces they were written.
+final class LogBatch {
+  private static let longest = 1 << 20
+  private var bytes: [UInt8] = []
+  private var address: UInt64 = 0
+
+  /// Takes a record, behind the one before or elsewhere.
+  func append(_ record: UnsafeRawBufferPointer, at place: UInt64, _ device: any StorageDevice) throws(StoreError) {
+    if place != address + UInt64(bytes.count) || bytes.count + record.count > Self.longest {
+      try flush(device)
+      address = place
+    }
+    bytes.append(contentsOf: record)
+  }
+
+  /// Hands over what there is.
+  func flush(_ device: any StorageDevice) throws(StoreError) {
+    if bytes.isEmpty { return }
+    let address = self.address
+    try bytes.withUnsafeBytesTyped { (b) throws(StoreError) in try device.write(b, at: address) }
+    bytes.removeAll(keepingCapacity: true)
+  }
+}
+
 extension Store {
   /// Allocates and prepares a log segment.
   func prepareLogSegment() throws(StoreError) -> UInt32 {
@@ -95,13 +120,7 @@ extension Store {
       log.nextSegment = behind
       log.segmentEnd = UInt64(log.presentSegment + nextUnits) * UInt64(SegmentTable.unitSize)
     }
-    if recordBuffer.count < stored {
-      recordBuffer.deallocate()
-      recordBuffer = .allocate(byteCount: stored * 2, alignment: 16)
-    }
-    guard let p = recordBuffer.baseAddress else { throw .misuse("no memory") }
-    recordBuilder.writer.bytes.withUnsafeBytes { p.put($0, 0) }
-    (p + length).zero(stored - length)
+    let p = recordBuilder.padded()
     lock.lock()
     let durable = durableSequence
     lock.unlock()
@@ -119,7 +138,12 @@ extension Store {
       UnsafeRawPointer(p), length: length, store: storeSeed, salt: log.salts[log.presentSegment] ?? 0, address: address)
     p.put(sum, 8)
     do throws(StoreError) {
-      try device.write(UnsafeRawBufferPointer(start: p, count: stored), at: address)
+      let bytes = UnsafeRawBufferPointer(start: p, count: stored)
+      if let batch = logBatch {
+        try batch.append(bytes, at: address, device)
+      } else {
+        try device.write(bytes, at: address)
+      }
     } catch {
       // How much of the record is on the device is unknown, so whether it will be found at the next opening is, too.
       poison()

@@ -73,7 +73,7 @@ struct OwnedKey {
 
 extension Array where Element == UInt8 {
   /// `withUnsafeBytes` that keeps the error's type, which Embedded Swift needs.
-  @inline(__always)
+  @inlinable @inline(__always)
   func withUnsafeBytesTyped<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
     let result: Result<R, E> = withUnsafeBytes { (b) -> Result<R, E> in
       do throws(E) { return .success(try body(b)) } catch { return .failure(error) }

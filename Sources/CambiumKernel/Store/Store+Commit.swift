@@ -106,8 +106,10 @@ extension Store {
       for c in f.counters where c.value != 0 { recordBuilder.counter(tree, c.index, c.value) }
     }
     if !t.valueBytes.isEmpty { recordBuilder.nextValueID(valueIDs.next) }
-    for (start, added) in t.valueBytes.sorted(by: { $0.key < $1.key }) {
-      if let i = space.table.index(start: start) { recordBuilder.valueSegment(space.table[i], added: added) }
+    if !t.valueBytes.isEmpty {
+      for (start, added) in t.valueBytes.sorted(by: { $0.key < $1.key }) {
+        if let i = space.table.index(start: start) { recordBuilder.valueSegment(space.table[i], added: added) }
+      }
     }
     for tree in t.own.trees.sorted() {
       guard let list = t.own.list(tree), !(t.figures[tree]?.dropped ?? false) else { continue }
@@ -163,8 +165,8 @@ extension Store {
 
   /// Units that the next checkpoint may need. A commit that adds anything has to leave some more, so that there is room
   /// left for the deletions that a full device calls for, and for their checkpoints.
-  func reserveUnits(adding: Bool = true) -> UInt64 {
-    let bytes = reserveEstimate.bytes(pageSize: pageSize)
+  func reserveUnits(adding: Bool = true, coming: [ReserveEstimate.Coming] = []) -> UInt64 {
+    let bytes = reserveEstimate.bytes(pageSize: pageSize, coming: coming)
     let directory = UInt64(space.table.segments.count * Segment.encodedSize + reserveEstimate.pages.count * 72 + 8192)
     let units = (bytes + directory) / UInt64(SegmentTable.unitSize - 2 * SegmentHeader.size) + 1
     let margin =
@@ -174,7 +176,7 @@ extension Store {
 
   /// Refuses a commit for whose checkpoint there would be no room.
   private func requireReserve(for t: WriteTransaction) throws(StoreError) {
-    var estimate = reserveEstimate
+    var coming: [ReserveEstimate.Coming] = []
     var adding = false
     for tree in t.own.trees {
       if let list = t.own.list(tree) {
@@ -185,13 +187,10 @@ extension Store {
           bytes += node.keyCount + node.valueCount + 24
           if node.op != .delete { adding = true }
         }
-        estimate.add(tree, nodes: nodes, bytes: bytes)
+        coming.append(ReserveEstimate.Coming(tree: tree, nodes: UInt64(nodes), bytes: UInt64(bytes)))
       }
     }
-    let saved = reserveEstimate
-    reserveEstimate = estimate
-    let units = reserveUnits(adding: adding)
-    reserveEstimate = saved
+    let units = reserveUnits(adding: adding, coming: coming)
     do throws(StoreError) {
       try space.reserve(units)
     } catch {
@@ -228,14 +227,23 @@ struct ReserveEstimate {
     var bytes: UInt64 = 0
   }
 
+  /// What a commit would add to a tree.
+  struct Coming {
+    var tree: TreeID
+    var nodes: UInt64
+    var bytes: UInt64
+  }
+
   /// Pages of each tree at the last publication.
   var pages: [TreeID: UInt64] = [:]
   private var active: [TreeID: Pending] = [:]
   private var frozen: [TreeID: Pending] = [:]
 
   mutating func add(_ tree: TreeID, nodes: Int, bytes: Int) {
-    active[tree, default: Pending()].nodes += UInt64(nodes)
-    active[tree, default: Pending()].bytes += UInt64(bytes)
+    var pending = active[tree] ?? Pending()
+    pending.nodes += UInt64(nodes)
+    pending.bytes += UInt64(bytes)
+    active[tree] = pending
   }
 
   mutating func freeze() {
@@ -245,14 +253,23 @@ struct ReserveEstimate {
 
   mutating func published() { frozen = [:] }
 
-  func bytes(pageSize: Int) -> UInt64 {
+  /// - Parameter coming: what a commit is about to add, one for each tree.
+  func bytes(pageSize: Int, coming: [Coming] = []) -> UInt64 {
     var sum: UInt64 = 0
-    for pending in [active, frozen] {
-      for (tree, p) in pending {
-        let touched = min(p.nodes, pages[tree] ?? 0)
-        sum += touched * UInt64(pageSize) * 9 / 8 + p.bytes * 5 / 4 + UInt64(pageSize) * 4
-      }
+    func add(_ tree: TreeID, _ p: Pending) {
+      let touched = min(p.nodes, pages[tree] ?? 0)
+      sum += touched * UInt64(pageSize) * 9 / 8 + p.bytes * 5 / 4 + UInt64(pageSize) * 4
     }
+    for (tree, p) in active {
+      var all = p
+      for c in coming where c.tree == tree {
+        all.nodes += c.nodes
+        all.bytes += c.bytes
+      }
+      add(tree, all)
+    }
+    for c in coming where active[c.tree] == nil { add(c.tree, Pending(nodes: c.nodes, bytes: c.bytes)) }
+    for (tree, p) in frozen { add(tree, p) }
     return sum
   }
 }

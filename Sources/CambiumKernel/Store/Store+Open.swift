@@ -2,6 +2,36 @@
 // record; the delta rebuilt from it. No tree page is read, so the time depends on the log and not on the store. Specs
 // has the table of cases and the argument.
 
+/// What the log changes, tree by tree.
+private struct Replay {
+  struct Tree {
+    let list: DeltaList
+    var nodes: [DeltaNode] = []
+    var bytes = 0
+    /// Entries that the record under way adds.
+    var change: Int64 = 0
+  }
+
+  var trees: [Tree] = []
+  /// Those that the record under way changes the number of entries of, some of them perhaps more than once.
+  var touched: [Int] = []
+  private var places: [TreeID: Int] = [:]
+  private var last = 0
+
+  /// The place of a tree in ``trees``.
+  mutating func place(_ tree: TreeID, _ kind: TreeKind, _ delta: DeltaTable) -> Int {
+    if last < trees.count, trees[last].list.tree == tree { return last }
+    if let known = places[tree] {
+      last = known
+      return known
+    }
+    last = trees.count
+    places[tree] = last
+    trees.append(Tree(list: delta.makeList(tree, kind)))
+    return last
+  }
+}
+
 extension Store {
   /// Opens the store on `device`, recovering it if it was not closed.
   ///
@@ -84,10 +114,11 @@ extension Store {
       directoryPages: directoryPages, nextValueID: directory.nextValueID, nextTree: directory.nextTree)
     store.retained = retained
     for (id, t) in directory.trees { store.reserveEstimate.pages[id] = t.pages }
-    var replayed: [TreeID: [DeltaNode]] = [:]
+    var replayed = Replay()
     for found in outcome.records { try store.replay(found, &replayed) }
-    for (tree, nodes) in replayed {
-      if let list = generation.active.list(tree) { generation.active.add(list, nodes) }
+    for one in replayed.trees {
+      generation.active.add(one.list, one.nodes)
+      store.reserveEstimate.add(one.list.tree, nodes: one.nodes.count, bytes: one.bytes)
     }
     store.visibleSequence = outcome.lastSequence
     store.appendedSequence = outcome.lastSequence
@@ -221,28 +252,28 @@ extension Store {
 
   // MARK: The log
 
-  /// Puts the changes of one record into the delta, those of keys into `nodes`, which are to be linked when all are there.
+  /// Puts the changes of one record into the delta, those of keys into `replayed`: they are put into the lists when all are there.
   private func replay(
-    _ found: LogScanner.Found, _ nodes: inout [TreeID: [DeltaNode]]
+    _ found: LogScanner.Found, _ replayed: inout Replay
   ) throws(StoreError) {
     let payload = UnsafeRawBufferPointer(rebasing: found.bytes[LogRecordHeader.size...])
     let malformed = StoreError.corrupt(place: .log, offset: found.address, detail: "malformed record")
     var reader = LogOperationReader(payload)
-    let delta = current.active
-    let trees = current.trees
+    let generation = current
+    let delta = generation.active
     let sequence = found.header.sequence
-    var counts: [TreeID: Int64] = [:]
-    var pending: [TreeID: (nodes: Int, bytes: Int)] = [:]
-    func kind(_ tree: TreeID) -> TreeKind? { trees[tree]?.kind ?? delta.list(tree)?.kind }
+    func kind(_ tree: TreeID) -> TreeKind? { generation.root(of: tree)?.kind ?? delta.list(tree)?.kind }
     while true {
       switch reader.next(kindOf: kind) {
       case .end:
-        for (tree, change) in counts where change != 0 {
-          guard let list = delta.list(tree) else { continue }
+        for i in replayed.touched where replayed.trees[i].change != 0 {
+          let list = replayed.trees[i].list
           delta.addEvent(
-            list, .count, sequence: sequence, index: 0, total: list.countChange(upTo: sequence) &+ change)
+            list, .count, sequence: sequence, index: 0,
+            total: list.countChange(upTo: sequence) &+ replayed.trees[i].change)
+          replayed.trees[i].change = 0
         }
-        for (tree, p) in pending { reserveEstimate.add(tree, nodes: p.nodes, bytes: p.bytes) }
+        replayed.touched.removeAll(keepingCapacity: true)
         return
       case .malformed: throw malformed
       case .operation(let operation):
@@ -251,22 +282,24 @@ extension Store {
           guard let kind = kind(tree),
             Verification.operationStub.holds(!isStub || value.count == LargeValueStub.size)
           else { throw malformed }
-          _ = delta.makeList(tree, kind)
-          if isNew { counts[tree, default: 0] += 1 }
-          pending[tree, default: (0, 0)].nodes += 1
-          pending[tree, default: (0, 0)].bytes += value.count + 48
+          let i = replayed.place(tree, kind, delta)
+          if isNew {
+            replayed.trees[i].change += 1
+            replayed.touched.append(i)
+          }
+          replayed.trees[i].bytes += value.count + 48
           try withKey(operand, reader.key, malformed) { key in
-            nodes[tree, default: []].append(
+            replayed.trees[i].nodes.append(
               delta.makeNode(
                 sequence: sequence, key: key, value: value, op: isStub ? .putStub : .put, effect: isNew ? 1 : 0))
           }
         case .delete(let tree, let operand):
           guard let kind = kind(tree) else { throw malformed }
-          _ = delta.makeList(tree, kind)
-          counts[tree, default: 0] -= 1
-          pending[tree, default: (0, 0)].nodes += 1
+          let i = replayed.place(tree, kind, delta)
+          replayed.trees[i].change -= 1
+          replayed.touched.append(i)
           try withKey(operand, reader.key, malformed) { key in
-            nodes[tree, default: []].append(
+            replayed.trees[i].nodes.append(
               delta.makeNode(
                 sequence: sequence, key: key, value: UnsafeRawBufferPointer(start: nil, count: 0), op: .delete,
                 effect: -1))
@@ -400,12 +433,16 @@ extension Store {
     lock.lock()
     durableSequence = min(durableSequence, proven)
     lock.unlock()
+    let batch = LogBatch()
+    logBatch = batch
+    defer { logBatch = nil }
     for found in suffix {
       recordBuilder.copy(UnsafeRawBufferPointer(rebasing: found.bytes[LogRecordHeader.size...]))
       guard try appendRecord(sequence: found.header.sequence) else {
         throw .misuse("a recovered record does not fit the log")
       }
     }
+    try batch.flush(device)
     try syncNow()
     var next = superblock
     next.publication += 1

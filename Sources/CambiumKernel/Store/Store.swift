@@ -29,7 +29,7 @@ public final class Store: @unchecked Sendable {
   var isPoisoned = false
   var isClosed = false
   var turnTaken = false
-  var pins: [UInt64: Int] = [:]
+  var pins = PinCounts()
   var snapshotCounter = 0
 
   // Belongs to the turn.
@@ -57,8 +57,13 @@ public final class Store: @unchecked Sendable {
   var superblockIsProven = true
   /// A copy of it that was whole.
   var wholeSuperblockCopy = 0
-  var recordBuilder = LogRecordBuilder()
-  var recordBuffer: UnsafeMutableRawBufferPointer
+  let recordBuilder = LogRecordBuilder()
+  /// Records that are written together: while a log is recovered.
+  var logBatch: LogBatch?
+  /// A table for the next transaction's changes.
+  var spareTable: DeltaTable?
+  /// What a transaction that has ended holds instead of its changes.
+  let noTable = DeltaTable(bucketCount: 1)
   /// The device was closed, or is the caller's again.
   var deviceGivenUp = false
   var counters = StoreCounters()
@@ -93,11 +98,9 @@ public final class Store: @unchecked Sendable {
     pageWriter = SegmentWriter(
       space: space, kind: .pages, bufferSize: max(65536, Int(superblock.pageSize) * 2), alignment: alignment)
     valueWriter = SegmentWriter(space: space, kind: .values, bufferSize: 65536, alignment: alignment)
-    recordBuffer = .allocate(byteCount: 4096, alignment: 16)
   }
 
   deinit {
-    recordBuffer.deallocate()
     if !deviceGivenUp { device.close() }
   }
 
@@ -149,7 +152,9 @@ public final class Store: @unchecked Sendable {
     let sequence = appendedSequence
     pins[generation.number, default: 0] += 1
     lock.unlock()
-    let transaction = WriteTransaction(core: self, generation: generation, upTo: sequence)
+    let own = spareTable ?? DeltaTable(bucketCount: 8)
+    spareTable = nil
+    let transaction = WriteTransaction(core: self, generation: generation, upTo: sequence, own: own)
     transaction.pinned = [generation.number]
     return transaction
   }

@@ -120,7 +120,7 @@ struct ByteWriter {
     bytes.append(UInt8(truncatingIfNeeded: v))
   }
   mutating func raw(_ b: UnsafeRawBufferPointer) { bytes.append(contentsOf: b) }
-  mutating func zeros(_ n: Int) { bytes.append(contentsOf: repeatElement(0, count: n)) }
+  mutating func zeros(_ n: Int) { for _ in 0..<max(0, n) { bytes.append(0) } }
 }
 
 /// A checked reader of little-endian input: every read past the end answers nil.

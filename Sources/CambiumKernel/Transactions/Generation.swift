@@ -8,11 +8,57 @@ final class Generation: @unchecked Sendable {
   let active: DeltaTable
   /// What a running checkpoint is taking in.
   let frozen: DeltaTable?
+  /// The roots once more, where a look-up costs a few instructions: it begins every read.
+  private let roots: UnsafeMutableBufferPointer<TreeRoot>
 
   init(number: UInt64, trees: [TreeID: TreeState], active: DeltaTable, frozen: DeltaTable?) {
     self.number = number
     self.trees = trees
     self.active = active
     self.frozen = frozen
+    var size = 8
+    while size < trees.count * 2 { size *= 2 }
+    roots = .allocate(capacity: size)
+    roots.initialize(repeating: TreeRoot())
+    for (id, t) in trees {
+      var i = Int(truncatingIfNeeded: id.rawValue) & (size - 1)
+      while roots[i].isTaken { i = (i + 1) & (size - 1) }
+      roots[i] = TreeRoot(id: id, state: t)
+    }
+  }
+
+  deinit { roots.deallocate() }
+
+  /// The root of `tree` in the pages; nil if no pages know it.
+  @inline(__always)
+  func root(of tree: TreeID) -> TreeRoot? {
+    let mask = roots.count &- 1
+    var i = Int(truncatingIfNeeded: tree.rawValue) & mask
+    while roots[i].isTaken {
+      if roots[i].id == tree { return roots[i] }
+      i = (i &+ 1) & mask
+    }
+    return nil
+  }
+}
+
+/// What a read needs of a tree: see ``TreeState``.
+struct TreeRoot {
+  var id = TreeID(rawValue: 0)
+  var isTaken = false
+  var kind = TreeKind.bytes
+  var level: UInt8 = 0
+  var root = PageRef.none
+  var mergedTo: UInt64 = 0
+
+  init() {}
+
+  init(id: TreeID, state: TreeState) {
+    self.id = id
+    isTaken = true
+    kind = state.kind
+    level = state.level
+    root = state.root
+    mergedTo = state.mergedTo
   }
 }

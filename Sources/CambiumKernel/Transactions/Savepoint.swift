@@ -43,6 +43,7 @@ extension WriteTransaction {
       }
       journal = nodes.sorted { $0.sequence < $1.sequence }
     }
+    forgetKnown()
     while let last = journal.last, last.sequence > savepoint.step {
       last.makeVoid()
       journal.removeLast()

@@ -28,7 +28,7 @@ public class TreeView {
     let frozen = generation.frozen?.list(tree)
     if let list = active, list.wasDropped(upTo: upTo) { return nil }
     if let list = frozen, list.wasDropped(upTo: upTo) { return nil }
-    if let t = generation.trees[tree] {
+    if let t = generation.root(of: tree) {
       return TreeAccess(
         id: tree, kind: t.kind, level: t.level, root: t.root, own: nil, ownUpTo: 0, active: active, frozen: frozen,
         after: t.mergedTo, upTo: upTo)
@@ -100,33 +100,80 @@ public class TreeView {
   /// Lends the value of `key` to `body` in place, or answers nil if there is none. O(log n), without copying.
   ///
   /// `body` must not keep the bytes, and should be short: memory is not used again while it runs.
+  @inlinable
   public final func withValue<R>(
     _ tree: TreeID, _ key: UInt64, _ body: (UnsafeRawBufferPointer) throws(StoreError) -> R
   ) throws(StoreError) -> R? {
-    try withValue(access(tree, .integer), TreeKey(key), body)
+    let lent = try lend(tree, key)
+    return try use(lent, body)
   }
 
   /// Lends the value of `key` to `body` in place, or answers nil if there is none. O(log n), without copying.
+  @inlinable
   public final func withValue<R>(
     _ tree: TreeID, _ key: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws(StoreError) -> R
   ) throws(StoreError) -> R? {
-    try withValue(access(tree, .bytes), TreeKey(key), body)
+    let lent = try lend(tree, key)
+    return try use(lent, body)
   }
 
-  final func withValue<R>(
-    _ access: TreeAccess, _ key: TreeKey, _ body: (UnsafeRawBufferPointer) throws(StoreError) -> R
+  /// Lends what was found to `body`, in the module of the caller: there `body` needs no closure.
+  @inlinable @inline(__always)
+  final func use<R>(
+    _ lent: LentValue, _ body: (UnsafeRawBufferPointer) throws(StoreError) -> R
   ) throws(StoreError) -> R? {
-    let slot = core.cache.slots.enter(hint)
-    var stub: LargeValueStub?
-    do {
-      defer { core.cache.slots.leave(slot) }
-      guard let found = try access.find(key, core.cache) else { return nil }
-      if !found.isStub { return try body(found.bytes) }
-      stub = LargeValueStub(found.bytes)
-    }
-    let bytes = try largeValue(stub)
-    return try bytes.withUnsafeBytesTyped(body)
+    guard let start = lent.start else { return nil }
+    let bytes = UnsafeRawBufferPointer(start: start, count: lent.count)
+    if lent.isStub { return try readLarge(lent).withUnsafeBytesTyped(body) }
+    defer { giveBack(lent) }
+    return try body(bytes)
   }
+
+  @usableFromInline
+  final func lend(_ tree: TreeID, _ key: UInt64) throws(StoreError) -> LentValue {
+    try lend(access(tree, .integer), TreeKey(key))
+  }
+
+  @usableFromInline
+  final func lend(_ tree: TreeID, _ key: UnsafeRawBufferPointer) throws(StoreError) -> LentValue {
+    try lend(access(tree, .bytes), TreeKey(key))
+  }
+
+  @inline(__always)
+  private final func lend(_ access: TreeAccess, _ key: TreeKey) throws(StoreError) -> LentValue {
+    let cache = core.cache
+    let slot = cache.slots.enter(hint)
+    var lent = LentValue()
+    do throws(StoreError) {
+      if let found = try access.find(key, cache) {
+        lent.start = found.bytes.start
+        lent.count = found.bytes.count
+        if found.isStub {
+          // Reading a large value takes long: its reference is copied, and the read ended.
+          let stub = LargeValueStub(found.bytes)
+          lent.isStub = true
+          lent.id = stub?.id ?? .max
+          lent.length = stub?.length ?? .max
+        } else {
+          lent.slot = slot
+          return lent
+        }
+      }
+    } catch {
+      cache.slots.leave(slot)
+      throw error
+    }
+    cache.slots.leave(slot)
+    return lent
+  }
+
+  @usableFromInline
+  final func readLarge(_ lent: LentValue) throws(StoreError) -> [UInt8] {
+    try largeValue(LargeValueStub(id: lent.id, length: lent.length))
+  }
+
+  @usableFromInline
+  final func giveBack(_ lent: LentValue) { core.cache.slots.leave(lent.slot) }
 
   /// The value of `key`, copied; nil if there is none. O(log n).
   public final func value(_ tree: TreeID, _ key: UInt64) throws(StoreError) -> [UInt8]? {

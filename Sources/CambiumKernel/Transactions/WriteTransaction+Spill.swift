@@ -51,6 +51,7 @@ extension WriteTransaction {
       figures[.extents, default: Figures(kind: .integer)].count += Int64(node.effect)
     }
     withExtendedLifetime(table) {}
+    forgetKnown()
     own = fresh
     journal = kept
   }
@@ -66,6 +67,7 @@ extension WriteTransaction {
     core.pins[now.number, default: 0] += 1
     core.lock.unlock()
     generation = now
+    forgetKnown()
     pinned.append(now.number)
     if savedTable == nil { savedTable = savedValueTable ?? core.space.table }
     core.pageWriter.begin(born: core.nextPublication)

@@ -4,7 +4,7 @@
 /// One thread at a time uses it. If it is dropped without ``commit()``, it is rolled back.
 public final class WriteTransaction: TreeView {
   /// The transaction's own changes, not yet merged.
-  var own = DeltaTable()
+  var own: DeltaTable
   /// Their numbers within the transaction: what plays the part of the sequence in ``own``.
   var step: UInt64 = 0
   /// Nodes of ``own`` in the order they were made, for rolling back to a savepoint.
@@ -14,7 +14,23 @@ public final class WriteTransaction: TreeView {
   /// What the spilling undoes on rollback.
   var savedTable: SegmentTable?
   /// Count and counters per tree, as changed by this transaction.
-  var figures: [TreeID: Figures] = [:]
+  var figures: [TreeID: Figures] {
+    get {
+      settleKnown()
+      return settledFigures
+    }
+    set {
+      settledFigures = newValue
+      known[Self.knownCount].change = 0
+      for i in 0..<Self.knownCount { known[i].change = 0 }
+    }
+  }
+  /// The same but for what ``known`` has not handed over yet.
+  private var settledFigures: [TreeID: Figures] = [:]
+  /// Trees that were written to last, by the lowest bits of their identifiers. Behind them one that is no tree: its change
+  /// says whether any of the others has one.
+  private let known: UnsafeMutablePointer<KnownTree>
+  private static let knownCount = 8
   /// Segments of large values that this transaction wrote to directly, and how many bytes.
   var valueBytes: [UInt32: UInt32] = [:]
   var savedValueTable: SegmentTable?
@@ -34,19 +50,67 @@ public final class WriteTransaction: TreeView {
     var isEmpty: Bool { !created && !dropped && count == 0 && counters.isEmpty }
   }
 
-  init(core: Store, generation: Generation, upTo: UInt64) {
+  /// A tree as the transaction sees it, so that a put need not look it up; how much the number of its entries changed since
+  /// ``figures`` was last told.
+  private struct KnownTree {
+    var access: TreeAccess?
+    var list: DeltaList?
+    var change: Int64 = 0
+  }
+
+  init(core: Store, generation: Generation, upTo: UInt64, own: DeltaTable) {
     nextTree = core.nextTree
+    self.own = own
+    known = .allocate(capacity: Self.knownCount + 1)
+    known.initialize(repeating: KnownTree(), count: Self.knownCount + 1)
     super.init(core: core, generation: generation, upTo: upTo, hint: 0)
   }
 
-  deinit { if isOpen { rollBack() } }
+  deinit {
+    if isOpen { rollBack() }
+    known.deallocate()
+  }
+
+  /// Hands the changed numbers of entries over to ``figures``.
+  private func settleKnown() {
+    if known[Self.knownCount].change == 0 { return }
+    known[Self.knownCount].change = 0
+    for i in 0..<Self.knownCount where known[i].change != 0 {
+      if let access = known[i].access {
+        settledFigures[access.id, default: Figures(kind: access.kind)].count += known[i].change
+      }
+      known[i].change = 0
+    }
+  }
+
+  /// Forgets what is known of trees: they are, or will be, in other pages, or in other tables.
+  func forgetKnown() {
+    settleKnown()
+    for i in 0..<Self.knownCount { known[i].access = nil }
+  }
+
+  /// The place of `tree` in ``known``, where it is with its list of own changes.
+  @inline(__always)
+  private func know(_ tree: TreeID, _ kind: TreeKind) throws(StoreError) -> Int {
+    let i = Int(truncatingIfNeeded: tree.rawValue) & (Self.knownCount - 1)
+    if let access = known[i].access, access.id == tree, access.kind == kind { return i }
+    return try learn(tree, kind, i)
+  }
+
+  @inline(never)
+  private func learn(_ tree: TreeID, _ kind: TreeKind, _ i: Int) throws(StoreError) -> Int {
+    let access = try access(tree, kind)
+    settleKnown()
+    known[i] = KnownTree(access: access, list: own.list(tree))
+    return i
+  }
 
   override func requireOpen() throws(StoreError) {
     if !isOpen { throw .misuse("the transaction has ended") }
   }
 
   override func find(_ tree: TreeID) -> TreeAccess? {
-    let figures = figures[tree]
+    let figures = settledFigures[tree]
     if figures?.dropped ?? false { return nil }
     let list = own.list(tree)
     let last = DeltaNode.void - 1
@@ -99,6 +163,7 @@ public final class WriteTransaction: TreeView {
     guard nextTree < UInt32.max else { throw .misuse("no tree identifiers are left") }
     let tree = TreeID(rawValue: nextTree)
     nextTree += 1
+    forgetKnown()
     figures[tree] = Figures(kind: kind, created: true)
     return tree
   }
@@ -107,6 +172,7 @@ public final class WriteTransaction: TreeView {
   public func dropTree(_ tree: TreeID) throws(StoreError) {
     guard tree.rawValue >= TreeID.firstFree else { throw .misuse("the kernel's own trees cannot be dropped") }
     let access = try access(tree, nil)
+    forgetKnown()
     figures[tree, default: Figures(kind: access.kind)].dropped = true
   }
 
@@ -127,7 +193,7 @@ public final class WriteTransaction: TreeView {
   /// - Throws: ``StoreError/valueTooLong(length:limit:)``, ``StoreError/noSuchTree(_:)``,
   ///   ``StoreError/wrongTreeKind(_:)``, and what the device throws when the changes outgrow memory.
   public func put(_ tree: TreeID, _ key: UInt64, _ value: UnsafeRawBufferPointer) throws(StoreError) {
-    try put(access(tree, .integer), TreeKey(key), value)
+    try put(know(tree, .integer), TreeKey(key), value)
   }
 
   /// Puts `value` under `key`, in place of what was there. O(log n).
@@ -141,9 +207,9 @@ public final class WriteTransaction: TreeView {
   public func put(
     _ tree: TreeID, _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer
   ) throws(StoreError) {
-    let access = try access(tree, .bytes)
+    let i = try know(tree, .bytes)
     guard key.count <= core.maxKeyLength else { throw .keyTooLong(length: key.count, limit: core.maxKeyLength) }
-    try put(access, TreeKey(key), value)
+    try put(i, TreeKey(key), value)
   }
 
   /// Puts `value` under `key`, in place of what was there. O(log n).
@@ -156,13 +222,13 @@ public final class WriteTransaction: TreeView {
   /// Deletes the entry of `key`; answers whether there was one. O(log n).
   @discardableResult
   public func delete(_ tree: TreeID, _ key: UInt64) throws(StoreError) -> Bool {
-    try delete(access(tree, .integer), TreeKey(key))
+    try delete(know(tree, .integer), TreeKey(key))
   }
 
   /// Deletes the entry of `key`; answers whether there was one. O(log n).
   @discardableResult
   public func delete(_ tree: TreeID, _ key: UnsafeRawBufferPointer) throws(StoreError) -> Bool {
-    try delete(access(tree, .bytes), TreeKey(key))
+    try delete(know(tree, .bytes), TreeKey(key))
   }
 
   /// Deletes the entry of `key`; answers whether there was one. O(log n).
@@ -171,11 +237,12 @@ public final class WriteTransaction: TreeView {
     try key.withUnsafeBytesTyped { (k) throws(StoreError) in try delete(tree, k) }
   }
 
-  private func put(_ access: TreeAccess, _ key: TreeKey, _ value: UnsafeRawBufferPointer) throws(StoreError) {
+  private func put(_ i: Int, _ key: TreeKey, _ value: UnsafeRawBufferPointer) throws(StoreError) {
     guard UInt64(value.count) <= Extents.maxValueBytes else {
       throw .valueTooLong(length: UInt64(value.count), limit: Extents.maxValueBytes)
     }
-    let list = own.makeList(access.id, access.kind)
+    guard let access = known[i].access else { return }
+    let list = ownList(i, access)
     let place = list.locate(key)
     let isNew = try !isPresent(access, key, place)
     if value.count > core.options.logValueLimit {
@@ -186,28 +253,47 @@ public final class WriteTransaction: TreeView {
       bytes.bytes.withUnsafeBytes { note(access, key, $0, .putStub, effect: isNew ? 1 : 0) }
     } else {
       note(list, place, key, value, .put, effect: isNew ? 1 : 0)
+      if isNew { count(i, 1) }
     }
     try spillIfLarge()
   }
 
-  private func delete(_ access: TreeAccess, _ key: TreeKey) throws(StoreError) -> Bool {
+  private func delete(_ i: Int, _ key: TreeKey) throws(StoreError) -> Bool {
+    guard let access = known[i].access else { return false }
     // No list is made for a key that is not there.
-    let known = own.list(access.id)
-    var place = known?.locate(key) ?? DeltaList.WritePlace()
-    guard try isPresent(access, key, place) else { return false }
-    let list = known ?? own.makeList(access.id, access.kind)
-    if known == nil { place = list.locate(key) }
-    note(list, place, key, UnsafeRawBufferPointer(start: nil, count: 0), .delete, effect: -1)
+    let place = known[i].list?.locate(key)
+    guard try isPresent(access, key, place ?? DeltaList.WritePlace()) else { return false }
+    let list = ownList(i, access)
+    let nothing = UnsafeRawBufferPointer(start: nil, count: 0)
+    note(list, place ?? list.locate(key), key, nothing, .delete, effect: -1)
+    count(i, -1)
     try spillIfLarge()
     return true
   }
 
+  @inline(__always)
+  private func count(_ i: Int, _ effect: Int64) {
+    known[i].change &+= effect
+    known[Self.knownCount].change = 1
+  }
+
+  @inline(__always)
+  private func ownList(_ i: Int, _ access: TreeAccess) -> DeltaList {
+    if let list = known[i].list { return list }
+    let list = own.makeList(access.id, access.kind)
+    known[i].list = list
+    return list
+  }
+
   /// Whether the transaction sees an entry for `key`, whose place among its own changes is known.
+  @inline(__always)
   private func isPresent(
     _ access: TreeAccess, _ key: TreeKey, _ place: DeltaList.WritePlace
   ) throws(StoreError) -> Bool {
     if let node = DeltaList.visible(place.newest, after: 0, upTo: access.ownUpTo) { return node.op != .delete }
-    if let node = access.committedChange(key) { return node.op != .delete }
+    if access.active != nil || access.frozen != nil, let node = access.committedChange(key) {
+      return node.op != .delete
+    }
     if access.root.isNone { return false }
     let slot = core.cache.slots.enter(hint)
     defer { core.cache.slots.leave(slot) }
@@ -215,19 +301,20 @@ public final class WriteTransaction: TreeView {
       key, root: access.root, level: access.level, tree: access.id, kind: access.kind, core.cache) != nil
   }
 
+  /// Adds a change, and what it does to the number of entries.
   func note(_ access: TreeAccess, _ key: TreeKey, _ value: UnsafeRawBufferPointer, _ op: DeltaOp, effect: Int) {
     let list = own.makeList(access.id, access.kind)
     note(list, list.locate(key), key, value, op, effect: effect)
+    if effect != 0 { figures[access.id, default: Figures(kind: access.kind)].count += Int64(effect) }
   }
 
+  @inline(__always)
   private func note(
     _ list: DeltaList, _ place: DeltaList.WritePlace, _ key: TreeKey, _ value: UnsafeRawBufferPointer, _ op: DeltaOp,
     effect: Int
   ) {
     step += 1
-    journal.append(
-      own.add(list, at: place, sequence: step, key: key, value: value, op: op, effect: effect))
-    if effect != 0 { figures[list.tree, default: Figures(kind: list.kind)].count += Int64(effect) }
+    journal.append(own.add(list, at: place, sequence: step, key: key, value: value, op: op, effect: effect))
   }
 
   // MARK: Large values
@@ -338,7 +425,14 @@ public final class WriteTransaction: TreeView {
     context = nil
     spilled = [:]
     journal = []
-    own = DeltaTable()
+    forgetKnown()
+    // Its memory serves the next transaction, unless a cursor or a savepoint still needs it.
+    var table = own
+    own = core.noTable
+    if table.bytes <= 1 << 16, isKnownUniquelyReferenced(&table) {
+      table.reset()
+      core.spareTable = table
+    }
   }
 
   /// Whether there is anything to commit.

@@ -23,8 +23,7 @@ extension TreeView {
     }
   }
 
-  /// The same where no delta lies over the pages: leaf by leaf, each copied, so that no reader slot is held while `body`
-  /// runs.
+  /// The same where no delta lies over the pages: leaf by leaf, each held by the cursor while `body` runs.
   private final func forEachInPages(
     _ access: TreeAccess, _ body: (UInt64, UnsafeRawBufferPointer) throws(StoreError) -> Bool
   ) throws(StoreError) {
@@ -32,9 +31,9 @@ extension TreeView {
       tree: access.id, kind: .integer, root: access.root, level: access.level, cache: core.cache,
       pageSize: core.pageSize, hint: hint)
     try base.seekFirst()
-    while base.isValid {
+    while let page = base.leafPage {
       try requireOpen()
-      let leaf = IntegerLeaf(base.leafPage)
+      let leaf = IntegerLeaf(page)
       for i in base.index..<leaf.count {
         let value = leaf.value(i)
         if leaf.isStub(i) {

@@ -34,8 +34,7 @@ extension TreeView {
     }
   }
 
-  /// The same where no delta lies over the pages: leaf by leaf, each copied, so that no reader slot is held while `body`
-  /// runs.
+  /// The same where no delta lies over the pages: leaf by leaf, each held by the cursor while `body` runs.
   private final func forEachKeyInPages(
     _ access: TreeAccess, _ lower: UnsafeRawBufferPointer, _ upper: UnsafeRawBufferPointer?,
     _ body: (UnsafeRawBufferPointer) throws(StoreError) -> Bool
@@ -46,9 +45,9 @@ extension TreeView {
       tree: access.id, kind: .bytes, root: access.root, level: access.level, cache: core.cache,
       pageSize: core.pageSize, hint: hint)
     try base.seek(TreeKey(lower))
-    while base.isValid {
+    while let page = base.leafPage {
       try requireOpen()
-      let leaf = BytesLeaf(base.leafPage)
+      let leaf = BytesLeaf(page)
       let start = base.index
       var end = leaf.count
       guard end > 0 else { return }

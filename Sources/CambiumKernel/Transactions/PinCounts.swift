@@ -1,0 +1,26 @@
+/// How many views hold each publication: hardly ever more than a few, so that an array is quicker than a dictionary.
+struct PinCounts {
+  private var entries: [(number: UInt64, count: Int)] = []
+
+  /// The publications that are held.
+  var keys: [UInt64] { entries.map { $0.number } }
+
+  subscript(number: UInt64) -> Int? {
+    get {
+      for e in entries where e.number == number { return e.count }
+      return nil
+    }
+    set {
+      for i in entries.indices where entries[i].number == number {
+        if let newValue { entries[i].count = newValue } else { entries.remove(at: i) }
+        return
+      }
+      if let newValue { entries.append((number, newValue)) }
+    }
+  }
+
+  subscript(number: UInt64, default count: Int) -> Int {
+    get { self[number] ?? count }
+    set { self[number] = newValue }
+  }
+}
