@@ -28,6 +28,9 @@ let package = Package(
     .testTarget(name: "CambiumSystemTests", dependencies: ["CambiumSystem", "CambiumTesting"]),
     .testTarget(name: "FlightLogTests", dependencies: ["FlightLog"]),
     .testTarget(name: "CambiumTests", dependencies: ["Cambium", "CambiumTesting"]),
+    .testTarget(
+      name: "FuzzTests", dependencies: ["CambiumEngine", "CambiumKernel", "CambiumKernelTests", "CambiumTesting"],
+      path: "Tests/Fuzz", exclude: ["Corpus", "Entry"]),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -152,7 +152,7 @@ extension ElementIndex {
 
 /// A key path as it can be read back: key words escaped, names that are no words quoted.
 private func keyPathText(_ path: String) -> String {
-  let names = path.split(separator: ".", omittingEmptySubsequences: false)
+  let names = keyPathNames(path)
   var texts: [String] = []
   for name in names {
     let word = String(name)

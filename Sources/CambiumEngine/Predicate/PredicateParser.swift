@@ -419,7 +419,7 @@ struct PredicateParser {
   }
 
   private func keyPath(_ path: String, _ mark: PredicateToken) throws(PredicateError) -> Expression {
-    var names = path.split(separator: ".", omittingEmptySubsequences: false)
+    var names = keyPathNames(path)
     for name in names {
       if name.isEmpty { throw error(.argument, mark, "'\(path)' is not a key path: a name in it is empty") }
       if name.utf8.first == UInt8(ascii: "@") {

@@ -40,7 +40,7 @@ final class PathReader {
   private func compile(_ text: String, _ layout: EntityLayout) throws(EngineError) -> CompiledPath {
     let schema = view.store.schema
     let resolved = try resolving { () throws(SchemaError) in try schema.resolve(keyPath: text, from: layout.entity.id) }
-    let components = text.split(separator: ".", omittingEmptySubsequences: false)
+    let components = keyPathNames(text)
     func rest(after n: Int) -> String? {
       if n + 1 >= components.count { return nil }
       var out = ""

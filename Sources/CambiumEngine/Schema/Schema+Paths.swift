@@ -72,7 +72,7 @@ extension Schema {
     var current: EntitySchema? = start
     var composite: AttributeSchema?
     var lastName = start.name
-    for part in keyPath.split(separator: ".", omittingEmptySubsequences: false) {
+    for part in keyPathNames(keyPath) {
       let component = String(part)
       if let parent = composite {
         guard let element = parent.element(named: component) else {
@@ -113,4 +113,10 @@ extension Schema {
     }
     return ResolvedPath(text: keyPath, entity: entity, steps: steps)
   }
+}
+
+/// The names in a key path. They are parted at the byte of the point, as the parser does it: as a character it would be
+/// another one where a combining mark follows it.
+func keyPathNames(_ keyPath: String) -> [Substring] {
+  keyPath.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false).map { Substring($0) }
 }

@@ -46,6 +46,10 @@ struct SchemaDecoder {
       }
       try content.finish()
     }
+    // Numbers that count from 1, and are left out as long as none was given out.
+    guard next.entity > 0, next.property > 0, next.index > 0 else {
+      throw .malformed(offset: 0, detail: "the next identifier is none")
+    }
   }
 
   private mutating func composite(_ reader: inout FieldReader) throws(SchemaError) -> CompositeSchema {

@@ -42,7 +42,7 @@ public struct Row: Sendable {
   ///
   /// - Throws: ``EngineError/unknownProperty(entity:name:)``; paths through relationships need the view.
   public func value(keyPath: String) throws(EngineError) -> Value {
-    var parts = keyPath.split(separator: ".", omittingEmptySubsequences: false)[...]
+    var parts = keyPathNames(keyPath)[...]
     guard let first = parts.popFirst(), var attribute = entity.attribute(named: String(first)) else {
       throw .unknownProperty(entity: entity.name, name: keyPath)
     }

@@ -71,7 +71,7 @@ struct Directory {
         let location = r.u64(), let checksum = r.u64(), let count = r.u64(), let pages = r.u64(),
         let stored = r.u64(), let large = r.u64(), let merged = r.u64(), let counters = r.u32(),
         Verification.treeLevel.holds(level <= TreeDescent.highest), Verification.treeIdentifier.holds(id < nextTree),
-        Verification.treeCount.holds(count <= UInt64(Int64.max))
+        Verification.treeCount.holds(count <= UInt64(Int64.max)), Verification.treeMerged.holds(merged <= sequence)
       else { return nil }
       var t = TreeState(kind: kind)
       t.level = level
@@ -88,6 +88,8 @@ struct Directory {
       let other = trees.updateValue(t, forKey: TreeID(rawValue: id))
       guard Verification.treeTwice.holds(other == nil) else { return nil }
     }
+    let extents = trees[.extents]
+    guard Verification.treeOfExtents.holds(extents?.kind == .integer) else { return nil }
     guard let segmentCount = r.u32() else { return nil }
     for _ in 0..<segmentCount {
       guard let s = Segment(&r) else { return nil }

@@ -86,6 +86,7 @@ public struct KeyDecoder {
       return .reference(try shortest(Int(tag - KeyTag.reference)))
     case KeyTag.rowID...KeyTag.rowID + 8:
       let id = try shortest(Int(tag - KeyTag.rowID))
+      guard !descending else { throw KeyDecoder.corrupt(offset, "a row id is descending") }
       guard try take() == tag else { throw KeyDecoder.corrupt(offset, "a row id's two tags differ") }
       return .rowID(id)
     default: throw KeyDecoder.corrupt(offset - 1, "a part of a key has an unknown tag")

@@ -6,7 +6,7 @@
 ///
 /// **Keys that are cut.** An encoder with a limit writes no key that is longer. A string or bytes part that would be is
 /// cut, and nothing but the row id is appended after it; ``isInexact`` says so. Order is kept weakly: if one value sorts
-/// before another, its key is never greater, and an exact key never equals a cut one. Only keys that were cut at the same
+/// before another, its key, with a row id at its end, is never greater, and an exact key never equals a cut one. Only keys that were cut at the same
 /// bytes are equal though their values may differ, and then the rows have to be compared.
 public struct KeyEncoder: Sendable {
   /// The key so far.

@@ -62,6 +62,7 @@ extension RecordView {
     guard slot.pointee.tag == tag else { throw wrongField() }
     if bit(index) { return nil }
     if hasExternals, isExternal(variable: slot.pointee.position) {
+      guard tag.mayBeExternal else { throw corruptRecord(0, "a value lies outside the record that may not") }
       throw .misuse("the value lies outside the record; ask external(at:) first")
     }
     return try stored(slot.pointee.position)

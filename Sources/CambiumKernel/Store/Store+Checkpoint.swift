@@ -10,7 +10,7 @@ extension Store {
     defer { endTurn() }
     try requireSession()
     try settleCheckpoints()
-    if current.active.nodeCount > 0 || !current.active.trees.isEmpty {
+    if hasUnpublishedCommits {
       try beginCheckpoint()
       try finishCheckpoint()
     }
@@ -36,6 +36,14 @@ extension Store {
       }
     }
     return checkpointUnderWay != nil
+  }
+
+  /// Whether the newest superblock's directory lacks a commit. One that came to nothing, such as the making and dropping
+  /// of a tree, leaves no trace in the delta, and still has a number.
+  var hasUnpublishedCommits: Bool {
+    if current.active.nodeCount > 0 || !current.active.trees.isEmpty { return true }
+    guard let first = superblock.pieces.first?.firstSequence else { return false }
+    return appendedSequence >= first
   }
 
   var isCheckpointDue: Bool {

@@ -84,7 +84,7 @@ extension Store {
     for number in t.pinned { unpin(number) }
     t.pinned = []
     try settleCheckpoints()
-    if current.active.nodeCount > 0 || !current.active.trees.isEmpty {
+    if hasUnpublishedCommits {
       try beginCheckpoint()
       try finishCheckpoint()
     }

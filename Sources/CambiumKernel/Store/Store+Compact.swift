@@ -93,7 +93,7 @@ extension Store {
     defer { endTurn() }
     try requireSession()
     try settleCheckpoints()
-    if current.active.nodeCount > 0 || !current.active.trees.isEmpty {
+    if hasUnpublishedCommits {
       try beginCheckpoint()
       try finishCheckpoint()
     }

@@ -112,7 +112,7 @@ extension Store {
     if poisoned { throw .poisoned }
     if !sessionBegun { return }
     try settleCheckpoints()
-    if current.active.nodeCount > 0 || !current.active.trees.isEmpty {
+    if hasUnpublishedCommits {
       try beginCheckpoint()
       try finishCheckpoint()
     }

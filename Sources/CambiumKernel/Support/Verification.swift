@@ -62,6 +62,10 @@ enum Verification: UInt8, CaseIterable, Sendable {
   case treeCount
   /// A tree is listed once.
   case treeTwice
+  /// A tree holds no commits that are still to come: they would be hidden.
+  case treeMerged
+  /// Large values can be looked up.
+  case treeOfExtents
   /// The next retained commit has an identifier.
   case retainedIdentifier
   /// What the directory holds was durable before the superblock named it: the log that is kept begins behind it.

@@ -14,7 +14,12 @@ extension WriteTransaction {
     let fresh = DeltaTable()
     var kept: [DeltaNode] = []
     for tree in own.trees.sorted() {
-      guard let list = own.list(tree), let access = find(tree) else { continue }
+      guard let list = own.list(tree) else { continue }
+      guard let access = find(tree) else {
+        // Dropped: the large values that only the transaction knows of go with it.
+        freeValues(of: list, context)
+        continue
+      }
       if tree == .extents {
         // These are few; they stay in memory until the commit.
         let copy = fresh.makeList(tree, .integer)
@@ -54,6 +59,14 @@ extension WriteTransaction {
     forgetKnown()
     own = fresh
     journal = kept
+  }
+
+  private func freeValues(of list: DeltaList, _ context: MergeContext) {
+    list.forEachChange { n in
+      if n.op == .putStub, n.sequence != DeltaNode.void, let stub = LargeValueStub(n.value) {
+        context.freeValue(stub.id)
+      }
+    }
   }
 
   /// Finishes the checkpoint under way, since its outcome and this transaction's pages would not know of one another,

@@ -16,6 +16,14 @@ private let c3 = Predicate.compare(path("c"), .equal, of(3))
 @Suite struct PredicateParserTests {
   private static let uuid = UUIDBytes(high: 0xE621_E1F8_C36C_495A, low: 0x93FC_0C24_7A3E_6E5F)
 
+  /// The point and a combining mark behind it are one character, and two names all the same.
+  @Test func aPointBeforeACombiningMarkPartsNames() throws {
+    let predicate = try Predicate(format: "E.\u{592} == 1")
+    #expect(predicate == .compare(path("E.\u{592}"), .equal, of(1)))
+    #expect(try Predicate(format: predicate.description) == predicate)
+    #expect(keyPathNames("E.\u{592}.") == ["E", "\u{592}", ""])
+  }
+
   static let table: [(String, Predicate)] = [
     // Comparisons
     ("a = 1", a1), ("a == 1", a1), ("a==1", a1), ("  a\t==\n1  ", a1), ("(a) == (1)", a1), ("((a)) == 1", a1),

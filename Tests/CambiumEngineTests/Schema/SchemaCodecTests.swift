@@ -88,6 +88,15 @@ import Testing
     #expect(try Schema(bytes: writer.bytes) == schema)
   }
 
+  /// A next identifier of 0 is left out when it is encoded, and would come back as 1.
+  @Test func nextIdentifiersOfNoneAreRefused() throws {
+    for number in UInt8(1)...3 {
+      #expect(throws: SchemaError.self) {
+        try Schema(bytes: Schema.signature + [Schema.formatVersion, number, 1, 0])
+      }
+    }
+  }
+
   @Test func precise() throws {
     let bytes = try Schema(exampleDefinition()).encoded()
     #expect(throws: SchemaError.malformed(offset: 0, detail: "the bytes don't begin as a stored model")) {

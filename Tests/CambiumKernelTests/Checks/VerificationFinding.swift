@@ -25,7 +25,7 @@ struct VerificationFinding: CustomStringConvertible {
       .superblockPageSize, .directoryLength:
       VerificationFinding(.mended(.superblock, .open))
     case .directoryKind, .directoryPageLength, .directoryVersion, .directoryNumbers, .treeLevel, .treeIdentifier,
-      .treeCount, .segmentListedKind, .segmentUnits, .segmentStart, .segmentUsed,
+      .treeCount, .treeMerged, .treeOfExtents, .segmentListedKind, .segmentUnits, .segmentStart, .segmentUsed,
       .segmentLive, .segmentOverlap, .segmentEnd:
       VerificationFinding(.mended(.directory, .open))
     case .leafCount, .leafRests, .leafValuesOrder, .leafValuesEnd, .leafOrder, .innerCountWidth, .innerArrays,

@@ -116,6 +116,17 @@ import Testing
     }
   }
 
+  /// Row ids are always ascending; inverted bytes of one are no part of a descending key.
+  @Test func aDescendingRowIDIsRefused() {
+    var encoder = KeyEncoder()
+    encoder.append(rowID: 300)
+    let inverted = encoder.bytes.map { ~$0 }
+    inverted.withUnsafeBytes { bytes in
+      var decoder = KeyDecoder(bytes)
+      #expect(throws: StoreError.self) { try decoder.next(descending: true) }
+    }
+  }
+
   @Test func damageIsAnswered() {
     var random = SplitMix64(seed: 22)
     for _ in 0..<150 {

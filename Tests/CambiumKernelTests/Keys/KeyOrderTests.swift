@@ -143,6 +143,24 @@ import Testing
     }
   }
 
+  /// Null takes a byte where a number may no longer be begun: the row id at the end sorts behind it, as it has to.
+  @Test func nullsAndCutKeysKeepTheOrderWithTheirRows() {
+    for (length, isDescending) in [(0, false), (1, false), (2, true), (3, true), (4, false), (5, true)] {
+      let keys = [nil, Int64(5)].map { number in
+        var encoder = KeyEncoder(limit: 20)
+        encoder.append(String(repeating: "a", count: length))
+        if let number {
+          encoder.append(number, descending: isDescending)
+        } else {
+          encoder.appendNull(descending: isDescending)
+        }
+        encoder.append(rowID: 9)
+        return encoder.bytes
+      }
+      #expect(compare(keys[0], keys[1]) == (isDescending ? 1 : -1))
+    }
+  }
+
   /// With a limit, order holds weakly, and an exact key never equals another's.
   @Test func cutKeysKeepTheOrder() {
     var random = SplitMix64(seed: 17)

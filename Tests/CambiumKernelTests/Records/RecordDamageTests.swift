@@ -56,6 +56,30 @@ import Testing
     }
   }
 
+  /// Damage, and not a caller's mistake: a decimal is never kept outside.
+  @Test func aDecimalThatSaysItLiesOutsideIsDamaged() throws {
+    let layout = try RecordLayout(
+      row: 1, fields: [RecordField(property: 1, kind: .decimal), RecordField(property: 2, kind: .bytes)])
+    let builder = RecordBuilder(layout)
+    builder.begin()
+    try builder.set(DecimalValue(7), at: 0)
+    try builder.set(external: ExternalValue(id: 1, byteCount: 100_000), at: 1)
+    let bytes = try builder.bytes()
+    var refused = 0
+    for index in bytes.indices {
+      var changed = bytes
+      changed[index] ^= 3
+      let read = Result { try layout.read(changed) { (view) throws(StoreError) in try view.decimal(at: 0) } }
+      guard case .failure(let error) = read else { continue }
+      refused += 1
+      guard case .corrupt(.record, _, _) = error as? StoreError else {
+        Issue.record("byte \(index): \(error)")
+        continue
+      }
+    }
+    #expect(refused > 0)
+  }
+
   @Test func noiseIsAnswered() throws {
     var random = SplitMix64(seed: 78)
     for _ in 0..<1_000 {

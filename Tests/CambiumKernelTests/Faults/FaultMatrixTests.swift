@@ -1,0 +1,42 @@
+import CambiumTesting
+import Foundation
+import Testing
+
+@testable import CambiumKernel
+
+/// Every operation of every crash workload fails in turn, in every way of ``IOFault``: nothing acknowledged is lost,
+/// nothing refused is there, errors are those of the device, and the store goes on when the fault is gone.
+///
+/// In an optimised build every operation does, at durability `.full`, and some at the others; otherwise one for
+/// some workloads and faults. `CAMBIUM_FAULTS` sets how many at most per workload and fault, `CAMBIUM_SEED` where chance begins.
+@Suite struct FaultMatrixTests {
+  static let limit =
+    ProcessInfo.processInfo.environment["CAMBIUM_FAULTS"].flatMap(Int.init) ?? (CrashTests.isOptimized ? .max : 1)
+
+  @Test(arguments: CrashScenario.allCases) func everyOperationMayFail(_ scenario: CrashScenario) throws {
+    var runs = 0
+    var met = 0
+    var failures: [String] = []
+    var random = SplitMix64(seed: CrashTests.seed)
+    for (place, mode) in CrashRunner.Mode.all.enumerated() {
+      let counts = try FaultRun.counts(scenario, mode, seed: CrashTests.seed)
+      for fault in IOFault.allCases {
+        let count = counts[fault] ?? 0
+        // One mode has them all; of the others a few.
+        var wanted = place == 0 ? Self.limit : min(Self.limit, 8)
+        if !CrashTests.isOptimized { wanted = random.oneIn(place == 0 ? 4 : 12) ? wanted : 0 }
+        let numbers = count <= wanted ? Array(0..<count) : (0..<wanted).map { _ in random.below(count) }
+        for number in numbers where failures.count < 5 {
+          var run = FaultRun(scenario, mode, fault, number, CrashTests.seed)
+          run.run()
+          runs += 1
+          if run.isMet { met += 1 }
+          failures += run.problems.prefix(2)
+        }
+      }
+    }
+    print("faults: \(scenario), seed \(CrashTests.seed): \(runs) runs, \(met) with the fault met")
+    for failure in failures { Issue.record("\(failure)") }
+    #expect(met * 10 >= runs * 9)
+  }
+}

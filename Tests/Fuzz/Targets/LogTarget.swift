@@ -1,0 +1,76 @@
+import CambiumTesting
+
+@testable import CambiumKernel
+@testable import CambiumKernelTests
+
+/// The input is records that are put behind the end of a log, each chained to the one before unless told otherwise:
+///
+///     seed (1) | flags (1) length (1) operations (length) | flags ...
+///
+/// A flag makes one thing of the record's head wrong; the byte behind the operations says how.
+enum LogTarget {
+  private struct Base {
+    let bytes: [UInt8]
+    let seed: UInt64
+    let salt: UInt64
+    let last: LogRecordHeader
+    let place: Int
+    let end: Int
+  }
+
+  private static let base: Base? = {
+    guard let whole = try? DamageStore(isClosed: false) else { return nil }
+    var options = DamageStore.options
+    options.isReadOnly = true
+    let device = MemoryDevice(copying: whole.bytes)
+    guard let store = try? Store.open(on: device, environment: TestEnvironment(), options: options) else { return nil }
+    let scanner = LogScanner(device: device, storeSeed: store.storeSeed)
+    guard let outcome = try? scanner.scan(store.superblock), let last = outcome.records.last,
+      let segment = try? scanner.segment(last.segment)
+    else { return nil }
+    return Base(
+      bytes: whole.bytes, seed: store.storeSeed, salt: segment.header.salt, last: last.header, place: Int(outcome.end),
+      end: min(whole.bytes.count, Int(segment.end)))
+  }()
+
+  static func problem(_ input: FuzzInput) -> String? {
+    var input = input
+    guard let base else { return "the store could not be made" }
+    var bytes = base.bytes
+    let seed = UInt64(input.byte())
+    var place = base.place
+    var header = base.last
+    while !input.isAtEnd {
+      let flags = input.byte()
+      let operations = input.take(Int(input.byte()) * (flags & 1 != 0 ? 8 : 1))
+      let length = LogRecordHeader.size + operations.count
+      if flags & 2 != 0 { place = roundUp(place, to: LogWriter.strictBlock) }
+      guard place + length <= base.end else { break }
+      header.sequence &+= flags & 4 != 0 ? UInt64(input.byte()) : 1
+      if flags & 8 != 0 { header.durableSequence = header.sequence &- UInt64(input.byte()) }
+      if flags & 16 != 0 { header.durablePublication = UInt64(input.byte()) }
+      if flags & 32 != 0 { header.session ^= UInt64(input.byte()) }
+      if flags & 64 != 0 { header.next = UInt32(input.byte()) }
+      let before = flags & 128 != 0 ? UInt64(input.byte()) : header.checksum
+      bytes.withUnsafeMutableBytes { b in
+        guard let start = b.baseAddress else { return }
+        let p = start + place
+        p.put(LogRecordHeader.magic, 0)
+        p.put(UInt32(length), 4)
+        p.put(before, 16)
+        p.put(header.sequence, 24)
+        p.put(header.session, 32)
+        p.put(header.durableSequence, 40)
+        p.put(header.durablePublication, 48)
+        p.put(header.next, 56)
+        p.put(UInt32(0), 60)
+        for (i, byte) in operations.enumerated() { p.put(byte, LogRecordHeader.size + i) }
+        header.checksum = LogRecordHeader.sum(
+          UnsafeRawPointer(p), length: length, store: base.seed, salt: base.salt, address: UInt64(place))
+        p.put(header.checksum, 8)
+      }
+      place += roundUp(length, to: 16)
+    }
+    return StoreExercise(bytes: bytes, seed: seed).problem()
+  }
+}
