@@ -114,7 +114,7 @@ extension Store {
       return false
     }
     // Stores of other processes look there for the next record.
-    if address != log.position { try renewMark() }
+    if address != log.position { try eraseMark() }
     if movesOn {
       // The segment behind the next one has to be there before a record can name it.
       let behind = try prepareLogSegment()

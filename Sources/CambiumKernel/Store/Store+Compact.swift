@@ -210,7 +210,7 @@ extension Store {
     var next = superblock
     next.publication += 1
     next.fileUnits = UInt64(space.table.fileUnits)
-    try renewMark()
+    try eraseMark()
     enterLogSegment(first, next: second)
     next.pieces = [
       LogPiece(

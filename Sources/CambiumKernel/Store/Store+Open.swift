@@ -454,7 +454,7 @@ extension Store {
   private func recoverForWriting(_ outcome: LogScanner.Outcome, _ scanner: LogScanner) throws(StoreError) {
     try proveSuperblock()
     // Stores of other processes look there for what has happened.
-    try renewMark()
+    try eraseMark()
     let session = environment.randomBits() | 1
     space.session = session
     log.session = session

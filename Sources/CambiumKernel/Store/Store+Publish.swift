@@ -130,8 +130,8 @@ extension Store {
     bytes.append(contentsOf: next.encoded(at: Superblock.offset(slot: next.slot, copy: 1)))
     let offset = Superblock.offset(slot: next.slot, copy: 0)
     do throws(StoreError) {
-      // Before, since this process may be killed in between; and after, for who has looked in between.
-      try renewMark()
+      // Stores of other processes look at everything until there is a mark again.
+      try eraseMark()
       try bytes.withUnsafeBytesTyped { (b) throws(StoreError) in try device.write(b, at: offset) }
       try renewMark()
     } catch {

@@ -137,4 +137,41 @@ extension SharedWorkloadTests {
     try a.close()
     try b.close()
   }
+
+  /// A reader that looks between any two writes of another process sees each commit when it is acknowledged: also where
+  /// the log goes on in another segment, and where a commit is published.
+  @Test func readersFollowTheLogIntoItsNextSegment() throws {
+    var options = Self.options(.full)
+    options.logBytes = 1 << 20
+    let shared = SharedDisk()
+    try Store.create(on: shared.disk, environment: TestEnvironment(seed: 1), options: options).close()
+    let handle = shared.open()
+    let writer = try Store.open(on: handle, environment: TestEnvironment(seed: 2), options: options)
+    var t = try writer.beginWrite()
+    let tree = try t.createTree(.integer)
+    try t.commit()
+    options.isReadOnly = true
+    let reader = try Store.open(on: shared.open(), environment: TestEnvironment(seed: 3), options: options)
+    options.isReadOnly = false
+    let other = try Store.open(on: shared.open(), environment: TestEnvironment(seed: 4), options: options)
+    var looks = 0
+    nonisolated(unsafe) let count = UnsafeMutablePointer<Int>.allocate(capacity: 1)
+    count.initialize(to: 0)
+    defer { count.deallocate() }
+    handle.beforeChanges {
+      count.pointee += 1
+      _ = try? reader.snapshot()
+      _ = try? other.snapshot()
+    }
+    for n in 0..<UInt64(60) {
+      t = try writer.beginWrite()
+      // Every fifth is too long for a record, and published.
+      for i in 0..<UInt64(n % 5 == 4 ? 12 : 1) { try t.put(tree, n * 100 + i, [UInt8](repeating: 7, count: 1500)) }
+      let sequence = try t.commit()
+      for store in [reader, other] { #expect(try store.snapshot().sequence == sequence) }
+      looks = count.pointee
+    }
+    #expect(looks > 60)
+    try writer.close()
+  }
 }

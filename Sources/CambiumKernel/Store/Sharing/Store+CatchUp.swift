@@ -97,13 +97,26 @@ extension Store {
     let address = logTail
     guard address != 0 else { return }
     let number = share.nextNumber()
-    var words = (UInt64(LogEndMark.magic).littleEndian, number.littleEndian)
+    try writeWords((UInt64(LogEndMark.magic), number), at: address)
+    noteMark(address, number)
+  }
+
+  /// Removes the mark at the end of the log before something is written that is not written over it: whoever looks until
+  /// the next mark is there looks at everything, even if this process is killed meanwhile. With the turn.
+  func eraseMark() throws(StoreError) {
+    guard share != nil, !options.isReadOnly else { return }
+    noteMark(LogEndMark())
+    let address = logTail
+    if address != 0 { try writeWords((0, 0), at: address) }
+  }
+
+  private func writeWords(_ words: (UInt64, UInt64), at address: UInt64) throws(StoreError) {
+    var words = (words.0.littleEndian, words.1.littleEndian)
     var failure: StoreError?
     withUnsafeBytes(of: &words) { bytes in
       do throws(StoreError) { try device.write(bytes, at: address) } catch { failure = error }
     }
     if let failure { throw failure }
-    noteMark(address, number)
   }
 
   /// Bytes of the mark that goes behind a record which ends at `end`, with the same write.
