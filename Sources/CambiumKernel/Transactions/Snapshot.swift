@@ -1,3 +1,5 @@
+import Synchronization
+
 /// A consistent, unchanging view of the store as of one commit.
 ///
 /// Taking one copies three words; it neither waits for the writer nor holds it up. As long as it is held, the pages that

@@ -2,6 +2,8 @@
 // first, and then looks whether the generation still is the newest; a reclaimer publishes first, renews the mark at the
 // end of the log, and then looks for locks. So one of the two sees the other.
 
+import Synchronization
+
 extension Store {
   /// A view of the newest commit of all processes.
   func sharedSnapshot(_ share: StoreShare) throws(StoreError) -> Snapshot {

@@ -1,5 +1,7 @@
 // Giving every lock up for a while: some systems end a process that is suspended with locks on a shared file.
 
+import Synchronization
+
 extension Store {
   /// Gives up what keeps other processes from anything: the turn to write, and the room that open snapshots hold. Waits
   /// for the transaction of this process that is under way. Until ``resume()`` nothing is read or written:
