@@ -185,7 +185,7 @@ extension Store {
         if !hasSynced(ticket) { return }
         // The superblock is what commits the transaction.
         if checkpoint.input != nil { installResult(of: checkpoint) }
-        try publicationIsDurable(checkpoint)
+        publicationIsDurable(checkpoint)
         checkpoint.phase = .done
         checkpointUnderWay = nil
       case .done:
@@ -335,7 +335,7 @@ extension Store {
   }
 
   /// Everything that the publication superseded may be used again, as far as no view needs it.
-  private func publicationIsDurable(_ c: Checkpoint) throws(StoreError) {
+  private func publicationIsDurable(_ c: Checkpoint) {
     lock.lock()
     if durableSequence < c.sequence { durableSequence = c.sequence }
     if visibleSequence < c.sequence { visibleSequence = c.sequence }
@@ -354,6 +354,8 @@ extension Store {
     }
     log.pieces = superblock.pieces
     reserveEstimate.published()
-    try releaseDeadSegments()
+    // That room could not be given back does not concern what is published, least of all a transaction that it commits:
+    // the next checkpoint tries again.
+    do throws(StoreError) { try releaseDeadSegments() } catch { noteMaintenanceFailure(error) }
   }
 }

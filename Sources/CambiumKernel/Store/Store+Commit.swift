@@ -49,7 +49,7 @@ extension Store {
     return committed
   }
 
-  private func noteMaintenanceFailure(_ error: StoreError) {
+  func noteMaintenanceFailure(_ error: StoreError) {
     lastMaintenanceError = error
   }
 

@@ -119,8 +119,8 @@ final class CrashWorkload {
     let skipping = device as? SyncSkippingDevice
     skipping?.isOpening = true
     defer { skipping?.isOpening = false }
+    // Nothing goes on with it before it is known what it holds: reading that may fail.
     let opened = try Store.open(on: device, environment: environment, options: options)
-    store = opened
     let snapshot = try opened.snapshot()
     let hash = try StoreContent.hash(of: snapshot)
     if let wrong = history.reopened(snapshot.sequence, hash, at: point) {
@@ -130,6 +130,7 @@ final class CrashWorkload {
       throw Missing()
     }
     content = found.content
+    store = opened
   }
 
   // MARK: Random changes

@@ -39,4 +39,21 @@ import Testing
     for failure in failures { Issue.record("\(failure)") }
     #expect(met * 10 >= runs * 9)
   }
+
+  /// Cutting the file off comes after a publication is durable: that it fails must not be told of a commit that the
+  /// publication holds, and must not undo what it wrote.
+  @Test func aFileThatCannotBeCutOffIsNoFailureOfTheCommit() throws {
+    let mode = CrashRunner.Mode.all[0]
+    let counts = try FaultRun.counts(.spill, mode, seed: CrashTests.seed)
+    var runs = 0
+    for fault in [IOFault.resize, .resizeForGood] {
+      for number in (counts[fault] ?? 0) / 2..<(counts[fault] ?? 0) {
+        var run = FaultRun(.spill, mode, fault, number, CrashTests.seed)
+        run.run()
+        runs += 1
+        #expect(run.problems.isEmpty)
+      }
+    }
+    #expect(runs > 4)
+  }
 }
