@@ -72,10 +72,11 @@ extension Store {
   func prepareLogSegment() throws(StoreError) -> UInt32 {
     let most = LogWriter.maxUnits
     let forDemand = UInt32(clamping: (log.demand * 4 + SegmentTable.unitSize - 1) / SegmentTable.unitSize)
-    let wanted = min(most, max(space.preferredUnits, forDemand))
     // A run too short for the longest record seen would only send the next such record past the log.
     let least = UInt32(
       clamping: (log.demand + LogWriter.strictBlock + SegmentTable.unitSize - 1) / SegmentTable.unitSize)
+    // No longer than that while the file is compacted: two have to fit the holes before the old ones.
+    let wanted = min(most, space.limitUnit == nil ? max(space.preferredUnits, forDemand) : max(least, 1))
     let s = try space.allocate(.log, wanted: wanted, least: min(least, wanted), born: nextPublication)
     let salt = environment.randomBits()
     // Zero-filled ahead of use: a sync costs half as much where the file system has nothing to allocate or convert.
