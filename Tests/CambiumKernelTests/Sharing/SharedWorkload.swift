@@ -39,6 +39,8 @@ final class SharedWorkload {
   /// Whether the reader looks at the store before each call of the others that changes anything.
   var readsInBetween = false
   private(set) var looks = 0
+  /// What others do before each read of the process that only reads, from its opening on.
+  var readerHook: (@Sendable (UInt64) -> Void)?
   /// Whether syncs fail now and then: then every process is told, at its next one.
   var failsSyncs = false
   private var problem: (any Error)?
@@ -88,6 +90,7 @@ final class SharedWorkload {
     var options = options
     options.isReadOnly = true
     let handle = shared.open()
+    handle.beforeReads(readerHook)
     let made = Engine(handle: handle, store: try Store.open(on: handle, environment: environment(), options: options))
     reader = made
     return made
@@ -122,9 +125,9 @@ final class SharedWorkload {
 
   /// What another process sees in the middle of a step: something that was committed, and all that was acknowledged.
   func compareBetween(_ engine: Engine) throws {
+    let acknowledged = history.entries.last { $0.acknowledged < .max && $0.gone == .max }?.sequence ?? 0
     let view = try engine.store.snapshot()
     let hash = try StoreContent.hash(of: view)
-    let acknowledged = history.entries.last { $0.acknowledged < .max && $0.gone == .max }?.sequence ?? 0
     guard view.sequence >= acknowledged else {
       throw Failure(description: "in between: shows commit \(view.sequence), not \(acknowledged)")
     }
@@ -146,6 +149,17 @@ final class SharedWorkload {
       if random.oneIn(20) { try compareViews(reader) }
       if random.oneIn(20) { reader.views = [] }
     } catch { problem = error }
+  }
+
+  /// Commits, publishes and compacts so much that no room of the log is what it was.
+  func overtake() throws {
+    for n in 0..<24 {
+      try step(n % engines.count, "overtakes") { engine in
+        try changeRows(engine, 20, keys: 300, valueBytes: n % 6 == 5 ? 3000 : 200)
+        if n % 4 == 3 { try engine.store.checkpoint() }
+        if n % 8 == 7 { _ = try engine.store.compactStep(bytes: 1 << 17) }
+      }
+    }
   }
 
   private func compareViews(_ engine: Engine) throws {

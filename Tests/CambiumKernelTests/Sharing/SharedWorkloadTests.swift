@@ -9,22 +9,11 @@ import Testing
   static let seed = CrashTests.seed
   static var runs: Int { CrashTests.isOptimized ? 60 : 1 }
 
-  static func options(_ durability: Durability) -> StoreOptions {
-    var options = StoreOptions()
-    options.durability = durability
-    options.cacheBytes = 128 << 10
-    options.deltaBytes = 64 << 10
-    options.logBytes = 16 << 10
-    options.logValueLimit = 2000
-    options.maxRecordBytes = 12 << 10
-    return options
-  }
-
   private func run(
     _ durability: Durability, killing: Bool, seed: UInt64, steps: Int, readsInBetween: Bool = false,
     failsSyncs: Bool = false
   ) throws -> SharedWorkload {
-    let w = SharedWorkload(options: Self.options(durability), engines: 2, seed: seed)
+    let w = SharedWorkload(options: CrashScenario.commits.options(durability), engines: 2, seed: seed)
     w.readsInBetween = readsInBetween
     do {
       try w.create()
@@ -87,7 +76,8 @@ import Testing
           let device = MemoryDevice(copying: image.bytes, lock: ThreadLock())
           do {
             let store = try Store.open(
-              on: device, environment: TestEnvironment(seed: random.next()), options: Self.options(durability))
+              on: device, environment: TestEnvironment(seed: random.next()),
+              options: CrashScenario.commits.options(durability))
             let view = try store.snapshot()
             if let wrong = w.history.judge(view.sequence, try StoreContent.hash(of: view), at: point) {
               Issue.record("\(durability), seed \(seed): \(image): \(wrong)")
@@ -112,7 +102,7 @@ extension SharedWorkloadTests {
   /// A segment that is dead in one engine's table, and that another engine has found to be free and filled again from the
   /// same unit on.
   @Test func roomThatAnotherProcessUsesAgainIsNoDamage() throws {
-    let options = Self.options(.full)
+    let options = CrashScenario.commits.options(.full)
     let shared = SharedDisk()
     try Store.create(on: shared.disk, environment: TestEnvironment(seed: 1), options: options).close()
     let a = try Store.open(on: shared.open(), environment: TestEnvironment(seed: 2), options: options)
@@ -141,7 +131,7 @@ extension SharedWorkloadTests {
   /// A reader that looks between any two writes of another process sees each commit when it is acknowledged: also where
   /// the log goes on in another segment, and where a commit is published.
   @Test func readersFollowTheLogIntoItsNextSegment() throws {
-    var options = Self.options(.full)
+    var options = CrashScenario.commits.options(.full)
     options.logBytes = 1 << 20
     let shared = SharedDisk()
     try Store.create(on: shared.disk, environment: TestEnvironment(seed: 1), options: options).close()
@@ -173,5 +163,101 @@ extension SharedWorkloadTests {
     }
     #expect(looks > 60)
     try writer.close()
+  }
+}
+
+extension SharedWorkloadTests {
+  /// At each read of a process that looks at the store, or opens it, others do so much that nothing which it has read
+  /// of the log before is there any more.
+  @Test(arguments: [Durability.full, .normal], [false, true])
+  func whoeverIsOvertakenLooksAgain(_ durability: Durability, opening: Bool) throws {
+    var overtakings = 0
+    for n in 1...(CrashTests.isOptimized ? 10 : 1) as ClosedRange<UInt64> {
+      let w = SharedWorkload(options: CrashScenario.commits.options(durability), engines: 2, seed: Self.seed &+ n)
+      try w.create()
+      try w.step(0, "makes trees") { try w.makeTrees($0) }
+      try w.step(1, "commits") { try w.changeRows($0, 60, keys: 300, valueBytes: 200) }
+      var place = 0
+      var wasReached = true
+      while wasReached {
+        if opening { w.reader = nil }
+        // Behind the others by some records of the log, by a publication, or by nothing.
+        let engine = opening ? nil : try w.openReader()
+        for i in 0..<(place % 4) {
+          try w.step(i % 2, "commits") { try w.changeRows($0, 3, keys: 300, valueBytes: 900) }
+        }
+        let look = Look { n, _ in if n == place { try w.overtake() } }
+        w.readerHook = { look.read(at: $0) }
+        engine?.handle.beforeReads(w.readerHook)
+        do { try w.compareBetween(try w.openReader()) } catch {
+          Issue.record("\(durability), seed \(Self.seed &+ n), overtaken at read \(place): \(error)")
+          return
+        }
+        w.reader?.handle.beforeReads(nil)
+        w.readerHook = nil
+        if let problem = look.problem { throw problem }
+        wasReached = look.reads > place
+        if wasReached { overtakings += 1 }
+        place += 1
+      }
+      #expect(place > 4)
+    }
+    #expect(overtakings > 10)
+  }
+
+  /// Whenever a process that opens the store reads behind the end of the log as it has seen it, the log has just grown to
+  /// there: it sees records whose predecessors it has not seen.
+  @Test func aLogThatGrowsWhileItIsReadIsNoDamage() throws {
+    var options = CrashScenario.commits.options(.full)
+    options.logBytes = 8 << 20
+    options.deltaBytes = 32 << 20
+    options.maxRecordBytes = 1 << 20
+    let w = SharedWorkload(options: options, engines: 1, seed: Self.seed)
+    try w.create()
+    try w.step(0, "makes trees") { try w.makeTrees($0) }
+    // In a longer file, log segments are longer than what is read of them at a time.
+    try w.step(0, "grows") { try w.changeRows($0, 1200, keys: 900, valueBytes: 6000) }
+    let store = try w.engine(0).store
+    func commit(while isWanted: (UInt64) -> Bool) throws {
+      while isWanted(store.log.position - UInt64(store.log.presentSegment) * UInt64(SegmentTable.unitSize)) {
+        try w.step(0, "commits") { try w.changeRows($0, 14, keys: 300, valueBytes: 1900) }
+      }
+    }
+    // Through the segments that were prepared when the file was short.
+    for _ in 0..<40 { try w.step(0, "commits") { try w.changeRows($0, 14, keys: 300, valueBytes: 1900) } }
+    let publication = store.superblock.publication
+    var growths = 0
+    let look = Look { _, offset in
+      if growths == 12 { return }
+      if offset < UInt64(SegmentTable.unitSize) {
+        // An attempt begins: the log ends in what is read first of its segment.
+        try commit { $0 > 50000 }
+      } else if offset > store.log.position, offset < store.log.segmentEnd {
+        let before = store.log.position
+        try commit { $0 > 64 && $0 <= 100_000 }
+        if store.log.position > before { growths += 1 }
+      }
+    }
+    w.readerHook = { look.read(at: $0) }
+    try w.compareBetween(try w.openReader())
+    #expect(growths == 12)
+    #expect(store.superblock.publication == publication)
+    if let problem = look.problem { throw problem }
+  }
+
+  /// Counts the reads of a process. One thread does all of it.
+  private final class Look: @unchecked Sendable {
+    private let body: (Int, UInt64) throws -> Void
+    private(set) var reads = 0
+    private(set) var problem: (any Error)?
+
+    /// - Parameter body: called before each read, with its number and offset.
+    init(_ body: @escaping (Int, UInt64) throws -> Void) { self.body = body }
+
+    func read(at offset: UInt64) {
+      let n = reads
+      reads += 1
+      do { try body(n, offset) } catch { problem = error }
+    }
   }
 }

@@ -46,6 +46,7 @@ public final class SharedHandle: StorageDevice, StoreLocks {
     var partialBytes = 0
     var seenFailures: Int
     var hook: (@Sendable () -> Void)?
+    var readHook: (@Sendable (UInt64) -> Void)?
   }
 
   let shared: SharedDisk
@@ -79,6 +80,9 @@ public final class SharedHandle: StorageDevice, StoreLocks {
   /// Calls a closure before each call that changes anything: what other processes do meanwhile.
   public func beforeChanges(_ hook: (@Sendable () -> Void)?) { process.withLock { $0.hook = hook } }
 
+  /// Calls a closure before each read, with its offset: what other processes do meanwhile.
+  public func beforeReads(_ hook: (@Sendable (UInt64) -> Void)?) { process.withLock { $0.readHook = hook } }
+
   private static let dead = StoreError.device(operation: .close, offset: 0, code: ioErrorCode)
 
   private func dropLocks() { shared.state.withLock { $0.locks.removeAll { $0.owner == owner } } }
@@ -111,7 +115,9 @@ public final class SharedHandle: StorageDevice, StoreLocks {
 
   /// Reads, as `StorageDevice` has it.
   public func read(at offset: UInt64, into buffer: UnsafeMutableRawBufferPointer) throws(StoreError) -> Int {
+    let (isDead, hook) = process.withLock { ($0.isDead, $0.readHook) }
     if isDead { throw Self.dead }
+    hook?(offset)
     return try shared.disk.read(at: offset, into: buffer)
   }
 

@@ -23,7 +23,14 @@ extension Store {
         try reload(share, holdingTurn: holdingTurn)
         continue
       }
-      let isFollowed = try followLog(share)
+      let isFollowed: Bool
+      do throws(StoreError) { isFollowed = try followLog(share) } catch {
+        // Who does not have the turn may have been overtaken in between: what a record named is something else by now.
+        // Reading everything anew tells that from damage.
+        guard case .corrupt = error, !holdingTurn else { throw error }
+        share.mustReload = true
+        continue
+      }
       // Who does not have the turn may be outrun by those that commit: then a while ago is new enough.
       if isFollowed, holdingTurn || share.mustReload || rounds < Store.mostRounds { continue }
       if isFollowed { return noteMark(LogEndMark()) }

@@ -5,6 +5,10 @@ extension Store {
   /// How often reading is tried again when the file changes meanwhile.
   private static let mostAttempts = 100
 
+  /// How often the same damage has to be found in a row to be believed: what only seems to be damage moves on with what
+  /// others append and publish.
+  private static let attemptsThatProveDamage = 3
+
   /// Reads what the file holds without the turn, which others may be using: what is read may not fit together, and is
   /// then read again. The pin of the generation is locked when this returns.
   static func loadBesideOthers(
@@ -12,6 +16,7 @@ extension Store {
     pin: (UInt64) throws(StoreError) -> Void
   ) throws(StoreError) -> Loaded {
     var attempt = 0
+    var damage: (error: StoreError, publication: UInt64, times: Int)?
     while true {
       attempt += 1
       let before = try readSuperblock(device, readOnly: options.isReadOnly).0
@@ -21,9 +26,12 @@ extension Store {
         loaded = try load(on: device, environment: environment, options: options, use: .following)
       } catch {
         guard case .corrupt = error else { throw error }
-        // A record is seen in part while it is written; a superseded directory may be overwritten.
-        let isSame = try readSuperblock(device, readOnly: options.isReadOnly).0.publication == before.publication
-        if attempt >= mostAttempts || isSame && attempt >= 5 { throw error }
+        // A record is seen in part while it is written, or its successor when it was not there yet; a superseded directory
+        // may be overwritten.
+        let now = try readSuperblock(device, readOnly: options.isReadOnly).0.publication
+        let times = damage.map { $0.error == error && $0.publication == now ? $0.times : 0 } ?? 0
+        damage = (error, now, times + 1)
+        if attempt >= mostAttempts || times + 1 >= attemptsThatProveDamage { throw error }
         continue
       }
       if loaded.store.superblock.publication == before.publication { return loaded }
