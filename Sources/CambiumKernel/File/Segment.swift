@@ -22,6 +22,8 @@ struct Segment {
   var address: UInt64 { UInt64(start) * UInt64(SegmentTable.unitSize) }
   var length: Int { Int(units) * SegmentTable.unitSize }
   var end: UInt32 { start + units }
+  /// Bytes in it that nothing reaches.
+  var wasted: UInt64 { UInt64(length) - min(UInt64(length), UInt64(live)) }
   /// Units that something was appended to.
   var usedUnits: UInt32 { UInt32((Int(used) + SegmentTable.unitSize - 1) / SegmentTable.unitSize) }
   /// Whether whole units at its end could be used for something else.

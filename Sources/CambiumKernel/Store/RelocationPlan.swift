@@ -60,7 +60,7 @@ extension Store {
     var budget = max(live / 4, 4 << 20)
     var victims: [Segment] = []
     for (_, s) in candidates {
-      let gain = UInt64(s.length) - UInt64(s.live)
+      let gain = s.wasted
       if excess == 0 || budget < UInt64(s.live) { break }
       if gain * 8 < UInt64(s.length) { continue }
       victims.append(s)

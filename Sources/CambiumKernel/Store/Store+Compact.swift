@@ -48,10 +48,33 @@ struct CompactionState {
   private var fruitless = 0
   private var lendings = 0
 
-  /// Whether a step may take room behind the end of the file, as steps after it will give back.
-  var mayLend: Bool { lendings < Self.mostLendings && fruitless < 2 }
+  /// What a step tries, in this order, until something works. What is left over in each hole and segment that is filled
+  /// may be too much when seven eighths of the free room are to be filled.
+  enum Attempt {
+    /// Make the units free that segments have not used.
+    case cutOff
+    /// Empty whole segments into free room before the end of the file.
+    case empty(eighths: UInt64)
+    /// Empty the end of the last segment.
+    case cutLast(eighths: UInt64)
+    /// Empty segments into room behind the end of the file.
+    case lend
+  }
 
-  mutating func noteLending() { lendings += 1 }
+  var attempts: [Attempt] {
+    // When steps move things about without getting further, that is not tried again first.
+    let isStuck = fruitless > 1
+    return [.cutOff] + (isStuck ? [.lend] : [])
+      + [.empty(eighths: 7), .empty(eighths: 4), .cutLast(eighths: 7), .cutLast(eighths: 4)] + (isStuck ? [] : [.lend])
+  }
+
+  /// Whether a step may take room behind the end of the file, as steps after it will give back.
+  var mayLend: Bool { lendings < Self.mostLendings }
+
+  mutating func noteLending() {
+    lendings += 1
+    fruitless = 0
+  }
 
   /// To be called at the beginning of a step.
   mutating func begin(_ table: SegmentTable) {
@@ -100,16 +123,16 @@ extension Store {
     try releaseDeadSegments()
     compaction.begin(space.table)
     let budget = UInt64(max(budget, 1 << 16))
-    var moved = try cutOff()
-    // What is left over in each hole and segment may have been too much.
-    for eighths: UInt64 in [7, 4] where !moved {
-      moved = try empty(compactionVictims(budget, filling: eighths))
-    }
-    for eighths: UInt64 in [7, 4] where !moved { moved = try cutLast(budget, filling: eighths) }
-    if !moved, compaction.mayLend {
-      let (victims, lent) = try lendRoom(budget)
-      moved = try empty(victims, lent: lent)
-      if moved { compaction.noteLending() }
+    var moved = false
+    for attempt in compaction.attempts where !moved {
+      // An attempt that did not fit has left a checkpoint that was given up: nothing may be planned before that is done.
+      try settleCheckpoints()
+      switch attempt {
+      case .cutOff: moved = try cutOff()
+      case .empty(let eighths): moved = try empty(compactionVictims(budget, filling: eighths))
+      case .cutLast(let eighths): moved = try cutLast(budget, filling: eighths)
+      case .lend: moved = try lend(budget)
+      }
     }
     try releaseDeadSegments()
     if try moveLogDown() { moved = true }
@@ -169,7 +192,6 @@ extension Store {
       valueWriter.expected = nil
     }
     do throws(StoreError) {
-      try settleCheckpoints()
       try beginCheckpoint(plan: plan)
       try finishCheckpoint()
       return true
@@ -238,34 +260,74 @@ extension Store {
     }
   }
 
-  /// Segments to be emptied into room behind the end of the file, and how many units of it, when there is none within:
-  /// what they leave takes in, in the next steps, what is behind the end now.
-  private func lendRoom(_ budget: UInt64) throws(StoreError) -> (victims: [Segment], units: UInt32) {
+  /// Empties segments into room behind the end of the file, when too little of it can be gained within: what they leave
+  /// takes in, in the next steps, what is behind the end now. Answers false, with nothing changed, if that is not worth
+  /// while, or has been done too often.
+  private func lend(_ budget: UInt64) throws(StoreError) -> Bool {
     let unit = UInt64(SegmentTable.unitSize)
-    let free = space.table.freeUnits
-    var dead = free * unit
+    var dead = space.table.freeUnits * unit
     for s in space.table.segments where s.kind != .log {
-      dead += UInt64(s.length) - min(UInt64(s.length), UInt64(s.live))
+      dead += s.wasted
     }
-    guard dead * 100 > UInt64(space.table.usedUnits) * unit * 5 else { return ([], 0) }
-    var victims: [Segment] = []
-    var live: UInt64 = 0
-    var freed: UInt64 = 0
-    for s in sparseSegments() where victims.isEmpty || live + UInt64(s.live) <= min(budget, 4 << 20) {
-      victims.append(s)
-      live += UInt64(s.live)
-      freed += UInt64(s.units)
-    }
-    if victims.isEmpty { return ([], 0) }
+    guard compaction.mayLend, dead * 100 > UInt64(space.table.usedUnits) * unit * 5 else { return false }
+    let victims = lendingVictims(min(budget, 4 << 20))
+    if victims.isEmpty { return false }
+    let live = victims.reduce(UInt64(0)) { $0 + UInt64($1.live) }
+    let freed = victims.reduce(UInt64(0)) { $0 + UInt64($1.units) }
     let needed = (live + copyingOverhead) * 9 / 8 / unit + 2
-    guard needed < freed + UInt64(space.table.usedUnits) / 8 + 8 else { return ([], 0) }
+    guard needed < freed + UInt64(space.table.usedUnits) / 8 + 8 else { return false }
     do throws(StoreError) {
       try space.reserve(needed)
     } catch {
       guard case .deviceFull = error else { throw error }
-      return ([], 0)
+      return false
     }
-    return (victims, UInt32(clamping: needed))
+    guard try empty(victims, lent: UInt32(clamping: needed)) else { return false }
+    compaction.noteLending()
+    return true
+  }
+
+  /// Segments to be emptied into room behind the end of the file, with up to `limit` live bytes: the sparsest, or
+  /// neighbours that become one run of free room with the holes between them, whichever makes more free.
+  private func lendingVictims(_ limit: UInt64) -> [Segment] {
+    var sparse: [Segment] = []
+    var live: UInt64 = 0
+    var gained: UInt64 = 0
+    for s in sparseSegments() where sparse.isEmpty || live + UInt64(s.live) <= limit {
+      sparse.append(s)
+      live += UInt64(s.live)
+      gained += s.wasted
+    }
+    let movable = space.table.segments.filter { $0.kind != .log && $0.dead == 0 }
+    // The end of the room that something else takes before each segment.
+    var ends: [UInt32] = []
+    var end = SegmentTable.firstUnit
+    for s in space.table.segments {
+      if s.kind != .log, s.dead == 0 { ends.append(end) }
+      end = s.end
+    }
+    var best = 0..<0
+    var first = 0
+    var dead: UInt64 = 0
+    live = 0
+    func waste(_ i: Int) -> UInt64 {
+      let s = movable[i]
+      return UInt64(s.start - ends[i]) * UInt64(SegmentTable.unitSize) + s.wasted
+    }
+    for next in movable.indices {
+      live += UInt64(movable[next].live)
+      dead += waste(next)
+      while live > limit, first < next {
+        live -= UInt64(movable[first].live)
+        dead -= waste(first)
+        first += 1
+      }
+      if live <= limit, dead > gained {
+        gained = dead
+        best = first..<(next + 1)
+      }
+    }
+    return best.isEmpty ? sparse : Array(movable[best])
   }
 
   /// About what a step writes beside the pages and values that it moves: the directory, and pages above the moved ones.

@@ -173,4 +173,51 @@ import Testing
     #expect(try shared.store.check().problems.isEmpty)
     try shared.store.close()
   }
+
+  /// One thread compacts all the time, one writes and deletes small and large values, and what two hold stays as it was.
+  @Test func compactionBesideReadersAndAWriter() throws {
+    let shared = try Self.makeStore(.normal)
+    let rounds = CrashTests.isOptimized ? 300 : 40
+    let compacter: @Sendable () -> Void = {
+      do {
+        while !shared.isDone.load(ordering: .relaxed) { _ = try shared.store.compactStep(bytes: 1 << 17) }
+      } catch { shared.fail("compaction: \(error)") }
+    }
+    let reader: @Sendable (Int) -> Void = { number in
+      do {
+        while !shared.isDone.load(ordering: .relaxed) {
+          let snapshot = try shared.store.snapshot()
+          let hash = try StoreContent.hash(of: snapshot)
+          for _ in 0..<(2 + number) where try StoreContent.hash(of: snapshot) != hash {
+            return shared.fail("a view has changed")
+          }
+          shared.reads.wrappingAdd(1, ordering: .relaxed)
+        }
+      } catch { shared.fail("reader: \(error)") }
+    }
+    let writer: @Sendable () -> Void = {
+      defer { shared.isDone.store(true, ordering: .relaxed) }
+      var random = SplitMix64(seed: 5)
+      do {
+        for round in 0..<rounds {
+          let t = try shared.store.beginWrite()
+          for _ in 0..<60 {
+            let key = UInt64(random.below(Int(Self.rows))) * 2
+            if round % 3 == 1 {
+              try t.delete(shared.tree, key)
+            } else {
+              try t.put(shared.tree, key, random.bytes(random.oneIn(10) ? 9000 : 200))
+            }
+          }
+          try t.commit()
+        }
+      } catch { shared.fail("writer: \(error)") }
+    }
+    Self.threads((0..<2).map { n in { reader(n) } } + [writer, compacter])
+    #expect(shared.problems.withLock { $0 }.isEmpty, "\(shared.problems.withLock { $0 })")
+    #expect(shared.reads.load(ordering: .relaxed) > 0)
+    try shared.store.compact()
+    #expect(try shared.store.check().problems.isEmpty)
+    try shared.store.close()
+  }
 }
