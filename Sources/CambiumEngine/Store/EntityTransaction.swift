@@ -326,7 +326,12 @@ public final class EntityTransaction: EntityView {
 
   /// Whether two rows agree in every part of a key; asked where keys were cut.
   private func hasEqualValues(_ maker: KeyMaker, _ a: Row, _ b: Row) throws(EngineError) -> Bool {
-    for path in maker.paths where try a.value(keyPath: path) != b.value(keyPath: path) { return false }
+    for path in maker.paths {
+      let field = try store.field(path, of: maker.owner)
+      let mine = try a.withReader { (row) throws(EngineError) in try row.value(field) }
+      let theirs = try b.withReader { (row) throws(EngineError) in try row.value(field) }
+      if !mine.isEqual(to: theirs) { return false }
+    }
     return true
   }
 }
