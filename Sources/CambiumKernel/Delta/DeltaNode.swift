@@ -8,7 +8,7 @@
 ///
 /// `older` is the change of the same key before this one. Nodes are written before a list leads to them, and do not change
 /// afterwards (but for the sequence of a node that no reader can see yet, when its transaction rolls back).
-struct DeltaNode {
+struct DeltaNode: DeltaAddress {
   static let headerSize = 40
   /// The sequence of a node that was rolled back: no view reaches so far.
   static let void = UInt64.max
@@ -17,13 +17,6 @@ struct DeltaNode {
 
   @inline(__always)
   init(p: UnsafeMutableRawPointer) { self.p = p }
-
-  /// The node at an address that a list holds; nil for none.
-  @inline(__always)
-  init?(word: UInt) {
-    guard let p = UnsafeMutableRawPointer(bitPattern: word) else { return nil }
-    self.p = p
-  }
 
   @inline(__always) var sequence: UInt64 { UnsafeRawPointer(p).load(as: UInt64.self) }
   @inline(__always) var head: UInt64 { UnsafeRawPointer(p).load(fromByteOffset: 8, as: UInt64.self) }
@@ -79,4 +72,18 @@ enum DeltaOp: UInt8 {
   case delete = 2
   /// A put whose value is the stub of a large value.
   case putStub = 3
+}
+
+/// Something in the memory of a list that is known by its address.
+protocol DeltaAddress {
+  init(p: UnsafeMutableRawPointer)
+}
+
+extension DeltaAddress {
+  /// What lies at an address that a list holds; nil for none.
+  @inline(__always)
+  init?(word: UInt) {
+    guard let p = UnsafeMutableRawPointer(bitPattern: word) else { return nil }
+    self.init(p: p)
+  }
 }

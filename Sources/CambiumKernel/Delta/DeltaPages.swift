@@ -43,6 +43,23 @@ struct DeltaOrder {
     return DeltaOrder(word: (low | UInt(count) << shift | high) + 1)
   }
 
+  /// The number of entries that lie before a key, by halving: those whose slots `isBefore` answers true for come first.
+  @inline(__always)
+  func partition(_ isBefore: (_ slot: Int) -> Bool) -> Int {
+    var low = 0
+    var length = count
+    while length > 0 {
+      let half = length &>> 1
+      if isBefore(slot(low &+ half)) {
+        low = low &+ half &+ 1
+        length = length &- half &- 1
+      } else {
+        length = half
+      }
+    }
+    return low
+  }
+
   /// `count` entries in the order of their slots.
   static func straight(_ count: Int) -> DeltaOrder {
     var order = DeltaOrder(word: 0)
@@ -51,19 +68,13 @@ struct DeltaOrder {
   }
 }
 
-struct DeltaLeaf {
+struct DeltaLeaf: DeltaAddress {
   static let size = 32 + DeltaOrder.room * 16
 
   let p: UnsafeMutableRawPointer
 
   @inline(__always)
   init(p: UnsafeMutableRawPointer) { self.p = p }
-
-  @inline(__always)
-  init?(word: UInt) {
-    guard let p = UnsafeMutableRawPointer(bitPattern: word) else { return nil }
-    self.p = p
-  }
 
   static func initialize(_ p: UnsafeMutableRawPointer) -> DeltaLeaf {
     let leaf = DeltaLeaf(p: p)
@@ -101,27 +112,15 @@ struct DeltaLeaf {
   /// The rank of the first entry not less than `key`, and whether it has that very key.
   @inline(__always)
   func lowerBound(_ key: TreeKey, _ order: DeltaOrder) -> (rank: Int, isEqual: Bool) {
-    var low = 0
-    var length = order.count
     var isEqual = false
-    while length > 0 {
-      let half = length &>> 1
-      let slot = order.slot(low &+ half)
+    let rank = order.partition { slot in
       let h = head(slot)
-      var isLess = h < key.head
-      if h == key.head, let node = node(slot) {
-        let sign = TreeKey.compareBehindHead(node.key, key)
-        isLess = sign < 0
-        if sign == 0 { isEqual = true }
-      }
-      if isLess {
-        low = low &+ half &+ 1
-        length = length &- half &- 1
-      } else {
-        length = half
-      }
+      guard h == key.head, let node = node(slot) else { return h < key.head }
+      let sign = TreeKey.compareBehindHead(node.key, key)
+      if sign == 0 { isEqual = true }
+      return sign < 0
     }
-    return (low, isEqual)
+    return (rank, isEqual)
   }
 }
 
@@ -179,24 +178,11 @@ struct DeltaInner {
   /// The rank of the child that holds `key`: the number of separators that are not greater (less, if `strictly`).
   @inline(__always)
   func rank(_ key: TreeKey, _ order: DeltaOrder, strictly: Bool = false) -> Int {
-    var low = 0
-    var length = order.count
-    while length > 0 {
-      let half = length &>> 1
-      let slot = order.slot(low &+ half)
+    order.partition { slot in
       let h = head(slot)
-      var goesRight = h < key.head
-      if h == key.head, let node = separator(slot) {
-        let sign = TreeKey.compareBehindHead(node.key, key)
-        goesRight = strictly ? sign < 0 : sign <= 0
-      }
-      if goesRight {
-        low = low &+ half &+ 1
-        length = length &- half &- 1
-      } else {
-        length = half
-      }
+      guard h == key.head, let node = separator(slot) else { return h < key.head }
+      let sign = TreeKey.compareBehindHead(node.key, key)
+      return strictly ? sign < 0 : sign <= 0
     }
-    return low
   }
 }

@@ -14,7 +14,9 @@ struct EntryRun: ~Copyable {
 
   let kind: TreeKind
   let isLeaf: Bool
-  private(set) var entries: [Entry] = []
+  private var entries: [Entry] = []
+  /// The first entry that was not forgotten.
+  private var begin = 0
   private var storage: UnsafeMutableRawPointer
   private var capacity: Int
   private var used = 0
@@ -30,8 +32,23 @@ struct EntryRun: ~Copyable {
 
   deinit { storage.deallocate() }
 
-  var count: Int { entries.count }
-  var isEmpty: Bool { entries.isEmpty }
+  @inline(__always) var count: Int { entries.count &- begin }
+  @inline(__always) var isEmpty: Bool { entries.count == begin }
+
+  /// An entry; numbers begin at the first one that was not forgotten.
+  @inline(__always)
+  subscript(_ i: Int) -> Entry { entries[begin &+ i] }
+
+  /// How many entries of the tree lie below an entry.
+  @inline(__always)
+  func below(_ i: Int) -> UInt64 { entries[begin &+ i].below }
+
+  /// What an entry adds to ``payload``.
+  @inline(__always)
+  func size(_ i: Int) -> Int {
+    let e = entries[begin &+ i]
+    return e.keyCount &+ e.valueCount &+ 2 &+ (isLeaf ? 0 : PageRef.size)
+  }
 
   private mutating func reserve(_ bytes: Int) {
     if used + bytes <= capacity { return }
@@ -68,29 +85,33 @@ struct EntryRun: ~Copyable {
 
   @inline(__always)
   func key(_ i: Int) -> TreeKey {
-    let e = entries[i]
+    let e = entries[begin &+ i]
     return TreeKey(head: e.head, bytes: UnsafeRawPointer(storage) + e.offset, count: e.keyCount)
   }
 
   @inline(__always)
   func value(_ i: Int) -> UnsafeRawBufferPointer {
-    let e = entries[i]
+    let e = entries[begin &+ i]
     return UnsafeRawBufferPointer(start: UnsafeRawPointer(storage) + e.offset + e.keyCount, count: e.valueCount)
   }
 
   /// Forgets the first `n` entries.
   mutating func removeFirst(_ n: Int) {
-    if n == entries.count {
+    for i in 0..<n { payload -= size(i) }
+    begin += n
+    if begin == entries.count {
       entries.removeAll(keepingCapacity: true)
+      begin = 0
       used = 0
-      payload = 0
       return
     }
-    for i in 0..<n { payload -= entries[i].keyCount + entries[i].valueCount + 2 + (isLeaf ? 0 : PageRef.size) }
-    let shift = entries[n].offset
+    // The rest moves to the front only when it is the smaller part.
+    let shift = entries[begin].offset
+    guard shift > used / 2 else { return }
     storage.copyMemory(from: storage + shift, byteCount: used - shift)
     used -= shift
-    entries.removeFirst(n)
+    entries.removeFirst(begin)
+    begin = 0
     for i in entries.indices { entries[i].offset -= shift }
   }
 }
@@ -119,7 +140,7 @@ struct PageSizer {
 
   /// Adds entry `i` of `run`, where `first` is the index of the first entry of the page.
   mutating func add(_ run: borrowing EntryRun, _ i: Int, first: Int) {
-    let e = run.entries[i]
+    let e = run[i]
     if e.below > belowLargest { belowLargest = e.below }
     if i == first {
       firstHead = e.head

@@ -36,7 +36,7 @@ enum PageEncoder {
   private static func integerLeaf(
     _ run: borrowing EntryRun, _ range: Range<Int>, _ l: PageLayout, _ out: UnsafeMutableRawPointer
   ) {
-    let base = run.entries[range.lowerBound].head
+    let base = run[range.lowerBound].head
     out.put(base, 32)
     let ends = IntegerLeaf.keysOffset + range.count * l.width
     let bitmap = ends + range.count * 2
@@ -45,12 +45,12 @@ enum PageEncoder {
     var end = 0
     var n = 0
     for i in range {
-      storeWidth(out + IntegerLeaf.keysOffset, l.width, n, run.entries[i].head &- base)
+      storeWidth(out + IntegerLeaf.keysOffset, l.width, n, run[i].head &- base)
       let value = run.value(i)
       out.put(value, values + end)
       end += value.count
       out.put(UInt16(truncatingIfNeeded: end), ends + n * 2)
-      if run.entries[i].isStub { setBit(out + bitmap, n) }
+      if run[i].isStub { setBit(out + bitmap, n) }
       n += 1
     }
   }
@@ -64,13 +64,13 @@ enum PageEncoder {
   ) -> Int {
     var n = 0
     for i in range {
-      run.entries[i].ref.write(to: out, offset + n * PageRef.size)
+      run[i].ref.write(to: out, offset + n * PageRef.size)
       n += 1
     }
     let counts = offset + range.count * PageRef.size
     n = 0
     for i in range {
-      storeWidth(out + counts, l.countWidth, n, run.entries[i].below)
+      storeWidth(out + counts, l.countWidth, n, run[i].below)
       n += 1
     }
     return counts + range.count * l.countWidth
@@ -80,11 +80,11 @@ enum PageEncoder {
     _ run: borrowing EntryRun, _ range: Range<Int>, _ l: PageLayout, _ out: UnsafeMutableRawPointer
   ) {
     let first = range.lowerBound
-    out.put(run.entries[first].head, 32)
-    let base = range.count > 1 ? run.entries[first + 1].head : 0
+    out.put(run[first].head, 32)
+    let base = range.count > 1 ? run[first + 1].head : 0
     out.put(base, 40)
     for n in 0..<(range.count - 1) {
-      storeWidth(out + IntegerInner.keysOffset, l.width, n, run.entries[first + 1 + n].head &- base)
+      storeWidth(out + IntegerInner.keysOffset, l.width, n, run[first + 1 + n].head &- base)
     }
     _ = references(run, range, l, at: IntegerInner.keysOffset + (range.count - 1) * l.width, out)
   }
@@ -138,7 +138,7 @@ enum PageEncoder {
       out.put(value, values + end)
       end += value.count
       out.put(UInt16(truncatingIfNeeded: end), valueEnds + n * 2)
-      if run.entries[i].isStub { setBit(out + bitmap, n) }
+      if run[i].isStub { setBit(out + bitmap, n) }
       n += 1
     }
   }

@@ -30,16 +30,9 @@ extension WriteTransaction {
         }
         continue
       }
-      var lists = [(list: list, after: UInt64(0), upTo: last)]
-      let source: TreeState
-      if let t = spilled[tree] {
-        source = t
-      } else {
-        source = generation.trees[tree] ?? TreeState(kind: access.kind)
-        if let l = access.active { lists.append((l, access.after, access.upTo)) }
-        if let l = access.frozen { lists.append((l, access.after, access.upTo)) }
-      }
-      let merge = TreeMerge(context: context, tree: tree, source: source, changes: ChangeStream(lists))
+      let (source, committed) = mergeSource(tree, access.kind)
+      let merge = TreeMerge(
+        context: context, tree: tree, source: source, changes: ChangeStream([(list, 0, last)] + committed))
       var budget = Int.max
       _ = try merge.step(budget: &budget)
       spilled[tree] = merge.result
@@ -59,6 +52,18 @@ extension WriteTransaction {
     forgetKnown()
     own = fresh
     journal = kept
+  }
+
+  /// The pages of a tree as the transaction has them, and what has to be merged into them beside its own changes: the
+  /// deltas, unless its pages hold them already.
+  func mergeSource(_ tree: TreeID, _ kind: TreeKind) -> (source: TreeState, lists: [ChangeStream.Window]) {
+    if let t = spilled[tree] { return (t, []) }
+    var lists: [ChangeStream.Window] = []
+    if let access = committed(tree) {
+      if let l = access.active { lists.append((l, access.after, access.upTo)) }
+      if let l = access.frozen { lists.append((l, access.after, access.upTo)) }
+    }
+    return (generation.trees[tree] ?? TreeState(kind: kind), lists)
   }
 
   private func freeValues(of list: DeltaList, _ context: MergeContext) {

@@ -1,11 +1,19 @@
-/// The net changes of one tree from several deltas, in key order: of each key, what the newest delta says.
+/// The net changes of one tree from several deltas, and from a batch, in key order: of each key, what the newest says.
 struct ChangeStream {
-  private var cursors: [DeltaCursor]
-  private var best = -1
+  /// A list, and the sequences that count.
+  typealias Window = (list: DeltaList, after: UInt64, upTo: UInt64)
 
-  /// - Parameter lists: the newest first, each with the window of sequences that counts.
-  init(_ lists: [(list: DeltaList, after: UInt64, upTo: UInt64)]) {
+  private var cursors: [DeltaCursor]
+  private var batch: BatchCursor?
+  private var winner = -1
+  private(set) var node: DeltaNode?
+
+  /// - Parameters:
+  ///   - lists: the newest first.
+  ///   - batch: sorted, and newer than all of them.
+  init(_ lists: [Window], batch: ChangeBatch? = nil) {
     cursors = lists.map { DeltaCursor($0.list, after: $0.after, upTo: $0.upTo) }
+    self.batch = batch.map { BatchCursor($0) }
   }
 
   mutating func begin() {
@@ -13,30 +21,57 @@ struct ChangeStream {
     choose()
   }
 
-  var node: DeltaNode? { best >= 0 ? cursors[best].node : nil }
   var key: TreeKey? { node?.key }
 
   private mutating func choose() {
-    best = -1
-    var key = TreeKey(0)
+    node = batch?.node
+    winner = -1
     for i in cursors.indices {
-      guard let node = cursors[i].node else { continue }
-      if best < 0 || TreeKey.compare(node.key, key) < 0 {
-        best = i
-        key = node.key
-      }
+      guard let other = cursors[i].node else { continue }
+      if let node, TreeKey.compare(other.key, node.key) >= 0 { continue }
+      node = other
+      winner = i
     }
   }
 
   /// To the next key; tells `superseded` of the older changes that are passed over.
   mutating func next(_ superseded: (DeltaNode) -> Void) {
     guard let current = node else { return }
-    let winner = best
     for i in cursors.indices {
-      guard let other = cursors[i].node, TreeKey.compare(other.key, current.key) == 0 else { continue }
-      if i != winner { superseded(other) }
+      if i != winner {
+        guard let other = cursors[i].node, TreeKey.compare(other.key, current.key) == 0 else { continue }
+        superseded(other)
+      }
       cursors[i].next(superseded)
     }
+    // Last, since the present node lies in its memory.
+    if winner < 0 { batch?.next() }
     choose()
+  }
+}
+
+/// A position in a sorted batch, as nodes like those of lists.
+private struct BatchCursor {
+  private final class Memory {
+    let p = UnsafeMutableRawPointer.allocate(byteCount: ChangeBatch.longestNode, alignment: 16)
+    deinit { p.deallocate() }
+  }
+
+  private let batch: ChangeBatch
+  private let memory = Memory()
+  private var place = 0
+  /// Good until the next one is asked for.
+  private(set) var node: DeltaNode?
+
+  init(_ batch: ChangeBatch) {
+    self.batch = batch
+    load()
+  }
+
+  private mutating func load() { node = place < batch.count ? batch.writeNode(place, to: memory.p) : nil }
+
+  mutating func next() {
+    place += 1
+    load()
   }
 }

@@ -19,13 +19,15 @@ final class TreeMerge {
   private let context: MergeContext
   private let tree: TreeID
   private let kind: TreeKind
-  private var state: TreeState
+  @exclusivity(unchecked) private var state: TreeState
   private let source: TreeState
-  private var changes: ChangeStream
+  @exclusivity(unchecked) private var changes: ChangeStream
   private let relocation: Relocation?
 
-  private var runs: [LevelRun] = []
-  private var frames: [Frame] = []
+  // Exclusive access is not checked at run time where every entry goes through: one caller at a time takes a pass further,
+  // and nothing that it calls comes back to it.
+  @exclusivity(unchecked) private var runs: [LevelRun] = []
+  @exclusivity(unchecked) private var frames: [Frame] = []
   /// Copies of the inner pages on the path, by level; and the upper bound and lower bound of each.
   private var pages: [UnsafeMutableRawPointer] = []
   private var highs: [OwnedKey] = []
@@ -35,14 +37,14 @@ final class TreeMerge {
   private let out: UnsafeMutableRawPointer
   private var started = false
   private(set) var isFinished = false
-  private var childLow = OwnedKey()
-  private var childHigh = OwnedKey()
-  private var lastLeafKey = OwnedKey()
-  private var hasLastLeafKey = false
-  private var runLow = OwnedKey()
+  @exclusivity(unchecked) private var childLow = OwnedKey()
+  @exclusivity(unchecked) private var childHigh = OwnedKey()
+  @exclusivity(unchecked) private var lastLeafKey = OwnedKey()
+  @exclusivity(unchecked) private var hasLastLeafKey = false
+  @exclusivity(unchecked) private var runLow = OwnedKey()
   /// The leaf read last still takes changes, up to its upper bound.
-  private var taking = false
-  private var takingHigh: OwnedKey?
+  @exclusivity(unchecked) private var taking = false
+  @exclusivity(unchecked) private var takingHigh: OwnedKey?
 
   /// - Parameters:
   ///   - source: the tree as it is.
@@ -75,7 +77,7 @@ final class TreeMerge {
 
   /// A page under construction at one level.
   private final class LevelRun {
-    var run: EntryRun
+    @exclusivity(unchecked) var run: EntryRun
     var emitted = 0
     init(kind: TreeKind, isLeaf: Bool, pageSize: Int) { run = EntryRun(kind: kind, isLeaf: isLeaf, pageSize: pageSize) }
   }
@@ -329,12 +331,16 @@ final class TreeMerge {
     }
   }
 
+  /// Entries at the beginning of a level that make a page, and what is known of it.
+  private struct Filling {
+    var count = 0
+    var layout = PageLayout()
+    var below: UInt64 = 0
+  }
+
   /// Writes full pages while a level holds more than two pages' worth.
   private func trim(_ level: Int) throws(StoreError) {
-    while runs[level].run.payload > context.pageSize * 2 + 512 {
-      let n = fill(level, from: 0)
-      try emit(level, n)
-    }
+    while runs[level].run.payload > context.pageSize * 2 + 512 { try emit(level, fill(level)) }
   }
 
   /// Writes all entries of a level: full pages, and the last two of about the same size, unless the tree ends here, when
@@ -342,30 +348,31 @@ final class TreeMerge {
   private func writeRun(_ level: Int, atEnd: Bool) throws(StoreError) {
     while !runs[level].run.isEmpty {
       let total = runs[level].run.count
-      let full = fill(level, from: 0)
-      if full == total {
-        try emit(level, total)
-      } else if !atEnd, fill(level, from: full) + full == total {
-        try emit(level, half(level, full))
+      let full = fill(level)
+      if full.count < total, !atEnd, fill(level, from: full.count).count + full.count == total {
+        try emit(level, fill(level, atMost: half(level, full.count)))
       } else {
         try emit(level, full)
       }
     }
   }
 
-  /// How many entries from `first` on fit a page.
-  private func fill(_ level: Int, from first: Int) -> Int {
+  /// How many entries from `first` on fit a page, but no more than `most`.
+  private func fill(_ level: Int, from first: Int = 0, atMost most: Int = .max) -> Filling {
     let r = runs[level]
     var sizer = PageSizer(kind: kind, isLeaf: level == 0)
-    var n = 0
+    var filling = Filling()
     var i = first
-    while i < r.run.count {
+    while i < r.run.count, filling.count < most {
       sizer.add(r.run, i, first: first)
-      if n > 0, roundUp(sizer.layout.size, to: 16) > context.pageSize { break }
-      n += 1
+      let layout = sizer.layout
+      if filling.count > 0, roundUp(layout.size, to: 16) > context.pageSize { break }
+      filling.count += 1
+      filling.layout = layout
+      filling.below &+= r.run.below(i)
       i += 1
     }
-    return n
+    return filling
   }
 
   /// The number of entries that make up about half the bytes, at most `full`.
@@ -374,23 +381,16 @@ final class TreeMerge {
     var sum = 0
     let middle = r.run.payload / 2
     for i in 0..<full {
-      let e = r.run.entries[i]
-      sum += e.keyCount + e.valueCount + 2 + (level == 0 ? 0 : PageRef.size)
+      sum += r.run.size(i)
       if sum >= middle { return max(1, i + 1) }
     }
     return full
   }
 
-  /// Writes the first `n` entries of a level as a page and passes its reference on.
-  private func emit(_ level: Int, _ n: Int) throws(StoreError) {
+  /// Writes the first entries of a level as a page and passes its reference on.
+  private func emit(_ level: Int, _ filling: Filling) throws(StoreError) {
     let r = runs[level]
-    var sizer = PageSizer(kind: kind, isLeaf: level == 0)
-    var below: UInt64 = 0
-    for i in 0..<n {
-      sizer.add(r.run, i, first: 0)
-      below &+= r.run.entries[i].below
-    }
-    let layout = sizer.layout
+    let (n, layout, below) = (filling.count, filling.layout, filling.below)
     guard roundUp(layout.size, to: 16) <= context.pageSize else { throw .misuse("an entry does not fit a page") }
     let stored = PageEncoder.encode(
       r.run, 0..<n, layout: layout, level: UInt8(level), tree: tree, generation: context.generation, to: out)
@@ -439,7 +439,7 @@ final class TreeMerge {
           break
         }
         if parent.run.count == 1 {
-          state.root = parent.run.entries[0].ref
+          state.root = parent.run[0].ref
           // A single untouched child keeps its own level.
           state.level = UInt8(level)
           break

@@ -1,0 +1,49 @@
+// Many changes of one tree at once.
+
+extension WriteTransaction {
+  /// Makes the changes of a batch, in the order of their keys; puts have no value. The batch is sorted afterwards, and
+  /// otherwise stays.
+  ///
+  /// Those of a batch that would outgrow memory are merged into the tree's pages at once, in one pass, without being kept
+  /// in memory before: an empty tree is built from its leaves upwards. O(n log n) in the number of changes, and in the
+  /// size of the tree for such a batch.
+  ///
+  /// - Throws: ``StoreError/wrongTreeKind(_:)`` if the keys of the tree are integers, and as ``put(_:_:_:)-swift.method``.
+  public func apply(_ batch: ChangeBatch, to tree: TreeID) throws(StoreError) {
+    let access = try access(tree, .bytes)
+    if batch.isEmpty { return }
+    batch.sort()
+    let needed = batch.count * (DeltaNode.headerSize + 32)
+    if own.bytes + needed > core.options.deltaBytes { return try merge(batch, access) }
+    try batch.forEach { (change, key) throws(StoreError) in
+      if change.isPut {
+        try put(tree, key, UnsafeRawBufferPointer(start: nil, count: 0))
+      } else {
+        try delete(tree, key)
+      }
+    }
+  }
+
+  /// Takes the changes of a batch into pages.
+  private func merge(_ batch: ChangeBatch, _ access: TreeAccess) throws(StoreError) {
+    let tree = access.id
+    for i in 0..<batch.count where batch[i].count > core.maxKeyLength {
+      throw .keyTooLong(length: batch[i].count, limit: core.maxKeyLength)
+    }
+    // Its pages are to stand in for the transaction's changes of the tree as well.
+    if own.list(tree) != nil { try spill() }
+    try prepareToMerge()
+    guard let context else { return }
+    let (source, lists) = mergeSource(tree, access.kind)
+    let merge = TreeMerge(context: context, tree: tree, source: source, changes: ChangeStream(lists, batch: batch))
+    var budget = Int.max
+    _ = try merge.step(budget: &budget)
+    // The cache may drop these pages at once: from here on they are read from the device.
+    try context.flush()
+    forgetKnown()
+    spilled[tree] = merge.result
+    // What a put found is known only now.
+    let before = committed(tree).map { committedCount($0) } ?? 0
+    figures[tree, default: Figures(kind: access.kind)].count = Int64(clamping: merge.result.count) - before
+  }
+}

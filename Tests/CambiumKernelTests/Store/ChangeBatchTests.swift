@@ -1,0 +1,144 @@
+import CambiumTesting
+import Testing
+
+@testable import CambiumKernel
+
+/// Batches of changes against a sorted array, by way of memory and straight into pages, among other changes of the same
+/// tree, savepoints, commits, rollbacks and reopenings.
+@Suite struct ChangeBatchTests {
+  private static func key(_ n: Int, _ random: inout SplitMix64) -> [UInt8] {
+    // Some agree in their first eight bytes and more, some are prefixes of others.
+    switch n % 4 {
+    case 0: Array("a long beginning that many keys share/\(n)".utf8)
+    case 1: [UInt8(n >> 8 & 0xFF), UInt8(n & 0xFF)]
+    case 2: [UInt8](repeating: 7, count: n % 40)
+    default: Array("\(n)".utf8)
+    }
+  }
+
+  private func options(_ deltaBytes: Int) -> StoreOptions {
+    var options = StoreOptions()
+    options.deltaBytes = deltaBytes
+    options.logBytes = 64 << 10
+    options.cacheBytes = 128 << 10
+    return options
+  }
+
+  @Test func sortsAndKeepsTheLastOfEachKey() throws {
+    var random = SplitMix64(seed: 1)
+    for size in [0, 1, 2, 100, 255, 256, 3000] {
+      let batch = ChangeBatch()
+      var model = ModelTree()
+      for n in 0..<size {
+        let key = Self.key(random.below(2000), &random)
+        let isPut = random.oneIn(2)
+        #expect(batch.add(key, isPut: isPut, mark: UInt16(n % 1000), flag: n % 3 == 0) == key.count + 16)
+        model.put(key, [isPut ? 1 : 0, UInt8(n % 1000 & 0xFF), n % 3 == 0 ? 1 : 0])
+      }
+      batch.sort()
+      var found: [(key: [UInt8], value: [UInt8])] = []
+      batch.forEach { change, key in
+        found.append((Array(key), [change.isPut ? 1 : 0, UInt8(change.mark & 0xFF), change.flag ? 1 : 0]))
+      }
+      #expect(found.map(\.key) == model.entries.map(\.key))
+      #expect(found.map(\.value) == model.entries.map(\.value))
+    }
+    #expect(ChangeBatch().add([UInt8](repeating: 0, count: 0x4000), isPut: true) == nil)
+  }
+
+  @Test(arguments: [1 << 14, 1 << 20])
+  func agreesWithAModel(_ deltaBytes: Int) throws {
+    var merges = 0
+    for seed in 0..<UInt64(CrashTests.isOptimized ? 60 : 6) {
+      var random = SplitMix64(seed: CrashTests.seed &+ seed)
+      let device = MemoryDevice()
+      var store = try Store.create(
+        on: device, environment: TestEnvironment(seed: seed), options: options(deltaBytes))
+      var t = try store.beginWrite()
+      let tree = try t.createTree(.bytes)
+      let other = try t.createTree(.integer)
+      try t.commit()
+      var committed = ModelTree()
+      for _ in 0..<12 {
+        t = try store.beginWrite()
+        var model = committed
+        var saved: (point: Savepoint, model: ModelTree)?
+        for _ in 0..<(1 + random.below(6)) {
+          switch random.below(8) {
+          case 0..<4:
+            let batch = ChangeBatch()
+            let size = random.oneIn(3) ? random.below(1500) : random.below(60)
+            for _ in 0..<size {
+              let key = Self.key(random.below(3000), &random)
+              let isPut = !random.oneIn(3)
+              _ = batch.add(key, isPut: isPut)
+              if isPut { model.put(key, []) } else { _ = model.delete(key) }
+            }
+            let before = t.spilled[tree]?.root
+            try t.apply(batch, to: tree)
+            if t.spilled[tree]?.root != before { merges += 1 }
+          case 4:
+            let key = Self.key(random.below(3000), &random)
+            try t.put(tree, key, [])
+            model.put(key, [])
+          case 5:
+            let key = Self.key(random.below(3000), &random)
+            #expect(try t.delete(tree, key) == model.delete(key))
+          case 6: saved = (t.savepoint(), model)
+          default:
+            if let saved {
+              try t.rollBack(to: saved.point)
+              model = saved.model
+            }
+          }
+          try t.put(other, random.next(), random.bytes(50))
+          #expect(try t.count(tree) == UInt64(model.entries.count))
+          if random.oneIn(3) { try compare(t, tree, model) }
+        }
+        if random.oneIn(4) {
+          t.rollBack()
+        } else {
+          try t.commit()
+          committed = model
+        }
+        if random.oneIn(4) {
+          try store.close()
+          store = try Store.open(
+            on: device, environment: TestEnvironment(seed: seed &+ 99), options: options(deltaBytes))
+        }
+        try compare(store.snapshot(), tree, committed)
+      }
+      let problems = try store.check().problems
+      #expect(problems.isEmpty, "seed \(CrashTests.seed &+ seed): \(problems)")
+      try store.close()
+    }
+    #expect(deltaBytes > 1 << 14 || merges > 0)
+  }
+
+  @Test func refusesWhatItCannotHold() throws {
+    let store = try Store.create(
+      on: MemoryDevice(), environment: TestEnvironment(seed: 1), options: options(1 << 14))
+    let t = try store.beginWrite()
+    let integer = try t.createTree(.integer)
+    let names = try t.createTree(.bytes)
+    let batch = ChangeBatch()
+    for n in 0..<600 { _ = batch.add([UInt8(n & 0xFF), UInt8(n >> 8)], isPut: true) }
+    #expect(throws: StoreError.wrongTreeKind(integer)) { try t.apply(batch, to: integer) }
+    _ = batch.add([UInt8](repeating: 1, count: 5000), isPut: true)
+    #expect(throws: StoreError.keyTooLong(length: 5000, limit: store.maxKeyLength)) { try t.apply(batch, to: names) }
+    t.rollBack()
+    try store.close()
+  }
+
+  private func compare(_ view: TreeView, _ tree: TreeID, _ model: ModelTree) throws {
+    var keys: [[UInt8]] = []
+    let cursor = try view.cursor(tree)
+    var more = try cursor.seekFirst()
+    while more {
+      keys.append(Array(cursor.key))
+      more = try cursor.next()
+    }
+    #expect(keys == model.entries.map(\.key))
+    #expect(try view.count(tree) == UInt64(keys.count))
+  }
+}
