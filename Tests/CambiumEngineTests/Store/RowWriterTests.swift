@@ -173,7 +173,7 @@ import Testing
   /// Random changes in several transactions with hardly any memory, so that gathered changes of indexes are made at any
   /// time; some fail and are rolled back.
   @Test func indexesFollowRandomChanges() throws {
-    let seed: UInt64 = 77_001
+    let seed = testSeed(77_001)
     var random = SplitMix64(seed: seed)
     print("random changes: seed \(seed)")
     var options = StoreOptions()
