@@ -67,7 +67,7 @@ final class FileSpace {
       if there >= wanted { return }
     }
     let extra = min(UInt64(table.fileUnits) / 16, 64)
-    for target in [wanted + extra, wanted, least] {
+    for target in [min(wanted + extra, UInt64(UInt32.max)), wanted, least] {
       do throws(StoreError) {
         try device.resize(to: target * UInt64(SegmentTable.unitSize))
         table.fileUnits = UInt32(target)

@@ -142,7 +142,8 @@ struct SegmentHeader {
     guard Verification.logSegmentMagic.holds(p.u32(0) == Self.magic),
       Verification.logSegmentChecksum.holds(p.u64(8) == Self.sum(p, storeSeed, start)),
       Verification.logSegmentStart.holds(p.u32(48) == start), let kind = Segment.Kind(rawValue: p.u8(52)),
-      Verification.logSegmentUnits.holds(p.u32(4) > 0 && p.u32(4) <= UInt32(SegmentTable.maxUnits))
+      Verification.logSegmentUnits.holds(p.u32(4) > 0 && p.u32(4) <= UInt32(SegmentTable.maxUnits)),
+      !start.addingReportingOverflow(p.u32(4)).overflow
     else { return nil }
     units = p.u32(4)
     salt = p.u64(16)

@@ -44,7 +44,7 @@ extension Store {
     return describe(entry)
   }
 
-  /// The retained commits, the oldest first. Waits for the turn to write.
+  /// The retained commits, the oldest first. Waits for the turn to write, unless the store is open for reading only.
   public func retainedCommits() throws(StoreError) -> [RetainedCommit] {
     try beginLooking()
     defer { endLooking() }
@@ -82,7 +82,9 @@ extension Store {
     }
     snapshotCounter &+= 1
     pins[entry.publication, default: 0] += 1
-    return Snapshot(core: self, generation: generation, upTo: entry.sequence, hint: snapshotCounter)
+    return Snapshot(
+      core: self, generation: generation, upTo: entry.sequence, hint: snapshotCounter,
+      suspensions: suspensions.load(ordering: .relaxed))
   }
 
   /// Bytes of segments that the newest state does not need, but the retained commit does.

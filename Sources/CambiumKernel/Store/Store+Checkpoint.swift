@@ -9,6 +9,11 @@ extension Store {
     try takeTurn()
     defer { endTurn() }
     try requireSession()
+    try publishEverything()
+  }
+
+  /// Finishes what is under way, and publishes what is committed and not published yet. With the turn, in a session.
+  func publishEverything() throws(StoreError) {
     try settleCheckpoints()
     if hasUnpublishedCommits {
       try beginCheckpoint()
@@ -35,6 +40,7 @@ extension Store {
       default: break
       }
     }
+    if hasOtherWriters { try finishCheckpoint() }
     try finishPublishing()
     return checkpointUnderWay != nil
   }

@@ -83,11 +83,9 @@ extension Store {
   private func checkpointBeside(_ t: WriteTransaction) throws(StoreError) {
     for number in t.pinned { unpin(number) }
     t.pinned = []
-    try settleCheckpoints()
-    if hasUnpublishedCommits {
-      try beginCheckpoint()
-      try finishCheckpoint()
-    }
+    try publishEverything()
+    // The accounts of before are not to be gone back to; nothing of the transaction is in them.
+    t.savedValueTable = nil
     lock.lock()
     t.generation = current
     pins[current.number, default: 0] += 1

@@ -115,11 +115,7 @@ extension Store {
     try takeTurn()
     defer { endTurn() }
     try requireSession()
-    try settleCheckpoints()
-    if hasUnpublishedCommits {
-      try beginCheckpoint()
-      try finishCheckpoint()
-    }
+    try publishEverything()
     try releaseDeadSegments()
     compaction.begin(space.table)
     let budget = UInt64(max(budget, 1 << 16))

@@ -1,8 +1,8 @@
 extension Store {
   /// Makes a new, empty store on `device`, whose content is overwritten, and opens it. It is durable when this returns.
   ///
-  /// - Throws: ``StoreError/misuse(_:)`` for a page size that is not a power of two from 4,096 to 65,536; what the device
-  ///   throws.
+  /// - Throws: ``StoreError/misuse(_:)`` for a page size that is not a power of two from 4,096 to 65,536, and for a device
+  ///   that other processes may have open; what the device throws.
   public static func create(
     on device: any StorageDevice, environment: any StoreEnvironment, options: StoreOptions = StoreOptions()
   ) throws(StoreError) -> Store {
@@ -10,6 +10,9 @@ extension Store {
       throw .misuse("the page size must be a power of two from 4,096 to 65,536")
     }
     if options.isReadOnly { throw .readOnly }
+    if device.locks != nil {
+      throw .misuse("a store is not made on a shared device: make it on a device of this process alone, then open it")
+    }
     var superblock = Superblock()
     superblock.uuid = (environment.randomBits(), environment.randomBits())
     superblock.pageSize = UInt32(options.pageSize)
@@ -112,17 +115,13 @@ extension Store {
       lock.wakeAll()
       lock.unlock()
       deviceGivenUp = true
-      if !keepingDevice { device.close() } else if let share { share.locks.giveUp(StoreLockPlace.all) }
+      if !keepingDevice { device.close() } else if let share, !isForked { share.locks.giveUp(StoreLockPlace.all) }
     }
     if options.isReadOnly { return }
     if poisoned { throw .poisoned }
     if share != nil, try !enterToClose() { return }
     if !sessionBegun { return }
-    try settleCheckpoints()
-    if hasUnpublishedCommits {
-      try beginCheckpoint()
-      try finishCheckpoint()
-    }
+    try publishEverything()
     try trimFile(toEnd: true)
     try markClean()
   }

@@ -441,6 +441,8 @@ extension Store {
       try proveSuperblock()
       space.session = log.session
       log.nextSegment = try prepareLogSegment()
+      // Another process that opens the store has to find this one, and not prepare the same room as well.
+      if share != nil { try requireSession() }
     } else if !log.segments.contains(log.nextSegment) {
       log.segments.append(log.nextSegment)
     }

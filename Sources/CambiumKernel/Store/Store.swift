@@ -137,7 +137,8 @@ public final class Store: @unchecked Sendable {
     if isClosed { throw .closed }
     snapshotCounter &+= 1
     pins[current.number, default: 0] += 1
-    return Snapshot(core: self, generation: current, upTo: visibleSequence, hint: snapshotCounter)
+    return Snapshot(
+      core: self, generation: current, upTo: visibleSequence, hint: snapshotCounter, suspensions: 0)
   }
 
   func unpin(_ number: UInt64) {
@@ -160,7 +161,8 @@ public final class Store: @unchecked Sendable {
 
   /// Waits for the turn to write and begins a transaction.
   ///
-  /// - Throws: ``StoreError/readOnly``, ``StoreError/closed``, ``StoreError/poisoned``.
+  /// - Throws: ``StoreError/readOnly``, ``StoreError/closed``, ``StoreError/poisoned``. If the file is shared, also
+  ///   ``StoreError/suspended``, ``StoreError/forked``, and what reading what other processes did throws.
   public func beginWrite() throws(StoreError) -> WriteTransaction {
     try takeTurn()
     lock.lock()

@@ -58,6 +58,7 @@ extension WriteTransaction {
     context?.rollBack(freedCount: savepoint.freedValues)
     spilled = savepoint.spilled
     figures = savepoint.figures
-    valueBytes = savepoint.valueBytes
+    // The room stays used, and so the segments stay named.
+    for start in valueBytes.keys { valueBytes[start] = savepoint.valueBytes[start] ?? 0 }
   }
 }

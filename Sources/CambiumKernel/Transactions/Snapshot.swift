@@ -8,8 +8,9 @@ public final class Snapshot: TreeView, @unchecked Sendable {
   /// How often the store had been suspended.
   private let suspensions: Int
 
-  override init(core: Store, generation: Generation, upTo: UInt64, hint: Int) {
-    suspensions = core.suspensions.load(ordering: .relaxed)
+  /// - Parameter suspensions: how often the store had been suspended when `generation` was pinned.
+  init(core: Store, generation: Generation, upTo: UInt64, hint: Int, suspensions: Int) {
+    self.suspensions = suspensions
     super.init(core: core, generation: generation, upTo: upTo, hint: hint)
   }
 

@@ -99,7 +99,8 @@ public class TreeView {
 
   /// Lends the value of `key` to `body` in place, or answers nil if there is none. O(log n), without copying.
   ///
-  /// `body` must not keep the bytes, and should be short: memory is not used again while it runs.
+  /// `body` must not keep the bytes, nor write through the transaction if this is one, and should be short: memory is not
+  /// used again while it runs.
   @inlinable
   public final func withValue<R>(
     _ tree: TreeID, _ key: UInt64, _ body: (UnsafeRawBufferPointer) throws(StoreError) -> R
@@ -230,7 +231,13 @@ public class TreeView {
       guard let extent else {
         throw .corrupt(place: .extent(value: stub.id), offset: 0, detail: "malformed entry of an extent")
       }
-      try Extents.read(extent, key: key, device: core.device, storeSeed: core.storeSeed, into: &out)
+      do throws(StoreError) {
+        try Extents.read(extent, key: key, device: core.device, storeSeed: core.storeSeed, into: &out)
+      } catch {
+        // Others may have used the room of what a view from before a suspension sees.
+        if case .corrupt = error, core.cache.mayBeOvertaken.load(ordering: .relaxed) { throw .snapshotExpired }
+        throw error
+      }
       number += 1
       more = try cursor.next()
     }

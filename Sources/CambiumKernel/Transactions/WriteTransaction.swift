@@ -31,7 +31,8 @@ public final class WriteTransaction: TreeView {
   /// says whether any of the others has one.
   private let known: UnsafeMutablePointer<KnownTree>
   private static let knownCount = 8
-  /// Segments of large values that this transaction wrote to directly, and how many bytes.
+  /// Segments of large values that this transaction wrote to directly, and how many bytes of it are reached: none, where
+  /// they were rolled back.
   var valueBytes: [UInt32: UInt32] = [:]
   var savedValueTable: SegmentTable?
   var nextTree: UInt32
@@ -331,9 +332,23 @@ public final class WriteTransaction: TreeView {
     let access = try access(.extents, .integer)
     let space = core.space
     var entries: [(UInt64, [UInt8])] = []
-    try Extents.write(value, id: id, to: core.valueWriter, space: space) { entries.append(($0, $1)) }
-    // The transaction may read it back.
-    try core.valueWriter.flush()
+    do throws(StoreError) {
+      try Extents.write(value, id: id, to: core.valueWriter, space: space) { entries.append(($0, $1)) }
+      // The transaction may read it back.
+      try core.valueWriter.flush()
+    } catch {
+      // Nothing will reach what was written of it. The record names its segments all the same, since other processes must
+      // take the room for used, as this one does.
+      if core.valueWriter.current != 0 { valueBytes[core.valueWriter.current, default: 0] += 0 }
+      for (_, entry) in entries {
+        guard let extent = entry.withUnsafeBytes({ Extent($0) }), let i = space.table.index(of: extent.address) else {
+          continue
+        }
+        valueBytes[space.table[i].start, default: 0] += 0
+        space.release(extent.address, extent.storedLength)
+      }
+      throw error
+    }
     for (key, entry) in entries {
       if let extent = entry.withUnsafeBytes({ Extent($0) }), let i = space.table.index(of: extent.address) {
         valueBytes[space.table[i].start, default: 0] += UInt32(extent.storedLength)

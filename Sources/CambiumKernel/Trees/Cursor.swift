@@ -6,6 +6,8 @@
 public final class Cursor {
   private let view: TreeView
   private let ownTable: DeltaTable?
+  /// Keeps the changes that the cursor reads: a transaction that spills goes on with another generation.
+  private let generation: Generation
   private let kind: TreeKind
   private let tree: TreeID
   /// What moves lies behind pointers: the properties of a class are guarded against overlapping access each time.
@@ -28,6 +30,7 @@ public final class Cursor {
   init(view: TreeView, ownTable: DeltaTable?, access: TreeAccess) {
     self.view = view
     self.ownTable = ownTable
+    generation = view.generation
     kind = access.kind
     tree = access.id
     state = .allocate(capacity: 1)
@@ -106,7 +109,7 @@ public final class Cursor {
   @usableFromInline
   func readLarge(_ lent: LentValue) throws(StoreError) -> [UInt8] { try view.readLarge(lent) }
 
-  /// Lends the value of the entry; nil when there is none.
+  /// Lends the value of the entry; nil when there is none. `body` must not write through the cursor's transaction.
   ///
   /// - Throws: What reading a large value throws, and what `body` throws.
   @inlinable
@@ -133,6 +136,7 @@ public final class Cursor {
   public func seekFirst() throws(StoreError) -> Bool {
     try view.requireOpen()
     state.pointee.forward = true
+    state.pointee.current = Self.nothing
     try state.pointee.base.seekFirst()
     for i in deltas.indices { deltas[i].seekFirst() }
     return try settle(sign: 1)
@@ -143,6 +147,7 @@ public final class Cursor {
   public func seekLast() throws(StoreError) -> Bool {
     try view.requireOpen()
     state.pointee.forward = false
+    state.pointee.current = Self.nothing
     try state.pointee.base.seekLast()
     for i in deltas.indices { deltas[i].seekBefore(nil) }
     return try settle(sign: -1)
@@ -252,7 +257,13 @@ public final class Cursor {
     if current == Self.pages
       || (state.pointee.base.isValid && TreeKey.compare(state.pointee.base.key, key) == 0)
     {
-      if forward { try state.pointee.base.next() } else { try state.pointee.base.previous() }
+      do throws(StoreError) {
+        if forward { try state.pointee.base.next() } else { try state.pointee.base.previous() }
+      } catch {
+        // Going on from a delta would leave out what the pages still have.
+        state.pointee.current = Self.nothing
+        throw error
+      }
     }
     if current >= 0 {
       if forward { deltas[current].next() } else { deltas[current].previous() }

@@ -8,6 +8,7 @@ public final class TestEnvironment: StoreEnvironment {
   private struct State {
     var chance: DiskChance
     var milliseconds: Int64
+    var process: UInt64 = 1
   }
 
   private let state: Mutex<State>
@@ -25,6 +26,12 @@ public final class TestEnvironment: StoreEnvironment {
 
   /// The time that the clock was set to.
   public func nowMilliseconds() -> Int64 { state.withLock { $0.milliseconds } }
+
+  /// The process that was set; 1 at first.
+  public func processIdentifier() -> UInt64 { state.withLock { $0.process } }
+
+  /// Makes it look as if another process went on from here: a forked child.
+  public func setProcess(_ process: UInt64) { state.withLock { $0.process = process } }
 
   /// Sets the clock.
   public func setClock(milliseconds: Int64) { state.withLock { $0.milliseconds = milliseconds } }

@@ -11,6 +11,9 @@ extension Store {
     let mark = share.mark
     lock.unlock()
     if !share.mustReload, mark.isCertain || !holdingTurn, try isUnchanged(since: mark) { return }
+    // What this process has merged, but not published, may lie in room that others have written to since, even if nothing
+    // came of that.
+    if holdingTurn, checkpointUnderWay != nil || current.frozen != nil { share.mustReload = true }
     var rounds = 0
     while true {
       rounds += 1
@@ -21,6 +24,8 @@ extension Store {
       let isSame = newest.publication == superblock.publication && newest.session == superblock.session
       if share.mustReload || !isSame {
         try reload(share, holdingTurn: holdingTurn)
+        // As above: what was read was the newest a while ago, and is pinned.
+        if !holdingTurn, rounds >= Store.mostRounds { return noteMark(LogEndMark()) }
         continue
       }
       let isFollowed: Bool
@@ -41,8 +46,9 @@ extension Store {
       if holdingTurn {
         space.table.fileUnits = max(
           space.table.usedUnits, UInt32(clamping: try device.size() / UInt64(SegmentTable.unitSize)))
-        // A turn that a killed process had may have left anything there.
-        if seen == 0 { try renewMark() }
+        // A turn that a killed process had may have left anything there. And others have to learn that there is a writer
+        // which may use any free room: one of them may have merged something that it has not published.
+        if seen == 0 || mark.address == 0 { try renewMark() }
       }
       return
     }

@@ -17,6 +17,7 @@ extension Store {
       }
       let generation = current
       let upTo = visibleSequence
+      let suspensions = suspensions.load(ordering: .relaxed)
       let isBehind = isBehindOthers(share)
       let hasTurn = share.hasTurn
       let mark = share.mark
@@ -33,7 +34,8 @@ extension Store {
         var isNewest = hasTurn
         if !isBehind, !isNewest { isNewest = try isUnchanged(since: mark) }
         if !isBehind, isNewest {
-          return Snapshot(core: self, generation: generation, upTo: upTo, hint: hint)
+          return Snapshot(
+            core: self, generation: generation, upTo: upTo, hint: hint, suspensions: suspensions)
         }
         try catchUpForReading(share)
         lock.lock()
@@ -46,10 +48,14 @@ extension Store {
         throw error
       }
       lock.lock()
-      if current.number == generation.number {
-        // It was pinned before it was seen to be the newest.
-        let snapshot = Snapshot(core: self, generation: current, upTo: visibleSequence, hint: hint)
+      // It was pinned before it was seen to be the newest: here, or where everything was read anew.
+      let isSame = current.number == generation.number
+      if isSame || share.lockedPins.contains(current.number) {
+        if !isSame { pins[current.number, default: 0] += 1 }
+        let snapshot = Snapshot(
+          core: self, generation: current, upTo: visibleSequence, hint: hint, suspensions: suspensions)
         lock.unlock()
+        if !isSame { unpin(generation.number) }
         return snapshot
       }
       lock.unlock()
@@ -90,7 +96,7 @@ extension Store {
   func unpinShared(_ number: UInt64) {
     guard let share, share.lockedPins.contains(number) else { return }
     // A forked child shares its parent's locks: what it drops is still in use there.
-    if share.process != environment.processIdentifier() { return }
+    if isForked { return }
     share.lockedPins.remove(number)
     if number < share.expiredBelow, !pins.keys.contains(where: { $0 < share.expiredBelow }) {
       cache.mayBeOvertaken.store(false, ordering: .sequentiallyConsistent)

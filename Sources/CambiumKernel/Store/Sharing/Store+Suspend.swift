@@ -43,10 +43,10 @@ extension Store {
     share.handovers = 0
     share.mark.isCertain = false
     share.lockedPins = []
-    turnTaken = false
-    lock.wakeAll()
     lock.unlock()
     share.locks.giveUp(StoreLockPlace.all)
+    // Only now: whoever resumes the store takes locks.
+    releaseThreadTurn()
   }
 
   /// Takes a suspended store up again. Snapshots from before whose room others may have used again throw
@@ -92,14 +92,14 @@ extension Store {
       cache.mayBeOvertaken.store(pinned.contains { $0 < share.expiredBelow }, ordering: .sequentiallyConsistent)
     } catch {
       share.locks.giveUp(StoreLockPlace.all)
-      endResuming()
+      releaseThreadTurn()
       throw error
     }
     lock.unlock()
-    endResuming()
+    releaseThreadTurn()
   }
 
-  private func endResuming() {
+  private func releaseThreadTurn() {
     lock.lock()
     turnTaken = false
     lock.wakeAll()

@@ -37,7 +37,8 @@ extension Store {
 
   /// Gives the turn up to the other processes, unless only threads of this one wait for it.
   func leaveSharedTurn() {
-    guard let share else { return }
+    // A forked child shares its parent's locks, and must not give them up.
+    guard let share, !isForked else { return }
     let othersWait = share.locks.hasOthers(in: StoreLockPlace.queue)
     lock.lock()
     guard share.hasTurn else {
@@ -79,7 +80,13 @@ extension Store {
 
   /// Refuses a process that was forked from the one that opened the store: both would share one file and its locks.
   func requireSameProcess() throws(StoreError) {
-    if let share, share.process != environment.processIdentifier() { throw .forked }
+    if isForked { throw .forked }
+  }
+
+  /// Whether this is a child, by fork, of the process that opened the store.
+  var isForked: Bool {
+    guard let share else { return false }
+    return share.process != environment.processIdentifier()
   }
 
   /// Makes what belongs to the turn stand still, in a store that may be open for reading only: for looking at it.
