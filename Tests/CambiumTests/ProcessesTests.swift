@@ -5,7 +5,8 @@ import Testing
 
 /// Containers of two processes on one file.
 @Suite struct ProcessesTests {
-  private func container(_ path: String) throws -> PersistentContainer {
+  /// The container of a file, with the worker's model.
+  private func container(_ path: String, isShared: Bool = true) throws -> PersistentContainer {
     let model = try ManagedObjectModel {
       Entity("Note") {
         Attribute("text", .string)
@@ -14,7 +15,9 @@ import Testing
       }
     }
     let container = PersistentContainer(name: "Notes", managedObjectModel: model)
-    container.persistentStoreDescriptions = [PersistentStoreDescription(url: URL(fileURLWithPath: path))]
+    let description = PersistentStoreDescription(url: URL(fileURLWithPath: path))
+    description.isSharedBetweenProcesses = isShared
+    container.persistentStoreDescriptions = [description]
     try container.loadPersistentStores()
     return container
   }
@@ -71,20 +74,22 @@ import Testing
   @Test func aFileThatIsNotSharedIsRefused() throws {
     let path = FileManager.default.temporaryDirectory.appendingPathComponent("cambium-\(UUID().uuidString)").path
     defer { try? FileManager.default.removeItem(atPath: path) }
-    let model = try ManagedObjectModel { Entity("Note") { Attribute("text", .string) } }
-    let container = PersistentContainer(name: "Notes", managedObjectModel: model)
-    let description = PersistentStoreDescription(url: URL(fileURLWithPath: path))
-    description.isSharedBetweenProcesses = false
-    container.persistentStoreDescriptions = [description]
-    try container.loadPersistentStores()
+    let container = try container(path, isShared: false)
     let process = Process()
     process.executableURL =
       URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent().appendingPathComponent("StoreWorker")
     process.arguments = ["objects", path, "1"]
-    process.standardError = Pipe()
+    let errors = Pipe()
+    process.standardError = errors
     try process.run()
+    let text = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
     process.waitUntilExit()
     #expect(process.terminationStatus == 1)
-    withExtendedLifetime(container) {}
+    #expect(text.contains("the store is in use by another process"), "\(text)")
+    // Refused for that reason alone: once the file is let go, the worker has it.
+    for store in container.persistentStoreCoordinator.persistentStores {
+      try container.persistentStoreCoordinator.remove(store)
+    }
+    try runWorker(path, 1)
   }
 }

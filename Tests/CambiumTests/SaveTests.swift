@@ -104,6 +104,44 @@ import Testing
     #expect(cambiumError { try mine.save() }?.conflicts.first?.newVersionNumber == 0)
   }
 
+  /// Refreshed changes are based on the row as it was when they were: what is saved after that is a conflict.
+  @Test(arguments: [false, true]) func savesBetweenARefreshAndASaveAreConflicts(all: Bool) throws {
+    let container = try memoryContainer()
+    let mine = container.viewContext
+    let object = try mine.make("Pilot", ["name": "Ada"])
+    try mine.save()
+    let id = object.objectID
+    let theirs = container.newBackgroundContext()
+    func change(_ name: String) throws {
+      try theirs.performAndWait {
+        theirs.refreshAllObjects()
+        try theirs.existingObject(with: id).set(name, forKey: "name")
+        try theirs.save()
+      }
+    }
+    func refresh() { if all { mine.refreshAllObjects() } else { mine.refresh(object, mergeChanges: true) } }
+    try object.set("Mine", forKey: "name")
+    try change("Theirs")
+    refresh()
+    try change("Theirs again")
+    #expect(cambiumError { try mine.save() }?.code == .managedObjectMerge)
+    #expect(object.value(forKey: "name") as? String == "Mine")
+    refresh()
+    try mine.save()
+    #expect(object.value(forKey: "name") as? String == "Mine")
+
+    // An object that is gone is not made anew, and the changes are not lost in silence.
+    try object.set("Late", forKey: "name")
+    try theirs.performAndWait {
+      theirs.refreshAllObjects()
+      theirs.delete(try theirs.existingObject(with: id))
+      try theirs.save()
+    }
+    refresh()
+    #expect(mine.recordedErrors.last?.code == .managedObjectReferentialIntegrity)
+    #expect(cambiumError { try mine.save() }?.code == .managedObjectMerge)
+  }
+
   @Test func uniqueness() throws {
     let context = try memoryContainer().viewContext
     let first = try context.make("Airport", ["faaIdentifier": "SFO"])

@@ -189,14 +189,14 @@ extension ManagedObjectContext {
   }
 
   /// Brings an object up to date with the store. With `mergeChanges` unsaved changes are kept, and are based on the new
-  /// row from then on; without, they are dropped and the object is a fault. Does nothing for an object that is not saved.
+  /// row from then on, which is read at once (if that fails, the error is noted and they stay based on the old one);
+  /// without, they are dropped and the object is a fault. Does nothing for an object that is not saved.
   public func refresh(_ object: ManagedObject, mergeChanges: Bool) {
     lock.run {
       guard object.managedObjectContext === self, object.state != .inserted, !object.isDeleted else { return }
       advance()
       if mergeChanges {
-        object.row = nil
-        object.state = .stale
+        rebase(object)
       } else {
         object.turnIntoFault()
         updated[object.objectID] = nil
@@ -209,13 +209,23 @@ extension ManagedObjectContext {
     lock.run {
       advance()
       for object in allRegistered where object.state != .inserted && !object.isDeleted {
-        if object.isUpdated {
-          object.row = nil
-          object.state = .stale
-        } else {
-          object.turnIntoFault()
-        }
+        if object.isUpdated { rebase(object) } else { object.turnIntoFault() }
       }
+    }
+  }
+
+  /// Gives up the row that the context has of an object, but not the unsaved changes. Where there are some, the row that
+  /// they are based on from now on is read at once: what others save after this is a conflict.
+  private func rebase(_ object: ManagedObject) {
+    let (row, state) = (object.row, object.state)
+    object.row = nil
+    object.state = .stale
+    guard object.isUpdated else { return }
+    do { try object.load() } catch {
+      // Based on the row as it was, the changes meet a conflict when they are saved, if others have changed it.
+      object.row = row
+      object.state = state
+      record(error, losesChange: false)
     }
   }
 }

@@ -19,7 +19,8 @@ enum OpenStores {
     -> EntityStore
   {
     let options = description.storeOptions
-    let sharing: FileDevice.Sharing = description.isSharedBetweenProcesses ? .shared : .exclusive
+    let sharing: FileDevice.Sharing =
+      description.isSharedBetweenProcesses && FileDevice.canShare ? .shared : .exclusive
     do { return try existing(path, options, sharing) } catch let error as StoreError {
       guard error.meansNoSuchFile || error == .busy else { throw error }
       if error.meansNoSuchFile, options.isReadOnly { throw error }

@@ -83,7 +83,7 @@ public final class PersistentStore: Sendable {
   }
 
   /// Takes a suspended store up again. What a context read before may have been overtaken by other processes: then
-  /// reading more of it fails until it is refreshed, saved or fetches anew.
+  /// reading more of it fails until it is refreshed or fetches anew.
   ///
   /// - Throws: ``CambiumError`` if another process has taken the file for itself meanwhile.
   public func resume() throws {

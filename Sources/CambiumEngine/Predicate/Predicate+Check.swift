@@ -278,7 +278,7 @@ extension AttributeType {
 
   /// A number in the form of this numeric type, if that is the same number, or the one that was meant by a fraction
   /// written in binary or decimal; else as it is.
-  fileprivate func sameNumber(_ value: Value) -> Value {
+  func sameNumber(_ value: Value) -> Value {
     guard let converted = coerce(value) else { return value }
     if converted.compare(to: value) == .equal { return converted }
     switch (value, converted) {

@@ -127,11 +127,18 @@ public final class IndexLookup {
     var isSure = true
     var part = 0
     for value in values {
-      if !FetchPlan.append(value, maker, part, to: &encoder) { return nil }
+      guard let value = converted(value, part), FetchPlan.append(value, maker, part, to: &encoder) else { return nil }
       if !value.isNull, !FetchPlan.tells(value, maker, part) { isSure = false }
       part += 1
     }
     return isSure && !encoder.isInexact
+  }
+
+  /// A value in the form of the part's type, as a predicate's constant gets it; nil if no row can have it.
+  @inline(__always)
+  private func converted(_ value: Value, _ part: Int) -> Value? {
+    guard let type = maker.types[part], !value.isNull, !FetchPlan.tells(value, maker, part) else { return value }
+    return value.isNumeric && type.isNumeric ? type.sameNumber(value) : type.coerce(value)
   }
 
   /// Tells `body` the rows of the entries whose keys begin with what was encoded.
@@ -160,8 +167,11 @@ public final class IndexLookup {
   private func holds<V: RandomAccessCollection>(
     _ values: V, _ row: borrowing RowReader
   ) throws(EngineError) -> Bool where V.Element == Value, V.Index == Int {
-    for (path, value) in zip(maker.paths, values) {
-      let field = try view.store.field(path, of: row.entity)
+    var part = 0
+    for given in values {
+      guard let value = converted(given, part) else { return false }
+      let field = try view.store.field(maker.paths[part], of: row.entity)
+      part += 1
       let found = try row.value(field)
       if found.isNull || value.isNull {
         if found.isNull != value.isNull { return false }

@@ -8,6 +8,8 @@ final class RowSieve {
   private let predicate: Predicate?
   private let includesSubentities: Bool
   private let reader: PathReader
+  /// By layout: entities that share rows may alternate from row to row.
+  private var filters: [UInt16: RowFilter] = [:]
   /// What there is to know about the layout of a row, as plain memory.
   private struct Known {
     var entry: LayoutTable.Entry
@@ -31,6 +33,7 @@ final class RowSieve {
     self.reader = reader
     let filter = predicate.map { RowFilter($0, plan.layout, reader) }
     self.filter = filter
+    filters[plan.layout.id] = filter
     known = Known(
       entry: try view.store.borrowedLayout(plan.layout.id), layoutID: plan.layout.id, isMember: true,
       program: filter?.program)
@@ -66,7 +69,12 @@ final class RowSieve {
   private func change(to id: UInt16) throws(EngineError) {
     let layout = try view.store.layout(id)
     let isMember = view.isMember(layout.entityID, plan, includesSubentities)
-    filter = isMember ? predicate.map { RowFilter($0, layout, reader) } : nil
+    filter = isMember ? filters[id] : nil
+    if isMember, filter == nil, let predicate {
+      let made = RowFilter(predicate, layout, reader)
+      filters[id] = made
+      filter = made
+    }
     known = Known(
       entry: try view.store.borrowedLayout(id), layoutID: id, isMember: isMember, program: filter?.program)
   }

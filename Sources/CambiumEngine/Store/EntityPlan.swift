@@ -113,6 +113,7 @@ final class KeyMaker: Sendable {
         partial = try Predicate(format: text, arguments: []).check(against: schema, entity: owner.id)
       } catch { throw .predicate(error) }
     }
+    if let partial { try Self.requireOwnRow(partial, index, schema, owner) }
     try self.init(
       name: index.name, elements: index.elements, partial: partial, isUnique: false, tree, layout, schema, owner: owner)
   }
@@ -123,6 +124,39 @@ final class KeyMaker: Sendable {
     try self.init(
       name: "", elements: constraint.paths.map { IndexElement($0) }, partial: nil, isUnique: true, tree, layout, schema,
       owner: owner)
+  }
+
+  /// Refuses a condition that reads other rows: when they change, nothing brings the index in step.
+  private static func requireOwnRow(
+    _ predicate: Predicate, _ index: IndexSchema, _ schema: Schema, _ owner: EntitySchema
+  ) throws(EngineError) {
+    // How deep it is was checked with the predicate.
+    switch predicate {
+    case .true, .false: return
+    case .not(let inner): try requireOwnRow(inner, index, schema, owner)
+    case .and(let parts), .or(let parts):
+      for part in parts { try requireOwnRow(part, index, schema, owner) }
+    case .comparison(let comparison):
+      try requireOwnRow(comparison.left, index, schema, owner)
+      try requireOwnRow(comparison.right, index, schema, owner)
+    }
+  }
+
+  private static func requireOwnRow(
+    _ expression: Expression, _ index: IndexSchema, _ schema: Schema, _ owner: EntitySchema
+  ) throws(EngineError) {
+    switch expression {
+    case .keyPath(let text):
+      let path = try resolving { () throws(SchemaError) in try schema.resolve(keyPath: text, from: owner.id) }
+      if path.traversesRelationship || path.isToMany {
+        throw .unsupported(
+          "the condition of index '\(index.name)' of \(owner.name) reads '\(text)', which changes without the indexed "
+            + "object: use its own attributes and to-one relationships alone, or leave the condition out")
+      }
+    case .list(let elements):
+      for element in elements { try requireOwnRow(element, index, schema, owner) }
+    default: return
+    }
   }
 
   /// Appends the parts of the key of a record. Answers whether any part is null.

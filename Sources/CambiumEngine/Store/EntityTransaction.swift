@@ -21,12 +21,17 @@ public final class EntityTransaction: EntityView {
   /// What may hurt a uniqueness constraint: looked at together at the end, so that objects may swap values.
   private var suspects: [IndexBatch.Suspect] = []
   /// How many changes there were.
-  @exclusivity(unchecked) private var changes: UInt64 = 0
+  @exclusivity(unchecked) private(set) var changes: UInt64 = 0
 
   private final class RowCounter {
     @exclusivity(unchecked) var last: UInt64
     @exclusivity(unchecked) var given: Int64 = 0
-    init(_ last: UInt64) { self.last = last }
+    /// Rows after this one, up to the last one given out, are known not to be there.
+    @exclusivity(unchecked) var highestWritten: UInt64
+    init(_ last: UInt64) {
+      self.last = last
+      highestWritten = last
+    }
   }
 
   init(store: EntityStore, transaction: WriteTransaction) {
@@ -52,6 +57,29 @@ public final class EntityTransaction: EntityView {
   }
 
   func reserveReference(_ plan: EntityPlan) throws(EngineError) -> ObjectReference {
+    ObjectReference(entity: plan.entity.id, row: try reserveRow(plan).last)
+  }
+
+  /// Reserves a reference for a row that is written at once.
+  func referenceToWrite(_ plan: EntityPlan) throws(EngineError) -> ObjectReference {
+    let counter = try reserveRow(plan)
+    counter.highestWritten = counter.last
+    return ObjectReference(entity: plan.entity.id, row: counter.last)
+  }
+
+  /// Makes sure that there is no row of a reference yet: what its index entries are would be lost.
+  func requireNew(_ plan: EntityPlan, _ reference: ObjectReference) throws(EngineError) {
+    if let counter = counters[plan.rows], reference.row > counter.highestWritten, reference.row <= counter.last {
+      counter.highestWritten = reference.row
+      return
+    }
+    let isThere = try storing { () throws(StoreError) in
+      try trees.withValue(plan.rows, reference.row) { (_) throws(StoreError) in true } ?? false
+    }
+    if isThere { throw .misuse("\(reference.description) is there already: change it, or reserve another reference") }
+  }
+
+  private func reserveRow(_ plan: EntityPlan) throws(EngineError) -> RowCounter {
     let counter: RowCounter
     if let known = counters[plan.rows] {
       counter = known
@@ -63,7 +91,7 @@ public final class EntityTransaction: EntityView {
     guard counter.last &+ 1 < 1 << PackedReference.rowBits else { throw .misuse("no object identifiers are left") }
     counter.last &+= 1
     counter.given &+= 1
-    return ObjectReference(entity: plan.entity.id, row: counter.last)
+    return counter
   }
 
   func makeWriter(_ plan: EntityPlan) -> RowWriter { RowWriter(self, plan, keeper(plan)) }
@@ -85,13 +113,15 @@ public final class EntityTransaction: EntityView {
   // MARK: Objects
 
   /// Adds an object under a reserved reference. Properties without a value are null.
+  ///
+  /// - Throws: ``EngineError/misuse(_:)`` if there is an object of the reference.
   public func insert(_ reference: ObjectReference, _ values: RowValues) throws(EngineError) {
     let plan = try store.plan(reference.entity)
     let writer = writer(plan)
     writer.begin(reference)
     try set(values, writer)
     try writer.save()
-    try setLinks(values, plan, reference)
+    try writeLinks(values, plan, reference)
   }
 
   /// Changes some properties of an object. The row's version grows by one.
@@ -102,7 +132,7 @@ public final class EntityTransaction: EntityView {
     let writer = writer(plan)
     try writer.begin(changing: reference)
     try set(values, writer)
-    try setLinks(values, plan, try writer.save())
+    try writeLinks(values, plan, try writer.save())
   }
 
   /// Removes an object, its index entries, and the links that begin at it.
@@ -127,7 +157,11 @@ public final class EntityTransaction: EntityView {
 
   func putRow(_ plan: EntityPlan, _ row: UInt64, _ bytes: UnsafeRawBufferPointer) throws(StoreError) {
     changes &+= 1
-    try transaction.put(plan.rows, row, bytes)
+    do throws(StoreError) { try transaction.put(plan.rows, row, bytes) } catch {
+      // The row may be noted all the same, when making room for more failed; its index entries are not.
+      if case .valueTooLong = error {} else { breakOff(.store(error)) }
+      throw error
+    }
   }
 
   func removeRow(_ plan: EntityPlan, _ row: UInt64) throws(EngineError) {
@@ -260,11 +294,17 @@ public final class EntityTransaction: EntityView {
     }
   }
 
-  private func setLinks(_ values: RowValues, _ plan: EntityPlan, _ reference: ObjectReference) throws(EngineError) {
-    for (name, references) in values.toMany {
-      for (r, tree) in plan.linkTrees where r.name == name {
-        try setLinks(tree, reference.row, references.map { $0.row })
+  /// Writes the links of a row that is written already: without all of them it must not be committed.
+  private func writeLinks(_ values: RowValues, _ plan: EntityPlan, _ reference: ObjectReference) throws(EngineError) {
+    do throws(EngineError) {
+      for (name, references) in values.toMany {
+        for (r, tree) in plan.linkTrees where r.name == name {
+          try setLinks(tree, reference.row, references.map { $0.row })
+        }
       }
+    } catch {
+      breakOff(error)
+      throw error
     }
   }
 
@@ -326,7 +366,12 @@ public final class EntityTransaction: EntityView {
 
   /// Whether two rows agree in every part of a key; asked where keys were cut.
   private func hasEqualValues(_ maker: KeyMaker, _ a: Row, _ b: Row) throws(EngineError) -> Bool {
-    for path in maker.paths where try a.value(keyPath: path) != b.value(keyPath: path) { return false }
+    for path in maker.paths {
+      let field = try store.field(path, of: maker.owner)
+      let mine = try a.withReader { (row) throws(EngineError) in try row.value(field) }
+      let theirs = try b.withReader { (row) throws(EngineError) in try row.value(field) }
+      if !mine.isEqual(to: theirs) { return false }
+    }
     return true
   }
 }

@@ -55,7 +55,11 @@ final class IndexKeeper {
       let maker = makers[i].maker
       let was = try encode(maker, before, reference, &old)
       let now = try encode(maker, after, reference, &new)
-      if was != nil, now != nil, old.bytes == new.bytes { continue }
+      if was != nil, let now, old.bytes == new.bytes {
+        // Keys that were cut are the same for many values: the constraint has to be looked at once more.
+        if maker.isUnique, !now.isExact { try add(now, new, makers[i].batch, maker, isPut: true) }
+        continue
+      }
       if let was { try add(was, old, makers[i].batch, maker, isPut: false) }
       if let now { try add(now, new, makers[i].batch, maker, isPut: true) }
     }

@@ -38,6 +38,8 @@ public final class RowWriter {
   @exclusivity(unchecked) private var touched: UInt64 = 0
   /// The row as it was.
   @exclusivity(unchecked) private var old: [UInt8] = []
+  /// How many changes the transaction had seen when ``old`` was read.
+  @exclusivity(unchecked) private var changesSeen: UInt64 = 0
 
   init(_ transaction: EntityTransaction, _ plan: EntityPlan, _ keeper: IndexKeeper) {
     self.transaction = transaction
@@ -50,7 +52,8 @@ public final class RowWriter {
 
   /// Begins a new row, in which every property is null; forgets what was begun and not saved.
   ///
-  /// - Parameter reference: a reference that was reserved for it; ``save()`` reserves one if there is none.
+  /// - Parameter reference: a reference that was reserved for it, and under which there is no row yet; ``save()`` reserves
+  ///   one if there is none.
   public func begin(_ reference: ObjectReference? = nil) {
     builder.begin(entity: UInt16(truncatingIfNeeded: plan.entity.id), version: 1)
     state = .new(reference)
@@ -75,7 +78,8 @@ public final class RowWriter {
 
   /// Writes the row that was begun, and answers its reference. Constraints are checked when the transaction commits.
   ///
-  /// - Throws: ``EngineError/misuse(_:)`` if none was begun; kernel errors.
+  /// - Throws: ``EngineError/misuse(_:)`` if none was begun, if the object was changed or deleted in another way since, or
+  ///   if there is one of the reference given for a new row; kernel errors.
   @discardableResult
   public func save() throws(EngineError) -> ObjectReference {
     switch state {
@@ -85,14 +89,16 @@ public final class RowWriter {
       let reference: ObjectReference
       if let given {
         if given.entity != plan.entity.id { throw wrongEntity(given) }
+        try transaction.requireNew(plan, given)
         reference = given
       } else {
-        reference = try transaction.reserveReference(plan)
+        reference = try transaction.referenceToWrite(plan)
       }
       try write(reference) { (record) throws(EngineError) in try keeper.insert(record, reference) }
       return reference
     case .existing(let reference):
       state = .idle
+      if transaction.changes != changesSeen { try requireUnchanged(reference) }
       try write(reference) { (after) throws(EngineError) in
         try withOld { (before) throws(EngineError) in
           try keeper.update(before, after, reference, touched: touched)
@@ -124,13 +130,18 @@ public final class RowWriter {
     _ reference: ObjectReference, _ index: (RecordView) throws(EngineError) -> Void
   ) throws(EngineError) {
     var failure: EngineError?
+    var isPut = false
     do throws(StoreError) {
       try builder.withBytes { (bytes) throws(StoreError) in
         try transaction.putRow(plan, reference.row, bytes)
+        isPut = true
         let record = try RecordView(bytes, layout: plan.layout.record)
         do throws(EngineError) { try index(record) } catch { failure = error }
       }
-    } catch { throw .store(error) }
+    } catch {
+      if isPut { transaction.breakOff(.store(error)) }
+      throw .store(error)
+    }
     if let failure {
       transaction.breakOff(failure)
       throw failure
@@ -138,7 +149,21 @@ public final class RowWriter {
     try transaction.settleIfLarge()
   }
 
+  /// Makes sure that the row is still as it was when it was begun: its index entries are found by that.
+  private func requireUnchanged(_ reference: ObjectReference) throws(EngineError) {
+    let isSame = try storing { () throws(StoreError) in
+      try transaction.trees.withValue(plan.rows, reference.row) { (bytes) throws(StoreError) in
+        old.withUnsafeBytes { $0.elementsEqual(bytes) }
+      } ?? false
+    }
+    if isSame { return }
+    throw .misuse(
+      "\(reference.description) was changed or deleted since begin(changing:): begin it again, and save before anything "
+        + "else changes it")
+  }
+
   private func copyOld(_ reference: ObjectReference) throws(EngineError) {
+    changesSeen = transaction.changes
     if !(try transaction.copyRow(plan.rows, reference.row, to: &old)) { throw .noSuchObject(reference) }
     let entity = try old.withUnsafeBytesEngine { (b) throws(EngineError) in try transaction.layout(of: b).entityID }
     if entity != plan.entity.id { throw wrongEntity(ObjectReference(entity: entity, row: reference.row)) }

@@ -58,6 +58,49 @@ import Testing
     #expect(found == 100)
   }
 
+  /// Values get the form of the attribute, as constants of predicates do.
+  @Test func valuesOfOtherKindsAreConverted() throws {
+    let id = UUIDBytes(high: 0x0123_4567_89AB_CDEF, low: 0x0123_4567_89AB_CDEF)
+    let held: [(name: String, type: AttributeType, value: Value)] = [
+      ("key", .uuid, .uuid(id)), ("link", .uri, .uri("https://example.org/")),
+      ("price", .decimal, .decimal(DecimalValue("0.1") ?? DecimalValue(0))), ("single", .float, .float(0.1)),
+      ("half", .double, .double(0.1)), ("large", .integer64, .integer(9_007_199_254_740_992)),
+      ("flag", .boolean, .boolean(true)),
+    ]
+    let thing = EntitySchema(
+      "Thing", attributes: held.map { AttributeSchema($0.name, $0.type) },
+      indexes: held.map { IndexSchema("by" + $0.name, [IndexElement($0.name)]) })
+    let store = try EntityStore.create(
+      in: try Store.create(on: MemoryDevice(), environment: TestEnvironment(seed: 9)),
+      schema: try Schema(SchemaDefinition([thing])))
+    let entity = try #require(store.schema.entity(named: "Thing"))
+    try store.write { (t) throws(EngineError) in
+      var v = RowValues()
+      for (name, _, value) in held { v.set(name, value) }
+      try t.insert(try t.reserveReference(entity), v)
+      try t.insert(try t.reserveReference(entity), RowValues())
+    }
+    let view = try store.view()
+    let asked: [Value] = [
+      .string("01234567-89ab-CDEF-0123-456789ABCDEF"), .string("https://example.org/"), .double(0.1), .float(0.1),
+      .integer(1), .boolean(true),
+      .double(9_007_199_254_740_992), .integer(9_007_199_254_740_993), .decimal(DecimalValue("0.1") ?? DecimalValue(1)),
+      .decimal(DecimalValue(1)), .string("0.1"), .double(.nan), .null,
+    ]
+    var found = 0
+    for (name, _, _) in held {
+      let lookup = try view.lookup(entity, by: [name])
+      for value in asked {
+        let fetch = EngineFetch(entity, predicate: .compare(.keyPath(name), .equal, .constant(value)))
+        // What a predicate refuses to compare finds nothing.
+        let expected = (try? view.fetch(fetch)) ?? []
+        #expect(try lookup.first(value) == expected.first, "\(name) == \(value)")
+        if !value.isNull { found += expected.count }
+      }
+    }
+    #expect(found >= 12)
+  }
+
   @Test func longTextIsComparedWhole() throws {
     let store = try RowReaderTests.store()
     let base = try #require(store.schema.entity(named: "Base"))

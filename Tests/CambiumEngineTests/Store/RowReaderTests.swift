@@ -145,9 +145,9 @@ import Testing
         return false
       }
       var failures: [Bool] = []
-      failures.append((try? r.int64(text)) == nil)
-      failures.append((try? r.double(text)) == nil)
-      failures.append((try? r.string(extra)) == nil)
+      failures.append(fails { () throws(EngineError) in try r.int64(text) })
+      failures.append(fails { () throws(EngineError) in try r.double(text) })
+      failures.append(fails { () throws(EngineError) in try r.string(extra) })
       #expect(failures == [true, true, true])
     }
     #expect(try view.withRow(references[3]) { (r) throws(EngineError) in try r.string(extra) } == "x3")
