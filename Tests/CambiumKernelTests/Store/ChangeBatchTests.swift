@@ -37,7 +37,7 @@ import Testing
       }
       batch.sort()
       var found: [(key: [UInt8], value: [UInt8])] = []
-      batch.forEach { change, key in
+      try batch.forEach { change, key in
         found.append((Array(key), [change.isPut ? 1 : 0, UInt8(change.mark & 0xFF), change.flag ? 1 : 0]))
       }
       #expect(found.map(\.key) == model.entries.map(\.key))
