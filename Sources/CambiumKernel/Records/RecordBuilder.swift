@@ -77,18 +77,13 @@ public final class RecordBuilder {
   /// Calls `body` with the record, in the builder's buffer, valid until `body` returns.
   ///
   /// - Throws: `StoreError.valueTooLong` if the variable part is larger than 4 GiB; what `body` throws.
-  public func withBytes<R>(
-    _ body: (UnsafeRawBufferPointer) throws(StoreError) -> R
-  ) throws(StoreError) -> R {
+  public func withBytes(
+    _ body: (UnsafeRawBufferPointer) throws(StoreError) -> Void
+  ) throws(StoreError) {
     try assemble()
-    var result: Result<R, StoreError>?
     // A reference of its own: were the builder used within `body`, it would go on in another buffer.
     let record = output
-    record.withUnsafeBytes { bytes in
-      do throws(StoreError) { result = .success(try body(bytes)) } catch { result = .failure(error) }
-    }
-    guard let result else { throw .misuse("the record was not read") }
-    return try result.get()
+    try record.withUnsafeBytesTyped(body)
   }
 
   /// Puts the record together in `output`.

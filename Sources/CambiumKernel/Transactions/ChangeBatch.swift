@@ -106,18 +106,12 @@ public final class ChangeBatch {
   }
 
   /// Tells `body` every change, in the present order, with its key, which is lent. `body` must not change the batch.
-  @inlinable
-  public func forEach<E: Error>(_ body: (Change, UnsafeRawBufferPointer) throws(E) -> Void) throws(E) {
-    for i in 0..<count { try with(i, body) }
-  }
-
-  @usableFromInline
-  func with<E: Error>(_ i: Int, _ body: (Change, UnsafeRawBufferPointer) throws(E) -> Void) throws(E) {
-    let change = changes[i]
-    let result: Result<Void, E> = bytes.withUnsafeBytes { b -> Result<Void, E> in
-      do throws(E) { return .success(try body(change, Self.key(change, b))) } catch { return .failure(error) }
+  public func forEach(
+    _ body: (Change, UnsafeRawBufferPointer) throws(StoreError) -> Void
+  ) throws(StoreError) {
+    try bytes.withUnsafeBytesTyped { (bytes) throws(StoreError) in
+      for change in changes { try body(change, Self.key(change, bytes)) }
     }
-    try result.get()
   }
 
   /// The change at a place of the present order.
