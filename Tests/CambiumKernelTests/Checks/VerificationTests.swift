@@ -30,7 +30,7 @@ import Testing
       func isNeeded(_ check: Verification) async {
         let raw = check.rawValue
         await #expect(processExitsWith: .failure, "nothing is found without \(check)") { [raw = raw as UInt8] in
-          try VerificationTests.hunt(raw)
+          VerificationTests.hunt(raw)
         }
       }
     }
@@ -41,7 +41,7 @@ import Testing
       func isNeeded(_ check: Verification) async {
         let raw = check.rawValue
         await #expect(processExitsWith: .failure, "nothing is found without \(check)") { [raw = raw as UInt8] in
-          try VerificationTests.hunt(raw)
+          VerificationTests.hunt(raw)
         }
       }
     }
@@ -52,23 +52,46 @@ import Testing
       #expect(try DamageHunt(kind: .wrongStores).run() == nil)
     }
 
-    /// Ends the process with a failure when harm is found, or nothing happens any more.
-    private static func hunt(_ raw: UInt8) throws {
+    /// What the process ends with when nothing happens any more; none while the stores are made, which tells of no
+    /// progress.
+    private static let statusOfAHang = Atomic<Int>(-1)
+
+    /// Ends the process with a failure when harm is found, or nothing happens any more. That the search itself fails is no
+    /// finding.
+    private static func hunt(_ raw: UInt8) {
+      do { try search(raw) } catch {
+        FileHandle.standardError.write(Data("the search failed: \(error)\n".utf8))
+        exit(0)
+      }
+    }
+
+    /// Begins to look for a hang.
+    private static func watch(_ status: Int) {
+      // What was told before is not what is told now.
+      DamageHunt.progress.add(1, ordering: .relaxed)
+      statusOfAHang.store(status, ordering: .relaxed)
+    }
+
+    private static func search(_ raw: UInt8) throws {
       guard let check = Verification(rawValue: raw) else { return }
       let finding = VerificationFinding.all(check)
       Thread.detachNewThread {
         var before = -1
         while true {
           Thread.sleep(forTimeInterval: 15)
+          let status = statusOfAHang.load(ordering: .relaxed)
           let now = DamageHunt.progress.load(ordering: .relaxed)
-          if now == before { exit(12) }
+          if status >= 0, now == before { exit(Int32(truncatingIfNeeded: status)) }
           before = now
         }
       }
       if !finding.coveredBy.isEmpty {
         // What is listed as covered has to be: alone it makes no difference.
         var alone = DamageHunt(kind: finding.kind, seconds: 2)
-        alone.prepare = { Verification.switchedOff = [check] }
+        alone.prepare = {
+          Verification.switchedOff = [check]
+          watch(0)
+        }
         alone.withAllChecks = { look in
           Verification.switchedOff = []
           defer { Verification.switchedOff = [check] }
@@ -79,10 +102,14 @@ import Testing
           exit(0)
         }
       }
+      statusOfAHang.store(-1, ordering: .relaxed)
       Verification.switchedOff = []
       let off = [check] + finding.coveredBy
       var hunt = DamageHunt(kind: finding.kind)
-      hunt.prepare = { Verification.switchedOff = off }
+      hunt.prepare = {
+        Verification.switchedOff = off
+        watch(12)
+      }
       hunt.withAllChecks = { look in
         Verification.switchedOff = []
         defer { Verification.switchedOff = off }
