@@ -198,11 +198,11 @@ extension SharedWorkloadTests {
         if let problem = look.problem { throw problem }
         wasReached = look.reads > place
         if wasReached { overtakings += 1 }
-        place += 1
+        place += CrashTests.isOptimized ? 1 : 4
       }
       #expect(place > 4)
     }
-    #expect(overtakings > 10)
+    #expect(overtakings >= 3)
   }
 
   /// Whenever a process that opens the store reads behind the end of the log as it has seen it, the log has just grown to
@@ -228,7 +228,7 @@ extension SharedWorkloadTests {
     let publication = store.superblock.publication
     var growths = 0
     let look = Look { _, offset in
-      if growths == 12 { return }
+      if growths == 8 { return }
       if offset < UInt64(SegmentTable.unitSize) {
         // An attempt begins: the log ends in what is read first of its segment.
         try commit { $0 > 50000 }
@@ -240,7 +240,7 @@ extension SharedWorkloadTests {
     }
     w.readerHook = { look.read(at: $0) }
     try w.compareBetween(try w.openReader())
-    #expect(growths == 12)
+    #expect(growths == 8)
     #expect(store.superblock.publication == publication)
     if let problem = look.problem { throw problem }
   }
