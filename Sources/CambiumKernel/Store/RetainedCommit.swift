@@ -1,3 +1,5 @@
+import Synchronization
+
 /// A commit that is kept although newer ones superseded it: the state before a migration, a running backup, time travel.
 public struct RetainedCommit: Sendable, Equatable {
   /// Names it.

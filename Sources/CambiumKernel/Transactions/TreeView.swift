@@ -1,3 +1,5 @@
+import Synchronization
+
 /// What a snapshot and a write transaction have in common: a consistent view of all trees, for reading.
 public class TreeView {
   let core: Store
