@@ -54,10 +54,13 @@ import Testing
     try store.close()
   }
 
-  @Test func aWriterThatResumesEndsWhatAnotherHasHalfMerged() throws {
+  @Test(arguments: [Durability.full, .strict])
+  func aWriterThatResumesEndsWhatAnotherHasHalfMerged(_ durability: Durability) throws {
     let tree = try makeStore(rows: 6000)
-    let (a, _) = try open(2)
-    let (b, _) = try open(3)
+    var options = options()
+    options.durability = durability
+    let (a, _) = try open(2, options)
+    let (b, _) = try open(3, options)
     try b.suspend()
     try change(a, tree, rows: 6000, 7) { a.checkpointUnderWay != nil }
     try b.resume()
@@ -88,6 +91,28 @@ import Testing
     try expectSound("maintained")
     try a.close()
     try b.close()
+  }
+
+  /// Also where no mark tells that nobody else was there, what was merged in one turn is gone on with in the next.
+  @Test(arguments: [Durability.full, .strict, .normal])
+  func whoIsAloneMergesOverManyTurns(_ durability: Durability) throws {
+    let tree = try makeStore(rows: 6000)
+    var options = options()
+    options.durability = durability
+    let (store, _) = try open(2, options)
+    try change(store, tree, rows: 6000, 7) { store.checkpointUnderWay != nil }
+    let checkpoint = store.checkpointUnderWay
+    var turns = 0
+    while let now = store.checkpointUnderWay {
+      #expect(now === checkpoint)
+      turns += 1
+      let t = try store.beginWrite()
+      try t.put(tree, 1, [UInt8(turns & 0xFF)])
+      try t.commit()
+    }
+    #expect(turns > 1)
+    try expectSound("alone")
+    try store.close()
   }
 
   @Test func theTurnOfTheProcessIsKeptUntilAllLocksAreGivenUp() throws {

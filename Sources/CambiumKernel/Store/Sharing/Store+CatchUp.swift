@@ -12,8 +12,8 @@ extension Store {
     lock.unlock()
     if !share.mustReload, mark.isCertain || !holdingTurn, try isUnchanged(since: mark) { return }
     // What this process has merged, but not published, may lie in room that others have written to since, even if nothing
-    // came of that.
-    if holdingTurn, checkpointUnderWay != nil || current.frozen != nil { share.mustReload = true }
+    // came of that. Where there was no mark, a new publication tells.
+    if holdingTurn, mark.address != 0, checkpointUnderWay != nil || current.frozen != nil { share.mustReload = true }
     var rounds = 0
     while true {
       rounds += 1
@@ -46,15 +46,32 @@ extension Store {
       if holdingTurn {
         space.table.fileUnits = max(
           space.table.usedUnits, UInt32(clamping: try device.size() / UInt64(SegmentTable.unitSize)))
-        // A turn that a killed process had may have left anything there. And others have to learn that there is a writer
-        // which may use any free room: one of them may have merged something that it has not published.
-        if seen == 0 || mark.address == 0 { try renewMark() }
+        // A turn that a killed process had may have left anything there.
+        if seen == 0 { try renewMark() }
+        if share.mustAnnounce { try announceWriter(share) }
       }
       return
     }
   }
 
   private static let mostRounds = 16
+
+  /// Lets the others know of a writer again that may use any free room: one of them may have merged something there that it
+  /// has not published. With the turn.
+  private func announceWriter(_ share: StoreShare) throws(StoreError) {
+    if logTail != 0 {
+      try renewMark()
+    } else {
+      // There is no mark to be missed.
+      var next = superblock
+      next.publication += 1
+      try writeSuperblock(next)
+      try syncNow()
+      superblock = next
+      space.durablePublication = next.publication
+    }
+    share.mustAnnounce = false
+  }
 
   // MARK: The mark
 

@@ -89,6 +89,7 @@ extension Store {
       share.mark = LogEndMark()
       share.lockedPins = Set(pinned)
       share.isSuspended = false
+      share.mustAnnounce = !options.isReadOnly
       cache.mayBeOvertaken.store(pinned.contains { $0 < share.expiredBelow }, ordering: .sequentiallyConsistent)
     } catch {
       share.locks.giveUp(StoreLockPlace.all)

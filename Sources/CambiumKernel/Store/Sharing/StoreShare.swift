@@ -48,6 +48,8 @@ final class StoreShare {
   var lookedAt: UInt64 = 0
   /// Something went wrong half-way: what is in memory must not be gone on with.
   var mustReload = false
+  /// The store was suspended, and the others were told so; the next turn tells them that it is back.
+  var mustAnnounce = false
   /// Another process waited for the turn when it was given up: it is to get it first.
   var mustQueue = false
   private var random: UInt64
