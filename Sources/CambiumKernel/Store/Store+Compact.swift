@@ -120,6 +120,7 @@ extension Store {
     compaction.begin(space.table)
     let budget = UInt64(max(budget, 1 << 16))
     var moved = false
+    var hasLent = false
     for attempt in compaction.attempts where !moved {
       // An attempt that did not fit has left a checkpoint that was given up: nothing may be planned before that is done.
       try settleCheckpoints()
@@ -127,11 +128,13 @@ extension Store {
       case .cutOff: moved = try cutOff()
       case .empty(let eighths): moved = try empty(compactionVictims(budget, filling: eighths))
       case .cutLast(let eighths): moved = try cutLast(budget, filling: eighths)
-      case .lend: moved = try lend(budget)
+      case .lend:
+        moved = try lend(budget)
+        hasLent = moved
       }
     }
     try releaseDeadSegments()
-    if try moveLogDown() { moved = true }
+    if try moveLogDown(toFront: hasLent) { moved = true }
     try trimFile(toEnd: true)
     let live = space.table.segments.reduce(UInt64(0)) { $0 + UInt64($1.live) }
     return CompactionProgress(
@@ -198,21 +201,21 @@ extension Store {
     }
   }
 
-  /// Puts an empty log into free room further down, if its segments are the last ones of the file. Answers whether it
-  /// did.
+  /// Puts an empty log into free room further down, if one of its segments is the last one of the file, or, `toFront`,
+  /// below where it is: what comes next to the room that was just made then finds it in one piece. Answers whether it did.
   ///
   /// The same steps as after a recovery: the new segments are durable before a superblock names them, and that is before
   /// the old ones are used again. Nothing is appended in between.
-  private func moveLogDown() throws(StoreError) -> Bool {
+  private func moveLogDown(toFront: Bool) throws(StoreError) -> Bool {
     guard checkpointUnderWay == nil, current.frozen == nil, current.active.nodeCount == 0,
       current.active.trees.isEmpty, superblock.pieces.count == 1,
       superblock.pieces[0].firstSequence == appendedSequence + 1, let last = space.table.segments.last,
-      last.kind == .log
+      last.kind == .log || toFront, let lowest = log.segments.min()
     else { return false }
     let (old, oldSalts) = (log.segments, log.salts)
     let first: UInt32
     let second: UInt32
-    space.limitUnit = last.start
+    space.limitUnit = toFront ? lowest : last.start
     defer { space.limitUnit = nil }
     do throws(StoreError) {
       first = try prepareLogSegment()
@@ -261,7 +264,8 @@ extension Store {
   /// while, or has been done too often.
   private func lend(_ budget: UInt64) throws(StoreError) -> Bool {
     let unit = UInt64(SegmentTable.unitSize)
-    var dead = space.table.freeUnits * unit
+    // What holds the superblocks counts as well, and is little but in a small file.
+    var dead = (space.table.freeUnits + UInt64(SegmentTable.firstUnit)) * unit
     for s in space.table.segments where s.kind != .log {
       dead += s.wasted
     }
