@@ -41,7 +41,7 @@ struct CompactionState {
   private static let patience = 8
 
   /// How often room behind the end of the file may be taken for a while.
-  private static let mostLendings = 3
+  private static let mostLendings = 8
 
   private var best: Figures?
   private var unitsAtStart: UInt32 = 0

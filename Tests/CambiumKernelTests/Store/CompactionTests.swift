@@ -114,9 +114,11 @@ import Testing
       #expect(try StoreContent.hash(of: run.store.snapshot()) == hash)
       try run.verify()
       let s = try run.store.statistics()
-      // Neither reached, nor log, nor superblocks.
+      // Neither reached, nor log, nor superblocks. A file of less than 1 MiB has fewer than 64 units, and not all holes of
+      // one or two can be filled with values that are longer.
       let dead = Int(s.fileBytes) - Int(s.liveBytes) - Int(s.logSegmentBytes) - SegmentTable.unitSize
-      #expect(dead * 20 < Int(s.fileBytes), "seed \(CrashTests.seed &+ n): \(s)")
+      let isSmall = s.fileBytes < 1 << 20 && dead <= 4 * SegmentTable.unitSize
+      #expect(dead * 20 < Int(s.fileBytes) || isSmall, "seed \(CrashTests.seed &+ n): \(s)")
       cuts += run.cuts
     }
     #expect(cuts > 0)
