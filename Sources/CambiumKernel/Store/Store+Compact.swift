@@ -106,9 +106,9 @@ struct CompactionState {
 extension Store {
   /// Takes the compaction of the file a step further: empties the segments at its end, and those with dead bytes in
   /// them, by copying what is live into free room before them, and cuts the end off. Online: readers and writers go on
-  /// between steps. The file does not grow, but for about the budget while it is full of half-dead segments and has no
-  /// room to begin with. Call it until ``CompactionProgress/isFinished``, which comes even if open snapshots hold
-  /// everything where it is.
+  /// between steps. The file grows for a few steps at most, by about the budget and no more than 4 MiB, when a twentieth of
+  /// it or more is dead and what is free is not where it is needed; that is given back. Call it until
+  /// ``CompactionProgress/isFinished``, which comes even if open snapshots hold everything where it is.
   ///
   /// - Parameter budget: about how many bytes to copy in this step.
   public func compactStep(bytes budget: Int = 4 << 20) throws(StoreError) -> CompactionProgress {
