@@ -11,17 +11,22 @@ public final class ChangeBatch {
     /// The first bytes of the key as a big-endian number: decides most comparisons.
     var head: UInt64
     var offset: UInt32
-    /// The length of the key, and in the highest two bits whether it is put, and the caller's flag.
+    /// The length of the key, and in the highest bit whether it is put. Keys have up to a quarter of 64 KiB.
     var word: UInt16
-    /// Whatever the caller wants to know of it again.
-    public var mark: UInt16
+    /// The caller's mark, and in the highest bit its flag.
+    var note: UInt16
 
     /// Whether the key is put; else it is deleted.
     public var isPut: Bool { word & 0x8000 != 0 }
-    /// The caller's flag.
-    public var flag: Bool { word & 0x4000 != 0 }
-    var count: Int { Int(word & 0x3FFF) }
+    /// Whatever the caller wants to know of it again, up to 32,767.
+    public var mark: UInt16 { note & 0x7FFF }
+    /// The same, yes or no.
+    public var flag: Bool { note & 0x8000 != 0 }
+    var count: Int { Int(word & 0x7FFF) }
   }
+
+  /// The longest key that any page takes.
+  private static let longestKey = 0x4000
 
   // Exclusive access is not checked at run time, since the checks would take longer than adding a change; no method calls
   // out while it changes one of these.
@@ -41,14 +46,14 @@ public final class ChangeBatch {
   /// Adds a change behind those before it; of the changes of one key the last counts. Amortized O(length of the key).
   ///
   /// Answers how many bytes it takes; nil, having added nothing, if it cannot be held: the key is longer than any page
-  /// takes, or the batch has 4 GiB of them.
+  /// takes, `mark` is above 32,767, or the batch has 4 GiB of keys.
   @inline(__always)
   public func add(_ key: [UInt8], isPut: Bool, mark: UInt16 = 0, flag: Bool = false) -> Int? {
-    guard key.count < 0x4000, let offset = UInt32(exactly: bytes.count) else { return nil }
-    let word = UInt16(truncatingIfNeeded: key.count) | (isPut ? 0x8000 : 0) | (flag ? 0x4000 : 0)
+    guard key.count <= Self.longestKey, mark < 0x8000, let offset = UInt32(exactly: bytes.count) else { return nil }
+    let word = UInt16(truncatingIfNeeded: key.count) | (isPut ? 0x8000 : 0)
     let head = key.withUnsafeBytes { keyHead($0.start, $0.count) }
     bytes.append(contentsOf: key)
-    changes.append(Change(head: head, offset: offset, word: word, mark: mark))
+    changes.append(Change(head: head, offset: offset, word: word, note: mark | (flag ? 0x8000 : 0)))
     isSorted = false
     return key.count &+ MemoryLayout<Change>.stride
   }
@@ -93,9 +98,12 @@ public final class ChangeBatch {
 
   /// Sorts some by what comes behind their heads, and those of one key by their age.
   private static func sort(_ changes: inout [Change], _ range: Range<Int>, _ bytes: UnsafeRawBufferPointer) {
-    changes[range].sort { a, b in
-      let order = compareKeys(key(a, bytes), key(b, bytes))
-      return order == 0 ? a.offset < b.offset : order < 0
+    changes.withUnsafeMutableBufferPointer { all in
+      var some = UnsafeMutableBufferPointer(rebasing: all[range])
+      some.sort { a, b in
+        let order = compareKeys(key(a, bytes), key(b, bytes))
+        return order == 0 ? a.offset < b.offset : order < 0
+      }
     }
   }
 
@@ -129,7 +137,7 @@ public final class ChangeBatch {
   }
 
   /// The longest node that ``writeNode(_:to:)`` writes.
-  static let longestNode = DeltaNode.headerSize + 0x4000
+  static let longestNode = DeltaNode.headerSize + longestKey
 }
 
 /// Sorting by the heads of keys, byte by byte from the lowest: stable, in time that grows with the number alone.

@@ -43,7 +43,8 @@ import Testing
       #expect(found.map(\.key) == model.entries.map(\.key))
       #expect(found.map(\.value) == model.entries.map(\.value))
     }
-    #expect(ChangeBatch().add([UInt8](repeating: 0, count: 0x4000), isPut: true) == nil)
+    #expect(ChangeBatch().add([UInt8](repeating: 0, count: 0x4001), isPut: true) == nil)
+    #expect(ChangeBatch().add([1], isPut: true, mark: 0x8000) == nil)
   }
 
   @Test(arguments: [1 << 14, 1 << 20])
@@ -113,6 +114,34 @@ import Testing
       try store.close()
     }
     #expect(deltaBytes > 1 << 14 || merges > 0)
+  }
+
+  /// The longest keys of the largest pages, of which many differ in their last byte only.
+  @Test(arguments: [1 << 14, 64 << 20])
+  func holdsTheLongestKeys(_ deltaBytes: Int) throws {
+    var options = options(deltaBytes)
+    options.pageSize = 65536
+    let store = try Store.create(on: MemoryDevice(), environment: TestEnvironment(seed: 1), options: options)
+    let t = try store.beginWrite()
+    let tree = try t.createTree(.bytes)
+    let batch = ChangeBatch()
+    var model = ModelTree()
+    for n in 0..<40 {
+      var key = [UInt8](repeating: 5, count: store.maxKeyLength)
+      key[key.count - 1] = UInt8(n * 7 % 40)
+      #expect(batch.add(key, isPut: true, mark: UInt16(key.count), flag: true) == key.count + 16)
+      model.put(key, [])
+    }
+    batch.sort()
+    try batch.forEach { change, key in
+      #expect(change.isPut && change.flag && Int(change.mark) == store.maxKeyLength && key.count == store.maxKeyLength)
+    }
+    try t.apply(batch, to: tree)
+    try compare(t, tree, model)
+    try t.commit()
+    try compare(store.snapshot(), tree, model)
+    #expect(try store.check().problems.isEmpty)
+    try store.close()
   }
 
   @Test func refusesWhatItCannotHold() throws {
