@@ -93,7 +93,7 @@ public final class PersistentStoreCoordinator: @unchecked Sendable {
   private func space(for engine: EntityStore, _ description: PersistentStoreDescription) throws -> StoreSpace {
     let stored = engine.schema
     let model = try ManagedObjectModel.compile(try managedObjectModel.definition(), basedOn: stored)
-    let differing = SchemaComparison.differingEntities(stored, model)
+    let differing = model.differingEntities(from: stored)
     guard differing.isEmpty else {
       var error = CambiumError(
         .persistentStoreIncompatibleVersionHash,

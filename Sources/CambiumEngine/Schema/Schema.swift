@@ -1,3 +1,5 @@
+import Synchronization
+
 /// A model, checked and complete: immutable, and shared freely between threads.
 ///
 /// Built from a ``SchemaDefinition``, against the earlier schema of the same store if there is one, so that what is
@@ -23,6 +25,10 @@ public final class Schema: Sendable {
 
   let placeByName: [String: Int]
   let placeByID: [UInt32: Int]
+  private let lazyHashes = AtomicLazyReference<VersionHashes>()
+
+  /// The hashes; two threads that ask for the first time together get the same ones.
+  var versionHashes: VersionHashes { lazyHashes.load() ?? lazyHashes.storeIfNil(VersionHashes(self)) }
 
   /// Builds a schema, giving identifiers to whatever has none in `earlier`.
   ///
