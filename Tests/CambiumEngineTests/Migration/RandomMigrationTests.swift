@@ -30,7 +30,7 @@ import Testing
         let next = source.changed()
         guard (try? Schema(next.definition, basedOn: store.schema)) != nil else { continue }
         let naive = NaiveMigration(store.schema.definition, next.definition)
-        let outcome = Self.migrate(store, next.definition)
+        let outcome = Self.migrate(store, next.definition, defers: random.oneIn(2))
         let text = "seed \(seed), \(next.changes)"
         let refusals = naive.refusals()
         guard refusals.isEmpty else {
@@ -90,8 +90,10 @@ import Testing
     property.map { entity + "." + $0 } ?? entity
   }
 
-  static func migrate(_ store: EntityStore, _ definition: SchemaDefinition) -> Result<EntityStore, EngineError> {
-    do throws(EngineError) { return .success(try store.migrate(to: definition)) } catch { return .failure(error) }
+  static func migrate(
+    _ store: EntityStore, _ definition: SchemaDefinition, defers: Bool
+  ) -> Result<EntityStore, EngineError> {
+    do throws(EngineError) { return .success(try store.migrate(to: definition, defers: defers)) } catch { return .failure(error) }
   }
 
   /// A store of a model with some objects, some of them in pages.

@@ -88,7 +88,7 @@ import Testing
           let store = try EntityStore.open(kernel)
           let before = try NaiveStore(store)
           let naive = NaiveMigration(models[from].definition, models[to].definition)
-          let outcome = RandomMigrationTests.migrate(store, models[to].definition)
+          let outcome = RandomMigrationTests.migrate(store, models[to].definition, defers: random.oneIn(2))
           let refusals = naive.refusals()
           if !refusals.isEmpty {
             refused += 1
