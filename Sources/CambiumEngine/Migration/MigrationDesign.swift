@@ -213,7 +213,8 @@ struct MigrationDesign {
   private mutating func designKeys() {
     for entity in destination.entities where isSameFamily(entity) {
       let family = destination.entityAndDescendants(entity.id).compactMap { entities[$0.id] }
-      let isUntouched = family.allSatisfy { $0.keepsLayout }
+      // A condition mentions properties by names, which may have come to mean others.
+      let isUntouched = family.allSatisfy { $0.keepsLayout && !$0.renamesProperties }
       for index in entity.indexes where old.catalogue.indexes[index.id] != nil {
         if index.partialPredicate != nil, !isUntouched { continue }
         if keepsKeys(entity, index.elements.map { $0.path }, family) { keptIndexes.insert(index.id) }
@@ -229,6 +230,8 @@ struct MigrationDesign {
       guard let path = try? destination.resolve(keyPath: text, from: entity.id) else { return false }
       for id in path.propertyIDs {
         for work in family {
+          // What has the identifier now may be another property in the rows of a descendant.
+          guard work.remap[id] == id else { return false }
           if work.required.contains(id) || work.values[id] != nil { return false }
           for place in work.fills + work.cleans where work.destination.allRelationships[place].id == id { return false }
           for place in work.converted where work.destination.allAttributes[place].id == id { return false }
@@ -309,6 +312,26 @@ final class EntityMigration {
   var needsCheck: Bool {
     !neededAttributes.isEmpty || !neededRelationships.isEmpty || !converted.isEmpty
       || (destination.isAbstract && !source.isAbstract)
+  }
+
+  /// Whether a name, of an element too, has come to mean another property.
+  var renamesProperties: Bool {
+    for (place, attribute) in destination.allAttributes.enumerated() {
+      if let from = match.attributes[place], Self.renames(attribute, from) { return true }
+    }
+    for (place, relationship) in destination.allRelationships.enumerated() {
+      if let from = match.relationships[place], from.name != relationship.name { return true }
+    }
+    return false
+  }
+
+  private static func renames(_ to: AttributeSchema, _ from: AttributeSchema) -> Bool {
+    if to.name != from.name { return true }
+    // The depth is bounded by the schema.
+    for (place, element) in matchedElements(to, from).enumerated() {
+      if let element, renames(to.elements[place], element) { return true }
+    }
+    return false
   }
 
   func compareAttributes() {
