@@ -19,7 +19,10 @@ struct MigrationDesign {
   private(set) var keptConstraints: Set<UInt32> = []
 
   private var source: Schema { old.schema }
-  private var removedIDs: Set<UInt32> = []
+  /// By entity of the source the one of the destination.
+  private var entityBySource: [UInt32: UInt32] = [:]
+  /// Whether objects may be of fewer entities than they were.
+  private var changesFamilies = false
 
   /// With more earlier layouts than this an entity's rows are rewritten, so that there is an end to them.
   static let staleLayoutLimit = 8
@@ -39,7 +42,10 @@ struct MigrationDesign {
     }
     let kept = Set(entities.values.map { $0.source.id })
     removed = old.schema.entities.filter { !kept.contains($0.id) }
-    removedIDs = Set(removed.map { $0.id })
+    for work in entities.values { entityBySource[work.source.id] = work.destination.id }
+    changesFamilies =
+      !removed.isEmpty
+      || entities.values.contains { $0.source.parentID.flatMap { entityBySource[$0] } != $0.destination.parentID }
     chooseRowTrees()
     designRelationships()
     for work in entities.values { try design(work) }
@@ -77,7 +83,7 @@ struct MigrationDesign {
       work.remap[from.id] = relationship.id
       guard let design = relationships[relationship.id] else { continue }
       if design.isInRow {
-        if case .filled = design.source { work.fills.append(place) } else if leadsToRemoved(from) {
+        if case .filled = design.source { work.fills.append(place) } else if losesTargets(from, relationship) {
           work.cleans.append(place)
         }
       }
@@ -119,9 +125,20 @@ struct MigrationDesign {
 
   // MARK: Relationships
 
-  private func leadsToRemoved(_ relationship: RelationshipSchema) -> Bool {
-    guard !removedIDs.isEmpty, let entity = source.entity(named: relationship.destination) else { return false }
-    return source.entityAndDescendants(entity.id).contains { removedIDs.contains($0.id) }
+  /// The entities of the source whose objects a relationship may go on leading to; nil if it may to all that it led to. The
+  /// others go, or leave the hierarchy that it leads to.
+  func targetEntities(of from: RelationshipSchema, as relationship: RelationshipSchema) -> Set<UInt32>? {
+    guard changesFamilies, let old = source.entity(named: from.destination),
+      let new = destination.entity(named: relationship.destination)
+    else { return nil }
+    let family = Set(destination.entityAndDescendants(new.id).map { $0.id })
+    let before = source.entityAndDescendants(old.id).map { $0.id }
+    let after = before.filter { entityBySource[$0].map { family.contains($0) } ?? false }
+    return after.count == before.count ? nil : Set(after)
+  }
+
+  private func losesTargets(_ from: RelationshipSchema, _ relationship: RelationshipSchema) -> Bool {
+    targetEntities(of: from, as: relationship) != nil
   }
 
   private mutating func designRelationships() {
@@ -177,7 +194,7 @@ struct MigrationDesign {
       switch (RelationshipStorage(from, in: source), storage) {
       case (.row, .row), (.row, .rowAndTree), (.rowAndTree, .row), (.rowAndTree, .rowAndTree), (.list, .list): break
       case (.tree, .tree):
-        if from.id != relationship.id || leadsToRemoved(from) || !isSameFamily(owner) { isKept = false }
+        if from.id != relationship.id || losesTargets(from, relationship) || !isSameFamily(owner) { isKept = false }
       default: isKept = false
       }
     }
@@ -188,7 +205,7 @@ struct MigrationDesign {
         isSameFamily(owner)
         && own.allSatisfy { _, from in
           if case .rowAndTree = RelationshipStorage(from, in: source) {
-            return from.id == relationship.id && !leadsToRemoved(from)
+            return from.id == relationship.id && !losesTargets(from, relationship)
           }
           return false
         }
@@ -289,7 +306,7 @@ final class EntityMigration {
   var converted: [Int] = []
   /// Relationships in the row that are written anew from links.
   var fills: [Int] = []
-  /// Relationships in the row that may lead to objects which go.
+  /// Relationships in the row that may lead to objects which go, or leave the hierarchy.
   var cleans: [Int] = []
   /// Attributes and relationships that need a value.
   var neededAttributes: [Int] = []

@@ -225,7 +225,10 @@ final class MigrationRun {
     if let table = links[relationship.id] {
       targets = try table.targets(of: row.reference.row)
     } else if let from = work.match.relationships[place] {
-      for target in try before.related(row.reference, from) where try survives(target) { targets.append(target) }
+      let entities = design.targetEntities(of: from, as: relationship)
+      for target in try before.related(row.reference, from) where try before.leads(to: target, among: entities) {
+        targets.append(target)
+      }
     }
     let packed = targets.map { PackedReference.pack($0) }
     try storing { () throws(StoreError) in
@@ -235,13 +238,6 @@ final class MigrationRun {
         try builder.set(reference: packed.first, at: field)
       }
     }
-  }
-
-  /// Whether an object is there in the destination.
-  private func survives(_ target: ObjectReference) throws(EngineError) -> Bool {
-    if design.removed.isEmpty { return true }
-    guard let row = try before.row(target) else { return false }
-    return !design.removed.contains { $0.id == row.reference.entity }
   }
 
   // MARK: Links
@@ -271,8 +267,8 @@ final class MigrationRun {
     }
   }
 
-  /// Tells what a relationship of the destination was in the source: from, to, and at which place. Objects that go are left
-  /// out.
+  /// Tells what a relationship of the destination was in the source: from, to, and at which place. Objects that it may no
+  /// longer lead to are left out.
   private func eachLink(
     _ relationship: RelationshipSchema, _ owner: EntitySchema,
     _ body: (ObjectReference, ObjectReference, UInt64) throws(EngineError) -> Void
@@ -284,10 +280,11 @@ final class MigrationRun {
       else { continue }
       // An ordered relationship keeps its order, whatever the destination does with it.
       let reader = try before.destinations(of: from)
+      let entities = design.targetEntities(of: from, as: relationship)
       try before.rows(entity: work.source, includesSubentities: false) { (row) throws(EngineError) in
         var number: UInt64 = 0
         try reader.forEach(from: row.reference) { (target) throws(EngineError) in
-          if try survives(target) {
+          if try before.leads(to: target, among: entities) {
             try body(row.reference, target, number)
             number &+= 1
           }
@@ -326,5 +323,14 @@ final class MigrationRun {
         try after.settleIfLarge()
       }
     }
+  }
+}
+
+extension EntityView {
+  /// Whether an object is there and of one of some entities; true for any if there are none to choose among.
+  func leads(to target: ObjectReference, among entities: Set<UInt32>?) throws(EngineError) -> Bool {
+    guard let entities else { return true }
+    guard let row = try row(target) else { return false }
+    return entities.contains(row.reference.entity)
   }
 }

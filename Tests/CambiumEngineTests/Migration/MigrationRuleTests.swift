@@ -124,6 +124,39 @@ import Testing
 
   // MARK: Relationships
 
+  /// Objects that are no longer of the entity that a relationship leads to are not led to any more.
+  @Test(arguments: 0..<8)
+  func objectsThatLeaveAHierarchyAreNotLedToAnyMore(bits: Int) throws {
+    let (toMany, ordered, inverse) = (bits & 1 != 0, bits & 2 != 0, bits & 4 != 0)
+    if ordered && !toMany { return }
+    func entities(_ parent: String?) -> [EntitySchema] {
+      let back = inverse ? "back" : nil
+      let there =
+        toMany
+        ? RelationshipSchema("there", toMany: "P", inverse: back, ordered: ordered)
+        : RelationshipSchema("there", to: "P", inverse: back)
+      let backs = inverse ? [RelationshipSchema("back", toMany: "X", inverse: "there")] : []
+      return [
+        EntitySchema("P", attributes: [AttributeSchema("n", .integer32)], relationships: backs),
+        EntitySchema("C", parent: parent, attributes: [AttributeSchema("m", .integer32)]),
+        EntitySchema("X", relationships: [there]),
+      ]
+    }
+    let store = try Self.store(entities("P"))
+    let objects = try Self.fill(
+      store,
+      [
+        ("P", ["n": .integer(1)], inverse ? ["back": toMany ? [2] : [3]] : [:]),
+        ("C", ["m": .integer(2)], inverse ? ["back": [2]] : [:]),
+        ("X", [:], ["there": toMany ? [1, 0] : [1]]), ("X", [:], ["there": toMany ? [] : [0]]),
+      ])
+    let after = try Self.migrated(store, entities(nil))
+    #expect(try Self.rows(after, objects[2], "there") == (toMany ? [objects[0].row] : []))
+    #expect(try Self.rows(after, objects[3], "there") == (toMany ? [] : [objects[0].row]))
+    if inverse { #expect(try Self.rows(after, objects[0], "back") == [objects[toMany ? 2 : 3].row]) }
+    #expect(try after.view().row(objects[1])?.value(keyPath: "m") == .integer(2))
+  }
+
   /// A new required relationship is filled from its inverse; which objects it leaves out is told.
   @Test func newRequiredRelationshipsAreFilledFromTheirInverse() throws {
     let store = try Self.store([

@@ -270,7 +270,8 @@ struct NaiveMigration {
     }
     if isOwn {
       guard let from = sourceRelationship(of: relationship, old) else { return [] }
-      return (object.relationships[from.name] ?? []).filter { result.objects[$0] != nil }
+      let family = destination.family(relationship.destination)
+      return (object.relationships[from.name] ?? []).filter { result.objects[$0].map { family.contains($0.entity) } ?? false }
     }
     guard let inverse = relationship.inverse else { return [] }
     // A new inverse of a relationship that was there.
