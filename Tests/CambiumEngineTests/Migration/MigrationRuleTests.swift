@@ -181,6 +181,37 @@ import Testing
 
   // MARK: Values
 
+  /// Defaults may be given as any number; they are the attribute's type in rows.
+  @Test func defaultsTakeTheTypeOfTheirAttribute() throws {
+    let store = try Self.store([
+      EntitySchema(
+        "E",
+        attributes: [
+          AttributeSchema("n", .integer64), AttributeSchema("t", .string),
+          AttributeSchema("c", elements: [AttributeSchema("e", .integer64)]),
+        ])
+    ])
+    let objects = try Self.fill(
+      store, [("E", ["c": .composite(CompositeValue(names: ["e"], values: [.null]))], [:])])
+    var link = AttributeSchema("link", .string, optional: false, default: .string("x"))
+    link.renamingIdentifier = "d.missing"
+    var moved = AttributeSchema("amount", .decimal, optional: false, default: .integer(7))
+    moved.renamingIdentifier = "c.e"
+    let after = try Self.migrated(
+      store,
+      [
+        EntitySchema(
+          "E",
+          attributes: [
+            AttributeSchema("n", .double, optional: false, default: .integer(4)), link, moved,
+          ])
+      ])
+    let row = try #require(try after.view().row(objects[0]))
+    #expect(try row.value(keyPath: "n") == .double(4))
+    #expect(try row.value(keyPath: "link") == .string("x"))
+    #expect(try row.value(keyPath: "amount") == .decimal(DecimalValue(7)))
+  }
+
   /// Each default is that of the step which brought it, whatever layout a row has.
   @Test(arguments: [false, true]) func defaultsAreThoseOfTheirStep(defers: Bool) throws {
     var store = try Self.store([EntitySchema("E", attributes: [AttributeSchema("n", .integer32)])])
