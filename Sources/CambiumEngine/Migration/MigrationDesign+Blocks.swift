@@ -22,6 +22,8 @@ extension MigrationDesign {
 private struct BlockFinder {
   private let work: EntityMigration
   private(set) var blocks: [MigrationBlock] = []
+  /// By relationship that gets its objects from its inverse, the rows that get any.
+  private var filled: [Int: Set<UInt64>] = [:]
 
   init(_ work: EntityMigration) { self.work = work }
 
@@ -48,38 +50,58 @@ private struct BlockFinder {
     }
     for place in work.neededRelationships {
       let relationship = entity.allRelationships[place]
-      if let from = work.match.relationships[place] {
-        if try before.relatedCount(row.reference, from) > 0 { continue }
-      } else if try isFilled(relationship, row, before, design) {
+      if let from = work.match.relationships[place], !(design.relationships[relationship.id]?.isReversed ?? false) {
+        if try keepsTarget(relationship, from, row, before, design) { continue }
+      } else if try isFilled(place, row, before, design) {
         continue
       }
       add(relationship.name, .missingValue, row)
     }
   }
 
-  /// Whether a new relationship gets its objects from its inverse.
-  private func isFilled(
-    _ relationship: RelationshipSchema, _ row: Row, _ before: EntityView, _ design: MigrationDesign
+  /// Whether an object goes on leading to one; also if it was required to before, and did not.
+  private func keepsTarget(
+    _ relationship: RelationshipSchema, _ from: RelationshipSchema, _ row: Row, _ before: EntityView,
+    _ design: MigrationDesign
   ) throws(EngineError) -> Bool {
-    guard let inverse = design.destination.inverse(of: relationship),
+    let entities = design.targetEntities(of: from, as: relationship)
+    var any = false
+    var kept = false
+    try before.destinations(of: from).forEach(from: row.reference) { (target) throws(EngineError) in
+      any = true
+      kept = try before.leads(to: target, among: entities)
+      return !kept
+    }
+    return kept || (!any && !from.isOptional)
+  }
+
+  /// Whether a relationship gets its objects from its inverse. O(links) for the first row, and memory for the rows.
+  private mutating func isFilled(
+    _ place: Int, _ row: Row, _ before: EntityView, _ design: MigrationDesign
+  ) throws(EngineError) -> Bool {
+    if let known = filled[place] { return known.contains(row.reference.row) }
+    let relationship = work.destination.allRelationships[place]
+    var rows: Set<UInt64> = []
+    if let inverse = design.destination.inverse(of: relationship),
       let owner = design.destination.entity(named: relationship.destination)
-    else { return false }
-    var found = false
-    for entity in design.destination.entityAndDescendants(owner.id) where !found {
-      guard let other = design.entities[entity.id],
-        let place = entity.allRelationships.firstIndex(where: { $0.id == inverse.id }),
-        let from = other.match.relationships[place]
-      else { continue }
-      let reader = try before.destinations(of: from)
-      try before.rows(entity: other.source, includesSubentities: false) { (candidate) throws(EngineError) in
-        try reader.forEach(from: candidate.reference) { (target) throws(EngineError) in
-          if target.row == row.reference.row { found = true }
-          return !found
+    {
+      for entity in design.destination.entityAndDescendants(owner.id) {
+        guard let other = design.entities[entity.id],
+          let place = entity.allRelationships.firstIndex(where: { $0.id == inverse.id }),
+          let from = other.match.relationships[place]
+        else { continue }
+        let reader = try before.destinations(of: from)
+        try before.rows(entity: other.source, includesSubentities: false) { (candidate) throws(EngineError) in
+          try reader.forEach(from: candidate.reference) { (target) in
+            rows.insert(target.row)
+            return true
+          }
+          return true
         }
-        return !found
       }
     }
-    return found
+    filled[place] = rows
+    return rows.contains(row.reference.row)
   }
 
   private mutating func add(_ property: String?, _ reason: MigrationBlock.Reason, _ row: Row) {

@@ -82,8 +82,13 @@ struct MigrationDesign {
       guard let from = work.match.relationships[place] else { continue }
       work.remap[from.id] = relationship.id
       guard let design = relationships[relationship.id] else { continue }
+      if !relationship.isOptional, !from.isOptional, design.isReversed || losesTargets(from, relationship) {
+        work.neededRelationships.append(place)
+      }
       if design.isInRow {
-        if case .filled = design.source { work.fills.append(place) } else if losesTargets(from, relationship) {
+        if case .filled = design.source {
+          work.fills.append(place)
+        } else if losesTargets(from, relationship) {
           work.cleans.append(place)
         }
       }
@@ -284,6 +289,12 @@ struct RelationshipMigration {
   /// Whether the relationship's tree stays as it is.
   var keepsTree = false
 
+  /// Whether it is what the other side says.
+  var isReversed: Bool {
+    if case .filled(_, _, true) = source { return true }
+    return false
+  }
+
   var isInRow: Bool {
     switch storage {
     case .row, .rowAndTree, .list: return true
@@ -308,7 +319,7 @@ final class EntityMigration {
   var fills: [Int] = []
   /// Relationships in the row that may lead to objects which go, or leave the hierarchy.
   var cleans: [Int] = []
-  /// Attributes and relationships that need a value.
+  /// Attributes and relationships that need a value which they may lack.
   var neededAttributes: [Int] = []
   var neededRelationships: [Int] = []
   /// Whether the rows go to another tree.

@@ -157,6 +157,23 @@ import Testing
     #expect(try after.view().row(objects[1])?.value(keyPath: "m") == .integer(2))
   }
 
+  /// A required relationship whose objects all go is in the way.
+  @Test(arguments: [false, true]) func requiredRelationshipsAreNotEmptied(toMany: Bool) throws {
+    func entities(_ all: Bool) -> [EntitySchema] {
+      var there = toMany ? RelationshipSchema("there", toMany: "P") : RelationshipSchema("there", to: "P")
+      there.isOptional = false
+      return [EntitySchema("P"), EntitySchema("X", relationships: [there])]
+        + (all ? [EntitySchema("C", parent: "P")] : [])
+    }
+    let store = try Self.store(entities(true))
+    let objects = try Self.fill(
+      store, [("P", [:], [:]), ("C", [:], [:]), ("X", [:], ["there": [0]]), ("X", [:], ["there": [1]])])
+    let blocks = Self.blocks(store, entities(false))
+    #expect(blocks.map { $0.entity } == ["X"] && blocks.map { $0.property } == ["there"])
+    #expect(blocks.map { $0.reason } == [.missingValue])
+    #expect(blocks.first?.objects == [objects[3]])
+  }
+
   /// A new required relationship is filled from its inverse; which objects it leaves out is told.
   @Test func newRequiredRelationshipsAreFilledFromTheirInverse() throws {
     let store = try Self.store([

@@ -150,12 +150,17 @@ struct NaiveMigration {
         }
       }
     }
-    for (_, object) in result.objects {
+    for (row, object) in result.objects {
       guard let entity = destination.entity(object.entity) else { continue }
       for relationship in destination.relationships(entity)
       where !relationship.isOptional && object.relationships[relationship.name]?.isEmpty ?? true {
         let old = sourceEntity(of: entity)
-        if let old, let from = sourceRelationship(of: relationship, old), !from.isOptional { continue }
+        // What was required and empty all the same is not the migration's doing.
+        if let old, let from = sourceRelationship(of: relationship, old), !from.isOptional,
+          store.objects[row]?.relationships[from.name]?.isEmpty ?? true
+        {
+          continue
+        }
         blocked.insert(entity.name + "." + relationship.name)
       }
     }
