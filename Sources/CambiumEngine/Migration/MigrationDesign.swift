@@ -181,18 +181,23 @@ struct MigrationDesign {
     let others = inverse.flatMap { inverse in inverseOwner.map { sources(of: inverse, $0) } } ?? []
     if case .derived = storage { return result }
     if own.isEmpty {
-      if let inverse, let inverseOwner, !others.isEmpty { result.source = .filled(from: inverse, inverseOwner, reversed: true) }
+      if let inverse, let inverseOwner, !others.isEmpty {
+        result.source = .filled(from: inverse, inverseOwner, reversed: true)
+      }
       return result
     }
-    // Two relationships that become each other's inverses: the first counts, and the other one follows.
-    if let inverse, let inverseOwner, let (_, mine) = own.first, let (_, theirs) = others.first,
-      source.inverse(of: mine)?.id != theirs.id
-    {
-      if secondary.contains(relationship.id) {
-        result.source = .filled(from: inverse, inverseOwner, reversed: true)
-        return result
+    // Relationships that were not each other's inverses, or not all: the one with the links of both counts, or else the
+    // first, and the other one follows.
+    if let inverse, let inverseOwner, !others.isEmpty {
+      let hasAll = covers(own, others)
+      let isCovered = covers(others, own)
+      if !hasAll || !isCovered {
+        if secondary.contains(relationship.id) || (isCovered && !hasAll) {
+          result.source = .filled(from: inverse, inverseOwner, reversed: true)
+          return result
+        }
+        secondary.insert(inverse.id)
       }
-      secondary.insert(inverse.id)
     }
     var isKept = true
     for (_, from) in own {
@@ -218,6 +223,12 @@ struct MigrationDesign {
       result.keepsTree = isKept
     }
     return result
+  }
+
+  /// Whether relationships of the source have the links of some others, since they are their inverses.
+  private func covers(_ some: [(UInt32, RelationshipSchema)], _ others: [(UInt32, RelationshipSchema)]) -> Bool {
+    let ids = Set(some.map { $0.1.id })
+    return others.allSatisfy { _, other in source.inverse(of: other).map { ids.contains($0.id) } ?? false }
   }
 
   /// Whether the rows of an entity and its descendants are those that they were.

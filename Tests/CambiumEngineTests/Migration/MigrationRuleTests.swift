@@ -174,6 +174,45 @@ import Testing
     #expect(blocks.first?.objects == [objects[3]])
   }
 
+  /// Relationships of siblings that become one of their parent, with one inverse: both sides agree.
+  @Test(arguments: [false, true]) func relationshipsOfSiblingsThatBecomeOneAgreeWithTheirInverse(ordered: Bool) throws {
+    let store = try Self.store([
+      EntitySchema("P", abstract: true),
+      EntitySchema("B", parent: "P", relationships: [RelationshipSchema("x", toMany: "Y", inverse: "bs")]),
+      EntitySchema("C", parent: "P", relationships: [RelationshipSchema("x", toMany: "Y", inverse: "cs")]),
+      EntitySchema(
+        "Y",
+        relationships: [
+          RelationshipSchema("bs", toMany: "B", inverse: "x", ordered: ordered),
+          RelationshipSchema("cs", toMany: "C", inverse: "x"),
+        ]),
+    ])
+    let objects = try Self.fill(
+      store,
+      [
+        ("B", [:], ["x": [2]]), ("C", [:], ["x": [2, 3]]), ("Y", [:], ["bs": [0], "cs": [1]]), ("Y", [:], ["cs": [1]]),
+      ])
+    var back = RelationshipSchema("ps", toMany: "P", inverse: "x", ordered: ordered)
+    back.renamingIdentifier = "bs"
+    for isFirst in [true, false] {
+      let y = EntitySchema("Y", relationships: [back])
+      let others = [
+        EntitySchema("P", abstract: true, relationships: [RelationshipSchema("x", toMany: "Y", inverse: "ps")]),
+        EntitySchema("B", parent: "P"), EntitySchema("C", parent: "P"),
+      ]
+      if isFirst {
+        // The plan changes nothing.
+        #expect(try store.migrationPlan(to: SchemaDefinition([y] + others)).blocks.isEmpty)
+        continue
+      }
+      let after = try Self.migrated(store, [y] + others)
+      #expect(try Self.rows(after, objects[0], "x") == [objects[2].row])
+      #expect(try Self.rows(after, objects[1], "x") == [objects[2].row, objects[3].row])
+      #expect(try Self.rows(after, objects[2], "ps").sorted() == [objects[0].row, objects[1].row])
+      #expect(try Self.rows(after, objects[3], "ps") == [objects[1].row])
+    }
+  }
+
   /// A new required relationship is filled from its inverse; which objects it leaves out is told.
   @Test func newRequiredRelationshipsAreFilledFromTheirInverse() throws {
     let store = try Self.store([
