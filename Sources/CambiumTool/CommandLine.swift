@@ -1,3 +1,4 @@
+import CambiumSystem
 /// What a command prints on success, in both forms.
 struct Answer {
   /// For people.
@@ -38,8 +39,8 @@ func runCommandLine(_ arguments: [String]) -> ExitStatus {
     if wantsJSON {
       print(JSON.object([("error", .string(error.name)), ("message", .string(error.text))]).text())
     } else {
-      complain("cambium: \(error.text)")
-      if case .usage = error { complain("Try 'cambium --help'.") }
+      StandardError.write(line: "cambium: \(error.text)")
+      if case .usage = error { StandardError.write(line: "Try 'cambium --help'.") }
     }
     return error.status
   }

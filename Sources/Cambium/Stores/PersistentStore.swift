@@ -21,21 +21,24 @@ public final class PersistentStore: Sendable {
   public var identifier: String { space.identifier }
   let space: StoreSpace
   let engine: EntityStore
-  private let isShared: Bool
+  /// What has to be given up; nil in memory.
+  private let shared: SharedStore?
 
-  init(_ description: PersistentStoreDescription, engine: EntityStore, space: StoreSpace) {
+  init(
+    _ description: PersistentStoreDescription, engine: EntityStore, shared: SharedStore?, space: StoreSpace
+  ) {
     url = description.type == .file ? description.url : nil
     type = description.type
     configurationName = description.configuration
     isReadOnly = description.isReadOnly
     self.engine = engine
     self.space = space
-    isShared = description.type == .file
+    self.shared = shared
   }
 
   deinit {
     // Nobody can be told of an error here; the next opening recovers the store.
-    if isShared { try? OpenStores.close(engine) } else { try? engine.close() }
+    if let shared { try? OpenStores.close(shared) } else { try? engine.close() }
   }
 
   /// What the application keeps with the store (``setMetadata(_:)``), and what is known of it: ``storeUUIDKey``,

@@ -7,12 +7,16 @@ extension EntityStore {
   /// relationships that are added or renamed, cost the same at any size of the store: rows are read as rows of the new model
   /// from then on, and rewritten when they change. Everything else costs a pass over the rows or links concerned.
   ///
+  /// `observe` is told the steps (``MigrationPlan/steps``) once nothing is known to stand in the way.
+  ///
   /// The answer is the store to go on with; this one, and whatever other process has the file open, refuses to read and
   /// write from then on (``EngineError/modelChanged``), but for views that are open.
   ///
   /// - Throws: ``EngineError/notInferable(_:)``, ``EngineError/migrationBlocked(_:)``, ``EngineError/schema(_:)``,
   ///   ``EngineError/unsupported(_:)``; kernel errors. The store is then as it was.
-  public func migrate(to definition: SchemaDefinition) throws(EngineError) -> EntityStore {
+  public func migrate(
+    to definition: SchemaDefinition, observe: ((MigrationStep) -> Void)? = nil
+  ) throws(EngineError) -> EntityStore {
     let t = try storing { () throws(StoreError) in try kernel.beginWrite() }
     do throws(EngineError) {
       try requireModel(t)
@@ -21,8 +25,9 @@ extension EntityStore {
       let design = try MigrationDesign(self, destination)
       let blocks = try design.findBlocks(try view())
       if !blocks.isEmpty { throw .migrationBlocked(blocks) }
-      let run = MigrationRun(design, t, before: try view())
-      let result = try run.run()
+      let before = try view()
+      if let observe { for step in try design.steps(before) { observe(step) } }
+      let result = try MigrationRun(design, t, before: before).run()
       try storing { () throws(StoreError) in _ = try t.commit() }
       return result
     } catch {

@@ -110,6 +110,35 @@ public final class Schema: Sendable {
   }
 }
 
+extension Schema {
+  /// Whether two schemas of one store are the same but for the order in which entities, properties and keys are declared,
+  /// which nothing depends on. O(size of the schemas).
+  public func isEqualButForOrder(to other: Schema) -> Bool { self == other || ordered() == other.ordered() }
+
+  private func ordered() -> SchemaDefinition {
+    var result = definition
+    result.entities.sort { $0.id < $1.id }
+    for place in result.entities.indices {
+      var entity = EntitySchema("")
+      swap(&entity, &result.entities[place])
+      entity.attributes.sort { $0.id < $1.id }
+      entity.relationships.sort { $0.id < $1.id }
+      entity.fetchedProperties.sort { $0.name < $1.name }
+      entity.indexes.sort { $0.id < $1.id }
+      entity.uniquenessConstraints.sort { $0.id < $1.id }
+      entity.childIDs.sort()
+      entity.allAttributes = []
+      entity.allRelationships = []
+      entity.propertyTable = [:]
+      swap(&entity, &result.entities[place])
+    }
+    result.composites.sort { $0.name < $1.name }
+    result.configurations.sort { $0.name < $1.name }
+    result.fetchTemplates.sort { $0.name < $1.name }
+    return result
+  }
+}
+
 extension Schema: Equatable {
   /// Whether two schemas are the same in every part, identifiers included.
   public static func == (a: Schema, b: Schema) -> Bool {

@@ -13,8 +13,8 @@ public final class EntityStore: Sendable {
   let layouts: [UInt16: EntityLayout]
   /// Layouts of earlier models that rows may still have.
   let staleLayouts: [UInt16: StaleLayout]
-  /// How often the model had been changed.
-  let modelNumber: Int64
+  /// How often the store's model had been changed when it was opened.
+  public let modelNumber: Int64
   /// By entity.
   let plans: [UInt32: EntityPlan]
   /// The same by the identifiers as indexes, which are small, and asked for with every row.
