@@ -1,3 +1,4 @@
+import CambiumSystem
 /// What a command prints on success, in both forms.
 struct Answer {
   /// For people.
@@ -31,15 +32,15 @@ func runCommandLine(_ arguments: [String]) -> ExitStatus {
       print(command.help)
       return .success
     }
-    let answer = try command.run(Array(operands.dropFirst()))
+    let answer = try command.run(Array(operands.dropFirst()), arguments)
     print(wantsJSON ? answer.json.text() : answer.text)
     return answer.status
   } catch {
     if wantsJSON {
       print(JSON.object([("error", .string(error.name)), ("message", .string(error.text))]).text())
     } else {
-      complain("cambium: \(error.text)")
-      if case .usage = error { complain("Try 'cambium --help'.") }
+      StandardError.write(line: "cambium: \(error.text)")
+      if case .usage = error { StandardError.write(line: "Try 'cambium --help'.") }
     }
     return error.status
   }
@@ -47,11 +48,12 @@ func runCommandLine(_ arguments: [String]) -> ExitStatus {
 
 /// The commands.
 enum Command: String, CaseIterable {
-  case info, check, count, compact
+  case info, check, count, compact, model
 
   /// Runs the command on its operands.
-  func run(_ operands: [String]) throws(ToolError) -> Answer {
-    let expected = self == .count ? 2...3 : 1...1
+  func run(_ operands: [String], _ arguments: Arguments) throws(ToolError) -> Answer {
+    if arguments.wantsSync, self != .model { throw .usage("--sync is for 'cambium model lint' only") }
+    let expected = self == .count ? 2...3 : self == .model ? 1...4 : 1...1
     guard expected.contains(operands.count) else {
       throw .usage(operands.count < expected.lowerBound ? "too few arguments: \(synopsis)" : "too many: \(synopsis)")
     }
@@ -61,6 +63,7 @@ enum Command: String, CaseIterable {
     case .count:
       return try countObjects(path: operands[0], entity: operands[1], predicate: operands.count > 2 ? operands[2] : nil)
     case .compact: return try compactStore(path: operands[0])
+    case .model: return try runModel(operands, sync: arguments.wantsSync)
     }
   }
 }

@@ -1,3 +1,4 @@
+import CambiumSystem
 import CambiumKernel
 
 /// `cambium compact`: gives unused room back to the file system.
@@ -7,7 +8,7 @@ func compactStore(path: String) throws(ToolError) -> Answer {
   let showsProgress = standardErrorIsTerminal()
   do throws(StoreError) {
     try store.kernel.compact { progress in
-      if showsProgress { complain("  \(grouped(progress.fileBytes)) bytes") }
+      if showsProgress { StandardError.write(line: "  \(grouped(progress.fileBytes)) bytes") }
       return true
     }
   } catch { throw ToolError(error, path: path) }

@@ -12,18 +12,6 @@
   import ucrt
 #endif
 
-/// Writes a line to standard error, all at once.
-func complain(_ text: String) {
-  let line = Array((text + "\n").utf8)
-  line.withUnsafeBytes { bytes in
-    #if os(Windows)
-      _ = _write(2, bytes.baseAddress, UInt32(bytes.count))
-    #else
-      _ = write(2, bytes.baseAddress, bytes.count)
-    #endif
-  }
-}
-
 /// Ends the process; what was printed is written out first.
 func leave(_ status: ExitStatus) -> Never {
   exit(status.rawValue)

@@ -15,10 +15,39 @@ extension CambiumError {
       self.init(.invalidArgument, "\(error)", entityName: entity, key: property, underlying: [error])
     case .unknownProperty(let entity, let name):
       self.init(.unknownKey, "\(error)", entityName: entity, key: name, underlying: [error])
+    case .modelChanged: self.init(.persistentStoreIncompatibleSchema, "\(error)", underlying: [error])
+    case .notInferable(let obstacles): self.init(obstacles)
+    case .migrationBlocked(let blocks): self.init(blocks)
     case .corrupt: self.init(.fileReadCorruptFile, "\(error)", underlying: [error])
     case .unsupported: self.init(.unsupported, "\(error)", underlying: [error])
     case .misuse: self.init(operation, "\(error)", underlying: [error])
     }
+  }
+
+  /// A mapping that cannot be inferred: "incompatible version hash", as Apple's talks say, over "missing mapping model" with
+  /// one "inferred mapping model" for each change in the way, as applications see it.
+  init(_ obstacles: [MappingObstacle]) {
+    let causes = obstacles.map { obstacle in
+      CambiumError(
+        .inferredMappingModel, obstacle.description, entityName: obstacle.entity, key: obstacle.property,
+        underlying: [obstacle])
+    }
+    let missing = CambiumError(
+      .migrationMissingMappingModel, "Can't find or automatically infer mapping model for migration", underlying: causes
+    )
+    self.init(
+      .persistentStoreIncompatibleVersionHash,
+      "the store was made with another model, and no mapping to this one can be inferred: "
+        + obstacles.map { $0.description }.joined(separator: "; "), underlying: [missing])
+  }
+
+  /// Objects in the way of a migration: the code tells the first reason.
+  init(_ blocks: [MigrationBlock]) {
+    var code = Code.migration
+    if case .duplicate? = blocks.first?.reason { code = .migrationConstraintViolation }
+    self.init(
+      code, "Cannot migrate store in-place: " + blocks.map { $0.description }.joined(separator: "; "),
+      entityName: blocks.first?.entity, key: blocks.first?.property, underlying: blocks)
   }
 
   /// Gives a kernel error a code.

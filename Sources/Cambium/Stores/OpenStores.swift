@@ -10,14 +10,14 @@ import CambiumSystem
 
 /// The files that this process has open: two coordinators on one file share an engine.
 enum OpenStores {
-  private static let registry = StoreRegistry<EntityStore>()
+  private static let registry = StoreRegistry<SharedStore>()
   /// Held while a file is made, so that one that asks for it meanwhile waits instead of finding it locked.
   private static let creating = StateLock()
 
   /// Opens the file, or makes it if there is none.
-  static func open(_ description: PersistentStoreDescription, path: String, model: () throws -> Schema) throws
-    -> EntityStore
-  {
+  static func open(
+    _ description: PersistentStoreDescription, path: String, model: () throws -> Schema
+  ) throws -> SharedStore {
     let options = description.storeOptions
     let sharing: FileDevice.Sharing =
       description.isSharedBetweenProcesses && FileDevice.canShare ? .shared : .exclusive
@@ -39,23 +39,19 @@ enum OpenStores {
   }
 
   /// Gives up one use of a store; the last one closes the file.
-  static func close(_ store: EntityStore) throws {
-    var failure: EngineError?
-    try registry.release(store) { (store) throws(StoreError) in
-      do throws(EngineError) { try store.close() } catch { failure = error }
-    }
-    if let failure { throw failure }
+  static func close(_ store: SharedStore) throws {
+    try registry.release(store) { (store) throws(StoreError) in try store.kernel.close() }
   }
 
   private static func existing(
     _ path: String, _ options: StoreOptions, _ sharing: FileDevice.Sharing
-  ) throws -> EntityStore {
+  ) throws -> SharedStore {
     var failure: EngineError?
     do {
       return try registry.open(path: path, access: options.isReadOnly ? .readOnly : .readWrite, sharing: sharing) {
         (device) throws(StoreError) in
         let kernel = try Store.open(on: device, environment: SystemEnvironment(), options: options)
-        do throws(EngineError) { return try EntityStore.open(kernel) } catch {
+        do throws(EngineError) { return SharedStore(try EntityStore.open(kernel)) } catch {
           failure = error
           try? kernel.close()
           throw .misuse("the engine could not open the store")
@@ -68,7 +64,7 @@ enum OpenStores {
 
   private static func create(
     _ path: String, _ options: StoreOptions, _ sharing: FileDevice.Sharing, _ schema: Schema
-  ) throws -> EntityStore {
+  ) throws -> SharedStore {
     var made: EntityStore?
     var failure: EngineError?
     let device: FileDevice
@@ -85,11 +81,28 @@ enum OpenStores {
     } catch {
       throw failure ?? error
     }
+    if let made { log(made, path.split(separator: "/").last.map { String($0) } ?? path) }
     if sharing == .shared {
       device.close()
       return try existing(path, options, sharing)
     }
     guard let made else { throw StoreError.misuse("the store was not made") }
-    return try registry.acquire(device.identity) { () throws(StoreError) in made }
+    return try registry.acquire(device.identity) { () throws(StoreError) in SharedStore(made) }
+  }
+
+  /// Tells developers what was laid out in a new file.
+  private static func log(_ store: EntityStore, _ file: String) {
+    guard DebugLog.isOn(.store) else { return }
+    let schema = store.schema
+    DebugLog.write(.store, "\(file): created")
+    DebugLog.write(
+      .store, "\(file): metadata, model \(schema.versionChecksum), versions "
+        + (schema.versionIdentifiers.isEmpty ? "none" : schema.versionIdentifiers.joined(separator: ", ")))
+    for entity in schema.entities {
+      DebugLog.write(
+        .store, "\(file): entity \(entity.name), \(entity.allAttributes.count) attributes, "
+          + "\(entity.allRelationships.count) relationships, \(entity.indexes.count) indexes, "
+          + "\(entity.uniquenessConstraints.count) constraints")
+    }
   }
 }

@@ -21,32 +21,37 @@ public final class PersistentStore: Sendable {
   public var identifier: String { space.identifier }
   let space: StoreSpace
   let engine: EntityStore
-  private let isShared: Bool
+  /// What has to be given up; nil in memory.
+  private let shared: SharedStore?
 
-  init(_ description: PersistentStoreDescription, engine: EntityStore, space: StoreSpace) {
+  init(
+    _ description: PersistentStoreDescription, engine: EntityStore, shared: SharedStore?, space: StoreSpace
+  ) {
     url = description.type == .file ? description.url : nil
     type = description.type
     configurationName = description.configuration
     isReadOnly = description.isReadOnly
     self.engine = engine
     self.space = space
-    isShared = description.type == .file
+    self.shared = shared
   }
 
   deinit {
     // Nobody can be told of an error here; the next opening recovers the store.
-    if isShared { try? OpenStores.close(engine) } else { try? engine.close() }
+    if let shared { try? OpenStores.close(shared) } else { try? engine.close() }
   }
 
   /// What the application keeps with the store (``setMetadata(_:)``), and what is known of it: ``storeUUIDKey``,
-  /// ``storeTypeKey``, and the version identifiers of the model that it was made with under
-  /// ``modelVersionIdentifiersKey``. The application's part is missing if it cannot be read; see
-  /// ``applicationMetadata()``.
+  /// ``storeTypeKey``, and of the model that it was made with ``modelVersionIdentifiersKey``,
+  /// ``modelVersionHashesKey`` and ``modelVersionChecksumKey``. The application's part is missing if it cannot be read;
+  /// see ``applicationMetadata()``.
   public var metadata: [String: Any] {
     var result = (try? applicationMetadata()) ?? [:]
     result[Self.storeUUIDKey] = identifier
     result[Self.storeTypeKey] = type.rawValue
     result[Self.modelVersionIdentifiersKey] = engine.schema.versionIdentifiers
+    result[Self.modelVersionHashesKey] = engine.schema.entityVersionHashesByName.mapValues { Data($0.bytes) }
+    result[Self.modelVersionChecksumKey] = engine.schema.versionChecksum
     return result
   }
 
@@ -66,7 +71,10 @@ public final class PersistentStore: Sendable {
   ///   ``CambiumError/Code/fileWriteNoPermission`` if the store is read-only; what writing throws.
   public func setMetadata(_ entries: [String: Any]) throws {
     if isReadOnly { throw CambiumError(.fileWriteNoPermission, "the store was opened for reading only") }
-    let own = [Self.storeUUIDKey, Self.storeTypeKey, Self.modelVersionIdentifiersKey]
+    let own = [
+      Self.storeUUIDKey, Self.storeTypeKey, Self.modelVersionIdentifiersKey, Self.modelVersionHashesKey,
+      Self.modelVersionChecksumKey,
+    ]
     let bytes = try MetadataCodec.encode(entries.filter { !own.contains($0.key) })
     try mapping(.persistentStoreSave) { () throws(EngineError) in
       try engine.write { (t) throws(EngineError) in try t.setMetadata(Self.applicationKey, bytes) }
@@ -98,4 +106,9 @@ public final class PersistentStore: Sendable {
   public static let storeTypeKey = "CambiumStoreType"
   /// The key of the model's version identifiers in ``metadata``.
   public static let modelVersionIdentifiersKey = "CambiumStoreModelVersionIdentifiers"
+  /// The key of the version hashes by entity name (`[String: Data]`, 32 bytes each) in ``metadata``; what
+  /// ``ManagedObjectModel/isConfiguration(withName:compatibleWithStoreMetadata:)`` compares.
+  public static let modelVersionHashesKey = "CambiumStoreModelVersionHashes"
+  /// The key of the model's ``ManagedObjectModel/versionChecksum`` in ``metadata``.
+  public static let modelVersionChecksumKey = "CambiumStoreModelVersionChecksum"
 }

@@ -26,19 +26,26 @@ public final class PersistentStoreCoordinator: @unchecked Sendable {
 
   // MARK: Opening
 
-  /// Opens a store. If the file is missing, it is made with the model.
+  /// Opens a store. If the file is missing, it is made with the model. If the store has another model, it is migrated, when
+  /// the description allows it (``PersistentStoreDescription/shouldMigrateStoreAutomatically``) and a mapping can be
+  /// inferred; see ``MappingModel/inferred(from:to:)`` for what can. The migration is one commit: it happens as a whole or
+  /// not at all, whatever cuts it short. Indexes, defaults, delete rules and the like are no part of a model's version:
+  /// where only they differ, the store takes them over without a migration.
   ///
-  /// - Throws: ``CambiumError/Code/persistentStoreIncompatibleVersionHash`` if the store holds another model, with the
-  ///   entities that differ; ``CambiumError/Code/persistentStoreOpen`` if the file cannot be opened;
-  ///   ``CambiumError/Code/invalidModel``.
+  /// - Throws: ``CambiumError/Code/persistentStoreIncompatibleVersionHash`` if the store holds another model and is not to be
+  ///   migrated, with the entities that differ, or if no mapping can be inferred, with
+  ///   ``CambiumError/Code/migrationMissingMappingModel`` underneath, and under that every change in the way
+  ///   (``CambiumError/Code/inferredMappingModel``); ``CambiumError/Code/migration`` or
+  ///   ``CambiumError/Code/migrationConstraintViolation`` if objects in the store stand in the way;
+  ///   ``CambiumError/Code/persistentStoreOpen`` if the file cannot be opened; ``CambiumError/Code/invalidModel``.
   @discardableResult
   public func addPersistentStore(_ description: PersistentStoreDescription) throws -> PersistentStore {
     let model = try managedObjectModel.takeIntoUse()
     if let name = description.configuration, managedObjectModel.entities(forConfigurationName: name) == nil {
       throw CambiumError(.persistentStoreOpen, "the model has no configuration '\(name)'")
     }
-    let engine: EntityStore
-    do { engine = try open(description, model) } catch {
+    let store: PersistentStore
+    do { store = try open(description, model) } catch {
       var result: CambiumError
       switch error {
       case let error as CambiumError: result = error
@@ -49,60 +56,63 @@ public final class PersistentStoreCoordinator: @unchecked Sendable {
       result.storeURL = description.url
       throw result
     }
-    do {
-      let space = try space(for: engine, description)
-      let store = PersistentStore(description, engine: engine, space: space)
-      lock.locked { stores.append(store) }
-      return store
-    } catch {
-      if description.type == .file { try? OpenStores.close(engine) }
-      throw error
-    }
+    lock.locked { stores.append(store) }
+    return store
   }
 
-  /// Opens a store by its parts; see ``addPersistentStore(_:)``.
+  /// Opens a store by its parts; see ``addPersistentStore(_:)``. A store with another model is migrated only if `options`
+  /// say so, as in Core Data: ``migratePersistentStoresAutomaticallyOption`` and ``inferMappingModelAutomaticallyOption``,
+  /// both `true`.
+  ///
+  /// - Throws: also ``CambiumError/Code/invalidArgument`` for an option of another type.
   @discardableResult
   public func addPersistentStore(
     type: PersistentStoreType, configuration: String? = nil, at url: URL? = nil, durability: Durability = .full,
-    isReadOnly: Bool = false
+    isReadOnly: Bool = false, options: [String: any Sendable]? = nil
   ) throws -> PersistentStore {
     let description = PersistentStoreDescription(type: type)
     description.configuration = configuration
     description.url = url
     description.durability = durability
     description.isReadOnly = isReadOnly
+    description.shouldMigrateStoreAutomatically = false
+    description.shouldInferMappingModelAutomatically = false
+    for (key, value) in options ?? [:] { try description.apply(option: key, value) }
     return try addPersistentStore(description)
   }
 
-  private func open(_ description: PersistentStoreDescription, _ model: Schema) throws -> EntityStore {
+  /// The option that a store with another model is migrated when it is opened (`Bool`).
+  public static let migratePersistentStoresAutomaticallyOption = "CambiumMigratePersistentStoresAutomatically"
+  /// The option that the mapping for that is inferred (`Bool`).
+  public static let inferMappingModelAutomaticallyOption = "CambiumInferMappingModelAutomatically"
+
+  private func open(_ description: PersistentStoreDescription, _ model: Schema) throws -> PersistentStore {
     switch description.type {
     case .inMemory:
       let environment = SystemEnvironment()
       let kernel = try Store.create(
         on: MemoryDevice(lock: environment.makeLock()), environment: environment, options: description.storeOptions)
-      return try EntityStore.create(in: kernel, schema: model)
+      let engine = try EntityStore.create(in: kernel, schema: model)
+      return PersistentStore(description, engine: engine, shared: nil, space: try space(for: engine, description))
     case .file:
       guard let url = description.url, url.isFileURL else {
         throw CambiumError(.persistentStoreOpen, "a store in a file needs a file URL")
       }
-      return try OpenStores.open(description, path: url.path) { model }
+      let shared = try OpenStores.open(description, path: url.path) { model }
+      do {
+        let engine = try StoreMigration(description, try managedObjectModel.definition()).prepare(shared)
+        return PersistentStore(description, engine: engine, shared: shared, space: try space(for: engine, description))
+      } catch {
+        try? OpenStores.close(shared)
+        throw error
+      }
     }
   }
 
-  /// Checks that the store holds the model, and puts together what objects need of both.
+  /// Puts together what objects need of the store and the model, which differ in nothing that is stored.
   private func space(for engine: EntityStore, _ description: PersistentStoreDescription) throws -> StoreSpace {
     let stored = engine.schema
     let model = try ManagedObjectModel.compile(try managedObjectModel.definition(), basedOn: stored)
-    let differing = SchemaComparison.differingEntities(stored, model)
-    guard differing.isEmpty else {
-      var error = CambiumError(
-        .persistentStoreIncompatibleVersionHash,
-        "the store was made with another model; these entities differ: \(differing.joined(separator: ", ")). "
-          + "Migrate the store, or open it with the model that it was made with")
-      error.mismatchedEntities = differing
-      error.storeURL = description.url
-      throw error
-    }
     var descriptions = managedObjectModel.entitiesByName
     if let members = managedObjectModel.entities(forConfigurationName: description.configuration) {
       let names = Set(members.map { $0.name })

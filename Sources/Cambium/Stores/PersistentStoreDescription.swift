@@ -41,19 +41,41 @@ public final class PersistentStoreDescription: @unchecked Sendable {
   public var cacheBytes = 64 << 20
   /// The size of new stores' pages in bytes, a power of two from 4,096 to 65,536.
   public var pageSize = 4096
-  /// Whether a store of another model is migrated. Migration comes later: such a store is refused with
-  /// ``CambiumError/Code/persistentStoreIncompatibleVersionHash`` either way.
+  /// Whether a store of another model is migrated when it is opened; otherwise it is refused with
+  /// ``CambiumError/Code/persistentStoreIncompatibleVersionHash``.
   public var shouldMigrateStoreAutomatically = true
-  /// Whether the mapping for a migration may be inferred.
+  /// Whether the mapping for that may be inferred.
   public var shouldInferMappingModelAutomatically = true
   /// Whether ``PersistentContainer/loadPersistentStores(completionHandler:)`` returns before the store is open.
   public var shouldAddStoreAsynchronously = false
 
-  /// Further options by key. None has an effect yet.
+  /// Options by key, as ``setOption(_:forKey:)`` set them.
   public private(set) var options: [String: any Sendable] = [:]
 
-  /// Sets a further option; `nil` removes it.
-  public func setOption(_ option: (any Sendable)?, forKey key: String) { options[key] = option }
+  /// Sets an option; `nil` removes it. Of those that a coordinator knows, see
+  /// ``PersistentStoreCoordinator/migratePersistentStoresAutomaticallyOption``; others have no effect.
+  public func setOption(_ option: (any Sendable)?, forKey key: String) {
+    options[key] = option
+    if let option { try? apply(option: key, option) }
+  }
+
+  /// Brings an option into effect.
+  func apply(option key: String, _ value: any Sendable) throws {
+    switch key {
+    case PersistentStoreCoordinator.migratePersistentStoresAutomaticallyOption:
+      shouldMigrateStoreAutomatically = try flag(key, value)
+    case PersistentStoreCoordinator.inferMappingModelAutomaticallyOption:
+      shouldInferMappingModelAutomatically = try flag(key, value)
+    default: break
+    }
+  }
+
+  private func flag(_ key: String, _ value: any Sendable) throws -> Bool {
+    guard let flag = value as? Bool else {
+      throw CambiumError(.invalidArgument, "the option '\(key)' takes true or false, not \(Swift.type(of: value))")
+    }
+    return flag
+  }
 
   /// A store in a file.
   public init(url: URL) { self.url = url }

@@ -34,9 +34,10 @@ final class RowSieve {
     let filter = predicate.map { RowFilter($0, plan.layout, reader) }
     self.filter = filter
     filters[plan.layout.id] = filter
-    known = Known(
-      entry: try view.store.borrowedLayout(plan.layout.id), layoutID: plan.layout.id, isMember: true,
-      program: filter?.program)
+    guard let entry = view.store.borrowedLayout(plan.layout.id) else {
+      throw .corrupt("\(plan.entity.name) has no current layout")
+    }
+    known = Known(entry: entry, layoutID: plan.layout.id, isMember: true, program: filter?.program)
   }
 
   /// Whether asking the predicate may read other rows.
@@ -49,7 +50,12 @@ final class RowSieve {
   ) throws(EngineError) -> Bool {
     let id: UInt16
     do throws(StoreError) { id = try RecordView.layoutID(of: bytes) } catch { throw .store(error) }
-    if id != known.layoutID { try change(to: id) }
+    if id != known.layoutID {
+      guard let entry = view.store.borrowedLayout(id) else {
+        return try offerStale(bytes, id, row, visit)
+      }
+      try change(to: id, entry)
+    }
     if !known.isMember { return true }
     let record: RecordView
     var at: Int32 = 0
@@ -65,9 +71,18 @@ final class RowSieve {
     return try visit(RowReader(record, known.entry.layout, id, reference))
   }
 
+  /// Offers a row of an earlier layout, projected to the current one.
   @inline(never)
-  private func change(to id: UInt16) throws(EngineError) {
-    let layout = try view.store.layout(id)
+  private func offerStale(
+    _ bytes: UnsafeRawBufferPointer, _ id: UInt16, _ row: UInt64, _ visit: EntityView.Visit
+  ) throws(EngineError) -> Bool {
+    let projected = try view.store.staleLayout(id).project(bytes)
+    return try projected.withUnsafeBytesEngine { (b) throws(EngineError) in try offer(b, row, visit) }
+  }
+
+  @inline(never)
+  private func change(to id: UInt16, _ entry: LayoutTable.Entry) throws(EngineError) {
+    let layout = entry.layout.takeUnretainedValue()
     let isMember = view.isMember(layout.entityID, plan, includesSubentities)
     filter = isMember ? filters[id] : nil
     if isMember, filter == nil, let predicate {
@@ -76,6 +91,6 @@ final class RowSieve {
       filter = made
     }
     known = Known(
-      entry: try view.store.borrowedLayout(id), layoutID: id, isMember: isMember, program: filter?.program)
+      entry: entry, layoutID: id, isMember: isMember, program: filter?.program)
   }
 }

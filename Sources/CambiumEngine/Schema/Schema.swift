@@ -1,3 +1,5 @@
+import Synchronization
+
 /// A model, checked and complete: immutable, and shared freely between threads.
 ///
 /// Built from a ``SchemaDefinition``, against the earlier schema of the same store if there is one, so that what is
@@ -23,6 +25,10 @@ public final class Schema: Sendable {
 
   let placeByName: [String: Int]
   let placeByID: [UInt32: Int]
+  private let lazyHashes = AtomicLazyReference<VersionHashes>()
+
+  /// The hashes; two threads that ask for the first time together get the same ones.
+  var versionHashes: VersionHashes { lazyHashes.load() ?? lazyHashes.storeIfNil(VersionHashes(self)) }
 
   /// Builds a schema, giving identifiers to whatever has none in `earlier`.
   ///
@@ -101,6 +107,35 @@ public final class Schema: Sendable {
   public func fetchTemplate(named name: String) -> FetchTemplate? {
     for named in fetchTemplates where named.name == name { return named.template }
     return nil
+  }
+}
+
+extension Schema {
+  /// Whether two schemas of one store are the same but for the order in which entities, properties and keys are declared,
+  /// which nothing depends on. O(size of the schemas).
+  public func isEqualButForOrder(to other: Schema) -> Bool { self == other || ordered() == other.ordered() }
+
+  private func ordered() -> SchemaDefinition {
+    var result = definition
+    result.entities.sort { $0.id < $1.id }
+    for place in result.entities.indices {
+      var entity = EntitySchema("")
+      swap(&entity, &result.entities[place])
+      entity.attributes.sort { $0.id < $1.id }
+      entity.relationships.sort { $0.id < $1.id }
+      entity.fetchedProperties.sort { $0.name < $1.name }
+      entity.indexes.sort { $0.id < $1.id }
+      entity.uniquenessConstraints.sort { $0.id < $1.id }
+      entity.childIDs.sort()
+      entity.allAttributes = []
+      entity.allRelationships = []
+      entity.propertyTable = [:]
+      swap(&entity, &result.entities[place])
+    }
+    result.composites.sort { $0.name < $1.name }
+    result.configurations.sort { $0.name < $1.name }
+    result.fetchTemplates.sort { $0.name < $1.name }
+    return result
   }
 }
 

@@ -128,21 +128,8 @@ extension SchemaBuilder {
   func checkKeys(of entity: EntitySchema, in schema: Schema) throws(SchemaError) {
     var names: Set<String> = []
     for index in entity.indexes {
-      try checkName(index.name, place: entity.name)
+      try checkIndex(index, of: entity, in: schema)
       guard names.insert(index.name).inserted else { throw .duplicateName(index.name, place: entity.name) }
-      guard let first = index.elements.first else {
-        throw .invalidIndex(index.name, entity: entity.name, reason: "it has no elements")
-      }
-      for element in index.elements {
-        guard element.kind == first.kind else {
-          throw .invalidIndex(index.name, entity: entity.name, reason: "its elements are of different kinds")
-        }
-        let path = try checkKeyPath(element.path, index: index.name, entity: entity, in: schema)
-        guard element.kind == .binary || path.type.isNumeric || path.type == .date else {
-          throw .invalidIndexPath(
-            element.path, index: index.name, entity: entity.name, reason: "an R-tree holds numbers and dates")
-        }
-      }
     }
     for constraint in entity.uniquenessConstraints {
       let name = constraint.paths.joined(separator: ", ")
@@ -152,6 +139,31 @@ extension SchemaBuilder {
       for path in constraint.paths { _ = try checkKeyPath(path, index: name, entity: entity, in: schema) }
       guard Set(constraint.paths).count == constraint.paths.count else {
         throw .invalidIndex(name, entity: entity.name, reason: "a uniqueness constraint names a key path twice")
+      }
+    }
+  }
+
+  /// What is wrong with an index of a schema's entity, but for its name being taken.
+  static func problem(of index: IndexSchema, entity: EntitySchema, in schema: Schema) -> SchemaError? {
+    do throws(SchemaError) { try SchemaBuilder(SchemaDefinition()).checkIndex(index, of: entity, in: schema) } catch {
+      return error
+    }
+    return nil
+  }
+
+  private func checkIndex(_ index: IndexSchema, of entity: EntitySchema, in schema: Schema) throws(SchemaError) {
+    try checkName(index.name, place: entity.name)
+    guard let first = index.elements.first else {
+      throw .invalidIndex(index.name, entity: entity.name, reason: "it has no elements")
+    }
+    for element in index.elements {
+      guard element.kind == first.kind else {
+        throw .invalidIndex(index.name, entity: entity.name, reason: "its elements are of different kinds")
+      }
+      let path = try checkKeyPath(element.path, index: index.name, entity: entity, in: schema)
+      guard element.kind == .binary || path.type.isNumeric || path.type == .date else {
+        throw .invalidIndexPath(
+          element.path, index: index.name, entity: entity.name, reason: "an R-tree holds numbers and dates")
       }
     }
   }

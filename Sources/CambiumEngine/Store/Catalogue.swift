@@ -7,19 +7,22 @@ import CambiumKernel
 ///     "tree/i/<index>"         tree of a fetch index; keys: the parts, then the row
 ///     "tree/u/<constraint>"    tree of a uniqueness constraint; keys: the parts, then the row
 ///     "tree/r/<relationship>"  tree of a relationship; keys: one row, then the other
-///     "layout/<id>"            entity (u32) of a row layout; the fields follow from the schema
+///     "layout/<id>"            a row layout (`LayoutDescriptor`)
 ///     "meta/<key>"             what the layer above keeps
 ///
-/// Identifiers in keys are decimal.
+/// Identifiers in keys are decimal. The tree's counters: 0, the last row given out, in whatever tree, so that rows keep
+/// their numbers when an entity moves to another hierarchy; 1, how often the model was changed.
 struct Catalogue: Sendable {
   static let tree = TreeID(rawValue: 16)
+  static let rowCounter: UInt32 = 0
+  static let modelCounter: UInt32 = 1
 
   var rows: [UInt32: TreeID] = [:]
   var indexes: [UInt32: TreeID] = [:]
   var constraints: [UInt32: TreeID] = [:]
   var relationships: [UInt32: TreeID] = [:]
-  /// Entity by layout id, and the layout that new rows of an entity get.
-  var layouts: [UInt16: UInt32] = [:]
+  var layouts: [UInt16: LayoutDescriptor] = [:]
+  /// The layout that new rows of an entity get.
   var currentLayout: [UInt32: UInt16] = [:]
 
   static func key(_ text: String) -> [UInt8] { Array(text.utf8) }
@@ -38,22 +41,7 @@ struct Catalogue: Sendable {
       let key = String(decoding: cursor.key, as: UTF8.self)
       if key.hasPrefix("tree/") || key.hasPrefix("layout/") {
         let value = try storing { () throws(StoreError) in try cursor.value() } ?? []
-        let parts = key.split(separator: "/")
-        guard let last = parts.last, let id = UInt32(last), let number = Self.number(value) else {
-          throw .corrupt("the catalogue has a malformed entry '\(key)'")
-        }
-        let tree = TreeID(rawValue: number)
-        switch (parts.count, parts.count == 3 ? parts[1] : "layout") {
-        case (3, "e"): rows[id] = tree
-        case (3, "i"): indexes[id] = tree
-        case (3, "u"): constraints[id] = tree
-        case (3, "r"): relationships[id] = tree
-        case (2, _):
-          guard let layout = UInt16(exactly: id) else { throw .corrupt("the catalogue has a layout \(id)") }
-          layouts[layout] = number
-          currentLayout[number] = max(currentLayout[number] ?? 0, layout)
-        default: throw .corrupt("the catalogue has an unknown entry '\(key)'")
-        }
+        try read(key, value)
       }
       more = try storing { () throws(StoreError) in try cursor.next() }
     }
@@ -61,35 +49,90 @@ struct Catalogue: Sendable {
 
   init() {}
 
-  /// Makes the trees and layouts that `schema` needs, and stores them with it.
+  private mutating func read(_ key: String, _ value: [UInt8]) throws(EngineError) {
+    let parts = key.split(separator: "/")
+    guard let last = parts.last, let id = UInt32(last) else {
+      throw .corrupt("the catalogue has a malformed entry '\(key)'")
+    }
+    if parts.count == 2 {
+      guard let layout = UInt16(exactly: id) else { throw .corrupt("the catalogue has a layout \(id)") }
+      let descriptor = try LayoutDescriptor(value)
+      layouts[layout] = descriptor
+      if descriptor.isCurrent, currentLayout.updateValue(layout, forKey: descriptor.entity) != nil {
+        throw .corrupt("the catalogue has two current layouts of entity \(descriptor.entity)")
+      }
+      return
+    }
+    guard let number = Self.number(value) else { throw .corrupt("the catalogue has a malformed entry '\(key)'") }
+    let tree = TreeID(rawValue: number)
+    switch (parts.count, parts[1]) {
+    case (3, "e"): rows[id] = tree
+    case (3, "i"): indexes[id] = tree
+    case (3, "u"): constraints[id] = tree
+    case (3, "r"): relationships[id] = tree
+    default: throw .corrupt("the catalogue has an unknown entry '\(key)'")
+    }
+  }
+
+  /// Makes the trees and layouts that `schema` needs and the catalogue lacks, and stores them.
   mutating func install(_ schema: Schema, _ t: WriteTransaction) throws(EngineError) {
     for entity in schema.entities {
-      if entity.parentID == nil { rows[entity.id] = try make(t, .integer, "tree/e/\(entity.id)") }
+      if entity.parentID == nil, rows[entity.id] == nil {
+        rows[entity.id] = try make(t, .integer, Self.rowsKey(entity.id))
+      }
       for index in entity.indexes {
         if index.elements.contains(where: { $0.kind == .rTree }) {
           throw .unsupported(
             "index '\(index.name)' of \(entity.name) is an R-tree, which this version does not build; make it binary")
         }
-        indexes[index.id] = try make(t, .bytes, "tree/i/\(index.id)")
+        if indexes[index.id] == nil { indexes[index.id] = try make(t, .bytes, Self.indexKey(index.id)) }
       }
-      for constraint in entity.uniquenessConstraints {
-        constraints[constraint.id] = try make(t, .bytes, "tree/u/\(constraint.id)")
+      for constraint in entity.uniquenessConstraints where constraints[constraint.id] == nil {
+        constraints[constraint.id] = try make(t, .bytes, Self.constraintKey(constraint.id))
       }
-      for relationship in entity.relationships where !relationship.isTransient {
+      for relationship in entity.relationships where !relationship.isTransient && relationships[relationship.id] == nil {
         if RelationshipStorage(relationship, in: schema).ownsTree {
-          relationships[relationship.id] = try make(t, .bytes, "tree/r/\(relationship.id)")
+          relationships[relationship.id] = try make(t, .bytes, Self.relationshipKey(relationship.id))
         }
       }
     }
-    var next: UInt16 = 1
-    for entity in schema.entities {
-      let id = next
-      let (sum, overflow) = next.addingReportingOverflow(1)
-      if overflow { throw .unsupported("a model has at most 65,534 entities") }
-      next = sum
-      layouts[id] = entity.id
+    for entity in schema.entities where currentLayout[entity.id] == nil {
+      let id = try freeLayout()
+      try setLayout(
+        id, LayoutDescriptor(entity: entity.id, isCurrent: true, fields: try EntityLayout.fields(of: entity)), t)
       currentLayout[entity.id] = id
-      try storing { () throws(StoreError) in try t.put(Self.tree, Self.key("layout/\(id)"), Self.bytes(entity.id)) }
+    }
+  }
+
+  static func rowsKey(_ entity: UInt32) -> String { "tree/e/\(entity)" }
+  static func indexKey(_ index: UInt32) -> String { "tree/i/\(index)" }
+  static func constraintKey(_ constraint: UInt32) -> String { "tree/u/\(constraint)" }
+  static func relationshipKey(_ relationship: UInt32) -> String { "tree/r/\(relationship)" }
+
+  /// The least identifier that no layout has.
+  private func freeLayout() throws(EngineError) -> UInt16 {
+    for id in UInt16(1)..<UInt16.max where layouts[id] == nil { return id }
+    throw .unsupported("a store has at most 65,534 layouts of rows: one for each entity, and those of earlier models")
+  }
+
+  mutating func setLayout(
+    _ id: UInt16, _ descriptor: LayoutDescriptor?, _ t: WriteTransaction
+  ) throws(EngineError) {
+    layouts[id] = descriptor
+    try storing { () throws(StoreError) in
+      if let descriptor {
+        try t.put(Self.tree, Self.key("layout/\(id)"), descriptor.encoded())
+      } else {
+        _ = try t.delete(Self.tree, Self.key("layout/\(id)"))
+      }
+    }
+  }
+
+  /// Drops a tree and what the catalogue says of it.
+  func drop(_ tree: TreeID, _ key: String, _ t: WriteTransaction) throws(EngineError) {
+    try storing { () throws(StoreError) in
+      try t.dropTree(tree)
+      _ = try t.delete(Self.tree, Self.key(key))
     }
   }
 

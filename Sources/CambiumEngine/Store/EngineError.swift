@@ -16,6 +16,12 @@ public enum EngineError: Error, Sendable {
   case typeMismatch(entity: String, property: String, expected: AttributeType, found: String)
   /// The entity has no property of this name.
   case unknownProperty(entity: String, name: String)
+  /// The store was migrated to another model since it was opened, by this or another process: open it again.
+  case modelChanged
+  /// The model cannot be reached from the one in the store by inference: what stands in the way, change by change.
+  case notInferable([MappingObstacle])
+  /// Objects in the store stand in the way of a migration: which, and what to do about them. Nothing was changed.
+  case migrationBlocked([MigrationBlock])
   /// The file holds something that the engine did not write: restore from a backup.
   case corrupt(String)
   /// The model or the request asks for something that is not supported; the text says what to use instead.
@@ -38,10 +44,22 @@ extension EngineError: CustomStringConvertible {
     case .typeMismatch(let entity, let property, let expected, let found):
       return "\(entity).\(property) takes \(expected.name), not \(found)"
     case .unknownProperty(let entity, let name): return "\(entity) has no property '\(name)'"
+    case .modelChanged:
+      return "the store was migrated to another model since it was opened: open it again, with the model it has now"
+    case .notInferable(let obstacles):
+      return "no mapping to the model can be inferred: " + Self.sentences(obstacles.map { $0.description })
+    case .migrationBlocked(let blocks):
+      return "objects in the store stand in the way of the migration: " + Self.sentences(blocks.map { $0.description })
     case .corrupt(let text): return "the store is damaged: \(text)"
     case .unsupported(let text): return text
     case .misuse(let text): return text
     }
+  }
+
+  private static func sentences(_ parts: [String]) -> String {
+    var text = ""
+    for part in parts { text += text.isEmpty ? part : "; " + part }
+    return text
   }
 
   private func joined(_ names: [String]) -> String {

@@ -2,8 +2,8 @@ import CambiumKernel
 
 /// How the rows of one entity are laid out in one version of the model.
 ///
-/// Fields stand in the order of the entity's attributes (transient ones left out), then its to-one relationships and
-/// ordered to-many ones. A composite is a nested record of its elements.
+/// A composite is a nested record of its elements, in their order. Rows that still have an earlier layout are read by way
+/// of a ``StaleLayout``.
 final class EntityLayout: Sendable {
   let entity: EntitySchema
   /// The entity's identifier and the layout's, where they are read without the rest.
@@ -13,29 +13,59 @@ final class EntityLayout: Sendable {
   /// Index of the field of a property, by name.
   let fieldByName: [String: Int]
 
-  init(entity: EntitySchema, id: UInt16) throws(EngineError) {
+  /// The layout of rows as `descriptor` has them. The order of its fields is the one in which they lie in rows, which is
+  /// not always that of the properties: declaring them in another order changes nothing.
+  init(entity: EntitySchema, id: UInt16, descriptor: LayoutDescriptor) throws(EngineError) {
+    try Self.requireSmall(entity)
+    self.entity = entity
+    self.id = id
+    entityID = entity.id
+    let wanted = try Self.fields(of: entity)
+    guard Self.isSameButForOrder(wanted, descriptor.fields) else {
+      throw .corrupt("layout \(id) is not that of the rows of \(entity.name)")
+    }
+    var placeByProperty: [UInt32: Int] = [:]
+    for (place, field) in descriptor.fields.enumerated() { placeByProperty[field.property] = place }
+    var names: [String: Int] = [:]
+    for attribute in entity.allAttributes where !attribute.isTransient {
+      names[attribute.name] = placeByProperty[attribute.id]
+    }
+    for relationship in entity.allRelationships { names[relationship.name] = placeByProperty[relationship.id] }
+    fieldByName = names
+    record = try storing { () throws(StoreError) in try RecordLayout(row: id, fields: descriptor.fields) }
+  }
+
+  /// The fields of an entity's rows as its model has them: the attributes, then the to-one relationships and the ordered
+  /// to-many ones; transient ones are left out.
+  static func fields(of entity: EntitySchema) throws(EngineError) -> [RecordField] {
+    var fields: [RecordField] = []
+    for attribute in entity.allAttributes where !attribute.isTransient {
+      fields.append(RecordField(property: attribute.id, kind: try kind(attribute)))
+    }
+    for relationship in entity.allRelationships where !relationship.isTransient {
+      if relationship.isToMany && !relationship.isOrdered { continue }
+      fields.append(
+        RecordField(property: relationship.id, kind: relationship.isToMany ? .references : .reference))
+    }
+    return fields
+  }
+
+  /// Whether rows with one list of fields are as good as with the other.
+  static func isSameButForOrder(_ a: [RecordField], _ b: [RecordField]) -> Bool {
+    guard a.count == b.count else { return false }
+    var places: [UInt32: Int] = [:]
+    for (place, field) in b.enumerated() { places[field.property] = place }
+    for field in a {
+      guard let place = places[field.property], LayoutDescriptor.same(field, b[place]) else { return false }
+    }
+    return places.count == b.count
+  }
+
+  private static func requireSmall(_ entity: EntitySchema) throws(EngineError) {
     guard entity.id <= UInt32(UInt16.max) else {
       throw .unsupported(
         "a store holds at most 65,535 entities in its life; this model's \(entity.name) is beyond that")
     }
-    self.entity = entity
-    self.id = id
-    entityID = entity.id
-    var fields: [RecordField] = []
-    var names: [String: Int] = [:]
-    for attribute in entity.allAttributes where !attribute.isTransient {
-      names[attribute.name] = fields.count
-      fields.append(RecordField(property: attribute.id, kind: try Self.kind(attribute)))
-    }
-    for relationship in entity.allRelationships where !relationship.isTransient {
-      if relationship.isToMany && !relationship.isOrdered { continue }
-      names[relationship.name] = fields.count
-      fields.append(
-        RecordField(property: relationship.id, kind: relationship.isToMany ? .references : .reference))
-    }
-    fieldByName = names
-    let made = fields
-    record = try storing { () throws(StoreError) in try RecordLayout(row: id, fields: made) }
   }
 
   private static func kind(_ attribute: AttributeSchema) throws(EngineError) -> FieldKind {

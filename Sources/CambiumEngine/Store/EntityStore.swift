@@ -9,24 +9,41 @@ public final class EntityStore: Sendable {
   /// The model, as stored.
   public let schema: Schema
   let catalogue: Catalogue
+  /// The current layouts, one an entity.
   let layouts: [UInt16: EntityLayout]
+  /// Layouts of earlier models that rows may still have.
+  let staleLayouts: [UInt16: StaleLayout]
+  /// How often the store's model had been changed when it was opened.
+  public let modelNumber: Int64
   /// By entity.
   let plans: [UInt32: EntityPlan]
   /// The same by the identifiers as indexes, which are small, and asked for with every row.
   private let planTable: [EntityPlan?]
   private let layoutTable: LayoutTable
 
-  private init(kernel: Store, schema: Schema, catalogue: Catalogue) throws(EngineError) {
+  init(kernel: Store, schema: Schema, catalogue: Catalogue, modelNumber: Int64) throws(EngineError) {
     self.kernel = kernel
     self.schema = schema
     self.catalogue = catalogue
+    self.modelNumber = modelNumber
     var made: [UInt16: EntityLayout] = [:]
-    for (id, entityID) in catalogue.layouts {
-      guard let entity = schema.entity(id: entityID) else {
-        throw .corrupt("a layout of an unknown entity \(entityID)")
+    var currents: [UInt32: EntityLayout] = [:]
+    for (id, descriptor) in catalogue.layouts where descriptor.isCurrent {
+      guard let entity = schema.entity(id: descriptor.entity) else {
+        throw .corrupt("a layout of an unknown entity \(descriptor.entity)")
       }
-      made[id] = try EntityLayout(entity: entity, id: id)
+      let layout = try EntityLayout(entity: entity, id: id, descriptor: descriptor)
+      made[id] = layout
+      currents[entity.id] = layout
     }
+    var stale: [UInt16: StaleLayout] = [:]
+    for (id, descriptor) in catalogue.layouts where !descriptor.isCurrent {
+      guard let current = currents[descriptor.entity] else {
+        throw .corrupt("a layout of an unknown entity \(descriptor.entity)")
+      }
+      stale[id] = try StaleLayout(id, descriptor, current: current)
+    }
+    staleLayouts = stale
     layouts = made
     layoutTable = LayoutTable(made)
     var plans: [UInt32: EntityPlan] = [:]
@@ -57,7 +74,7 @@ public final class EntityStore: Sendable {
         try t.put(tree, Catalogue.key("schema"), schema.encoded())
       }
       try catalogue.install(schema, t)
-      let result = try EntityStore(kernel: store, schema: schema, catalogue: catalogue)
+      let result = try EntityStore(kernel: store, schema: schema, catalogue: catalogue, modelNumber: 0)
       try storing { () throws(StoreError) in _ = try t.commit() }
       return result
     } catch {
@@ -70,16 +87,23 @@ public final class EntityStore: Sendable {
   ///
   /// - Throws: ``EngineError/corrupt(_:)`` if there are none.
   public static func open(_ store: Store) throws(EngineError) -> EntityStore {
-    guard let schema = try storedSchema(in: store) else {
+    let snapshot = try storing { () throws(StoreError) in try store.snapshot() }
+    guard let schema = try storedSchema(snapshot) else {
       throw .corrupt("the store holds no model; it was not made by the engine, or its making was cut short")
     }
-    let snapshot = try storing { () throws(StoreError) in try store.snapshot() }
-    return try EntityStore(kernel: store, schema: schema, catalogue: try Catalogue(snapshot))
+    let number = try storing { () throws(StoreError) in
+      try snapshot.counter(Catalogue.tree, Catalogue.modelCounter)
+    }
+    return try EntityStore(
+      kernel: store, schema: schema, catalogue: try Catalogue(snapshot), modelNumber: number)
   }
 
   /// The model that a kernel store keeps; nil if it keeps none.
   public static func storedSchema(in store: Store) throws(EngineError) -> Schema? {
-    let snapshot = try storing { () throws(StoreError) in try store.snapshot() }
+    try storedSchema(try storing { () throws(StoreError) in try store.snapshot() })
+  }
+
+  private static func storedSchema(_ snapshot: TreeView) throws(EngineError) -> Schema? {
     guard snapshot.kind(of: Catalogue.tree) == .bytes else { return nil }
     let bytes = try storing { () throws(StoreError) in
       try snapshot.value(Catalogue.tree, Catalogue.key("schema"))
@@ -89,18 +113,33 @@ public final class EntityStore: Sendable {
   }
 
   /// A view of the newest commit.
+  ///
+  /// - Throws: ``EngineError/modelChanged`` if the store was migrated since it was opened; kernel errors.
   public func view() throws(EngineError) -> EntityView {
-    EntityView(store: self, trees: try storing { () throws(StoreError) in try kernel.snapshot() })
+    let snapshot = try storing { () throws(StoreError) in try kernel.snapshot() }
+    try requireModel(snapshot)
+    return EntityView(store: self, trees: snapshot)
+  }
+
+  /// Makes sure that what is read or written is still of the model that the store was opened with.
+  func requireModel(_ trees: TreeView) throws(EngineError) {
+    let now: Int64
+    do throws(StoreError) { now = try trees.counter(Catalogue.tree, Catalogue.modelCounter) } catch {
+      throw .store(error)
+    }
+    if now != modelNumber { throw .modelChanged }
   }
 
   /// Runs `body` in a transaction and commits it; rolls it back if `body` throws. One transaction runs at a time.
   ///
-  /// - Throws: What `body` throws; ``EngineError/uniqueViolation(constraint:entity:existing:offending:)``; kernel errors.
+  /// - Throws: What `body` throws; ``EngineError/modelChanged`` if the store was migrated since it was opened;
+  ///   ``EngineError/uniqueViolation(constraint:entity:existing:offending:)``; kernel errors.
   public func write<R>(_ body: (EntityTransaction) throws(EngineError) -> R) throws(EngineError) -> R {
     let t = try storing { () throws(StoreError) in try kernel.beginWrite() }
     let transaction = EntityTransaction(store: self, transaction: t)
     defer { transaction.end() }
     do throws(EngineError) {
+      try requireModel(t)
       let result = try body(transaction)
       try transaction.finish()
       try storing { () throws(StoreError) in _ = try t.commit() }
@@ -121,17 +160,21 @@ public final class EntityStore: Sendable {
     return plan
   }
 
-  func layout(_ id: UInt16) throws(EngineError) -> EntityLayout {
-    guard let layout = layouts[id] else { throw .corrupt("a row of an unknown layout \(id)") }
+  /// The current layout of the rows that have a layout, current or not.
+  func currentLayout(_ id: UInt16) throws(EngineError) -> EntityLayout {
+    if let layout = layouts[id] { return layout }
+    return try staleLayout(id).current
+  }
+
+  func staleLayout(_ id: UInt16) throws(EngineError) -> StaleLayout {
+    guard let layout = staleLayouts[id] else { throw .corrupt("a row of an unknown layout \(id)") }
     return layout
   }
 
-  /// A layout as rows are read by it, without counting references.
+  /// A current layout as rows are read by it, without counting references; nil if rows of the layout have to be projected
+  /// first.
   @inline(__always)
-  func borrowedLayout(_ id: UInt16) throws(EngineError) -> LayoutTable.Entry {
-    guard let entry = layoutTable[id] else { throw .corrupt("a row of an unknown layout \(id)") }
-    return entry
-  }
+  func borrowedLayout(_ id: UInt16) -> LayoutTable.Entry? { layoutTable[id] }
 
   /// The tree of the rows of an entity.
   @inline(__always)

@@ -17,7 +17,7 @@ public final class EntityTransaction: EntityView {
   /// Memory that the batches take, in bytes.
   @exclusivity(unchecked) private var batchedBytes = 0
   /// Rows given out: the last one before this transaction, and how many since.
-  private var counters: [TreeID: RowCounter] = [:]
+  private var counter: RowCounter?
   /// What may hurt a uniqueness constraint: looked at together at the end, so that objects may swap values.
   private var suspects: [IndexBatch.Suspect] = []
   /// How many changes there were.
@@ -57,19 +57,19 @@ public final class EntityTransaction: EntityView {
   }
 
   func reserveReference(_ plan: EntityPlan) throws(EngineError) -> ObjectReference {
-    ObjectReference(entity: plan.entity.id, row: try reserveRow(plan).last)
+    ObjectReference(entity: plan.entity.id, row: try reserveRow().last)
   }
 
   /// Reserves a reference for a row that is written at once.
   func referenceToWrite(_ plan: EntityPlan) throws(EngineError) -> ObjectReference {
-    let counter = try reserveRow(plan)
+    let counter = try reserveRow()
     counter.highestWritten = counter.last
     return ObjectReference(entity: plan.entity.id, row: counter.last)
   }
 
   /// Makes sure that there is no row of a reference yet: what its index entries are would be lost.
   func requireNew(_ plan: EntityPlan, _ reference: ObjectReference) throws(EngineError) {
-    if let counter = counters[plan.rows], reference.row > counter.highestWritten, reference.row <= counter.last {
+    if let counter, reference.row > counter.highestWritten, reference.row <= counter.last {
       counter.highestWritten = reference.row
       return
     }
@@ -79,14 +79,16 @@ public final class EntityTransaction: EntityView {
     if isThere { throw .misuse("\(reference.description) is there already: change it, or reserve another reference") }
   }
 
-  private func reserveRow(_ plan: EntityPlan) throws(EngineError) -> RowCounter {
+  private func reserveRow() throws(EngineError) -> RowCounter {
     let counter: RowCounter
-    if let known = counters[plan.rows] {
+    if let known = self.counter {
       counter = known
     } else {
-      let last = try storing { () throws(StoreError) in try transaction.counter(plan.rows, 0) }
+      let last = try storing { () throws(StoreError) in
+        try transaction.counter(Catalogue.tree, Catalogue.rowCounter)
+      }
       counter = RowCounter(UInt64(clamping: last))
-      counters[plan.rows] = counter
+      self.counter = counter
     }
     guard counter.last &+ 1 < 1 << PackedReference.rowBits else { throw .misuse("no object identifiers are left") }
     counter.last &+= 1
@@ -150,7 +152,7 @@ public final class EntityTransaction: EntityView {
       try trees.withValue(plan.rows, reference.row) { (b) throws(StoreError) in try RecordView.layoutID(of: b) }
     }
     guard let layout else { throw .noSuchObject(reference) }
-    return try store.plan(try store.layout(layout).entityID)
+    return try store.plan(try store.currentLayout(layout).entityID)
   }
 
   // MARK: What writers write
@@ -170,15 +172,21 @@ public final class EntityTransaction: EntityView {
     try settleIfLarge()
   }
 
-  /// Copies the bytes of a row; answers whether there is one.
+  /// Copies the bytes of a row, as one of the current layout; answers whether there is one.
   func copyRow(_ rows: TreeID, _ row: UInt64, to copy: inout [UInt8]) throws(EngineError) -> Bool {
     copy.removeAll(keepingCapacity: true)
+    let isThere: Bool
     do throws(StoreError) {
-      return try trees.withValue(rows, row) { (bytes) throws(StoreError) in
-        copy.append(contentsOf: bytes)
-        return true
-      } ?? false
+      isThere =
+        try trees.withValue(rows, row) { (bytes) throws(StoreError) in
+          copy.append(contentsOf: bytes)
+          return true
+        } ?? false
     } catch { throw .store(error) }
+    if isThere, let projected = try copy.withUnsafeBytesEngine({ (b) throws(EngineError) in try projected(b) }) {
+      copy = projected
+    }
+    return isThere
   }
 
   /// Rows are copied before they are lent: what reads meanwhile may make gathered changes of indexes.
@@ -228,8 +236,10 @@ public final class EntityTransaction: EntityView {
     if let failure { throw failure }
     _ = try settle()
     try checkConstraints()
-    for (tree, counter) in counters where counter.given > 0 {
-      try storing { () throws(StoreError) in try transaction.addToCounter(tree, 0, counter.given) }
+    if let counter, counter.given > 0 {
+      try storing { () throws(StoreError) in
+        try transaction.addToCounter(Catalogue.tree, Catalogue.rowCounter, counter.given)
+      }
       counter.given = 0
     }
   }

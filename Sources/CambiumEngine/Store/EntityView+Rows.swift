@@ -32,10 +32,22 @@ extension EntityView {
   ) throws(EngineError) -> R {
     let layoutID: UInt16
     do throws(StoreError) { layoutID = try RecordView.layoutID(of: bytes) } catch { throw .store(error) }
-    let layout = try store.borrowedLayout(layoutID)
+    guard let layout = store.borrowedLayout(layoutID) else {
+      return try lendStale(bytes, layoutID, id, body)
+    }
     let record: RecordView
     do throws(StoreError) { record = try RecordView(bytes, layout: layout.record) } catch { throw .store(error) }
     return try body(
       RowReader(record, layout.layout, layoutID, ObjectReference(entity: layout.entityID, row: id)))
+  }
+
+  /// Lends a row of an earlier layout, projected to the current one.
+  @inline(never)
+  private final func lendStale<R>(
+    _ bytes: UnsafeRawBufferPointer, _ layout: UInt16, _ id: UInt64,
+    _ body: (borrowing RowReader) throws(EngineError) -> R
+  ) throws(EngineError) -> R {
+    let projected = try store.staleLayout(layout).project(bytes)
+    return try projected.withUnsafeBytesEngine { (b) throws(EngineError) in try lend(b, id, body) }
   }
 }

@@ -32,12 +32,21 @@ public class EntityView {
   }
 
   func row(_ bytes: [UInt8], _ id: UInt64) throws(EngineError) -> Row {
-    let layout = try bytes.withUnsafeBytesEngine { (b) throws(EngineError) -> EntityLayout in try self.layout(of: b) }
-    return Row(reference: ObjectReference(entity: layout.entity.id, row: id), layout: layout, bytes: bytes)
+    let (layout, projected) = try bytes.withUnsafeBytesEngine { (b) throws(EngineError) in
+      (try self.layout(of: b), try self.projected(b))
+    }
+    return Row(reference: ObjectReference(entity: layout.entity.id, row: id), layout: layout, bytes: projected ?? bytes)
   }
 
+  /// The current layout of a row, whatever layout it was written with.
   func layout(of bytes: UnsafeRawBufferPointer) throws(EngineError) -> EntityLayout {
-    try store.layout(try storing { () throws(StoreError) in try RecordView.layoutID(of: bytes) })
+    try store.currentLayout(try storing { () throws(StoreError) in try RecordView.layoutID(of: bytes) })
+  }
+
+  /// A row of an earlier layout as one of the current; nil if it is of the current one.
+  final func projected(_ bytes: UnsafeRawBufferPointer) throws(EngineError) -> [UInt8]? {
+    let id = try storing { () throws(StoreError) in try RecordView.layoutID(of: bytes) }
+    return store.borrowedLayout(id) == nil ? try store.staleLayout(id).project(bytes) : nil
   }
 
   /// Tells `body` the rows of an entity in the order of their making, until it answers false.

@@ -11,15 +11,21 @@ final class IndexKeeper {
   @exclusivity(unchecked) private var old: KeyEncoder
   @exclusivity(unchecked) private var new: KeyEncoder
 
-  init(_ transaction: EntityTransaction, _ plan: EntityPlan) {
+  /// Keeps all trees of the entity in step, or only some.
+  init(_ transaction: EntityTransaction, _ plan: EntityPlan, only trees: Set<TreeID>? = nil) {
     self.transaction = transaction
     self.plan = plan
-    makers = (plan.indexes + plan.constraints).map { ($0, transaction.batch($0.tree, $0)) }
-    links = plan.backTrees.map { ($0.field, PropertyMask.mask($0.field), transaction.batch($0.tree, nil)) }
+    makers = (plan.indexes + plan.constraints).filter { trees?.contains($0.tree) ?? true }
+      .map { ($0, transaction.batch($0.tree, $0)) }
+    links = plan.backTrees.filter { trees?.contains($0.tree) ?? true }
+      .map { ($0.field, PropertyMask.mask($0.field), transaction.batch($0.tree, nil)) }
     let limit = transaction.store.kernel.maxKeyLength
     old = KeyEncoder(limit: limit)
     new = KeyEncoder(limit: limit)
   }
+
+  /// Whether there is nothing to keep in step.
+  var isIdle: Bool { makers.isEmpty && links.isEmpty }
 
   /// Adds the entries of a new row.
   func insert(_ record: RecordView, _ reference: ObjectReference) throws(EngineError) {

@@ -151,12 +151,8 @@ public final class RowWriter {
 
   /// Makes sure that the row is still as it was when it was begun: its index entries are found by that.
   private func requireUnchanged(_ reference: ObjectReference) throws(EngineError) {
-    let isSame = try storing { () throws(StoreError) in
-      try transaction.trees.withValue(plan.rows, reference.row) { (bytes) throws(StoreError) in
-        old.withUnsafeBytes { $0.elementsEqual(bytes) }
-      } ?? false
-    }
-    if isSame { return }
+    var now: [UInt8] = []
+    if try transaction.copyRow(plan.rows, reference.row, to: &now), now == old { return }
     throw .misuse(
       "\(reference.description) was changed or deleted since begin(changing:): begin it again, and save before anything "
         + "else changes it")

@@ -29,8 +29,9 @@ public final class RecordProjection: Sendable {
   ///   - stored: the layout of stored records.
   ///   - current: the layout that they are read as.
   ///   - defaults: a record of the current layout; its values are those of properties that the stored layout does not
-  ///     have. Without it these are null. Defaults apply as of the step which added a property, so a caller that knows
-  ///     several steps passes each property's default as of its own.
+  ///     have. Without it these are null. A composite that the stored layout does not have is null; the elements of
+  ///     composites in `defaults` are for those it has. Defaults apply as of the step which added a property, so a caller
+  ///     that knows several steps passes each property's default as of its own.
   ///   - requiredProperties: ids of properties (of nested records as well) that may no longer be null: a stored null
   ///     reads as the default.
   /// - Throws: `StoreError.misuse` if the kinds of a property differ and no ``FieldConversion`` joins them, or
@@ -113,6 +114,8 @@ public final class RecordProjection: Sendable {
 
   private func setDefault(_ index: Int, _ builder: RecordBuilder) throws(StoreError) {
     guard let defaults else { return try builder.setNull(at: index) }
+    // A composite has no default of its own: what `defaults` holds are its elements', for composites that are there.
+    if case .nested = current.fields[index].kind { return try builder.setNull(at: index) }
     try RecordProjection.withView(of: defaults, current) { (view) throws(StoreError) in
       try builder.copy(index, of: view, to: index)
     }

@@ -1,0 +1,73 @@
+import CambiumSystem
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// Lines that tell what stores and migrations do, for developers. Core Data: `-com.apple.CoreData.SQLDebug` and
+/// `-com.apple.CoreData.MigrationDebug`.
+///
+/// Off until it is turned on: by the process's arguments (`-com.cambium.StoreDebug 1`, `-com.cambium.MigrationDebug 1`), by
+/// the environment (`CAMBIUM_STORE_DEBUG=1`, `CAMBIUM_MIGRATION_DEBUG=1`), or in code. Lines go to standard error, unless
+/// ``setHandler(_:)`` says otherwise. Thread-safe.
+public enum DebugLog {
+  /// What there are lines about.
+  public enum Topic: String, Sendable, CaseIterable {
+    /// Files that are made or opened, their metadata, and what of the model is laid out in them.
+    case store
+    /// The models that a migration is between, and every step of it.
+    case migration
+  }
+
+  private final class State: @unchecked Sendable {
+    // `@unchecked`: touched with `lock` held only.
+    let lock = StateLock()
+    var topics: Set<Topic>
+    var handler: (@Sendable (Topic, String) -> Void)?
+
+    init() {
+      let process = ProcessInfo.processInfo
+      topics = []
+      for (topic, argument, variable) in [
+        (Topic.store, "-com.cambium.StoreDebug", "CAMBIUM_STORE_DEBUG"),
+        (Topic.migration, "-com.cambium.MigrationDebug", "CAMBIUM_MIGRATION_DEBUG"),
+      ] {
+        var value = process.environment[variable]
+        if let place = process.arguments.firstIndex(of: argument), place + 1 < process.arguments.count {
+          value = process.arguments[place + 1]
+        }
+        if let value, let level = Int(value), level > 0 { topics.insert(topic) }
+      }
+    }
+  }
+
+  private static let state = State()
+
+  /// Whether there are lines about a topic.
+  public static func isOn(_ topic: Topic) -> Bool { state.lock.locked { state.topics.contains(topic) } }
+
+  /// Turns the lines about a topic on or off.
+  public static func set(_ topic: Topic, isOn: Bool) {
+    state.lock.locked {
+      if isOn { state.topics.insert(topic) } else { state.topics.remove(topic) }
+    }
+  }
+
+  /// Sends the lines elsewhere; `nil`: to standard error.
+  public static func setHandler(_ handler: (@Sendable (Topic, String) -> Void)?) {
+    state.lock.locked { state.handler = handler }
+  }
+
+  /// Writes a line, if there are lines about the topic.
+  static func write(_ topic: Topic, _ line: @autoclosure () -> String) {
+    guard isOn(topic) else { return }
+    let text = line()
+    if let handler = state.lock.locked({ state.handler }) {
+      handler(topic, text)
+    } else {
+      StandardError.write(line: "Cambium: \(topic.rawValue): \(text)")
+    }
+  }
+}

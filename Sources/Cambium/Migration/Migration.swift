@@ -1,0 +1,39 @@
+import CambiumEngine
+import CambiumKernel
+import CambiumSystem
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// Looks at migrations before they are made.
+public enum Migration {
+  /// What migrating the store in a file to a model would do, step by step, with the rows and pages that each touches, and
+  /// every object in the way. Nothing is changed.
+  ///
+  ///     let plan = try Migration.plan(storeAt: url, to: model)
+  ///     for step in plan.steps { print(step.description) }
+  ///     for block in plan.blocks { print(block.description) }
+  ///
+  /// - Throws: ``CambiumError/Code/persistentStoreIncompatibleVersionHash`` if no mapping can be inferred, with every change
+  ///   in the way underneath; ``CambiumError/Code/persistentStoreOpen`` if the file cannot be opened for writing (it is
+  ///   opened so, though not changed, since constraints are tried out in a transaction that is rolled back). O(rows that
+  ///   are looked at).
+  public static func plan(storeAt url: URL, to model: ManagedObjectModel) throws -> MigrationPlan {
+    let definition = try model.definition()
+    let shared: SharedStore
+    do {
+      shared = try OpenStores.open(PersistentStoreDescription(url: url), path: url.path) {
+        throw CambiumError(.persistentStoreOpen, "there is no store at \(url.path)")
+      }
+    } catch let error as StoreError { throw CambiumError(error, during: .persistentStoreOpen) } catch let error as EngineError {
+      throw CambiumError(error, during: .persistentStoreOpen)
+    }
+    defer { try? OpenStores.close(shared) }
+    return try mapping(.migration) { () throws(EngineError) in
+      try shared.current().migrationPlan(to: definition)
+    }
+  }
+}

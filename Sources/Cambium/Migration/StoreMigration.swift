@@ -1,0 +1,80 @@
+import CambiumEngine
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// Brings a store that is being opened to the model of its coordinator, as far as its description allows.
+struct StoreMigration {
+  private let description: PersistentStoreDescription
+  private let definition: SchemaDefinition
+
+  init(_ description: PersistentStoreDescription, _ definition: SchemaDefinition) {
+    self.description = description
+    self.definition = definition
+  }
+
+  private var file: String { description.url?.lastPathComponent ?? "memory" }
+
+  /// The store, with the model.
+  func prepare(_ shared: SharedStore) throws -> EntityStore {
+    let store = try mapping(.persistentStoreOpen) { () throws(EngineError) in try shared.current() }
+    let model = try ManagedObjectModel.compile(definition, basedOn: store.schema)
+    if model.isEqualButForOrder(to: store.schema) {
+      DebugLog.write(.store, "\(file): opened, model \(store.schema.versionChecksum)")
+      return store
+    }
+    let differing = model.differingEntities(from: store.schema)
+    if differing.isEmpty {
+      // What is stored is the same; a store that cannot be written keeps its indexes.
+      if description.isReadOnly { return store }
+      DebugLog.write(.store, "\(file): taking over what is no part of the model's version")
+      return try migrate(shared)
+    }
+    DebugLog.write(
+      .migration, "\(file): model \(store.schema.versionChecksum) is not \(model.versionChecksum); these entities differ: "
+        + differing.joined(separator: ", "))
+    guard description.shouldMigrateStoreAutomatically else {
+      throw mismatch(
+        differing, "the store was made with another model; these entities differ: "
+          + "\(differing.joined(separator: ", ")). Migrate the store, or open it with the model that it was made with")
+    }
+    guard !description.isReadOnly else {
+      throw mismatch(
+        differing, "the store was made with another model, and cannot be migrated since it was opened for reading only; "
+          + "these entities differ: \(differing.joined(separator: ", ")). Open it for writing once, or with its own model")
+    }
+    guard description.shouldInferMappingModelAutomatically else {
+      throw CambiumError(
+        .migrationMissingMappingModel,
+        "the store was made with another model, and there is no mapping model for the migration. Let one be inferred "
+          + "(shouldInferMappingModelAutomatically), or migrate with a migration manager")
+    }
+    return try migrate(shared)
+  }
+
+  private func migrate(_ shared: SharedStore) throws -> EntityStore {
+    var number = 0
+    let file = file
+    do throws(EngineError) {
+      let store = try shared.migrated(to: definition) { step in
+        number += 1
+        DebugLog.write(.migration, "\(file): step \(number): \(step.description)")
+      }
+      DebugLog.write(.migration, "\(file): migrated, model \(store.schema.versionChecksum)")
+      return store
+    } catch {
+      DebugLog.write(.migration, "\(file): not migrated: \(error.description)")
+      throw CambiumError(error, during: .migration)
+    }
+  }
+
+  private func mismatch(_ entities: [String], _ text: String) -> CambiumError {
+    var error = CambiumError(.persistentStoreIncompatibleVersionHash, text)
+    error.mismatchedEntities = entities
+    error.storeURL = description.url
+    return error
+  }
+}

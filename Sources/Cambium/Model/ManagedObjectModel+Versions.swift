@@ -1,0 +1,77 @@
+import CambiumEngine
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+// Version hashes as Core Data has them: what of a model is stored alike has the same hash (`Specs/04-model.md`). They are
+// those of the compiled model, so that asking a model that cannot be compiled throws what is wrong with it.
+
+extension ManagedObjectModel {
+  /// The version hash of every entity: 32 bytes, which change with what changes how the entity is stored. O(size of the
+  /// model), or O(number of entities) once it is in use.
+  ///
+  /// - Throws: as ``schema()``.
+  public var entityVersionHashesByName: [String: Data] {
+    get throws { try schema().entityVersionHashesByName.mapValues { Data($0.bytes) } }
+  }
+
+  /// Tells the versions of a model apart: 44 characters of base64. Two models have the same checksum if and only if the
+  /// version hashes of their entities are the same. Same cost as ``entityVersionHashesByName``.
+  ///
+  /// - Throws: as ``schema()``.
+  public var versionChecksum: String {
+    get throws { try schema().versionChecksum }
+  }
+
+  /// Whether a store with this metadata (``PersistentStore/metadata``) holds what a configuration of this model
+  /// describes: the same entities with the same version hashes. `nil` stands for all entities. False as well if the model
+  /// has no such configuration or cannot be compiled, and if the metadata has no hashes.
+  public func isConfiguration(withName name: String?, compatibleWithStoreMetadata metadata: [String: Any]) -> Bool {
+    guard let stored = metadata[PersistentStore.modelVersionHashesKey] as? [String: Data],
+      let entities = entities(forConfigurationName: name), let hashes = try? entityVersionHashesByName
+    else { return false }
+    let names = Set(entities.map { $0.name })
+    return stored == hashes.filter { names.contains($0.key) }
+  }
+}
+
+extension EntityDescription {
+  /// Changes with what changes how the entity is stored: its name, its being abstract, its parent's hash, the hashes of
+  /// its properties, its constraints, its ``versionHashModifier``; and with nothing else. 32 bytes. O(size of the model).
+  ///
+  /// - Throws: ``CambiumError/Code/invalidModel`` if the entity belongs to no model, or to one that cannot be compiled.
+  public var versionHash: Data {
+    get throws {
+      guard let managedObjectModel, let hash = try managedObjectModel.schema().entityVersionHashesByName[name] else {
+        throw CambiumError(
+          .invalidModel, "entity '\(name)' belongs to no model, and its hash depends on its parent's; add it to one",
+          entityName: name)
+      }
+      return Data(hash.bytes)
+    }
+  }
+}
+
+extension PropertyDescription {
+  /// Changes with what changes how the property is stored: name, optional, transient, ``versionHashModifier``; an
+  /// attribute's type and elements; a relationship's destination, inverse, order and counts; and with nothing else. 32
+  /// bytes. O(size of the model).
+  ///
+  /// - Throws: ``CambiumError/Code/invalidModel`` if the property has no entity in a model (unless it is an element),
+  ///   or the model cannot be compiled.
+  public var versionHash: Data {
+    get throws {
+      if parentElement != nil, let element = self as? AttributeDescription {
+        return Data(try element.schema().versionHash.bytes)
+      }
+      let schema = try entity?.managedObjectModel?.schema().entity(named: entity?.name ?? "")
+      if let attribute = schema?.attribute(named: name) { return Data(attribute.versionHash.bytes) }
+      if let relationship = schema?.relationship(named: name) { return Data(relationship.versionHash.bytes) }
+      throw CambiumError(
+        .invalidModel, "property '\(name)' belongs to no entity of a model; its hash depends on it", key: name)
+    }
+  }
+}

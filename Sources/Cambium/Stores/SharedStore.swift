@@ -1,0 +1,53 @@
+import CambiumEngine
+import CambiumKernel
+import CambiumSystem
+
+/// A file that this process has open, with the model that it has now: coordinators on one file share it, and one of them may
+/// migrate it. Thread-safe.
+final class SharedStore: @unchecked Sendable {
+  // `@unchecked`: `newest` is touched with `lock` held only.
+  let kernel: Store
+  private let lock: any StoreLock = SystemEnvironment().makeLock()
+  private var newest: EntityStore
+
+  init(_ store: EntityStore) {
+    kernel = store.kernel
+    newest = store
+  }
+
+  /// The store with the model that it has now; opened anew if another process has migrated it.
+  func current() throws(EngineError) -> EntityStore {
+    lock.lock()
+    defer { lock.unlock() }
+    return try refreshed()
+  }
+
+  private func refreshed() throws(EngineError) -> EntityStore {
+    do throws(EngineError) { _ = try newest.view() } catch {
+      guard case .modelChanged = error else { throw error }
+      newest = try EntityStore.open(kernel)
+    }
+    return newest
+  }
+
+  /// Migrates the store, unless it has the model already; others that ask meanwhile wait.
+  func migrated(
+    to definition: SchemaDefinition, observe: @escaping (MigrationStep) -> Void
+  ) throws(EngineError) -> EntityStore {
+    lock.lock()
+    defer { lock.unlock() }
+    while true {
+      let store = try refreshed()
+      let model: Schema
+      do throws(SchemaError) { model = try Schema(definition, basedOn: store.schema) } catch { throw .schema(error) }
+      if model.isEqualButForOrder(to: store.schema) { return store }
+      do throws(EngineError) {
+        newest = try store.migrate(to: definition, observe: observe)
+        return newest
+      } catch {
+        // Another process was faster.
+        guard case .modelChanged = error else { throw error }
+      }
+    }
+  }
+}

@@ -1,0 +1,66 @@
+import CambiumKernel
+
+// Values that are converted one by one, when rows are written anew.
+
+extension EntityMigration {
+  /// What an attribute of the destination is in a row of the source; nil if its type does not hold the value.
+  func value(
+    of attribute: AttributeSchema, from: AttributeSchema?, in row: Row
+  ) throws(EngineError) -> Value? {
+    var value: Value? = try from.map { (from) throws(EngineError) in try row.value(from) } ?? .null
+    if let from, let found = value { value = convert(found, from, attribute) }
+    for move in match.moves where move.destinationPath.first == attribute.name {
+      guard let current = value else { return nil }
+      let moved = try self.moved(move, in: row)
+      guard let moved else { return nil }
+      // An element of a composite that nothing goes into does not make it one.
+      if moved.isNull, current.isNull { continue }
+      value = put(moved, move.destinationPath.dropFirst(), attribute, into: current)
+    }
+    if value?.isNull ?? false, from == nil || !attribute.isOptional { return attribute.defaultValue }
+    return value
+  }
+
+  private func moved(_ move: AttributeMove, in row: Row) throws(EngineError) -> Value? {
+    guard let first = move.sourcePath.first, let attribute = source.attribute(named: first) else { return .null }
+    var value = try row.value(attribute)
+    for name in move.sourcePath.dropFirst() {
+      if case .composite(let composite) = value { value = composite[name] ?? .null }
+    }
+    if case .composite = value { return .null }
+    return convert(value, move.source, move.destination)
+  }
+
+  private func convert(_ value: Value, _ from: AttributeSchema, _ to: AttributeSchema) -> Value? {
+    if from.type == .composite {
+      guard case .composite(let composite) = value else { return .null }
+      var values: [Value] = []
+      // The depth is bounded by the schema.
+      for (place, element) in matchedElements(to, from).enumerated() {
+        let new = to.elements[place]
+        guard let element else {
+          values.append(new.defaultValue)
+          continue
+        }
+        guard let converted = convert(composite[element.name] ?? .null, element, new) else { return nil }
+        values.append(converted.isNull && !new.isOptional ? new.defaultValue : converted)
+      }
+      return .composite(CompositeValue(names: to.elements.map { $0.name }, values: values))
+    }
+    if from.type == to.type { return value }
+    return NumericConversion.convert(value, to: to.type)
+  }
+
+  private func put(
+    _ value: Value, _ path: ArraySlice<String>, _ attribute: AttributeSchema, into current: Value
+  ) -> Value {
+    guard let name = path.first, let element = attribute.element(named: name) else { return value }
+    var composite: CompositeValue
+    if case .composite(let known) = current { composite = known } else {
+      composite = CompositeValue(
+        names: attribute.elements.map { $0.name }, values: attribute.elements.map { $0.defaultValue })
+    }
+    composite[name] = put(value, path.dropFirst(), element, into: composite[name] ?? .null)
+    return .composite(composite)
+  }
+}

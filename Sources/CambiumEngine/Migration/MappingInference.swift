@@ -1,0 +1,327 @@
+extension SchemaMapping {
+  /// Infers what becomes of every entity and property. Core Data: `inferredMappingModel(forSourceModel:destinationModel:)`,
+  /// which answers nil where this says what stands in the way.
+  ///
+  /// Entities, and the properties of matched ones (with those they inherit), are matched by name and renaming identifier
+  /// together, then by renaming identifier (a name stands for a missing one), then by name. An attribute and a relationship
+  /// never match: one goes, the other is new.
+  ///
+  /// - Throws: ``EngineError/notInferable(_:)`` with every obstacle. O(size of the models).
+  public static func infer(from source: Schema, to destination: Schema) throws(EngineError) -> SchemaMapping {
+    let inference = MappingInference(source, destination)
+    if !inference.obstacles.isEmpty { throw .notInferable(inference.obstacles) }
+    return inference.mapping
+  }
+}
+
+/// The work of inferring: what matches what, and what does not go.
+struct MappingInference {
+  let source: Schema
+  let destination: Schema
+  private(set) var mapping = SchemaMapping()
+  private(set) var obstacles: [MappingObstacle] = []
+  /// By entity of the destination, in its order.
+  private(set) var matches: [EntityMatch?] = []
+
+  /// Which entity of the source one of the destination is, and where its properties come from.
+  struct EntityMatch {
+    var source: EntitySchema
+    /// For each of `allAttributes` of the destination the one it comes from.
+    var attributes: [AttributeSchema?]
+    /// For each of `allRelationships` of the destination the one it comes from.
+    var relationships: [RelationshipSchema?]
+    /// Attributes and elements whose values come from another level, with paths on both sides.
+    var moves: [AttributeMove] = []
+  }
+
+  init(_ source: Schema, _ destination: Schema) {
+    self.source = source
+    self.destination = destination
+    let old = source.entities
+    let pairs = matchIdentities(
+      destination.entities.map { Identity(name: $0.name, canonicalName: $0.canonicalName) },
+      old.map { Identity(name: $0.name, canonicalName: $0.canonicalName) })
+    // Entities before properties: relationships are compared by what their destinations match.
+    var sourceByDestination: [UInt32: EntitySchema] = [:]
+    for (place, entity) in destination.entities.enumerated() {
+      if let pair = pairs[place] { sourceByDestination[entity.id] = old[pair] }
+    }
+    var isTaken = [Bool](repeating: false, count: old.count)
+    for (place, entity) in destination.entities.enumerated() {
+      guard let pair = pairs[place] else {
+        matches.append(nil)
+        mapping.entities.append(added(entity))
+        continue
+      }
+      isTaken[pair] = true
+      let match = match(entity, old[pair])
+      matches.append(match)
+      mapping.entities.append(matched(entity, match, sourceByDestination))
+    }
+    for (place, entity) in old.enumerated() where !isTaken[place] {
+      mapping.entities.append(
+        EntityMapping(
+          kind: .remove, source: entity.name,
+          attributes: entity.allAttributes.map { PropertyMapping(kind: .remove, source: $0.name) },
+          relationships: entity.allRelationships.map { PropertyMapping(kind: .remove, source: $0.name) }))
+    }
+    checkHierarchies(sourceByDestination)
+  }
+
+  // MARK: Matching
+
+  private func match(_ entity: EntitySchema, _ old: EntitySchema) -> EntityMatch {
+    let attributes = matchIdentities(
+      entity.allAttributes.map { Identity(name: $0.name, canonicalName: $0.canonicalName) },
+      old.allAttributes.map { Identity(name: $0.name, canonicalName: $0.canonicalName) })
+    let relationships = matchIdentities(
+      entity.allRelationships.map { Identity(name: $0.name, canonicalName: $0.canonicalName) },
+      old.allRelationships.map { Identity(name: $0.name, canonicalName: $0.canonicalName) })
+    var match = EntityMatch(
+      source: old, attributes: attributes.map { $0.map { old.allAttributes[$0] } },
+      relationships: relationships.map { $0.map { old.allRelationships[$0] } })
+    for (place, attribute) in entity.allAttributes.enumerated() {
+      if let from = match.attributes[place] {
+        // What is kept in memory only has nothing to bring along, and nothing to take.
+        let isStored = !attribute.isTransient && !from.isTransient
+        if !isStored || (attribute.type == .composite) != (from.type == .composite) { match.attributes[place] = nil }
+      }
+      if match.attributes[place] == nil, !attribute.isTransient {
+        match.moves += AttributeMove.find(for: attribute, from: old)
+      }
+    }
+    for (place, relationship) in entity.allRelationships.enumerated() {
+      if let from = match.relationships[place], relationship.isTransient || from.isTransient {
+        match.relationships[place] = nil
+      }
+    }
+    return match
+  }
+
+  private func added(_ entity: EntitySchema) -> EntityMapping {
+    EntityMapping(
+      kind: .add, destination: entity.name,
+      attributes: entity.allAttributes.map { PropertyMapping(kind: .add, destination: $0.name) },
+      relationships: entity.allRelationships.map { PropertyMapping(kind: .add, destination: $0.name) })
+  }
+
+  private mutating func matched(
+    _ entity: EntitySchema, _ match: EntityMatch, _ sourceByDestination: [UInt32: EntitySchema]
+  ) -> EntityMapping {
+    var result = EntityMapping(kind: .copy, source: match.source.name, destination: entity.name)
+    for (place, attribute) in entity.allAttributes.enumerated() {
+      result.attributes.append(map(attribute, match.attributes[place], entity))
+    }
+    for move in match.moves {
+      checkTypes(move.source, move.destination, entity.name, move.destinationText)
+      result.attributes.append(PropertyMapping(kind: .move, source: move.sourceText, destination: move.destinationText))
+    }
+    for (place, relationship) in entity.allRelationships.enumerated() {
+      result.relationships.append(map(relationship, match.relationships[place], entity, sourceByDestination))
+    }
+    let keptAttributes = Set(match.attributes.compactMap { $0?.name })
+    for attribute in match.source.allAttributes where !keptAttributes.contains(attribute.name) {
+      result.attributes.append(PropertyMapping(kind: .remove, source: attribute.name))
+    }
+    let keptRelationships = Set(match.relationships.compactMap { $0?.name })
+    for relationship in match.source.allRelationships where !keptRelationships.contains(relationship.name) {
+      result.relationships.append(PropertyMapping(kind: .remove, source: relationship.name))
+    }
+    let isSame = (result.attributes + result.relationships).allSatisfy {
+      $0.kind == .copy && $0.source == $0.destination && !$0.needsValue
+    }
+    let parent = entity.parentID.flatMap { sourceByDestination[$0] }?.id
+    if !isSame || match.source.parentID != parent || entity.isAbstract != match.source.isAbstract
+      || entity.name != match.source.name
+    {
+      result.kind = .transform
+    }
+    return result
+  }
+
+  private mutating func map(
+    _ attribute: AttributeSchema, _ from: AttributeSchema?, _ entity: EntitySchema
+  ) -> PropertyMapping {
+    var result = PropertyMapping(kind: .add, source: from?.name, destination: attribute.name)
+    let isRequired = !attribute.isOptional && !attribute.isTransient && attribute.defaultValue.isNull
+    guard let from else {
+      result.needsValue = isRequired
+      return result
+    }
+    result.kind = checkTypes(from, attribute, entity.name, attribute.name)
+    result.needsValue = isRequired && from.isOptional
+    return result
+  }
+
+  /// Compares the types of what matches, elements of composites included.
+  @discardableResult
+  private mutating func checkTypes(
+    _ from: AttributeSchema, _ to: AttributeSchema, _ entity: String, _ path: String
+  ) -> PropertyMapping.Kind {
+    if from.type == .composite, to.type == .composite {
+      var isSame = from.elements.count == to.elements.count
+      for (place, element) in matchedElements(to, from).enumerated() {
+        guard let element else {
+          isSame = false
+          continue
+        }
+        // The depth is bounded by the schema.
+        let kind = checkTypes(element, to.elements[place], entity, path + "." + to.elements[place].name)
+        if kind != .copy || from.elements.indices.contains(place) && from.elements[place].name != element.name {
+          isSame = false
+        }
+      }
+      return isSame ? .copy : .convert
+    }
+    if from.type == to.type { return .copy }
+    if from.type.isNumeric && to.type.isNumeric { return .convert }
+    obstacles.append(
+      MappingObstacle(
+        entity: entity, property: path,
+        reason: "source and destination attribute types are incompatible (\(from.type.name) and \(to.type.name))",
+        remedy: "In a first step add an attribute of the new type under another name, let the application fill it in, then "
+          + "in a second step drop the old one and give the new one its name by a renaming identifier"))
+    return .convert
+  }
+
+  private mutating func map(
+    _ relationship: RelationshipSchema, _ from: RelationshipSchema?, _ entity: EntitySchema,
+    _ sourceByDestination: [UInt32: EntitySchema]
+  ) -> PropertyMapping {
+    var result = PropertyMapping(kind: .add, source: from?.name, destination: relationship.name)
+    guard let from else {
+      result.needsValue = !relationship.isOptional && !relationship.isTransient
+      return result
+    }
+    result.needsValue = !relationship.isOptional && from.isOptional
+    result.kind =
+      from.isToMany == relationship.isToMany && from.isOrdered == relationship.isOrdered ? .copy : .relate
+    if from.isToMany && !relationship.isToMany {
+      obstacles.append(
+        MappingObstacle(
+          entity: entity.name, property: relationship.name,
+          reason: "a to-many relationship becomes to-one, and which of its objects is to stay cannot be inferred",
+          remedy: "In a first step add a to-one relationship under another name, let the application choose, then in a "
+            + "second step drop the old one and rename"))
+    }
+    checkDestination(relationship, from, entity, sourceByDestination)
+    return result
+  }
+
+  /// A relationship may lead to another entity only if every object it leads to is one of that entity afterwards.
+  private mutating func checkDestination(
+    _ relationship: RelationshipSchema, _ from: RelationshipSchema, _ entity: EntitySchema,
+    _ sourceByDestination: [UInt32: EntitySchema]
+  ) {
+    guard let new = destination.entity(named: relationship.destination),
+      let old = source.entity(named: from.destination)
+    else { return }
+    if sourceByDestination[new.id]?.id == old.id { return }
+    // Each entity that the objects may be of is, if it is there still, one that the relationship may lead to.
+    let family = Set(destination.entityAndDescendants(new.id).compactMap { sourceByDestination[$0.id]?.id })
+    let survivors = Set(sourceByDestination.values.map { $0.id })
+    let reached = source.entityAndDescendants(old.id).map { $0.id }.filter { survivors.contains($0) }
+    if !reached.isEmpty, reached.allSatisfy({ family.contains($0) }) { return }
+    obstacles.append(
+      MappingObstacle(
+        entity: entity.name, property: relationship.name,
+        reason: "the relationship leads to \(new.name), and led to \(old.name)",
+        remedy: "In a first step add a relationship to \(new.name) under another name, let the application fill it in, then "
+          + "in a second step drop the old one and rename"))
+  }
+
+  // MARK: Hierarchies
+
+  /// A hierarchy of the destination takes its entities from one hierarchy of the source, and besides single entities that
+  /// move under one of that hierarchy. Two entities without a common ancestor do not get one.
+  private mutating func checkHierarchies(_ sourceByDestination: [UInt32: EntitySchema]) {
+    for root in destination.entities where root.parentID == nil {
+      let family = destination.entityAndDescendants(root.id)
+      var roots: [UInt32] = []
+      for entity in family {
+        if let old = sourceByDestination[entity.id], !roots.contains(old.rootID) { roots.append(old.rootID) }
+      }
+      if roots.count < 2 { continue }
+      // The hierarchy that the others come into is that of the topmost entity that was there.
+      let main = roots[0]
+      for entity in family {
+        guard let old = sourceByDestination[entity.id], old.rootID != main else { continue }
+        let isSingle = old.parentID == nil && old.childIDs.isEmpty
+        let parent = entity.parentID.flatMap { sourceByDestination[$0] }
+        if isSingle, parent?.rootID == main { continue }
+        obstacles.append(
+          MappingObstacle(
+            entity: entity.name, property: nil,
+            reason: "hierarchies cannot be merged: \(entity.name) and \(source.entity(id: main)?.name ?? "others") have no "
+              + "common ancestor in the source, and one in the destination",
+            remedy: "Add new entities to the hierarchy, let the application copy the objects, then drop the old ones"))
+      }
+    }
+  }
+}
+
+/// For each element of a composite the one of the other composite that it comes from.
+func matchedElements(_ to: AttributeSchema, _ from: AttributeSchema) -> [AttributeSchema?] {
+  let places = matchIdentities(
+    to.elements.map { Identity(name: $0.name, canonicalName: $0.canonicalName) },
+    from.elements.map { Identity(name: $0.name, canonicalName: $0.canonicalName) })
+  var result: [AttributeSchema?] = []
+  for (place, match) in places.enumerated() {
+    var element = match.map { from.elements[$0] }
+    if let found = element, (found.type == .composite) != (to.elements[place].type == .composite) { element = nil }
+    result.append(element)
+  }
+  return result
+}
+
+/// A value that changes its level: a flat attribute that becomes an element of a new composite, or an element that becomes
+/// a flat attribute. An element or attribute says where it comes from by its renaming identifier: the name of an attribute
+/// of the source, or a key path such as `colorScheme.primary`.
+struct AttributeMove: Sendable {
+  /// The names on the way, in the source and in the destination.
+  var sourcePath: [String]
+  var destinationPath: [String]
+  var source: AttributeSchema
+  var destination: AttributeSchema
+
+  var sourceText: String { Self.joined(sourcePath) }
+  var destinationText: String { Self.joined(destinationPath) }
+
+  private static func joined(_ path: [String]) -> String {
+    var text = ""
+    for name in path { text += text.isEmpty ? name : "." + name }
+    return text
+  }
+
+  /// The moves into an attribute that nothing of its own level matches.
+  static func find(for attribute: AttributeSchema, from old: EntitySchema) -> [AttributeMove] {
+    var found: [AttributeMove] = []
+    find(attribute, [attribute.name], old, &found)
+    return found
+  }
+
+  private static func find(
+    _ attribute: AttributeSchema, _ path: [String], _ old: EntitySchema, _ found: inout [AttributeMove]
+  ) {
+    if attribute.type == .composite {
+      // The depth is bounded by the schema.
+      for element in attribute.elements { find(element, path + [element.name], old, &found) }
+      return
+    }
+    guard let text = attribute.renamingIdentifier else { return }
+    let names = keyPathNames(text).map { String($0) }
+    guard let first = names.first, path.count > 1 || names.count > 1 else { return }
+    var current: AttributeSchema?
+    for candidate in old.allAttributes where candidate.canonicalName == first || candidate.name == first {
+      current = candidate
+      if candidate.canonicalName == first { break }
+    }
+    for name in names.dropFirst() { current = current?.element(named: name) }
+    guard let from = current, from.type != .composite, !from.isTransient else { return }
+    // The names as they are, not the identifiers they were found by.
+    var sourcePath = names
+    for candidate in old.allAttributes where candidate.canonicalName == first { sourcePath[0] = candidate.name }
+    found.append(
+      AttributeMove(sourcePath: sourcePath, destinationPath: path, source: from, destination: attribute))
+  }
+}

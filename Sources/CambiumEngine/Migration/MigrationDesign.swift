@@ -1,0 +1,403 @@
+import CambiumKernel
+
+/// What a migration has to do to a store: found out from the two models and the catalogue, before anything is written.
+struct MigrationDesign {
+  /// The store as it is.
+  let old: EntityStore
+  let destination: Schema
+  let mapping: SchemaMapping
+  /// By entity of the destination that was in the source.
+  private(set) var entities: [UInt32: EntityMigration] = [:]
+  /// Entities that go.
+  private(set) var removed: [EntitySchema] = []
+  /// The tree of rows that each hierarchy goes on with, by its root in the destination.
+  private(set) var rowTrees: [UInt32: TreeID] = [:]
+  /// By relationship of the destination.
+  private(set) var relationships: [UInt32: RelationshipMigration] = [:]
+  /// Indexes and constraints of the source whose trees stay as they are.
+  private(set) var keptIndexes: Set<UInt32> = []
+  private(set) var keptConstraints: Set<UInt32> = []
+
+  private var source: Schema { old.schema }
+  private var removedIDs: Set<UInt32> = []
+
+  /// With more earlier layouts than this an entity's rows are rewritten, so that there is an end to them.
+  static let staleLayoutLimit = 8
+
+  /// Whether values that go may stay in rows until these are written again.
+  private let isDeferred: Bool
+
+  init(_ old: EntityStore, _ destination: Schema, defers: Bool) throws(EngineError) {
+    self.old = old
+    isDeferred = defers
+    self.destination = destination
+    let inference = MappingInference(old.schema, destination)
+    if !inference.obstacles.isEmpty { throw .notInferable(inference.obstacles) }
+    mapping = inference.mapping
+    for (place, entity) in destination.entities.enumerated() {
+      if let match = inference.matches[place] { entities[entity.id] = EntityMigration(entity, match) }
+    }
+    let kept = Set(entities.values.map { $0.source.id })
+    removed = old.schema.entities.filter { !kept.contains($0.id) }
+    removedIDs = Set(removed.map { $0.id })
+    chooseRowTrees()
+    designRelationships()
+    for work in entities.values { try design(work) }
+    designKeys()
+  }
+
+  // MARK: Rows
+
+  /// Every hierarchy goes on with the tree of the root that it had, or else of the first of its entities that was there.
+  private mutating func chooseRowTrees() {
+    let roots = destination.entities.filter { $0.parentID == nil }
+    var claimed: Set<UInt32> = []
+    for root in roots {
+      guard let work = entities[root.id], work.source.parentID == nil else { continue }
+      rowTrees[root.id] = old.catalogue.rows[work.source.id]
+      claimed.insert(work.source.id)
+    }
+    for root in roots where rowTrees[root.id] == nil {
+      for entity in destination.entityAndDescendants(root.id) {
+        guard let before = entities[entity.id]?.source.rootID, !claimed.contains(before) else { continue }
+        rowTrees[root.id] = old.catalogue.rows[before]
+        claimed.insert(before)
+        break
+      }
+    }
+    for work in entities.values {
+      work.changesTree = rowTrees[work.destination.rootID] != old.catalogue.rows[work.source.rootID]
+    }
+  }
+
+  private func design(_ work: EntityMigration) throws(EngineError) {
+    work.compareAttributes()
+    for (place, relationship) in work.destination.allRelationships.enumerated() {
+      guard let from = work.match.relationships[place] else { continue }
+      work.remap[from.id] = relationship.id
+      guard let design = relationships[relationship.id] else { continue }
+      if design.isInRow {
+        if case .filled = design.source { work.fills.append(place) } else if leadsToRemoved(from) {
+          work.cleans.append(place)
+        }
+      }
+    }
+    for (place, relationship) in work.destination.allRelationships.enumerated()
+    where work.match.relationships[place] == nil {
+      if let design = relationships[relationship.id], design.isInRow, case .filled = design.source {
+        work.fills.append(place)
+      }
+    }
+    // What is filled from links is not taken from the row.
+    for place in work.fills {
+      if let from = work.match.relationships[place] { work.remap[from.id] = nil }
+    }
+    var stale = 0
+    var hasDropped = false
+    for descriptor in old.catalogue.layouts.values where descriptor.entity == work.source.id {
+      if !descriptor.isCurrent { stale += 1 }
+      if work.migrated(descriptor).fields.contains(where: { Self.holdsDropped($0) }) { hasDropped = true }
+    }
+    work.isRewritten =
+      work.changesTree || !work.converted.isEmpty || !work.fills.isEmpty || !work.cleans.isEmpty
+      || stale > Self.staleLayoutLimit || (hasDropped && !isDeferred)
+    guard let id = old.catalogue.currentLayout[work.source.id], let descriptor = old.catalogue.layouts[id] else {
+      throw .corrupt("entity \(work.source.name) has no current layout")
+    }
+    let wanted = try EntityLayout.fields(of: work.destination)
+    let found = work.migrated(descriptor).fields
+    work.keepsLayout =
+      !work.isRewritten && work.required.isEmpty && EntityLayout.isSameButForOrder(wanted, found)
+  }
+
+  /// Whether a field holds values of a property that is gone.
+  static func holdsDropped(_ field: RecordField) -> Bool {
+    if field.property >= LayoutDescriptor.firstDropped { return true }
+    guard case .nested(let inner) = field.kind else { return false }
+    return inner.fields.contains { holdsDropped($0) }
+  }
+
+  // MARK: Relationships
+
+  private func leadsToRemoved(_ relationship: RelationshipSchema) -> Bool {
+    guard !removedIDs.isEmpty, let entity = source.entity(named: relationship.destination) else { return false }
+    return source.entityAndDescendants(entity.id).contains { removedIDs.contains($0.id) }
+  }
+
+  private mutating func designRelationships() {
+    var secondary: Set<UInt32> = []
+    for owner in destination.entities {
+      for relationship in owner.relationships where !relationship.isTransient {
+        relationships[relationship.id] = design(relationship, of: owner, &secondary)
+      }
+    }
+  }
+
+  /// The relationships of the source that one of the destination continues, by entity of the destination.
+  private func sources(of relationship: RelationshipSchema, _ owner: EntitySchema) -> [(UInt32, RelationshipSchema)] {
+    var result: [(UInt32, RelationshipSchema)] = []
+    for entity in destination.entityAndDescendants(owner.id) {
+      guard let work = entities[entity.id],
+        let place = entity.allRelationships.firstIndex(where: { $0.id == relationship.id }),
+        let from = work.match.relationships[place]
+      else { continue }
+      result.append((entity.id, from))
+    }
+    return result
+  }
+
+  private func design(
+    _ relationship: RelationshipSchema, of owner: EntitySchema, _ secondary: inout Set<UInt32>
+  ) -> RelationshipMigration {
+    let storage = RelationshipStorage(relationship, in: destination)
+    var result = RelationshipMigration(relationship: relationship, owner: owner, storage: storage)
+    let own = sources(of: relationship, owner)
+    let inverse = destination.inverse(of: relationship).flatMap { $0.isTransient ? nil : $0 }
+    let inverseOwner = inverse.flatMap { inverse in
+      destination.entities.first { $0.relationships.contains { $0.id == inverse.id } }
+    }
+    let others = inverse.flatMap { inverse in inverseOwner.map { sources(of: inverse, $0) } } ?? []
+    if case .derived = storage { return result }
+    if own.isEmpty {
+      if let inverse, let inverseOwner, !others.isEmpty { result.source = .filled(from: inverse, inverseOwner, reversed: true) }
+      return result
+    }
+    // Two relationships that become each other's inverses: the first counts, and the other one follows.
+    if let inverse, let inverseOwner, let (_, mine) = own.first, let (_, theirs) = others.first,
+      source.inverse(of: mine)?.id != theirs.id
+    {
+      if secondary.contains(relationship.id) {
+        result.source = .filled(from: inverse, inverseOwner, reversed: true)
+        return result
+      }
+      secondary.insert(inverse.id)
+    }
+    var isKept = true
+    for (_, from) in own {
+      switch (RelationshipStorage(from, in: source), storage) {
+      case (.row, .row), (.row, .rowAndTree), (.rowAndTree, .row), (.rowAndTree, .rowAndTree), (.list, .list): break
+      case (.tree, .tree):
+        if from.id != relationship.id || leadsToRemoved(from) || !isSameFamily(owner) { isKept = false }
+      default: isKept = false
+      }
+    }
+    result.source = isKept ? .kept : .filled(from: relationship, owner, reversed: false)
+    if case .rowAndTree = storage, isKept {
+      // The way back is as it was if every row is, and leads where it led.
+      result.keepsTree =
+        isSameFamily(owner)
+        && own.allSatisfy { _, from in
+          if case .rowAndTree = RelationshipStorage(from, in: source) {
+            return from.id == relationship.id && !leadsToRemoved(from)
+          }
+          return false
+        }
+    } else if case .tree = storage {
+      result.keepsTree = isKept
+    }
+    return result
+  }
+
+  /// Whether the rows of an entity and its descendants are those that they were.
+  private func isSameFamily(_ entity: EntitySchema) -> Bool {
+    guard let work = entities[entity.id] else { return false }
+    let before = Set(source.entityAndDescendants(work.source.id).map { $0.id })
+    let after = Set(
+      destination.entityAndDescendants(entity.id).compactMap { entities[$0.id]?.source.id })
+    return before == after
+  }
+
+  // MARK: Keys
+
+  /// Finds the indexes and constraints that stay as they are.
+  private mutating func designKeys() {
+    for entity in destination.entities where isSameFamily(entity) {
+      let family = destination.entityAndDescendants(entity.id).compactMap { entities[$0.id] }
+      let isUntouched = family.allSatisfy { $0.keepsLayout }
+      for index in entity.indexes where old.catalogue.indexes[index.id] != nil {
+        if index.partialPredicate != nil, !isUntouched { continue }
+        if keepsKeys(entity, index.elements.map { $0.path }, family) { keptIndexes.insert(index.id) }
+      }
+      for constraint in entity.uniquenessConstraints where old.catalogue.constraints[constraint.id] != nil {
+        if keepsKeys(entity, constraint.paths, family) { keptConstraints.insert(constraint.id) }
+      }
+    }
+  }
+
+  private func keepsKeys(_ entity: EntitySchema, _ paths: [String], _ family: [EntityMigration]) -> Bool {
+    for text in paths {
+      guard let path = try? destination.resolve(keyPath: text, from: entity.id) else { return false }
+      for id in path.propertyIDs {
+        for work in family {
+          if work.required.contains(id) || work.values[id] != nil { return false }
+          for place in work.fills + work.cleans where work.destination.allRelationships[place].id == id { return false }
+          for place in work.converted where work.destination.allAttributes[place].id == id { return false }
+        }
+      }
+    }
+    return true
+  }
+
+  // MARK: Checks
+
+  /// Whether anything in the store has to be done but to write down the new model.
+  var isReconciliation: Bool {
+    removed.isEmpty && entities.count == destination.entities.count && entities.values.allSatisfy { $0.keepsLayout }
+  }
+}
+
+/// What becomes of a relationship.
+struct RelationshipMigration {
+  enum Source {
+    /// There is nothing to bring along.
+    case new
+    /// It stays where it is: in rows, or in its tree.
+    case kept
+    /// It is written anew, by what a relationship of the destination was in the source, or the other way round by that.
+    case filled(from: RelationshipSchema, EntitySchema, reversed: Bool)
+  }
+
+  let relationship: RelationshipSchema
+  let owner: EntitySchema
+  let storage: RelationshipStorage
+  var source = Source.new
+  /// Whether the relationship's tree stays as it is.
+  var keepsTree = false
+
+  var isInRow: Bool {
+    switch storage {
+    case .row, .rowAndTree, .list: return true
+    default: return false
+    }
+  }
+}
+
+/// What becomes of the rows of an entity.
+final class EntityMigration {
+  let destination: EntitySchema
+  let match: MappingInference.EntityMatch
+  /// Identifiers of properties and elements in the source, and in the destination.
+  var remap: [UInt32: UInt32] = [:]
+  /// Values of properties that are new, or may no longer be null.
+  var values: [UInt32: Value] = [:]
+  /// Properties whose null becomes their value.
+  var required: [UInt32] = []
+  /// Attributes that are converted value by value.
+  var converted: [Int] = []
+  /// Relationships in the row that are written anew from links.
+  var fills: [Int] = []
+  /// Relationships in the row that may lead to objects which go.
+  var cleans: [Int] = []
+  /// Attributes and relationships that need a value.
+  var neededAttributes: [Int] = []
+  var neededRelationships: [Int] = []
+  /// Whether the rows go to another tree.
+  var changesTree = false
+  /// Whether every row is written anew.
+  var isRewritten = false
+  /// Whether rows stay as they are, and new ones are written alike.
+  var keepsLayout = false
+
+  var source: EntitySchema { match.source }
+
+  init(_ destination: EntitySchema, _ match: MappingInference.EntityMatch) {
+    self.destination = destination
+    self.match = match
+  }
+
+  /// Whether objects may stand in the way.
+  var needsCheck: Bool {
+    !neededAttributes.isEmpty || !neededRelationships.isEmpty || !converted.isEmpty
+      || (destination.isAbstract && !source.isAbstract)
+  }
+
+  func compareAttributes() {
+    for (place, attribute) in destination.allAttributes.enumerated() where !attribute.isTransient {
+      let moves = match.moves.contains { $0.destinationPath.first == attribute.name }
+      guard let from = match.attributes[place] else {
+        if moves {
+          converted.append(place)
+        } else if !attribute.defaultValue.isNull {
+          values[attribute.id] = attribute.defaultValue
+        }
+        if !attribute.isOptional, attribute.defaultValue.isNull { neededAttributes.append(place) }
+        continue
+      }
+      if moves || !isRead(attribute, from) {
+        converted.append(place)
+      } else {
+        carry(attribute, from)
+      }
+      guard !attribute.isOptional, from.isOptional else { continue }
+      if attribute.defaultValue.isNull {
+        neededAttributes.append(place)
+      } else if !converted.contains(place) {
+        require(attribute)
+      }
+    }
+    for (place, relationship) in destination.allRelationships.enumerated()
+    where !relationship.isTransient && !relationship.isOptional {
+      if match.relationships[place]?.isOptional ?? true { neededRelationships.append(place) }
+    }
+  }
+
+  private func require(_ attribute: AttributeSchema) {
+    required.append(attribute.id)
+    values[attribute.id] = attribute.defaultValue
+  }
+
+  /// Whether stored values can be read as they are.
+  private func isRead(_ to: AttributeSchema, _ from: AttributeSchema) -> Bool {
+    guard to.type == .composite, from.type == .composite else {
+      return NumericConversion.isWidening(from.type, to.type)
+    }
+    for (place, element) in matchedElements(to, from).enumerated() {
+      if let element, !isRead(to.elements[place], element) { return false }
+    }
+    return true
+  }
+
+  private func carry(_ to: AttributeSchema, _ from: AttributeSchema) {
+    remap[from.id] = to.id
+    guard to.type == .composite else { return }
+    for (place, element) in matchedElements(to, from).enumerated() {
+      let new = to.elements[place]
+      if let element {
+        carry(new, element)
+        if !new.isOptional, element.isOptional, !new.defaultValue.isNull { require(new) }
+      } else if !new.defaultValue.isNull {
+        values[new.id] = new.defaultValue
+      }
+    }
+  }
+
+  /// A layout of the source as rows of it are read in the destination.
+  func migrated(_ descriptor: LayoutDescriptor) -> LayoutDescriptor {
+    var result = LayoutDescriptor(entity: destination.id, isCurrent: false, fields: [])
+    var dropped = LayoutDescriptor.firstDropped
+    result.fields = migrated(descriptor.fields, &dropped)
+    for (id, value) in descriptor.values { if let id = remap[id] { result.values[id] = value } }
+    for id in descriptor.required { if let id = remap[id] { result.required.append(id) } }
+    // What a property is that the layout lacks was settled when it was added.
+    for (id, value) in values where result.values[id] == nil { result.values[id] = value }
+    for id in required where !result.required.contains(id) { result.required.append(id) }
+    return result
+  }
+
+  private func migrated(_ fields: [RecordField], _ dropped: inout UInt32) -> [RecordField] {
+    var result: [RecordField] = []
+    for field in fields {
+      var kind = field.kind
+      if case .nested(let inner) = kind, let layout = try? RecordLayout(nested: migrated(inner.fields, &dropped)) {
+        kind = .nested(layout)
+      }
+      if let id = remap[field.property] {
+        result.append(RecordField(property: id, kind: kind))
+      } else {
+        result.append(RecordField(property: dropped, kind: kind))
+        dropped &+= 1
+      }
+    }
+    return result
+  }
+}

@@ -1,0 +1,330 @@
+import CambiumKernel
+
+extension EntityStore {
+  /// Makes the store one of another model, in one commit: the model is written down, and what has to move at once moves.
+  ///
+  /// Attributes that are added, renamed, made optional, given a default or a wider numeric type, and entities and
+  /// relationships that are added or renamed, cost the same at any size of the store: rows are read as rows of the new model
+  /// from then on, and rewritten when they change. So do attributes that are dropped, if `defers` is set: their values stay
+  /// in the rows until these are written again. Everything else costs a pass over the rows or links concerned.
+  ///
+  /// `observe` is told the steps (``MigrationPlan/steps``) once nothing is known to stand in the way.
+  ///
+  /// The answer is the store to go on with; this one, and whatever other process has the file open, refuses to read and
+  /// write from then on (``EngineError/modelChanged``), but for views that are open.
+  ///
+  /// - Throws: ``EngineError/notInferable(_:)``, ``EngineError/migrationBlocked(_:)``, ``EngineError/schema(_:)``,
+  ///   ``EngineError/unsupported(_:)``; kernel errors. The store is then as it was.
+  public func migrate(
+    to definition: SchemaDefinition, defers: Bool = false, observe: ((MigrationStep) -> Void)? = nil
+  ) throws(EngineError) -> EntityStore {
+    let t = try storing { () throws(StoreError) in try kernel.beginWrite() }
+    do throws(EngineError) {
+      try requireModel(t)
+      let earlier = schema
+      let destination = try resolving { () throws(SchemaError) in try Schema(definition, basedOn: earlier) }
+      let design = try MigrationDesign(self, destination, defers: defers)
+      let blocks = try design.findBlocks(try view())
+      if !blocks.isEmpty { throw .migrationBlocked(blocks) }
+      let before = try view()
+      if let observe { for step in try design.steps(before) { observe(step) } }
+      let result = try MigrationRun(design, t, before: before).run()
+      try storing { () throws(StoreError) in _ = try t.commit() }
+      return result
+    } catch {
+      t.rollBack()
+      throw error
+    }
+  }
+}
+
+/// Does what a ``MigrationDesign`` asks for, within one transaction.
+final class MigrationRun {
+  private let design: MigrationDesign
+  private let t: WriteTransaction
+  /// The store as it was, whatever is written meanwhile.
+  private let before: EntityView
+  private var catalogue: Catalogue
+  /// Links that rows are filled from, by relationship of the destination.
+  private var links: [UInt32: LinkTable] = [:]
+
+  init(_ design: MigrationDesign, _ t: WriteTransaction, before: EntityView) {
+    self.design = design
+    self.t = t
+    self.before = before
+    catalogue = design.old.catalogue
+  }
+
+  func run() throws(EngineError) -> EntityStore {
+    let kept = try dropTrees()
+    try moveRowTrees()
+    try changeLayouts()
+    try catalogue.install(design.destination, t)
+    let destination = design.destination
+    try storing { () throws(StoreError) in
+      try t.put(Catalogue.tree, Catalogue.key("schema"), destination.encoded())
+      try t.addToCounter(Catalogue.tree, Catalogue.modelCounter, 1)
+    }
+    let store = try EntityStore(
+      kernel: design.old.kernel, schema: destination, catalogue: catalogue, modelNumber: design.old.modelNumber + 1)
+    let after = EntityTransaction(store: store, transaction: t)
+    defer { after.end() }
+    try fillLinks(store)
+    try removeRows(store)
+    for entity in destination.entities {
+      if let work = design.entities[entity.id], work.isRewritten { try rewrite(work, store) }
+    }
+    for table in links.values { try table.drop() }
+    try buildTrees(after, kept)
+    do throws(EngineError) { try after.finish() } catch {
+      guard case .uniqueViolation(let constraint, let entity, let existing, let offending) = error else { throw error }
+      throw .migrationBlocked([
+        MigrationBlock(
+          entity: entity, property: nil, reason: .duplicate(constraint), count: 2, objects: [existing, offending])
+      ])
+    }
+    return store
+  }
+
+  // MARK: Catalogue
+
+  /// Drops the trees that do not stay as they are; answers those that do.
+  private func dropTrees() throws(EngineError) -> Set<TreeID> {
+    var kept: Set<TreeID> = []
+    for (id, tree) in catalogue.indexes {
+      if design.keptIndexes.contains(id) { kept.insert(tree) } else {
+        try catalogue.drop(tree, Catalogue.indexKey(id), t)
+        catalogue.indexes[id] = nil
+      }
+    }
+    for (id, tree) in catalogue.constraints {
+      if design.keptConstraints.contains(id) { kept.insert(tree) } else {
+        try catalogue.drop(tree, Catalogue.constraintKey(id), t)
+        catalogue.constraints[id] = nil
+      }
+    }
+    for (id, tree) in catalogue.relationships {
+      if design.relationships[id]?.keepsTree == true { kept.insert(tree) } else {
+        try catalogue.drop(tree, Catalogue.relationshipKey(id), t)
+        catalogue.relationships[id] = nil
+      }
+    }
+    return kept
+  }
+
+  private func moveRowTrees() throws(EngineError) {
+    let taken = Set(design.rowTrees.values)
+    for (root, tree) in catalogue.rows {
+      if !taken.contains(tree) {
+        try catalogue.drop(tree, Catalogue.rowsKey(root), t)
+        catalogue.rows[root] = nil
+      } else if design.rowTrees[root] != tree {
+        catalogue.rows[root] = nil
+        try storing { () throws(StoreError) in
+          _ = try t.delete(Catalogue.tree, Catalogue.key(Catalogue.rowsKey(root)))
+        }
+      }
+    }
+    for (root, tree) in design.rowTrees where catalogue.rows[root] != tree {
+      catalogue.rows[root] = tree
+      try storing { () throws(StoreError) in
+        try t.put(Catalogue.tree, Catalogue.key(Catalogue.rowsKey(root)), Catalogue.bytes(tree.rawValue))
+      }
+    }
+  }
+
+  private func changeLayouts() throws(EngineError) {
+    var workBySource: [UInt32: EntityMigration] = [:]
+    for work in design.entities.values { workBySource[work.source.id] = work }
+    catalogue.currentLayout = [:]
+    for (id, descriptor) in design.old.catalogue.layouts {
+      guard let work = workBySource[descriptor.entity], !work.isRewritten else {
+        try catalogue.setLayout(id, nil, t)
+        continue
+      }
+      var migrated = work.migrated(descriptor)
+      if descriptor.isCurrent, work.keepsLayout {
+        migrated.isCurrent = true
+        migrated.values = [:]
+        migrated.required = []
+        catalogue.currentLayout[work.destination.id] = id
+      }
+      try catalogue.setLayout(id, migrated, t)
+    }
+  }
+
+  // MARK: Rows
+
+  /// Removes the rows that are no longer in a tree which stays: of entities that go, and of those that move elsewhere.
+  private func removeRows(_ store: EntityStore) throws(EngineError) {
+    let staying = Set(design.rowTrees.values)
+    let leaving =
+      design.removed + design.entities.values.filter { $0.changesTree }.map { $0.source }
+    for entity in leaving {
+      guard let tree = design.old.catalogue.rows[entity.rootID], staying.contains(tree) else { continue }
+      try before.rows(entity: entity, includesSubentities: false) { (row) throws(EngineError) in
+        try storing { () throws(StoreError) in _ = try t.delete(tree, row.reference.row) }
+        return true
+      }
+    }
+  }
+
+  /// Writes every row of an entity anew.
+  private func rewrite(_ work: EntityMigration, _ store: EntityStore) throws(EngineError) {
+    let plan = try store.plan(work.destination.id)
+    guard let source = design.old.catalogue.rows[work.source.rootID] else {
+      throw .corrupt("entity \(work.source.name) has no rows")
+    }
+    // Straight from any layout that rows have to the one that they get.
+    var projections: [UInt16: StaleLayout] = [:]
+    for (id, descriptor) in design.old.catalogue.layouts where descriptor.entity == work.source.id {
+      projections[id] = try StaleLayout(id, work.migrated(descriptor), current: plan.layout)
+    }
+    let isPlain = work.converted.isEmpty && work.fills.isEmpty && work.cleans.isEmpty
+    let builder = RecordBuilder(plan.layout.record)
+    var known: (id: UInt16, projection: StaleLayout)?
+    try before.trees.eachRowInChunks(source) { (number, bytes) throws(EngineError) in
+      let id = try storing { () throws(StoreError) in try RecordView.layoutID(of: bytes) }
+      if known?.id != id {
+        guard let projection = projections[id] else { return }
+        known = (id, projection)
+      }
+      guard let projection = known?.projection else { return }
+      try projection.project(bytes, into: builder)
+      if !isPlain { try change(bytes, number, work, plan, builder) }
+      try storing { () throws(StoreError) in
+        try builder.withBytes { (bytes) throws(StoreError) in try t.put(plan.rows, number, bytes) }
+      }
+    }
+  }
+
+  /// Sets what is not as it was in a row that is written anew.
+  private func change(
+    _ bytes: UnsafeRawBufferPointer, _ number: UInt64, _ work: EntityMigration, _ plan: EntityPlan,
+    _ builder: RecordBuilder
+  ) throws(EngineError) {
+    let row = try before.row(Array(bytes), number)
+    for place in work.converted {
+      let attribute = work.destination.allAttributes[place]
+      guard let field = plan.layout.fieldByName[attribute.name] else { continue }
+      guard let value = try work.value(of: attribute, from: work.match.attributes[place], in: row) else {
+        throw .misuse("\(row.reference.description) was not looked at before the migration")
+      }
+      try storing { () throws(StoreError) in try builder.set(value, attribute, at: field) }
+    }
+    for place in work.fills + work.cleans { try setTargets(place, work, plan, row, builder) }
+  }
+
+  /// Sets a relationship in a row: from links, or from the row but for what went.
+  private func setTargets(
+    _ place: Int, _ work: EntityMigration, _ plan: EntityPlan, _ row: Row, _ builder: RecordBuilder
+  ) throws(EngineError) {
+    let relationship = work.destination.allRelationships[place]
+    guard let field = plan.layout.fieldByName[relationship.name] else { return }
+    var targets: [ObjectReference] = []
+    if let table = links[relationship.id] {
+      targets = try table.targets(of: row.reference.row)
+    } else if let from = work.match.relationships[place] {
+      for target in try before.related(row.reference, from) where try survives(target) { targets.append(target) }
+    }
+    let packed = targets.map { PackedReference.pack($0) }
+    try storing { () throws(StoreError) in
+      if relationship.isToMany {
+        try builder.set(references: packed.isEmpty ? nil : packed, at: field)
+      } else {
+        try builder.set(reference: packed.first, at: field)
+      }
+    }
+  }
+
+  /// Whether an object is there in the destination.
+  private func survives(_ target: ObjectReference) throws(EngineError) -> Bool {
+    if design.removed.isEmpty { return true }
+    guard let row = try before.row(target) else { return false }
+    return !design.removed.contains { $0.id == row.reference.entity }
+  }
+
+  // MARK: Links
+
+  private func fillLinks(_ store: EntityStore) throws(EngineError) {
+    for design in design.relationships.values.sorted(by: { $0.relationship.id < $1.relationship.id }) {
+      guard case .filled(let from, let owner, let reversed) = design.source else { continue }
+      let relationship = design.relationship
+      if case .tree = design.storage, let tree = catalogue.relationships[relationship.id] {
+        try eachLink(from, owner) { (source, target, _) throws(EngineError) in
+          var encoder = KeyEncoder()
+          encoder.append(rowID: reversed ? target.row : source.row)
+          encoder.append(rowID: reversed ? source.row : target.row)
+          try storing { () throws(StoreError) in try t.put(tree, encoder.bytes, []) }
+        }
+      } else if design.isInRow {
+        let table = try LinkTable(t)
+        links[relationship.id] = table
+        try eachLink(from, owner) { (source, target, place) throws(EngineError) in
+          if reversed {
+            try table.add(target, place: source.row, source)
+          } else {
+            try table.add(source, place: relationship.isOrdered && from.isOrdered ? place : target.row, target)
+          }
+        }
+      }
+    }
+  }
+
+  /// Tells what a relationship of the destination was in the source: from, to, and at which place. Objects that go are left
+  /// out.
+  private func eachLink(
+    _ relationship: RelationshipSchema, _ owner: EntitySchema,
+    _ body: (ObjectReference, ObjectReference, UInt64) throws(EngineError) -> Void
+  ) throws(EngineError) {
+    for entity in design.destination.entityAndDescendants(owner.id) {
+      guard let work = design.entities[entity.id],
+        let place = entity.allRelationships.firstIndex(where: { $0.id == relationship.id }),
+        let from = work.match.relationships[place]
+      else { continue }
+      // An ordered relationship keeps its order, whatever the destination does with it.
+      let reader = try before.destinations(of: from)
+      try before.rows(entity: work.source, includesSubentities: false) { (row) throws(EngineError) in
+        var number: UInt64 = 0
+        try reader.forEach(from: row.reference) { (target) throws(EngineError) in
+          if try survives(target) {
+            try body(row.reference, target, number)
+            number &+= 1
+          }
+          return true
+        }
+        return true
+      }
+    }
+  }
+
+  // MARK: Trees
+
+  /// Fills the trees of indexes, constraints and ways back that were made or emptied.
+  private func buildTrees(_ after: EntityTransaction, _ kept: Set<TreeID>) throws(EngineError) {
+    let store = after.store
+    var wanted: Set<TreeID> = []
+    for tree in store.catalogue.indexes.values where !kept.contains(tree) { wanted.insert(tree) }
+    for tree in store.catalogue.constraints.values where !kept.contains(tree) { wanted.insert(tree) }
+    for tree in store.catalogue.relationships.values where !kept.contains(tree) { wanted.insert(tree) }
+    var keepers: [UInt32: IndexKeeper] = [:]
+    var roots: Set<UInt32> = []
+    for entity in store.schema.entities where design.entities[entity.id] != nil {
+      let plan = try store.plan(entity.id)
+      let keeper = IndexKeeper(after, plan, only: wanted)
+      if keeper.isIdle { continue }
+      keepers[entity.id] = keeper
+      roots.insert(entity.rootID)
+    }
+    // One pass over a tree of rows, whatever entities are in it.
+    for root in roots.sorted() {
+      guard let tree = store.catalogue.rows[root] else { continue }
+      try after.trees.eachRowInChunks(tree) { (number, bytes) throws(EngineError) in
+        try after.lend(bytes, number) { (row) throws(EngineError) in
+          try keepers[row.reference.entity]?.insert(row.record, row.reference)
+        }
+        try after.settleIfLarge()
+      }
+    }
+  }
+}

@@ -1,0 +1,33 @@
+/// The model that Xcode's model editor keeps: the file `contents` in a folder `.xcdatamodel`.
+///
+/// Everything that is stored by it is taken over, or refused with its line and column. What Cambium does without, and
+/// nothing stored depends on (search indexes, cloud encryption, an index over an expression), is passed over and listed
+/// in ``warnings``. What contradicts itself in files that Xcode accepts is mended with a warning: relationships that do
+/// not name each other as inverses lose them, a default value is brought into the attribute's type.
+public struct ModelFile: Sendable {
+  /// The model.
+  public let definition: SchemaDefinition
+  /// The model, built: it stands any check that a store makes.
+  public let schema: Schema
+  /// What was passed over or mended, in the order of the lines.
+  public let warnings: [ModelFileWarning]
+
+  /// Reads a model file.
+  ///
+  /// - Throws: `malformed` for what is no XML, `unusable` for what no model can be, `model` for what the checks of every
+  ///   model find. O(length of the file).
+  public init(contents bytes: [UInt8]) throws(ModelFileError) {
+    var reader = ModelFileReader(document: try XMLDocument(bytes))
+    try reader.read()
+    reader.mendInverses()
+    var bare = reader.definition
+    for place in bare.entities.indices { bare.entities[place].indexes = [] }
+    do throws(SchemaError) {
+      let schema = try Schema(bare)
+      reader.leaveOutUnusableIndexes(schema)
+      self.schema = try Schema(reader.definition)
+    } catch { throw .model(error) }
+    definition = reader.definition
+    warnings = reader.warnings.sorted { $0.line < $1.line }
+  }
+}

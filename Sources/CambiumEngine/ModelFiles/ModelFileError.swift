@@ -1,0 +1,47 @@
+/// Why a model file cannot be read. Lines and columns count from 1, columns in Unicode scalars.
+public enum ModelFileError: Error, Equatable, Sendable {
+  /// The file is no well-formed XML, or uses what this reader does not read (a DTD's own declarations, other encodings).
+  case malformed(line: Int, column: Int, detail: String)
+  /// The file is well-formed, but says something that a model cannot be; `detail` says what, and what to write instead.
+  case unusable(line: Int, column: Int, detail: String)
+  /// What the file describes cannot be built; the schema's error says why.
+  case model(SchemaError)
+  /// The file is longer than ``XMLReader/sizeLimit`` bytes.
+  case tooLarge
+  /// There is no such file or folder, or none that holds a model.
+  case missing(path: String, detail: String)
+  /// The system could not read or write the file; `detail` has its words.
+  case system(path: String, detail: String)
+}
+
+extension ModelFileError: CustomStringConvertible {
+  /// One sentence for the developer.
+  public var description: String {
+    switch self {
+    case .malformed(let line, let column, let detail), .unusable(let line, let column, let detail):
+      return "line \(line), column \(column): \(detail)"
+    case .model(let error): return error.description
+    case .tooLarge: return "the file is longer than \(XMLReader.sizeLimit) bytes, which no model is"
+    case .missing(let path, let detail): return "\(path): \(detail)"
+    case .system(let path, let detail): return "\(path): \(detail)"
+    }
+  }
+}
+
+/// Something in a model file that Cambium passes over, since nothing that is stored depends on it.
+public struct ModelFileWarning: Equatable, Sendable {
+  /// The line, from 1.
+  public var line: Int
+  /// What was passed over, and what that means.
+  public var text: String
+
+  init(_ line: Int, _ text: String) {
+    self.line = line
+    self.text = text
+  }
+}
+
+extension ModelFileWarning: CustomStringConvertible {
+  /// Line and text.
+  public var description: String { "line \(line): \(text)" }
+}

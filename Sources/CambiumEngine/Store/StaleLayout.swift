@@ -1,0 +1,65 @@
+import CambiumKernel
+
+/// A layout that rows still have from an earlier model, and how they read as rows of the current one.
+final class StaleLayout: Sendable {
+  let descriptor: LayoutDescriptor
+  /// The layout that the rows read as.
+  let current: EntityLayout
+  private let record: RecordLayout
+  private let projection: RecordProjection
+
+  init(_ id: UInt16, _ descriptor: LayoutDescriptor, current: EntityLayout) throws(EngineError) {
+    self.descriptor = descriptor
+    self.current = current
+    let defaults = try Self.defaults(descriptor, current)
+    do throws(StoreError) {
+      record = try RecordLayout(row: id, fields: descriptor.fields)
+      projection = try RecordProjection(
+        from: record, to: current.record, defaults: defaults, requiredProperties: descriptor.required)
+    } catch {
+      throw .corrupt("layout \(id) of \(current.entity.name) cannot be read as the current one: \(error.description)")
+    }
+  }
+
+  /// A record of the current layout with what added properties are in rows of the layout.
+  private static func defaults(_ descriptor: LayoutDescriptor, _ current: EntityLayout) throws(EngineError) -> [UInt8]? {
+    if descriptor.values.isEmpty { return nil }
+    let builder = RecordBuilder(current.record)
+    let entity = current.entity
+    return try storing { () throws(StoreError) in
+      for attribute in entity.allAttributes {
+        guard let index = current.fieldByName[attribute.name] else { continue }
+        try fill(builder, index, attribute, descriptor)
+      }
+      return try builder.bytes()
+    }
+  }
+
+  private static func fill(
+    _ builder: RecordBuilder, _ index: Int, _ attribute: AttributeSchema, _ descriptor: LayoutDescriptor
+  ) throws(StoreError) {
+    if attribute.type == .composite {
+      let inner = try builder.nested(at: index)
+      // The depth is bounded by the schema.
+      for (place, element) in attribute.elements.enumerated() { try fill(inner, place, element, descriptor) }
+    } else if let value = descriptor.values[attribute.id], let coerced = attribute.coerce(value) {
+      try builder.set(coerced, attribute, at: index)
+    }
+  }
+
+  /// The row as one of the current layout.
+  func project(_ bytes: UnsafeRawBufferPointer) throws(EngineError) -> [UInt8] {
+    let builder = RecordBuilder(current.record)
+    try project(bytes, into: builder)
+    return try storing { () throws(StoreError) in try builder.bytes() }
+  }
+
+  /// Sets every field of `builder`, which must be for the current layout, from a row.
+  func project(_ bytes: UnsafeRawBufferPointer, into builder: RecordBuilder) throws(EngineError) {
+    try storing { () throws(StoreError) in
+      let view = try RecordView(bytes, layout: record)
+      builder.begin(entity: UInt16(truncatingIfNeeded: current.entityID), version: view.rowVersion)
+      try projection.project(view, into: builder)
+    }
+  }
+}

@@ -1,0 +1,72 @@
+import CambiumEngine
+import CambiumKernel
+import CambiumTesting
+import Foundation
+import Testing
+
+/// A migration that is cut short anywhere leaves the store as it was, or as it is to be: model and objects.
+@Suite struct MigrationCrashTests {
+  /// How many migrations; `CAMBIUM_MIGRATION_CRASHES` sets another number.
+  static var count: Int {
+    ProcessInfo.processInfo.environment["CAMBIUM_MIGRATION_CRASHES"].flatMap { Int($0) } ?? 16
+  }
+
+  @Test func everyWriteMayBeTheLast() throws {
+    let first = testSeed(20_261_122)
+    print("migrations cut short, from seed \(first)")
+    var images = 0
+    var kinds: Set<String> = []
+    var tries: UInt64 = 0
+    var migrations = 0
+    while migrations < Self.count, tries < UInt64(20 * Self.count) {
+      tries += 1
+      var random = SplitMix64(seed: first &+ tries)
+      var source = RandomModel(seed: random.next())
+      let memory = MemoryDevice()
+      guard let made = try? RandomMigrationTests.store(source.definition, &random, on: memory) else { continue }
+      let next = source.changed()
+      // As many kinds of changes as there can be, one of each first.
+      if kinds.count < 34, Set(next.changes).isSubset(of: kinds) { continue }
+      try made.close()
+      var options = StoreOptions()
+      // So small that what a migration writes does not stay in memory until the end.
+      if random.oneIn(2) { options.deltaBytes = 4096 }
+      options.durability = random.oneIn(2) ? .full : .strict
+      let disk = SimulatedDisk(memory.contents())
+      let store = try EntityStore.open(
+        try Store.open(on: disk, environment: TestEnvironment(seed: random.next()), options: options))
+      let before = try NaiveStore(store)
+      let oldModel = store.schema
+      let start = disk.operationCount
+      guard case .success(let after) = RandomMigrationTests.migrate(store, next.definition, defers: random.oneIn(2)) else { continue }
+      let acknowledged = disk.operationCount
+      let expected = try NaiveStore(after)
+      try after.kernel.checkpoint()
+      try after.close()
+      migrations += 1
+      kinds.formUnion(next.changes)
+      for point in start...disk.operationCount {
+        for image in disk.crashImages(at: point, limit: 6, tearing: options.durability == .full ? .byteRange : .sector(bytes: 512), seed: random.next())
+        {
+          images += 1
+          let text = "seed \(first &+ tries), \(next.changes), point \(point) of \(start)...\(disk.operationCount)"
+          let opened = try EntityStore.open(
+            try Store.open(on: SimulatedDisk(image: image), environment: TestEnvironment(seed: 1)))
+          let isNew = opened.schema == after.schema
+          #expect(isNew || opened.schema == oldModel, "\(text)")
+          #expect(isNew || point < acknowledged, "\(text): an acknowledged migration is gone")
+          let found = try NaiveStore(opened)
+          let difference = (isNew ? expected : before).difference(from: found)
+          #expect(difference == nil, "\(text): \(difference ?? "")")
+          if difference != nil { return }
+          if images % 16 == 0 {
+            let report = try opened.check()
+            #expect(report.isSound, "\(text): \(report.problems) \(report.kernel.problems)")
+          }
+        }
+      }
+    }
+    print("\(migrations) migrations, \(kinds.count) kinds of changes, \(images) images")
+    #expect(migrations == Self.count && kinds.count >= min(30, Self.count) && images >= 40 * Self.count)
+  }
+}

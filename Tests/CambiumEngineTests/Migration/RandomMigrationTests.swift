@@ -1,0 +1,239 @@
+import CambiumEngine
+import CambiumKernel
+import CambiumTesting
+import Foundation
+import Testing
+
+/// Random models, filled with random objects and changed at random: the store must become what a plain migration in memory
+/// makes of the objects, or say what stands in the way where the rules say so.
+@Suite struct RandomMigrationTests {
+  /// How many pairs of models; `CAMBIUM_MIGRATIONS` sets another number.
+  static var count: Int { ProcessInfo.processInfo.environment["CAMBIUM_MIGRATIONS"].flatMap { Int($0) } ?? 1500 }
+
+  @Test func migratedStoresAreWhatTheRulesSay() throws {
+    let first = testSeed(20_261_121)
+    print("random migrations from seed \(first)")
+    var made: [String: Int] = [:]
+    var inferable = 0
+    var migrated = 0
+    var refused = 0
+    var blocked = 0
+    for n in 0..<UInt64(Self.count) {
+      let seed = first &+ n
+      var random = SplitMix64(seed: seed)
+      var source = RandomModel(seed: random.next())
+      guard let kernel = try? Self.store(source.definition, &random) else { continue }
+      var store = try EntityStore.open(kernel)
+      // Several steps on one store, so that rows of several layouts meet.
+      for _ in 0..<3 {
+        let before = try NaiveStore(store)
+        let next = source.changed()
+        guard (try? Schema(next.definition, basedOn: store.schema)) != nil else { continue }
+        let naive = NaiveMigration(store.schema.definition, next.definition)
+        let outcome = Self.migrate(store, next.definition, defers: random.oneIn(2))
+        let text = "seed \(seed), \(next.changes)"
+        let refusals = naive.refusals()
+        guard refusals.isEmpty else {
+          guard case .failure(.notInferable(let obstacles)) = outcome else {
+            Issue.record("\(text): expected refusals at \(refusals), got \(outcome)")
+            break
+          }
+          refused += 1
+          let found = Set(obstacles.map { Self.place($0.entity, $0.property) })
+          #expect(found == refusals, "\(text)")
+          #expect(try NaiveStore(store) == before, "\(text)")
+          next.changes.forEach { made[$0, default: 0] += 1 }
+          break
+        }
+        inferable += 1
+        switch (naive.migrate(before), outcome) {
+        case (.blocked(let places), .failure(.migrationBlocked(let blocks))):
+          blocked += 1
+          let found = Set(blocks.map { Self.place($0.entity, $0.property) })
+          #expect(found.isSubset(of: places) && !found.isEmpty, "\(text): \(found), expected \(places)")
+          #expect(try NaiveStore(store) == before, "\(text)")
+        case (.migrated(let expected), .success(let after)):
+          migrated += 1
+          let found = try NaiveStore(after)
+          let difference = expected.difference(from: found)
+          #expect(difference == nil, "\(text): \(difference ?? "")")
+          if difference != nil { return }
+          let reopened = try EntityStore.open(after.kernel)
+          #expect(try NaiveStore(reopened) == expected, "\(text), opened again")
+          let report = try after.check()
+          #expect(report.isSound, "\(text): \(report.problems) \(report.kernel.problems)")
+          if !report.isSound { return }
+          #expect(throws: EngineError.self, "\(text): the old store must refuse") { try store.view() }
+          try Self.changeSomething(after, &random)
+          store = after
+          source = next
+          next.changes.forEach { made[$0, default: 0] += 1 }
+          continue
+        case (let expected, let found):
+          Issue.record("\(text): expected \(expected), found \(found)")
+          return
+        }
+        next.changes.forEach { made[$0, default: 0] += 1 }
+      }
+    }
+    print("\(refused) refused, \(inferable) inferable, \(blocked) of them blocked, \(migrated) migrated")
+    for (change, times) in made.sorted(by: { $0.key < $1.key }) { print("  \(change): \(times)") }
+    // Every kind of change was tried often enough to mean something.
+    #expect(made.count >= 34, "\(made.count) kinds of changes")
+    for (change, times) in made { #expect(times >= Self.count / 60, "\(change) was tried \(times) times") }
+    #expect(inferable * 10 >= (inferable + refused) * 6)
+    #expect(refused >= Self.count / 15 && blocked >= Self.count / 15)
+    #expect(migrated >= Self.count)
+  }
+
+  static func place(_ entity: String, _ property: String?) -> String {
+    property.map { entity + "." + $0 } ?? entity
+  }
+
+  static func migrate(
+    _ store: EntityStore, _ definition: SchemaDefinition, defers: Bool
+  ) -> Result<EntityStore, EngineError> {
+    do throws(EngineError) { return .success(try store.migrate(to: definition, defers: defers)) } catch { return .failure(error) }
+  }
+
+  /// A store of a model with some objects, some of them in pages.
+  static func store(
+    _ definition: SchemaDefinition, _ random: inout SplitMix64, on device: MemoryDevice = MemoryDevice(), nulls: Bool = true
+  ) throws -> Store {
+    let kernel = try Store.create(on: device, environment: TestEnvironment(seed: random.next()))
+    let store = try EntityStore.create(in: kernel, schema: try Schema(definition))
+    try fill(store, &random, nulls: nulls)
+    if random.oneIn(2) { try kernel.checkpoint() }
+    return kernel
+  }
+
+  private static func value(_ attribute: AttributeSchema, _ random: inout SplitMix64, nulls: Bool) -> Value {
+    if random.oneIn(4), attribute.isOptional, nulls { return .null }
+    guard attribute.type == .composite else { return RandomModel.value(attribute.type, &random) }
+    return .composite(
+      CompositeValue(
+        names: attribute.elements.map { $0.name }, values: attribute.elements.map { value($0, &random, nulls: nulls) }))
+  }
+
+  /// A value of a type that no other row has; null for types that have too few.
+  private static func unique(_ type: AttributeType, _ row: UInt64) -> Value {
+    switch type {
+    case .integer16, .integer32, .integer64: return .integer(Int64(row))
+    case .double: return .double(Double(row))
+    case .float: return .float(Float(row))
+    case .decimal: return .decimal(DecimalValue(Int64(row)))
+    case .string: return .string("unique \(row)")
+    case .date: return .date(Double(row))
+    case .binary: return .binary([UInt8(truncatingIfNeeded: row)])
+    case .uuid: return .uuid(UUIDBytes(high: 0, low: row))
+    case .uri: return .uri("urn:\(row)")
+    default: return .null
+    }
+  }
+
+  private static func fill(_ store: EntityStore, _ random: inout SplitMix64, nulls: Bool) throws {
+    let schema = store.schema
+    var generator = random
+    try store.write { (t) throws(EngineError) in
+      var references: [ObjectReference] = []
+      var values: [UInt64: RowValues] = [:]
+      for entity in schema.entities where !entity.isAbstract {
+        for _ in 0..<generator.below(8) {
+          let reference = try t.reserveReference(entity)
+          references.append(reference)
+          var row = RowValues()
+          for attribute in entity.allAttributes { row.set(attribute.name, value(attribute, &generator, nulls: nulls)) }
+          values[reference.row] = row
+        }
+      }
+      for entity in schema.entities {
+        for constraint in entity.uniquenessConstraints {
+          for reference in references where schema.isEntity(reference.entity, orDescendantOf: entity.id) {
+            guard let attribute = entity.attribute(named: constraint.paths[0]) else { continue }
+            values[reference.row]?.set(attribute.name, unique(attribute.type, reference.row))
+          }
+        }
+      }
+      for (row, toOne, toMany) in links(schema, references, &generator) {
+        for (name, target) in toOne { values[row]?.set(toOne: name, target) }
+        for (name, targets) in toMany { values[row]?.set(toMany: name, targets) }
+      }
+      for reference in references {
+        if let row = values[reference.row] { try t.insert(reference, row) }
+      }
+    }
+    random = generator
+  }
+
+  /// Random links that agree on both sides.
+  private static func links(
+    _ schema: Schema, _ references: [ObjectReference], _ random: inout SplitMix64
+  ) -> [(UInt64, [String: ObjectReference], [String: [ObjectReference]])] {
+    var targets: [UInt32: [UInt64: [ObjectReference]]] = [:]
+    var isDone: Set<UInt32> = []
+    for entity in schema.entities {
+      for relationship in entity.relationships where !isDone.contains(relationship.id) {
+        isDone.insert(relationship.id)
+        let inverse = schema.inverse(of: relationship)
+        if let inverse { isDone.insert(inverse.id) }
+        let owners = references.filter { schema.isEntity($0.entity, orDescendantOf: entity.id) }
+        let others = references.filter { r in
+          schema.entity(named: relationship.destination).map { schema.isEntity(r.entity, orDescendantOf: $0.id) } ?? false
+        }
+        if owners.isEmpty || others.isEmpty { continue }
+        // A relationship that is its own inverse, or leads within one entity, is linked in pairs all the same.
+        for _ in 0..<random.below(12) {
+          let a = random.pick(owners)
+          let b = random.pick(others)
+          let mine = targets[relationship.id]?[a.row] ?? []
+          let theirs = inverse.flatMap { targets[$0.id]?[b.row] } ?? []
+          if mine.contains(b) || (!relationship.isToMany && !mine.isEmpty) { continue }
+          if let inverse, !inverse.isToMany, !theirs.isEmpty { continue }
+          if let inverse, inverse.id == relationship.id, a == b { continue }
+          targets[relationship.id, default: [:]][a.row, default: []].append(b)
+          if let inverse { targets[inverse.id, default: [:]][b.row, default: []].append(a) }
+        }
+      }
+    }
+    return references.map { reference in
+      var toOne: [String: ObjectReference] = [:]
+      var toMany: [String: [ObjectReference]] = [:]
+      for relationship in schema.entity(id: reference.entity)?.allRelationships ?? [] {
+        guard let found = targets[relationship.id]?[reference.row] else { continue }
+        if relationship.isToMany { toMany[relationship.name] = found } else { toOne[relationship.name] = found.first }
+      }
+      return (reference.row, toOne, toMany)
+    }
+  }
+
+  /// Writes some rows under the new model, so that layouts mix.
+  private static func changeSomething(_ store: EntityStore, _ random: inout SplitMix64) throws {
+    var rows: [(ObjectReference, EntitySchema)] = []
+    let view = try store.view()
+    for entity in store.schema.entities {
+      try view.rows(entity: entity, includesSubentities: false) { (row) throws(EngineError) in
+        rows.append((row.reference, entity))
+        return true
+      }
+    }
+    var generator = random
+    let before = try NaiveStore(store)
+    var expected = before
+    try store.write { (t) throws(EngineError) in
+      for (reference, entity) in rows where generator.oneIn(3) {
+        let unique = Set(
+          store.schema.entities.flatMap { $0.uniquenessConstraints.flatMap { $0.paths } })
+        guard let attribute = entity.allAttributes.first(where: { $0.type != .composite && !unique.contains($0.name) }) else { continue }
+        var row = RowValues()
+        let value = RandomModel.value(attribute.type, &generator)
+        row.set(attribute.name, value)
+        try t.update(reference, row)
+        expected.objects[reference.row]?.attributes[attribute.name] = value
+      }
+    }
+    random = generator
+    let difference = expected.difference(from: try NaiveStore(store))
+    #expect(difference == nil, "after a change: \(difference ?? "")")
+    if random.oneIn(3) { try store.kernel.checkpoint() }
+  }
+}

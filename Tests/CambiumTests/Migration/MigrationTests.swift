@@ -1,0 +1,344 @@
+import CambiumEngine
+import Foundation
+import Testing
+
+@testable import Cambium
+
+/// Stores that are opened with another model than they were made with.
+@Suite(.serialized) struct MigrationTests {
+  static func v1() throws -> ManagedObjectModel {
+    try ManagedObjectModel {
+      Entity("Aircraft") {
+        Attribute("tailNumber", .string)
+        Attribute("color", .string)
+        Attribute("engines", .integer16)
+        ToMany("flights", "Flight", inverse: "aircraft")
+      }
+      Entity("Flight") {
+        Attribute("number", .string)
+        ToOne("aircraft", "Aircraft", inverse: "flights")
+      }
+    }
+  }
+
+  /// `color` has become `paintColor`.
+  static func v2() throws -> ManagedObjectModel {
+    try ManagedObjectModel {
+      Entity("Aircraft") {
+        Attribute("tailNumber", .string)
+        Attribute("paintColor", .string, renamed: "color")
+        Attribute("engines", .integer32)
+        Attribute("seats", .integer16, optional: false, default: 4)
+        ToMany("flights", "Flight", inverse: "aircraft")
+      }
+      Entity("Flight") {
+        Attribute("number", .string)
+        ToOne("aircraft", "Aircraft", inverse: "flights")
+      }
+    }
+  }
+
+  /// And then `finish`: its canonical name is still that of the first model.
+  static func v3() throws -> ManagedObjectModel {
+    try ManagedObjectModel {
+      Entity("Aircraft") {
+        Attribute("tailNumber", .string)
+        Attribute("finish", .string, renamed: "color")
+        Attribute("engines", .double)
+        Attribute("seats", .integer16, optional: false, default: 4)
+        ToMany("flights", "Flight", inverse: "aircraft")
+        Index("byTailNumber", "tailNumber")
+      }
+      Entity("Flight") {
+        Attribute("number", .string)
+        ToOne("aircraft", "Aircraft", inverse: "flights")
+      }
+    }
+  }
+
+  static func fill(_ directory: TemporaryDirectory) throws {
+    let context = try directory.container(model: v1()).viewContext
+    for n in 0..<20 {
+      let aircraft = try context.make(
+        "Aircraft", ["tailNumber": "N\(n)", "color": n % 3 == 0 ? nil : "blue \(n)", "engines": n % 4])
+      try context.make("Flight", ["number": "F\(n)", "aircraft": aircraft])
+    }
+    try context.save()
+  }
+
+  static func check(_ context: ManagedObjectContext, color: String, seats: Bool) throws {
+    let all = try context.all("Aircraft", sort: [FetchSortDescriptor(key: "tailNumber")])
+    #expect(all.count == 20)
+    for aircraft in all {
+      let tail = try #require(aircraft.value(forKey: "tailNumber") as? String)
+      let n = try #require(Int(tail.dropFirst()))
+      #expect(aircraft.value(forKey: color) as? String == (n % 3 == 0 ? nil : "blue \(n)"))
+      let engines = aircraft.value(forKey: "engines")
+      #expect((engines as? Int).map(Double.init) ?? engines as? Double == Double(n % 4))
+      if seats { #expect(aircraft.value(forKey: "seats") as? Int == 4) }
+      let flights = try #require(aircraft.value(forKey: "flights") as? Set<ManagedObject>)
+      #expect(flights.compactMap { $0.value(forKey: "number") as? String } == ["F\(n)"])
+    }
+  }
+
+  @Test func renamedValuesStayFromVersionToVersion() throws {
+    let directory = try TemporaryDirectory()
+    try Self.fill(directory)
+    try Self.check(try directory.container(model: Self.v2()).viewContext, color: "paintColor", seats: true)
+    let last = try directory.container(model: Self.v3())
+    try Self.check(last.viewContext, color: "finish", seats: true)
+    #expect(
+      try last.viewContext.all("Aircraft", "tailNumber == 'N7' AND finish == 'blue 7' AND engines == 3").count == 1)
+  }
+
+  @Test func renamedValuesStayAcrossAVersion() throws {
+    let directory = try TemporaryDirectory()
+    try Self.fill(directory)
+    try Self.check(try directory.container(model: Self.v3()).viewContext, color: "finish", seats: true)
+  }
+
+  /// The error of the talk on migration, and its three remedies.
+  @Test func aStoreIsMigratedWhenOneAllowsIt() throws {
+    let url = URL(fileURLWithPath: "flights.cambium")
+    for remedy in 0..<3 {
+      let directory = try TemporaryDirectory()
+      try Self.fill(directory)
+      let file = directory.url.appendingPathComponent(url.lastPathComponent)
+      let coordinator = PersistentStoreCoordinator(managedObjectModel: try Self.v2())
+      for options: [String: any Sendable]? in [
+        nil, [PersistentStoreCoordinator.migratePersistentStoresAutomaticallyOption: false],
+      ] {
+        let error = cambiumError { try coordinator.addPersistentStore(type: .file, at: file, options: options) }
+        #expect(error?.code.rawValue == 134100)
+        #expect(error?.mismatchedEntities == ["Aircraft"])
+      }
+      let unmapped = cambiumError {
+        try coordinator.addPersistentStore(
+          type: .file, at: file, options: [PersistentStoreCoordinator.migratePersistentStoresAutomaticallyOption: true])
+      }
+      #expect(unmapped?.code.rawValue == 134140)
+      let context: ManagedObjectContext
+      switch remedy {
+      case 0: context = try directory.container(model: Self.v2()).viewContext
+      case 1:
+        try coordinator.addPersistentStore(PersistentStoreDescription(url: file))
+        context = ManagedObjectContext(concurrencyType: .mainQueue, persistentStoreCoordinator: coordinator)
+      default:
+        try coordinator.addPersistentStore(
+          type: .file, at: file,
+          options: [
+            PersistentStoreCoordinator.migratePersistentStoresAutomaticallyOption: true,
+            PersistentStoreCoordinator.inferMappingModelAutomaticallyOption: true,
+          ])
+        context = ManagedObjectContext(concurrencyType: .mainQueue, persistentStoreCoordinator: coordinator)
+      }
+      try Self.check(context, color: "paintColor", seats: true)
+    }
+    let coordinator = PersistentStoreCoordinator(managedObjectModel: try Self.v2())
+    let error = cambiumError {
+      try coordinator.addPersistentStore(
+        type: .file, at: url, options: [PersistentStoreCoordinator.inferMappingModelAutomaticallyOption: "yes"])
+    }
+    #expect(error?.code == .invalidArgument)
+  }
+
+  @Test func aReadOnlyStoreIsNotMigrated() throws {
+    let directory = try TemporaryDirectory()
+    try Self.fill(directory)
+    let error = cambiumError { _ = try directory.container(model: Self.v2()) { $0.isReadOnly = true } }
+    #expect(error?.code == .persistentStoreIncompatibleVersionHash)
+    try Self.check(
+      try directory.container(model: Self.v1()) { $0.isReadOnly = true }.viewContext, color: "color", seats: false)
+  }
+
+  @Test func whatCannotBeInferredIsTold() throws {
+    let directory = try TemporaryDirectory()
+    try Self.fill(directory)
+    let wrong = try ManagedObjectModel {
+      Entity("Aircraft") {
+        Attribute("tailNumber", .string)
+        Attribute("color", .date)
+        Attribute("engines", .string)
+        ToMany("flights", "Flight", inverse: "aircraft")
+      }
+      Entity("Flight") {
+        Attribute("number", .string)
+        ToOne("aircraft", "Aircraft", inverse: "flights")
+      }
+    }
+    let error = try #require(cambiumError { _ = try directory.container(model: wrong) })
+    #expect(error.code.rawValue == 134100)
+    let missing = try #require(error.underlyingErrors.first as? CambiumError)
+    #expect(missing.code.rawValue == 134140)
+    #expect(missing.message == "Can't find or automatically infer mapping model for migration")
+    let causes = missing.underlyingErrors.compactMap { $0 as? CambiumError }
+    #expect(causes.map { $0.code.rawValue } == [134190, 134190])
+    #expect(causes.map { $0.entityName } == ["Aircraft", "Aircraft"])
+    #expect(causes.map { $0.key } == ["color", "engines"])
+    #expect(causes[0].message.contains("source and destination attribute types are incompatible (String and Date)"))
+    // The same without a store.
+    let inferred = cambiumError { _ = try MappingModel.inferred(from: Self.v1(), to: wrong) }
+    #expect(inferred?.code.rawValue == 134140)
+    #expect(inferred?.underlyingErrors.count == 2)
+    // Nothing was touched.
+    try Self.check(try directory.container(model: Self.v1()).viewContext, color: "color", seats: false)
+  }
+
+  @Test func objectsInTheWayAreNamed() throws {
+    let directory = try TemporaryDirectory()
+    try Self.fill(directory)
+    func model(_ unique: Bool) throws -> ManagedObjectModel {
+      try ManagedObjectModel {
+        Entity("Aircraft") {
+          Attribute("tailNumber", .string)
+          Attribute("color", .string, optional: unique)
+          Attribute("engines", .integer16)
+          if unique { Unique("engines") }
+          ToMany("flights", "Flight", inverse: "aircraft")
+        }
+        Entity("Flight") {
+          Attribute("number", .string)
+          ToOne("aircraft", "Aircraft", inverse: "flights")
+        }
+      }
+    }
+    let missing = try #require(cambiumError { _ = try directory.container(model: model(false)) })
+    #expect(missing.code.rawValue == 134110)
+    #expect(missing.message.contains("Aircraft.color is required and without default"))
+    let block = try #require(missing.underlyingErrors.first as? MigrationBlock)
+    #expect(block.count == 7 && block.objects.count == 7)
+    let duplicate = try #require(cambiumError { _ = try directory.container(model: model(true)) })
+    #expect(duplicate.code.rawValue == 134111)
+    // A plan says the same before it is tried.
+    let file = directory.url.appendingPathComponent("flights.cambium")
+    let plan = try Migration.plan(storeAt: file, to: model(true))
+    #expect(plan.blocks.map { $0.reason } == [.duplicate(["engines"])])
+    #expect(plan.steps.map { $0.kind } == [.writeModel, .buildConstraint])
+    #expect(plan.steps.last?.entries == 20)
+    #expect(try Migration.plan(storeAt: file, to: model(false)).blocks == [block])
+    let harmless = try Migration.plan(storeAt: file, to: Self.v2())
+    #expect(harmless.isMetadataOnly && harmless.blocks.isEmpty)
+    try Self.check(try directory.container(model: Self.v1()).viewContext, color: "color", seats: false)
+  }
+
+  /// Indexes, defaults and delete rules are no part of a model's version.
+  @Test func indexesAreTakenOverWithoutAMigration() throws {
+    let directory = try TemporaryDirectory()
+    try Self.fill(directory)
+    let changed = try ManagedObjectModel {
+      Entity("Flight") {
+        ToOne("aircraft", "Aircraft", inverse: "flights", deleteRule: .cascade)
+        Attribute("number", .string)
+        Index("byNumber", "number")
+      }
+      Entity("Aircraft") {
+        Attribute("tailNumber", .string)
+        Attribute("color", .string, default: "white")
+        Attribute("engines", .integer16)
+        ToMany("flights", "Flight", inverse: "aircraft")
+      }
+    }
+    #expect(try changed.versionChecksum == Self.v1().versionChecksum)
+    let container = try directory.container(model: changed) { $0.shouldMigrateStoreAutomatically = false }
+    let store = try #require(container.persistentStoreCoordinator.persistentStores.first)
+    let flight = try #require(store.engine.schema.entity(named: "Flight"))
+    #expect(flight.indexes.map { $0.name } == ["byNumber"])
+    let number = store.engine.modelNumber
+    #expect(
+      try store.engine.view().explain(
+        EngineFetch(flight, predicate: Predicate(format: "number == 'F3'", arguments: [])))
+        == "1 ranges of index 'byNumber'")
+    #expect(try container.viewContext.all("Flight", "number == 'F3'").count == 1)
+    #expect(try container.viewContext.make("Aircraft", [:]).value(forKey: "color") as? String == "white")
+    // What is as it was is not written again, in whatever order it is declared.
+    let again = try directory.container(
+      model: ManagedObjectModel {
+        Entity("Aircraft") {
+          ToMany("flights", "Flight", inverse: "aircraft")
+          Attribute("engines", .integer16)
+          Attribute("color", .string, default: "white")
+          Attribute("tailNumber", .string)
+        }
+        Entity("Flight") {
+          Attribute("number", .string)
+          ToOne("aircraft", "Aircraft", inverse: "flights", deleteRule: .cascade)
+          Index("byNumber", "number")
+        }
+      })
+    #expect(again.persistentStoreCoordinator.persistentStores.first?.engine.modelNumber == number)
+  }
+
+  /// A coordinator of the old model reads on in what it has open, and is told to open the store again.
+  @Test func otherCoordinatorsAreTold() throws {
+    let directory = try TemporaryDirectory()
+    try Self.fill(directory)
+    let old = try directory.container(model: Self.v1())
+    let known = try old.viewContext.all("Aircraft", "tailNumber == 'N1'")
+    let new = try directory.container(model: Self.v2())
+    try Self.check(new.viewContext, color: "paintColor", seats: true)
+    #expect(known.first?.value(forKey: "color") as? String == "blue 1")
+    let stale = cambiumError { _ = try old.newBackgroundContext().all("Aircraft") }
+    #expect(stale?.code == .persistentStoreIncompatibleSchema)
+    try known.first?.set("red", forKey: "color")
+    #expect(cambiumError { try old.viewContext.save() } != nil)
+    try Self.check(new.viewContext, color: "paintColor", seats: true)
+    let third = try directory.container(model: Self.v2())
+    try Self.check(third.viewContext, color: "paintColor", seats: true)
+  }
+
+  @Test func stepsAreLogged() throws {
+    let lines = Lines()
+    let directory = try TemporaryDirectory()
+    try Self.fill(directory)
+    DebugLog.set(.migration, isOn: true)
+    DebugLog.setHandler { topic, line in if topic == .migration { lines.add(line) } }
+    defer {
+      DebugLog.set(.migration, isOn: false)
+      DebugLog.setHandler(nil)
+    }
+    let file = "logged.cambium"
+    try FileManager.default.moveItem(
+      at: directory.url.appendingPathComponent("flights.cambium"), to: directory.url.appendingPathComponent(file))
+    _ = try directory.container("logged", model: Self.v3())
+    let old = try Self.v1().versionChecksum
+    let new = try Self.v3().versionChecksum
+    #expect(
+      lines.all.filter { $0.hasPrefix(file) } == [
+        "\(file): model \(old) is not \(new); these entities differ: Aircraft",
+        "\(file): step 1: write the model",
+        "\(file): step 2: rewrite the rows of Aircraft (20 entries, 1 pages)",
+        "\(file): step 3: build index Aircraft.byTailNumber (20 entries, 1 pages)",
+        "\(file): migrated, model \(new)",
+      ])
+  }
+
+  @Test func newStoresAreLogged() throws {
+    let lines = Lines()
+    DebugLog.set(.store, isOn: true)
+    DebugLog.setHandler { topic, line in if topic == .store { lines.add(line) } }
+    defer {
+      DebugLog.set(.store, isOn: false)
+      DebugLog.setHandler(nil)
+    }
+    let directory = try TemporaryDirectory()
+    let model = try Self.v3()
+    model.versionIdentifiers = ["3"]
+    let checksum = try model.versionChecksum
+    _ = try directory.container("fresh", model: model)
+    #expect(
+      lines.all.filter { $0.hasPrefix("fresh.cambium") } == [
+        "fresh.cambium: created",
+        "fresh.cambium: metadata, model \(checksum), versions 3",
+        "fresh.cambium: entity Aircraft, 4 attributes, 1 relationships, 1 indexes, 0 constraints",
+        "fresh.cambium: entity Flight, 1 attributes, 1 relationships, 0 indexes, 0 constraints",
+        "fresh.cambium: opened, model \(checksum)",
+      ])
+  }
+
+  private final class Lines: @unchecked Sendable {
+    private let lock = StateLock()
+    private var lines: [String] = []
+    var all: [String] { lock.locked { lines } }
+    func add(_ line: String) { lock.locked { lines.append(line) } }
+  }
+}

@@ -1,0 +1,69 @@
+import Foundation
+import Testing
+
+@testable import Cambium
+
+@Suite struct ModelVersionTests {
+  @Test func hashesOfTheModelAreTheStores() throws {
+    let directory = try TemporaryDirectory()
+    let model = try FlightModel.make()
+    let checksum = try model.versionChecksum
+    #expect(Data(base64Encoded: checksum)?.count == 32)
+    let container = try directory.container(model: model)
+    let store = try #require(container.persistentStoreCoordinator.persistentStores.first)
+    let metadata = store.metadata
+    #expect(metadata[PersistentStore.modelVersionChecksumKey] as? String == checksum)
+    let hashes = try #require(metadata[PersistentStore.modelVersionHashesKey] as? [String: Data])
+    #expect(try hashes == model.entityVersionHashesByName)
+    #expect(hashes.values.allSatisfy { $0.count == 32 })
+    #expect(Set(hashes.values).count == model.entities.count)
+    #expect(model.isConfiguration(withName: nil, compatibleWithStoreMetadata: metadata))
+    #expect(try model.versionChecksum == checksum)
+
+    // The application cannot overwrite them.
+    try store.setMetadata(["a": "b", PersistentStore.modelVersionChecksumKey: "x"])
+    #expect(store.metadata[PersistentStore.modelVersionChecksumKey] as? String == checksum)
+  }
+
+  @Test func compatibility() throws {
+    let directory = try TemporaryDirectory()
+    let metadata = try #require(
+      try directory.container().persistentStoreCoordinator.persistentStores.first?.metadata)
+    let renamed = try FlightModel.make()
+    renamed.entitiesByName["Pilot"]?.propertiesByName["name"]?.renamingIdentifier = "called"
+    renamed.versionIdentifiers = ["2"]
+    #expect(renamed.isConfiguration(withName: nil, compatibleWithStoreMetadata: metadata))
+    #expect(!renamed.isConfiguration(withName: "Local", compatibleWithStoreMetadata: metadata))
+    #expect(!renamed.isConfiguration(withName: nil, compatibleWithStoreMetadata: [:]))
+    let pilot = try #require(renamed.entitiesByName["Pilot"])
+    renamed.setEntities([pilot], forConfigurationName: "Local")
+    #expect(!renamed.isConfiguration(withName: "Local", compatibleWithStoreMetadata: metadata))
+    let only = [PersistentStore.modelVersionHashesKey: ["Pilot": try pilot.versionHash]]
+    #expect(renamed.isConfiguration(withName: "Local", compatibleWithStoreMetadata: only))
+    pilot.versionHashModifier = "again"
+    #expect(!renamed.isConfiguration(withName: nil, compatibleWithStoreMetadata: metadata))
+    let broken = ManagedObjectModel(entities: [EntityDescription("")])
+    #expect(!broken.isConfiguration(withName: nil, compatibleWithStoreMetadata: metadata))
+    #expect(throws: CambiumError.self) { try broken.versionChecksum }
+  }
+
+  @Test func hashesOfParts() throws {
+    let model = try FlightModel.make()
+    let aircraft = try #require(model.entitiesByName["Aircraft"])
+    #expect(try aircraft.versionHash == model.entityVersionHashesByName["Aircraft"])
+    let engines = try #require(aircraft.attributesByName["engines"])
+    let hash = try engines.versionHash
+    engines.defaultValue = 2
+    #expect(try engines.versionHash == hash)
+    engines.isOptional = false
+    #expect(try engines.versionHash != hash)
+    let entries = try #require(aircraft.relationshipsByName["logEntries"])
+    let other = try entries.versionHash
+    entries.isOrdered = true
+    #expect(try entries.versionHash != other)
+    let element = try #require(model.compositeTypes.first { $0.name == "Place" }?.element(named: "timeZone"))
+    #expect(try element.versionHash.count == 32)
+    #expect(throws: CambiumError.self) { try AttributeDescription("a", .string).versionHash }
+    #expect(throws: CambiumError.self) { try EntityDescription("E").versionHash }
+  }
+}
