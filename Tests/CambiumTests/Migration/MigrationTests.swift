@@ -5,7 +5,7 @@ import Testing
 @testable import Cambium
 
 /// Stores that are opened with another model than they were made with.
-@Suite struct MigrationTests {
+@Suite(.serialized) struct MigrationTests {
   static func v1() throws -> ManagedObjectModel {
     try ManagedObjectModel {
       Entity("Aircraft") {
@@ -309,6 +309,29 @@ import Testing
         "\(file): step 2: rewrite the rows of Aircraft (20 entries, 1 pages)",
         "\(file): step 3: build index Aircraft.byTailNumber (20 entries, 1 pages)",
         "\(file): migrated, model \(new)",
+      ])
+  }
+
+  @Test func newStoresAreLogged() throws {
+    let lines = Lines()
+    DebugLog.set(.store, isOn: true)
+    DebugLog.setHandler { topic, line in if topic == .store { lines.add(line) } }
+    defer {
+      DebugLog.set(.store, isOn: false)
+      DebugLog.setHandler(nil)
+    }
+    let directory = try TemporaryDirectory()
+    let model = try Self.v3()
+    model.versionIdentifiers = ["3"]
+    let checksum = try model.versionChecksum
+    _ = try directory.container("fresh", model: model)
+    #expect(
+      lines.all.filter { $0.hasPrefix("fresh.cambium") } == [
+        "fresh.cambium: created",
+        "fresh.cambium: metadata, model \(checksum), versions 3",
+        "fresh.cambium: entity Aircraft, 4 attributes, 1 relationships, 1 indexes, 0 constraints",
+        "fresh.cambium: entity Flight, 1 attributes, 1 relationships, 0 indexes, 0 constraints",
+        "fresh.cambium: opened, model \(checksum)",
       ])
   }
 
