@@ -30,7 +30,8 @@ let package = Package(
       name: "StoreWorker", dependencies: ["Cambium", "CambiumKernel", "CambiumSystem"], path: "Tests/StoreWorker"),
     .testTarget(name: "CambiumSystemTests", dependencies: ["CambiumSystem", "CambiumTesting", "StoreWorker"]),
     .testTarget(name: "FlightLogTests", dependencies: ["FlightLog"]),
-    .testTarget(name: "CambiumTests", dependencies: ["Cambium", "CambiumTesting", "StoreWorker"]),
+    .testTarget(
+      name: "CambiumTests", dependencies: ["Cambium", "CambiumTesting", "StoreWorker"], exclude: ["Models"]),
     .testTarget(
       name: "FuzzTests", dependencies: ["CambiumEngine", "CambiumKernel", "CambiumKernelTests", "CambiumTesting"],
       path: "Tests/Fuzz", exclude: ["Corpus", "Entry"]),

@@ -8,7 +8,7 @@ struct Arguments {
   private(set) var options: Set<String> = []
 
   /// All options that there are.
-  static let known: Set<String> = ["--json", "--help", "-h", "--version"]
+  static let known: Set<String> = ["--json", "--help", "-h", "--version", "--sync"]
 
   /// Takes a command line apart.
   ///
@@ -30,6 +30,8 @@ struct Arguments {
 
   /// Whether the answer is to be JSON.
   var wantsJSON: Bool { options.contains("--json") }
+  /// Whether a model is to be fit for a cloud database.
+  var wantsSync: Bool { options.contains("--sync") }
   /// Whether to explain instead of doing.
   var wantsHelp: Bool { options.contains("--help") || options.contains("-h") }
   /// Whether to tell the version instead of doing.

@@ -32,7 +32,7 @@ func runCommandLine(_ arguments: [String]) -> ExitStatus {
       print(command.help)
       return .success
     }
-    let answer = try command.run(Array(operands.dropFirst()))
+    let answer = try command.run(Array(operands.dropFirst()), arguments)
     print(wantsJSON ? answer.json.text() : answer.text)
     return answer.status
   } catch {
@@ -48,11 +48,12 @@ func runCommandLine(_ arguments: [String]) -> ExitStatus {
 
 /// The commands.
 enum Command: String, CaseIterable {
-  case info, check, count, compact
+  case info, check, count, compact, model
 
   /// Runs the command on its operands.
-  func run(_ operands: [String]) throws(ToolError) -> Answer {
-    let expected = self == .count ? 2...3 : 1...1
+  func run(_ operands: [String], _ arguments: Arguments) throws(ToolError) -> Answer {
+    if arguments.wantsSync, self != .model { throw .usage("--sync is for 'cambium model lint' only") }
+    let expected = self == .count ? 2...3 : self == .model ? 1...4 : 1...1
     guard expected.contains(operands.count) else {
       throw .usage(operands.count < expected.lowerBound ? "too few arguments: \(synopsis)" : "too many: \(synopsis)")
     }
@@ -62,6 +63,7 @@ enum Command: String, CaseIterable {
     case .count:
       return try countObjects(path: operands[0], entity: operands[1], predicate: operands.count > 2 ? operands[2] : nil)
     case .compact: return try compactStore(path: operands[0])
+    case .model: return try runModel(operands, sync: arguments.wantsSync)
     }
   }
 }

@@ -2,7 +2,7 @@
 enum ExitStatus: Int32 {
   /// Done, and nothing was wrong.
   case success = 0
-  /// The store is damaged.
+  /// The store is damaged, or a model is not as it should be.
   case damaged = 1
   /// The command line is wrong: an unknown command, option, entity, or predicate.
   case usage = 2

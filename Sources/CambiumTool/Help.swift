@@ -11,12 +11,16 @@ let generalHelp = """
     check STORE                     verify every page, checksum, row, index and relationship
     count STORE ENTITY [PREDICATE]  how many objects match
     compact STORE                   give unused room back to the file system
+    model checksum MODEL [VERSION]  tell versions of a model apart
+    model compile MODEL FOLDER      write a model for the application to load
+    model diff OLD NEW              what differs, and whether a migration can be inferred
+    model lint MODEL [VERSION]      what in a model is probably not meant
 
     --json     answer in JSON
     --help     explain; after a command, that command
     --version  tell the version
 
-  Exit status: 0 done; 1 the store is damaged; 2 wrong usage; 3 it could not be done (no such file, in use, ...).
+  Exit status: 0 done; 1 the store is damaged, or a model has findings; 2 wrong usage; 3 it could not be done (no such file, in use, ...).
   """
 
 extension Command {
@@ -27,6 +31,7 @@ extension Command {
     case .check: return "cambium check STORE [--json]"
     case .count: return "cambium count STORE ENTITY [PREDICATE] [--json]"
     case .compact: return "cambium compact STORE [--json]"
+    case .model: return "cambium model checksum|compile|diff|lint MODEL ... [--json]"
     }
   }
 
@@ -61,6 +66,21 @@ extension Command {
       return """
         Moves what is live to the front of the file and gives the rest back to the file system. The store must not be
         in use. A kill or a power cut at any moment leaves a sound store with the same content.
+        """
+    case .model:
+      return """
+        A MODEL is a folder .xcdatamodeld or .xcdatamodel of Xcode's, a file 'contents' of one, a folder that 'compile'
+        wrote, or a store, which holds its model.
+
+          cambium model checksum Flights.xcdatamodeld           of every version; 'checksum MODEL V2' of one
+          cambium model compile Flights.xcdatamodeld Flights.cambiummodel
+          cambium model diff Flights.xcdatamodeld V1 V2         two versions of one model
+          cambium model diff log.store Flights.xcdatamodeld     a store and the model it is to be opened with
+          cambium model lint Flights.xcdatamodeld [V2] [--sync]
+
+        diff marks with * what is stored, and ends with 1 if a store cannot be migrated without steps in between. lint
+        ends with 1 if it finds anything; with --sync it also says what keeps the model from a cloud database. A model
+        that cannot be used at all ends with 1, with the line.
         """
     }
   }

@@ -19,6 +19,8 @@ extension CambiumError {
     public static let invalidPredicate = Code(rawValue: 5)
     /// Something that this version does not do yet.
     public static let unsupported = Code(rawValue: 6)
+    /// A file or folder that is not there.
+    public static let fileReadNoSuchFile = Code(rawValue: 260)
     /// A file that is damaged.
     public static let fileReadCorruptFile = Code(rawValue: 259)
     /// A store or file that can only be read.

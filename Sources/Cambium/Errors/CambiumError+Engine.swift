@@ -33,7 +33,8 @@ extension CambiumError {
         underlying: [obstacle])
     }
     let missing = CambiumError(
-      .migrationMissingMappingModel, "Can't find or automatically infer mapping model for migration", underlying: causes)
+      .migrationMissingMappingModel, "Can't find or automatically infer mapping model for migration", underlying: causes
+    )
     self.init(
       .persistentStoreIncompatibleVersionHash,
       "the store was made with another model, and no mapping to this one can be inferred: "

@@ -77,6 +77,39 @@ public struct FetchPredicate: Hashable, Sendable, CustomStringConvertible {
     FetchPredicate(inMemory: .not(predicate.inMemory), inStore: .not(predicate.inStore))
   }
 
+  /// The predicate with values for its `$variables`, by name without `$`: what `%@` takes. Variables that are not mentioned
+  /// stay open; a key path from a variable, `$x.name`, is a name of its own: `x.name`.
+  ///
+  /// - Throws: ``CambiumError/Code/invalidPredicate`` for a value that no attribute can have.
+  public func withSubstitutionVariables(_ variables: [String: Any?]) throws -> FetchPredicate {
+    var values: [String: Value] = [:]
+    for (name, argument) in variables {
+      guard let argument = unwrapped(argument) else {
+        values[name] = .null
+        continue
+      }
+      guard let value = Value(foundation: argument) else {
+        throw CambiumError(
+          .invalidPredicate, "the value of $\(name) is a \(type(of: argument)), which no attribute holds")
+      }
+      values[name] = value
+    }
+    return try substituting(values)
+  }
+
+  func substituting(_ values: [String: Value]) throws -> FetchPredicate {
+    do throws(CambiumEngine.PredicateError) {
+      return FetchPredicate(
+        inMemory: try inMemory.substituting(values),
+        inStore: try inStore.substituting(values.mapValues { $0.withoutTemporary }))
+    } catch {
+      throw CambiumError(.invalidPredicate, "\(error)", underlying: [error])
+    }
+  }
+
+  /// The variables that have no value yet, in the order of the text.
+  public var variableNames: [String] { (try? inMemory.variableNames()) ?? [] }
+
   private static func parse(_ format: String, _ values: [Value]) throws -> CambiumEngine.Predicate {
     do throws(CambiumEngine.PredicateError) {
       return try CambiumEngine.Predicate(format: format, arguments: values.map { .value($0) })

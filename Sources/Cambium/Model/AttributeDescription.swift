@@ -53,7 +53,7 @@ public class AttributeDescription: PropertyDescription, @unchecked Sendable {
     result.isOptional = isOptional
     result.isTransient = isTransient
     result.defaultValue = try engineValue(defaultValue, "default value", type: attributeType)
-    let isLength = attributeType == .string || attributeType == .binary
+    let isLength = attributeType == .string || attributeType == .binary || attributeType == .uri
     result.minimum = try engineValue(minimumValue, "minimum", type: isLength ? .integer64 : attributeType)
     result.maximum = try engineValue(maximumValue, "maximum", type: isLength ? .integer64 : attributeType)
     result.regularExpression = regularExpression

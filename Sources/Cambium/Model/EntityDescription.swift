@@ -151,10 +151,11 @@ public final class EntityDescription: @unchecked Sendable, ModelPart {
       switch property {
       case let attribute as AttributeDescription: result.attributes.append(try attribute.schema())
       case let relationship as RelationshipDescription: result.relationships.append(try relationship.schema())
+      case let fetched as FetchedPropertyDescription: result.fetchedProperties.append(try fetched.schema())
       default:
         throw CambiumError(
-          .invalidModel, "property '\(property.name)' is neither an attribute nor a relationship", entityName: name,
-          key: property.name)
+          .invalidModel, "property '\(property.name)' is no attribute, relationship or fetched property",
+          entityName: name, key: property.name)
       }
     }
     result.indexes = storedIndexes.map { $0.schema() }

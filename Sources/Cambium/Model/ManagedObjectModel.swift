@@ -9,6 +9,9 @@ public final class ManagedObjectModel: @unchecked Sendable, ModelPart {
   private var storedEntities: [EntityDescription] = []
   private var storedTypes: [CompositeAttributeDescription] = []
   private var configurationEntities: [String: [EntityDescription]] = [:]
+  var configurationUserInfo: [String: [String: String]] = [:]
+  var storedTemplates: [String: FetchRequestTemplate] = [:]
+  var storedWarnings: [String] = []
   private var frozen: Schema?
   private let lock = StateLock()
   private var refused: [CambiumError] = []
@@ -98,9 +101,18 @@ public final class ManagedObjectModel: @unchecked Sendable, ModelPart {
 
   /// Checks the model and makes it immutable.
   ///
-  /// - Throws: as ``schema()``; the model stays changeable then.
+  /// - Throws: as ``schema()``, and ``CambiumError/Code/invalidModel`` for a derived attribute that cannot be computed; the
+  ///   model stays changeable then.
   @discardableResult public func takeIntoUse() throws -> Schema {
     let schema = try self.schema()
+    for entity in schema.entities {
+      for attribute in entity.attributes {
+        guard let problem = schema.derivationProblem(of: attribute, in: entity) else { continue }
+        throw CambiumError(
+          .invalidModel, "the derived attribute '\(entity.name).\(attribute.name)' cannot be computed: \(problem)",
+          entityName: entity.name, key: attribute.name)
+      }
+    }
     fillElements(from: schema)
     return lock.locked {
       if let frozen { return frozen }
@@ -116,19 +128,29 @@ public final class ManagedObjectModel: @unchecked Sendable, ModelPart {
   }
 
   func definition() throws -> SchemaDefinition {
-    for entity in storedEntities where entity.superentity == nil {
-      guard let parent = entity.superentityName, let found = entitiesByName[parent], found !== entity else { continue }
-      entity.attach(to: found)
-    }
+    attachSubentities()
     var result = SchemaDefinition(try storedEntities.map { try $0.schema() })
     result.composites = try storedTypes.map { type in
       CompositeSchema(type.name, elements: try type.elements.map { try $0.schema() })
     }
     result.versionIdentifiers = versionIdentifiers.sorted()
     result.configurations = configurations.map { name in
-      ConfigurationSchema(name, entities: (configurationEntities[name] ?? []).map { $0.name })
+      var configuration = ConfigurationSchema(name, entities: (configurationEntities[name] ?? []).map { $0.name })
+      configuration.userInfo = userInfo(forConfigurationName: name).engineEntries
+      return configuration
     }
+    result.fetchTemplates = try storedTemplates.sorted { $0.key < $1.key }
+      .map { NamedFetchTemplate($0.key, try $0.value.schema()) }
     return result
+  }
+
+  /// Puts entities below the parents that they name.
+  func attachSubentities() {
+    let byName = entitiesByName
+    for entity in storedEntities where entity.superentity == nil {
+      guard let parent = entity.superentityName, let found = byName[parent], found !== entity else { continue }
+      entity.attach(to: found)
+    }
   }
 
   /// Gives attributes of model-level composite types a copy of the type's elements.
@@ -137,30 +159,10 @@ public final class ManagedObjectModel: @unchecked Sendable, ModelPart {
     for entity in storedEntities {
       for case let composite as CompositeAttributeDescription in entity.properties {
         guard composite.compositeTypeName != nil, let found = schema.entity(named: entity.name) else { continue }
-        if let attribute = found.attribute(named: composite.name) { composite.adopt(descriptions(attribute.elements)) }
+        if let attribute = found.attribute(named: composite.name) {
+          composite.adopt(attribute.elements.map { attributeDescription($0) })
+        }
       }
-    }
-  }
-
-  private func descriptions(_ elements: [AttributeSchema]) -> [AttributeDescription] {
-    elements.map { element in
-      let result: AttributeDescription
-      if element.type == .composite {
-        let composite = CompositeAttributeDescription()
-        composite.compositeTypeName = element.compositeName
-        composite.adopt(descriptions(element.elements))
-        result = composite
-      } else {
-        result = AttributeDescription()
-        result.attributeType = element.type
-      }
-      result.name = element.name
-      result.isOptional = element.isOptional
-      result.defaultValue = element.defaultValue.foundation(type: element.type, objects: nil)
-      result.minimumValue = element.minimum.foundation(type: element.type, objects: nil)
-      result.maximumValue = element.maximum.foundation(type: element.type, objects: nil)
-      result.regularExpression = element.regularExpression
-      return result
     }
   }
 }

@@ -197,6 +197,7 @@ extension Expression {
   var unsupportedError: PredicateError {
     let name: String
     switch self {
+    case .member(.variable(let variable), let path): return .unboundVariable(variable + "." + path)
     case .constant, .keyPath, .evaluatedObject, .variable, .list: name = ""
     case .arithmetic, .negated: name = "arithmetic"
     case .function(let function, _): name = function

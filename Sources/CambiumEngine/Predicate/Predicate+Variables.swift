@@ -1,5 +1,6 @@
 extension Predicate {
-  /// The predicate with values in place of its variables. Variables without a value stay.
+  /// The predicate with values in place of its variables. Variables without a value stay. The value of a key path from a
+  /// variable, `$x.name`, is looked up under `x.name`.
   ///
   /// - Throws: an error of kind `tooDeep` for trees deeper than ``depthLimit``.
   public func substituting(_ variables: [String: Value]) throws(PredicateError) -> Predicate {
@@ -27,11 +28,48 @@ extension Predicate {
   }
 }
 
+extension Predicate {
+  /// The variables that have no value, each once, in the order of the text; with key paths, `x.name`, where it has them.
+  ///
+  /// - Throws: an error of kind `tooDeep` for trees deeper than ``depthLimit``.
+  public func variableNames() throws(PredicateError) -> [String] {
+    var result: [String] = []
+    try collectVariables(into: &result, depth: 0)
+    return result
+  }
+
+  private func collectVariables(into names: inout [String], depth: Int) throws(PredicateError) {
+    guard depth <= Predicate.depthLimit else { throw .tooDeep }
+    switch self {
+    case .true, .false: break
+    case .not(let inner): try inner.collectVariables(into: &names, depth: depth + 1)
+    case .and(let parts), .or(let parts):
+      for part in parts { try part.collectVariables(into: &names, depth: depth + 1) }
+    case .comparison(let comparison):
+      try comparison.left.collectVariables(into: &names, depth: 0)
+      try comparison.right.collectVariables(into: &names, depth: 0)
+    }
+  }
+}
+
 extension Expression {
+  fileprivate func collectVariables(into names: inout [String], depth: Int) throws(PredicateError) {
+    guard depth <= Predicate.depthLimit else { throw .tooDeep }
+    switch self {
+    case .variable(let name): if !names.contains(name) { names.append(name) }
+    case .member(.variable(let name), let path):
+      if !names.contains(name + "." + path) { names.append(name + "." + path) }
+    case .list(let elements):
+      for element in elements { try element.collectVariables(into: &names, depth: depth + 1) }
+    default: break
+    }
+  }
+
   fileprivate func substituting(_ variables: [String: Value], depth: Int) throws(PredicateError) -> Expression {
     guard depth <= Predicate.depthLimit else { throw .tooDeep }
     switch self {
     case .variable(let name): return variables[name].map { .constant($0) } ?? self
+    case .member(.variable(let name), let path): return variables[name + "." + path].map { .constant($0) } ?? self
     case .list(let elements):
       var result: [Expression] = []
       for element in elements { result.append(try element.substituting(variables, depth: depth + 1)) }

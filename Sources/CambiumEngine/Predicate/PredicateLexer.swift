@@ -92,9 +92,10 @@ struct PredicateLexer {
     let start = position
     position += 1
     guard let byte = peek(), isNameStart(byte) else { throw error(.syntax, from: start, "'$' stands before a name") }
-    let result = name()
-    if peek() == UInt8(ascii: "."), let next = peek(1), isNameStart(next) {
-      throw error(.unsupported, from: start, "key paths from a variable are not supported; give their value instead")
+    var result = name()
+    while peek() == UInt8(ascii: "."), let next = peek(1), isNameStart(next) || next == UInt8(ascii: "#") {
+      position += 1
+      result += "." + (try component()).name
     }
     return result
   }

@@ -278,7 +278,10 @@ struct PredicateParser {
       return .constant(.string(string))
     case .variable(let name):
       advance()
-      return .variable(name)
+      // Split at the byte: a combining mark behind the point would make another character of it.
+      guard let point = name.utf8.firstIndex(of: UInt8(ascii: ".")) else { return .variable(name) }
+      let path = String(decoding: name.utf8[name.utf8.index(after: point)...], as: UTF8.self)
+      return .member(.variable(String(decoding: name.utf8[..<point], as: UTF8.self)), path: path)
     case .mark(let conversion):
       advance()
       return try argument(conversion, start)

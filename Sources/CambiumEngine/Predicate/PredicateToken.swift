@@ -7,6 +7,7 @@ struct PredicateToken {
     /// An unsigned number; what it is worth depends on a sign before it.
     case number
     case string(String)
+    /// A name, or a name and a key path from there, with points between.
     case variable(String)
     /// A `%` mark with its conversion: `@`, `K`, `d` for all integers, `f` for all others, `s`.
     case mark(UInt8)

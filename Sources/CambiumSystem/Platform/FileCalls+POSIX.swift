@@ -136,7 +136,8 @@
           if wanted(text) { names.append(text) }
         }
         return names
-      })
+      },
+      makeDirectory: { path in negated(Int(mkdir(path, 0o755))) })
   }
 
   // Inside the closures above these names would be the seam's own members, or overloads of several signatures.
@@ -186,6 +187,7 @@
       sizeBytes = UInt64(clamping: raw.st_size)
       links = UInt64(clamping: raw.st_nlink)
       isRegular = raw.st_mode & S_IFMT == S_IFREG
+      isDirectory = raw.st_mode & S_IFMT == S_IFDIR
     }
   }
 #endif

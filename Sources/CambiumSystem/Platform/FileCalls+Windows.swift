@@ -103,7 +103,9 @@
           if wanted(name) { names.append(name) }
         } while FindNextFileW(search, &entry)
         return names
-      })
+      },
+      makeDirectory: { path in path.withCString(encodedAs: UTF16.self) { CreateDirectoryW($0, nil) ? 0 : lastError() } }
+    )
   }
 
   private func handle(_ file: Int) -> HANDLE? { HANDLE(bitPattern: file) }
@@ -130,7 +132,8 @@
         device: UInt64(raw.dwVolumeSerialNumber), inode: UInt64(raw.nFileIndexHigh) << 32 | UInt64(raw.nFileIndexLow))
       sizeBytes = UInt64(raw.nFileSizeHigh) << 32 | UInt64(raw.nFileSizeLow)
       links = UInt64(raw.nNumberOfLinks)
-      isRegular = raw.dwFileAttributes & DWORD(FILE_ATTRIBUTE_DIRECTORY) == 0
+      isDirectory = raw.dwFileAttributes & DWORD(FILE_ATTRIBUTE_DIRECTORY) != 0
+      isRegular = !isDirectory
     }
   }
 #endif

@@ -47,6 +47,8 @@ struct FileCalls: Sendable {
   var syncDirectory: @Sendable (_ path: String) -> Int
   /// The names in a directory that `wanted` accepts. None, if it can't be read.
   var names: @Sendable (_ directory: String, _ wanted: (String) -> Bool) -> [String]
+  /// Makes a directory; fails if there is something of that name.
+  var makeDirectory: @Sendable (_ path: String) -> Int
 }
 
 /// What is known of a file beside its content.
@@ -57,6 +59,7 @@ struct FileStatus {
   var links: UInt64 = 0
   /// Neither a directory, nor a pipe, nor a device.
   var isRegular = false
+  var isDirectory = false
 }
 
 /// Whether a lock shuts out every other, or only exclusive ones.

@@ -172,7 +172,7 @@ private let c3 = Predicate.compare(path("c"), .equal, of(3))
     ("FETCH(a, b, c) == 1", .unsupported, 0), ("CAST(a, 'NSDate') == 1", .unsupported, 0),
     ("a == CAST(1, 'x')", .unsupported, 13),
     ("a == CAST('zz', 'NSUUID')", .unsupported, 16), ("a ==[l] 'x'", .unsupported, 5),
-    ("$x.name == 1", .unsupported, 0),
+    ("$x.@count == 1", .syntax, 2),
     ("$x := 1", .unsupported, 3), ("add:to: == 1", .unsupported, 0),
   ]
 

@@ -1,0 +1,112 @@
+import CambiumEngine
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+extension ManagedObjectModel {
+  /// One model of the entities, composite types, configurations and templates of several, which stay as they are. An
+  /// entity that several have must be the same in all, by its version hash; so must be composite types and templates.
+  /// Relationships may lead from one model's entities to another's by name.
+  ///
+  /// - Throws: ``CambiumError/Code/invalidModel`` with what differs (Core Data raises, or takes the first).
+  public convenience init(merging models: [ManagedObjectModel]) throws {
+    var merged = SchemaDefinition()
+    for model in models { try merged.merge(try model.definition()) }
+    self.init(definition: merged)
+    _ = try schema()
+  }
+
+  /// Core Data's name for ``init(merging:)``; `nil` of no models.
+  ///
+  /// - Throws: as ``init(merging:)``.
+  public static func modelByMerging(_ models: [ManagedObjectModel]?) throws -> ManagedObjectModel? {
+    guard let models, !models.isEmpty else { return nil }
+    return try ManagedObjectModel(merging: models)
+  }
+
+  /// The models merged whose entities a store's metadata (``PersistentStore/metadata``) names, in just the versions that it
+  /// has. `nil` if they do not make up all that the store holds.
+  ///
+  /// - Throws: as ``init(merging:)``.
+  public static func modelByMerging(
+    _ models: [ManagedObjectModel], forStoreMetadata metadata: [String: Any]
+  ) throws -> ManagedObjectModel? {
+    guard var wanted = metadata[PersistentStore.modelVersionHashesKey] as? [String: Data] else { return nil }
+    var used: [ManagedObjectModel] = []
+    for model in models {
+      let hashes = try model.entityVersionHashesByName
+      guard !hashes.isEmpty, hashes.allSatisfy({ metadataHash($0.key, metadata) == $0.value }) else { continue }
+      if hashes.keys.allSatisfy({ wanted[$0] == nil }) { continue }
+      used.append(model)
+      for name in hashes.keys { wanted[name] = nil }
+    }
+    return wanted.isEmpty ? try ManagedObjectModel(merging: used) : nil
+  }
+
+  private static func metadataHash(_ entity: String, _ metadata: [String: Any]) -> Data? {
+    (metadata[PersistentStore.modelVersionHashesKey] as? [String: Data])?[entity]
+  }
+
+  /// The current versions of all models in folders, merged. Core Data looks into bundles; a package's resources are a
+  /// folder: `Bundle.module.resourceURL`. Looks at what lies directly in a folder; one that is a model itself counts.
+  ///
+  /// - Throws: as ``init(contentsOf:version:)`` and ``init(merging:)``.
+  public static func mergedModel(from folders: [URL]) throws -> ManagedObjectModel? {
+    try modelByMerging(try models(in: folders))
+  }
+
+  /// The models in folders, all versions, that make up what a store holds; see ``modelByMerging(_:forStoreMetadata:)``.
+  public static func mergedModel(
+    from folders: [URL], forStoreMetadata metadata: [String: Any]
+  ) throws -> ManagedObjectModel? {
+    try modelByMerging(try models(in: folders, allVersions: true), forStoreMetadata: metadata)
+  }
+}
+
+extension SchemaDefinition {
+  fileprivate mutating func merge(_ other: SchemaDefinition) throws {
+    for entity in other.entities {
+      guard let present = entities.first(where: { $0.name == entity.name }) else {
+        entities.append(entity)
+        continue
+      }
+      try require(present == entity, "entity", entity.name)
+    }
+    for composite in other.composites {
+      guard let present = composites.first(where: { $0.name == composite.name }) else {
+        composites.append(composite)
+        continue
+      }
+      try require(present == composite, "composite type", composite.name)
+    }
+    for named in other.fetchTemplates {
+      guard let present = fetchTemplates.first(where: { $0.name == named.name }) else {
+        fetchTemplates.append(named)
+        continue
+      }
+      try require(present == named, "fetch request template", named.name)
+    }
+    for configuration in other.configurations {
+      guard let place = configurations.firstIndex(where: { $0.name == configuration.name }) else {
+        configurations.append(configuration)
+        continue
+      }
+      for entity in configuration.entities where !configurations[place].entities.contains(entity) {
+        configurations[place].entities.append(entity)
+      }
+    }
+    for identifier in other.versionIdentifiers where !versionIdentifiers.contains(identifier) {
+      versionIdentifiers.append(identifier)
+    }
+  }
+
+  private func require(_ isSame: Bool, _ what: String, _ name: String) throws {
+    if isSame { return }
+    throw CambiumError(
+      .invalidModel, "the models cannot be merged: they have different descriptions of \(what) '\(name)'",
+      entityName: what == "entity" ? name : nil)
+  }
+}

@@ -1,0 +1,99 @@
+import Testing
+
+@testable import CambiumEngine
+
+@Suite struct FindingsTests {
+  private func rules(_ definition: SchemaDefinition, sync: Bool = false) throws -> [String] {
+    let schema = try Schema(definition)
+    return (sync ? schema.syncFindings() : schema.findings()).map { "\($0.rule) \($0.place)" }
+  }
+
+  @Test func aModelInOrder() throws {
+    let a = EntitySchema(
+      "A", attributes: [AttributeSchema("x", .string, optional: false, default: "")],
+      relationships: [RelationshipSchema("bs", toMany: "B", inverse: "a")])
+    let b = EntitySchema(
+      "B", attributes: [AttributeSchema("y", .string)], relationships: [RelationshipSchema("a", to: "A", inverse: "bs")]
+    )
+    #expect(try rules(SchemaDefinition([a, b])) == [])
+    #expect(try rules(SchemaDefinition([a, b]), sync: true) == [])
+  }
+
+  @Test func everyRule() throws {
+    var untransformed = AttributeSchema("object", .transformable)
+    untransformed.isOptional = true
+    var derived = AttributeSchema("sum", .double)
+    derived.derivation = "median(x)"
+    var bs = RelationshipSchema("bs", toMany: "b", inverse: "a")
+    bs.deleteRule = .deny
+    var cascading = RelationshipSchema("others", toMany: "A", inverse: "another")
+    cascading.deleteRule = .cascade
+    var another = RelationshipSchema("another", to: "A", inverse: "others")
+    another.deleteRule = .cascade
+    var nullifying = RelationshipSchema("cs", toMany: "C", inverse: "a")
+    nullifying.deleteRule = .nullify
+    var required = RelationshipSchema("a", to: "A", inverse: "cs")
+    required.isOptional = false
+    required.deleteRule = .noAction
+    var back = RelationshipSchema("a", to: "A", inverse: "bs")
+    back.deleteRule = .deny
+    let path = IndexElement("Name")
+    var a = EntitySchema(
+      "A",
+      attributes: [
+        AttributeSchema("Name", .string, optional: false), untransformed, derived, AttributeSchema("value", .string),
+        AttributeSchema("number", .double),
+      ],
+      relationships: [bs, cascading, another, nullifying, RelationshipSchema("alone", to: "C")],
+      indexes: [
+        IndexSchema("one", [path]), IndexSchema("two", [path]),
+        IndexSchema("three", [IndexElement("number", kind: .rTree)]),
+      ], unique: [["Name"]])
+    a.fetchedProperties = [
+      FetchedPropertySchema("fetched", request: FetchTemplate(entity: "A", predicate: "missing == 1"))
+    ]
+    var definition = SchemaDefinition(
+      [
+        a, EntitySchema("b", attributes: [AttributeSchema("x", .string)], relationships: [back]),
+        EntitySchema("C", relationships: [required]), EntitySchema("Empty"),
+        EntitySchema("Leaf", abstract: true, attributes: [AttributeSchema("x", .string)]),
+      ],
+      composites: [
+        CompositeSchema("Unused", elements: [AttributeSchema("inner", composite: "Inner")]),
+        CompositeSchema("Inner", elements: []),
+      ])
+    definition.configurations = [ConfigurationSchema("Some", entities: ["A", "b", "Leaf"])]
+    definition.fetchTemplates = [
+      NamedFetchTemplate("broken", FetchTemplate(entity: "A", predicate: "Name ==")),
+      NamedFetchTemplate("fine", FetchTemplate(entity: "A", predicate: "Name == $NAME")),
+    ]
+    #expect(
+      try rules(definition).sorted()
+        == [
+          "abstract-leaf Leaf", "capital-property A.Name", "cascade-both A.another", "clashing-name A.value",
+          "crossing A.alone", "crossing A.cs", "deny-both A.bs", "derivation A.sum", "duplicate-index A",
+          "duplicate-index A", "duplicate-index A", "empty-composite Inner", "empty-entity Empty", "no-action C.a",
+          "no-configuration C", "no-configuration Empty", "no-inverse A.alone", "nullify-required A.cs", "r-tree A",
+          "required-without-default A.Name", "small-entity b", "template A.fetched", "template broken",
+          "untransformed A.object", "unused-composite Inner", "unused-composite Unused",
+        ])
+  }
+
+  @Test func syncRules() throws {
+    #expect(
+      try rules(exampleDefinition(), sync: true).sorted() == [
+        "sync Aircraft", "sync Aircraft.logEntries", "sync LogEntry.aircraft", "sync Pilot.vehicles", "sync Vehicle",
+      ])
+  }
+
+  @Test(
+    arguments: [
+      ("a", .keyPath("a")), ("aircraft.tailNumber", .keyPath("aircraft.tailNumber")), ("now()", .now),
+      ("canonical:(name)", .text(.canonical, "name")), ("lowercase:(a.b)", .text(.lowercase, "a.b")),
+      ("uppercase:(name)", .text(.uppercase, "name")), ("logs.@count", .count(relationship: "logs")),
+      ("logs.@sum.a.b", .sum(relationship: "logs", path: "a.b")), ("", nil), ("a..b", nil), ("a b", nil),
+      ("now(", nil), ("@count", nil), ("a.@count.b", nil), ("a.b.@count", nil), ("a.@sum", nil), ("a.@avg.b", nil),
+      ("lowercase:(a + b)", nil), ("lowercase:()", nil), ("1a", nil), ("firstName ++ lastName", nil),
+    ] as [(String, Derivation?)])
+  func derivations(text: String, expected: Derivation?) { #expect(Derivation(text) == expected) }
+}
