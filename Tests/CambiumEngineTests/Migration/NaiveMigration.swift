@@ -290,7 +290,9 @@ struct NaiveMigration {
     if isOwn {
       guard let from = sourceRelationship(of: relationship, old) else { return [] }
       let family = destination.family(relationship.destination)
-      return (object.relationships[from.name] ?? []).filter { result.objects[$0].map { family.contains($0.entity) } ?? false }
+      return (object.relationships[from.name] ?? []).filter {
+        result.objects[$0].map { family.contains($0.entity) } ?? false
+      }
     }
     guard let inverse = relationship.inverse else { return [] }
     // A new inverse of a relationship that was there.
