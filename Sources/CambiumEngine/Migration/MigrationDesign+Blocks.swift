@@ -25,6 +25,9 @@ private struct BlockFinder {
   /// By relationship that gets its objects from its inverse, the rows that get any.
   private var filled: [Int: Set<UInt64>] = [:]
 
+  /// By to-one relationship that gets a to-one inverse, for the rows that it leads to the first row that does.
+  private var firsts: [Int: [UInt64: UInt64]] = [:]
+
   init(_ work: EntityMigration) { self.work = work }
 
   mutating func look(at row: Row, _ before: EntityView, _ design: MigrationDesign) throws(EngineError) {
@@ -51,7 +54,7 @@ private struct BlockFinder {
     for place in work.neededRelationships {
       let relationship = entity.allRelationships[place]
       if let from = work.match.relationships[place], !(design.relationships[relationship.id]?.isReversed ?? false) {
-        if try keepsTarget(relationship, from, row, before, design) { continue }
+        if try keepsTarget(place, from, row, before, design) { continue }
       } else if try isFilled(place, row, before, design) {
         continue
       }
@@ -60,19 +63,48 @@ private struct BlockFinder {
   }
 
   /// Whether an object goes on leading to one; also if it was required to before, and did not.
-  private func keepsTarget(
-    _ relationship: RelationshipSchema, _ from: RelationshipSchema, _ row: Row, _ before: EntityView,
+  private mutating func keepsTarget(
+    _ place: Int, _ from: RelationshipSchema, _ row: Row, _ before: EntityView,
     _ design: MigrationDesign
   ) throws(EngineError) -> Bool {
+    let relationship = work.destination.allRelationships[place]
     let entities = design.targetEntities(of: from, as: relationship)
+    let firsts = try firstRows(place, before, design)
     var any = false
     var kept = false
     try before.destinations(of: from).forEach(from: row.reference) { (target) throws(EngineError) in
       any = true
       kept = try before.leads(to: target, among: entities)
+      if let firsts, firsts[target.row] != row.reference.row { kept = false }
       return !kept
     }
     return kept || (!any && !from.isOptional)
+  }
+
+  /// See ``RelationshipMigration/pair``; nil if there is none. O(links) for the first row, and memory for them.
+  private mutating func firstRows(
+    _ place: Int, _ before: EntityView, _ design: MigrationDesign
+  ) throws(EngineError) -> [UInt64: UInt64]? {
+    if let known = firsts[place] { return known }
+    let relationship = work.destination.allRelationships[place]
+    guard let migration = design.relationships[relationship.id], migration.pair != nil else { return nil }
+    var rows: [UInt64: UInt64] = [:]
+    for entity in design.destination.entityAndDescendants(migration.owner.id) {
+      guard let other = design.entities[entity.id],
+        let place = entity.allRelationships.firstIndex(where: { $0.id == relationship.id }),
+        let from = other.match.relationships[place]
+      else { continue }
+      let reader = try before.destinations(of: from)
+      try before.rows(entity: other.source, includesSubentities: false) { (candidate) throws(EngineError) in
+        try reader.forEach(from: candidate.reference) { (target) in
+          rows[target.row] = min(rows[target.row] ?? .max, candidate.reference.row)
+          return true
+        }
+        return true
+      }
+    }
+    firsts[place] = rows
+    return rows
   }
 
   /// Whether a relationship gets its objects from its inverse. O(links) for the first row, and memory for the rows.

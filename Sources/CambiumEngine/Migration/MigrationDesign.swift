@@ -93,13 +93,15 @@ struct MigrationDesign {
       guard let from = work.match.relationships[place] else { continue }
       work.remap[from.id] = relationship.id
       guard let design = relationships[relationship.id] else { continue }
-      if !relationship.isOptional, !from.isOptional, design.isReversed || losesTargets(from, relationship) {
+      if !relationship.isOptional, !from.isOptional,
+        design.isReversed || design.pair != nil || losesTargets(from, relationship)
+      {
         work.neededRelationships.append(place)
       }
       if design.isInRow {
         if case .filled = design.source {
           work.fills.append(place)
-        } else if losesTargets(from, relationship) {
+        } else if design.pair != nil || losesTargets(from, relationship) {
           work.cleans.append(place)
         }
       }
@@ -178,6 +180,10 @@ struct MigrationDesign {
       for relationship in owner.relationships where !relationship.isTransient {
         relationships[relationship.id] = design(relationship, of: owner, &secondary)
       }
+    }
+    for (id, work) in relationships where !work.relationship.isToMany {
+      guard case .filled(let from, _, true) = work.source, !from.isToMany else { continue }
+      relationships[from.id]?.pair = id
     }
   }
 
@@ -325,6 +331,9 @@ struct RelationshipMigration {
   var source = Source.new
   /// Whether the relationship's tree stays as it is.
   var keepsTree = false
+  /// The inverse, if that is new and both are to-one: of several objects that lead to one, it leads back to the first, and the
+  /// others do not lead there any more.
+  var pair: UInt32?
 
   /// Whether it is what the other side says.
   var isReversed: Bool {

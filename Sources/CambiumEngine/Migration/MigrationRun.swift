@@ -262,6 +262,11 @@ final class MigrationRun {
         targets.append(target)
       }
     }
+    if let pair = design.relationships[relationship.id]?.pair, let table = links[pair] {
+      let all = targets
+      targets = []
+      for target in all where try table.first(of: target.row)?.row == row.reference.row { targets.append(target) }
+    }
     let packed = targets.map { PackedReference.pack($0) }
     try storing { () throws(StoreError) in
       if relationship.isToMany {

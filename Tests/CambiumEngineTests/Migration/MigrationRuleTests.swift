@@ -213,6 +213,30 @@ import Testing
     }
   }
 
+  /// A to-one relationship that gets a to-one inverse: of several objects that lead to one, one does from then on.
+  @Test func aNewToOneInverseLeavesPairs() throws {
+    let store = try Self.store([
+      EntitySchema("A"), EntitySchema("B", relationships: [RelationshipSchema("a", to: "A")]),
+    ])
+    let objects = try Self.fill(
+      store, [("A", [:], [:]), ("A", [:], [:]), ("B", [:], ["a": [0]]), ("B", [:], ["a": [0]]), ("B", [:], ["a": [1]])])
+    func model(isRequired: Bool) -> [EntitySchema] {
+      var a = RelationshipSchema("a", to: "A", inverse: "b")
+      a.isOptional = !isRequired
+      return [
+        EntitySchema("A", relationships: [RelationshipSchema("b", to: "B", inverse: "a")]),
+        EntitySchema("B", relationships: [a]),
+      ]
+    }
+    #expect(Self.blocks(store, model(isRequired: true)).map { $0.objects } == [[objects[3]]])
+    let after = try Self.migrated(store, model(isRequired: false))
+    #expect(try Self.rows(after, objects[0], "b") == [objects[2].row])
+    #expect(try Self.rows(after, objects[1], "b") == [objects[4].row])
+    #expect(try Self.rows(after, objects[2], "a") == [objects[0].row])
+    #expect(try Self.rows(after, objects[3], "a") == [])
+    #expect(try Self.rows(after, objects[4], "a") == [objects[1].row])
+  }
+
   /// A new required relationship is filled from its inverse; which objects it leaves out is told.
   @Test func newRequiredRelationshipsAreFilledFromTheirInverse() throws {
     let store = try Self.store([

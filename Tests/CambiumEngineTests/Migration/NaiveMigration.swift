@@ -157,6 +157,7 @@ struct NaiveMigration {
         }
       }
     }
+    leavePairs(&result)
     for (row, object) in result.objects {
       guard let entity = destination.entity(object.entity) else { continue }
       for relationship in destination.relationships(entity)
@@ -173,6 +174,21 @@ struct NaiveMigration {
     }
     if blocked.isEmpty { blocked = duplicates(result) }
     return blocked.isEmpty ? .migrated(result) : .blocked(blocked)
+  }
+
+  /// Where a to-one relationship has a to-one inverse, who is not led back to leads nowhere.
+  private func leavePairs(_ result: inout NaiveStore) {
+    let all = result
+    for (row, object) in all.objects {
+      guard let entity = destination.entity(object.entity) else { continue }
+      for relationship in destination.relationships(entity) where !relationship.isToMany {
+        guard let inverse = relationship.inverse, let target = object.relationships[relationship.name]?.first,
+          let other = all.objects[target], let otherEntity = destination.entity(other.entity),
+          let back = destination.relationships(otherEntity).first(where: { $0.name == inverse }), !back.isToMany
+        else { continue }
+        if other.relationships[inverse] != [row] { result.objects[row]?.relationships[relationship.name] = [] }
+      }
+    }
   }
 
   private func duplicates(_ store: NaiveStore) -> Set<String> {
