@@ -305,13 +305,6 @@ struct MigrationDesign {
     }
     return true
   }
-
-  // MARK: Checks
-
-  /// Whether anything in the store has to be done but to write down the new model.
-  var isReconciliation: Bool {
-    removed.isEmpty && entities.count == destination.entities.count && entities.values.allSatisfy { $0.keepsLayout }
-  }
 }
 
 /// What becomes of a relationship.
