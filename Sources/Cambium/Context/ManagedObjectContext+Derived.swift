@@ -39,12 +39,12 @@ struct DerivedRule: Sendable {
 extension ManagedObjectContext {
   /// Brings the derived attributes of what is about to be saved up to date; objects that depend on it join the save.
   func computeDerived() throws {
+    if persistentStoreCoordinator.persistentStores.allSatisfy({ $0.space.derivedRules.isEmpty }) { return }
     let changed = Array(inserted.values) + updated.values.filter { $0.isUpdated } + Array(deleted.values)
     var rules: [ObjectIdentifier: [DerivedRule]] = [:]
     for object in changed where rules[ObjectIdentifier(object.objectID.space)] == nil {
       rules[ObjectIdentifier(object.objectID.space)] = object.objectID.space.derivedRules
     }
-    if rules.allSatisfy({ $0.value.isEmpty }) { return }
     for object in changed {
       for rule in rules[ObjectIdentifier(object.objectID.space)] ?? [] {
         if !object.isDeleted, object.isOf(rule.entity.id) { try compute(rule, object) }
