@@ -46,6 +46,9 @@ public final class PersistentStoreDescription: @unchecked Sendable {
   public var shouldMigrateStoreAutomatically = true
   /// Whether the mapping for that may be inferred.
   public var shouldInferMappingModelAutomatically = true
+  /// Whether a migration may put off what the application can do without: the room of dropped attributes is then freed by
+  /// ``PersistentStoreCoordinator/finishDeferredLightweightMigration()``. Off by default.
+  public var shouldDeferLightweightMigration = false
   /// Whether ``PersistentContainer/loadPersistentStores(completionHandler:)`` returns before the store is open.
   public var shouldAddStoreAsynchronously = false
 
@@ -66,6 +69,8 @@ public final class PersistentStoreDescription: @unchecked Sendable {
       shouldMigrateStoreAutomatically = try flag(key, value)
     case PersistentStoreCoordinator.inferMappingModelAutomaticallyOption:
       shouldInferMappingModelAutomatically = try flag(key, value)
+    case PersistentStoreCoordinator.deferredLightweightMigrationOption:
+      shouldDeferLightweightMigration = try flag(key, value)
     default: break
     }
   }

@@ -43,6 +43,7 @@ struct MigrationDesign {
     chooseRowTrees()
     designRelationships()
     for work in entities.values { try design(work) }
+    chooseNewTrees()
     designKeys()
   }
 
@@ -70,6 +71,16 @@ struct MigrationDesign {
     }
   }
 
+  /// Rows that are all written anew go to a tree of their own, which is filled from the left to the right; the old one goes as
+  /// a whole.
+  private mutating func chooseNewTrees() {
+    for root in destination.entities where root.parentID == nil && root.childIDs.isEmpty {
+      guard let work = entities[root.id], work.isRewritten, !work.changesTree else { continue }
+      rowTrees[root.id] = nil
+      work.changesTree = true
+    }
+  }
+
   private func design(_ work: EntityMigration) throws(EngineError) {
     work.compareAttributes()
     for (place, relationship) in work.destination.allRelationships.enumerated() {
@@ -94,13 +105,17 @@ struct MigrationDesign {
     }
     var stale = 0
     var hasDropped = false
+    var drops = false
     for descriptor in old.catalogue.layouts.values where descriptor.entity == work.source.id {
       if !descriptor.isCurrent { stale += 1 }
-      if work.migrated(descriptor).fields.contains(where: { Self.holdsDropped($0) }) { hasDropped = true }
+      let fields = work.migrated(descriptor).fields
+      if Self.holdDropped(fields) { hasDropped = true }
+      if Self.drops(descriptor.fields, fields) { drops = true }
     }
     work.isRewritten =
       work.changesTree || !work.converted.isEmpty || !work.fills.isEmpty || !work.cleans.isEmpty
-      || stale > Self.staleLayoutLimit || (hasDropped && !isDeferred)
+      || stale > Self.staleLayoutLimit || (drops && !isDeferred)
+    work.defersRemoval = hasDropped && !work.isRewritten
     guard let id = old.catalogue.currentLayout[work.source.id], let descriptor = old.catalogue.layouts[id] else {
       throw .corrupt("entity \(work.source.name) has no current layout")
     }
@@ -110,11 +125,22 @@ struct MigrationDesign {
       !work.isRewritten && work.required.isEmpty && EntityLayout.isSameButForOrder(wanted, found)
   }
 
-  /// Whether a field holds values of a property that is gone.
-  static func holdsDropped(_ field: RecordField) -> Bool {
-    if field.property >= LayoutDescriptor.firstDropped { return true }
-    guard case .nested(let inner) = field.kind else { return false }
-    return inner.fields.contains { holdsDropped($0) }
+  /// Whether fields hold values of a property that is gone.
+  private static func holdDropped(_ fields: [RecordField]) -> Bool {
+    for field in fields {
+      if field.property >= LayoutDescriptor.firstDropped { return true }
+      if case .nested(let inner) = field.kind, holdDropped(inner.fields) { return true }
+    }
+    return false
+  }
+
+  /// Whether a property goes with this migration, and not with an earlier one.
+  private static func drops(_ before: [RecordField], _ after: [RecordField]) -> Bool {
+    for (old, new) in zip(before, after) {
+      if old.property < LayoutDescriptor.firstDropped, new.property >= LayoutDescriptor.firstDropped { return true }
+      if case .nested(let x) = old.kind, case .nested(let y) = new.kind, drops(x.fields, y.fields) { return true }
+    }
+    return false
   }
 
   // MARK: Relationships
@@ -295,6 +321,8 @@ final class EntityMigration {
   var changesTree = false
   /// Whether every row is written anew.
   var isRewritten = false
+  /// Whether values that go stay in the rows for now.
+  var defersRemoval = false
   /// Whether rows stay as they are, and new ones are written alike.
   var keepsLayout = false
 

@@ -151,6 +151,9 @@ final class MigrationRun {
       }
       try catalogue.setLayout(id, migrated, t)
     }
+    // What was begun begins anew: rows that were gone through may have an earlier layout again.
+    for entity in catalogue.deferred.keys { try catalogue.setDeferred(entity, nil, t) }
+    for work in design.entities.values where work.defersRemoval { try catalogue.setDeferred(work.destination.id, 0, t) }
   }
 
   // MARK: Rows
