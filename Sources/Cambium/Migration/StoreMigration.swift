@@ -34,17 +34,21 @@ struct StoreMigration {
       return try migrate(shared)
     }
     DebugLog.write(
-      .migration, "\(file): model \(store.schema.versionChecksum) is not \(model.versionChecksum); these entities differ: "
+      .migration,
+      "\(file): model \(store.schema.versionChecksum) is not \(model.versionChecksum); these entities differ: "
         + differing.joined(separator: ", "))
     guard description.shouldMigrateStoreAutomatically else {
       throw mismatch(
-        differing, "the store was made with another model; these entities differ: "
+        differing,
+        "the store was made with another model; these entities differ: "
           + "\(differing.joined(separator: ", ")). Migrate the store, or open it with the model that it was made with")
     }
     guard !description.isReadOnly else {
       throw mismatch(
-        differing, "the store was made with another model, and cannot be migrated since it was opened for reading only; "
-          + "these entities differ: \(differing.joined(separator: ", ")). Open it for writing once, or with its own model")
+        differing,
+        "the store was made with another model, and cannot be migrated since it was opened for reading only; "
+          + "these entities differ: \(differing.joined(separator: ", ")). Open it for writing once, or with its own model"
+      )
     }
     guard description.shouldInferMappingModelAutomatically else {
       throw CambiumError(

@@ -96,11 +96,13 @@ enum OpenStores {
     let schema = store.schema
     DebugLog.write(.store, "\(file): created")
     DebugLog.write(
-      .store, "\(file): metadata, model \(schema.versionChecksum), versions "
+      .store,
+      "\(file): metadata, model \(schema.versionChecksum), versions "
         + (schema.versionIdentifiers.isEmpty ? "none" : schema.versionIdentifiers.joined(separator: ", ")))
     for entity in schema.entities {
       DebugLog.write(
-        .store, "\(file): entity \(entity.name), \(entity.allAttributes.count) attributes, "
+        .store,
+        "\(file): entity \(entity.name), \(entity.allAttributes.count) attributes, "
           + "\(entity.allRelationships.count) relationships, \(entity.indexes.count) indexes, "
           + "\(entity.uniquenessConstraints.count) constraints")
     }

@@ -56,7 +56,9 @@ extension EntityMigration {
   ) -> Value {
     guard let name = path.first, let element = attribute.element(named: name) else { return value }
     var composite: CompositeValue
-    if case .composite(let known) = current { composite = known } else {
+    if case .composite(let known) = current {
+      composite = known
+    } else {
       composite = CompositeValue(
         names: attribute.elements.map { $0.name }, values: attribute.elements.map { $0.defaultValue })
     }

@@ -88,7 +88,9 @@ struct MigrationDesign {
       work.remap[from.id] = relationship.id
       guard let design = relationships[relationship.id] else { continue }
       if design.isInRow {
-        if case .filled = design.source { work.fills.append(place) } else if leadsToRemoved(from) {
+        if case .filled = design.source {
+          work.fills.append(place)
+        } else if leadsToRemoved(from) {
           work.cleans.append(place)
         }
       }
@@ -185,7 +187,9 @@ struct MigrationDesign {
     let others = inverse.flatMap { inverse in inverseOwner.map { sources(of: inverse, $0) } } ?? []
     if case .derived = storage { return result }
     if own.isEmpty {
-      if let inverse, let inverseOwner, !others.isEmpty { result.source = .filled(from: inverse, inverseOwner, reversed: true) }
+      if let inverse, let inverseOwner, !others.isEmpty {
+        result.source = .filled(from: inverse, inverseOwner, reversed: true)
+      }
       return result
     }
     // Two relationships that become each other's inverses: the first counts, and the other one follows.

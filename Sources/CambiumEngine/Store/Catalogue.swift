@@ -100,7 +100,8 @@ struct Catalogue: Sendable {
       for constraint in entity.uniquenessConstraints where constraints[constraint.id] == nil {
         constraints[constraint.id] = try make(t, .bytes, Self.constraintKey(constraint.id))
       }
-      for relationship in entity.relationships where !relationship.isTransient && relationships[relationship.id] == nil {
+      for relationship in entity.relationships where !relationship.isTransient && relationships[relationship.id] == nil
+      {
         if RelationshipStorage(relationship, in: schema).ownsTree {
           relationships[relationship.id] = try make(t, .bytes, Self.relationshipKey(relationship.id))
         }

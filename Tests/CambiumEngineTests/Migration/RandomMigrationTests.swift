@@ -106,12 +106,15 @@ import Testing
   static func migrate(
     _ store: EntityStore, _ definition: SchemaDefinition, defers: Bool
   ) -> Result<EntityStore, EngineError> {
-    do throws(EngineError) { return .success(try store.migrate(to: definition, defers: defers)) } catch { return .failure(error) }
+    do throws(EngineError) { return .success(try store.migrate(to: definition, defers: defers)) } catch {
+      return .failure(error)
+    }
   }
 
   /// A store of a model with some objects, some of them in pages.
   static func store(
-    _ definition: SchemaDefinition, _ random: inout SplitMix64, on device: MemoryDevice = MemoryDevice(), nulls: Bool = true
+    _ definition: SchemaDefinition, _ random: inout SplitMix64, on device: MemoryDevice = MemoryDevice(),
+    nulls: Bool = true
   ) throws -> Store {
     let kernel = try Store.create(on: device, environment: TestEnvironment(seed: random.next()))
     let store = try EntityStore.create(in: kernel, schema: try Schema(definition))
@@ -191,7 +194,8 @@ import Testing
         if let inverse { isDone.insert(inverse.id) }
         let owners = references.filter { schema.isEntity($0.entity, orDescendantOf: entity.id) }
         let others = references.filter { r in
-          schema.entity(named: relationship.destination).map { schema.isEntity(r.entity, orDescendantOf: $0.id) } ?? false
+          schema.entity(named: relationship.destination).map { schema.isEntity(r.entity, orDescendantOf: $0.id) }
+            ?? false
         }
         if owners.isEmpty || others.isEmpty { continue }
         // A relationship that is its own inverse, or leads within one entity, is linked in pairs all the same.
@@ -236,7 +240,8 @@ import Testing
       for (reference, entity) in rows where generator.oneIn(3) {
         let unique = Set(
           store.schema.entities.flatMap { $0.uniquenessConstraints.flatMap { $0.paths } })
-        guard let attribute = entity.allAttributes.first(where: { $0.type != .composite && !unique.contains($0.name) }) else { continue }
+        guard let attribute = entity.allAttributes.first(where: { $0.type != .composite && !unique.contains($0.name) })
+        else { continue }
         var row = RowValues()
         let value = RandomModel.value(attribute.type, &generator)
         row.set(attribute.name, value)
