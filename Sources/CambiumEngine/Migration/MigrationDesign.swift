@@ -24,8 +24,12 @@ struct MigrationDesign {
   /// With more earlier layouts than this an entity's rows are rewritten, so that there is an end to them.
   static let staleLayoutLimit = 8
 
-  init(_ old: EntityStore, _ destination: Schema) throws(EngineError) {
+  /// Whether values that go may stay in rows until these are written again.
+  private let isDeferred: Bool
+
+  init(_ old: EntityStore, _ destination: Schema, defers: Bool) throws(EngineError) {
     self.old = old
+    isDeferred = defers
     self.destination = destination
     let inference = MappingInference(old.schema, destination)
     if !inference.obstacles.isEmpty { throw .notInferable(inference.obstacles) }
@@ -88,10 +92,15 @@ struct MigrationDesign {
     for place in work.fills {
       if let from = work.match.relationships[place] { work.remap[from.id] = nil }
     }
-    let stale = old.catalogue.layouts.values.filter { $0.entity == work.source.id && !$0.isCurrent }.count
+    var stale = 0
+    var hasDropped = false
+    for descriptor in old.catalogue.layouts.values where descriptor.entity == work.source.id {
+      if !descriptor.isCurrent { stale += 1 }
+      if work.migrated(descriptor).fields.contains(where: { Self.holdsDropped($0) }) { hasDropped = true }
+    }
     work.isRewritten =
       work.changesTree || !work.converted.isEmpty || !work.fills.isEmpty || !work.cleans.isEmpty
-      || stale > Self.staleLayoutLimit
+      || stale > Self.staleLayoutLimit || (hasDropped && !isDeferred)
     guard let id = old.catalogue.currentLayout[work.source.id], let descriptor = old.catalogue.layouts[id] else {
       throw .corrupt("entity \(work.source.name) has no current layout")
     }
@@ -99,6 +108,13 @@ struct MigrationDesign {
     let found = work.migrated(descriptor).fields
     work.keepsLayout =
       !work.isRewritten && work.required.isEmpty && EntityLayout.isSameButForOrder(wanted, found)
+  }
+
+  /// Whether a field holds values of a property that is gone.
+  static func holdsDropped(_ field: RecordField) -> Bool {
+    if field.property >= LayoutDescriptor.firstDropped { return true }
+    guard case .nested(let inner) = field.kind else { return false }
+    return inner.fields.contains { holdsDropped($0) }
   }
 
   // MARK: Relationships

@@ -79,10 +79,12 @@ extension EntityStore {
   ///
   /// - Throws: ``EngineError/notInferable(_:)``, ``EngineError/schema(_:)``; kernel errors. O(rows that are looked at): of
   ///   entities with something that may stand in the way, and of new uniqueness constraints.
-  public func migrationPlan(to definition: SchemaDefinition) throws(EngineError) -> MigrationPlan {
+  public func migrationPlan(
+    to definition: SchemaDefinition, defers: Bool = false
+  ) throws(EngineError) -> MigrationPlan {
     let earlier = schema
     let destination = try resolving { () throws(SchemaError) in try Schema(definition, basedOn: earlier) }
-    let design = try MigrationDesign(self, destination)
+    let design = try MigrationDesign(self, destination, defers: defers)
     let view = try view()
     var plan = MigrationPlan(mapping: design.mapping)
     plan.steps = try design.steps(view)

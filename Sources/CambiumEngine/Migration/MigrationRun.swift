@@ -3,9 +3,10 @@ import CambiumKernel
 extension EntityStore {
   /// Makes the store one of another model, in one commit: the model is written down, and what has to move at once moves.
   ///
-  /// Attributes that are added, renamed, dropped, made optional, given a default or a wider numeric type, and entities and
+  /// Attributes that are added, renamed, made optional, given a default or a wider numeric type, and entities and
   /// relationships that are added or renamed, cost the same at any size of the store: rows are read as rows of the new model
-  /// from then on, and rewritten when they change. Everything else costs a pass over the rows or links concerned.
+  /// from then on, and rewritten when they change. So do attributes that are dropped, if `defers` is set: their values stay
+  /// in the rows until these are written again. Everything else costs a pass over the rows or links concerned.
   ///
   /// `observe` is told the steps (``MigrationPlan/steps``) once nothing is known to stand in the way.
   ///
@@ -15,14 +16,14 @@ extension EntityStore {
   /// - Throws: ``EngineError/notInferable(_:)``, ``EngineError/migrationBlocked(_:)``, ``EngineError/schema(_:)``,
   ///   ``EngineError/unsupported(_:)``; kernel errors. The store is then as it was.
   public func migrate(
-    to definition: SchemaDefinition, observe: ((MigrationStep) -> Void)? = nil
+    to definition: SchemaDefinition, defers: Bool = false, observe: ((MigrationStep) -> Void)? = nil
   ) throws(EngineError) -> EntityStore {
     let t = try storing { () throws(StoreError) in try kernel.beginWrite() }
     do throws(EngineError) {
       try requireModel(t)
       let earlier = schema
       let destination = try resolving { () throws(SchemaError) in try Schema(definition, basedOn: earlier) }
-      let design = try MigrationDesign(self, destination)
+      let design = try MigrationDesign(self, destination, defers: defers)
       let blocks = try design.findBlocks(try view())
       if !blocks.isEmpty { throw .migrationBlocked(blocks) }
       let before = try view()

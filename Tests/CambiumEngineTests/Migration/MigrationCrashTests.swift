@@ -38,7 +38,7 @@ import Testing
       let before = try NaiveStore(store)
       let oldModel = store.schema
       let start = disk.operationCount
-      guard case .success(let after) = RandomMigrationTests.migrate(store, next.definition) else { continue }
+      guard case .success(let after) = RandomMigrationTests.migrate(store, next.definition, defers: random.oneIn(2)) else { continue }
       let acknowledged = disk.operationCount
       let expected = try NaiveStore(after)
       try after.kernel.checkpoint()

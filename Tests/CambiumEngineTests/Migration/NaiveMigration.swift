@@ -144,7 +144,7 @@ struct NaiveMigration {
       for (row, object) in result.objects {
         guard let entity = destination.entity(object.entity) else { continue }
         for relationship in destination.relationships(entity) where destination.isDerived(relationship) == isDerived {
-          var rows = targets(of: relationship, row, store, result)
+          var rows = targets(of: relationship, entity, row, store, result)
           if !relationship.isOrdered { rows.sort() }
           result.objects[row]?.relationships[relationship.name] = rows
         }
@@ -255,7 +255,7 @@ struct NaiveMigration {
   // MARK: Relationships
 
   private func targets(
-    of relationship: RelationshipSchema, _ row: UInt64, _ store: NaiveStore, _ result: NaiveStore
+    of relationship: RelationshipSchema, _ entity: EntitySchema, _ row: UInt64, _ store: NaiveStore, _ result: NaiveStore
   ) -> [UInt64] {
     if destination.isDerived(relationship), let inverse = relationship.inverse {
       // The other side says who leads here.
@@ -263,7 +263,7 @@ struct NaiveMigration {
         .map { $0.key }
     }
     guard let object = store.objects[row], let old = source.entity(object.entity) else { return [] }
-    let owner = destination.owner(of: relationship)
+    let owner = destination.owner(of: relationship, entity)
     let isOwn = destination.family(owner).contains { name in
       guard let entity = destination.entity(name), let old = sourceEntity(of: entity) else { return false }
       return sourceRelationship(of: relationship, old) != nil
@@ -325,8 +325,9 @@ struct NaiveModel {
     return result
   }
 
-  func owner(of relationship: RelationshipSchema) -> String {
-    definition.entities.first { $0.relationships.contains { $0.name == relationship.name } }?.name ?? ""
+  /// The entity that declares a relationship of an entity.
+  func owner(of relationship: RelationshipSchema, _ entity: EntitySchema) -> String {
+    path(entity).first { $0.relationships.contains { $0.name == relationship.name } }?.name ?? ""
   }
 
   /// Whether a relationship is what the to-one relationships on the other side say.

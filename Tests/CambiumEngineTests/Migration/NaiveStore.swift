@@ -39,7 +39,18 @@ struct NaiveStore: Equatable {
     for (row, object) in objects.sorted(by: { $0.key < $1.key }) {
       guard let theirs = other.objects[row] else { return "row \(row) of \(object.entity) is missing" }
       if object == theirs { continue }
-      return "row \(row) is \(theirs), expected \(object)"
+      var parts: [String] = object.entity == theirs.entity ? [] : ["is a \(theirs.entity)"]
+      for name in Set(object.attributes.keys).union(theirs.attributes.keys).sorted()
+      where object.attributes[name] != theirs.attributes[name] {
+        parts.append(
+          "\(name) is \(theirs.attributes[name].map { "\($0)" } ?? "missing"), expected "
+            + "\(object.attributes[name].map { "\($0)" } ?? "none")")
+      }
+      for name in Set(object.relationships.keys).union(theirs.relationships.keys).sorted()
+      where object.relationships[name] != theirs.relationships[name] {
+        parts.append("\(name) is \(theirs.relationships[name] ?? []), expected \(object.relationships[name] ?? [])")
+      }
+      return "row \(row), \(object.entity): " + parts.joined(separator: "; ")
     }
     for (row, object) in other.objects where objects[row] == nil { return "row \(row) of \(object.entity) is there still" }
     return "they differ"

@@ -30,7 +30,7 @@ import Testing
         let next = source.changed()
         guard (try? Schema(next.definition, basedOn: store.schema)) != nil else { continue }
         let naive = NaiveMigration(store.schema.definition, next.definition)
-        let outcome = Self.migrate(store, next.definition)
+        let outcome = Self.migrate(store, next.definition, defers: random.oneIn(2))
         let text = "seed \(seed), \(next.changes)"
         let refusals = naive.refusals()
         guard refusals.isEmpty else {
@@ -86,34 +86,52 @@ import Testing
     #expect(migrated >= Self.count)
   }
 
-  private static func place(_ entity: String, _ property: String?) -> String {
+  static func place(_ entity: String, _ property: String?) -> String {
     property.map { entity + "." + $0 } ?? entity
   }
 
-  static func migrate(_ store: EntityStore, _ definition: SchemaDefinition) -> Result<EntityStore, EngineError> {
-    do throws(EngineError) { return .success(try store.migrate(to: definition)) } catch { return .failure(error) }
+  static func migrate(
+    _ store: EntityStore, _ definition: SchemaDefinition, defers: Bool
+  ) -> Result<EntityStore, EngineError> {
+    do throws(EngineError) { return .success(try store.migrate(to: definition, defers: defers)) } catch { return .failure(error) }
   }
 
   /// A store of a model with some objects, some of them in pages.
   static func store(
-    _ definition: SchemaDefinition, _ random: inout SplitMix64, on device: MemoryDevice = MemoryDevice()
+    _ definition: SchemaDefinition, _ random: inout SplitMix64, on device: MemoryDevice = MemoryDevice(), nulls: Bool = true
   ) throws -> Store {
     let kernel = try Store.create(on: device, environment: TestEnvironment(seed: random.next()))
     let store = try EntityStore.create(in: kernel, schema: try Schema(definition))
-    try fill(store, &random)
+    try fill(store, &random, nulls: nulls)
     if random.oneIn(2) { try kernel.checkpoint() }
     return kernel
   }
 
-  private static func value(_ attribute: AttributeSchema, _ random: inout SplitMix64) -> Value {
-    if random.oneIn(4), attribute.isOptional { return .null }
+  private static func value(_ attribute: AttributeSchema, _ random: inout SplitMix64, nulls: Bool) -> Value {
+    if random.oneIn(4), attribute.isOptional, nulls { return .null }
     guard attribute.type == .composite else { return RandomModel.value(attribute.type, &random) }
     return .composite(
       CompositeValue(
-        names: attribute.elements.map { $0.name }, values: attribute.elements.map { value($0, &random) }))
+        names: attribute.elements.map { $0.name }, values: attribute.elements.map { value($0, &random, nulls: nulls) }))
   }
 
-  private static func fill(_ store: EntityStore, _ random: inout SplitMix64) throws {
+  /// A value of a type that no other row has; null for types that have too few.
+  private static func unique(_ type: AttributeType, _ row: UInt64) -> Value {
+    switch type {
+    case .integer16, .integer32, .integer64: return .integer(Int64(row))
+    case .double: return .double(Double(row))
+    case .float: return .float(Float(row))
+    case .decimal: return .decimal(DecimalValue(Int64(row)))
+    case .string: return .string("unique \(row)")
+    case .date: return .date(Double(row))
+    case .binary: return .binary([UInt8(truncatingIfNeeded: row)])
+    case .uuid: return .uuid(UUIDBytes(high: 0, low: row))
+    case .uri: return .uri("urn:\(row)")
+    default: return .null
+    }
+  }
+
+  private static func fill(_ store: EntityStore, _ random: inout SplitMix64, nulls: Bool) throws {
     let schema = store.schema
     var generator = random
     try store.write { (t) throws(EngineError) in
@@ -124,15 +142,15 @@ import Testing
           let reference = try t.reserveReference(entity)
           references.append(reference)
           var row = RowValues()
-          for attribute in entity.allAttributes { row.set(attribute.name, value(attribute, &generator)) }
+          for attribute in entity.allAttributes { row.set(attribute.name, value(attribute, &generator, nulls: nulls)) }
           values[reference.row] = row
         }
       }
-      // Unique values, by making those that are not null differ.
       for entity in schema.entities {
         for constraint in entity.uniquenessConstraints {
           for reference in references where schema.isEntity(reference.entity, orDescendantOf: entity.id) {
-            if entity.attribute(named: constraint.paths[0])?.type != .uuid { values[reference.row]?.set(constraint.paths[0], .null) }
+            guard let attribute = entity.attribute(named: constraint.paths[0]) else { continue }
+            values[reference.row]?.set(attribute.name, unique(attribute.type, reference.row))
           }
         }
       }
@@ -151,13 +169,13 @@ import Testing
   private static func links(
     _ schema: Schema, _ references: [ObjectReference], _ random: inout SplitMix64
   ) -> [(UInt64, [String: ObjectReference], [String: [ObjectReference]])] {
-    var targets: [String: [UInt64: [ObjectReference]]] = [:]
-    var isDone: Set<String> = []
+    var targets: [UInt32: [UInt64: [ObjectReference]]] = [:]
+    var isDone: Set<UInt32> = []
     for entity in schema.entities {
-      for relationship in entity.relationships where !isDone.contains(relationship.name) {
-        isDone.insert(relationship.name)
+      for relationship in entity.relationships where !isDone.contains(relationship.id) {
+        isDone.insert(relationship.id)
         let inverse = schema.inverse(of: relationship)
-        if let inverse { isDone.insert(inverse.name) }
+        if let inverse { isDone.insert(inverse.id) }
         let owners = references.filter { schema.isEntity($0.entity, orDescendantOf: entity.id) }
         let others = references.filter { r in
           schema.entity(named: relationship.destination).map { schema.isEntity(r.entity, orDescendantOf: $0.id) } ?? false
@@ -167,12 +185,13 @@ import Testing
         for _ in 0..<random.below(12) {
           let a = random.pick(owners)
           let b = random.pick(others)
-          let mine = targets[relationship.name]?[a.row] ?? []
-          let theirs = inverse.flatMap { targets[$0.name]?[b.row] } ?? []
+          let mine = targets[relationship.id]?[a.row] ?? []
+          let theirs = inverse.flatMap { targets[$0.id]?[b.row] } ?? []
           if mine.contains(b) || (!relationship.isToMany && !mine.isEmpty) { continue }
           if let inverse, !inverse.isToMany, !theirs.isEmpty { continue }
-          targets[relationship.name, default: [:]][a.row, default: []].append(b)
-          if let inverse { targets[inverse.name, default: [:]][b.row, default: []].append(a) }
+          if let inverse, inverse.id == relationship.id, a == b { continue }
+          targets[relationship.id, default: [:]][a.row, default: []].append(b)
+          if let inverse { targets[inverse.id, default: [:]][b.row, default: []].append(a) }
         }
       }
     }
@@ -180,7 +199,7 @@ import Testing
       var toOne: [String: ObjectReference] = [:]
       var toMany: [String: [ObjectReference]] = [:]
       for relationship in schema.entity(id: reference.entity)?.allRelationships ?? [] {
-        guard let found = targets[relationship.name]?[reference.row] else { continue }
+        guard let found = targets[relationship.id]?[reference.row] else { continue }
         if relationship.isToMany { toMany[relationship.name] = found } else { toOne[relationship.name] = found.first }
       }
       return (reference.row, toOne, toMany)

@@ -54,7 +54,7 @@ struct RandomModel {
     case .string: return .string("text \(small)")
     case .boolean: return .boolean(random.oneIn(2))
     case .date: return .date(Double(small))
-    case .binary: return .binary(random.bytes(random.below(20)))
+    case .binary, .transformable: return .binary(random.bytes(random.below(20)))
     case .uuid: return .uuid(UUIDBytes(high: random.next(), low: random.next()))
     case .uri: return .uri("https://example.org/\(small)")
     default: return .null

@@ -1,0 +1,122 @@
+import CambiumEngine
+import CambiumKernel
+import CambiumTesting
+import Foundation
+import Testing
+
+/// Every version of real applications' models to every later one, with generated objects: what can be inferred, what stands
+/// in the way, and every value. Where the folder of models is missing there is nothing to do; `RandomMigrationTests` covers
+/// the same kinds of changes.
+@Suite struct RealMigrationTests {
+  struct Pair {
+    var folder: String
+    var from: String
+    var to: String
+    var verdict: String
+  }
+
+  /// Whether every pair is tried, and not one in four of those that lie apart: where the tests are optimized.
+  static var isThorough: Bool {
+    #if DEBUG
+      return ProcessInfo.processInfo.environment["CAMBIUM_MIGRATIONS"] != nil
+    #else
+      return true
+    #endif
+  }
+
+  static let pairs: [Pair] = {
+    guard let folder = RealMigrationTests.realModelsFolder(),
+      let text = try? String(contentsOf: folder.appendingPathComponent("pairs.tsv"), encoding: .utf8)
+    else { return [] }
+    return text.split(separator: "\n").dropFirst().map { line in
+      let columns = line.split(separator: "\t", omittingEmptySubsequences: false).map { String($0) }
+      return Pair(folder: columns[0], from: columns[1], to: columns[2], verdict: columns[3])
+    }
+  }()
+
+  /// The folder, beside the repository; nil where there is none.
+  static func realModelsFolder() -> URL? {
+    var root = URL(fileURLWithPath: #filePath)
+    for _ in 0..<4 { root.deleteLastPathComponent() }
+    let folder = root.deletingLastPathComponent().appendingPathComponent("shared/models")
+    return FileManager.default.fileExists(atPath: folder.path) ? folder : nil
+  }
+
+  static func model(_ folder: URL, _ name: String) throws -> Schema {
+    let file = folder.appendingPathComponent(name + ".xml")
+    return try ModelFile(contents: [UInt8](try Data(contentsOf: file))).schema
+  }
+
+  @Test(.enabled(if: Self.realModelsFolder() != nil)) func verdictsAgree() throws {
+    let root = try #require(Self.realModelsFolder())
+    #expect(Self.pairs.count == 57)
+    for pair in Self.pairs {
+      let folder = root.appendingPathComponent(pair.folder)
+      let from = try Self.model(folder, pair.from)
+      let to = try Self.model(folder, pair.to)
+      let verdict: String
+      do throws(EngineError) {
+        let mapping = try SchemaMapping.infer(from: from, to: to)
+        verdict = to.versionChecksum == from.versionChecksum ? "same-hash" : "LIGHTWEIGHT"
+        if verdict == "same-hash" { #expect(mapping.isIdentity, "\(pair)") }
+      } catch {
+        guard case .notInferable(let obstacles) = error else { throw error }
+        verdict = "NOT-INFERABLE"
+        #expect(!obstacles.isEmpty)
+      }
+      #expect(verdict == pair.verdict, "\(pair)")
+    }
+  }
+
+  @Test(.enabled(if: Self.realModelsFolder() != nil)) func everyVersionToEveryLaterOne() throws {
+    let root = try #require(Self.realModelsFolder())
+    var random = SplitMix64(seed: testSeed(20_261_123))
+    var migrated = 0
+    var refused = 0
+    var blocked = 0
+    for name in try FileManager.default.contentsOfDirectory(atPath: root.path).sorted() {
+      let folder = root.appendingPathComponent(name)
+      guard let order = try? String(contentsOf: folder.appendingPathComponent("ORDER.txt"), encoding: .utf8) else { continue }
+      let models = try order.split(separator: "\n").map { line in
+        try Self.model(folder, String(line.replacingOccurrences(of: ".xml", with: "")))
+      }
+      for from in models.indices {
+        for to in models.indices where to > from && (Self.isThorough || to == from + 1 || random.oneIn(4)) {
+          let text = "\(name), version \(from + 1) to \(to + 1)"
+          // Two fills: one without nulls, so that nothing is missing.
+          let kernel = try RandomMigrationTests.store(models[from].definition, &random, nulls: random.oneIn(3))
+          let store = try EntityStore.open(kernel)
+          let before = try NaiveStore(store)
+          let naive = NaiveMigration(models[from].definition, models[to].definition)
+          let outcome = RandomMigrationTests.migrate(store, models[to].definition, defers: random.oneIn(2))
+          let refusals = naive.refusals()
+          if !refusals.isEmpty {
+            refused += 1
+            guard case .failure(.notInferable(let obstacles)) = outcome else {
+              Issue.record("\(text): expected refusals at \(refusals), got \(outcome)")
+              continue
+            }
+            #expect(Set(obstacles.map { RandomMigrationTests.place($0.entity, $0.property) }) == refusals, "\(text)")
+            #expect(try NaiveStore(store) == before, "\(text)")
+            continue
+          }
+          switch (naive.migrate(before), outcome) {
+          case (.migrated(let expected), .success(let after)):
+            migrated += 1
+            let difference = expected.difference(from: try NaiveStore(after))
+            #expect(difference == nil, "\(text): \(difference ?? "")")
+            let report = try after.check()
+            #expect(report.isSound, "\(text): \(report.problems)")
+          case (.blocked, .failure(.migrationBlocked)):
+            blocked += 1
+            #expect(try NaiveStore(store) == before, "\(text)")
+          case (let expected, let found):
+            Issue.record("\(text): expected \(expected), found \(found)")
+          }
+        }
+      }
+    }
+    print("real models: \(migrated) migrated, \(refused) refused, \(blocked) blocked")
+    #expect(migrated >= (Self.isThorough ? 450 : 120) && refused >= (Self.isThorough ? 50 : 10))
+  }
+}
