@@ -11,14 +11,25 @@ extension ManagedObjectContext {
   ///   ``CambiumError/Code/validationMultipleErrors``; ``CambiumError/Code/managedObjectMerge`` with the conflicts, if others
   ///   changed the objects since they were read and the merge policy is ``MergePolicy/error``;
   ///   ``CambiumError/Code/managedObjectConstraintMerge``; what writing throws.
-  public func save() throws { try lock.run { try saveLocked() } }
+  public func save() throws {
+    try lock.run {
+      guard !isSavedByMigration else {
+        throw CambiumError(
+          .persistentStoreSave, "a migration saves its contexts itself; a policy leaves its changes to the manager")
+      }
+      try saveLocked()
+    }
+  }
 
-  private func saveLocked() throws {
+  /// Saves what a migration has made so far: no rule of the model is checked, and no object is told.
+  func saveForMigration() throws { try lock.run { try saveLocked(isMigrating: true) } }
+
+  private func saveLocked(isMigrating: Bool = false) throws {
     if let first = lostChanges.first {
       lostChanges = []
       throw first
     }
-    try callWillSave()
+    if !isMigrating { try callWillSave() }
     let deletions = ordered(deleted)
     let insertions = ordered(inserted)
     let updates = ordered(updated).filter { $0.isUpdated }
@@ -26,7 +37,7 @@ extension ManagedObjectContext {
       updated = [:]
       return
     }
-    try validate(deletions, insertions, updates)
+    if !isMigrating { try validate(deletions, insertions, updates) }
 
     var spaces: [StoreSpace] = []
     for object in deletions + insertions + updates where !spaces.contains(where: { $0 === object.objectID.space }) {
@@ -45,7 +56,7 @@ extension ManagedObjectContext {
           underlying: [error])
       }
     }
-    for object in deletions + insertions + updates { object.didSave() }
+    if !isMigrating { for object in deletions + insertions + updates { object.didSave() } }
   }
 
   private func ordered(_ objects: [ManagedObjectID: ManagedObject]) -> [ManagedObject] {

@@ -8,15 +8,17 @@ import CambiumEngine
 
 /// Brings a store that is being opened to the model of its coordinator, as far as its description allows.
 struct StoreMigration {
-  private let description: PersistentStoreDescription
-  private let definition: SchemaDefinition
+  let description: PersistentStoreDescription
+  let destination: ManagedObjectModel
+  let definition: SchemaDefinition
 
-  init(_ description: PersistentStoreDescription, _ definition: SchemaDefinition) {
+  init(_ description: PersistentStoreDescription, _ destination: ManagedObjectModel, _ definition: SchemaDefinition) {
     self.description = description
+    self.destination = destination
     self.definition = definition
   }
 
-  private var file: String { description.url?.lastPathComponent ?? "memory" }
+  var file: String { description.url?.lastPathComponent ?? "memory" }
 
   /// The store, with the model.
   func prepare(_ shared: SharedStore) throws -> EntityStore {
@@ -34,17 +36,21 @@ struct StoreMigration {
       return try migrate(shared)
     }
     DebugLog.write(
-      .migration, "\(file): model \(store.schema.versionChecksum) is not \(model.versionChecksum); these entities differ: "
+      .migration,
+      "\(file): model \(store.schema.versionChecksum) is not \(model.versionChecksum); these entities differ: "
         + differing.joined(separator: ", "))
     guard description.shouldMigrateStoreAutomatically else {
       throw mismatch(
-        differing, "the store was made with another model; these entities differ: "
+        differing,
+        "the store was made with another model; these entities differ: "
           + "\(differing.joined(separator: ", ")). Migrate the store, or open it with the model that it was made with")
     }
     guard !description.isReadOnly else {
       throw mismatch(
-        differing, "the store was made with another model, and cannot be migrated since it was opened for reading only; "
-          + "these entities differ: \(differing.joined(separator: ", ")). Open it for writing once, or with its own model")
+        differing,
+        "the store was made with another model, and cannot be migrated since it was opened for reading only; "
+          + "these entities differ: \(differing.joined(separator: ", ")). Open it for writing once, or with its own model"
+      )
     }
     guard description.shouldInferMappingModelAutomatically else {
       throw CambiumError(
