@@ -44,6 +44,7 @@ struct Program {
     for workload in writingWorkloads(context) { try runner.run(workload) }
     for workload in openingWorkloads(context) { try runner.run(workload) }
     for workload in sizeWorkloads(context) { try runner.run(workload) }
+    for workload in migrationWorkloads(context) { try runner.run(workload) }
     for peer in peers { try peer.close() }
     return runner.results
   }

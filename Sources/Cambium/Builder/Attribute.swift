@@ -6,6 +6,7 @@ public struct Attribute {
     case plain(AttributeType)
     case named(String)
     case elements([Attribute])
+    case derived(AttributeType, String)
   }
 
   private let name: String
@@ -49,6 +50,11 @@ public struct Attribute {
     self.init(name, .elements(elements()), optional: optional, renamed: renamed)
   }
 
+  /// An attribute that is computed when an object is saved; see ``DerivedAttributeDescription``.
+  public init(_ name: String, _ type: AttributeType, derived expression: String, renamed: String? = nil) {
+    self.init(name, .derived(type, expression), optional: true, renamed: renamed)
+  }
+
   private init(_ name: String, _ kind: Kind, optional: Bool, renamed: String?) {
     self.name = name
     self.kind = kind
@@ -69,6 +75,8 @@ public struct Attribute {
     let result: AttributeDescription
     switch kind {
     case .plain(let type): result = AttributeDescription(name, type)
+    case .derived(let type, let expression):
+      result = DerivedAttributeDescription(name, type, derivationExpression: expression)
     case .named(let type): result = CompositeAttributeDescription(name, compositeTypeName: type)
     case .elements(let elements):
       result = try CompositeAttributeDescription(name, elements: try elements.map { try $0.description() })

@@ -9,6 +9,7 @@ public struct Entity {
   private let renamed: String?
   private let versionHashModifier: String?
   private let parts: [EntityBuilderPart]
+  private var changes: [(EntityDescription) -> Void] = []
 
   /// An entity of its properties, indexes and constraints.
   ///
@@ -44,12 +45,21 @@ public struct Entity {
       case .attribute(let attribute): properties.append(try attribute.description())
       case .toOne(let relationship): properties.append(relationship.description())
       case .toMany(let relationship): properties.append(relationship.description())
+      case .fetched(let property): properties.append(property.description())
       case .index(let index): indexes.append(index.description())
       case .unique(let constraint): result.uniquenessConstraints.append(constraint.paths)
       }
     }
     result.properties = properties
     result.indexes = indexes
+    for change in changes { change(result) }
+    return result
+  }
+
+  /// The entity with more set on its description.
+  public func with(_ change: @escaping (EntityDescription) -> Void) -> Entity {
+    var result = self
+    result.changes.append(change)
     return result
   }
 }
@@ -62,6 +72,8 @@ public enum EntityBuilderPart {
   case toOne(ToOne)
   /// A to-many relationship.
   case toMany(ToMany)
+  /// A fetched property.
+  case fetched(Fetched)
   /// A fetch index.
   case index(Index)
   /// A uniqueness constraint.
@@ -76,6 +88,8 @@ public enum EntityBuilderPart {
   public static func buildExpression(_ part: ToOne) -> [EntityBuilderPart] { [.toOne(part)] }
   /// One part.
   public static func buildExpression(_ part: ToMany) -> [EntityBuilderPart] { [.toMany(part)] }
+  /// One part.
+  public static func buildExpression(_ part: Fetched) -> [EntityBuilderPart] { [.fetched(part)] }
   /// One part.
   public static func buildExpression(_ part: Index) -> [EntityBuilderPart] { [.index(part)] }
   /// One part.

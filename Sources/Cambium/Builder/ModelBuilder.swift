@@ -21,6 +21,8 @@
   public static func buildExpression(_ part: Composite) -> [ModelBuilderPart] { [.composite(part)] }
   /// One part.
   public static func buildExpression(_ part: Configuration) -> [ModelBuilderPart] { [.configuration(part)] }
+  /// One part.
+  public static func buildExpression(_ part: RequestTemplate) -> [ModelBuilderPart] { [.template(part)] }
   /// Parts in a row.
   public static func buildBlock(_ parts: [ModelBuilderPart]...) -> [ModelBuilderPart] { parts.flatMap { $0 } }
   /// The parts of `if` without `else`.
@@ -41,6 +43,20 @@ public enum ModelBuilderPart {
   case composite(Composite)
   /// A named subset of the entities.
   case configuration(Configuration)
+  /// A stored fetch request.
+  case template(RequestTemplate)
+}
+
+/// A stored fetch request, in a model builder; see ``ManagedObjectModel/fetchRequestFromTemplate(withName:substitutionVariables:as:)``.
+public struct RequestTemplate {
+  let name: String
+  let template: FetchRequestTemplate
+
+  /// A request for objects of an entity, by a predicate with `$variables`.
+  public init(_ name: String, _ entity: String, where predicate: String? = nil, limit: Int = 0) {
+    self.name = name
+    template = FetchRequestTemplate(entityName: entity, predicateFormat: predicate, fetchLimit: limit)
+  }
 }
 
 /// A named subset of the model's entities, in a model builder.
@@ -73,6 +89,7 @@ extension ManagedObjectModel {
       case .entity(let entity): entities.append(try entity.description())
       case .composite(let composite): types.append(try composite.description())
       case .configuration(let configuration): configurations.append(configuration)
+      case .template(let template): setFetchRequestTemplate(template.template, forName: template.name)
       }
     }
     compositeTypes = types

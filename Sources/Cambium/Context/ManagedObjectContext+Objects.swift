@@ -220,6 +220,7 @@ extension ManagedObjectContext {
     let (row, state) = (object.row, object.state)
     object.row = nil
     object.state = .stale
+    object.fetchedValues = [:]
     guard object.isUpdated else { return }
     do { try object.load() } catch {
       // Based on the row as it was, the changes meet a conflict when they are saved, if others have changed it.

@@ -1,6 +1,6 @@
 import CambiumEngine
 
-// Saving, in Core Data's order: willSave until nothing changes any more, validation of what is deleted, inserted and
+// Saving, in Core Data's order: willSave until nothing changes any more, derived attributes, validation of what is deleted, inserted and
 // updated, then per store one transaction (conflicts, identifiers, rows), then what the objects learn of it.
 extension ManagedObjectContext {
   /// Puts the context's changes into the stores, each store's in one transaction. When it returns, they are as durable as
@@ -30,6 +30,7 @@ extension ManagedObjectContext {
       throw first
     }
     if !isMigrating { try callWillSave() }
+    try computeDerived()
     let deletions = ordered(deleted)
     let insertions = ordered(inserted)
     let updates = ordered(updated).filter { $0.isUpdated }

@@ -89,6 +89,8 @@ open class EntityMigrationPolicy {
 extension ManagedObject {
   /// Sets an attribute, or an element of one, to what an expression says.
   func migrateAttribute(_ path: String, _ expression: ValueExpression, _ context: MappingContext) throws {
+    // Computed when the object is saved.
+    if info.properties[path]?.isDerived == true { return }
     guard case .source(let sourcePath) = expression.kind, let source = context.source,
       let from = try source.attribute(at: sourcePath), let to = try attribute(at: path)
     else {

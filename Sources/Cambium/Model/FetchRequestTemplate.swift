@@ -21,20 +21,20 @@ public struct FetchRequestTemplate: Equatable, Sendable {
     self.fetchLimit = fetchLimit
   }
 
-  init(_ template: FetchTemplate) {
+  init(_ template: CambiumEngine.FetchTemplate) {
     entityName = template.entity
     predicateFormat = template.predicate
     fetchLimit = Int(clamping: template.fetchLimit)
     userInfo = template.userInfo.dictionary
   }
 
-  func schema() throws -> FetchTemplate {
+  func schema() throws -> CambiumEngine.FetchTemplate {
     guard let limit = UInt32(exactly: fetchLimit) else {
       throw CambiumError(
         .invalidModel, "the limit of a fetch request template is \(fetchLimit), which is out of range",
         entityName: entityName)
     }
-    var result = FetchTemplate(entity: entityName, predicate: predicateFormat)
+    var result = CambiumEngine.FetchTemplate(entity: entityName, predicate: predicateFormat)
     result.fetchLimit = limit
     result.userInfo = userInfo.engineEntries
     return result

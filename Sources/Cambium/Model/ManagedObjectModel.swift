@@ -101,9 +101,18 @@ public final class ManagedObjectModel: @unchecked Sendable, ModelPart {
 
   /// Checks the model and makes it immutable.
   ///
-  /// - Throws: as ``schema()``; the model stays changeable then.
+  /// - Throws: as ``schema()``, and ``CambiumError/Code/invalidModel`` for a derived attribute that cannot be computed; the
+  ///   model stays changeable then.
   @discardableResult public func takeIntoUse() throws -> Schema {
     let schema = try self.schema()
+    for entity in schema.entities {
+      for attribute in entity.attributes {
+        guard let problem = schema.derivationProblem(of: attribute, in: entity) else { continue }
+        throw CambiumError(
+          .invalidModel, "the derived attribute '\(entity.name).\(attribute.name)' cannot be computed: \(problem)",
+          entityName: entity.name, key: attribute.name)
+      }
+    }
     fillElements(from: schema)
     return lock.locked {
       if let frozen { return frozen }

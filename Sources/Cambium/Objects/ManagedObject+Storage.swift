@@ -151,6 +151,7 @@ extension ManagedObject {
   func turnIntoFault() {
     dropChanges()
     transients = [:]
+    fetchedValues = [:]
     row = nil
     state = .fault
   }

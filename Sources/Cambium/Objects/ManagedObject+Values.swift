@@ -35,11 +35,15 @@ extension ManagedObject {
   /// - Throws: ``CambiumError/Code/unknownKey``; ``CambiumError/Code/managedObjectReferentialIntegrity`` if the row is gone;
   ///   what reading the store throws.
   public func get(_ key: String) throws -> Any? {
-    let property = try property(key)
+    guard let property = info.properties[key] else {
+      if let fetched = fetchedProperty(key) { return try fetchedObjects(fetched) }
+      return try property(key)
+    }
     if property.isTransient { return transients[key] }
     switch property.kind {
     case .attribute(let attribute, _):
-      return try currentValue(attribute).foundation(type: attribute.type, objects: objectID.space)
+      let value = try currentValue(attribute).foundation(type: attribute.type, objects: objectID.space)
+      return property.isTransformed ? try transformed(value, property) : value
     case .relationship(let r): return try destinations(r)
     }
   }
@@ -62,13 +66,17 @@ extension ManagedObject {
   ///   hold (Core Data: `NSInvalidArgumentException`), with the key path of the element in question; the object is
   ///   unchanged then.
   public func set(_ value: Any?, forKey key: String) throws {
-    let property = try property(key)
+    let property = try settableProperty(key)
     if property.isTransient {
       transients[key] = unwrapped(value)
       return
     }
     switch property.kind {
     case .attribute(let attribute, _):
+      var value = value
+      if property.isTransformed {
+        value = try property.rules?.untransformed(value, path: key, entity: entity.name)
+      }
       try assign(try attribute.accept(value, path: key, entity: entity.name), to: attribute)
     case .relationship(let r) where r.isToMany:
       guard let value = unwrapped(value) else { return try assignToMany([], r) }
@@ -111,6 +119,27 @@ extension ManagedObject {
     return T(attributeValue: try currentValue(attribute))
   }
 
+  private func transformed(_ value: Any?, _ property: PropertyInfo) throws -> Any? {
+    try property.rules?.transformed(value, path: property.name, entity: entity.name)
+  }
+
+  /// The property of a key, unless its values are not the caller's to set.
+  private func settableProperty(_ key: String) throws -> PropertyInfo {
+    guard let property = info.properties[key] else {
+      guard fetchedProperty(key) != nil else { return try property(key) }
+      throw CambiumError(
+        .invalidArgument, "'\(key)' of '\(entity.name)' is a fetched property, which cannot be set",
+        entityName: entity.name, key: key)
+    }
+    if property.isDerived {
+      throw CambiumError(
+        .invalidArgument,
+        "'\(key)' of '\(entity.name)' is derived from '\(property.rules?.derivation ?? "")' when the object is saved, and "
+          + "cannot be set", entityName: entity.name, key: key)
+    }
+    return property
+  }
+
   // MARK: By key path
 
   /// The value at the end of a key path through to-one relationships and composites, such as
@@ -130,11 +159,11 @@ extension ManagedObject {
     try checkLength(keyPath)
     let (key, rest) = split(keyPath)
     guard let rest else { return try get(key) }
-    let property = try property(key)
-    if let attribute = property.attribute {
+    if let property = info.properties[key], let attribute = property.attribute {
       let path = try elementPath(rest, attribute, keyPath)
-      return element(rest, of: try currentValue(attribute))
-        .foundation(type: path.type, objects: objectID.space)
+      let value = element(rest, of: try currentValue(attribute)).foundation(type: path.type, objects: objectID.space)
+      guard property.isTransformed, let rules = property.rules else { return value }
+      return try elementPath(rest, rules, keyPath).transformed(value, path: keyPath, entity: entity.name)
     }
     switch try get(key) {
     case let object as ManagedObject: return try object.get(keyPath: rest)
@@ -152,10 +181,14 @@ extension ManagedObject {
     try checkLength(keyPath)
     let (key, rest) = split(keyPath)
     guard let rest else { return try set(value, forKey: key) }
-    let property = try property(key)
+    let property = try settableProperty(key)
     if let attribute = property.attribute {
       let target = try elementPath(rest, attribute, keyPath)
-      let new = try target.accept(value, path: keyPath, entity: entity.name)
+      var bytes = value
+      if property.isTransformed, let rules = property.rules {
+        bytes = try elementPath(rest, rules, keyPath).untransformed(value, path: keyPath, entity: entity.name)
+      }
+      let new = try target.accept(bytes, path: keyPath, entity: entity.name)
       let changed = replacing(rest, with: new, in: try currentValue(attribute))
       guard let coerced = attribute.coerce(changed) else { throw misfit(value as Any, keyPath, "another value") }
       return try assign(coerced, to: attribute)
@@ -269,7 +302,8 @@ extension ManagedObject {
     let context = try requireContext()
     switch property.kind {
     case .attribute(let attribute, _):
-      return try committedValue(attribute).foundation(type: attribute.type, objects: objectID.space)
+      let value = try committedValue(attribute).foundation(type: attribute.type, objects: objectID.space)
+      return property.isTransformed ? try transformed(value, property) : value
     case .relationship(let r) where r.isToMany:
       let objects = try committedToMany(r).map { context.object(with: $0) }
       return r.isOrdered ? objects : Set(objects)

@@ -48,6 +48,8 @@ open class ManagedObject {
   var toOneChanges: [String: ManagedObjectID?] = [:]
   var toManyChanges: [String: ToManyChange] = [:]
   var transients: [String: Any] = [:]
+  /// What fetched properties gave, until the object is refreshed.
+  var fetchedValues: [String: [ManagedObject]] = [:]
   /// Places the object among the changed ones in the order in which they came.
   var changeOrder: UInt64 = 0
 

@@ -85,6 +85,7 @@ enum OpenStores {
         defer { device.close() }
         let kernel = try Store.open(on: device, environment: SystemEnvironment(), options: options)
         result = Result { try body(try EntityStore.open(kernel)) }
+        try? kernel.close()
         throw .misuse("nothing is kept")
       }
       try close(others)
@@ -112,11 +113,30 @@ enum OpenStores {
     } catch {
       throw failure ?? error
     }
+    if let made { log(made, path.split(separator: "/").last.map { String($0) } ?? path) }
     if sharing == .shared {
       device.close()
       return try existing(path, options, sharing)
     }
     guard let made else { throw StoreError.misuse("the store was not made") }
     return try registry.acquire(device.identity) { () throws(StoreError) in SharedStore(made) }
+  }
+
+  /// Tells developers what was laid out in a new file.
+  private static func log(_ store: EntityStore, _ file: String) {
+    guard DebugLog.isOn(.store) else { return }
+    let schema = store.schema
+    DebugLog.write(.store, "\(file): created")
+    DebugLog.write(
+      .store,
+      "\(file): metadata, model \(schema.versionChecksum), versions "
+        + (schema.versionIdentifiers.isEmpty ? "none" : schema.versionIdentifiers.joined(separator: ", ")))
+    for entity in schema.entities {
+      DebugLog.write(
+        .store,
+        "\(file): entity \(entity.name), \(entity.allAttributes.count) attributes, "
+          + "\(entity.allRelationships.count) relationships, \(entity.indexes.count) indexes, "
+          + "\(entity.uniquenessConstraints.count) constraints")
+    }
   }
 }

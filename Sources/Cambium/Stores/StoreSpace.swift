@@ -6,6 +6,8 @@ final class StoreSpace: Sendable {
   let identifier: String
   private let infos: [UInt32: EntityInfo]
   private let idByName: [String: UInt32]
+  /// The derived attributes of all entities.
+  let derivedRules: [DerivedRule]
 
   /// - Parameters:
   ///   - stored: The schema that the store's rows are read with.
@@ -21,6 +23,7 @@ final class StoreSpace: Sendable {
     }
     self.infos = infos
     idByName = ids
+    derivedRules = stored.entities.compactMap { infos[$0.id] }.flatMap { $0.derivedRules }
   }
 
   /// Of objects that belong to no store.
@@ -30,6 +33,7 @@ final class StoreSpace: Sendable {
     identifier = ""
     infos = [:]
     idByName = [:]
+    derivedRules = []
   }
 
   /// What is known of an entity, by its identifier in the store.
@@ -91,6 +95,12 @@ final class EntityInfo: Sendable {
     relationships = []
   }
 
+  /// The derived attributes of the entity's own.
+  var derivedRules: [DerivedRule] {
+    let own = Set(schema.attributes.map { $0.name })
+    return ordered.filter { own.contains($0.name) }.compactMap { DerivedRule($0, self) }
+  }
+
   /// Whether the entity is `other` or inherits from it.
   func isKind(of other: EntityInfo) -> Bool {
     storeSchema?.isEntity(schema.id, orDescendantOf: other.schema.id) ?? false
@@ -107,10 +117,24 @@ final class PropertyInfo: Sendable {
 
   let name: String
   let kind: Kind
+  /// Whether values go through a transformer.
+  let isTransformed: Bool
+  /// Whether values are computed when an object is saved.
+  let isDerived: Bool
 
   init(name: String, kind: Kind) {
     self.name = name
     self.kind = kind
+    switch kind {
+    case .attribute(_, let rules): (isTransformed, isDerived) = (rules.isTransformed, rules.derivation != nil)
+    case .relationship: (isTransformed, isDerived) = (false, false)
+    }
+  }
+
+  /// The attribute as the model has it.
+  var rules: AttributeSchema? {
+    if case .attribute(_, let rules) = kind { return rules }
+    return nil
   }
 
   var attribute: AttributeSchema? {

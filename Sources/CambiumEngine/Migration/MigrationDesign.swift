@@ -43,6 +43,7 @@ struct MigrationDesign {
     chooseRowTrees()
     designRelationships()
     for work in entities.values { try design(work) }
+    chooseNewTrees()
     designKeys()
   }
 
@@ -67,6 +68,16 @@ struct MigrationDesign {
     }
     for work in entities.values {
       work.changesTree = rowTrees[work.destination.rootID] != old.catalogue.rows[work.source.rootID]
+    }
+  }
+
+  /// Rows that are all written anew go to a tree of their own, which is filled from the left to the right; the old one goes as
+  /// a whole.
+  private mutating func chooseNewTrees() {
+    for root in destination.entities where root.parentID == nil && root.childIDs.isEmpty {
+      guard let work = entities[root.id], work.isRewritten, !work.changesTree else { continue }
+      rowTrees[root.id] = nil
+      work.changesTree = true
     }
   }
 

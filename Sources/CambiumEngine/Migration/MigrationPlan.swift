@@ -163,9 +163,11 @@ extension MigrationDesign {
   private func addDropped(
     _ add: (MigrationStep.Kind, String?, String?, TreeID?, Bool) throws(EngineError) -> Void
   ) throws(EngineError) {
-    let staying = Set(rowTrees.values)
+    let gone = Set(removed.map { $0.id })
     for entity in old.schema.entities where entity.parentID == nil {
-      guard let tree = old.catalogue.rows[entity.id], !staying.contains(tree) else { continue }
+      guard let tree = old.catalogue.rows[entity.id],
+        old.schema.entityAndDescendants(entity.id).allSatisfy({ gone.contains($0.id) })
+      else { continue }
       try add(.dropRows, entity.name, nil, tree, true)
     }
     for entity in old.schema.entities {

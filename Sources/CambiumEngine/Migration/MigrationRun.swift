@@ -172,28 +172,47 @@ final class MigrationRun {
   /// Writes every row of an entity anew.
   private func rewrite(_ work: EntityMigration, _ store: EntityStore) throws(EngineError) {
     let plan = try store.plan(work.destination.id)
-    guard let id = design.old.catalogue.currentLayout[work.source.id],
-      let descriptor = design.old.catalogue.layouts[id]
-    else { throw .corrupt("entity \(work.source.name) has no current layout") }
-    let projection = try StaleLayout(id, work.migrated(descriptor), current: plan.layout)
+    guard let source = design.old.catalogue.rows[work.source.rootID] else {
+      throw .corrupt("entity \(work.source.name) has no rows")
+    }
+    // Straight from any layout that rows have to the one that they get.
+    var projections: [UInt16: StaleLayout] = [:]
+    for (id, descriptor) in design.old.catalogue.layouts where descriptor.entity == work.source.id {
+      projections[id] = try StaleLayout(id, work.migrated(descriptor), current: plan.layout)
+    }
+    let isPlain = work.converted.isEmpty && work.fills.isEmpty && work.cleans.isEmpty
     let builder = RecordBuilder(plan.layout.record)
-    try before.rows(entity: work.source, includesSubentities: false) { (row) throws(EngineError) in
-      try row.bytes.withUnsafeBytesEngine { (b) throws(EngineError) in try projection.project(b, into: builder) }
-      for place in work.converted {
-        let attribute = work.destination.allAttributes[place]
-        guard let field = plan.layout.fieldByName[attribute.name] else { continue }
-        guard let value = try work.value(of: attribute, from: work.match.attributes[place], in: row) else {
-          throw .misuse("\(row.reference.description) was not looked at before the migration")
-        }
-        try storing { () throws(StoreError) in try builder.set(value, attribute, at: field) }
+    var known: (id: UInt16, projection: StaleLayout)?
+    try before.trees.eachRowInChunks(source) { (number, bytes) throws(EngineError) in
+      let id = try storing { () throws(StoreError) in try RecordView.layoutID(of: bytes) }
+      if known?.id != id {
+        guard let projection = projections[id] else { return }
+        known = (id, projection)
       }
-      for place in work.fills + work.cleans { try setTargets(place, work, plan, row, builder) }
-      let number = row.reference.row
+      guard let projection = known?.projection else { return }
+      try projection.project(bytes, into: builder)
+      if !isPlain { try change(bytes, number, work, plan, builder) }
       try storing { () throws(StoreError) in
         try builder.withBytes { (bytes) throws(StoreError) in try t.put(plan.rows, number, bytes) }
       }
-      return true
     }
+  }
+
+  /// Sets what is not as it was in a row that is written anew.
+  private func change(
+    _ bytes: UnsafeRawBufferPointer, _ number: UInt64, _ work: EntityMigration, _ plan: EntityPlan,
+    _ builder: RecordBuilder
+  ) throws(EngineError) {
+    let row = try before.row(Array(bytes), number)
+    for place in work.converted {
+      let attribute = work.destination.allAttributes[place]
+      guard let field = plan.layout.fieldByName[attribute.name] else { continue }
+      guard let value = try work.value(of: attribute, from: work.match.attributes[place], in: row) else {
+        throw .misuse("\(row.reference.description) was not looked at before the migration")
+      }
+      try storing { () throws(StoreError) in try builder.set(value, attribute, at: field) }
+    }
+    for place in work.fills + work.cleans { try setTargets(place, work, plan, row, builder) }
   }
 
   /// Sets a relationship in a row: from links, or from the row but for what went.
@@ -267,18 +286,13 @@ final class MigrationRun {
       let reader = try before.destinations(of: from)
       try before.rows(entity: work.source, includesSubentities: false) { (row) throws(EngineError) in
         var number: UInt64 = 0
-        var failure: EngineError?
         try reader.forEach(from: row.reference) { (target) throws(EngineError) in
           if try survives(target) {
-            do throws(EngineError) { try body(row.reference, target, number) } catch {
-              failure = error
-              return false
-            }
+            try body(row.reference, target, number)
             number &+= 1
           }
           return true
         }
-        if let failure { throw failure }
         return true
       }
     }
@@ -293,44 +307,24 @@ final class MigrationRun {
     for tree in store.catalogue.indexes.values where !kept.contains(tree) { wanted.insert(tree) }
     for tree in store.catalogue.constraints.values where !kept.contains(tree) { wanted.insert(tree) }
     for tree in store.catalogue.relationships.values where !kept.contains(tree) { wanted.insert(tree) }
+    var keepers: [UInt32: IndexKeeper] = [:]
+    var roots: Set<UInt32> = []
     for entity in store.schema.entities where design.entities[entity.id] != nil {
       let plan = try store.plan(entity.id)
       let keeper = IndexKeeper(after, plan, only: wanted)
       if keeper.isIdle { continue }
-      try eachRow(plan, after) { (row) throws(EngineError) in
-        try row.bytes.withUnsafeBytesEngine { (b) throws(EngineError) in
-          let record = try storing { () throws(StoreError) in try RecordView(b, layout: row.layout.record) }
-          try keeper.insert(record, row.reference)
+      keepers[entity.id] = keeper
+      roots.insert(entity.rootID)
+    }
+    // One pass over a tree of rows, whatever entities are in it.
+    for root in roots.sorted() {
+      guard let tree = store.catalogue.rows[root] else { continue }
+      try after.trees.eachRowInChunks(tree) { (number, bytes) throws(EngineError) in
+        try after.lend(bytes, number) { (row) throws(EngineError) in
+          try keepers[row.reference.entity]?.insert(row.record, row.reference)
         }
         try after.settleIfLarge()
       }
-    }
-  }
-
-  /// Tells the rows of an entity, some at a time: nothing is open while `body` writes.
-  private func eachRow(
-    _ plan: EntityPlan, _ view: EntityTransaction, _ body: (Row) throws(EngineError) -> Void
-  ) throws(EngineError) {
-    var next: UInt64? = 0
-    while let start = next {
-      next = nil
-      var rows: [Row] = []
-      var size = 0
-      let cursor = try storing { () throws(StoreError) in try view.trees.cursor(plan.rows) }
-      var more = try storing { () throws(StoreError) in try cursor.seek(start) }
-      while more {
-        let number = cursor.integerKey
-        if size > 1 << 20 {
-          next = number
-          break
-        }
-        let bytes = try storing { () throws(StoreError) in try cursor.value() } ?? []
-        let row = try view.row(bytes, number)
-        size += row.bytes.count + 64
-        if row.reference.entity == plan.entity.id { rows.append(row) }
-        more = try storing { () throws(StoreError) in try cursor.next() }
-      }
-      for row in rows { try body(row) }
     }
   }
 }

@@ -64,9 +64,8 @@ extension Schema {
             "a transformable attribute without transformer holds bytes only, which predicates cannot look into; name a "
               + "transformer, or use a composite"))
       }
-      if let expression = attribute.derivation, Derivation(expression) == nil {
-        result.append(
-          ModelFinding("derivation", place, "the expression '\(expression)' is not supported, and is never computed"))
+      if let problem = derivationProblem(of: attribute, in: entity) {
+        result.append(ModelFinding("derivation", place, "the attribute cannot be computed: " + problem))
       }
     }
   }
@@ -120,6 +119,11 @@ extension Schema {
   }
 
   private func findIndexes(_ entity: EntitySchema, _ result: inout [ModelFinding]) {
+    for index in entity.indexes where index.elements.contains(where: { $0.kind == .rTree }) {
+      result.append(
+        ModelFinding(
+          "r-tree", entity.name, "index \(index.name) is an R-tree, which stores do not build yet; make it binary"))
+    }
     for (place, index) in entity.indexes.enumerated() where index.partialPredicate == nil {
       let paths = index.elements.map { $0.path }
       for other in entity.indexes[..<place] where other.elements == index.elements && other.partialPredicate == nil {

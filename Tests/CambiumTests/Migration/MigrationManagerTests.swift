@@ -369,4 +369,90 @@ import Testing
     #expect(Set(try new.all("Plane").map { $0.value(forKey: "title") as? String }) == Set((0..<5).map { "p\($0)" }))
     #expect(try new.all("Trip", "vehicle.title BEGINSWITH 'p'").count == 5)
   }
+
+  @Test func valuesAreConverted() throws {
+    let v1 = try ManagedObjectModel {
+      Entity("Thing") {
+        Attribute("key", .integer16)
+        Attribute("number", .double)
+        Attribute("place") {
+          Attribute("x", .integer16)
+          Attribute("gone", .string)
+        }
+        Attribute("text", .string)
+      }
+    }
+    let v2 = try ManagedObjectModel {
+      Entity("Thing") {
+        Attribute("key", .string)
+        Attribute("number", .integer16)
+        Attribute("place") {
+          Attribute("y", .double, renamed: "x")
+          Attribute("z", .integer32, default: 3)
+        }
+        Attribute("flat", .integer64)
+        Attribute("site", .uri)
+      }
+    }
+    let expressions: KeyValuePairs<String, ValueExpression> = [
+      "key": ValueExpression { ($0.source?.value(forKey: "key") as? Int).map { "K\($0)" } },
+      "number": .source("number"), "place": .source("place"), "flat": .source("place.x"), "site": .source("text"),
+    ]
+    let mapping = MappingModel(entityMappings: [EntityMapping(from: "Thing", to: "Thing", attributes: expressions)])
+    let directory = try TemporaryDirectory()
+    let context = try directory.container(model: v1).viewContext
+    try context.make("Thing", ["key": 1, "number": -2.9, "place": ["x": 7, "gone": "?"], "text": "https://a.b/c"])
+    try context.make("Thing", ["key": 2])
+    try context.save()
+    let source = directory.url.appendingPathComponent("flights.cambium")
+    func migrate(_ name: String) throws {
+      try MigrationManager(sourceModel: v1, destinationModel: v2)
+        .migrateStore(from: source, mapping: mapping, to: directory.url.appendingPathComponent(name + ".cambium"))
+    }
+    try migrate("new")
+    let new = try directory.container("new", model: v2).viewContext
+    let things = try new.all("Thing", sort: [FetchSortDescriptor(key: "key")])
+    #expect(things.map { $0.value(forKey: "key") as? String } == ["K1", "K2"])
+    #expect(things.map { $0.value(forKey: "number") as? Int } == [-2, nil])
+    #expect(things.map { $0.value(forKeyPath: "place.y") as? Double } == [7, nil])
+    #expect(things.map { $0.value(forKeyPath: "place.z") as? Int } == [3, nil])
+    #expect(things.map { $0.value(forKey: "flat") as? Int } == [7, nil])
+    #expect(things.map { $0.value(forKey: "site") as? URL } == [URL(string: "https://a.b/c"), nil])
+    #expect(new.recordedErrors.isEmpty)
+    // What does not fit ends the migration, and says where.
+    try context.make("Thing", ["key": 3, "number": 40_000.0])
+    try context.save()
+    let error = try #require(cambiumError { try migrate("third") })
+    #expect(error.code.rawValue == 134170 && error.entityName == "Thing" && error.key == "number")
+    #expect(error.objectID?.uriRepresentation.absoluteString.hasSuffix("/Thing/p3") == true)
+  }
+
+  @Test func derivedAttributesAreComputed() throws {
+    func model(_ name: String) throws -> ManagedObjectModel {
+      let model = try ManagedObjectModel {
+        Entity("Airport") {
+          Attribute(name, .string)
+          ToMany("flights", "Flight", inverse: "airport")
+        }
+        Entity("Flight") { ToOne("airport", "Airport", inverse: "flights") }
+      }
+      model.entitiesByName["Airport"]?.properties.append(
+        DerivedAttributeDescription("count", .integer64, derivationExpression: "flights.@count"))
+      return model
+    }
+    let v1 = try model("name")
+    let v2 = try model("title")
+    let directory = try TemporaryDirectory()
+    let context = try directory.container(model: v1).viewContext
+    let airport = try context.make("Airport", ["name": "A"])
+    for _ in 0..<3 { try context.make("Flight", ["airport": airport]) }
+    try context.save()
+    var mapping = try MappingModel.byName(from: v1, to: v2)
+    mapping["Airport"]?["title"] = .source("name")
+    try MigrationManager(sourceModel: v1, destinationModel: v2).migrateStore(
+      from: directory.url.appendingPathComponent("flights.cambium"), mapping: mapping,
+      to: directory.url.appendingPathComponent("new.cambium"))
+    let new = try directory.container("new", model: v2).viewContext
+    #expect(try new.all("Airport", "title == 'A' AND count == 3").count == 1)
+  }
 }

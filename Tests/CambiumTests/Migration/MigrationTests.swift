@@ -5,7 +5,7 @@ import Testing
 @testable import Cambium
 
 /// Stores that are opened with another model than they were made with.
-@Suite struct MigrationTests {
+@Suite(.serialized) struct MigrationTests {
   static func v1() throws -> ManagedObjectModel {
     try ManagedObjectModel {
       Entity("Aircraft") {
@@ -87,7 +87,8 @@ import Testing
     try Self.check(try directory.container(model: Self.v2()).viewContext, color: "paintColor", seats: true)
     let last = try directory.container(model: Self.v3())
     try Self.check(last.viewContext, color: "finish", seats: true)
-    #expect(try last.viewContext.all("Aircraft", "tailNumber == 'N7' AND finish == 'blue 7' AND engines == 3").count == 1)
+    #expect(
+      try last.viewContext.all("Aircraft", "tailNumber == 'N7' AND finish == 'blue 7' AND engines == 3").count == 1)
   }
 
   @Test func renamedValuesStayAcrossAVersion() throws {
@@ -146,7 +147,8 @@ import Testing
     try Self.fill(directory)
     let error = cambiumError { _ = try directory.container(model: Self.v2()) { $0.isReadOnly = true } }
     #expect(error?.code == .persistentStoreIncompatibleVersionHash)
-    try Self.check(try directory.container(model: Self.v1()) { $0.isReadOnly = true }.viewContext, color: "color", seats: false)
+    try Self.check(
+      try directory.container(model: Self.v1()) { $0.isReadOnly = true }.viewContext, color: "color", seats: false)
   }
 
   @Test func whatCannotBeInferredIsTold() throws {
@@ -243,24 +245,26 @@ import Testing
     #expect(flight.indexes.map { $0.name } == ["byNumber"])
     let number = store.engine.modelNumber
     #expect(
-      try store.engine.view().explain(EngineFetch(flight, predicate: Predicate(format: "number == 'F3'", arguments: [])))
+      try store.engine.view().explain(
+        EngineFetch(flight, predicate: Predicate(format: "number == 'F3'", arguments: [])))
         == "1 ranges of index 'byNumber'")
     #expect(try container.viewContext.all("Flight", "number == 'F3'").count == 1)
     #expect(try container.viewContext.make("Aircraft", [:]).value(forKey: "color") as? String == "white")
     // What is as it was is not written again, in whatever order it is declared.
-    let again = try directory.container(model: ManagedObjectModel {
-      Entity("Aircraft") {
-        ToMany("flights", "Flight", inverse: "aircraft")
-        Attribute("engines", .integer16)
-        Attribute("color", .string, default: "white")
-        Attribute("tailNumber", .string)
-      }
-      Entity("Flight") {
-        Attribute("number", .string)
-        ToOne("aircraft", "Aircraft", inverse: "flights", deleteRule: .cascade)
-        Index("byNumber", "number")
-      }
-    })
+    let again = try directory.container(
+      model: ManagedObjectModel {
+        Entity("Aircraft") {
+          ToMany("flights", "Flight", inverse: "aircraft")
+          Attribute("engines", .integer16)
+          Attribute("color", .string, default: "white")
+          Attribute("tailNumber", .string)
+        }
+        Entity("Flight") {
+          Attribute("number", .string)
+          ToOne("aircraft", "Aircraft", inverse: "flights", deleteRule: .cascade)
+          Index("byNumber", "number")
+        }
+      })
     #expect(again.persistentStoreCoordinator.persistentStores.first?.engine.modelNumber == number)
   }
 
@@ -305,6 +309,29 @@ import Testing
         "\(file): step 2: rewrite the rows of Aircraft (20 entries, 1 pages)",
         "\(file): step 3: build index Aircraft.byTailNumber (20 entries, 1 pages)",
         "\(file): migrated, model \(new)",
+      ])
+  }
+
+  @Test func newStoresAreLogged() throws {
+    let lines = Lines()
+    DebugLog.set(.store, isOn: true)
+    DebugLog.setHandler { topic, line in if topic == .store { lines.add(line) } }
+    defer {
+      DebugLog.set(.store, isOn: false)
+      DebugLog.setHandler(nil)
+    }
+    let directory = try TemporaryDirectory()
+    let model = try Self.v3()
+    model.versionIdentifiers = ["3"]
+    let checksum = try model.versionChecksum
+    _ = try directory.container("fresh", model: model)
+    #expect(
+      lines.all.filter { $0.hasPrefix("fresh.cambium") } == [
+        "fresh.cambium: created",
+        "fresh.cambium: metadata, model \(checksum), versions 3",
+        "fresh.cambium: entity Aircraft, 4 attributes, 1 relationships, 1 indexes, 0 constraints",
+        "fresh.cambium: entity Flight, 1 attributes, 1 relationships, 0 indexes, 0 constraints",
+        "fresh.cambium: opened, model \(checksum)",
       ])
   }
 

@@ -1,3 +1,5 @@
+import CambiumKernel
+import CambiumSystem
 import Foundation
 import Synchronization
 import Testing
@@ -71,6 +73,57 @@ import Testing
     try old.viewContext.make("Draft", ["text": "more"])
     try old.viewContext.save()
     #expect(try names(directory.url) == ["flights.cambium"])
+  }
+
+  /// Another device has locks of its own, as another process has.
+  @Test func anotherProcessIsNotCutOff() throws {
+    let directory = try TemporaryDirectory()
+    try PaintModels.fill(directory)
+    let path = directory.url.appendingPathComponent("flights.cambium").path
+    do {
+      let device = try FileDevice(path: path, access: .readWrite, sharing: .shared)
+      let other = try Store.open(on: device, environment: SystemEnvironment())
+      let error = cambiumError { _ = try self.open(directory, try PaintModels.mapping()) }
+      #expect(error?.code.rawValue == 134150)
+      #expect(error?.underlyingErrors.first as? StoreError == .busy)
+      try other.close()
+    }
+    // The other way round: while the store is migrated, others are told that it is busy.
+    let codes = Notes()
+    let mapping = try ActingPolicy.mapping { method, _, _ in
+      guard method == "endInstanceCreation" else { return }
+      do throws(StoreError) {
+        let device = try FileDevice(path: path, access: .readWrite, sharing: .shared)
+        defer { device.close() }
+        _ = try Store.open(on: device, environment: SystemEnvironment())
+      } catch { codes.add("\(error == .busy)") }
+    }
+    try PaintModels.check(try open(directory, mapping).viewContext)
+    #expect(codes.lines == ["true"])
+  }
+
+  /// What a killed process left in its log is taken over as well.
+  @Test func aStoreThatWasNotClosedIsMigrated() throws {
+    let directory = try TemporaryDirectory()
+    try PaintModels.fill(directory)
+    let container = try directory.container(model: PaintModels.v1())
+    let flight = try #require(try container.viewContext.all("Flight", "number == '4-0'").first)
+    flight.setValue("4-9", forKey: "number")
+    try container.viewContext.save()
+    flight.setValue("4-0", forKey: "number")
+    try container.viewContext.save()
+    let copies = try TemporaryDirectory()
+    for name in ["by-hand", "flights"] {
+      try FileManager.default.copyItem(
+        at: directory.url.appendingPathComponent("flights.cambium"),
+        to: copies.url.appendingPathComponent(name + ".cambium"))
+    }
+    try PaintModels.check(try open(copies, try PaintModels.mapping()).viewContext)
+    let manager = MigrationManager(sourceModel: try PaintModels.v1(), destinationModel: try PaintModels.v2())
+    try manager.migrateStore(
+      from: copies.url.appendingPathComponent("by-hand.cambium"), mapping: try PaintModels.mapping(),
+      to: copies.url.appendingPathComponent("new.cambium"))
+    try PaintModels.check(try copies.container("new", model: PaintModels.v2()).viewContext)
   }
 
   @Test func aFailureLeavesTheStore() throws {

@@ -54,6 +54,9 @@ protocol Peer: AnyObject {
   func setPrimary(ids: [Int], _ colour: String) throws
   func delete(ids: [Int], oneByOne: Bool) throws
 
+  /// Changes the table of aircraft, durably.
+  func change(_ change: SchemaChange) throws
+
   /// Whatever makes the file as small as the peer can make it.
   func compact() throws
   /// Bytes of all its files, after a checkpoint.
@@ -83,6 +86,7 @@ extension Peer {
   func rowsOneByOne(ids: [Int], _ body: (Aircraft) -> Void) throws { throw NotSupported() }
   func ids(primary: String) throws -> Answer { throw NotSupported() }
   func setPrimary(ids: [Int], _ colour: String) throws { throw NotSupported() }
+  func change(_ change: SchemaChange) throws { throw NotSupported() }
   func compact() throws { throw NotSupported() }
   func session() throws -> any PeerSession { throw NotSupported() }
   func logBytes() throws -> UInt64 { throw NotSupported() }

@@ -7,7 +7,7 @@ extension CambiumPeer {
     let view = try store.view()
     var answer = Answer()
     for id in ids {
-      let hours = try view.withRow(ObjectReference(entity: model.aircraft.id, row: UInt64(id))) {
+      let hours = try view.withRow(ObjectReference(entity: model.aircraft.id, row: codec.numbers.aircraft(id))) {
         (row) throws(EngineError) in try row.double(codec.hours)
       }
       if let hours = hours ?? nil { answer.add(hours) }
@@ -19,7 +19,7 @@ extension CambiumPeer {
     let (store, model, codec) = try opened()
     let view = try store.view()
     for id in ids {
-      try view.withRow(ObjectReference(entity: model.aircraft.id, row: UInt64(id))) { (row) throws(EngineError) in
+      try view.withRow(ObjectReference(entity: model.aircraft.id, row: codec.numbers.aircraft(id))) { (row) throws(EngineError) in
         body(try codec.aircraft(row))
       }
     }
@@ -28,7 +28,7 @@ extension CambiumPeer {
   func rowsOneByOne(ids: [Int], _ body: (Aircraft) -> Void) throws {
     let (store, model, codec) = try opened()
     for id in ids {
-      try store.view().withRow(ObjectReference(entity: model.aircraft.id, row: UInt64(id))) {
+      try store.view().withRow(ObjectReference(entity: model.aircraft.id, row: codec.numbers.aircraft(id))) {
         (row) throws(EngineError) in body(try codec.aircraft(row))
       }
     }
@@ -53,11 +53,13 @@ extension CambiumPeer {
   }
 
   func ids(primary: String) throws -> Answer {
-    let (store, model, _) = try opened()
+    let (store, model, codec) = try opened()
     var fetch = EngineFetch(model.aircraft)
     fetch.predicate = .compare(.keyPath("colorScheme.primary"), .equal, .constant(.string(primary)))
     var answer = Answer()
-    for reference in try store.view().fetch(fetch) { answer.add(reference.row) }
+    for reference in try store.view().fetch(fetch) {
+      answer.add(UInt64(codec.numbers.aircraft(row: reference.row)))
+    }
     return answer
   }
 
@@ -99,7 +101,7 @@ extension CambiumPeer {
     let view = try store.view()
     var answer = Answer()
     for id in entries {
-      let found = try view.withRow(ObjectReference(entity: model.entry.id, row: UInt64(id))) {
+      let found = try view.withRow(ObjectReference(entity: model.entry.id, row: codec.numbers.entry(id))) {
         (row) throws(EngineError) in try row.reference(codec.aircraft)
       }
       guard let aircraft = found ?? nil else { continue }
@@ -151,7 +153,7 @@ final class CambiumSession: PeerSession, @unchecked Sendable {
   }
 
   func hours(id: Int) throws -> Double {
-    let hours = try store.view().withRow(ObjectReference(entity: model.aircraft.id, row: UInt64(id))) {
+    let hours = try store.view().withRow(ObjectReference(entity: model.aircraft.id, row: rows.numbers.aircraft(id))) {
       (row) throws(EngineError) in try row.double(rows.hours)
     }
     return (hours ?? nil) ?? 0

@@ -72,6 +72,7 @@ final class CambiumPeer: Peer {
         try codec.add(row, of: ObjectReference(entity: model.aircraft.id, row: UInt64(row.aircraft)), to: writer)
       }
     }
+    try codec.numbers.look(store, model)
   }
 
   func insert(_ row: Aircraft) throws {
@@ -84,18 +85,18 @@ final class CambiumPeer: Peer {
   private func each(
     _ ids: [Int], oneByOne: Bool, _ body: (RowWriter, ObjectReference) throws(EngineError) -> Void
   ) throws {
-    let (store, model, _) = try opened()
+    let (store, model, codec) = try opened()
     let entity = model.aircraft
     if oneByOne {
       for id in ids {
         try store.write { (t) throws(EngineError) in
-          try body(try t.writer(entity), ObjectReference(entity: entity.id, row: UInt64(id)))
+          try body(try t.writer(entity), ObjectReference(entity: entity.id, row: codec.numbers.aircraft(id)))
         }
       }
     } else {
       try store.write { (t) throws(EngineError) in
         let writer = try t.writer(entity)
-        for id in ids { try body(writer, ObjectReference(entity: entity.id, row: UInt64(id))) }
+        for id in ids { try body(writer, ObjectReference(entity: entity.id, row: codec.numbers.aircraft(id))) }
       }
     }
   }
@@ -120,6 +121,18 @@ final class CambiumPeer: Peer {
 
   func delete(ids: [Int], oneByOne: Bool) throws {
     try each(ids, oneByOne: oneByOne) { (rows, r) throws(EngineError) in try rows.delete(r) }
+  }
+
+  // MARK: Migration
+
+  /// Every change is a new version of the model that the store has.
+  func change(_ change: SchemaChange) throws {
+    let (store, model, rows) = try opened()
+    var definition = model.schema.definition
+    guard let place = definition.entities.firstIndex(where: { $0.name == "Aircraft" }) else { throw NotSupported() }
+    try change.apply(to: &definition.entities[place])
+    let changed = try store.migrate(to: definition, defers: change == .dropAttributeDeferred)
+    open = (changed, try CambiumModel(changed.schema), rows)
   }
 
   // MARK: Files

@@ -5,6 +5,7 @@ final class CambiumRows: Sendable {
   let tailNumber, category, kind, type, primary, secondary, tertiary, year, hours, photo: RowField
   let date, flight, distance, delay, remark, aircraft: RowField
   let logEntries: RelationshipSchema
+  let numbers = CambiumNumbers()
 
   init(_ store: EntityStore, _ model: CambiumModel) throws {
     tailNumber = try store.field("tailNumber", of: model.aircraft)
@@ -25,6 +26,7 @@ final class CambiumRows: Sendable {
     aircraft = try store.field("aircraft", of: model.entry)
     guard let logEntries = model.aircraft.relationship(named: "logEntries") else { throw NotSupported() }
     self.logEntries = logEntries
+    try numbers.look(store, model)
   }
 
   func add(_ a: Aircraft, to rows: RowWriter) throws(EngineError) {
@@ -55,7 +57,7 @@ final class CambiumRows: Sendable {
 
   func aircraft(_ row: borrowing RowReader) throws(EngineError) -> Aircraft {
     Aircraft(
-      id: Int(row.reference.row), tailNumber: try row.string(tailNumber) ?? "",
+      id: numbers.aircraft(row: row.reference.row), tailNumber: try row.string(tailNumber) ?? "",
       category: try row.string(category) ?? "",
       kind: try row.string(kind) ?? "", type: try row.string(type) ?? "", primary: try row.string(primary) ?? "",
       secondary: try row.string(secondary) ?? "", tertiary: try row.string(tertiary),
@@ -65,7 +67,7 @@ final class CambiumRows: Sendable {
 
   func entry(_ row: borrowing RowReader) throws(EngineError) -> LogEntry {
     LogEntry(
-      id: Int(row.reference.row), aircraft: Int(try row.reference(aircraft)?.row ?? 0), date: try row.date(date) ?? 0,
+      id: numbers.entry(row: row.reference.row), aircraft: Int(try row.reference(aircraft)?.row ?? 0), date: try row.date(date) ?? 0,
       flight: Int32(truncatingIfNeeded: try row.int64(flight) ?? 0),
       distance: try row.int64(distance).map(Int32.init(truncatingIfNeeded:)), delay: try row.double(delay),
       remark: try row.string(remark))

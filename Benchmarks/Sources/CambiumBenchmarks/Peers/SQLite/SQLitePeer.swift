@@ -169,6 +169,37 @@ final class SQLitePeer: Peer {
     return answer
   }
 
+  // MARK: Migration
+
+  func change(_ change: SchemaChange) throws {
+    // Statements look at the table as it was.
+    statements = nil
+    guard let connection else { throw NotSupported() }
+    switch change {
+    case .addAttribute: try connection.run("ALTER TABLE aircraft ADD COLUMN note TEXT")
+    case .renameAttribute: try connection.run("ALTER TABLE aircraft RENAME COLUMN note TO remark")
+    case .dropAttribute: try connection.run("ALTER TABLE aircraft DROP COLUMN kind")
+    case .dropAttributeDeferred: try connection.run("ALTER TABLE aircraft DROP COLUMN type")
+    case .createIndex: try connection.run("CREATE INDEX aircraft_hours ON aircraft (hours)")
+    case .copyEntity:
+      // As SQLite's documentation says how to change a column's type; indexes last.
+      try connection.run(
+        """
+        BEGIN;
+        CREATE TABLE changed (id INTEGER PRIMARY KEY, tailNumber TEXT NOT NULL, category TEXT, csPrimary TEXT,
+          csSecondary TEXT, csTertiary TEXT, year INTEGER, hours INTEGER, photo BLOB, remark TEXT);
+        INSERT INTO changed SELECT id, tailNumber, category, csPrimary, csSecondary, csTertiary, year,
+          CAST(hours AS INTEGER), photo, remark FROM aircraft;
+        DROP TABLE aircraft;
+        ALTER TABLE changed RENAME TO aircraft;
+        CREATE UNIQUE INDEX aircraft_tail ON aircraft (tailNumber);
+        CREATE INDEX aircraft_primary ON aircraft (csPrimary);
+        CREATE INDEX aircraft_hours ON aircraft (hours);
+        COMMIT
+        """)
+    }
+  }
+
   // MARK: Changing
 
   private func each(_ ids: [Int], oneByOne: Bool, _ body: (Int) throws -> Void) throws {

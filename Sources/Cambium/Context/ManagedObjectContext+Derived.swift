@@ -1,0 +1,128 @@
+import CambiumEngine
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// A derived attribute of a store's entities.
+struct DerivedRule: Sendable {
+  /// The entity that declares it.
+  let entity: EntitySchema
+  /// The attribute as stored, and how the model has it.
+  let attribute: AttributeSchema
+  let derivation: Derivation
+  /// What comes first in the path.
+  let relationship: RelationshipInfo?
+  /// The entity that the relationship leads to.
+  let destination: UInt32?
+  /// What of a destination changes the value, besides its being one; `nil` if nothing does.
+  let sourceKey: String?
+
+  init?(_ property: PropertyInfo, _ info: EntityInfo) {
+    guard case .attribute(let attribute, let rules) = property.kind, let text = rules.derivation,
+      let derivation = Derivation(text)
+    else { return nil }
+    entity = info.schema
+    self.attribute = attribute
+    self.derivation = derivation
+    let names = derivation.path?.split(separator: ".", omittingEmptySubsequences: false).map { String($0) } ?? []
+    relationship = names.first.flatMap { info.properties[$0]?.relationship }
+    destination = relationship.flatMap { info.storeSchema?.entity(named: $0.schema.destination)?.id }
+    sourceKey = relationship != nil && names.count > 1 ? names[1] : nil
+  }
+}
+
+// Derived attributes are computed when an object that they depend on is saved: the object itself, the destination of the
+// to-one relationship in a path, or the destinations of a to-many relationship that are counted or summed up.
+extension ManagedObjectContext {
+  /// Brings the derived attributes of what is about to be saved up to date; objects that depend on it join the save.
+  func computeDerived() throws {
+    let changed = Array(inserted.values) + updated.values.filter { $0.isUpdated } + Array(deleted.values)
+    var rules: [ObjectIdentifier: [DerivedRule]] = [:]
+    for object in changed where rules[ObjectIdentifier(object.objectID.space)] == nil {
+      rules[ObjectIdentifier(object.objectID.space)] = object.objectID.space.derivedRules
+    }
+    if rules.allSatisfy({ $0.value.isEmpty }) { return }
+    for object in changed {
+      for rule in rules[ObjectIdentifier(object.objectID.space)] ?? [] {
+        if !object.isDeleted, object.isOf(rule.entity.id) { try compute(rule, object) }
+        for owner in try owners(rule, of: object) where !owner.isDeleted { try compute(rule, owner) }
+      }
+    }
+  }
+
+  /// The objects whose derived value depends on a changed object as the destination of the rule's relationship.
+  private func owners(_ rule: DerivedRule, of object: ManagedObject) throws -> [ManagedObject] {
+    guard let relationship = rule.relationship, let destination = rule.destination, object.isOf(destination),
+      let inverse = relationship.inverse, let back = object.info.properties[inverse.name]?.relationship
+    else { return [] }
+    var isRelevant = object.isDeleted || object.isInserted || object.toOneChanges.keys.contains(inverse.name)
+    isRelevant = isRelevant || object.toManyChanges[inverse.name] != nil
+    if let key = rule.sourceKey, object.attributeChanges[key] != nil { isRelevant = true }
+    guard isRelevant else { return [] }
+    // Those that it left count as well.
+    var ids: Set<ManagedObjectID> = []
+    if back.isToMany {
+      ids.formUnion(try object.currentToMany(back))
+      ids.formUnion(try object.committedToMany(back))
+    } else {
+      if !object.isDeleted, let id = try object.currentToOne(back) { ids.insert(id) }
+      if !object.isInserted, let id = try object.committedToOne(back) { ids.insert(id) }
+    }
+    return ids.sorted { $0.reference < $1.reference }.map { self.object(with: $0) }
+  }
+
+  private func compute(_ rule: DerivedRule, _ object: ManagedObject) throws {
+    let value = try derivedValue(rule, object)
+    guard let coerced = rule.attribute.coerce(value) else {
+      throw CambiumError(
+        .managedObjectValidation,
+        "the derived attribute '\(rule.attribute.name)' is of type \(rule.attribute.type.name), which cannot hold \(value)",
+        entityName: object.entity.name, key: rule.attribute.name, objectID: object.objectID)
+    }
+    try object.assign(coerced, to: rule.attribute)
+  }
+
+  private func derivedValue(_ rule: DerivedRule, _ object: ManagedObject) throws -> Value {
+    switch rule.derivation {
+    case .now: return .date(Date().timeIntervalSinceReferenceDate)
+    case .keyPath(let path): return try object.engineValue(keyPath: path)
+    case .text(let form, let path):
+      guard case .string(let text) = try object.engineValue(keyPath: path) else { return .null }
+      return .string(Derivation.apply(form, to: text))
+    case .count: return .integer(Int64(try destinations(rule, object).count))
+    case .sum(_, let path):
+      let isWhole = rule.attribute.type.integerRange != nil
+      var whole: Int64 = 0
+      var decimal = Decimal()
+      var double = 0.0
+      for id in try destinations(rule, object) {
+        let value = try self.object(with: id).engineValue(keyPath: path)
+        switch rule.attribute.type {
+        case .decimal: decimal += Decimal(attributeValue: value) ?? 0
+        case _ where isWhole:
+          let (sum, overflow) = whole.addingReportingOverflow(value.exactInteger ?? 0)
+          guard !overflow else { return .double(.infinity) }
+          whole = sum
+        default: double += value.nearestDouble ?? 0
+        }
+      }
+      if rule.attribute.type == .decimal { return decimal.attributeValue }
+      return isWhole ? .integer(whole) : .double(double)
+    }
+  }
+
+  private func destinations(_ rule: DerivedRule, _ object: ManagedObject) throws -> [ManagedObjectID] {
+    guard let relationship = rule.relationship else { return [] }
+    return try object.currentToMany(relationship)
+  }
+}
+
+extension ManagedObject {
+  /// Whether the object is of an entity or one that inherits from it.
+  fileprivate func isOf(_ entity: UInt32) -> Bool {
+    info.storeSchema?.isEntity(info.schema.id, orDescendantOf: entity) ?? false
+  }
+}

@@ -1,0 +1,43 @@
+import CambiumEngine
+
+// Fetched properties: what a stored request gives, with the object for `$FETCH_SOURCE`.
+extension ManagedObject {
+  /// The fetched property of a key.
+  func fetchedProperty(_ key: String) -> FetchedPropertyDescription? {
+    guard info.properties[key] == nil else { return nil }
+    return entity.propertiesByName[key] as? FetchedPropertyDescription
+  }
+
+  /// The objects, fetched when first asked for and kept until the object is refreshed.
+  func fetchedObjects(_ property: FetchedPropertyDescription) throws -> [ManagedObject] {
+    if let known = fetchedValues[property.name] { return known }
+    guard let template = property.fetchRequest else { return [] }
+    let context = try requireContext()
+    let request = FetchRequest<ManagedObject>(entityName: template.entityName)
+    request.fetchLimit = template.fetchLimit
+    if let format = template.predicateFormat {
+      var predicate = try FetchPredicate(format: format)
+      var values: [String: Value] = [:]
+      for name in predicate.variableNames { values[name] = try value(ofVariable: name, property) }
+      predicate = try predicate.substituting(values)
+      request.predicate = predicate
+    }
+    let result = try context.fetch(request)
+    fetchedValues[property.name] = result
+    return result
+  }
+
+  private func value(ofVariable name: String, _ property: FetchedPropertyDescription) throws -> Value {
+    if name == "FETCH_SOURCE" { return .reference(objectID.reference) }
+    let source = "FETCH_SOURCE."
+    if name.hasPrefix(source) { return try engineValue(keyPath: String(name.dropFirst(source.count))) }
+    let userInfo = "FETCHED_PROPERTY.userInfo."
+    if name.hasPrefix(userInfo) {
+      return property.userInfo[String(name.dropFirst(userInfo.count))].map { .string($0) } ?? .null
+    }
+    throw CambiumError(
+      .invalidPredicate,
+      "the predicate of the fetched property '\(property.name)' names $\(name); it may name $FETCH_SOURCE, with key "
+        + "paths, and $FETCHED_PROPERTY.userInfo.key", entityName: entity.name, key: property.name)
+  }
+}

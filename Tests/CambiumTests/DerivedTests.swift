@@ -1,0 +1,162 @@
+import Foundation
+import Testing
+
+@testable import Cambium
+
+@Suite struct DerivedTests {
+  private func model() throws -> ManagedObjectModel {
+    try ManagedObjectModel {
+      Composite("Delay") { Attribute("minutes", .integer32) }
+      Entity("Aircraft") {
+        Attribute("tailNumber", .string)
+        Attribute("canonicalTail", .string, derived: "canonical:(tailNumber)")
+        Attribute("upper", .string, derived: "uppercase:(tailNumber)")
+        Attribute("lower", .string, derived: "lowercase:(tailNumber)")
+        Attribute("entryCount", .integer64, derived: "entries.@count")
+        Attribute("hours", .double, derived: "entries.@sum.duration")
+        Attribute("delays", .integer64, derived: "entries.@sum.delay.minutes")
+        Attribute("cost", .decimal, derived: "entries.@sum.cost")
+        Attribute("saved", .date, derived: "now()")
+        ToMany("entries", "Entry", inverse: "aircraft", deleteRule: .cascade)
+        ToMany("pilots", "Pilot", inverse: "aircraft")
+        Attribute("pilotCount", .integer16, derived: "pilots.@count")
+      }
+      Entity("Entry") {
+        Attribute("duration", .double)
+        Attribute("cost", .decimal)
+        Attribute("delay", composite: "Delay")
+        Attribute("tail", .string, derived: "aircraft.tailNumber")
+        ToOne("aircraft", "Aircraft", inverse: "entries")
+        Index("byTail", "tail")
+      }
+      Entity("Pilot") { ToMany("aircraft", "Aircraft", inverse: "pilots") }
+      Entity("Glider", parent: "Aircraft") {}
+    }
+  }
+
+  @Test func ofTheObjectItself() throws {
+    let context = try memoryContainer(model()).viewContext
+    let aircraft = try context.make("Aircraft", ["tailNumber": "Ñ-1a"])
+    #expect(aircraft.value(forKey: "upper") == nil)
+    let before = Date()
+    try context.save()
+    #expect(aircraft.value(forKey: "canonicalTail") as? String == "n-1a")
+    #expect(aircraft.value(forKey: "upper") as? String == "Ñ-1A")
+    #expect(aircraft.value(forKey: "lower") as? String == "ñ-1a")
+    #expect(aircraft.value(forKey: "entryCount") as? Int == 0)
+    #expect(aircraft.value(forKey: "cost") as? Decimal == 0)
+    let saved = try #require(aircraft.value(forKey: "saved") as? Date)
+    #expect(saved >= before && saved <= Date())
+    try aircraft.set(nil, forKey: "tailNumber")
+    try context.save()
+    #expect(aircraft.value(forKey: "upper") == nil)
+    // Found in the store.
+    #expect(try context.all("Aircraft", "entryCount == 0 AND lower == nil").count == 1)
+  }
+
+  @Test func ofRelatedObjects() throws {
+    let directory = try TemporaryDirectory()
+    let context = try directory.container(model: model()).viewContext
+    let one = try context.make("Aircraft", ["tailNumber": "N1"])
+    let two = try context.make("Glider", ["tailNumber": "N2"])
+    let entry = try context.make(
+      "Entry", ["aircraft": one, "duration": 1.5, "cost": Decimal(string: "0.1") as Any, "delay": ["minutes": 5]])
+    let other = try context.make(
+      "Entry", ["aircraft": one, "duration": 2.0, "cost": Decimal(string: "0.2") as Any, "delay": ["minutes": 7]])
+    try context.save()
+    func numbers(_ object: ManagedObject) -> String {
+      ["entryCount", "hours", "delays", "cost"].map { "\(object.value(forKey: $0) ?? "-")" }.joined(separator: " ")
+    }
+    #expect(numbers(one) == "2 3.5 12 0.3")
+    #expect(numbers(two) == "0 0.0 0 0")
+    #expect(entry.value(forKey: "tail") as? String == "N1")
+
+    // A value of a destination.
+    try other.set(3.0, forKey: "duration")
+    try context.save()
+    #expect(numbers(one) == "2 4.5 12 0.3")
+    // A destination moves: both owners.
+    try entry.set(two, forKey: "aircraft")
+    try context.save()
+    #expect(numbers(one) == "1 3.0 7 0.2")
+    #expect(numbers(two) == "1 1.5 5 0.1")
+    #expect(entry.value(forKey: "tail") as? String == "N2")
+    // What a to-one relationship leads to changes.
+    try two.set("N9", forKey: "tailNumber")
+    try context.save()
+    #expect(entry.value(forKey: "tail") as? String == "N9")
+    #expect(try context.all("Entry", "tail == 'N9'").count == 1)
+    // A destination goes.
+    context.delete(other)
+    try context.save()
+    #expect(numbers(one) == "0 0.0 0 0")
+    // Another context, another store instance: the values are stored.
+    let again = try directory.container(model: model()).viewContext
+    let found = try #require(try again.all("Aircraft", "tailNumber == 'N9'").first)
+    #expect(numbers(found) == "1 1.5 5 0.1")
+    // Emptied from the side that is not stored.
+    let pilot = try context.make("Pilot", ["aircraft": Set([one, two])])
+    try context.save()
+    #expect(one.value(forKey: "pilotCount") as? Int == 1)
+    context.delete(pilot)
+    try context.save()
+    #expect(one.value(forKey: "pilotCount") as? Int == 0)
+    #expect(two.value(forKey: "pilotCount") as? Int == 0)
+  }
+
+  @Test func cannotBeSet() throws {
+    let context = try memoryContainer(model()).viewContext
+    let aircraft = try context.make("Aircraft", [:])
+    #expect(cambiumError { try aircraft.set(3, forKey: "entryCount") }?.code == .invalidArgument)
+    #expect(cambiumError { try aircraft.set(3, forKeyPath: "entryCount") }?.code == .invalidArgument)
+  }
+
+  /// A sum that the attribute cannot hold stops the save, and nothing is saved.
+  @Test func tooLarge() throws {
+    let model = try ManagedObjectModel {
+      Entity("A") {
+        Attribute("sum", .integer64, derived: "bs.@sum.x")
+        Attribute("count", .integer16, derived: "bs.@count")
+        ToMany("bs", "B", inverse: "a")
+      }
+      Entity("B") {
+        Attribute("x", .integer64)
+        ToOne("a", "A", inverse: "bs")
+      }
+    }
+    let context = try memoryContainer(model).viewContext
+    let a = try context.make("A", [:])
+    for _ in 0..<2 { try context.make("B", ["a": a, "x": Int64.max]) }
+    let error = cambiumError { try context.save() }
+    #expect(error?.code == .managedObjectValidation)
+    #expect(error?.key == "sum")
+    #expect(context.hasChanges)
+  }
+
+  @Test(
+    arguments: [
+      ("missing", .string), ("name", .integer16), ("uppercase:(number)", .string), ("b.name ++ 'x'", .string),
+      ("bs.name", .string), ("bs.@count", .string), ("b.@count", .integer64), ("bs.@sum.name", .double),
+      ("now()", .string), ("b.b.name", .string), ("alone.name", .string), ("lost.@count", .integer16),
+      ("b", .string), ("second", .string), ("kept", .string),
+    ] as [(String, AttributeType)])
+  func refusedExpressions(expression: String, type: AttributeType) throws {
+    let model = try ManagedObjectModel {
+      Entity("A") {
+        Attribute("name", .string)
+        Attribute("number", .integer32)
+        Attribute("kept", .string, transient: true)
+        Attribute("second", .string, derived: "name")
+        Attribute("derived", type, derived: expression)
+        ToMany("bs", "A", inverse: "b")
+        ToOne("b", "A", inverse: "bs")
+        ToOne("alone", "A")
+        ToMany("lost", "A")
+      }
+    }
+    let error = cambiumError { try model.takeIntoUse() }
+    #expect(error?.code == .invalidModel)
+    #expect(error?.key == "derived")
+    #expect(!model.isInUse)
+  }
+}
