@@ -124,6 +124,13 @@ open class MigrationManager: @unchecked Sendable {
         .migrationManagerDestinationStore, "the destination of a migration has to be a file with a file URL")
     }
     try mapping.check(from: sourceModel, to: destinationModel)
+    try claim { try migrate(sourceURL, source, mapping, destinationURL, destination) }
+  }
+
+  private func migrate(
+    _ sourceURL: URL, _ source: PersistentStoreDescription, _ mapping: MappingModel, _ destinationURL: URL,
+    _ destination: PersistentStoreDescription
+  ) throws {
     let opening = PersistentStoreDescription(url: sourceURL)
     opening.isReadOnly = true
     opening.isSharedBetweenProcesses = source.isSharedBetweenProcesses
@@ -150,6 +157,25 @@ open class MigrationManager: @unchecked Sendable {
     }
   }
 
+  /// Runs a migration, unless one runs already.
+  func claim(_ body: () throws -> Void) throws {
+    try lock.locked {
+      guard !isRunning else {
+        throw CambiumError(.migration, "the manager is in the middle of another migration; make another manager")
+      }
+      isRunning = true
+      progress = 0
+      cancellation = nil
+    }
+    defer {
+      lock.locked {
+        isRunning = false
+        current = nil
+      }
+    }
+    try body()
+  }
+
   /// Runs what makes a file, which throws the errors of the kernel only, with what fills the file, which throws any.
   static func passingErrors(
     _ make: ((FileDevice) throws(StoreError) -> Void) throws(StoreError) -> Void,
@@ -174,33 +200,19 @@ open class MigrationManager: @unchecked Sendable {
 
   /// Fills a new file with what becomes of a store, which is in the source context's coordinator.
   ///
-  /// - Parameter options: For a file that takes the place of the source's; nil for one of its own.
+  /// - Parameter replacing: Whether the file takes the source's place: then it is the same store.
   func migrate(
     _ source: PersistentStore, _ model: MappingModel, into device: FileDevice,
     _ destination: PersistentStoreDescription,
     replacing: Bool = false
   ) throws {
-    try lock.locked {
-      guard !isRunning else {
-        throw CambiumError(.migration, "the manager is in the middle of another migration; make another manager")
-      }
-      isRunning = true
-      progress = 0
-      cancellation = nil
-    }
-    defer {
-      run = nil
-      lock.locked {
-        isRunning = false
-        current = nil
-      }
-    }
     var options = destination.storeOptions
     options.isReadOnly = false
     // The file has no name until it is closed, which makes it durable: that one sync is enough.
     options.durability = .normal
     if replacing {
       options.uuid = source.engine.kernel.uuid
+      options.pageSize = source.engine.kernel.pageSize
     }
     let kernel: Store
     let engine: EntityStore

@@ -92,15 +92,17 @@ extension StoreMigration {
     let coordinator = manager.sourceContext.persistentStoreCoordinator
     let source = try coordinator.borrow(engine, as: reading)
     defer { try? coordinator.remove(source) }
-    var temporary = path
-    try MigrationManager.passingErrors { (fill: (FileDevice) throws(StoreError) -> Void) throws(StoreError) in
-      try FileDevice.replace(at: path) { (device, temporaryPath) throws(StoreError) in
-        temporary = temporaryPath
-        try fill(device)
+    try manager.claim {
+      var temporary = path
+      try MigrationManager.passingErrors { (fill: (FileDevice) throws(StoreError) -> Void) throws(StoreError) in
+        try FileDevice.replace(at: path) { (device, temporaryPath) throws(StoreError) in
+          temporary = temporaryPath
+          try fill(device)
+        }
+      } filling: { device in
+        try Self.copyPermissions(from: path, to: temporary)
+        try manager.migrate(source, mapping, into: device, description, replacing: true)
       }
-    } filling: { device in
-      try Self.copyPermissions(from: path, to: temporary)
-      try manager.migrate(source, mapping, into: device, description, replacing: true)
     }
     DebugLog.write(.migration, "\(file): migrated, a new file has taken the store's place")
   }

@@ -190,6 +190,21 @@ import Testing
     #expect((error?.underlyingErrors.first as? CambiumError)?.code.rawValue == 134100)
   }
 
+  @Test func aManagerDoesOneMigrationAtATime() throws {
+    let directory = try TemporaryDirectory()
+    let source = directory.url.appendingPathComponent("flights.cambium")
+    let other = directory.url.appendingPathComponent("other.cambium")
+    let plain = try PaintModels.mapping()
+    let codes = Notes()
+    let mapping = try ActingPolicy.mapping { _, manager, _ in
+      let error = cambiumError { try manager.migrateStore(from: source, mapping: plain, to: other) }
+      codes.add("\(error?.code.rawValue ?? 0)")
+    }
+    let error = try migrate(directory, mapping)
+    #expect(error == nil && Set(codes.lines) == ["134110"])
+    try PaintModels.check(try directory.container("new", model: PaintModels.v2()).viewContext)
+  }
+
   @Test func policiesDoNotSave() throws {
     let directory = try TemporaryDirectory()
     let codes = Notes()

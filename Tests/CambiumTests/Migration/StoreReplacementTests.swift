@@ -54,6 +54,17 @@ import Testing
     #expect(try again.viewContext.all("Aircraft").count == PaintModels.count + 1)
   }
 
+  @Test func theFileKeepsItsPageSize() throws {
+    let directory = try TemporaryDirectory()
+    do {
+      let old = try directory.container(model: PaintModels.v1()) { $0.pageSize = 16384 }
+      #expect(old.persistentStoreCoordinator.persistentStores.first?.engine.kernel.pageSize == 16384)
+    }
+    let new = try open(directory, try PaintModels.mapping())
+    #expect(new.persistentStoreCoordinator.persistentStores.first?.engine.kernel.pageSize == 16384)
+    #expect(try new.viewContext.all("Aircraft").isEmpty)
+  }
+
   @Test func inferenceIsTriedWhereNoMappingModelFits() throws {
     let directory = try TemporaryDirectory()
     try MigrationTests.fill(directory)
