@@ -1,4 +1,5 @@
 import CambiumSystem
+
 /// What a command prints on success, in both forms.
 struct Answer {
   /// For people.

@@ -1,5 +1,5 @@
-import CambiumSystem
 import CambiumKernel
+import CambiumSystem
 
 /// `cambium compact`: gives unused room back to the file system.
 func compactStore(path: String) throws(ToolError) -> Answer {

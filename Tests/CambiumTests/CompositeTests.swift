@@ -91,6 +91,62 @@ import Testing
     try context.save()
   }
 
+  /// The rules of Specs/04-model.md, section 3, in nested composites.
+  @Test func dictionariesOfNestedComposites() throws {
+    let model = try ManagedObjectModel {
+      Composite("Location") {
+        Attribute("latitude", .double, default: 1.0)
+        Attribute("level", .integer16)
+        Attribute("price", .decimal)
+      }
+      Entity("Spot") {
+        Attribute("place") {
+          Attribute("name", .string, default: "home")
+          Attribute("location", composite: "Location")
+        }
+      }
+    }
+    let context = try memoryContainer(model).viewContext
+    let spot = try context.make("Spot", [:])
+    // The defaults of elements do not make a composite.
+    #expect(spot.value(forKey: "place") == nil)
+    func place() throws -> [String: Any] { try #require(spot.value(forKey: "place") as? [String: Any]) }
+    try spot.set(["location": ["latitude": 3, "level": 7.0, "price": 2.5]], forKey: "place")
+    let location = try #require(try place()["location"] as? [String: Any])
+    #expect(location["latitude"] as? Double == 3)
+    #expect(location["level"] as? Int == 7)
+    #expect(location["price"] as? Decimal == Decimal(string: "2.5"))
+    #expect(try place()["name"] == nil)
+
+    for (value, path) in [
+      (["location": ["level": 70_000]], "place.location.level"), (["location": ["level": 1.5]], "place.location.level"),
+      (["location": ["height": 1]], "place.location.height"), (["location": "here"], "place.location"),
+      (["location": ["latitude": ["x": 1]]], "place.location.latitude"), (["name": Data()], "place.name"),
+      (["Name": "x"], "place.Name"), (["": "x"], "place."),
+    ] as [([String: Any], String)] {
+      let error = cambiumError { try spot.set(value, forKey: "place") }
+      #expect(error?.code == .invalidArgument)
+      #expect(error?.key == path)
+    }
+    #expect(cambiumError { try spot.set(1, forKeyPath: "place.location.height") }?.code == .unknownKey)
+    #expect((try place()["location"] as? [String: Any])?["level"] as? Int == 7)
+    try context.save()
+
+    // An empty dictionary is a composite without values; nil is none.
+    try spot.set(["location": [String: Any]()], forKey: "place")
+    try context.save()
+    #expect((try place()["location"] as? [String: Any])?.isEmpty == true)
+    #expect(try context.all("Spot", "place.location.latitude == nil").count == 1)
+    try spot.set(nil, forKey: "place")
+    try context.save()
+    #expect(spot.value(forKey: "place") == nil)
+    // An element brings the composites around it into being.
+    try spot.set(2, forKeyPath: "place.location.level")
+    try context.save()
+    #expect((try place()["location"] as? [String: Any])?["level"] as? Int == 2)
+    #expect(try place()["name"] == nil)
+  }
+
   @Test func elementThatIsNotOptional() throws {
     let model = try ManagedObjectModel {
       Entity("Car") {

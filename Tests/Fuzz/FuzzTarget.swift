@@ -17,6 +17,8 @@ enum FuzzTarget: String, CaseIterable, Sendable {
   case predicate
   /// Any bytes are read as a stored model.
   case model
+  /// Any bytes are read as XML, as a property list and as a model file.
+  case xml
   /// A store of objects whose rows, indexes and catalogue hold other bytes.
   case entities
   /// A program of operations, with crashes and faults, is compared with sorted arrays.
@@ -33,6 +35,7 @@ enum FuzzTarget: String, CaseIterable, Sendable {
     case .key: KeyTarget.problem(FuzzInput(bytes))
     case .predicate: PredicateTarget.problem(FuzzInput(bytes))
     case .model: ModelTarget.problem([UInt8](bytes))
+    case .xml: XMLTarget.problem([UInt8](bytes))
     case .entities: EntitiesTarget.problem(FuzzInput(bytes))
     case .operations: OperationsTarget.problem(FuzzInput(bytes))
     }

@@ -28,7 +28,9 @@ public enum Migration {
       shared = try OpenStores.open(PersistentStoreDescription(url: url), path: url.path) {
         throw CambiumError(.persistentStoreOpen, "there is no store at \(url.path)")
       }
-    } catch let error as StoreError { throw CambiumError(error, during: .persistentStoreOpen) } catch let error as EngineError {
+    } catch let error as StoreError { throw CambiumError(error, during: .persistentStoreOpen) } catch let error
+      as EngineError
+    {
       throw CambiumError(error, during: .persistentStoreOpen)
     }
     defer { try? OpenStores.close(shared) }

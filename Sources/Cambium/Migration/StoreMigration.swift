@@ -65,7 +65,9 @@ struct StoreMigration {
     var number = 0
     let file = file
     do throws(EngineError) {
-      let store = try shared.migrated(to: definition) { step in
+      let store = try shared.migrated(
+        to: definition, defers: description.shouldDeferLightweightMigration
+      ) { step in
         number += 1
         DebugLog.write(.migration, "\(file): step \(number): \(step.description)")
       }

@@ -56,6 +56,7 @@ public final class PersistentStore: Sendable {
     result[Self.modelVersionIdentifiersKey] = engine.schema.versionIdentifiers
     result[Self.modelVersionHashesKey] = engine.schema.entityVersionHashesByName.mapValues { Data($0.bytes) }
     result[Self.modelVersionChecksumKey] = engine.schema.versionChecksum
+    if let tasks = try? engine.deferredTasks(), !tasks.isEmpty { result[Self.deferredLightweightMigrationKey] = true }
     return result
   }
 
@@ -77,7 +78,7 @@ public final class PersistentStore: Sendable {
     if isReadOnly { throw CambiumError(.fileWriteNoPermission, "the store was opened for reading only") }
     let own = [
       Self.storeUUIDKey, Self.storeTypeKey, Self.modelVersionIdentifiersKey, Self.modelVersionHashesKey,
-      Self.modelVersionChecksumKey,
+      Self.modelVersionChecksumKey, Self.deferredLightweightMigrationKey,
     ]
     let bytes = try MetadataCodec.encode(entries.filter { !own.contains($0.key) })
     try mapping(.persistentStoreSave) { () throws(EngineError) in
@@ -113,6 +114,8 @@ public final class PersistentStore: Sendable {
   /// The key of the version hashes by entity name (`[String: Data]`, 32 bytes each) in ``metadata``; what
   /// ``ManagedObjectModel/isConfiguration(withName:compatibleWithStoreMetadata:)`` compares.
   public static let modelVersionHashesKey = "CambiumStoreModelVersionHashes"
+  /// The key under which ``metadata`` has `true` as long as a migration has put something off that is not done yet.
+  public static let deferredLightweightMigrationKey = "CambiumDeferredLightweightMigration"
   /// The key of the model's ``ManagedObjectModel/versionChecksum`` in ``metadata``.
   public static let modelVersionChecksumKey = "CambiumStoreModelVersionChecksum"
 }

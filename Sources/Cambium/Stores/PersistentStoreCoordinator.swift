@@ -90,6 +90,11 @@ public final class PersistentStoreCoordinator: @unchecked Sendable {
   /// The option that the mapping for that is inferred (`Bool`).
   public static let inferMappingModelAutomaticallyOption = "CambiumInferMappingModelAutomatically"
 
+  /// The option that a migration may put off what the application can do without (`Bool`; together with both others). The
+  /// key is also one of a store's metadata, where it says that something was put off and is not done yet; not that the option
+  /// was set.
+  public static let deferredLightweightMigrationOption = PersistentStore.deferredLightweightMigrationKey
+
   private func open(_ description: PersistentStoreDescription, _ model: Schema) throws -> PersistentStore {
     switch description.type {
     case .inMemory:

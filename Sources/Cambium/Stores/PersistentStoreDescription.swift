@@ -54,6 +54,9 @@ public final class PersistentStoreDescription: @unchecked Sendable {
   /// ``PersistentStore/identifier`` and what the application keeps with it; its objects get new identifiers, and the old ones
   /// name nothing any more.
   public var mappingModels: [MappingModel] = []
+  /// Whether a migration may put off what the application can do without: the room of dropped attributes is then freed by
+  /// ``PersistentStoreCoordinator/finishDeferredLightweightMigration()``. Off by default.
+  public var shouldDeferLightweightMigration = false
   /// Whether ``PersistentContainer/loadPersistentStores(completionHandler:)`` returns before the store is open.
   public var shouldAddStoreAsynchronously = false
 
@@ -74,6 +77,8 @@ public final class PersistentStoreDescription: @unchecked Sendable {
       shouldMigrateStoreAutomatically = try flag(key, value)
     case PersistentStoreCoordinator.inferMappingModelAutomaticallyOption:
       shouldInferMappingModelAutomatically = try flag(key, value)
+    case PersistentStoreCoordinator.deferredLightweightMigrationOption:
+      shouldDeferLightweightMigration = try flag(key, value)
     default: break
     }
   }

@@ -32,7 +32,7 @@ final class SharedStore: @unchecked Sendable {
 
   /// Migrates the store, unless it has the model already; others that ask meanwhile wait.
   func migrated(
-    to definition: SchemaDefinition, observe: @escaping (MigrationStep) -> Void
+    to definition: SchemaDefinition, defers: Bool, observe: @escaping (MigrationStep) -> Void
   ) throws(EngineError) -> EntityStore {
     lock.lock()
     defer { lock.unlock() }
@@ -42,7 +42,7 @@ final class SharedStore: @unchecked Sendable {
       do throws(SchemaError) { model = try Schema(definition, basedOn: store.schema) } catch { throw .schema(error) }
       if model.isEqualButForOrder(to: store.schema) { return store }
       do throws(EngineError) {
-        newest = try store.migrate(to: definition, observe: observe)
+        newest = try store.migrate(to: definition, defers: defers, observe: observe)
         return newest
       } catch {
         // Another process was faster.

@@ -179,7 +179,8 @@ struct MappingInference {
       MappingObstacle(
         entity: entity, property: path,
         reason: "source and destination attribute types are incompatible (\(from.type.name) and \(to.type.name))",
-        remedy: "In a first step add an attribute of the new type under another name, let the application fill it in, then "
+        remedy:
+          "In a first step add an attribute of the new type under another name, let the application fill it in, then "
           + "in a second step drop the old one and give the new one its name by a renaming identifier"))
     return .convert
   }
@@ -226,7 +227,8 @@ struct MappingInference {
       MappingObstacle(
         entity: entity.name, property: relationship.name,
         reason: "the relationship leads to \(new.name), and led to \(old.name)",
-        remedy: "In a first step add a relationship to \(new.name) under another name, let the application fill it in, then "
+        remedy:
+          "In a first step add a relationship to \(new.name) under another name, let the application fill it in, then "
           + "in a second step drop the old one and rename"))
   }
 
@@ -252,7 +254,8 @@ struct MappingInference {
         obstacles.append(
           MappingObstacle(
             entity: entity.name, property: nil,
-            reason: "hierarchies cannot be merged: \(entity.name) and \(source.entity(id: main)?.name ?? "others") have no "
+            reason:
+              "hierarchies cannot be merged: \(entity.name) and \(source.entity(id: main)?.name ?? "others") have no "
               + "common ancestor in the source, and one in the destination",
             remedy: "Add new entities to the hierarchy, let the application copy the objects, then drop the old ones"))
       }

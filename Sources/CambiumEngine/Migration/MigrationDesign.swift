@@ -88,7 +88,9 @@ struct MigrationDesign {
       work.remap[from.id] = relationship.id
       guard let design = relationships[relationship.id] else { continue }
       if design.isInRow {
-        if case .filled = design.source { work.fills.append(place) } else if leadsToRemoved(from) {
+        if case .filled = design.source {
+          work.fills.append(place)
+        } else if leadsToRemoved(from) {
           work.cleans.append(place)
         }
       }
@@ -105,13 +107,17 @@ struct MigrationDesign {
     }
     var stale = 0
     var hasDropped = false
+    var drops = false
     for descriptor in old.catalogue.layouts.values where descriptor.entity == work.source.id {
       if !descriptor.isCurrent { stale += 1 }
-      if work.migrated(descriptor).fields.contains(where: { Self.holdsDropped($0) }) { hasDropped = true }
+      let fields = work.migrated(descriptor).fields
+      if Self.holdDropped(fields) { hasDropped = true }
+      if Self.drops(descriptor.fields, fields) { drops = true }
     }
     work.isRewritten =
       work.changesTree || !work.converted.isEmpty || !work.fills.isEmpty || !work.cleans.isEmpty
-      || stale > Self.staleLayoutLimit || (hasDropped && !isDeferred)
+      || stale > Self.staleLayoutLimit || (drops && !isDeferred)
+    work.defersRemoval = hasDropped && !work.isRewritten
     guard let id = old.catalogue.currentLayout[work.source.id], let descriptor = old.catalogue.layouts[id] else {
       throw .corrupt("entity \(work.source.name) has no current layout")
     }
@@ -121,11 +127,22 @@ struct MigrationDesign {
       !work.isRewritten && work.required.isEmpty && EntityLayout.isSameButForOrder(wanted, found)
   }
 
-  /// Whether a field holds values of a property that is gone.
-  static func holdsDropped(_ field: RecordField) -> Bool {
-    if field.property >= LayoutDescriptor.firstDropped { return true }
-    guard case .nested(let inner) = field.kind else { return false }
-    return inner.fields.contains { holdsDropped($0) }
+  /// Whether fields hold values of a property that is gone.
+  private static func holdDropped(_ fields: [RecordField]) -> Bool {
+    for field in fields {
+      if field.property >= LayoutDescriptor.firstDropped { return true }
+      if case .nested(let inner) = field.kind, holdDropped(inner.fields) { return true }
+    }
+    return false
+  }
+
+  /// Whether a property goes with this migration, and not with an earlier one.
+  private static func drops(_ before: [RecordField], _ after: [RecordField]) -> Bool {
+    for (old, new) in zip(before, after) {
+      if old.property < LayoutDescriptor.firstDropped, new.property >= LayoutDescriptor.firstDropped { return true }
+      if case .nested(let x) = old.kind, case .nested(let y) = new.kind, drops(x.fields, y.fields) { return true }
+    }
+    return false
   }
 
   // MARK: Relationships
@@ -170,7 +187,9 @@ struct MigrationDesign {
     let others = inverse.flatMap { inverse in inverseOwner.map { sources(of: inverse, $0) } } ?? []
     if case .derived = storage { return result }
     if own.isEmpty {
-      if let inverse, let inverseOwner, !others.isEmpty { result.source = .filled(from: inverse, inverseOwner, reversed: true) }
+      if let inverse, let inverseOwner, !others.isEmpty {
+        result.source = .filled(from: inverse, inverseOwner, reversed: true)
+      }
       return result
     }
     // Two relationships that become each other's inverses: the first counts, and the other one follows.
@@ -306,6 +325,8 @@ final class EntityMigration {
   var changesTree = false
   /// Whether every row is written anew.
   var isRewritten = false
+  /// Whether values that go stay in the rows for now.
+  var defersRemoval = false
   /// Whether rows stay as they are, and new ones are written alike.
   var keepsLayout = false
 

@@ -92,19 +92,25 @@ final class MigrationRun {
   private func dropTrees() throws(EngineError) -> Set<TreeID> {
     var kept: Set<TreeID> = []
     for (id, tree) in catalogue.indexes {
-      if design.keptIndexes.contains(id) { kept.insert(tree) } else {
+      if design.keptIndexes.contains(id) {
+        kept.insert(tree)
+      } else {
         try catalogue.drop(tree, Catalogue.indexKey(id), t)
         catalogue.indexes[id] = nil
       }
     }
     for (id, tree) in catalogue.constraints {
-      if design.keptConstraints.contains(id) { kept.insert(tree) } else {
+      if design.keptConstraints.contains(id) {
+        kept.insert(tree)
+      } else {
         try catalogue.drop(tree, Catalogue.constraintKey(id), t)
         catalogue.constraints[id] = nil
       }
     }
     for (id, tree) in catalogue.relationships {
-      if design.relationships[id]?.keepsTree == true { kept.insert(tree) } else {
+      if design.relationships[id]?.keepsTree == true {
+        kept.insert(tree)
+      } else {
         try catalogue.drop(tree, Catalogue.relationshipKey(id), t)
         catalogue.relationships[id] = nil
       }
@@ -151,6 +157,9 @@ final class MigrationRun {
       }
       try catalogue.setLayout(id, migrated, t)
     }
+    // What was begun begins anew: rows that were gone through may have an earlier layout again.
+    for entity in catalogue.deferred.keys { try catalogue.setDeferred(entity, nil, t) }
+    for work in design.entities.values where work.defersRemoval { try catalogue.setDeferred(work.destination.id, 0, t) }
   }
 
   // MARK: Rows

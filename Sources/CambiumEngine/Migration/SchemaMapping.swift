@@ -130,7 +130,8 @@ public struct MigrationBlock: Error, Sendable, Equatable, CustomStringConvertibl
     let number = count == 1 ? "1 object (" + which + ")" : "\(count) objects (" + which + ")"
     switch reason {
     case .missingValue:
-      return "\(place) is required and without default, and \(number) would have no value: give it a default, or make it "
+      return
+        "\(place) is required and without default, and \(number) would have no value: give it a default, or make it "
         + "optional and fill it in first"
     case .overflow(let type):
       return "\(place) becomes \(type.name), which does not hold the values of \(number): change them first, or keep a "

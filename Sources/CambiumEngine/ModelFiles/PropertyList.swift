@@ -102,6 +102,8 @@ public indirect enum PropertyList: Equatable, Sendable {
       case UInt8(ascii: "&"): result += Array("&amp;".utf8)
       case UInt8(ascii: "<"): result += Array("&lt;".utf8)
       case UInt8(ascii: ">"): result += Array("&gt;".utf8)
+      // Would be read as a line feed.
+      case 13: result += Array("&#13;".utf8)
       default: result.append(byte)
       }
     }

@@ -8,6 +8,8 @@ import CambiumKernel
 ///     "tree/u/<constraint>"    tree of a uniqueness constraint; keys: the parts, then the row
 ///     "tree/r/<relationship>"  tree of a relationship; keys: one row, then the other
 ///     "layout/<id>"            a row layout (`LayoutDescriptor`)
+///     "task/rows/<entity>"     the row (u64 little-endian) at which the entity's rows are to be rewritten from: an
+///                              earlier layout of them holds values of dropped attributes
 ///     "meta/<key>"             what the layer above keeps
 ///
 /// Identifiers in keys are decimal. The tree's counters: 0, the last row given out, in whatever tree, so that rows keep
@@ -24,6 +26,8 @@ struct Catalogue: Sendable {
   var layouts: [UInt16: LayoutDescriptor] = [:]
   /// The layout that new rows of an entity get.
   var currentLayout: [UInt32: UInt16] = [:]
+  /// Entities whose rows are to be rewritten, and from which row on.
+  var deferred: [UInt32: UInt64] = [:]
 
   static func key(_ text: String) -> [UInt8] { Array(text.utf8) }
 
@@ -39,7 +43,7 @@ struct Catalogue: Sendable {
     var more = try storing { () throws(StoreError) in try cursor.seekFirst() }
     while more {
       let key = String(decoding: cursor.key, as: UTF8.self)
-      if key.hasPrefix("tree/") || key.hasPrefix("layout/") {
+      if key.hasPrefix("tree/") || key.hasPrefix("layout/") || key.hasPrefix("task/") {
         let value = try storing { () throws(StoreError) in try cursor.value() } ?? []
         try read(key, value)
       }
@@ -63,7 +67,13 @@ struct Catalogue: Sendable {
       }
       return
     }
-    guard let number = Self.number(value) else { throw .corrupt("the catalogue has a malformed entry '\(key)'") }
+    if parts.count == 3, parts[0] == "task", parts[1] == "rows", value.count == 8 {
+      deferred[id] = value.reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+      return
+    }
+    guard let number = Self.number(value), parts[0] == "tree" else {
+      throw .corrupt("the catalogue has a malformed entry '\(key)'")
+    }
     let tree = TreeID(rawValue: number)
     switch (parts.count, parts[1]) {
     case (3, "e"): rows[id] = tree
@@ -90,7 +100,8 @@ struct Catalogue: Sendable {
       for constraint in entity.uniquenessConstraints where constraints[constraint.id] == nil {
         constraints[constraint.id] = try make(t, .bytes, Self.constraintKey(constraint.id))
       }
-      for relationship in entity.relationships where !relationship.isTransient && relationships[relationship.id] == nil {
+      for relationship in entity.relationships where !relationship.isTransient && relationships[relationship.id] == nil
+      {
         if RelationshipStorage(relationship, in: schema).ownsTree {
           relationships[relationship.id] = try make(t, .bytes, Self.relationshipKey(relationship.id))
         }
@@ -124,6 +135,19 @@ struct Catalogue: Sendable {
         try t.put(Self.tree, Self.key("layout/\(id)"), descriptor.encoded())
       } else {
         _ = try t.delete(Self.tree, Self.key("layout/\(id)"))
+      }
+    }
+  }
+
+  /// Notes from which row on an entity's rows are to be rewritten; nil: not at all.
+  mutating func setDeferred(_ entity: UInt32, _ row: UInt64?, _ t: WriteTransaction) throws(EngineError) {
+    deferred[entity] = row
+    let key = Self.key("task/rows/\(entity)")
+    try storing { () throws(StoreError) in
+      if let row {
+        try t.put(Self.tree, key, (0..<8).map { UInt8(truncatingIfNeeded: row >> UInt64(8 * $0)) })
+      } else {
+        _ = try t.delete(Self.tree, key)
       }
     }
   }

@@ -22,7 +22,8 @@ final class StaleLayout: Sendable {
   }
 
   /// A record of the current layout with what added properties are in rows of the layout.
-  private static func defaults(_ descriptor: LayoutDescriptor, _ current: EntityLayout) throws(EngineError) -> [UInt8]? {
+  private static func defaults(_ descriptor: LayoutDescriptor, _ current: EntityLayout) throws(EngineError) -> [UInt8]?
+  {
     if descriptor.values.isEmpty { return nil }
     let builder = RecordBuilder(current.record)
     let entity = current.entity

@@ -6,8 +6,8 @@ final class FileSpace {
   var table = SegmentTable()
   var session: UInt64 = 0
   var durablePublication: UInt64 = 0
-  /// New segments go below this unit, and the file does not grow, while set: for compaction.
-  var limitUnit: UInt32?
+  /// Where new segments go, and the file does not grow, while set: for compaction.
+  var bounds: SegmentBounds?
   /// The segment whose end is being emptied, if one is.
   var cut: SegmentCut?
   /// Bytes of zeros written so far to prepare log space.
@@ -36,13 +36,14 @@ final class FileSpace {
     }
     // A run that is far shorter than wanted is left alone, unless there is nothing better.
     let decent = max(least, wanted / 4)
-    if let free = table.findFree(wanted: wanted, least: decent, below: limitUnit ?? .max) {
+    let bounds = bounds?[kind]
+    if let free = table.findFree(wanted: wanted, least: decent, in: bounds) {
       return take(free.start, free.units, kind, born)
     }
-    if let free = table.findFree(wanted: wanted, least: least, below: limitUnit ?? .max) {
+    if let free = table.findFree(wanted: wanted, least: least, in: bounds) {
       return take(free.start, free.units, kind, born)
     }
-    if limitUnit != nil { throw .deviceFull(bytes: UInt64(wanted) * UInt64(SegmentTable.unitSize)) }
+    if bounds != nil { throw .deviceFull(bytes: UInt64(wanted) * UInt64(SegmentTable.unitSize)) }
     let used = table.usedUnits
     try grow(to: UInt64(used) + UInt64(wanted), least: UInt64(used) + UInt64(least))
     guard let free = table.findFree(wanted: wanted, least: least) else {
@@ -84,6 +85,11 @@ final class FileSpace {
     let free = table.freeUnits
     if free >= units { return }
     try grow(to: UInt64(table.fileUnits) + (units - free), least: UInt64(table.fileUnits) + (units - free))
+  }
+
+  /// Makes the file at least `units` long in all.
+  func extend(to units: UInt32) throws(StoreError) {
+    if units > table.fileUnits { try grow(to: UInt64(units), least: UInt64(units)) }
   }
 
   /// Takes the whole units back that the segments of pages and values have not used, or not any more, for `publication`,
@@ -130,4 +136,23 @@ final class FileSpace {
     guard let i = table.index(of: address) else { return }
     table[i].live &+= UInt32(truncatingIfNeeded: length)
   }
+}
+
+/// Between which units the new segments of a compaction go.
+struct SegmentBounds {
+  private var pages: Range<UInt32>
+  private var others: Range<UInt32>
+
+  init(_ all: Range<UInt32>) {
+    pages = all
+    others = all
+  }
+
+  /// Pages elsewhere than values.
+  init(values: Range<UInt32>, pages: Range<UInt32>) {
+    self.pages = pages
+    others = values
+  }
+
+  subscript(_ kind: Segment.Kind) -> Range<UInt32> { kind == .pages ? pages : others }
 }

@@ -76,10 +76,12 @@ struct SegmentTable {
   }
 
   /// A free run of `wanted` units within the file, or of fewer, but at least `least`: the lowest that is as long as
-  /// wanted, else the longest. Free runs below `limit` only.
-  func findFree(wanted: UInt32, least: UInt32, below limit: UInt32 = .max) -> (start: UInt32, units: UInt32)? {
+  /// wanted, else the longest. Within `bounds` only, if there are any.
+  func findFree(wanted: UInt32, least: UInt32, in bounds: Range<UInt32>? = nil) -> (start: UInt32, units: UInt32)? {
     var best: (start: UInt32, units: UInt32)?
-    var from = Self.firstUnit
+    let limit = bounds?.upperBound ?? .max
+    let first = max(Self.firstUnit, bounds?.lowerBound ?? 0)
+    var from = first
     var i = 0
     while true {
       let to = min(i < segments.count ? segments[i].start : fileUnits, limit)
@@ -89,7 +91,7 @@ struct SegmentTable {
         if units >= least, units > (best?.units ?? 0) { best = (from, units) }
       }
       guard i < segments.count, segments[i].start < limit else { return best }
-      from = segments[i].end
+      from = max(first, segments[i].end)
       i += 1
     }
   }

@@ -105,6 +105,10 @@ final class SegmentWriter {
   private func openSegment(wanted: UInt32, least: UInt32) throws(StoreError) {
     var wanted = wanted
     if let expected {
+      // No hole is left between the segments of a pass: nothing older knows the one that is left now.
+      if allocated.last == currentStart, let i = space.table.index(start: currentStart), space.table[i].hasUnusedUnits {
+        space.table[i].units = space.table[i].usedUnits
+      }
       let units = (expected + UInt64(SegmentHeader.size)) / UInt64(SegmentTable.unitSize) + 1
       wanted = UInt32(min(units, UInt64(SegmentTable.maxUnits)))
     }

@@ -68,15 +68,25 @@ final class LogBatch {
 }
 
 extension Store {
-  /// Allocates and prepares a log segment.
-  func prepareLogSegment() throws(StoreError) -> UInt32 {
+  /// The shortest log segment that is of use: a run too short for the longest record seen would only send the next such
+  /// record past the log.
+  private var leastLogUnits: UInt32 {
+    UInt32(clamping: (log.demand + LogWriter.strictBlock + SegmentTable.unitSize - 1) / SegmentTable.unitSize)
+  }
+
+  /// How long the present segment and the one behind it have to be when the log is moved: no longer than they are.
+  var movedLogUnits: [UInt32] {
+    log.segments.suffix(2).map { start in
+      min(leastLogUnits, space.table.index(start: start).map { space.table[$0].units } ?? 1)
+    }
+  }
+
+  /// Allocates and prepares a log segment, of `units` if that is given.
+  func prepareLogSegment(units: UInt32? = nil) throws(StoreError) -> UInt32 {
     let most = LogWriter.maxUnits
     let forDemand = UInt32(clamping: (log.demand * 4 + SegmentTable.unitSize - 1) / SegmentTable.unitSize)
-    // A run too short for the longest record seen would only send the next such record past the log.
-    let least = UInt32(
-      clamping: (log.demand + LogWriter.strictBlock + SegmentTable.unitSize - 1) / SegmentTable.unitSize)
-    // No longer than that while the file is compacted: two have to fit the holes before the old ones.
-    let wanted = min(most, space.limitUnit == nil ? max(space.preferredUnits, forDemand) : max(least, 1))
+    let wanted = min(most, units ?? max(space.preferredUnits, forDemand))
+    let least = units ?? min(leastLogUnits, wanted)
     let s = try space.allocate(.log, wanted: wanted, least: min(least, wanted), born: nextPublication)
     let salt = environment.randomBits()
     // Zero-filled ahead of use: a sync costs half as much where the file system has nothing to allocate or convert.

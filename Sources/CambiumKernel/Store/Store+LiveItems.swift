@@ -108,20 +108,21 @@ extension Store {
     lock.unlock()
     guard view.find(.extents) != nil else { return [] }
     var offset = SegmentHeader.size
+    let ids = 1..<max(valueIDs.next, 2)
     while offset + Extent.headerSize <= bytes.count {
       let p = bytes.start + offset
-      let key = p.u64(0)
-      guard let count = Int(exactly: p.u32(8)), count > 0, offset + Extent.headerSize + count <= bytes.count else {
-        // At `.strict`, room is left over before the next block.
-        offset = roundUp(offset + 1, to: LogWriter.strictBlock)
-        continue
-      }
       let address = s.address + UInt64(offset)
-      offset += roundUp(Extent.headerSize + count, to: 16)
-      let entry = try view.withValue(.extents, key) { (b) throws(StoreError) in Extent(b) } ?? nil
-      if let entry, entry.address == address {
-        items.append(LiveItem(address: address, length: entry.storedLength, content: .extent(key: key, entry)))
-      }
+      let key = p.u64(0)
+      // What looks like an extent may be part of one that is dead, or, at `.strict`, lie before the block where a pass
+      // began, and be of what the room was used for before. Its length says nothing about where the next one begins.
+      var next = offset + 16
+      defer { offset = next }
+      guard ids.contains(key >> Extent.numberBits), p.u32(8) > 0, p.u32(12) == 0,
+        let entry = try view.withValue(.extents, key, { (b) throws(StoreError) in Extent(b) }) ?? nil,
+        entry.address == address
+      else { continue }
+      items.append(LiveItem(address: address, length: entry.storedLength, content: .extent(key: key, entry)))
+      next = offset + entry.storedLength
     }
     return items
   }

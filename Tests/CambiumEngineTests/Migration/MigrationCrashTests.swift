@@ -38,7 +38,8 @@ import Testing
       let before = try NaiveStore(store)
       let oldModel = store.schema
       let start = disk.operationCount
-      guard case .success(let after) = RandomMigrationTests.migrate(store, next.definition, defers: random.oneIn(2)) else { continue }
+      guard case .success(let after) = RandomMigrationTests.migrate(store, next.definition, defers: random.oneIn(2))
+      else { continue }
       let acknowledged = disk.operationCount
       let expected = try NaiveStore(after)
       try after.kernel.checkpoint()
@@ -46,7 +47,9 @@ import Testing
       migrations += 1
       kinds.formUnion(next.changes)
       for point in start...disk.operationCount {
-        for image in disk.crashImages(at: point, limit: 6, tearing: options.durability == .full ? .byteRange : .sector(bytes: 512), seed: random.next())
+        for image in disk.crashImages(
+          at: point, limit: 6, tearing: options.durability == .full ? .byteRange : .sector(bytes: 512),
+          seed: random.next())
         {
           images += 1
           let text = "seed \(first &+ tries), \(next.changes), point \(point) of \(start)...\(disk.operationCount)"

@@ -39,7 +39,9 @@ struct NaiveMigration {
   func gathered(_ attribute: AttributeSchema, _ old: EntitySchema) -> [(AttributeSchema, AttributeSchema)] {
     guard attribute.type == .composite, sourceAttribute(of: attribute, old) == nil else { return [] }
     return attribute.elements.compactMap { element in
-      guard let flat = source.attributes(old).first(where: { $0.name == element.renamingIdentifier }) else { return nil }
+      guard let flat = source.attributes(old).first(where: { $0.name == element.renamingIdentifier }) else {
+        return nil
+      }
       return flat.type == .composite ? nil : (element, flat)
     }
   }
@@ -65,7 +67,9 @@ struct NaiveMigration {
         for (element, flat) in gathered(attribute, old) {
           compare(flat, element, entity.name + "." + attribute.name + "." + element.name, &result)
         }
-        if let (_, element) = spread(attribute, old) { compare(element, attribute, entity.name + "." + attribute.name, &result) }
+        if let (_, element) = spread(attribute, old) {
+          compare(element, attribute, entity.name + "." + attribute.name, &result)
+        }
         guard let from = sourceAttribute(of: attribute, old) else { continue }
         compare(from, attribute, entity.name + "." + attribute.name, &result)
       }
@@ -77,7 +81,8 @@ struct NaiveMigration {
           destination.definition.entities.first { sourceEntity(of: $0)?.name == name }?.name
         }
         let after = destination.family(relationship.destination)
-        let same = destination.entity(relationship.destination).flatMap { sourceEntity(of: $0) }?.name == from.destination
+        let same =
+          destination.entity(relationship.destination).flatMap { sourceEntity(of: $0) }?.name == from.destination
         if !same, before.isEmpty || !before.allSatisfy({ after.contains($0) }) {
           result.insert(entity.name + "." + relationship.name)
         }
@@ -87,7 +92,9 @@ struct NaiveMigration {
       guard let old = sourceEntity(of: entity) else { continue }
       let root = destination.path(entity).last?.name ?? entity.name
       let family = destination.familyInOrder(root)
-      guard let first = family.compactMap({ destination.entity($0).flatMap { sourceEntity(of: $0) } }).first else { continue }
+      guard let first = family.compactMap({ destination.entity($0).flatMap { sourceEntity(of: $0) } }).first else {
+        continue
+      }
       let mainRoot = source.path(first).last?.name ?? first.name
       let myRoot = source.path(old).last?.name ?? old.name
       if myRoot == mainRoot { continue }
@@ -193,7 +200,9 @@ struct NaiveMigration {
       guard let moved = convert(object.attributes[flat.name] ?? .null, flat, element) else { return nil }
       if moved.isNull, value.isNull { continue }
       var composite: CompositeValue
-      if case .composite(let known) = value { composite = known } else {
+      if case .composite(let known) = value {
+        composite = known
+      } else {
         composite = CompositeValue(
           names: attribute.elements.map { $0.name }, values: attribute.elements.map { $0.defaultValue })
       }
@@ -235,7 +244,9 @@ struct NaiveMigration {
     switch type {
     case .integer16, .integer32, .integer64:
       let whole: Int64
-      if let exact = value.exactInteger { whole = exact } else {
+      if let exact = value.exactInteger {
+        whole = exact
+      } else {
         guard abs(double) < 9e18 else { return nil }
         whole = Int64(double.rounded(.towardZero))
       }
@@ -255,12 +266,15 @@ struct NaiveMigration {
   // MARK: Relationships
 
   private func targets(
-    of relationship: RelationshipSchema, _ entity: EntitySchema, _ row: UInt64, _ store: NaiveStore, _ result: NaiveStore
+    of relationship: RelationshipSchema, _ entity: EntitySchema, _ row: UInt64, _ store: NaiveStore,
+    _ result: NaiveStore
   ) -> [UInt64] {
     if destination.isDerived(relationship), let inverse = relationship.inverse {
       // The other side says who leads here.
-      return result.objects.filter { $0.value.relationships[inverse]?.contains(row) ?? false && leads($0.value, inverse, relationship) }
-        .map { $0.key }
+      return result.objects.filter {
+        $0.value.relationships[inverse]?.contains(row) ?? false && leads($0.value, inverse, relationship)
+      }
+      .map { $0.key }
     }
     guard let object = store.objects[row], let old = source.entity(object.entity) else { return [] }
     let owner = destination.owner(of: relationship, entity)
@@ -308,7 +322,9 @@ struct NaiveModel {
   }
 
   func attributes(_ entity: EntitySchema) -> [AttributeSchema] { path(entity).reversed().flatMap { $0.attributes } }
-  func relationships(_ entity: EntitySchema) -> [RelationshipSchema] { path(entity).reversed().flatMap { $0.relationships } }
+  func relationships(_ entity: EntitySchema) -> [RelationshipSchema] {
+    path(entity).reversed().flatMap { $0.relationships }
+  }
 
   func family(_ name: String) -> [String] {
     definition.entities.filter { path($0).contains { $0.name == name } }.map { $0.name }

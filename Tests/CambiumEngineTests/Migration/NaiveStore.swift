@@ -52,7 +52,9 @@ struct NaiveStore: Equatable {
       }
       return "row \(row), \(object.entity): " + parts.joined(separator: "; ")
     }
-    for (row, object) in other.objects where objects[row] == nil { return "row \(row) of \(object.entity) is there still" }
+    for (row, object) in other.objects where objects[row] == nil {
+      return "row \(row) of \(object.entity) is there still"
+    }
     return "they differ"
   }
 }

@@ -50,7 +50,8 @@ struct RandomModel {
     case .integer32, .integer64: return .integer(number)
     case .double: return .double(Double(number) + (random.oneIn(2) ? 0.5 : 0))
     case .float: return .float(Float(small) + (random.oneIn(2) ? 0.25 : 0))
-    case .decimal: return .decimal(DecimalValue(isNegative: random.oneIn(2), coefficient: UInt128(small.magnitude), exponent: -1))
+    case .decimal:
+      return .decimal(DecimalValue(isNegative: random.oneIn(2), coefficient: UInt128(small.magnitude), exponent: -1))
     case .string: return .string("text \(small)")
     case .boolean: return .boolean(random.oneIn(2))
     case .date: return .date(Double(small))
@@ -79,36 +80,71 @@ struct RandomModel {
     case 0: note("attribute added", addAttribute(place) { $0 })
     case 1:
       var seed = random
-      note("attribute added with default", addAttribute(place) { attribute in
-        var result = attribute
-        result.isOptional = false
-        result.defaultValue = Self.value(attribute.type, &seed)
-        return result
-      })
+      note(
+        "attribute added with default",
+        addAttribute(place) { attribute in
+          var result = attribute
+          result.isOptional = false
+          result.defaultValue = Self.value(attribute.type, &seed)
+          return result
+        })
       random = seed
-    case 2: note("required attribute added", addAttribute(place) { var a = $0; a.isOptional = false; return a })
+    case 2:
+      note(
+        "required attribute added",
+        addAttribute(place) {
+          var a = $0; a.isOptional = false; return a
+        })
     case 3: note("attribute removed", removeAttribute(place))
-    case 4: note("attribute renamed", onAttribute(place) { a, new in a.renamingIdentifier = a.canonicalName; a.name = new })
+    case 4:
+      note(
+        "attribute renamed",
+        onAttribute(place) { a, new in
+          a.renamingIdentifier = a.canonicalName; a.name = new
+        })
     case 5: note("attribute made optional", onAttribute(place) { a, _ in a.isOptional = true })
     case 6:
       let value = random
-      note("attribute made required with default", onAttribute(place) { a, _ in
-        guard a.type != .composite else { return }
-        var random = value
-        a.isOptional = false
-        a.defaultValue = Self.value(a.type, &random)
-      })
-    case 7: note("attribute made required", onAttribute(place) { a, _ in a.isOptional = false; a.defaultValue = .null })
+      note(
+        "attribute made required with default",
+        onAttribute(place) { a, _ in
+          guard a.type != .composite else { return }
+          var random = value
+          a.isOptional = false
+          a.defaultValue = Self.value(a.type, &random)
+        })
+    case 7:
+      note(
+        "attribute made required",
+        onAttribute(place) { a, _ in
+          a.isOptional = false; a.defaultValue = .null
+        })
     case 8, 9:
       let type = random.pick([AttributeType.integer16, .integer32, .integer64, .double, .float, .decimal, .boolean])
-      note("numeric type changed", onAttribute(place, where: { $0.type.isNumeric && $0.defaultValue.isNull }) { a, _ in a.type = type })
+      note(
+        "numeric type changed",
+        onAttribute(place, where: { $0.type.isNumeric && $0.defaultValue.isNull }) { a, _ in a.type = type })
     case 10:
-      note("type changed", onAttribute(place, where: { !$0.type.isNumeric && $0.type != .composite && $0.defaultValue.isNull }) { a, _ in a.type = .integer64 })
+      note(
+        "type changed",
+        onAttribute(place, where: { !$0.type.isNumeric && $0.type != .composite && $0.defaultValue.isNull }) { a, _ in
+          a.type = .integer64
+        })
     case 11, 12: note("relationship added", addRelationship())
     case 13: note("relationship removed", removeRelationship())
     case 14: note("relationship renamed", renameRelationship())
-    case 15, 16: note("to-one made to-many", onRelationship({ !$0.isToMany }) { $0.isToMany = true; $0.maximumCount = 0 })
-    case 17: note("to-many made to-one", onRelationship({ $0.isToMany }) { $0.isToMany = false; $0.isOrdered = false; $0.maximumCount = 1 })
+    case 15, 16:
+      note(
+        "to-one made to-many",
+        onRelationship({ !$0.isToMany }) {
+          $0.isToMany = true; $0.maximumCount = 0
+        })
+    case 17:
+      note(
+        "to-many made to-one",
+        onRelationship({ $0.isToMany }) {
+          $0.isToMany = false; $0.isOrdered = false; $0.maximumCount = 1
+        })
     case 18, 19: note("to-many made ordered", onRelationship({ $0.isToMany && !$0.isOrdered }) { $0.isOrdered = true })
     case 20: note("ordered made unordered", onRelationship({ $0.isOrdered }) { $0.isOrdered = false })
     case 21:
@@ -118,7 +154,8 @@ struct RandomModel {
     case 23: note("entity renamed", renameEntity(place))
     case 24: note("parent added", addParent(place))
     case 25:
-      definition.entities.append(EntitySchema(name("E"), parent: definition.entities[place].name, attributes: [newAttribute()]))
+      definition.entities.append(
+        EntitySchema(name("E"), parent: definition.entities[place].name, attributes: [newAttribute()]))
       note("child added", true)
     case 26: note("attribute moved up", moveUp(place))
     case 27: note("attribute moved down", moveDown(place))
@@ -129,14 +166,23 @@ struct RandomModel {
       note("composite added", true)
     case 32:
       let element = newAttribute()
-      note("composite extended", onAttribute(place, where: { $0.type == .composite }) { a, _ in a.elements.append(element) })
+      note(
+        "composite extended",
+        onAttribute(place, where: { $0.type == .composite }) { a, _ in a.elements.append(element) })
     case 33:
-      note("element renamed", onAttribute(place, where: { $0.type == .composite && $0.elements.contains { $0.type != .composite } }) { a, new in
-        guard let index = a.elements.firstIndex(where: { $0.type != .composite }) else { return }
-        a.elements[index].renamingIdentifier = a.elements[index].canonicalName
-        a.elements[index].name = new
-      })
-    case 34: note("element removed", onAttribute(place, where: { $0.type == .composite && $0.elements.count > 1 }) { a, _ in a.elements.removeLast() })
+      note(
+        "element renamed",
+        onAttribute(place, where: { $0.type == .composite && $0.elements.contains { $0.type != .composite } }) {
+          a, new in
+          guard let index = a.elements.firstIndex(where: { $0.type != .composite }) else { return }
+          a.elements[index].renamingIdentifier = a.elements[index].canonicalName
+          a.elements[index].name = new
+        })
+    case 34:
+      note(
+        "element removed",
+        onAttribute(place, where: { $0.type == .composite && $0.elements.count > 1 }) { a, _ in a.elements.removeLast()
+        })
     case 35: note("attributes gathered", gather(place))
     case 36: note("composite spread", spread(place))
     case 37: note("index added", addKey(place, isUnique: false))
@@ -159,12 +205,15 @@ struct RandomModel {
   private func isKey(_ name: String) -> Bool {
     definition.entities.contains { entity in
       entity.indexes.contains { $0.elements.contains { $0.path.split(separator: ".").contains { $0 == name } } }
-        || entity.uniquenessConstraints.contains { $0.paths.contains { $0.split(separator: ".").contains { $0 == name } } }
+        || entity.uniquenessConstraints.contains {
+          $0.paths.contains { $0.split(separator: ".").contains { $0 == name } }
+        }
     }
   }
 
   private mutating func onAttribute(
-    _ place: Int, where condition: (AttributeSchema) -> Bool = { _ in true }, _ body: (inout AttributeSchema, String) -> Void
+    _ place: Int, where condition: (AttributeSchema) -> Bool = { _ in true },
+    _ body: (inout AttributeSchema, String) -> Void
   ) -> Bool {
     let candidates = definition.entities[place].attributes.indices.filter {
       let attribute = definition.entities[place].attributes[$0]
@@ -177,7 +226,9 @@ struct RandomModel {
   }
 
   private mutating func removeAttribute(_ place: Int) -> Bool {
-    let candidates = definition.entities[place].attributes.indices.filter { !isKey(definition.entities[place].attributes[$0].name) }
+    let candidates = definition.entities[place].attributes.indices.filter {
+      !isKey(definition.entities[place].attributes[$0].name)
+    }
     if candidates.isEmpty { return false }
     definition.entities[place].attributes.remove(at: random.pick(candidates))
     return true
@@ -191,7 +242,8 @@ struct RandomModel {
     if isUnique {
       definition.entities[place].uniquenessConstraints.append(UniquenessConstraint([path]))
     } else {
-      definition.entities[place].indexes.append(IndexSchema(name("i"), [IndexElement(path, ascending: random.oneIn(2))]))
+      definition.entities[place].indexes.append(
+        IndexSchema(name("i"), [IndexElement(path, ascending: random.oneIn(2))]))
     }
     return true
   }
@@ -219,12 +271,16 @@ struct RandomModel {
 
   private func places(_ condition: (RelationshipSchema) -> Bool) -> [(Int, Int)] {
     definition.entities.indices.flatMap { entity in
-      definition.entities[entity].relationships.indices.filter { condition(definition.entities[entity].relationships[$0]) }
-        .map { (entity, $0) }
+      definition.entities[entity].relationships.indices.filter {
+        condition(definition.entities[entity].relationships[$0])
+      }
+      .map { (entity, $0) }
     }
   }
 
-  private mutating func onRelationship(_ condition: (RelationshipSchema) -> Bool, _ body: (inout RelationshipSchema) -> Void) -> Bool {
+  private mutating func onRelationship(
+    _ condition: (RelationshipSchema) -> Bool, _ body: (inout RelationshipSchema) -> Void
+  ) -> Bool {
     let candidates = places(condition)
     if candidates.isEmpty { return false }
     let (entity, place) = random.pick(candidates)
@@ -264,7 +320,9 @@ struct RandomModel {
 
   private mutating func removeEntity(_ place: Int) -> Bool {
     let entity = definition.entities[place]
-    guard definition.entities.count > 2, !definition.entities.contains(where: { $0.parent == entity.name }) else { return false }
+    guard definition.entities.count > 2, !definition.entities.contains(where: { $0.parent == entity.name }) else {
+      return false
+    }
     definition.entities.remove(at: place)
     for other in definition.entities.indices {
       definition.entities[other].relationships.removeAll { $0.destination == entity.name }
@@ -306,7 +364,9 @@ struct RandomModel {
   private mutating func moveUp(_ place: Int) -> Bool {
     let entity = definition.entities[place]
     guard let parent = definition.entities.firstIndex(where: { $0.name == entity.parent }),
-      let index = entity.attributes.indices.first(where: { !isKey(entity.attributes[$0].name) && entity.attributes[$0].isOptional })
+      let index = entity.attributes.indices.first(where: {
+        !isKey(entity.attributes[$0].name) && entity.attributes[$0].isOptional
+      })
     else { return false }
     definition.entities[parent].attributes.append(definition.entities[place].attributes.remove(at: index))
     return true
@@ -315,7 +375,8 @@ struct RandomModel {
   private mutating func moveDown(_ place: Int) -> Bool {
     let entity = definition.entities[place]
     let children = definition.entities.indices.filter { definition.entities[$0].parent == entity.name }
-    guard !children.isEmpty, let index = entity.attributes.indices.first(where: { !isKey(entity.attributes[$0].name) }) else {
+    guard !children.isEmpty, let index = entity.attributes.indices.first(where: { !isKey(entity.attributes[$0].name) })
+    else {
       return false
     }
     let attribute = definition.entities[place].attributes.remove(at: index)
@@ -339,7 +400,9 @@ struct RandomModel {
 
   private mutating func makeRelationship(_ place: Int) -> Bool {
     guard
-      let index = definition.entities[place].attributes.indices.first(where: { !isKey(definition.entities[place].attributes[$0].name) })
+      let index = definition.entities[place].attributes.indices.first(where: {
+        !isKey(definition.entities[place].attributes[$0].name)
+      })
     else { return false }
     let attribute = definition.entities[place].attributes.remove(at: index)
     definition.entities[place].relationships.append(RelationshipSchema(attribute.name, to: definition.entities[0].name))

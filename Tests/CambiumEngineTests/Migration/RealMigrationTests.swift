@@ -76,7 +76,9 @@ import Testing
     var blocked = 0
     for name in try FileManager.default.contentsOfDirectory(atPath: root.path).sorted() {
       let folder = root.appendingPathComponent(name)
-      guard let order = try? String(contentsOf: folder.appendingPathComponent("ORDER.txt"), encoding: .utf8) else { continue }
+      guard let order = try? String(contentsOf: folder.appendingPathComponent("ORDER.txt"), encoding: .utf8) else {
+        continue
+      }
       let models = try order.split(separator: "\n").map { line in
         try Self.model(folder, String(line.replacingOccurrences(of: ".xml", with: "")))
       }

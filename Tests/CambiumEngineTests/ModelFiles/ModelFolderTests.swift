@@ -110,7 +110,8 @@ private final class FakeFiles: ModelFileSource {
 
   @Test func propertyLists() throws {
     let list = PropertyList.dictionary([
-      PropertyListEntry("a<&>", .text("x < y & \"z\"")), PropertyListEntry("b", .array([.flag(true), .flag(false)])),
+      PropertyListEntry("a<&>", .text("x < y & \"z\"\r\n")),
+      PropertyListEntry("b", .array([.flag(true), .flag(false)])),
       PropertyListEntry("c", .dictionary([])),
     ])
     #expect(try PropertyList(list.bytes) == list)

@@ -48,7 +48,8 @@ import Testing
       try pass()
       let context = container.viewContext
       // Restartable: what was split before is not looked at again.
-      let open = try context.all("Aircraft", "color != nil AND colorScheme == nil", sort: [FetchSortDescriptor(key: "tailNumber")])
+      let open = try context.all(
+        "Aircraft", "color != nil AND colorScheme == nil", sort: [FetchSortDescriptor(key: "tailNumber")])
       for (n, aircraft) in open.enumerated() {
         let colours = (aircraft.value(forKey: "color") as? String ?? "").split(separator: "/").map { String($0) }
         var scheme: [String: Any] = [:]
@@ -174,11 +175,17 @@ import Testing
     for n in 0..<30 {
       try old.make(
         "LogEntry",
-        ["type": "C\(n % 4)", "duration": Double(n) / 2, "origin": "KSFO", "destination": "KSJC", "tailNumber": "N\(n)"])
+        [
+          "type": "C\(n % 4)", "duration": Double(n) / 2, "origin": "KSFO", "destination": "KSJC",
+          "tailNumber": "N\(n)",
+        ])
     }
     try old.save()
     let mapping = try MappingModel.inferred(from: Self.logBook(1), to: Self.logBook(2))
-    #expect(mapping.entityMappingsByName.keys.sorted() == ["IEM_Add_Aircraft", "IEM_Add_Airport", "IEM_Add_Pilot", "IEM_Transform_LogEntry"])
+    #expect(
+      mapping.entityMappingsByName.keys.sorted() == [
+        "IEM_Add_Aircraft", "IEM_Add_Airport", "IEM_Add_Pilot", "IEM_Transform_LogEntry",
+      ])
     let context = try directory.container(model: Self.logBook(2)).viewContext
     let entries = try context.all("LogEntry", sort: [FetchSortDescriptor(key: "duration")])
     #expect(entries.count == 30)
@@ -227,7 +234,9 @@ import Testing
         Attribute("storage", .binary)
       }
     }
-    #expect(cambiumError { _ = try MappingModel.inferred(from: Self.storage(1), to: direct) }?.code == .migrationMissingMappingModel)
+    #expect(
+      cambiumError { _ = try MappingModel.inferred(from: Self.storage(1), to: direct) }?.code
+        == .migrationMissingMappingModel)
     let middle = try directory.container(model: Self.storage(2)).viewContext
     for photo in try middle.all("Photo") {
       let path = try #require(photo.value(forKey: "storage") as? String)
@@ -242,6 +251,8 @@ import Testing
       #expect(photo.value(forKey: "storage") as? Data == Data("/photos/\(title.dropFirst())".utf8.reversed()))
     }
     // And the model that was meant from the start is the one that the store has.
-    #expect(throws: Never.self) { _ = try directory.container(model: direct) { $0.shouldMigrateStoreAutomatically = false } }
+    #expect(throws: Never.self) {
+      _ = try directory.container(model: direct) { $0.shouldMigrateStoreAutomatically = false }
+    }
   }
 }

@@ -312,6 +312,52 @@ import Testing
       ])
   }
 
+  @Test func droppedAttributesMayWait() throws {
+    let directory = try TemporaryDirectory()
+    try Self.fill(directory)
+    func model() throws -> ManagedObjectModel {
+      try ManagedObjectModel {
+        Entity("Aircraft") {
+          Attribute("tailNumber", .string)
+          ToMany("flights", "Flight", inverse: "aircraft")
+        }
+        Entity("Flight") {
+          ToOne("aircraft", "Aircraft", inverse: "flights")
+        }
+      }
+    }
+    let key = PersistentStoreCoordinator.deferredLightweightMigrationOption
+    let file = directory.url.appendingPathComponent("flights.cambium")
+    #expect(try !Migration.plan(storeAt: file, to: model()).isMetadataOnly)
+    let container = try directory.container(model: model()) { $0.setOption(true, forKey: key) }
+    let coordinator = container.persistentStoreCoordinator
+    let store = try #require(coordinator.persistentStores.first)
+    #expect(store.metadata[key] as? Bool == true)
+    #expect(try coordinator.deferredLightweightMigrationTasks().map { $0.entity } == ["Aircraft", "Flight"])
+    #expect(try container.viewContext.all("Aircraft", "tailNumber == 'N3'").count == 1)
+    // Opened without the option, and with the tasks still there: they stay, and the key still says so.
+    let again = try directory.container(model: model())
+    #expect(again.persistentStoreCoordinator.persistentStores.first?.metadata[key] as? Bool == true)
+    // Some of it, then a task, then all.
+    var parts = 0
+    let isDone = try coordinator.finishDeferredLightweightMigration(rowsAtATime: 4) { tasks in
+      parts += 1
+      return parts < 3
+    }
+    #expect(!isDone && parts == 3)
+    #expect(try coordinator.deferredLightweightMigrationTasks().first?.nextRow ?? 0 > 0)
+    try coordinator.finishDeferredLightweightMigrationTask()
+    #expect(try coordinator.deferredLightweightMigrationTasks().map { $0.entity } == ["Flight"])
+    try again.persistentStoreCoordinator.finishDeferredLightweightMigration()
+    #expect(try coordinator.deferredLightweightMigrationTasks().isEmpty)
+    #expect(store.metadata[key] == nil)
+    try coordinator.finishDeferredLightweightMigrationTask()
+    let end = try directory.container(model: model()).viewContext
+    let aircraft = try end.all("Aircraft")
+    #expect(aircraft.count == 20)
+    for one in aircraft { #expect((one.value(forKey: "flights") as? Set<ManagedObject>)?.count == 1) }
+  }
+
   @Test func newStoresAreLogged() throws {
     let lines = Lines()
     DebugLog.set(.store, isOn: true)

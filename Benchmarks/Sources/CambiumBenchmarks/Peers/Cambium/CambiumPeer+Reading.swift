@@ -19,7 +19,8 @@ extension CambiumPeer {
     let (store, model, codec) = try opened()
     let view = try store.view()
     for id in ids {
-      try view.withRow(ObjectReference(entity: model.aircraft.id, row: codec.numbers.aircraft(id))) { (row) throws(EngineError) in
+      try view.withRow(ObjectReference(entity: model.aircraft.id, row: codec.numbers.aircraft(id))) {
+        (row) throws(EngineError) in
         body(try codec.aircraft(row))
       }
     }

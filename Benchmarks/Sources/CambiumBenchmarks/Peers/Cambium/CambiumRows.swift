@@ -67,7 +67,8 @@ final class CambiumRows: Sendable {
 
   func entry(_ row: borrowing RowReader) throws(EngineError) -> LogEntry {
     LogEntry(
-      id: numbers.entry(row: row.reference.row), aircraft: Int(try row.reference(aircraft)?.row ?? 0), date: try row.date(date) ?? 0,
+      id: numbers.entry(row: row.reference.row), aircraft: Int(try row.reference(aircraft)?.row ?? 0),
+      date: try row.date(date) ?? 0,
       flight: Int32(truncatingIfNeeded: try row.int64(flight) ?? 0),
       distance: try row.int64(distance).map(Int32.init(truncatingIfNeeded:)), delay: try row.double(delay),
       remark: try row.string(remark))

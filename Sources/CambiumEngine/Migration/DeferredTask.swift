@@ -1,0 +1,101 @@
+import CambiumKernel
+
+/// Work that a migration put off: the rows of an entity still hold values of attributes that are gone. They are not read, but
+/// take room until every row was written again.
+public struct DeferredTask: Sendable, Equatable {
+  /// The entity.
+  public var entity: String
+  /// The rows of its hierarchy, to go through.
+  public var rows: UInt64
+  /// The bytes of the pages that they are in, as of the last checkpoint; some of them will be freed.
+  public var bytes: UInt64
+  /// The row that the task goes on at; 0 if it has not begun.
+  public var nextRow: UInt64
+
+  /// One line: what there is to do.
+  public var description: String {
+    "rewrite the rows of \(entity), which hold values of dropped attributes (\(rows) rows, \(bytes) bytes"
+      + (nextRow > 0 ? ", begun)" : ")")
+  }
+}
+
+extension EntityStore {
+  /// What migrations have put off and nobody has done yet, in the order in which it is done. Any process may do it.
+  public func deferredTasks() throws(EngineError) -> [DeferredTask] {
+    let view = try view()
+    var tasks: [DeferredTask] = []
+    for (id, next) in try Catalogue(view.trees).deferred.sorted(by: { $0.key < $1.key }) {
+      guard let entity = schema.entity(id: id) else { throw .corrupt("a task of an unknown entity \(id)") }
+      let tree = try plan(id).rows
+      let statistics = try storing { () throws(StoreError) in try view.trees.statistics(tree) }
+      tasks.append(
+        DeferredTask(entity: entity.name, rows: statistics.entries, bytes: statistics.pageBytes, nextRow: next))
+    }
+    return tasks
+  }
+
+  /// Does a part of the first task, in a commit of its own, and answers whether any task is left. Whatever ends the process,
+  /// the task goes on after the last such commit. Others may read and write between two of them.
+  ///
+  /// - Parameter maximumRows: No more rows are gone through; at least 1 is.
+  /// - Throws: ``EngineError/modelChanged``; kernel errors.
+  public func runDeferredTask(maximumRows: Int = 10_000) throws(EngineError) -> Bool {
+    let t = try storing { () throws(StoreError) in try kernel.beginWrite() }
+    do throws(EngineError) {
+      try requireModel(t)
+      var catalogue = try Catalogue(t)
+      guard let (id, start) = catalogue.deferred.min(by: { $0.key < $1.key }) else {
+        t.rollBack()
+        return false
+      }
+      let next = try rewriteRows(of: try plan(id), from: start, maximumRows: max(1, maximumRows), t)
+      if next == nil {
+        for (layout, descriptor) in catalogue.layouts where descriptor.entity == id && !descriptor.isCurrent {
+          try catalogue.setLayout(layout, nil, t)
+        }
+      }
+      try catalogue.setDeferred(id, next, t)
+      try storing { () throws(StoreError) in _ = try t.commit() }
+      return !catalogue.deferred.isEmpty
+    } catch {
+      t.rollBack()
+      throw error
+    }
+  }
+
+  /// Writes rows of an entity that have an earlier layout in the current one; answers the row to go on at, nil at the end.
+  private func rewriteRows(
+    of plan: EntityPlan, from start: UInt64, maximumRows: Int, _ t: WriteTransaction
+  ) throws(EngineError) -> UInt64? {
+    var rows: [(number: UInt64, bytes: [UInt8])] = []
+    var next: UInt64?
+    let cursor = try storing { () throws(StoreError) in try t.cursor(plan.rows) }
+    var more = try storing { () throws(StoreError) in try cursor.seek(start) }
+    var count = 0
+    var size = 0
+    while more {
+      // What is gathered is written when the cursor is no longer used.
+      if count == maximumRows || size > 1 << 24 {
+        next = cursor.integerKey
+        break
+      }
+      let bytes = try storing { () throws(StoreError) in try cursor.value() } ?? []
+      let projected = try bytes.withUnsafeBytesEngine { (b) throws(EngineError) -> [UInt8]? in
+        let id = try storing { () throws(StoreError) in try RecordView.layoutID(of: b) }
+        if borrowedLayout(id) != nil { return nil }
+        let layout = try staleLayout(id)
+        return layout.current.entityID == plan.entity.id ? try layout.project(b) : nil
+      }
+      if let projected {
+        rows.append((cursor.integerKey, projected))
+        size += projected.count
+      }
+      count += 1
+      more = try storing { () throws(StoreError) in try cursor.next() }
+    }
+    try storing { () throws(StoreError) in
+      for row in rows { try t.put(plan.rows, row.number, row.bytes) }
+    }
+    return next
+  }
+}
