@@ -1,7 +1,7 @@
 import CambiumEngine
 
-// Saving, in Core Data's order: willSave until nothing changes any more, derived attributes, validation of what is deleted, inserted and
-// updated, then per store one transaction (conflicts, identifiers, rows), then what the objects learn of it.
+// Saving, in Core Data's order: willSave until nothing changes any more, derived attributes, validation of what is deleted,
+// inserted and updated, then per store one transaction (conflicts, identifiers, rows), then what the objects learn of it.
 extension ManagedObjectContext {
   /// Puts the context's changes into the stores, each store's in one transaction. When it returns, they are as durable as
   /// the stores' ``Durability`` says; inserted objects have permanent identifiers. When it throws, nothing was saved and
@@ -11,18 +11,29 @@ extension ManagedObjectContext {
   ///   ``CambiumError/Code/validationMultipleErrors``; ``CambiumError/Code/managedObjectMerge`` with the conflicts, if others
   ///   changed the objects since they were read and the merge policy is ``MergePolicy/error``;
   ///   ``CambiumError/Code/managedObjectConstraintMerge``; what writing throws.
-  public func save() throws { try lock.run { try saveLocked() } }
+  public func save() throws {
+    try lock.run {
+      guard !isSavedByMigration else {
+        throw CambiumError(
+          .persistentStoreSave, "a migration saves its contexts itself; a policy leaves its changes to the manager")
+      }
+      try saveLocked()
+    }
+  }
 
-  private func saveLocked() throws {
+  /// Saves what a migration has made so far: no rule of the model is checked, and no object is told.
+  func saveForMigration() throws { try lock.run { try saveLocked(isMigrating: true) } }
+
+  private func saveLocked(isMigrating: Bool = false) throws {
     if let first = lostChanges.first {
       lostChanges = []
       throw first
     }
-    try callWillSave()
+    if !isMigrating { try callWillSave() }
     // Objects that are only in the save for what is derived give way to others' changes of them.
     for _ in 0..<100 {
       let owners = try computeDerived()
-      do { return try saveChanges() } catch let error as CambiumError {
+      do { return try saveChanges(isMigrating: isMigrating) } catch let error as CambiumError {
         guard error.code == .managedObjectMerge, !error.conflicts.isEmpty,
           error.conflicts.allSatisfy({ conflict in owners.contains { $0.objectID == conflict.objectID } })
         else { throw error }
@@ -30,10 +41,10 @@ extension ManagedObjectContext {
       }
     }
     _ = try computeDerived()
-    try saveChanges()
+    try saveChanges(isMigrating: isMigrating)
   }
 
-  private func saveChanges() throws {
+  private func saveChanges(isMigrating: Bool) throws {
     let deletions = ordered(deleted)
     let insertions = ordered(inserted)
     let updates = ordered(updated).filter { $0.isUpdated }
@@ -41,7 +52,7 @@ extension ManagedObjectContext {
       updated = [:]
       return
     }
-    try validate(deletions, insertions, updates)
+    if !isMigrating { try validate(deletions, insertions, updates) }
 
     var spaces: [StoreSpace] = []
     for object in deletions + insertions + updates where !spaces.contains(where: { $0 === object.objectID.space }) {
@@ -60,7 +71,7 @@ extension ManagedObjectContext {
           underlying: [error])
       }
     }
-    for object in deletions + insertions + updates { object.didSave() }
+    if !isMigrating { for object in deletions + insertions + updates { object.didSave() } }
   }
 
   private func ordered(_ objects: [ManagedObjectID: ManagedObject]) -> [ManagedObject] {

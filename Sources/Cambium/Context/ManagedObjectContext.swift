@@ -44,6 +44,8 @@ public final class ManagedObjectContext: @unchecked Sendable {
   private var changeCount: UInt64 = 0
   private var notedErrors: [CambiumError] = []
   var lostChanges: [any Error] = []
+  /// Whether the context is a migration manager's, which saves it itself.
+  var isSavedByMigration = false
 
   /// A context.
   public init(concurrencyType: ConcurrencyType, persistentStoreCoordinator: PersistentStoreCoordinator) {

@@ -8,15 +8,17 @@ import CambiumEngine
 
 /// Brings a store that is being opened to the model of its coordinator, as far as its description allows.
 struct StoreMigration {
-  private let description: PersistentStoreDescription
-  private let definition: SchemaDefinition
+  let description: PersistentStoreDescription
+  let destination: ManagedObjectModel
+  let definition: SchemaDefinition
 
-  init(_ description: PersistentStoreDescription, _ definition: SchemaDefinition) {
+  init(_ description: PersistentStoreDescription, _ destination: ManagedObjectModel, _ definition: SchemaDefinition) {
     self.description = description
+    self.destination = destination
     self.definition = definition
   }
 
-  private var file: String { description.url?.lastPathComponent ?? "memory" }
+  var file: String { description.url?.lastPathComponent ?? "memory" }
 
   /// The store, with the model.
   func prepare(_ shared: SharedStore) throws -> EntityStore {

@@ -46,20 +46,52 @@ enum OpenStores {
   private static func existing(
     _ path: String, _ options: StoreOptions, _ sharing: FileDevice.Sharing
   ) throws -> SharedStore {
-    var failure: EngineError?
-    do {
-      return try registry.open(path: path, access: options.isReadOnly ? .readOnly : .readWrite, sharing: sharing) {
-        (device) throws(StoreError) in
-        let kernel = try Store.open(on: device, environment: SystemEnvironment(), options: options)
-        do throws(EngineError) { return SharedStore(try EntityStore.open(kernel)) } catch {
-          failure = error
+    while true {
+      var failure: EngineError?
+      var isReplaced = false
+      do {
+        return try registry.open(path: path, access: options.isReadOnly ? .readOnly : .readWrite, sharing: sharing) {
+          (device) throws(StoreError) in
+          let kernel = try Store.open(on: device, environment: SystemEnvironment(), options: options)
+          // A migration may have put another file in its place before the locks were taken. Now none can any more.
+          isReplaced = (try? FileIdentity(path: path)) != device.identity
+          do throws(EngineError) { if !isReplaced { return SharedStore(try EntityStore.open(kernel)) } } catch {
+            failure = error
+          }
           try? kernel.close()
           throw .misuse("the engine could not open the store")
         }
+      } catch {
+        if let failure { throw failure }
+        if !isReplaced { throw error }
       }
-    } catch {
-      throw failure ?? error as any Error
     }
+  }
+
+  /// Runs `body` with the store in a file that nobody else has open, in this process or another. Who asks for the file
+  /// meanwhile waits, or is told that it is busy if it is another process. The file is only read.
+  ///
+  /// - Throws: `StoreError.busy` if somebody has it open; what opening and `body` throw.
+  static func alone<R>(
+    path: String, _ options: StoreOptions, _ body: (EntityStore) throws -> R
+  ) throws -> R {
+    var options = options
+    options.isReadOnly = true
+    var result: Result<R, any Error>?
+    do {
+      // In the registry, the file is being opened as long as this lasts.
+      let others = try registry.acquire(try FileIdentity(path: path)) { () throws(StoreError) in
+        let device = try FileDevice(path: path, access: .readWrite, sharing: .exclusive)
+        defer { device.close() }
+        let kernel = try Store.open(on: device, environment: SystemEnvironment(), options: options)
+        result = Result { try body(try EntityStore.open(kernel)) }
+        try? kernel.close()
+        throw .misuse("nothing is kept")
+      }
+      try close(others)
+    } catch { if result == nil { throw error } }
+    guard let result else { throw StoreError.busy }
+    return try result.get()
   }
 
   private static func create(

@@ -25,10 +25,14 @@ public final class PersistentStore: @unchecked Sendable {
   private var newest: EntityStore
   /// What has to be given up; nil in memory.
   private let shared: SharedStore?
+  /// Whether whoever opened the engine closes it.
+  private let isBorrowed: Bool
 
   init(
-    _ description: PersistentStoreDescription, engine: EntityStore, shared: SharedStore?, space: StoreSpace
+    _ description: PersistentStoreDescription, engine: EntityStore, shared: SharedStore?, space: StoreSpace,
+    isBorrowed: Bool = false
   ) {
+    self.isBorrowed = isBorrowed
     url = description.type == .file ? description.url : nil
     type = description.type
     configurationName = description.configuration
@@ -40,7 +44,7 @@ public final class PersistentStore: @unchecked Sendable {
 
   deinit {
     // Nobody can be told of an error here; the next opening recovers the store.
-    if let shared { try? OpenStores.close(shared) } else { try? engine.close() }
+    if let shared { try? OpenStores.close(shared) } else if !isBorrowed { try? engine.close() }
   }
 
   // MARK: The engine

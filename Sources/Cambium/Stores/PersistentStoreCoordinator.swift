@@ -18,6 +18,9 @@ public final class PersistentStoreCoordinator: @unchecked Sendable {
   private var classes: [String: ManagedObject.Type] = [:]
   private var entities: [ObjectIdentifier: EntityDescription] = [:]
 
+  /// Whether objects are of no class of the application's, as in migrations. Set before any object is made.
+  var makesPlainObjects = false
+
   /// A coordinator without stores.
   public init(managedObjectModel: ManagedObjectModel) { self.managedObjectModel = managedObjectModel }
 
@@ -27,9 +30,10 @@ public final class PersistentStoreCoordinator: @unchecked Sendable {
   // MARK: Opening
 
   /// Opens a store. If the file is missing, it is made with the model. If the store has another model, it is migrated, when
-  /// the description allows it (``PersistentStoreDescription/shouldMigrateStoreAutomatically``) and a mapping can be
-  /// inferred; see ``MappingModel/inferred(from:to:)`` for what can. The migration is one commit: it happens as a whole or
-  /// not at all, whatever cuts it short. Indexes, defaults, delete rules and the like are no part of a model's version:
+  /// the description allows it (``PersistentStoreDescription/shouldMigrateStoreAutomatically``), by the mapping model that the
+  /// application has for it (``PersistentStoreDescription/mappingModels``), or else if a mapping can be inferred; see
+  /// ``MappingModel/inferred(from:to:)`` for what can. The migration happens as a whole or not at all, whatever cuts it
+  /// short. Indexes, defaults, delete rules and the like are no part of a model's version:
   /// where only they differ, the store takes them over without a migration.
   ///
   /// - Throws: ``CambiumError/Code/persistentStoreIncompatibleVersionHash`` if the store holds another model and is not to be
@@ -103,15 +107,25 @@ public final class PersistentStoreCoordinator: @unchecked Sendable {
       guard let url = description.url, url.isFileURL else {
         throw CambiumError(.persistentStoreOpen, "a store in a file needs a file URL")
       }
-      let shared = try OpenStores.open(description, path: url.path) { model }
+      let migration = StoreMigration(description, managedObjectModel, try managedObjectModel.definition())
+      let shared = try migration.open(url, making: model)
       do {
-        let engine = try StoreMigration(description, try managedObjectModel.definition()).prepare(shared)
+        let engine = try migration.prepare(shared)
         return PersistentStore(description, engine: engine, shared: shared, space: try space(for: engine, description))
       } catch {
         try? OpenStores.close(shared)
         throw error
       }
     }
+  }
+
+  /// Takes in a store that is open already, and that whoever opened it closes.
+  func borrow(_ engine: EntityStore, as description: PersistentStoreDescription) throws -> PersistentStore {
+    try managedObjectModel.takeIntoUse()
+    let store = PersistentStore(
+      description, engine: engine, shared: nil, space: try space(for: engine, description), isBorrowed: true)
+    lock.locked { stores.append(store) }
+    return store
   }
 
   /// Puts together what objects need of the store and the model, which differ in nothing that is stored.
@@ -182,7 +196,8 @@ public final class PersistentStoreCoordinator: @unchecked Sendable {
 
   /// The class of an entity's objects.
   func objectClass(for entity: EntityInfo) -> ManagedObject.Type {
-    entity.objectClass ?? lock.locked { classes[entity.name] } ?? ManagedObject.self
+    if makesPlainObjects { return ManagedObject.self }
+    return entity.objectClass ?? lock.locked { classes[entity.name] } ?? ManagedObject.self
   }
 
   /// The entity that a class stands for: the one that names the class, or is called like it; one without properties if

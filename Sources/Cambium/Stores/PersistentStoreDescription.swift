@@ -46,6 +46,14 @@ public final class PersistentStoreDescription: @unchecked Sendable {
   public var shouldMigrateStoreAutomatically = true
   /// Whether the mapping for that may be inferred.
   public var shouldInferMappingModelAutomatically = true
+  /// Mapping models of the application's own: the first whose version hashes of entities are exactly those of the store and
+  /// of the coordinator's model is used before one is inferred. Core Data looks for them in bundles.
+  ///
+  /// The store is migrated into a file beside it (``MigrationManager``), which then takes its place at once; a kill at any
+  /// point leaves the old store or the new one. Nobody else may have it open. The store keeps its
+  /// ``PersistentStore/identifier`` and what the application keeps with it; its objects get new identifiers, and the old ones
+  /// name nothing any more.
+  public var mappingModels: [MappingModel] = []
   /// Whether a migration may put off what the application can do without: the room of dropped attributes is then freed by
   /// ``PersistentStoreCoordinator/finishDeferredLightweightMigration()``. Off by default.
   public var shouldDeferLightweightMigration = false

@@ -8,7 +8,7 @@ extension EntityMigration {
     of attribute: AttributeSchema, from: AttributeSchema?, in row: Row
   ) throws(EngineError) -> Value? {
     var value: Value? = try from.map { (from) throws(EngineError) in try row.value(from) } ?? .null
-    if let from, let found = value { value = convert(found, from, attribute) }
+    if let from, let found = value { value = AttributeConversion.convert(found, from: from, to: attribute) }
     for move in match.moves where move.destinationPath.first == attribute.name {
       guard let current = value else { return nil }
       let moved = try self.moved(move, in: row)
@@ -28,27 +28,7 @@ extension EntityMigration {
       if case .composite(let composite) = value { value = composite[name] ?? .null }
     }
     if case .composite = value { return .null }
-    return convert(value, move.source, move.destination)
-  }
-
-  private func convert(_ value: Value, _ from: AttributeSchema, _ to: AttributeSchema) -> Value? {
-    if from.type == .composite {
-      guard case .composite(let composite) = value else { return .null }
-      var values: [Value] = []
-      // The depth is bounded by the schema.
-      for (place, element) in matchedElements(to, from).enumerated() {
-        let new = to.elements[place]
-        guard let element else {
-          values.append(new.storedDefault)
-          continue
-        }
-        guard let converted = convert(composite[element.name] ?? .null, element, new) else { return nil }
-        values.append(converted.isNull && !new.isOptional ? new.storedDefault : converted)
-      }
-      return .composite(CompositeValue(names: to.elements.map { $0.name }, values: values))
-    }
-    if from.type == to.type { return value }
-    return NumericConversion.convert(value, to: to.type)
+    return AttributeConversion.convert(value, from: move.source, to: move.destination)
   }
 
   private func put(
@@ -69,5 +49,5 @@ extension EntityMigration {
 
 extension AttributeSchema {
   /// The default as rows hold it: a model may give any number that the type holds.
-  fileprivate var storedDefault: Value { coerce(defaultValue) ?? .null }
+  var storedDefault: Value { coerce(defaultValue) ?? .null }
 }

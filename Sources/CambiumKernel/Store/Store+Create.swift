@@ -14,7 +14,7 @@ extension Store {
       throw .misuse("a store is not made on a shared device: make it on a device of this process alone, then open it")
     }
     var superblock = Superblock()
-    superblock.uuid = (environment.randomBits(), environment.randomBits())
+    superblock.uuid = options.uuid ?? (environment.randomBits(), environment.randomBits())
     superblock.pageSize = UInt32(options.pageSize)
     superblock.created = UInt64(clamping: environment.nowMilliseconds())
     superblock.unicodeVersion = options.unicodeVersion

@@ -12,7 +12,8 @@ public final class Store: @unchecked Sendable {
   let device: any StorageDevice
   let environment: any StoreEnvironment
   let options: StoreOptions
-  let pageSize: Int
+  /// The length of a page in bytes, as the store was made.
+  public let pageSize: Int
   let storeSeed: UInt64
   let cache: PageCache
   let lock: any StoreLock

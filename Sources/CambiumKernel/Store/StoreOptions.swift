@@ -33,6 +33,8 @@ public struct StoreOptions: Sendable {
   public var isReadOnly = false
   /// The Unicode version that the keys of the layer above are normalised with; noted when the store is made.
   public var unicodeVersion: UInt32 = 0
+  /// The identifier that a new store is to have; nil for one by chance. For a file that takes the place of another.
+  public var uuid: (UInt64, UInt64)?
 
   /// The default options.
   public init() {}

@@ -57,14 +57,14 @@ extension FileDevice {
 
   // MARK: - Steps
 
-  /// Makes and locks a file that has a name of its own.
-  private static func makeTemporary(
-    in directory: String, _ calls: FileCalls
+  /// Makes and locks a file that has a name of its own, by chance unless one is given.
+  static func makeTemporary(
+    in directory: String, named name: String? = nil, _ calls: FileCalls
   ) throws(StoreError) -> (FileDevice, path: String) {
     let lockRange = exclusiveLockOffset..<exclusiveLockOffset + 1
     // Between making and locking, another create may take the file for a stale one and remove it. Then make another.
     for _ in 0..<16 {
-      let path = directory + "/" + TemporaryName.random()
+      let path = directory + "/" + (name ?? TemporaryName.random())
       let file = calls.open(path, .creating)
       if file < 0 {
         let code = Int32(truncatingIfNeeded: -file)
@@ -113,18 +113,22 @@ extension FileDevice {
   private static func removeStaleTemporaries(in directory: String, _ calls: FileCalls) {
     #if !os(WASI)
       for name in calls.names(directory, TemporaryName.matches) {
-        let path = directory + "/" + name
-        let file = calls.open(path, .readingAndWriting)
-        if file < 0 { continue }
-        guard let device = try? FileDevice(file: file, access: .readWrite, calls: calls) else { continue }
-        let lockRange = exclusiveLockOffset..<exclusiveLockOffset + 1
-        // Two names: it was published, and this one was to go. The other may be in use.
-        let published = (try? device.status().links).map { $0 > 1 } ?? false
-        let abandoned = (try? device.tryLock(.exclusive, lockRange)) ?? false
-        if published || abandoned { _ = calls.unlink(path) }
-        device.close()
+        removeIfStale(directory + "/" + name, calls)
       }
     #endif
+  }
+
+  /// Removes a temporary file that nobody works on any more.
+  static func removeIfStale(_ path: String, _ calls: FileCalls) {
+    let file = calls.open(path, .readingAndWriting)
+    if file < 0 { return }
+    guard let device = try? FileDevice(file: file, access: .readWrite, calls: calls) else { return }
+    let lockRange = exclusiveLockOffset..<exclusiveLockOffset + 1
+    // Two names: it was published, and this one was to go. The other may be in use.
+    let published = (try? device.status().links).map { $0 > 1 } ?? false
+    let abandoned = (try? device.tryLock(.exclusive, lockRange)) ?? false
+    if published || abandoned { _ = calls.unlink(path) }
+    device.close()
   }
 
   /// The directory that holds the last part of a path.

@@ -1,0 +1,28 @@
+/// How values of one attribute become values of another.
+public enum AttributeConversion {
+  /// A value of `from` as one of `to`: numbers become numbers of the other type (fractions are cut off towards zero,
+  /// everything but zero is true), elements of composites are matched by name and renaming identifier, new ones take their
+  /// defaults; null stays null. Other types have to be the same, or such that ``AttributeSchema/coerce(_:)`` takes the value.
+  /// `nil` if `to` does not hold the value.
+  public static func convert(_ value: Value, from: AttributeSchema, to: AttributeSchema) -> Value? {
+    if value.isNull { return .null }
+    if from.type == .composite {
+      guard to.type == .composite, case .composite(let composite) = value else { return nil }
+      var values: [Value] = []
+      // The depth is bounded by the schema.
+      for (place, element) in matchedElements(to, from).enumerated() {
+        let new = to.elements[place]
+        guard let element else {
+          values.append(new.storedDefault)
+          continue
+        }
+        guard let converted = convert(composite[element.name] ?? .null, from: element, to: new) else { return nil }
+        values.append(converted.isNull && !new.isOptional ? new.storedDefault : converted)
+      }
+      return .composite(CompositeValue(names: to.elements.map { $0.name }, values: values))
+    }
+    if from.type == to.type { return value }
+    if from.type.isNumeric && to.type.isNumeric { return NumericConversion.convert(value, to: to.type) }
+    return to.coerce(value)
+  }
+}
