@@ -17,7 +17,7 @@ extension EntityMigration {
       if moved.isNull, current.isNull { continue }
       value = put(moved, move.destinationPath.dropFirst(), attribute, into: current)
     }
-    if value?.isNull ?? false, from == nil || !attribute.isOptional { return attribute.defaultValue }
+    if value?.isNull ?? false, from == nil || !attribute.isOptional { return attribute.storedDefault }
     return value
   }
 
@@ -39,11 +39,11 @@ extension EntityMigration {
       for (place, element) in matchedElements(to, from).enumerated() {
         let new = to.elements[place]
         guard let element else {
-          values.append(new.defaultValue)
+          values.append(new.storedDefault)
           continue
         }
         guard let converted = convert(composite[element.name] ?? .null, element, new) else { return nil }
-        values.append(converted.isNull && !new.isOptional ? new.defaultValue : converted)
+        values.append(converted.isNull && !new.isOptional ? new.storedDefault : converted)
       }
       return .composite(CompositeValue(names: to.elements.map { $0.name }, values: values))
     }
@@ -60,9 +60,14 @@ extension EntityMigration {
       composite = known
     } else {
       composite = CompositeValue(
-        names: attribute.elements.map { $0.name }, values: attribute.elements.map { $0.defaultValue })
+        names: attribute.elements.map { $0.name }, values: attribute.elements.map { $0.storedDefault })
     }
     composite[name] = put(value, path.dropFirst(), element, into: composite[name] ?? .null)
     return .composite(composite)
   }
+}
+
+extension AttributeSchema {
+  /// The default as rows hold it: a model may give any number that the type holds.
+  fileprivate var storedDefault: Value { coerce(defaultValue) ?? .null }
 }
