@@ -22,6 +22,7 @@ func runModel(_ operands: [String], sync: Bool) throws(ToolError) -> Answer {
     let known = ModelAction.allCases.map { $0.rawValue }.joined(separator: ", ")
     throw .usage("'\(operands.first ?? "")' is nothing that 'cambium model' does; it does \(known)")
   }
+  if sync, action != .lint { throw .usage("--sync is for 'cambium model lint' only") }
   let rest = Array(operands.dropFirst())
   guard action.operandCount.contains(rest.count) else {
     throw .usage(

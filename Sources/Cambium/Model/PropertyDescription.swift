@@ -1,5 +1,6 @@
-/// A property of an entity. Use ``AttributeDescription``, ``CompositeAttributeDescription`` or
-/// ``RelationshipDescription``. Core Data: `NSPropertyDescription`.
+/// A property of an entity. Use ``AttributeDescription``, ``CompositeAttributeDescription``,
+/// ``DerivedAttributeDescription``, ``RelationshipDescription`` or ``FetchedPropertyDescription``. Core Data:
+/// `NSPropertyDescription`.
 ///
 /// Descriptions may be changed until their model is taken into use by a coordinator. After that an assignment is refused
 /// and noted in ``ManagedObjectModel/refusedChanges``, and throwing methods throw ``CambiumError/Code/modelInUse``.

@@ -16,6 +16,26 @@ import Testing
     // Nothing in these files is unknown.
     #expect(file.warnings.filter { $0.text.hasSuffix("not known and is left out") } == [])
   }
+
+  /// Between versions of one application: what is told to be stored is what the hashes differ by, and a mapping is inferred
+  /// where nothing differs.
+  @Test func versionsDiffer() throws {
+    var byFolder: [String: [Schema]] = [:]
+    for path in realModels() {
+      let url = URL(fileURLWithPath: path)
+      let schema = try ModelFile(contents: [UInt8](try Data(contentsOf: url))).schema
+      byFolder[url.deletingLastPathComponent().path, default: []].append(schema)
+    }
+    for schemas in byFolder.values {
+      for (old, new) in zip(schemas, schemas.dropFirst()) {
+        let differing = new.differingEntities(from: old)
+        #expect(SchemaDifference(from: old, to: new).isStored == !differing.isEmpty)
+        #expect(differing == old.differingEntities(from: new))
+        #expect(differing.isEmpty == (old.versionChecksum == new.versionChecksum))
+        if differing.isEmpty { #expect(try SchemaMapping.infer(from: old, to: new).isIdentity) }
+      }
+    }
+  }
 }
 
 private func realModels() -> [String] {
