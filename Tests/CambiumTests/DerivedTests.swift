@@ -104,6 +104,67 @@ import Testing
     #expect(two.value(forKey: "pilotCount") as? Int == 0)
   }
 
+  /// Contexts that know nothing of each other add destinations to one object, which neither of them changes itself.
+  @Test func ofObjectsThatOthersDependOnToo() throws {
+    let directory = try TemporaryDirectory()
+    let container = try directory.container(model: model())
+    let contexts = [container.viewContext, container.newBackgroundContext()]
+    let aircraft = try contexts[0].make("Aircraft", ["tailNumber": "N1"])
+    try contexts[0].save()
+    let mine = try #require(try contexts[1].all("Aircraft").first)
+    #expect(mine.value(forKey: "entryCount") as? Int == 0)
+    for round in 0..<3 {
+      try contexts[0].make("Entry", ["aircraft": aircraft, "duration": 1.0])
+      try contexts[1].make("Entry", ["aircraft": mine, "duration": 10.0])
+      try contexts[round % 2].save()
+      try contexts[1 - round % 2].save()
+    }
+    contexts[0].refresh(aircraft, mergeChanges: false)
+    #expect(aircraft.value(forKey: "entryCount") as? Int == 6)
+    #expect(aircraft.value(forKey: "hours") as? Double == 33)
+
+    // A change of its own is one that others can be in conflict with.
+    try aircraft.set("N2", forKey: "tailNumber")
+    try contexts[1].make("Entry", ["aircraft": mine, "duration": 10.0])
+    try contexts[1].save()
+    #expect(cambiumError { try contexts[0].save() }?.code == .managedObjectMerge)
+  }
+
+  /// Many at once: every count is right in the end.
+  @Test func inThreads() async throws {
+    let directory = try TemporaryDirectory()
+    let container = try directory.container(model: model())
+    let aircraft = try container.viewContext.make("Aircraft", ["tailNumber": "N1"])
+    try container.viewContext.save()
+    let id = aircraft.objectID
+    let failures = await withTaskGroup(of: Int.self) { group in
+      for _ in 0..<4 {
+        group.addTask {
+          let context = container.newBackgroundContext()
+          var failures = 0
+          for _ in 0..<10 {
+            let isSaved = await context.perform {
+              do {
+                try context.make("Entry", ["aircraft": context.object(with: id), "duration": 1.0])
+                try context.save()
+                return true
+              } catch { return false }
+            }
+            if !isSaved { failures += 1 }
+          }
+          return failures
+        }
+      }
+      return await group.reduce(0, +)
+    }
+    #expect(failures == 0)
+    container.viewContext.refresh(aircraft, mergeChanges: false)
+    let count = try container.viewContext.all("Entry").count
+    #expect(count == 40)
+    #expect(aircraft.value(forKey: "entryCount") as? Int == count)
+    #expect(aircraft.value(forKey: "hours") as? Double == Double(count))
+  }
+
   @Test func cannotBeSet() throws {
     let context = try memoryContainer(model()).viewContext
     let aircraft = try context.make("Aircraft", [:])

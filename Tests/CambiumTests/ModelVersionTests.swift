@@ -37,9 +37,15 @@ import Testing
     #expect(!renamed.isConfiguration(withName: nil, compatibleWithStoreMetadata: [:]))
     let pilot = try #require(renamed.entitiesByName["Pilot"])
     renamed.setEntities([pilot], forConfigurationName: "Local")
-    #expect(!renamed.isConfiguration(withName: "Local", compatibleWithStoreMetadata: metadata))
+    #expect(renamed.isConfiguration(withName: "Local", compatibleWithStoreMetadata: metadata))
     let only = [PersistentStore.modelVersionHashesKey: ["Pilot": try pilot.versionHash]]
     #expect(renamed.isConfiguration(withName: "Local", compatibleWithStoreMetadata: only))
+    #expect(!renamed.isConfiguration(withName: nil, compatibleWithStoreMetadata: only))
+    var others = try renamed.entityVersionHashesByName
+    others["Aircraft"] = Data(count: 32)
+    #expect(
+      !renamed.isConfiguration(
+        withName: "Local", compatibleWithStoreMetadata: [PersistentStore.modelVersionHashesKey: others]))
     pilot.versionHashModifier = "again"
     #expect(!renamed.isConfiguration(withName: nil, compatibleWithStoreMetadata: metadata))
     let broken = ManagedObjectModel(entities: [EntityDescription("")])

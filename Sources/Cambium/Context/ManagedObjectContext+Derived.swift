@@ -37,20 +37,35 @@ struct DerivedRule: Sendable {
 // Derived attributes are computed when an object that they depend on is saved: the object itself, the destination of the
 // to-one relationship in a path, or the destinations of a to-many relationship that are counted or summed up.
 extension ManagedObjectContext {
-  /// Brings the derived attributes of what is about to be saved up to date; objects that depend on it join the save.
-  func computeDerived() throws {
+  /// Brings the derived attributes of what is about to be saved up to date; objects that depend on it join the save, based
+  /// on their newest rows. Answers those that are in the save for no other reason.
+  func computeDerived() throws -> [ManagedObject] {
+    if persistentStoreCoordinator.persistentStores.allSatisfy({ $0.space.derivedRules.isEmpty }) { return [] }
     let changed = Array(inserted.values) + updated.values.filter { $0.isUpdated } + Array(deleted.values)
-    var rules: [ObjectIdentifier: [DerivedRule]] = [:]
-    for object in changed where rules[ObjectIdentifier(object.objectID.space)] == nil {
-      rules[ObjectIdentifier(object.objectID.space)] = object.objectID.space.derivedRules
-    }
-    if rules.allSatisfy({ $0.value.isEmpty }) { return }
+    let ownChanges = Set(changed.filter { $0.hasOwnChanges }.map { $0.objectID })
+    // The save will read the newest commit in any case.
+    if !changed.isEmpty { advance() }
+    var joined: [ManagedObjectID: ManagedObject] = [:]
     for object in changed {
-      for rule in rules[ObjectIdentifier(object.objectID.space)] ?? [] {
+      for rule in object.objectID.space.derivedRules {
         if !object.isDeleted, object.isOf(rule.entity.id) { try compute(rule, object) }
-        for owner in try owners(rule, of: object) where !owner.isDeleted { try compute(rule, owner) }
+        for owner in try owners(rule, of: object) where !owner.isDeleted {
+          if !ownChanges.contains(owner.objectID), joined.updateValue(owner, forKey: owner.objectID) == nil {
+            forgetDerived(owner)
+          }
+          try compute(rule, owner)
+        }
       }
     }
+    return Array(joined.values)
+  }
+
+  /// Makes an object without changes of its own be read anew.
+  func forgetDerived(_ object: ManagedObject) {
+    object.attributeChanges = [:]
+    if object.state != .fault { object.state = .stale }
+    object.row = nil
+    if !object.isUpdated { updated[object.objectID] = nil }
   }
 
   /// The objects whose derived value depends on a changed object as the destination of the rule's relationship.
@@ -121,6 +136,13 @@ extension ManagedObjectContext {
 }
 
 extension ManagedObject {
+  /// Whether something of the object is to be written that is not derived.
+  fileprivate var hasOwnChanges: Bool {
+    if isInserted || isDeleted || !toOneChanges.isEmpty { return true }
+    if attributeChanges.keys.contains(where: { info.properties[$0]?.isDerived != true }) { return true }
+    return toManyChanges.keys.contains { info.properties[$0]?.relationship?.isDerived != true }
+  }
+
   /// Whether the object is of an entity or one that inherits from it.
   fileprivate func isOf(_ entity: UInt32) -> Bool {
     info.storeSchema?.isEntity(info.schema.id, orDescendantOf: entity) ?? false

@@ -30,7 +30,21 @@ extension ManagedObjectContext {
       throw first
     }
     if !isMigrating { try callWillSave() }
-    try computeDerived()
+    // Objects that are only in the save for what is derived give way to others' changes of them.
+    for _ in 0..<100 {
+      let owners = try computeDerived()
+      do { return try saveChanges(isMigrating: isMigrating) } catch let error as CambiumError {
+        guard error.code == .managedObjectMerge, !error.conflicts.isEmpty,
+          error.conflicts.allSatisfy({ conflict in owners.contains { $0.objectID == conflict.objectID } })
+        else { throw error }
+        for owner in owners { forgetDerived(owner) }
+      }
+    }
+    _ = try computeDerived()
+    try saveChanges(isMigrating: isMigrating)
+  }
+
+  private func saveChanges(isMigrating: Bool) throws {
     let deletions = ordered(deleted)
     let insertions = ordered(inserted)
     let updates = ordered(updated).filter { $0.isUpdated }

@@ -114,7 +114,7 @@ public final class ManagedObjectContext: @unchecked Sendable {
       throw CambiumError(
         .persistentStoreOperation, "the object's store was removed from the coordinator, or is another coordinator's")
     }
-    let view = try mapping { () throws(EngineError) in try store.engine.view() }
+    let view = try mapping { () throws(EngineError) in try store.view() }
     views[ObjectIdentifier(space)] = (store, view)
     return view
   }

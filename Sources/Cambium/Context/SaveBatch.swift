@@ -52,7 +52,7 @@ extension ManagedObjectContext {
     var conflicts: [MergeConflict] = []
     var missing: CambiumError?
     do throws(EngineError) {
-      try store.engine.write { (t) throws(EngineError) in
+      try store.write { (t) throws(EngineError) in
         var permanent: [ManagedObjectID: ManagedObjectID] = [:]
         for object in batch.insertions {
           permanent[object.objectID] = ManagedObjectID(

@@ -10,7 +10,7 @@ extension PersistentStoreCoordinator {
   public func deferredLightweightMigrationTasks() throws -> [DeferredMigrationTask] {
     var tasks: [DeferredMigrationTask] = []
     for store in persistentStores {
-      tasks += try mapping { () throws(EngineError) in try store.engine.deferredTasks() }
+      tasks += try mapping { () throws(EngineError) in try store.currentEngine().deferredTasks() }
     }
     return tasks
   }
@@ -37,11 +37,11 @@ extension PersistentStoreCoordinator {
     for store in persistentStores where !store.isReadOnly {
       var isLeft = true
       while isLeft {
-        let tasks = try mapping { () throws(EngineError) in try store.engine.deferredTasks() }
+        let tasks = try mapping { () throws(EngineError) in try store.currentEngine().deferredTasks() }
         if tasks.isEmpty { break }
         if !goesOn(tasks) { return false }
         isLeft = try mapping(.migration) { () throws(EngineError) in
-          try store.engine.runDeferredTask(maximumRows: rowsAtATime)
+          try store.currentEngine().runDeferredTask(maximumRows: rowsAtATime)
         }
       }
     }
@@ -53,11 +53,11 @@ extension PersistentStoreCoordinator {
   /// - Throws: ``CambiumError`` if a store cannot be written.
   public func finishDeferredLightweightMigrationTask() throws {
     for store in persistentStores where !store.isReadOnly {
-      let tasks = try mapping { () throws(EngineError) in try store.engine.deferredTasks() }
+      let tasks = try mapping { () throws(EngineError) in try store.currentEngine().deferredTasks() }
       guard let first = tasks.first else { continue }
       while true {
-        _ = try mapping(.migration) { () throws(EngineError) in try store.engine.runDeferredTask() }
-        let left = try mapping { () throws(EngineError) in try store.engine.deferredTasks() }
+        _ = try mapping(.migration) { () throws(EngineError) in try store.currentEngine().runDeferredTask() }
+        let left = try mapping { () throws(EngineError) in try store.currentEngine().deferredTasks() }
         if left.first?.entity != first.entity { return }
       }
     }

@@ -26,15 +26,18 @@ extension ManagedObjectModel {
     get throws { try schema().versionChecksum }
   }
 
-  /// Whether a store with this metadata (``PersistentStore/metadata``) holds what a configuration of this model
-  /// describes: the same entities with the same version hashes. `nil` stands for all entities. False as well if the model
-  /// has no such configuration or cannot be compiled, and if the metadata has no hashes.
+  /// Whether a store with this metadata (``PersistentStore/metadata``) can be opened with a configuration of this model
+  /// (`nil` for all entities) without a migration: the configuration's entities have the version hashes that the store
+  /// has, and whatever else is in the store, the model has the same. False as well if the model has no such configuration
+  /// or cannot be compiled, and if the metadata has no hashes.
+  ///
+  /// A store of Cambium's holds all entities of its model, those of a configuration only in use; Core Data's holds the
+  /// configuration's.
   public func isConfiguration(withName name: String?, compatibleWithStoreMetadata metadata: [String: Any]) -> Bool {
     guard let stored = metadata[PersistentStore.modelVersionHashesKey] as? [String: Data],
       let entities = entities(forConfigurationName: name), let hashes = try? entityVersionHashesByName
     else { return false }
-    let names = Set(entities.map { $0.name })
-    return stored == hashes.filter { names.contains($0.key) }
+    return entities.allSatisfy { stored[$0.name] != nil } && stored.allSatisfy { hashes[$0.key] == $0.value }
   }
 }
 

@@ -8,7 +8,8 @@ import CambiumKernel
 #endif
 
 /// A store that a coordinator has open. Core Data: `NSPersistentStore`. Thread-safe.
-public final class PersistentStore: Sendable {
+public final class PersistentStore: @unchecked Sendable {
+  // `@unchecked`: `newest` is touched with `lock` held only; nothing else changes.
   /// The file; `nil` in memory.
   public let url: URL?
   /// Where the store is.
@@ -20,7 +21,8 @@ public final class PersistentStore: Sendable {
   /// The store's UUID as text; never changes.
   public var identifier: String { space.identifier }
   let space: StoreSpace
-  let engine: EntityStore
+  private let lock = StateLock()
+  private var newest: EntityStore
   /// What has to be given up; nil in memory.
   private let shared: SharedStore?
   /// Whether whoever opened the engine closes it.
@@ -35,7 +37,7 @@ public final class PersistentStore: Sendable {
     type = description.type
     configurationName = description.configuration
     isReadOnly = description.isReadOnly
-    self.engine = engine
+    newest = engine
     self.space = space
     self.shared = shared
   }
@@ -44,6 +46,47 @@ public final class PersistentStore: Sendable {
     // Nobody can be told of an error here; the next opening recovers the store.
     if let shared { try? OpenStores.close(shared) } else if !isBorrowed { try? engine.close() }
   }
+
+  // MARK: The engine
+
+  /// The engine as it was last used.
+  var engine: EntityStore { lock.locked { newest } }
+
+  /// The engine with the model that the store has now.
+  func currentEngine() throws(EngineError) -> EntityStore {
+    _ = try view()
+    return engine
+  }
+
+  /// A view of the newest commit.
+  func view() throws(EngineError) -> EntityView {
+    do throws(EngineError) { return try engine.view() } catch {
+      guard case .modelChanged = error, let changed = try changedEngine() else { throw error }
+      return try changed.view()
+    }
+  }
+
+  /// Runs `body` in a transaction; see `EntityStore.write(_:)`.
+  func write<R>(_ body: (EntityTransaction) throws(EngineError) -> R) throws(EngineError) -> R {
+    do throws(EngineError) { return try engine.write(body) } catch {
+      // Told before `body` runs.
+      guard case .modelChanged = error, let changed = try changedEngine() else { throw error }
+      return try changed.write(body)
+    }
+  }
+
+  /// The engine with the model that the store has now, if another coordinator or process has given it one by which objects
+  /// are what they are by the known one: indexes, defaults, class names and rules may differ.
+  private func changedEngine() throws(EngineError) -> EntityStore? {
+    guard let shared else { return nil }
+    let known = engine
+    let changed = try shared.current()
+    guard known.schema.describesSameRows(as: changed.schema) else { return nil }
+    lock.locked { newest = changed }
+    return changed
+  }
+
+  // MARK: Metadata
 
   /// What the application keeps with the store (``setMetadata(_:)``), and what is known of it: ``storeUUIDKey``,
   /// ``storeTypeKey``, and of the model that it was made with ``modelVersionIdentifiersKey``,
@@ -64,7 +107,7 @@ public final class PersistentStore: Sendable {
   ///
   /// - Throws: ``CambiumError/Code/fileReadCorruptFile``; what reading throws.
   public func applicationMetadata() throws -> [String: Any] {
-    let bytes = try mapping { () throws(EngineError) in try engine.view().metadata(Self.applicationKey) }
+    let bytes = try mapping { () throws(EngineError) in try view().metadata(Self.applicationKey) }
     return try bytes.map { try MetadataCodec.decode($0) } ?? [:]
   }
 
@@ -82,9 +125,11 @@ public final class PersistentStore: Sendable {
     ]
     let bytes = try MetadataCodec.encode(entries.filter { !own.contains($0.key) })
     try mapping(.persistentStoreSave) { () throws(EngineError) in
-      try engine.write { (t) throws(EngineError) in try t.setMetadata(Self.applicationKey, bytes) }
+      try write { (t) throws(EngineError) in try t.setMetadata(Self.applicationKey, bytes) }
     }
   }
+
+  // MARK: Suspending
 
   /// Gives up everything by which the store keeps other processes from anything, until ``resume()``: for systems that end
   /// a process which is suspended with locks on a shared file. Waits for a save that is under way; reading and saving fail
@@ -118,4 +163,27 @@ public final class PersistentStore: Sendable {
   public static let deferredLightweightMigrationKey = "CambiumDeferredLightweightMigration"
   /// The key of the model's ``ManagedObjectModel/versionChecksum`` in ``metadata``.
   public static let modelVersionChecksumKey = "CambiumStoreModelVersionChecksum"
+}
+
+extension Schema {
+  /// Whether objects read and written by one schema of a store are so by the other: version hashes are the same, and so are
+  /// the identifiers of what has the same name. O(size of the schemas).
+  fileprivate func describesSameRows(as other: Schema) -> Bool {
+    guard differingEntities(from: other).isEmpty else { return false }
+    return entities.allSatisfy { mine in
+      guard let theirs = other.entity(id: mine.id), theirs.name == mine.name else { return false }
+      return mine.allAttributes.allSatisfy { attribute in
+        theirs.attribute(named: attribute.name).map { attribute.isReadLike($0) } ?? false
+      } && mine.allRelationships.allSatisfy { theirs.relationship(named: $0.name)?.id == $0.id }
+    }
+  }
+}
+
+extension AttributeSchema {
+  /// Whether values are read alike; elements by their places.
+  fileprivate func isReadLike(_ other: AttributeSchema) -> Bool {
+    // The depth is bounded by the schema.
+    id == other.id && type == other.type && name == other.name && elements.count == other.elements.count
+      && zip(elements, other.elements).allSatisfy { $0.isReadLike($1) }
+  }
 }

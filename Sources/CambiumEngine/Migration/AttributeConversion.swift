@@ -13,11 +13,11 @@ public enum AttributeConversion {
       for (place, element) in matchedElements(to, from).enumerated() {
         let new = to.elements[place]
         guard let element else {
-          values.append(new.defaultValue)
+          values.append(new.storedDefault)
           continue
         }
         guard let converted = convert(composite[element.name] ?? .null, from: element, to: new) else { return nil }
-        values.append(converted.isNull && !new.isOptional ? new.defaultValue : converted)
+        values.append(converted.isNull && !new.isOptional ? new.storedDefault : converted)
       }
       return .composite(CompositeValue(names: to.elements.map { $0.name }, values: values))
     }

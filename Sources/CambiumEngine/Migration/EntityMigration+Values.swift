@@ -17,7 +17,7 @@ extension EntityMigration {
       if moved.isNull, current.isNull { continue }
       value = put(moved, move.destinationPath.dropFirst(), attribute, into: current)
     }
-    if value?.isNull ?? false, from == nil || !attribute.isOptional { return attribute.defaultValue }
+    if value?.isNull ?? false, from == nil || !attribute.isOptional { return attribute.storedDefault }
     return value
   }
 
@@ -40,9 +40,14 @@ extension EntityMigration {
       composite = known
     } else {
       composite = CompositeValue(
-        names: attribute.elements.map { $0.name }, values: attribute.elements.map { $0.defaultValue })
+        names: attribute.elements.map { $0.name }, values: attribute.elements.map { $0.storedDefault })
     }
     composite[name] = put(value, path.dropFirst(), element, into: composite[name] ?? .null)
     return .composite(composite)
   }
+}
+
+extension AttributeSchema {
+  /// The default as rows hold it: a model may give any number that the type holds.
+  var storedDefault: Value { coerce(defaultValue) ?? .null }
 }

@@ -22,6 +22,11 @@ extension MigrationDesign {
 private struct BlockFinder {
   private let work: EntityMigration
   private(set) var blocks: [MigrationBlock] = []
+  /// By relationship that gets its objects from its inverse, the rows that get any.
+  private var filled: [Int: Set<UInt64>] = [:]
+
+  /// By to-one relationship that gets a to-one inverse, for the rows that it leads to the first row that does.
+  private var firsts: [Int: [UInt64: UInt64]] = [:]
 
   init(_ work: EntityMigration) { self.work = work }
 
@@ -48,38 +53,87 @@ private struct BlockFinder {
     }
     for place in work.neededRelationships {
       let relationship = entity.allRelationships[place]
-      if let from = work.match.relationships[place] {
-        if try before.relatedCount(row.reference, from) > 0 { continue }
-      } else if try isFilled(relationship, row, before, design) {
+      if let from = work.match.relationships[place], !(design.relationships[relationship.id]?.isReversed ?? false) {
+        if try keepsTarget(place, from, row, before, design) { continue }
+      } else if try isFilled(place, row, before, design) {
         continue
       }
       add(relationship.name, .missingValue, row)
     }
   }
 
-  /// Whether a new relationship gets its objects from its inverse.
-  private func isFilled(
-    _ relationship: RelationshipSchema, _ row: Row, _ before: EntityView, _ design: MigrationDesign
+  /// Whether an object goes on leading to one; also if it was required to before, and did not.
+  private mutating func keepsTarget(
+    _ place: Int, _ from: RelationshipSchema, _ row: Row, _ before: EntityView,
+    _ design: MigrationDesign
   ) throws(EngineError) -> Bool {
-    guard let inverse = design.destination.inverse(of: relationship),
-      let owner = design.destination.entity(named: relationship.destination)
-    else { return false }
-    var found = false
-    for entity in design.destination.entityAndDescendants(owner.id) where !found {
+    let relationship = work.destination.allRelationships[place]
+    let entities = design.targetEntities(of: from, as: relationship)
+    let firsts = try firstRows(place, before, design)
+    var any = false
+    var kept = false
+    try before.destinations(of: from).forEach(from: row.reference) { (target) throws(EngineError) in
+      any = true
+      kept = try before.leads(to: target, among: entities)
+      if let firsts, firsts[target.row] != row.reference.row { kept = false }
+      return !kept
+    }
+    return kept || (!any && !from.isOptional)
+  }
+
+  /// See ``RelationshipMigration/pair``; nil if there is none. O(links) for the first row, and memory for them.
+  private mutating func firstRows(
+    _ place: Int, _ before: EntityView, _ design: MigrationDesign
+  ) throws(EngineError) -> [UInt64: UInt64]? {
+    if let known = firsts[place] { return known }
+    let relationship = work.destination.allRelationships[place]
+    guard let migration = design.relationships[relationship.id], migration.pair != nil else { return nil }
+    var rows: [UInt64: UInt64] = [:]
+    for entity in design.destination.entityAndDescendants(migration.owner.id) {
       guard let other = design.entities[entity.id],
-        let place = entity.allRelationships.firstIndex(where: { $0.id == inverse.id }),
+        let place = entity.allRelationships.firstIndex(where: { $0.id == relationship.id }),
         let from = other.match.relationships[place]
       else { continue }
       let reader = try before.destinations(of: from)
       try before.rows(entity: other.source, includesSubentities: false) { (candidate) throws(EngineError) in
-        try reader.forEach(from: candidate.reference) { (target) throws(EngineError) in
-          if target.row == row.reference.row { found = true }
-          return !found
+        try reader.forEach(from: candidate.reference) { (target) in
+          rows[target.row] = min(rows[target.row] ?? .max, candidate.reference.row)
+          return true
         }
-        return !found
+        return true
       }
     }
-    return found
+    firsts[place] = rows
+    return rows
+  }
+
+  /// Whether a relationship gets its objects from its inverse. O(links) for the first row, and memory for the rows.
+  private mutating func isFilled(
+    _ place: Int, _ row: Row, _ before: EntityView, _ design: MigrationDesign
+  ) throws(EngineError) -> Bool {
+    if let known = filled[place] { return known.contains(row.reference.row) }
+    let relationship = work.destination.allRelationships[place]
+    var rows: Set<UInt64> = []
+    if let inverse = design.destination.inverse(of: relationship),
+      let owner = design.destination.entity(named: relationship.destination)
+    {
+      for entity in design.destination.entityAndDescendants(owner.id) {
+        guard let other = design.entities[entity.id],
+          let place = entity.allRelationships.firstIndex(where: { $0.id == inverse.id }),
+          let from = other.match.relationships[place]
+        else { continue }
+        let reader = try before.destinations(of: from)
+        try before.rows(entity: other.source, includesSubentities: false) { (candidate) throws(EngineError) in
+          try reader.forEach(from: candidate.reference) { (target) in
+            rows.insert(target.row)
+            return true
+          }
+          return true
+        }
+      }
+    }
+    filled[place] = rows
+    return rows.contains(row.reference.row)
   }
 
   private mutating func add(_ property: String?, _ reason: MigrationBlock.Reason, _ row: Row) {

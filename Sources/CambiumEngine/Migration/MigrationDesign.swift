@@ -19,7 +19,10 @@ struct MigrationDesign {
   private(set) var keptConstraints: Set<UInt32> = []
 
   private var source: Schema { old.schema }
-  private var removedIDs: Set<UInt32> = []
+  /// By entity of the source the one of the destination.
+  private var entityBySource: [UInt32: UInt32] = [:]
+  /// Whether objects may be of fewer entities than they were.
+  private var changesFamilies = false
 
   /// With more earlier layouts than this an entity's rows are rewritten, so that there is an end to them.
   static let staleLayoutLimit = 8
@@ -39,7 +42,10 @@ struct MigrationDesign {
     }
     let kept = Set(entities.values.map { $0.source.id })
     removed = old.schema.entities.filter { !kept.contains($0.id) }
-    removedIDs = Set(removed.map { $0.id })
+    for work in entities.values { entityBySource[work.source.id] = work.destination.id }
+    changesFamilies =
+      !removed.isEmpty
+      || entities.values.contains { $0.source.parentID.flatMap { entityBySource[$0] } != $0.destination.parentID }
     chooseRowTrees()
     designRelationships()
     for work in entities.values { try design(work) }
@@ -87,10 +93,15 @@ struct MigrationDesign {
       guard let from = work.match.relationships[place] else { continue }
       work.remap[from.id] = relationship.id
       guard let design = relationships[relationship.id] else { continue }
+      if !relationship.isOptional, !from.isOptional,
+        design.isReversed || design.pair != nil || losesTargets(from, relationship)
+      {
+        work.neededRelationships.append(place)
+      }
       if design.isInRow {
         if case .filled = design.source {
           work.fills.append(place)
-        } else if leadsToRemoved(from) {
+        } else if design.pair != nil || losesTargets(from, relationship) {
           work.cleans.append(place)
         }
       }
@@ -147,9 +158,20 @@ struct MigrationDesign {
 
   // MARK: Relationships
 
-  private func leadsToRemoved(_ relationship: RelationshipSchema) -> Bool {
-    guard !removedIDs.isEmpty, let entity = source.entity(named: relationship.destination) else { return false }
-    return source.entityAndDescendants(entity.id).contains { removedIDs.contains($0.id) }
+  /// The entities of the source whose objects a relationship may go on leading to; nil if it may to all that it led to. The
+  /// others go, or leave the hierarchy that it leads to.
+  func targetEntities(of from: RelationshipSchema, as relationship: RelationshipSchema) -> Set<UInt32>? {
+    guard changesFamilies, let old = source.entity(named: from.destination),
+      let new = destination.entity(named: relationship.destination)
+    else { return nil }
+    let family = Set(destination.entityAndDescendants(new.id).map { $0.id })
+    let before = source.entityAndDescendants(old.id).map { $0.id }
+    let after = before.filter { entityBySource[$0].map { family.contains($0) } ?? false }
+    return after.count == before.count ? nil : Set(after)
+  }
+
+  private func losesTargets(_ from: RelationshipSchema, _ relationship: RelationshipSchema) -> Bool {
+    targetEntities(of: from, as: relationship) != nil
   }
 
   private mutating func designRelationships() {
@@ -158,6 +180,10 @@ struct MigrationDesign {
       for relationship in owner.relationships where !relationship.isTransient {
         relationships[relationship.id] = design(relationship, of: owner, &secondary)
       }
+    }
+    for (id, work) in relationships where !work.relationship.isToMany {
+      guard case .filled(let from, _, true) = work.source, !from.isToMany else { continue }
+      relationships[from.id]?.pair = id
     }
   }
 
@@ -192,22 +218,25 @@ struct MigrationDesign {
       }
       return result
     }
-    // Two relationships that become each other's inverses: the first counts, and the other one follows.
-    if let inverse, let inverseOwner, let (_, mine) = own.first, let (_, theirs) = others.first,
-      source.inverse(of: mine)?.id != theirs.id
-    {
-      if secondary.contains(relationship.id) {
-        result.source = .filled(from: inverse, inverseOwner, reversed: true)
-        return result
+    // Relationships that were not each other's inverses, or not all: the one with the links of both counts, or else the
+    // first, and the other one follows.
+    if let inverse, let inverseOwner, !others.isEmpty {
+      let hasAll = covers(own, others)
+      let isCovered = covers(others, own)
+      if !hasAll || !isCovered {
+        if secondary.contains(relationship.id) || (isCovered && !hasAll) {
+          result.source = .filled(from: inverse, inverseOwner, reversed: true)
+          return result
+        }
+        secondary.insert(inverse.id)
       }
-      secondary.insert(inverse.id)
     }
     var isKept = true
     for (_, from) in own {
       switch (RelationshipStorage(from, in: source), storage) {
       case (.row, .row), (.row, .rowAndTree), (.rowAndTree, .row), (.rowAndTree, .rowAndTree), (.list, .list): break
       case (.tree, .tree):
-        if from.id != relationship.id || leadsToRemoved(from) || !isSameFamily(owner) { isKept = false }
+        if from.id != relationship.id || losesTargets(from, relationship) || !isSameFamily(owner) { isKept = false }
       default: isKept = false
       }
     }
@@ -218,7 +247,7 @@ struct MigrationDesign {
         isSameFamily(owner)
         && own.allSatisfy { _, from in
           if case .rowAndTree = RelationshipStorage(from, in: source) {
-            return from.id == relationship.id && !leadsToRemoved(from)
+            return from.id == relationship.id && !losesTargets(from, relationship)
           }
           return false
         }
@@ -226,6 +255,12 @@ struct MigrationDesign {
       result.keepsTree = isKept
     }
     return result
+  }
+
+  /// Whether relationships of the source have the links of some others, since they are their inverses.
+  private func covers(_ some: [(UInt32, RelationshipSchema)], _ others: [(UInt32, RelationshipSchema)]) -> Bool {
+    let ids = Set(some.map { $0.1.id })
+    return others.allSatisfy { _, other in source.inverse(of: other).map { ids.contains($0.id) } ?? false }
   }
 
   /// Whether the rows of an entity and its descendants are those that they were.
@@ -243,7 +278,8 @@ struct MigrationDesign {
   private mutating func designKeys() {
     for entity in destination.entities where isSameFamily(entity) {
       let family = destination.entityAndDescendants(entity.id).compactMap { entities[$0.id] }
-      let isUntouched = family.allSatisfy { $0.keepsLayout }
+      // A condition mentions properties by names, which may have come to mean others.
+      let isUntouched = family.allSatisfy { $0.keepsLayout && !$0.renamesProperties }
       for index in entity.indexes where old.catalogue.indexes[index.id] != nil {
         if index.partialPredicate != nil, !isUntouched { continue }
         if keepsKeys(entity, index.elements.map { $0.path }, family) { keptIndexes.insert(index.id) }
@@ -259,6 +295,8 @@ struct MigrationDesign {
       guard let path = try? destination.resolve(keyPath: text, from: entity.id) else { return false }
       for id in path.propertyIDs {
         for work in family {
+          // What has the identifier now may be another property in the rows of a descendant.
+          guard work.remap[id] == id else { return false }
           if work.required.contains(id) || work.values[id] != nil { return false }
           for place in work.fills + work.cleans where work.destination.allRelationships[place].id == id { return false }
           for place in work.converted where work.destination.allAttributes[place].id == id { return false }
@@ -266,13 +304,6 @@ struct MigrationDesign {
       }
     }
     return true
-  }
-
-  // MARK: Checks
-
-  /// Whether anything in the store has to be done but to write down the new model.
-  var isReconciliation: Bool {
-    removed.isEmpty && entities.count == destination.entities.count && entities.values.allSatisfy { $0.keepsLayout }
   }
 }
 
@@ -293,6 +324,15 @@ struct RelationshipMigration {
   var source = Source.new
   /// Whether the relationship's tree stays as it is.
   var keepsTree = false
+  /// The inverse, if that is new and both are to-one: of several objects that lead to one, it leads back to the first, and the
+  /// others do not lead there any more.
+  var pair: UInt32?
+
+  /// Whether it is what the other side says.
+  var isReversed: Bool {
+    if case .filled(_, _, true) = source { return true }
+    return false
+  }
 
   var isInRow: Bool {
     switch storage {
@@ -316,9 +356,9 @@ final class EntityMigration {
   var converted: [Int] = []
   /// Relationships in the row that are written anew from links.
   var fills: [Int] = []
-  /// Relationships in the row that may lead to objects which go.
+  /// Relationships in the row that may lead to objects which go, or leave the hierarchy.
   var cleans: [Int] = []
-  /// Attributes and relationships that need a value.
+  /// Attributes and relationships that need a value which they may lack.
   var neededAttributes: [Int] = []
   var neededRelationships: [Int] = []
   /// Whether the rows go to another tree.
@@ -341,6 +381,26 @@ final class EntityMigration {
   var needsCheck: Bool {
     !neededAttributes.isEmpty || !neededRelationships.isEmpty || !converted.isEmpty
       || (destination.isAbstract && !source.isAbstract)
+  }
+
+  /// Whether a name, of an element too, has come to mean another property.
+  var renamesProperties: Bool {
+    for (place, attribute) in destination.allAttributes.enumerated() {
+      if let from = match.attributes[place], Self.renames(attribute, from) { return true }
+    }
+    for (place, relationship) in destination.allRelationships.enumerated() {
+      if let from = match.relationships[place], from.name != relationship.name { return true }
+    }
+    return false
+  }
+
+  private static func renames(_ to: AttributeSchema, _ from: AttributeSchema) -> Bool {
+    if to.name != from.name { return true }
+    // The depth is bounded by the schema.
+    for (place, element) in matchedElements(to, from).enumerated() {
+      if let element, renames(to.elements[place], element) { return true }
+    }
+    return false
   }
 
   func compareAttributes() {

@@ -71,9 +71,7 @@ final class MigrationRun {
     defer { after.end() }
     try fillLinks(store)
     try removeRows(store)
-    for entity in destination.entities {
-      if let work = design.entities[entity.id], work.isRewritten { try rewrite(work, store) }
-    }
+    try rewriteRows(store)
     for table in links.values { try table.drop() }
     try buildTrees(after, kept)
     do throws(EngineError) { try after.finish() } catch {
@@ -167,43 +165,68 @@ final class MigrationRun {
   /// Removes the rows that are no longer in a tree which stays: of entities that go, and of those that move elsewhere.
   private func removeRows(_ store: EntityStore) throws(EngineError) {
     let staying = Set(design.rowTrees.values)
-    let leaving =
-      design.removed + design.entities.values.filter { $0.changesTree }.map { $0.source }
-    for entity in leaving {
+    var leaving: [TreeID: Set<UInt32>] = [:]
+    for entity in design.removed + design.entities.values.filter({ $0.changesTree }).map({ $0.source }) {
       guard let tree = design.old.catalogue.rows[entity.rootID], staying.contains(tree) else { continue }
-      try before.rows(entity: entity, includesSubentities: false) { (row) throws(EngineError) in
-        try storing { () throws(StoreError) in _ = try t.delete(tree, row.reference.row) }
-        return true
+      leaving[tree, default: []].insert(entity.id)
+    }
+    // One pass over a tree of rows, whatever entities are in it.
+    for (tree, entities) in leaving {
+      let layouts = Set(design.old.catalogue.layouts.filter { entities.contains($0.value.entity) }.keys)
+      try before.trees.eachRowInChunks(tree) { (number, bytes) throws(EngineError) in
+        try storing { () throws(StoreError) in
+          if layouts.contains(try RecordView.layoutID(of: bytes)) { _ = try t.delete(tree, number) }
+        }
       }
     }
   }
 
-  /// Writes every row of an entity anew.
-  private func rewrite(_ work: EntityMigration, _ store: EntityStore) throws(EngineError) {
-    let plan = try store.plan(work.destination.id)
-    guard let source = design.old.catalogue.rows[work.source.rootID] else {
-      throw .corrupt("entity \(work.source.name) has no rows")
-    }
-    // Straight from any layout that rows have to the one that they get.
-    var projections: [UInt16: StaleLayout] = [:]
-    for (id, descriptor) in design.old.catalogue.layouts where descriptor.entity == work.source.id {
-      projections[id] = try StaleLayout(id, work.migrated(descriptor), current: plan.layout)
-    }
-    let isPlain = work.converted.isEmpty && work.fills.isEmpty && work.cleans.isEmpty
-    let builder = RecordBuilder(plan.layout.record)
-    var known: (id: UInt16, projection: StaleLayout)?
-    try before.trees.eachRowInChunks(source) { (number, bytes) throws(EngineError) in
-      let id = try storing { () throws(StoreError) in try RecordView.layoutID(of: bytes) }
-      if known?.id != id {
-        guard let projection = projections[id] else { return }
-        known = (id, projection)
+  /// How rows of one layout are written anew.
+  private struct Rewriting {
+    let work: EntityMigration
+    let plan: EntityPlan
+    let builder: RecordBuilder
+    let projection: StaleLayout
+    /// Whether the layout is all that changes.
+    let isPlain: Bool
+  }
+
+  /// Writes every row anew of the entities for which that is due: straight from any layout that rows have to the one that
+  /// they get, in one pass over a tree, whatever entities are in it.
+  private func rewriteRows(_ store: EntityStore) throws(EngineError) {
+    var rewritings: [TreeID: [UInt16: Rewriting]] = [:]
+    for entity in design.destination.entities {
+      guard let work = design.entities[entity.id], work.isRewritten else { continue }
+      guard let tree = design.old.catalogue.rows[work.source.rootID] else {
+        throw .corrupt("entity \(work.source.name) has no rows")
       }
-      guard let projection = known?.projection else { return }
-      try projection.project(bytes, into: builder)
-      if !isPlain { try change(bytes, number, work, plan, builder) }
-      try storing { () throws(StoreError) in
-        try builder.withBytes { (bytes) throws(StoreError) in try t.put(plan.rows, number, bytes) }
+      let plan = try store.plan(entity.id)
+      let builder = RecordBuilder(plan.layout.record)
+      for (id, descriptor) in design.old.catalogue.layouts where descriptor.entity == work.source.id {
+        rewritings[tree, default: [:]][id] = Rewriting(
+          work: work, plan: plan, builder: builder,
+          projection: try StaleLayout(id, work.migrated(descriptor), current: plan.layout),
+          isPlain: work.converted.isEmpty && work.fills.isEmpty && work.cleans.isEmpty)
       }
+    }
+    for (tree, byLayout) in rewritings.sorted(by: { $0.key < $1.key }) {
+      var known: (id: UInt16, rewriting: Rewriting?)?
+      try before.trees.eachRowInChunks(tree) { (number, bytes) throws(EngineError) in
+        let id = try storing { () throws(StoreError) in try RecordView.layoutID(of: bytes) }
+        if known?.id != id { known = (id, byLayout[id]) }
+        if let rewriting = known?.rewriting { try rewrite(bytes, number, rewriting) }
+      }
+    }
+  }
+
+  private func rewrite(
+    _ bytes: UnsafeRawBufferPointer, _ number: UInt64, _ rewriting: Rewriting
+  ) throws(EngineError) {
+    let (plan, builder) = (rewriting.plan, rewriting.builder)
+    try rewriting.projection.project(bytes, into: builder)
+    if !rewriting.isPlain { try change(bytes, number, rewriting.work, plan, builder) }
+    try storing { () throws(StoreError) in
+      try builder.withBytes { (bytes) throws(StoreError) in try t.put(plan.rows, number, bytes) }
     }
   }
 
@@ -234,7 +257,15 @@ final class MigrationRun {
     if let table = links[relationship.id] {
       targets = try table.targets(of: row.reference.row)
     } else if let from = work.match.relationships[place] {
-      for target in try before.related(row.reference, from) where try survives(target) { targets.append(target) }
+      let entities = design.targetEntities(of: from, as: relationship)
+      for target in try before.related(row.reference, from) where try before.leads(to: target, among: entities) {
+        targets.append(target)
+      }
+    }
+    if let pair = design.relationships[relationship.id]?.pair, let table = links[pair] {
+      let all = targets
+      targets = []
+      for target in all where try table.first(of: target.row)?.row == row.reference.row { targets.append(target) }
     }
     let packed = targets.map { PackedReference.pack($0) }
     try storing { () throws(StoreError) in
@@ -244,13 +275,6 @@ final class MigrationRun {
         try builder.set(reference: packed.first, at: field)
       }
     }
-  }
-
-  /// Whether an object is there in the destination.
-  private func survives(_ target: ObjectReference) throws(EngineError) -> Bool {
-    if design.removed.isEmpty { return true }
-    guard let row = try before.row(target) else { return false }
-    return !design.removed.contains { $0.id == row.reference.entity }
   }
 
   // MARK: Links
@@ -280,8 +304,8 @@ final class MigrationRun {
     }
   }
 
-  /// Tells what a relationship of the destination was in the source: from, to, and at which place. Objects that go are left
-  /// out.
+  /// Tells what a relationship of the destination was in the source: from, to, and at which place. Objects that it may no
+  /// longer lead to are left out.
   private func eachLink(
     _ relationship: RelationshipSchema, _ owner: EntitySchema,
     _ body: (ObjectReference, ObjectReference, UInt64) throws(EngineError) -> Void
@@ -293,10 +317,11 @@ final class MigrationRun {
       else { continue }
       // An ordered relationship keeps its order, whatever the destination does with it.
       let reader = try before.destinations(of: from)
+      let entities = design.targetEntities(of: from, as: relationship)
       try before.rows(entity: work.source, includesSubentities: false) { (row) throws(EngineError) in
         var number: UInt64 = 0
         try reader.forEach(from: row.reference) { (target) throws(EngineError) in
-          if try survives(target) {
+          if try before.leads(to: target, among: entities) {
             try body(row.reference, target, number)
             number &+= 1
           }
@@ -335,5 +360,14 @@ final class MigrationRun {
         try after.settleIfLarge()
       }
     }
+  }
+}
+
+extension EntityView {
+  /// Whether an object is there and of one of some entities; true for any if there are none to choose among.
+  func leads(to target: ObjectReference, among entities: Set<UInt32>?) throws(EngineError) -> Bool {
+    guard let entities else { return true }
+    guard let row = try row(target) else { return false }
+    return entities.contains(row.reference.entity)
   }
 }

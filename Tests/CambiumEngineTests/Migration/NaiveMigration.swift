@@ -157,17 +157,38 @@ struct NaiveMigration {
         }
       }
     }
-    for (_, object) in result.objects {
+    leavePairs(&result)
+    for (row, object) in result.objects {
       guard let entity = destination.entity(object.entity) else { continue }
       for relationship in destination.relationships(entity)
       where !relationship.isOptional && object.relationships[relationship.name]?.isEmpty ?? true {
         let old = sourceEntity(of: entity)
-        if let old, let from = sourceRelationship(of: relationship, old), !from.isOptional { continue }
+        // What was required and empty all the same is not the migration's doing.
+        if let old, let from = sourceRelationship(of: relationship, old), !from.isOptional,
+          store.objects[row]?.relationships[from.name]?.isEmpty ?? true
+        {
+          continue
+        }
         blocked.insert(entity.name + "." + relationship.name)
       }
     }
     if blocked.isEmpty { blocked = duplicates(result) }
     return blocked.isEmpty ? .migrated(result) : .blocked(blocked)
+  }
+
+  /// Where a to-one relationship has a to-one inverse, who is not led back to leads nowhere.
+  private func leavePairs(_ result: inout NaiveStore) {
+    let all = result
+    for (row, object) in all.objects {
+      guard let entity = destination.entity(object.entity) else { continue }
+      for relationship in destination.relationships(entity) where !relationship.isToMany {
+        guard let inverse = relationship.inverse, let target = object.relationships[relationship.name]?.first,
+          let other = all.objects[target], let otherEntity = destination.entity(other.entity),
+          let back = destination.relationships(otherEntity).first(where: { $0.name == inverse }), !back.isToMany
+        else { continue }
+        if other.relationships[inverse] != [row] { result.objects[row]?.relationships[relationship.name] = [] }
+      }
+    }
   }
 
   private func duplicates(_ store: NaiveStore) -> Set<String> {
@@ -284,7 +305,10 @@ struct NaiveMigration {
     }
     if isOwn {
       guard let from = sourceRelationship(of: relationship, old) else { return [] }
-      return (object.relationships[from.name] ?? []).filter { result.objects[$0] != nil }
+      let family = destination.family(relationship.destination)
+      return (object.relationships[from.name] ?? []).filter {
+        result.objects[$0].map { family.contains($0.entity) } ?? false
+      }
     }
     guard let inverse = relationship.inverse else { return [] }
     // A new inverse of a relationship that was there.

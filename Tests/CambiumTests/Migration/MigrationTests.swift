@@ -286,6 +286,48 @@ import Testing
     try Self.check(third.viewContext, color: "paintColor", seats: true)
   }
 
+  /// Coordinators whose models differ in indexes, defaults, class names and the like alone share a store, in whatever order
+  /// they open it.
+  @Test func coordinatorsOfOneVersionShareAStore() throws {
+    let directory = try TemporaryDirectory()
+    try Self.fill(directory)
+    let first = try directory.container(model: Self.v1())
+    let known = try #require(try first.viewContext.all("Aircraft", "tailNumber == 'N1'").first)
+    let other = try ManagedObjectModel {
+      Entity("Flight") {
+        ToOne("aircraft", "Aircraft", inverse: "flights", deleteRule: .cascade)
+        Attribute("number", .string)
+        Index("byNumber", "number")
+      }
+      Entity("Aircraft") {
+        Attribute("engines", .integer16)
+        Attribute("tailNumber", .string)
+        Attribute("color", .string, default: "white")
+        ToMany("flights", "Flight", inverse: "aircraft")
+      }
+    }
+    let second = try directory.container(model: other)
+    #expect(try second.viewContext.all("Flight", "number == 'F3'").count == 1)
+    // The first one reads and writes on, and its changes are in the second one's index.
+    try known.set("red", forKey: "color")
+    try first.viewContext.make("Flight", ["number": "F99", "aircraft": known])
+    try first.viewContext.save()
+    #expect(try first.newBackgroundContext().all("Flight", "number == 'F99'").count == 1)
+    let reader = second.newBackgroundContext()
+    let found = try #require(try reader.all("Flight", "number == 'F99'").first)
+    #expect((found.value(forKey: "aircraft") as? ManagedObject)?.value(forKey: "color") as? String == "red")
+    // The first model again.
+    let third = try directory.container(model: Self.v1())
+    let context = second.newBackgroundContext()
+    try #require(try context.all("Flight", "number == 'F99'").first).set("F100", forKey: "number")
+    try context.save()
+    #expect(try third.viewContext.all("Flight", "number == 'F100'").count == 1)
+    #expect(try first.persistentStoreCoordinator.finishDeferredLightweightMigration { _ in true })
+    let store = try #require(third.persistentStoreCoordinator.persistentStores.first)
+    let report = try store.engine.check()
+    #expect(report.isSound, "\(report.problems)")
+  }
+
   @Test func stepsAreLogged() throws {
     let lines = Lines()
     let directory = try TemporaryDirectory()

@@ -1,0 +1,429 @@
+import CambiumEngine
+import CambiumKernel
+import CambiumTesting
+import Testing
+
+/// Changes of models that random ones hardly ever meet, each with what must become of the objects.
+@Suite struct MigrationRuleTests {
+  private static func store(_ entities: [EntitySchema]) throws -> EntityStore {
+    try EntityStore.create(
+      in: try Store.create(on: MemoryDevice(), environment: TestEnvironment(seed: 7)),
+      schema: try Schema(SchemaDefinition(entities)))
+  }
+
+  /// Adds objects: their attributes, and by relationship the places of those they lead to. Answers their references.
+  @discardableResult
+  private static func fill(
+    _ store: EntityStore, _ objects: [(entity: String, values: [String: Value], links: [String: [Int]])]
+  ) throws -> [ObjectReference] {
+    try store.write { (t) throws(EngineError) in
+      var references: [ObjectReference] = []
+      for object in objects {
+        guard let entity = store.schema.entity(named: object.entity) else { throw .misuse(object.entity) }
+        references.append(try t.reserveReference(entity))
+      }
+      for (place, object) in objects.enumerated() {
+        guard let entity = store.schema.entity(named: object.entity) else { continue }
+        var row = RowValues()
+        for (name, value) in object.values { row.set(name, value) }
+        for (name, places) in object.links {
+          let targets = places.map { references[$0] }
+          if entity.relationship(named: name)?.isToMany ?? false {
+            row.set(toMany: name, targets)
+          } else {
+            row.set(toOne: name, targets.first)
+          }
+        }
+        try t.insert(references[place], row)
+      }
+      return references
+    }
+  }
+
+  private static func migrated(_ store: EntityStore, _ entities: [EntitySchema], defers: Bool = false) throws
+    -> EntityStore
+  {
+    let after = try store.migrate(to: SchemaDefinition(entities), defers: defers)
+    let report = try after.check()
+    #expect(report.isSound, "\(report.problems) \(report.kernel.problems)")
+    return after
+  }
+
+  private static func blocks(_ store: EntityStore, _ entities: [EntitySchema]) -> [MigrationBlock] {
+    do throws(EngineError) { _ = try store.migrate(to: SchemaDefinition(entities)) } catch {
+      if case .migrationBlocked(let blocks) = error { return blocks }
+      Issue.record("\(error.description)")
+    }
+    return []
+  }
+
+  /// The objects that a relationship leads to, as rows.
+  private static func rows(
+    _ store: EntityStore, _ reference: ObjectReference, _ relationship: String
+  ) throws -> [UInt64] {
+    let view = try store.view()
+    let row = try #require(try view.row(reference))
+    let relationship = try #require(row.entity.relationship(named: relationship))
+    return try view.related(row.reference, relationship).map { $0.row }
+  }
+
+  // MARK: Keys
+
+  /// An index of some objects is made anew when its condition comes to mean other properties.
+  @Test func conditionsOfIndexesFollowNames() throws {
+    func model(_ a: String, _ b: String, renamed: Bool) -> [EntitySchema] {
+      var first = AttributeSchema(a, .integer32)
+      var second = AttributeSchema(b, .integer32)
+      if renamed {
+        first.renamingIdentifier = b
+        second.renamingIdentifier = a
+      }
+      return [
+        EntitySchema(
+          "E", attributes: [AttributeSchema("x", .integer32), first, second],
+          indexes: [IndexSchema("some", [IndexElement("x")], partialPredicate: "a == 1")])
+      ]
+    }
+    let store = try Self.store(model("a", "b", renamed: false))
+    for n in Int64(0)..<20 {
+      try Self.fill(store, [("E", ["x": .integer(n), "a": .integer(n % 2), "b": .integer(n % 5)], [:])])
+    }
+    let after = try Self.migrated(store, model("b", "a", renamed: true))
+    let entity = try #require(after.schema.entity(named: "E"))
+    let view = try after.view()
+    try view.rows(entity: entity) { (row) throws(EngineError) in
+      if case .integer(let x) = try row.value(keyPath: "x") {
+        let a = try row.value(keyPath: "a")
+        #expect(a == .integer(x % 5))
+      }
+      return true
+    }
+  }
+
+  /// A property that stays with its entity, and another one that takes its place in a subentity.
+  @Test func indexesFollowPropertiesThatMoveDown() throws {
+    let store = try Self.store([
+      EntitySchema(
+        "P", attributes: [AttributeSchema("x", .integer32)], indexes: [IndexSchema("i", [IndexElement("x")])]),
+      EntitySchema("C", parent: "P"),
+    ])
+    let objects = try Self.fill(store, [("P", ["x": .integer(1)], [:]), ("C", ["x": .integer(2)], [:])])
+    var y = AttributeSchema("y", .integer32)
+    y.renamingIdentifier = "x"
+    let after = try Self.migrated(
+      store,
+      [
+        EntitySchema("P", attributes: [y], indexes: [IndexSchema("i", [IndexElement("y")])]),
+        EntitySchema("C", parent: "P", attributes: [AttributeSchema("x", .integer32)]),
+      ])
+    let view = try after.view()
+    #expect(try view.row(objects[0])?.value(keyPath: "y") == .integer(1))
+    #expect(try view.row(objects[1])?.value(keyPath: "y") == .null)
+    #expect(try view.row(objects[1])?.value(keyPath: "x") == .integer(2))
+  }
+
+  // MARK: Relationships
+
+  /// Objects that are no longer of the entity that a relationship leads to are not led to any more.
+  @Test(arguments: 0..<8)
+  func objectsThatLeaveAHierarchyAreNotLedToAnyMore(bits: Int) throws {
+    let (toMany, ordered, inverse) = (bits & 1 != 0, bits & 2 != 0, bits & 4 != 0)
+    if ordered && !toMany { return }
+    func entities(_ parent: String?) -> [EntitySchema] {
+      let back = inverse ? "back" : nil
+      let there =
+        toMany
+        ? RelationshipSchema("there", toMany: "P", inverse: back, ordered: ordered)
+        : RelationshipSchema("there", to: "P", inverse: back)
+      let backs = inverse ? [RelationshipSchema("back", toMany: "X", inverse: "there")] : []
+      return [
+        EntitySchema("P", attributes: [AttributeSchema("n", .integer32)], relationships: backs),
+        EntitySchema("C", parent: parent, attributes: [AttributeSchema("m", .integer32)]),
+        EntitySchema("X", relationships: [there]),
+      ]
+    }
+    let store = try Self.store(entities("P"))
+    let objects = try Self.fill(
+      store,
+      [
+        ("P", ["n": .integer(1)], inverse ? ["back": toMany ? [2] : [3]] : [:]),
+        ("C", ["m": .integer(2)], inverse ? ["back": [2]] : [:]),
+        ("X", [:], ["there": toMany ? [1, 0] : [1]]), ("X", [:], ["there": toMany ? [] : [0]]),
+      ])
+    let after = try Self.migrated(store, entities(nil))
+    #expect(try Self.rows(after, objects[2], "there") == (toMany ? [objects[0].row] : []))
+    #expect(try Self.rows(after, objects[3], "there") == (toMany ? [] : [objects[0].row]))
+    if inverse { #expect(try Self.rows(after, objects[0], "back") == [objects[toMany ? 2 : 3].row]) }
+    #expect(try after.view().row(objects[1])?.value(keyPath: "m") == .integer(2))
+  }
+
+  /// A required relationship whose objects all go is in the way.
+  @Test(arguments: [false, true]) func requiredRelationshipsAreNotEmptied(toMany: Bool) throws {
+    func entities(_ all: Bool) -> [EntitySchema] {
+      var there = toMany ? RelationshipSchema("there", toMany: "P") : RelationshipSchema("there", to: "P")
+      there.isOptional = false
+      return [EntitySchema("P"), EntitySchema("X", relationships: [there])]
+        + (all ? [EntitySchema("C", parent: "P")] : [])
+    }
+    let store = try Self.store(entities(true))
+    let objects = try Self.fill(
+      store, [("P", [:], [:]), ("C", [:], [:]), ("X", [:], ["there": [0]]), ("X", [:], ["there": [1]])])
+    let blocks = Self.blocks(store, entities(false))
+    #expect(blocks.map { $0.entity } == ["X"] && blocks.map { $0.property } == ["there"])
+    #expect(blocks.map { $0.reason } == [.missingValue])
+    #expect(blocks.first?.objects == [objects[3]])
+  }
+
+  /// Relationships of siblings that become one of their parent, with one inverse: both sides agree.
+  @Test(arguments: [false, true]) func relationshipsOfSiblingsThatBecomeOneAgreeWithTheirInverse(ordered: Bool) throws {
+    let store = try Self.store([
+      EntitySchema("P", abstract: true),
+      EntitySchema("B", parent: "P", relationships: [RelationshipSchema("x", toMany: "Y", inverse: "bs")]),
+      EntitySchema("C", parent: "P", relationships: [RelationshipSchema("x", toMany: "Y", inverse: "cs")]),
+      EntitySchema(
+        "Y",
+        relationships: [
+          RelationshipSchema("bs", toMany: "B", inverse: "x", ordered: ordered),
+          RelationshipSchema("cs", toMany: "C", inverse: "x"),
+        ]),
+    ])
+    let objects = try Self.fill(
+      store,
+      [
+        ("B", [:], ["x": [2]]), ("C", [:], ["x": [2, 3]]), ("Y", [:], ["bs": [0], "cs": [1]]), ("Y", [:], ["cs": [1]]),
+      ])
+    var back = RelationshipSchema("ps", toMany: "P", inverse: "x", ordered: ordered)
+    back.renamingIdentifier = "bs"
+    for isFirst in [true, false] {
+      let y = EntitySchema("Y", relationships: [back])
+      let others = [
+        EntitySchema("P", abstract: true, relationships: [RelationshipSchema("x", toMany: "Y", inverse: "ps")]),
+        EntitySchema("B", parent: "P"), EntitySchema("C", parent: "P"),
+      ]
+      if isFirst {
+        // The plan changes nothing.
+        #expect(try store.migrationPlan(to: SchemaDefinition([y] + others)).blocks.isEmpty)
+        continue
+      }
+      let after = try Self.migrated(store, [y] + others)
+      #expect(try Self.rows(after, objects[0], "x") == [objects[2].row])
+      #expect(try Self.rows(after, objects[1], "x") == [objects[2].row, objects[3].row])
+      #expect(try Self.rows(after, objects[2], "ps").sorted() == [objects[0].row, objects[1].row])
+      #expect(try Self.rows(after, objects[3], "ps") == [objects[1].row])
+    }
+  }
+
+  /// A to-one relationship that gets a to-one inverse: of several objects that lead to one, one does from then on.
+  @Test func aNewToOneInverseLeavesPairs() throws {
+    let store = try Self.store([
+      EntitySchema("A"), EntitySchema("B", relationships: [RelationshipSchema("a", to: "A")]),
+    ])
+    let objects = try Self.fill(
+      store, [("A", [:], [:]), ("A", [:], [:]), ("B", [:], ["a": [0]]), ("B", [:], ["a": [0]]), ("B", [:], ["a": [1]])])
+    func model(isRequired: Bool) -> [EntitySchema] {
+      var a = RelationshipSchema("a", to: "A", inverse: "b")
+      a.isOptional = !isRequired
+      return [
+        EntitySchema("A", relationships: [RelationshipSchema("b", to: "B", inverse: "a")]),
+        EntitySchema("B", relationships: [a]),
+      ]
+    }
+    #expect(Self.blocks(store, model(isRequired: true)).map { $0.objects } == [[objects[3]]])
+    let after = try Self.migrated(store, model(isRequired: false))
+    #expect(try Self.rows(after, objects[0], "b") == [objects[2].row])
+    #expect(try Self.rows(after, objects[1], "b") == [objects[4].row])
+    #expect(try Self.rows(after, objects[2], "a") == [objects[0].row])
+    #expect(try Self.rows(after, objects[3], "a") == [])
+    #expect(try Self.rows(after, objects[4], "a") == [objects[1].row])
+  }
+
+  /// A new required relationship is filled from its inverse; which objects it leaves out is told.
+  @Test func newRequiredRelationshipsAreFilledFromTheirInverse() throws {
+    let store = try Self.store([
+      EntitySchema("A"), EntitySchema("B", relationships: [RelationshipSchema("as", toMany: "A")]),
+    ])
+    let objects = try Self.fill(store, [("A", [:], [:]), ("A", [:], [:]), ("B", [:], ["as": [0]])])
+    var b = RelationshipSchema("b", to: "B", inverse: "as")
+    b.isOptional = false
+    let model = [
+      EntitySchema("A", relationships: [b]),
+      EntitySchema("B", relationships: [RelationshipSchema("as", toMany: "A", inverse: "b")]),
+    ]
+    #expect(Self.blocks(store, model).map { $0.objects } == [[objects[1]]])
+    try store.write { (t) throws(EngineError) in
+      var row = RowValues()
+      row.set(toMany: "as", [objects[0], objects[1]])
+      try t.update(objects[2], row)
+    }
+    let after = try Self.migrated(store, model)
+    #expect(try Self.rows(after, objects[1], "b") == [objects[2].row])
+  }
+
+  // MARK: Values
+
+  /// Defaults may be given as any number; they are the attribute's type in rows.
+  @Test func defaultsTakeTheTypeOfTheirAttribute() throws {
+    let store = try Self.store([
+      EntitySchema(
+        "E",
+        attributes: [
+          AttributeSchema("n", .integer64), AttributeSchema("t", .string),
+          AttributeSchema("c", elements: [AttributeSchema("e", .integer64)]),
+        ])
+    ])
+    let objects = try Self.fill(
+      store, [("E", ["c": .composite(CompositeValue(names: ["e"], values: [.null]))], [:])])
+    var link = AttributeSchema("link", .string, optional: false, default: .string("x"))
+    link.renamingIdentifier = "d.missing"
+    var moved = AttributeSchema("amount", .decimal, optional: false, default: .integer(7))
+    moved.renamingIdentifier = "c.e"
+    let after = try Self.migrated(
+      store,
+      [
+        EntitySchema(
+          "E",
+          attributes: [
+            AttributeSchema("n", .double, optional: false, default: .integer(4)), link, moved,
+          ])
+      ])
+    let row = try #require(try after.view().row(objects[0]))
+    #expect(try row.value(keyPath: "n") == .double(4))
+    #expect(try row.value(keyPath: "link") == .string("x"))
+    #expect(try row.value(keyPath: "amount") == .decimal(DecimalValue(7)))
+  }
+
+  /// Each default is that of the step which brought it, whatever layout a row has.
+  @Test(arguments: [false, true]) func defaultsAreThoseOfTheirStep(defers: Bool) throws {
+    var store = try Self.store([EntitySchema("E", attributes: [AttributeSchema("n", .integer32)])])
+    var objects = try Self.fill(store, [("E", ["n": .integer(1)], [:])])
+    func step(_ attributes: [AttributeSchema], _ values: [String: Value]) throws {
+      store = try Self.migrated(
+        store, [EntitySchema("E", attributes: [AttributeSchema("n", .integer32)] + attributes)], defers: defers)
+      objects += try Self.fill(store, [("E", values, [:])])
+    }
+    func expect(_ path: String, _ values: [Value]) throws {
+      let view = try store.view()
+      for (object, value) in zip(objects, values) {
+        #expect(try view.row(object)?.value(keyPath: path) == value, "\(path) of \(object.row)")
+      }
+    }
+    func composite(_ elements: [AttributeSchema]) -> AttributeSchema { AttributeSchema("c", elements: elements) }
+    func value(_ values: KeyValuePairs<String, Value>) -> Value {
+      .composite(CompositeValue(names: values.map { $0.key }, values: values.map { $0.value }))
+    }
+    try step(
+      [AttributeSchema("x", .integer16, default: .integer(5)), composite([AttributeSchema("e", .string)])],
+      ["c": value(["e": .string("one")])])
+    try step(
+      [
+        AttributeSchema("x", .integer32, optional: false, default: .integer(6)),
+        composite([AttributeSchema("e", .string), AttributeSchema("f", .integer32, default: .integer(1))]),
+      ], ["x": .integer(9), "c": value(["e": .null, "f": .null])])
+    try expect("x", [.integer(5), .integer(6), .integer(9)])
+    try expect("c", [.null, value(["e": .string("one"), "f": .integer(1)]), value(["e": .null, "f": .null])])
+    try step(
+      [
+        AttributeSchema("x", .integer64, default: .integer(7)),
+        composite([
+          AttributeSchema("e", .string), AttributeSchema("f", .integer32, optional: false, default: .integer(2)),
+        ]),
+      ], ["c": value(["e": .null, "f": .integer(3)])])
+    try expect("x", [.integer(5), .integer(6), .integer(9), .null])
+    try expect(
+      "c",
+      [
+        .null, value(["e": .string("one"), "f": .integer(1)]), value(["e": .null, "f": .integer(2)]),
+        value(["e": .null, "f": .integer(3)]),
+      ])
+    // Gone, and back under the name: nothing of what was there before.
+    try step([], [:])
+    try step([AttributeSchema("x", .integer64, default: .integer(8)), composite([AttributeSchema("e", .string)])], [:])
+    try expect("x", [.integer(8), .integer(8), .integer(8), .integer(8), .integer(8), .null])
+    try expect("c", [.null, .null, .null, .null, .null, .null])
+    #expect(try store.view().row(objects[0])?.value(keyPath: "n") == .integer(1))
+  }
+
+  /// What is kept in memory for a while comes back empty.
+  @Test(arguments: [false, true]) func whatWasTransientIsEmpty(defers: Bool) throws {
+    func model(_ isTransient: Bool) -> [EntitySchema] {
+      var x = AttributeSchema("x", .string, default: .string("new"))
+      x.isTransient = isTransient
+      return [EntitySchema("E", attributes: [x, AttributeSchema("n", .integer32)])]
+    }
+    var store = try Self.store(model(false))
+    let objects = try Self.fill(store, [("E", ["x": .string("old"), "n": .integer(1)], [:])])
+    store = try Self.migrated(store, model(true), defers: defers)
+    store = try Self.migrated(store, model(false), defers: defers)
+    let row = try #require(try store.view().row(objects[0]))
+    #expect(try row.value(keyPath: "x") == .string("new"))
+    #expect(try row.value(keyPath: "n") == .integer(1))
+  }
+
+  // MARK: Damage
+
+  /// Layouts of any bytes are refused or read; nothing stops the program.
+  @Test func damagedLayoutsAreRefused() throws {
+    var random = SplitMix64(seed: testSeed(20_261_124))
+    var opened = 0
+    var refused = 0
+    func model(_ more: [AttributeSchema]) -> [EntitySchema] {
+      [
+        EntitySchema(
+          "E",
+          attributes: [
+            AttributeSchema("n", .integer32),
+            AttributeSchema(
+              "c",
+              elements: [AttributeSchema("e", .string), AttributeSchema("d", elements: [AttributeSchema("f", .date)])]),
+          ] + more, relationships: [RelationshipSchema("r", toMany: "E", ordered: true)],
+          indexes: [IndexSchema("i", [IndexElement("c.e")])])
+      ]
+    }
+    let tree = TreeID(rawValue: 16)
+    let store = try Self.store(model([]))
+    let objects = try Self.fill(
+      store,
+      [
+        (
+          "E", ["n": .integer(1), "c": .composite(CompositeValue(names: ["e", "d"], values: [.string("x"), .null]))],
+          ["r": [0]]
+        )
+      ])
+    let after = try Self.migrated(store, model([AttributeSchema("m", .string, default: .string("here"))]))
+    try Self.fill(after, [("E", ["n": .integer(2)], [:])])
+    let kernel = after.kernel
+    let good = try (1...2).map { try #require(try kernel.snapshot().value(tree, Array("layout/\($0)".utf8))) }
+    for n in 0..<1500 {
+      let place = n % 2
+      var bytes = good[place]
+      for _ in 0..<(1 + random.below(3)) {
+        let at = random.below(bytes.count)
+        switch random.below(4) {
+        case 0: bytes[at] = UInt8(truncatingIfNeeded: random.next())
+        case 1: bytes.remove(at: at)
+        case 2: bytes.insert(contentsOf: bytes[at..<min(bytes.count, at + random.below(12))], at: at)
+        default: bytes[at] ^= 1 << UInt8(random.below(8))
+        }
+        if bytes.isEmpty { bytes = [0] }
+      }
+      let t = try kernel.beginWrite()
+      try t.put(tree, Array("layout/\(place + 1)".utf8), bytes)
+      try t.put(tree, Array("layout/\(2 - place)".utf8), good[1 - place])
+      _ = try t.commit()
+      do throws(EngineError) {
+        let damaged = try EntityStore.open(kernel)
+        opened += 1
+        let view = try damaged.view()
+        guard let entity = damaged.schema.entity(named: "E") else { continue }
+        try view.rows(entity: entity) { (row) throws(EngineError) in
+          for attribute in entity.allAttributes { _ = try row.value(attribute) }
+          return true
+        }
+        _ = try damaged.check()
+        _ = try view.related(objects[0], entity.allRelationships[0])
+        _ = try damaged.migrationPlan(to: SchemaDefinition(model([])))
+      } catch { refused += 1 }
+    }
+    #expect(opened > 50 && refused > 50, "\(opened) opened, \(refused) refused")
+  }
+}
