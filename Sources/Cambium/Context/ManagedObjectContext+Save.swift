@@ -1,7 +1,7 @@
 import CambiumEngine
 
-// Saving, in Core Data's order: willSave until nothing changes any more, derived attributes, validation of what is deleted, inserted and
-// updated, then per store one transaction (conflicts, identifiers, rows), then what the objects learn of it.
+// Saving, in Core Data's order: willSave until nothing changes any more, derived attributes, validation of what is deleted,
+// inserted and updated, then per store one transaction (conflicts, identifiers, rows), then what the objects learn of it.
 extension ManagedObjectContext {
   /// Puts the context's changes into the stores, each store's in one transaction. When it returns, they are as durable as
   /// the stores' ``Durability`` says; inserted objects have permanent identifiers. When it throws, nothing was saved and
