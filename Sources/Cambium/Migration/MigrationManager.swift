@@ -220,7 +220,7 @@ open class MigrationManager: @unchecked Sendable {
       kernel = try Store.create(on: device, environment: SystemEnvironment(), options: options)
       engine = try EntityStore.create(in: kernel, schema: try destinationModel.takeIntoUse())
       if replacing {
-        let last = try source.engine.view().lastRow()
+        let last = try source.view().lastRow()
         try engine.write { (t) throws(EngineError) in try t.skipRows(through: last) }
       }
     } catch {

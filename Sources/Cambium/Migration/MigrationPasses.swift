@@ -114,7 +114,7 @@ final class MigrationPasses {
       var fetch = EngineFetch(entity)
       fetch.includesSubentities = false
       let references: [ObjectReference]
-      do throws(EngineError) { references = try destination.engine.view().fetch(fetch) } catch {
+      do throws(EngineError) { references = try destination.view().fetch(fetch) } catch {
         throw manager.failure(
           .migrationManagerDestinationStore, "the destination cannot be read", error, destination.url)
       }
@@ -152,7 +152,7 @@ final class MigrationPasses {
   }
 
   private func sources<R>(_ body: (EntityView) throws(EngineError) -> R) throws -> R {
-    do throws(EngineError) { return try body(try source.engine.view()) } catch {
+    do throws(EngineError) { return try body(try source.view()) } catch {
       throw manager.failure(.migrationManagerSourceStore, "the source cannot be read", error, source.url)
     }
   }

@@ -46,7 +46,7 @@ enum OpenStores {
   private static func existing(
     _ path: String, _ options: StoreOptions, _ sharing: FileDevice.Sharing
   ) throws -> SharedStore {
-    while true {
+    for _ in 0..<100 {
       var failure: EngineError?
       var isReplaced = false
       do {
@@ -66,6 +66,8 @@ enum OpenStores {
         if !isReplaced { throw error }
       }
     }
+    // Somebody replaces the file over and over.
+    throw StoreError.busy
   }
 
   /// Runs `body` with the store in a file that nobody else has open, in this process or another. Who asks for the file

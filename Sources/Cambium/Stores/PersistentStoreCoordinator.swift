@@ -87,6 +87,8 @@ public final class PersistentStoreCoordinator: @unchecked Sendable {
 
   /// The option that a store with another model is migrated when it is opened (`Bool`).
   public static let migratePersistentStoresAutomaticallyOption = "CambiumMigratePersistentStoresAutomatically"
+  /// The option that gives mapping models for that (`[MappingModel]`); see ``PersistentStoreDescription/mappingModels``.
+  public static let mappingModelsOption = "CambiumMappingModels"
   /// The option that the mapping for that is inferred (`Bool`).
   public static let inferMappingModelAutomaticallyOption = "CambiumInferMappingModelAutomatically"
 

@@ -77,6 +77,11 @@ public final class PersistentStoreDescription: @unchecked Sendable {
       shouldMigrateStoreAutomatically = try flag(key, value)
     case PersistentStoreCoordinator.inferMappingModelAutomaticallyOption:
       shouldInferMappingModelAutomatically = try flag(key, value)
+    case PersistentStoreCoordinator.mappingModelsOption:
+      guard let models = value as? [MappingModel] else {
+        throw CambiumError(.invalidArgument, "the option '\(key)' takes [MappingModel], not \(Swift.type(of: value))")
+      }
+      mappingModels = models
     case PersistentStoreCoordinator.deferredLightweightMigrationOption:
       shouldDeferLightweightMigration = try flag(key, value)
     default: break

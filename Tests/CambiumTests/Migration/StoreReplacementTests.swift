@@ -54,6 +54,26 @@ import Testing
     #expect(try again.viewContext.all("Aircraft").count == PaintModels.count + 1)
   }
 
+  @Test func mappingModelsCanBeOptions() throws {
+    let directory = try TemporaryDirectory()
+    try PaintModels.fill(directory)
+    let file = directory.url.appendingPathComponent("flights.cambium")
+    let coordinator = PersistentStoreCoordinator(managedObjectModel: try PaintModels.v2())
+    var options: [String: any Sendable] = [
+      PersistentStoreCoordinator.mappingModelsOption: "none",
+      PersistentStoreCoordinator.migratePersistentStoresAutomaticallyOption: true,
+    ]
+    let wrong = cambiumError { try coordinator.addPersistentStore(type: .file, at: file, options: options) }
+    #expect(wrong?.code == .invalidArgument)
+    options[PersistentStoreCoordinator.mappingModelsOption] = [MappingModel]()
+    let none = cambiumError { try coordinator.addPersistentStore(type: .file, at: file, options: options) }
+    #expect(none?.code.rawValue == 134140)
+    options[PersistentStoreCoordinator.mappingModelsOption] = [try PaintModels.mapping()]
+    try coordinator.addPersistentStore(type: .file, at: file, options: options)
+    let context = ManagedObjectContext(concurrencyType: .privateQueue, persistentStoreCoordinator: coordinator)
+    try PaintModels.check(context)
+  }
+
   @Test func theFileKeepsItsPageSize() throws {
     let directory = try TemporaryDirectory()
     do {
