@@ -7,8 +7,17 @@ import Testing
 /// Random models, filled with random objects and changed at random: the store must become what a plain migration in memory
 /// makes of the objects, or say what stands in the way where the rules say so.
 @Suite struct RandomMigrationTests {
-  /// How many pairs of models; `CAMBIUM_MIGRATIONS` sets another number.
-  static var count: Int { ProcessInfo.processInfo.environment["CAMBIUM_MIGRATIONS"].flatMap { Int($0) } ?? 1500 }
+  /// How many models are changed up to three times; `CAMBIUM_MIGRATIONS` sets another number.
+  static var count: Int { ProcessInfo.processInfo.environment["CAMBIUM_MIGRATIONS"].flatMap { Int($0) } ?? usual }
+
+  /// Fewer where the tests are not optimized.
+  private static var usual: Int {
+    #if DEBUG
+      return 700
+    #else
+      return 1500
+    #endif
+  }
 
   @Test func migratedStoresAreWhatTheRulesSay() throws {
     let first = testSeed(20_261_121)
