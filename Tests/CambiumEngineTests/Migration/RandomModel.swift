@@ -52,10 +52,16 @@ struct RandomModel {
     case .float: return .float(Float(small) + (random.oneIn(2) ? 0.25 : 0))
     case .decimal:
       return .decimal(DecimalValue(isNegative: random.oneIn(2), coefficient: UInt128(small.magnitude), exponent: -1))
-    case .string: return .string("text \(small)")
+    case .string:
+      // Now and then too long for a page, or written in one of two ways that are equal.
+      if random.oneIn(20) { return .string(String(repeating: "long ", count: 100 + random.below(8000)) + "\(small)") }
+      if random.oneIn(10) {
+        return .string((random.oneIn(2) ? "caf\u{E9}" : "cafe\u{301}") + " \u{1F6E9}\u{0} \(small)")
+      }
+      return .string("text \(small)")
     case .boolean: return .boolean(random.oneIn(2))
     case .date: return .date(Double(small))
-    case .binary, .transformable: return .binary(random.bytes(random.below(20)))
+    case .binary, .transformable: return .binary(random.bytes(random.below(random.oneIn(12) ? 60_000 : 20)))
     case .uuid: return .uuid(UUIDBytes(high: random.next(), low: random.next()))
     case .uri: return .uri("https://example.org/\(small)")
     default: return .null
