@@ -8,7 +8,9 @@ extension EntityStore {
   /// from then on, and rewritten when they change. So do attributes that are dropped, if `defers` is set: their values stay
   /// in the rows until these are written again. Everything else costs a pass over the rows or links concerned.
   ///
-  /// `observe` is told the steps (``MigrationPlan/steps``) once nothing is known to stand in the way.
+  /// `observe` is told the steps (``MigrationPlan/steps``) once nothing is known to stand in the way. `stage` says, in the
+  /// same commit, what the application has to do still before the stage that the migration belongs to is done; without it no
+  /// stage is under way from then on.
   ///
   /// The answer is the store to go on with; this one, and whatever other process has the file open, refuses to read and
   /// write from then on (``EngineError/modelChanged``), but for views that are open.
@@ -16,7 +18,8 @@ extension EntityStore {
   /// - Throws: ``EngineError/notInferable(_:)``, ``EngineError/migrationBlocked(_:)``, ``EngineError/schema(_:)``,
   ///   ``EngineError/unsupported(_:)``; kernel errors. The store is then as it was.
   public func migrate(
-    to definition: SchemaDefinition, defers: Bool = false, observe: ((MigrationStep) -> Void)? = nil
+    to definition: SchemaDefinition, defers: Bool = false, stage: StageRecord? = nil,
+    observe: ((MigrationStep) -> Void)? = nil
   ) throws(EngineError) -> EntityStore {
     let t = try storing { () throws(StoreError) in try kernel.beginWrite() }
     do throws(EngineError) {
@@ -29,6 +32,7 @@ extension EntityStore {
       let before = try view()
       if let observe { for step in try design.steps(before) { observe(step) } }
       let result = try MigrationRun(design, t, before: before).run()
+      try StageRecord.put(stage, t)
       try storing { () throws(StoreError) in _ = try t.commit() }
       return result
     } catch {

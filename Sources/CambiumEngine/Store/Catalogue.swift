@@ -10,6 +10,7 @@ import CambiumKernel
 ///     "layout/<id>"            a row layout (`LayoutDescriptor`)
 ///     "task/rows/<entity>"     the row (u64 little-endian) at which the entity's rows are to be rewritten from: an
 ///                              earlier layout of them holds values of dropped attributes
+///     "stage"                  the stage of a migration that is under way (`StageRecord`)
 ///     "meta/<key>"             what the layer above keeps
 ///
 /// Identifiers in keys are decimal. The tree's counters: 0, the last row given out, in whatever tree, so that rows keep
