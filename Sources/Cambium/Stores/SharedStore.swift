@@ -54,7 +54,11 @@ final class SharedStore: @unchecked Sendable {
 
   /// Runs `body` when no migration by stages of the store runs, in this process or another.
   func alone<R>(_ body: () throws -> R) throws -> R {
-    try stages.locked { try body() }
+    try stages.locked {
+      do throws(StoreError) { try kernel.beginStages() } catch { throw CambiumError(error, during: .migration) }
+      defer { kernel.endStages() }
+      return try body()
+    }
   }
 
   /// Migrates the store a step, if nobody has given it another model since `store` was opened.
