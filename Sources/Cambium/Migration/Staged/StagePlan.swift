@@ -103,10 +103,11 @@ struct StagePlan {
     return (.lightweight(from: place, to: place + 1, nextModel), place + 1, next)
   }
 
-  /// The model of the version after one, if the way to the end can be inferred from there; nil if that is where the step leads
+  /// The model of the version after one, if it and from there the end can be reached; nil if that is where the step leads
   /// anyway.
-  func singleStep(from place: Int, insteadOf last: Int) -> ManagedObjectModel? {
+  func singleStep(from place: Int, _ source: Schema, insteadOf last: Int) -> ManagedObjectModel? {
     guard place + 1 < last, let model = try? model(place + 1), let schema = try? model.schema(),
+      (try? infer(source, schema, versions[place].stage, place, place + 1)) != nil,
       (try? way(from: place + 1, schema)) != nil
     else { return nil }
     return model

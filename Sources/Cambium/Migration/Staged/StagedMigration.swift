@@ -81,7 +81,7 @@ struct StagedMigration {
         failure = CambiumError(blocks)
       }
       // Objects stand in the way of the one step: perhaps not in that of several.
-      guard let shorter = plan.singleStep(from: from, insteadOf: to) else { throw failure }
+      guard let shorter = plan.singleStep(from: from, store.schema, insteadOf: to) else { throw failure }
       DebugLog.write(.migration, "\(file): objects stand in the way; going on version by version")
       do { try migrate(store, to: shorter, stage: nil) } catch EngineError.migrationBlocked { throw failure }
     }
