@@ -3,14 +3,14 @@ import CambiumKernel
 // How far a migration by stages has come, kept in the catalogue under "stage" while code of the application's is part of a
 // stage that is not done. All integers little-endian:
 //
-//      0        1       2        4               36              68             76
-//     +--------+-------+--------+---------------+---------------+--------------+
-//     | form 1 | phase | zero   | current model | next model    | retained     |
-//     | (1)    | (1)   | (2)    | (32)          | (32)          | commit (8)   |
-//     +--------+-------+--------+---------------+---------------+--------------+
+//      0        1       2        4               36              68            76          84
+//     +--------+-------+--------+---------------+---------------+-------------+-----------+
+//     | form 1 | phase | zero   | current model | next model    | retained    | its       |
+//     | (1)    | (1)   | (2)    | (32)          | (32)          | commit (8)  | sequence  |
+//     +--------+-------+--------+---------------+---------------+-------------+-----------+
 //
-// The models are named by the 32 bytes of their version checksums; the retained commit is the state before, 0 if none is
-// kept.
+// The models are named by the 32 bytes of their version checksums; the retained commit is the state before, both 0 if none
+// is kept. Identifiers of retained commits are used again, so its sequence tells it from others.
 
 /// The stage of a migration that is under way: which handler of the application's runs, or ran when the process ended.
 public struct StageRecord: Sendable, Equatable {
@@ -30,25 +30,37 @@ public struct StageRecord: Sendable, Equatable {
   public var current: VersionHash
   /// The version checksum of the model that the stage leads to.
   public var next: VersionHash
-  /// The retained commit that holds the state before the stage's migration; 0 if there is none.
-  public var retainedCommit: UInt64
+  /// The retained commit that holds the state before the stage's migration, in the phase ``Phase/migrate``.
+  public var retained: Retained?
+
+  /// A retained commit.
+  public struct Retained: Sendable, Equatable {
+    /// Its identifier.
+    public var id: UInt64
+    /// The commit.
+    public var sequence: UInt64
+  }
 
   /// A record.
-  public init(phase: Phase, current: VersionHash, next: VersionHash, retainedCommit: UInt64 = 0) {
+  public init(phase: Phase, current: VersionHash, next: VersionHash) {
     self.phase = phase
     self.current = current
     self.next = next
-    self.retainedCommit = retainedCommit
   }
 
   static let form: UInt8 = 1
-  static let size = 76
+  static let size = 84
+  /// Why the kernel retains the state before a stage.
+  static let reason = PriorCommit.reservedPrefix + "the state before a migration stage"
   static let key = Catalogue.key("stage")
 
   /// The record as bytes.
   func encoded() -> [UInt8] {
-    [Self.form, phase.rawValue, 0, 0] + current.bytes + next.bytes
-      + (0..<8).map { UInt8(truncatingIfNeeded: retainedCommit >> UInt64(8 * $0)) }
+    var bytes = [Self.form, phase.rawValue, 0, 0] + current.bytes + next.bytes
+    for number in [retained?.id ?? 0, retained?.sequence ?? 0] {
+      for byte in 0..<8 { bytes.append(UInt8(truncatingIfNeeded: number >> UInt64(8 * byte))) }
+    }
+    return bytes
   }
 
   /// Reads what ``encoded()`` wrote.
@@ -69,9 +81,10 @@ public struct StageRecord: Sendable, Equatable {
         "the record of the migration stage under way names phase \(bytes[1]), which this version does not know: open the "
           + "store with the version that began the stage, or a later one")
     }
-    self.init(
-      phase: phase, current: current, next: next,
-      retainedCommit: bytes[68..<76].reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) })
+    self.init(phase: phase, current: current, next: next)
+    let id = bytes[68..<76].reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+    let sequence = bytes[76..<84].reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+    if id != 0 { retained = Retained(id: id, sequence: sequence) }
   }
 
   /// Notes how far a migration is; nil: no stage is under way.
@@ -99,5 +112,44 @@ extension EntityView {
 
 extension EntityTransaction {
   /// Notes how far a migration by stages is; nil: no stage is under way.
-  public func setStageRecord(_ record: StageRecord?) throws(EngineError) { try StageRecord.put(record, transaction) }
+  public func setStageRecord(_ record: StageRecord?) throws(EngineError) {
+    try StageRecord.put(record, transaction)
+    try storing { () throws(StoreError) in try transaction.addToCounter(Catalogue.tree, Catalogue.upkeepCounter, 1) }
+  }
+}
+
+extension EntityStore {
+  /// The entities as they were before the stage that is under way, with the model of then.
+  ///
+  /// - Throws: ``EngineError/misuse(_:)`` if the record names no such state, or it is not kept any more; kernel errors.
+  public func state(before record: StageRecord) throws(EngineError) -> EntityStore {
+    guard let retained = record.retained else { throw .misuse("no state is kept from before the migration stage") }
+    do throws(EngineError) {
+      let state = try Self.state(retained: retained.id, in: kernel)
+      if try state.view().sequence == retained.sequence { return state }
+    } catch {
+      guard case .store(.snapshotExpired) = error else { throw error }
+    }
+    throw .misuse("the state from before the migration stage is not kept any more: restore the store from a backup")
+  }
+
+  /// Lets go what is retained for stages that are done, or that were cut short before their commit. O(retained commits).
+  ///
+  /// - Throws: Kernel errors; what ``EntityView/stageRecord()`` throws.
+  public func releaseStageStates() throws(EngineError) {
+    if fixed != nil { return }
+    let states = try retainedCommits().filter { $0.reason == StageRecord.reason }
+    if states.isEmpty { return }
+    // Of the newest commit, durable or not.
+    let t = try beginWrite()
+    defer { t.rollBack() }
+    let record = try EntityView(store: self, trees: t).stageRecord()
+    t.rollBack()
+    for state in states where record?.retained != StageRecord.Retained(id: state.id, sequence: state.sequence) {
+      do throws(StoreError) { try kernel.release(retained: state.id, sequence: state.sequence) } catch {
+        // Somebody else was faster.
+        guard case .snapshotExpired = error else { throw .store(error) }
+      }
+    }
+  }
 }

@@ -75,7 +75,21 @@ public final class CustomMigrationStage: MigrationStage, @unchecked Sendable {
   public let nextModel: ManagedObjectModelReference
   /// Called before the migration: ``StagedMigrationManager/container`` has the current model.
   public var willMigrateHandler: Handler?
-  /// Called after the migration: ``StagedMigrationManager/container`` has the next model. Core Data does not call it again
+  /// Called after the migration, to carry over what the migration cannot: ``StagedMigrationManager/container`` has the next model,
+  /// and ``StagedMigrationManager/containerBefore`` shows the store as it was right before the migration, with the current model.
+  /// That state is kept in the file until the handler has returned, whatever happens in between, so that one handler can read what
+  /// the next model has no place for, without a version in between that has both. Core Data has nothing like it.
+  ///
+  ///     stage.migrateHandler = { manager, _ in
+  ///       guard let before = manager.containerBefore?.viewContext, let after = manager.container?.viewContext else { return }
+  ///       for old in try before.fetch(FetchRequest<ManagedObject>(entityName: "Note")) {
+  ///         let new = try manager.migrated(old, in: after)
+  ///         try new?.set((old.value(forKey: "number") as? String).flatMap { Int($0) }, forKey: "amount")
+  ///       }
+  ///       try after.save()
+  ///     }
+  public var migrateHandler: Handler?
+  /// Called last, after the migration: ``StagedMigrationManager/container`` has the next model. Core Data does not call it again
   /// when the process ends meanwhile; Cambium does.
   public var didMigrateHandler: Handler?
 

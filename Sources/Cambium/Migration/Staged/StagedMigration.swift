@@ -1,6 +1,12 @@
 import CambiumEngine
 import CambiumKernel
 
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
 // A migration by stages walks from the version that the store has to that of the coordinator's model:
 //
 //   read the store's version and record -> a handler pending? run it, clear the record -> at the end? done
@@ -13,9 +19,10 @@ import CambiumKernel
 //   ---------+-----------------------+------------------------------------------------
 //   1 note   | willMigrate           | calls willMigrateHandler (again)
 //     ...    | willMigrate           | what the handler saves: the same
-//   2 migrate| didMigrate, or none   | calls didMigrateHandler, or goes on
-//     ...    | didMigrate            | what the handler saves: the same
-//   3 clear  | none                  | goes on
+//   2 migrate| migrate, didMigrate   | calls migrateHandler, which reads the retained state before; or didMigrateHandler;
+//            | or none               | or goes on
+//     ...    | the same              | what the handlers save: the same
+//   3 note   | didMigrate, or none   | calls didMigrateHandler, or goes on
 
 /// Brings a store to its coordinator's model by stages.
 struct StagedMigration {
@@ -52,6 +59,7 @@ struct StagedMigration {
       let store = try mapping(.persistentStoreOpen) { () throws(EngineError) in try shared.current() }
       do {
         if try finishStage(store) { continue }
+        try store.releaseStageStates()
         if store.schema.versionChecksum == target { return }
         try advance(store, target)
       } catch let error as EngineError {
@@ -98,11 +106,21 @@ struct StagedMigration {
     }
     guard let stage else { throw CambiumError(unfinished: record) }
     let model = try model(of: stage.nextModel)
-    if let handler = stage.didMigrateHandler {
+    var next: StageRecord?
+    if record.phase == .migrate {
+      if let handler = stage.migrateHandler {
+        let before = try store.state(before: record)
+        DebugLog.write(.migration, "\(file): stage \(stage.name): migrateHandler")
+        try call(handler, "migrateHandler", stage, store, model, before: before)
+      }
+      if stage.didMigrateHandler != nil {
+        next = StageRecord(phase: .didMigrate, current: record.current, next: record.next)
+      }
+    } else if let handler = stage.didMigrateHandler {
       DebugLog.write(.migration, "\(file): stage \(stage.name): didMigrateHandler")
       try call(handler, "didMigrateHandler", stage, store, model)
     }
-    try store.write { (t) throws(EngineError) in try t.setStageRecord(nil) }
+    try store.write { (t) throws(EngineError) in try t.setStageRecord(next) }
     return true
   }
 
@@ -121,8 +139,12 @@ struct StagedMigration {
       DebugLog.write(.migration, "\(file): stage \(stage.name): willMigrateHandler")
       try call(handler, "willMigrateHandler", stage, store, try stage.currentModel.resolvedModel)
     }
-    let record = StageRecord(phase: .didMigrate, current: current, next: following)
-    try migrate(store, to: next, stage: stage.didMigrateHandler == nil ? nil : record)
+    var record: StageRecord?
+    if stage.migrateHandler != nil || stage.didMigrateHandler != nil {
+      let phase: StageRecord.Phase = stage.migrateHandler == nil ? .didMigrate : .migrate
+      record = StageRecord(phase: phase, current: current, next: following)
+    }
+    try migrate(store, to: next, stage: record)
   }
 
   private func migrate(_ store: EntityStore, to model: ManagedObjectModel, stage: StageRecord?) throws {
@@ -146,19 +168,21 @@ struct StagedMigration {
   /// Calls a handler, with the manager's container on the store as it is.
   private func call(
     _ handler: CustomMigrationStage.Handler, _ name: String, _ stage: CustomMigrationStage, _ store: EntityStore,
-    _ model: ManagedObjectModel
+    _ model: ManagedObjectModel, before: EntityStore? = nil
   ) throws {
-    let container = PersistentContainer(name: file, managedObjectModel: model)
-    let coordinator = container.persistentStoreCoordinator
-    coordinator.makesPlainObjects = true
-    // The store is there already.
-    container.persistentStoreDescriptions = []
-    let borrowed = try coordinator.borrow(store, as: description)
-    manager.setContainer(container)
+    let container = try self.container(store, model, description)
+    let reading = PersistentStoreDescription(url: description.url ?? URL(fileURLWithPath: file))
+    reading.isReadOnly = true
+    let earlier = try before.map { try self.container($0, ManagedObjectModel(schema: $0.schema), reading) }
+    manager.setContainers(container, before: earlier)
     defer {
-      manager.setContainer(nil)
-      container.viewContext.reset()
-      try? coordinator.remove(borrowed)
+      manager.setContainers(nil, before: nil)
+      for container in [container, earlier] {
+        guard let container else { continue }
+        container.viewContext.reset()
+        let coordinator = container.persistentStoreCoordinator
+        for store in coordinator.persistentStores { try? coordinator.remove(store) }
+      }
     }
     do { try handler(manager, stage) } catch {
       let detail = (error as? CambiumError)?.message ?? "\(error)"
@@ -167,6 +191,18 @@ struct StagedMigration {
         "the \(name) of the migration stage \(stage.name) failed, and will be called again when the store is next opened: "
           + detail, underlying: [error])
     }
+  }
+
+  /// A container on a store that is open.
+  private func container(
+    _ store: EntityStore, _ model: ManagedObjectModel, _ description: PersistentStoreDescription
+  ) throws -> PersistentContainer {
+    let result = PersistentContainer(name: file, managedObjectModel: model)
+    result.persistentStoreCoordinator.makesPlainObjects = true
+    // There is nothing to load.
+    result.persistentStoreDescriptions = []
+    _ = try result.persistentStoreCoordinator.borrow(store, as: description)
+    return result
   }
 }
 

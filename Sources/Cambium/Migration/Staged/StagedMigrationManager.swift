@@ -24,7 +24,7 @@ import CambiumEngine
 /// One manager runs one migration at a time; another store that is opened with it meanwhile waits. Thread-safe once the stages are
 /// set up.
 public final class StagedMigrationManager: @unchecked Sendable {
-  // `@unchecked`: `current` is touched with `lock` held only.
+  // `@unchecked`: `current`, `before` and `found` are touched with `lock` held only.
   /// The stages, in order.
   public let stages: [MigrationStage]
   let order: StageOrder
@@ -33,6 +33,7 @@ public final class StagedMigrationManager: @unchecked Sendable {
   private let lock = StateLock()
   private let running = StateLock()
   private var current: PersistentContainer?
+  private var before: PersistentContainer?
   private var found: [ManagedObjectModel]?
 
   /// A manager of stages.
@@ -59,7 +60,29 @@ public final class StagedMigrationManager: @unchecked Sendable {
   /// has returned.
   public var container: PersistentContainer? { lock.locked { current } }
 
-  func setContainer(_ container: PersistentContainer?) { lock.locked { current = container } }
+  /// While a ``CustomMigrationStage/migrateHandler`` runs, the store as it was right before the stage's migration, with the
+  /// model of then, for reading only; `nil` otherwise. As ``container``, of no use afterwards.
+  public var containerBefore: PersistentContainer? { lock.locked { before } }
+
+  /// What became of an object of ``containerBefore``, in a context of ``container``; `nil` if it is not there any more.
+  /// Objects keep their identity through a migration, whatever their entity is called.
+  ///
+  /// - Throws: ``CambiumError`` if the store cannot be read.
+  public func migrated(_ object: ManagedObject, in context: ManagedObjectContext) throws -> ManagedObject? {
+    guard let store = context.persistentStoreCoordinator.persistentStores.first,
+      object.objectID.space.identifier == store.identifier, store.space.info(object.objectID.reference.entity) != nil
+    else { return nil }
+    let id = ManagedObjectID(space: store.space, reference: object.objectID.reference)
+    do { return try context.existingObject(with: id) } catch let error as CambiumError
+      where error.code == .managedObjectReferentialIntegrity
+    {
+      return nil
+    }
+  }
+
+  func setContainers(_ container: PersistentContainer?, before: PersistentContainer?) {
+    lock.locked { (current, self.before) = (container, before) }
+  }
 
   /// Runs `body` when no other migration of the manager runs.
   func alone<R>(_ body: () throws -> R) throws -> R { try running.locked(body) }

@@ -140,7 +140,7 @@ import Testing
   }
 
   @Test func aRecordOfALaterVersionIsRefused() throws {
-    for bytes in [[9] as [UInt8], [1, 77, 0, 0] + [UInt8](repeating: 0, count: 72)] {
+    for bytes in [[9] as [UInt8], [1, 77, 0, 0] + [UInt8](repeating: 0, count: 80)] {
       let directory = try TemporaryDirectory()
       try Notes.fill(directory, 1)
       do {
