@@ -27,7 +27,8 @@ let package = Package(
     .testTarget(name: "CambiumEngineTests", dependencies: ["CambiumEngine", "CambiumTesting"]),
     // A process of its own, for the tests of several processes.
     .executableTarget(
-      name: "StoreWorker", dependencies: ["Cambium", "CambiumKernel", "CambiumSystem"], path: "Tests/StoreWorker"),
+      name: "StoreWorker", dependencies: ["Cambium", "CambiumEngine", "CambiumKernel", "CambiumSystem"],
+      path: "Tests/StoreWorker"),
     .testTarget(name: "CambiumSystemTests", dependencies: ["CambiumSystem", "CambiumTesting", "StoreWorker"]),
     .testTarget(name: "FlightLogTests", dependencies: ["FlightLog"]),
     .testTarget(

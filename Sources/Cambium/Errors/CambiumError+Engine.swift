@@ -59,6 +59,7 @@ extension CambiumError {
     case .corrupt, .notAStore: code = .fileReadCorruptFile
     case .readOnly: code = .fileWriteNoPermission
     case .unsupportedFormat: code = .persistentStoreTypeMismatch
+    case .snapshotExpired: code = .snapshotExpired
     default: code = operation
     }
     self.init(code, error.description, underlying: [error])

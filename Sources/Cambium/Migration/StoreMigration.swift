@@ -106,7 +106,8 @@ struct StoreMigration {
     let file = file
     do throws(EngineError) {
       let store = try shared.migrated(
-        to: definition, defers: description.shouldDeferLightweightMigration
+        to: definition, defers: description.shouldDeferLightweightMigration,
+        keepsPriorState: description.keepsStateBeforeMigration
       ) { step in
         number += 1
         DebugLog.write(.migration, "\(file): step \(number): \(step.description)")

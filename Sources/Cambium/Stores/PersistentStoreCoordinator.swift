@@ -123,6 +123,8 @@ public final class PersistentStoreCoordinator: @unchecked Sendable {
       let shared = try migration.open(url, making: model)
       do {
         let engine = try migration.prepare(shared)
+        // What a process that was killed did not come to.
+        if !description.isReadOnly { try? engine.releasePriors() }
         return PersistentStore(description, engine: engine, shared: shared, space: try space(for: engine, description))
       } catch {
         try? OpenStores.close(shared)
@@ -132,10 +134,16 @@ public final class PersistentStoreCoordinator: @unchecked Sendable {
   }
 
   /// Takes in a store that is open already, and that whoever opened it closes.
-  func borrow(_ engine: EntityStore, as description: PersistentStoreDescription) throws -> PersistentStore {
+  ///
+  /// - Parameter origin: What must not be closed before.
+  @discardableResult
+  func borrow(
+    _ engine: EntityStore, as description: PersistentStoreDescription, origin: PersistentStore? = nil
+  ) throws -> PersistentStore {
     try managedObjectModel.takeIntoUse()
     let store = PersistentStore(
-      description, engine: engine, shared: nil, space: try space(for: engine, description), isBorrowed: true)
+      description, engine: engine, shared: nil, space: try space(for: engine, description), isBorrowed: true,
+      origin: origin)
     lock.locked { stores.append(store) }
     return store
   }

@@ -60,6 +60,12 @@ public final class PersistentStoreDescription: @unchecked Sendable {
   /// The stages by which a store of an earlier version is migrated; without, it is migrated in one step. Needs both
   /// ``shouldMigrateStoreAutomatically`` and ``shouldInferMappingModelAutomatically``, and no ``mappingModels``.
   public var stagedMigrationManager: StagedMigrationManager?
+  /// Whether the state before a migration is kept until ``PersistentStoreCoordinator/confirmMigration()``, so that
+  /// ``PersistentStoreCoordinator/rollBackMigration(discardsCommits:)`` can go back to it; otherwise it is kept only as long
+  /// as something that the migration put off is not done. It holds room in the file. Off by default.
+  ///
+  /// Migrations by mapping models of the application's own make another file; of the one before nothing is kept.
+  public var keepsStateBeforeMigration = false
   /// Whether ``PersistentContainer/loadPersistentStores(completionHandler:)`` returns before the store is open.
   public var shouldAddStoreAsynchronously = false
 

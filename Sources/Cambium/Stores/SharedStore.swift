@@ -33,7 +33,8 @@ final class SharedStore: @unchecked Sendable {
 
   /// Migrates the store, unless it has the model already; others that ask meanwhile wait.
   func migrated(
-    to definition: SchemaDefinition, defers: Bool, observe: @escaping (MigrationStep) -> Void
+    to definition: SchemaDefinition, defers: Bool, keepsPriorState: Bool = false,
+    observe: @escaping (MigrationStep) -> Void
   ) throws(EngineError) -> EntityStore {
     lock.lock()
     defer { lock.unlock() }
@@ -43,7 +44,8 @@ final class SharedStore: @unchecked Sendable {
       do throws(SchemaError) { model = try Schema(definition, basedOn: store.schema) } catch { throw .schema(error) }
       if model.isEqualButForOrder(to: store.schema) { return store }
       do throws(EngineError) {
-        newest = try store.migrate(to: definition, defers: defers, observe: observe)
+        newest = try store.migrate(
+          to: definition, defers: defers, keepsPriorState: keepsPriorState, observe: observe)
         return newest
       } catch {
         // Another process was faster.
@@ -65,12 +67,21 @@ final class SharedStore: @unchecked Sendable {
   ///
   /// - Throws: ``EngineError/modelChanged`` if somebody has; what `EntityStore.migrate` throws.
   func advanced(
-    from store: EntityStore, to definition: SchemaDefinition, defers: Bool, stage: StageRecord?,
-    observe: @escaping (MigrationStep) -> Void
+    from store: EntityStore, to definition: SchemaDefinition, defers: Bool, keepsPriorState: Bool,
+    stage: StageRecord?, observe: @escaping (MigrationStep) -> Void
   ) throws(EngineError) -> EntityStore {
     lock.lock()
     defer { lock.unlock() }
-    newest = try store.migrate(to: definition, defers: defers, stage: stage, observe: observe)
+    newest = try store.migrate(
+      to: definition, defers: defers, keepsPriorState: keepsPriorState, stage: stage, observe: observe)
+    return newest
+  }
+
+  /// Undoes the newest migration; others that ask meanwhile wait. See `EntityStore.rollBackMigration(discardsCommits:)`.
+  func rolledBack(discardsCommits: Bool) throws(EngineError) -> EntityStore {
+    lock.lock()
+    defer { lock.unlock() }
+    newest = try refreshed().rollBackMigration(discardsCommits: discardsCommits)
     return newest
   }
 }

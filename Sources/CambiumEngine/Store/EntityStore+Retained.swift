@@ -31,6 +31,11 @@ extension EntityStore {
     try storing { () throws(StoreError) in try kernel.release(retained: id) }
   }
 
+  /// The newest commit that a view taken now shows; of an earlier state, that one's.
+  public var sequence: UInt64 {
+    get throws(EngineError) { try view().trees.sequence }
+  }
+
   /// The entities as they were at a retained commit, with the model of then, whatever the store's is now. Every view of it
   /// is of that commit; writing throws `StoreError.readOnly`. It stays readable as long as it is held, even if the commit
   /// is released meanwhile.

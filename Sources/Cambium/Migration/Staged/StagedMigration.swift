@@ -151,7 +151,8 @@ struct StagedMigration {
     var number = 0
     let result = try shared.advanced(
       from: store, to: model === destination ? definition : try model.definition(),
-      defers: description.shouldDeferLightweightMigration, stage: stage
+      defers: description.shouldDeferLightweightMigration, keepsPriorState: description.keepsStateBeforeMigration,
+      stage: stage
     ) { step in
       number += 1
       DebugLog.write(.migration, "\(file): step \(number): \(step.description)")
