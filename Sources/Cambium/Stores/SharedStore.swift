@@ -9,6 +9,7 @@ final class SharedStore: @unchecked Sendable {
   let kernel: Store
   private let lock: any StoreLock = SystemEnvironment().makeLock()
   private var newest: EntityStore
+  private let stages = StateLock()
 
   init(_ store: EntityStore) {
     kernel = store.kernel
@@ -51,6 +52,29 @@ final class SharedStore: @unchecked Sendable {
         guard case .modelChanged = error else { throw error }
       }
     }
+  }
+
+  /// Runs `body` when no migration by stages of the store runs, in this process or another.
+  func alone<R>(_ body: () throws -> R) throws -> R {
+    try stages.locked {
+      do throws(StoreError) { try kernel.beginStages() } catch { throw CambiumError(error, during: .migration) }
+      defer { kernel.endStages() }
+      return try body()
+    }
+  }
+
+  /// Migrates the store a step, if nobody has given it another model since `store` was opened.
+  ///
+  /// - Throws: ``EngineError/modelChanged`` if somebody has; what `EntityStore.migrate` throws.
+  func advanced(
+    from store: EntityStore, to definition: SchemaDefinition, defers: Bool, keepsPriorState: Bool,
+    stage: StageRecord?, observe: @escaping (MigrationStep) -> Void
+  ) throws(EngineError) -> EntityStore {
+    lock.lock()
+    defer { lock.unlock() }
+    newest = try store.migrate(
+      to: definition, defers: defers, keepsPriorState: keepsPriorState, stage: stage, observe: observe)
+    return newest
   }
 
   /// Undoes the newest migration; others that ask meanwhile wait. See `EntityStore.rollBackMigration(discardsCommits:)`.

@@ -8,7 +8,9 @@ extension EntityStore {
   /// from then on, and rewritten when they change. So do attributes that are dropped, if `defers` is set: their values stay
   /// in the rows until these are written again. Everything else costs a pass over the rows or links concerned.
   ///
-  /// `observe` is told the steps (``MigrationPlan/steps``) once nothing is known to stand in the way.
+  /// `observe` is told the steps (``MigrationPlan/steps``) once nothing is known to stand in the way. `stage` says, in the
+  /// same commit, what the application has to do still before the stage that the migration belongs to is done; without it no
+  /// stage is under way from then on. In the phase ``StageRecord/Phase/migrate`` the state before is retained for that.
   ///
   /// If something was put off, the state before is retained until that is done; with `keepsPriorState`, in any case, and
   /// until ``confirmMigration()``. As long as it is there, ``rollBackMigration(discardsCommits:)`` goes back to it.
@@ -19,7 +21,7 @@ extension EntityStore {
   /// - Throws: ``EngineError/notInferable(_:)``, ``EngineError/migrationBlocked(_:)``, ``EngineError/schema(_:)``,
   ///   ``EngineError/unsupported(_:)``; kernel errors. The store is then as it was.
   public func migrate(
-    to definition: SchemaDefinition, defers: Bool = false, keepsPriorState: Bool = false,
+    to definition: SchemaDefinition, defers: Bool = false, keepsPriorState: Bool = false, stage: StageRecord? = nil,
     observe: ((MigrationStep) -> Void)? = nil
   ) throws(EngineError) -> EntityStore {
     let t = try beginWrite()
@@ -34,6 +36,11 @@ extension EntityStore {
       let blocks = try design.findBlocks(before)
       if !blocks.isEmpty { throw .migrationBlocked(blocks) }
       if let observe { for step in try design.steps(before) { observe(step) } }
+      var stage = stage
+      if stage?.phase == .migrate {
+        let retained = try storing { () throws(StoreError) in try t.retainBase(reason: StageRecord.reason) }
+        stage?.retained = StageRecord.Retained(id: retained.id, sequence: retained.sequence)
+      }
       var prior: (id: UInt64, commit: PriorCommit)?
       if keepsPriorState || design.entities.values.contains(where: { $0.defersRemoval }) {
         let retained = try storing { () throws(StoreError) in try t.retainBase(reason: PriorCommit.reason) }
@@ -42,6 +49,7 @@ extension EntityStore {
         )
       }
       result = try MigrationRun(design, t, before: before).run(prior: prior)
+      try StageRecord.put(stage, t)
       try storing { () throws(StoreError) in _ = try t.commit() }
     } catch {
       t.rollBack()

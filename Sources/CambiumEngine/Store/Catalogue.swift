@@ -10,6 +10,7 @@ import CambiumKernel
 ///     "layout/<id>"            a row layout (`LayoutDescriptor`)
 ///     "task/rows/<entity>"     the row (u64 little-endian) at which the entity's rows are to be rewritten from: an
 ///                              earlier layout of them holds values of dropped attributes
+///     "stage"                  the stage of a migration that is under way (`StageRecord`)
 ///     "prior/<retained>"       a retained commit that a migration goes back to (`PriorCommit`)
 ///     "meta/<key>"             what the layer above keeps
 ///

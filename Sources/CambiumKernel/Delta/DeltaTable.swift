@@ -16,7 +16,7 @@ final class DeltaTable: @unchecked Sendable {
   private let bucketCount: Int
   /// Number of nodes, the rolled-back ones included. For the writer.
   var nodeCount: Int { state.pointee.nodeCount }
-  /// Trees that have a list here, in the order of their first change. For the writer.
+  /// Trees that have a list here, in the order of their first change. For the writer: others ask ``listedTrees()``.
   private(set) var trees: [TreeID] = []
 
   /// - Parameter bucketCount: a power of two.
@@ -55,6 +55,19 @@ final class DeltaTable: @unchecked Sendable {
       list = l.nextInBucket
     }
     return nil
+  }
+
+  /// Trees that have a list here, in no order. Unlike ``trees``, for anyone, beside the writer.
+  func listedTrees() -> [TreeID] {
+    var found: [TreeID] = []
+    for i in 0..<bucketCount {
+      var list = UnsafeMutableRawPointer(bitPattern: buckets[i].load(ordering: .acquiring)).map(DeltaList.init(p:))
+      while let l = list {
+        found.append(l.tree)
+        list = l.nextInBucket
+      }
+    }
+    return found
   }
 
   /// The list of `tree`, made if there is none yet. For the writer.

@@ -60,11 +60,11 @@ public class TreeView {
   /// The trees in this view, in the order of their identifiers, without the kernel's own.
   public func trees() -> [TreeID] {
     var ids = Set(generation.trees.keys)
-    for tree in generation.active.trees where generation.active.list(tree)?.wasCreated(upTo: upTo) ?? false {
+    for tree in generation.active.listedTrees() where generation.active.list(tree)?.wasCreated(upTo: upTo) ?? false {
       ids.insert(tree)
     }
     if let frozen = generation.frozen {
-      for tree in frozen.trees where frozen.list(tree)?.wasCreated(upTo: upTo) ?? false { ids.insert(tree) }
+      for tree in frozen.listedTrees() where frozen.list(tree)?.wasCreated(upTo: upTo) ?? false { ids.insert(tree) }
     }
     return ids.filter { $0.rawValue >= TreeID.firstFree && find($0) != nil }.sorted()
   }

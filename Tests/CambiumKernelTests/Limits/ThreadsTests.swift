@@ -220,4 +220,40 @@ import Testing
     #expect(try shared.store.check().problems.isEmpty)
     try shared.store.close()
   }
+
+  /// Trees come and go; a view lists those that the row written with them names, whatever has been made since.
+  @Test func treesComeAndGoBesideReaders() throws {
+    let shared = try Self.makeStore(.normal)
+    let rounds = CrashTests.isOptimized ? 2000 : 300
+    let writer: @Sendable () -> Void = {
+      defer { shared.isDone.store(true, ordering: .relaxed) }
+      do {
+        var known = [shared.tree, shared.names]
+        for round in 0..<rounds {
+          let t = try shared.store.beginWrite()
+          known.append(try t.createTree(round % 2 == 0 ? .integer : .bytes))
+          if known.count > 12 { try t.dropTree(known.remove(at: 2 + round % 10)) }
+          try t.put(shared.names, Array("trees".utf8), known.sorted().flatMap { modelKey(UInt64($0.rawValue)) })
+          try t.commit()
+        }
+      } catch { shared.fail("writer: \(error)") }
+    }
+    let reader: @Sendable () -> Void = {
+      do {
+        while !shared.isDone.load(ordering: .relaxed) {
+          let snapshot = try shared.store.snapshot()
+          guard let row = try snapshot.value(shared.names, Array("trees".utf8)) else { continue }
+          let expected = stride(from: 0, to: row.count, by: 8).map { integerKey(Array(row[$0..<$0 + 8])) }
+          let found = snapshot.trees().map { UInt64($0.rawValue) }
+          if found != expected { return shared.fail("\(found) instead of \(expected)") }
+          shared.reads.wrappingAdd(1, ordering: .relaxed)
+        }
+      } catch { shared.fail("reader: \(error)") }
+    }
+    Self.threads([reader, reader, writer])
+    #expect(shared.problems.withLock { $0 }.isEmpty, "\(shared.problems.withLock { $0 })")
+    #expect(shared.reads.load(ordering: .relaxed) > 0)
+    #expect(try shared.store.check().problems.isEmpty)
+    try shared.store.close()
+  }
 }
