@@ -19,7 +19,8 @@ extension EntityStore {
   /// write from then on (``EngineError/modelChanged``), but for views that are open.
   ///
   /// - Throws: ``EngineError/notInferable(_:)``, ``EngineError/migrationBlocked(_:)``, ``EngineError/schema(_:)``,
-  ///   ``EngineError/unsupported(_:)``; kernel errors. The store is then as it was.
+  ///   ``EngineError/unsupported(_:)``; ``EngineError/misuse(_:)`` in the middle of a stage; kernel errors. The store is then
+  ///   as it was.
   public func migrate(
     to definition: SchemaDefinition, defers: Bool = false, keepsPriorState: Bool = false, stage: StageRecord? = nil,
     observe: ((MigrationStep) -> Void)? = nil
@@ -28,6 +29,11 @@ extension EntityStore {
     let result: EntityStore
     do throws(EngineError) {
       try requireModel(t)
+      if let pending = try EntityView(store: self, trees: t).stageRecord(), pending.isPending(in: schema) {
+        throw .misuse(
+          "the store is in the middle of a migration stage, whose handler was not done; open it with a staged migration "
+            + "manager that has the stage")
+      }
       let earlier = schema
       let destination = try resolving { () throws(SchemaError) in try Schema(definition, basedOn: earlier) }
       let design = try MigrationDesign(self, destination, defers: defers)

@@ -87,6 +87,11 @@ public struct StageRecord: Sendable, Equatable {
     if id != 0 { retained = Retained(id: id, sequence: sequence) }
   }
 
+  /// Whether a store of a model has the stage's next one, but is not done with the stage.
+  public func isPending(in schema: Schema) -> Bool {
+    phase != .willMigrate && next.base64 == schema.versionChecksum
+  }
+
   /// Notes how far a migration is; nil: no stage is under way.
   static func put(_ record: StageRecord?, _ t: WriteTransaction) throws(EngineError) {
     try storing { () throws(StoreError) in

@@ -1,6 +1,8 @@
 // Going back to a retained commit, by a new one: a checkpoint whose directory takes over the roots of the retained
 // commit's trees. Nothing is copied, so the time depends on the number of segments and not on what is in them.
 
+import Synchronization
+
 extension Store {
   /// Waits for the turn to write and begins a transaction that sees a retained commit in place of the newest one.
   /// Committing it makes the retained state, with what the transaction changes, the newest: what was committed since is

@@ -218,9 +218,7 @@ extension EntityStore {
 
   /// The stage whose migration is done and whose last handler has not returned.
   func pendingStage() throws -> StageRecord? {
-    guard let record = try stageRecord(), record.phase != .willMigrate,
-      record.next.base64 == schema.versionChecksum
-    else { return nil }
+    guard let record = try stageRecord(), record.isPending(in: schema) else { return nil }
     return record
   }
 }
