@@ -101,7 +101,7 @@ final class MigrationRun {
     if let prior { try catalogue.setPrior(prior.id, prior.commit, t) }
     try catalogue.dropFinishedPriors(t)
     let store = try EntityStore(
-      kernel: design.old.kernel, schema: destination, catalogue: catalogue, modelNumber: design.old.modelNumber + 1)
+      kernel: design.old.kernel, schema: destination, catalogue: catalogue, modelNumber: design.old.modelNumber &+ 1)
     let after = EntityTransaction(store: store, transaction: t)
     defer { after.end() }
     try fillLinks(store)
