@@ -27,11 +27,13 @@ let package = Package(
     .testTarget(name: "CambiumEngineTests", dependencies: ["CambiumEngine", "CambiumTesting"]),
     // A process of its own, for the tests of several processes.
     .executableTarget(
-      name: "StoreWorker", dependencies: ["Cambium", "CambiumKernel", "CambiumSystem"], path: "Tests/StoreWorker"),
+      name: "StoreWorker", dependencies: ["Cambium", "CambiumEngine", "CambiumKernel", "CambiumSystem"],
+      path: "Tests/StoreWorker"),
     .testTarget(name: "CambiumSystemTests", dependencies: ["CambiumSystem", "CambiumTesting", "StoreWorker"]),
     .testTarget(name: "FlightLogTests", dependencies: ["FlightLog"]),
     .testTarget(
-      name: "CambiumTests", dependencies: ["Cambium", "CambiumTesting", "StoreWorker"], exclude: ["Models"]),
+      name: "CambiumTests", dependencies: ["Cambium", "CambiumEngineTests", "CambiumTesting", "StoreWorker"],
+      exclude: ["Models"]),
     .testTarget(
       name: "FuzzTests", dependencies: ["CambiumEngine", "CambiumKernel", "CambiumKernelTests", "CambiumTesting"],
       path: "Tests/Fuzz", exclude: ["Corpus", "Entry"]),

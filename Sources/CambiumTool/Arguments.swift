@@ -8,7 +8,9 @@ struct Arguments {
   private(set) var options: Set<String> = []
 
   /// All options that there are.
-  static let known: Set<String> = ["--json", "--help", "-h", "--version", "--sync"]
+  static let known = forMigrations.union(["--json", "--help", "-h", "--version", "--sync"])
+  /// Those that only `cambium migrate` takes.
+  static let forMigrations: Set<String> = ["--deferred", "--keep", "--discard"]
 
   /// Takes a command line apart.
   ///

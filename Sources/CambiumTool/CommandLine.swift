@@ -49,12 +49,15 @@ func runCommandLine(_ arguments: [String]) -> ExitStatus {
 
 /// The commands.
 enum Command: String, CaseIterable {
-  case info, check, count, compact, model
+  case info, check, count, compact, model, migrate
 
   /// Runs the command on its operands.
   func run(_ operands: [String], _ arguments: Arguments) throws(ToolError) -> Answer {
     if arguments.wantsSync, self != .model { throw .usage("--sync is for 'cambium model lint' only") }
-    let expected = self == .count ? 2...3 : self == .model ? 1...4 : 1...1
+    if self != .migrate, let option = Arguments.forMigrations.intersection(arguments.options).min() {
+      throw .usage("\(option) is for 'cambium migrate' only")
+    }
+    let expected = self == .count ? 2...3 : self == .model || self == .migrate ? 1...4 : 1...1
     guard expected.contains(operands.count) else {
       throw .usage(operands.count < expected.lowerBound ? "too few arguments: \(synopsis)" : "too many: \(synopsis)")
     }
@@ -64,6 +67,7 @@ enum Command: String, CaseIterable {
     case .count:
       return try countObjects(path: operands[0], entity: operands[1], predicate: operands.count > 2 ? operands[2] : nil)
     case .compact: return try compactStore(path: operands[0])
+    case .migrate: return try runMigrate(operands, arguments)
     case .model: return try runModel(operands, sync: arguments.wantsSync)
     }
   }

@@ -11,6 +11,10 @@ let generalHelp = """
     check STORE                     verify every page, checksum, row, index and relationship
     count STORE ENTITY [PREDICATE]  how many objects match
     compact STORE                   give unused room back to the file system
+    migrate plan STORE MODEL        what giving a store another model would do
+    migrate run STORE MODEL         give a store another model
+    migrate finish STORE            do what a migration has put off
+    migrate rollback STORE          undo the newest migration
     model checksum MODEL [VERSION]  tell versions of a model apart
     model compile MODEL FOLDER      write a model for the application to load
     model diff OLD NEW              what differs, and whether a migration can be inferred
@@ -20,7 +24,7 @@ let generalHelp = """
     --help     explain; after a command, that command
     --version  tell the version
 
-  Exit status: 0 done; 1 the store is damaged, or a model has findings; 2 wrong usage; 3 it could not be done (no such file, in use, ...).
+  Exit status: 0 done; 1 the store is damaged, a model has findings, or something is in the way of a migration; 2 wrong usage; 3 it could not be done (no such file, in use, ...).
   """
 
 extension Command {
@@ -31,6 +35,7 @@ extension Command {
     case .check: return "cambium check STORE [--json]"
     case .count: return "cambium count STORE ENTITY [PREDICATE] [--json]"
     case .compact: return "cambium compact STORE [--json]"
+    case .migrate: return "cambium migrate plan|run|finish|rollback|confirm STORE [MODEL [VERSION]] [--json]"
     case .model: return "cambium model checksum|compile|diff|lint MODEL ... [--json]"
     }
   }
@@ -66,6 +71,20 @@ extension Command {
       return """
         Moves what is live to the front of the file and gives the rest back to the file system. The store must not be
         in use. A kill or a power cut at any moment leaves a sound store with the same content.
+        """
+    case .migrate:
+      return """
+        MODEL is what 'cambium model' takes: a folder of Xcode's or a compiled one, a file, or another store.
+
+          cambium migrate plan log.store Flights.xcdatamodeld V2       the steps, and what is in the way; changes nothing
+          cambium migrate run log.store Flights.xcdatamodeld V2        all of it, or nothing
+          cambium migrate run log.store other.store --deferred         puts off what can be put off
+          cambium migrate finish log.store                             does that
+          cambium migrate rollback log.store [--discard]               undoes the migration
+
+        The state before a migration is kept as long as something is put off, or, with --keep, until 'migrate confirm
+        STORE'. rollback refuses if commits were made since, unless it may --discard them. Others may have the store open;
+        they are told that it has another model. plan and run end with 1 if something is in the way.
         """
     case .model:
       return """

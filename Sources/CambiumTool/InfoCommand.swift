@@ -38,8 +38,43 @@ func showInfo(path: String) throws(ToolError) -> Answer {
     lines.append("  no model: nothing has been stored yet")
     members.append(("entities", .null))
   }
+  let kept = try describeKept(store)
+  if !kept.lines.isEmpty { lines += [""] + kept.lines }
+  members += kept.members
   try store.close()
   return Answer(text: lines.joined(separator: "\n"), json: .object(members))
+}
+
+/// What migrations have put off, and the states that are retained.
+private func describeKept(_ store: OpenedStore) throws(ToolError) -> (lines: [String], members: [(String, JSON)]) {
+  let tasks: [DeferredTask]
+  if let entities = try store.entities() {
+    tasks = try attempting(store.path) { () throws(EngineError) in try entities.deferredTasks() }
+  } else {
+    tasks = []
+  }
+  let retained: [RetainedCommit]
+  do throws(StoreError) { retained = try store.kernel.retainedCommits() } catch {
+    throw ToolError(error, path: store.path)
+  }
+  let lines =
+    tasks.map { "put off: \($0.description)" }
+    + retained.map { "kept: commit \($0.sequence), \(grouped($0.heldBytes)) bytes: \($0.reason)" }
+  let members: [(String, JSON)] = [
+    ("deferredTasks", .array(tasks.map(taskJSON))),
+    (
+      "retainedCommits",
+      .array(
+        retained.map { commit in
+          .object([
+            ("id", .count(commit.id)), ("commit", .count(commit.sequence)), ("reason", .string(commit.reason)),
+            ("made", .count(commit.made)), ("expires", commit.expires.map { .count($0) } ?? .null),
+            ("limitBytes", commit.limitBytes.map { .count($0) } ?? .null), ("heldBytes", .count(commit.heldBytes)),
+          ])
+        })
+    ),
+  ]
+  return (lines, members)
 }
 
 // MARK: Text

@@ -19,6 +19,9 @@ extension CambiumError {
     public static let invalidPredicate = Code(rawValue: 5)
     /// Something that this version does not do yet.
     public static let unsupported = Code(rawValue: 6)
+    /// An earlier state of a store that is no longer kept: it was released, has lapsed, or was overtaken while the process
+    /// was suspended.
+    public static let snapshotExpired = Code(rawValue: 7)
     /// A file or folder that is not there.
     public static let fileReadNoSuchFile = Code(rawValue: 260)
     /// A file that is damaged.

@@ -16,6 +16,7 @@ extension CambiumError {
     case .unknownProperty(let entity, let name):
       self.init(.unknownKey, "\(error)", entityName: entity, key: name, underlying: [error])
     case .modelChanged: self.init(.persistentStoreIncompatibleSchema, "\(error)", underlying: [error])
+    case .noMigrationToRollBack, .commitsSinceMigration: self.init(.migration, "\(error)", underlying: [error])
     case .notInferable(let obstacles): self.init(obstacles)
     case .migrationBlocked(let blocks): self.init(blocks)
     case .corrupt: self.init(.fileReadCorruptFile, "\(error)", underlying: [error])
@@ -58,6 +59,7 @@ extension CambiumError {
     case .corrupt, .notAStore: code = .fileReadCorruptFile
     case .readOnly: code = .fileWriteNoPermission
     case .unsupportedFormat: code = .persistentStoreTypeMismatch
+    case .snapshotExpired: code = .snapshotExpired
     default: code = operation
     }
     self.init(code, error.description, underlying: [error])

@@ -23,19 +23,23 @@ public enum Migration {
   ///   are looked at).
   public static func plan(storeAt url: URL, to model: ManagedObjectModel) throws -> MigrationPlan {
     let definition = try model.definition()
-    let shared: SharedStore
+    let shared = try open(url)
+    defer { try? OpenStores.close(shared) }
+    return try mapping(.migration) { () throws(EngineError) in
+      try shared.current().migrationPlan(to: definition)
+    }
+  }
+
+  /// Opens the store in a file for writing.
+  static func open(_ url: URL) throws -> SharedStore {
     do {
-      shared = try OpenStores.open(PersistentStoreDescription(url: url), path: url.path) {
+      return try OpenStores.open(PersistentStoreDescription(url: url), path: url.path) {
         throw CambiumError(.persistentStoreOpen, "there is no store at \(url.path)")
       }
     } catch let error as StoreError { throw CambiumError(error, during: .persistentStoreOpen) } catch let error
       as EngineError
     {
       throw CambiumError(error, during: .persistentStoreOpen)
-    }
-    defer { try? OpenStores.close(shared) }
-    return try mapping(.migration) { () throws(EngineError) in
-      try shared.current().migrationPlan(to: definition)
     }
   }
 }

@@ -27,6 +27,7 @@ extension StoreMigration {
   ///   what ``MigrationManager/migrateStore(_:mapping:to:)`` throws. The store is as it was then, but for a directory that
   ///   cannot be synced in the end.
   func open(_ url: URL, making model: Schema) throws -> SharedStore {
+    try check()
     for _ in 0..<Self.attempts.count {
       let shared = try OpenStores.open(description, path: url.path) { model }
       do {

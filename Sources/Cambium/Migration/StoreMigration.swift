@@ -20,8 +20,34 @@ struct StoreMigration {
 
   var file: String { description.url?.lastPathComponent ?? "memory" }
 
+  /// Makes sure that what the description asks for goes together.
+  func check() throws {
+    guard description.stagedMigrationManager != nil else { return }
+    for (isSet, option) in [
+      (description.shouldMigrateStoreAutomatically, "migratePersistentStoresAutomaticallyOption"),
+      (description.shouldInferMappingModelAutomatically, "inferMappingModelAutomaticallyOption"),
+    ] where !isSet {
+      throw CambiumError(
+        .invalidArgument,
+        "Staged Migration was requested with stagedMigrationManagerOption but without setting \(option) to true; set both "
+          + "migratePersistentStoresAutomaticallyOption and inferMappingModelAutomaticallyOption")
+    }
+    if !description.mappingModels.isEmpty {
+      throw CambiumError(
+        .invalidArgument,
+        "a store is migrated by stages (stagedMigrationManagerOption) or by mapping models (mappingModelsOption), not by "
+          + "both; give one of them")
+    }
+  }
+
   /// The store, with the model.
   func prepare(_ shared: SharedStore) throws -> EntityStore {
+    if let manager = description.stagedMigrationManager, !description.isReadOnly {
+      try StagedMigration(
+        manager: manager, description: description, destination: destination, definition: definition, shared: shared
+      ).run()
+    }
+    try requireNoStage(shared)
     let store = try mapping(.persistentStoreOpen) { () throws(EngineError) in try shared.current() }
     let model = try ManagedObjectModel.compile(definition, basedOn: store.schema)
     if model.isEqualButForOrder(to: store.schema) {
@@ -61,12 +87,27 @@ struct StoreMigration {
     return try migrate(shared)
   }
 
+  /// Refuses a store in the middle of a stage, waiting for one that runs; a handler itself may open it.
+  private func requireNoStage(_ shared: SharedStore) throws {
+    func pending() throws -> StageRecord? {
+      do {
+        return try mapping(.persistentStoreOpen) { () throws(EngineError) in try shared.current() }.pendingStage()
+      } catch let error as EngineError {
+        throw CambiumError(error, during: .persistentStoreOpen)
+      }
+    }
+    if StagedMigration.running.contains(ObjectIdentifier(shared)) { return }
+    guard try pending() != nil else { return }
+    try shared.alone { if let record = try pending() { throw CambiumError(unfinished: record) } }
+  }
+
   private func migrate(_ shared: SharedStore) throws -> EntityStore {
     var number = 0
     let file = file
     do throws(EngineError) {
       let store = try shared.migrated(
-        to: definition, defers: description.shouldDeferLightweightMigration
+        to: definition, defers: description.shouldDeferLightweightMigration,
+        keepsPriorState: description.keepsStateBeforeMigration
       ) { step in
         number += 1
         DebugLog.write(.migration, "\(file): step \(number): \(step.description)")

@@ -62,26 +62,25 @@ extension ManagedObjectModel {
 
   /// The models that lie directly in folders, or are one.
   static func models(in folders: [URL], allVersions: Bool = false) throws -> [ManagedObjectModel] {
-    let files = FolderFiles()
     var result: [ManagedObjectModel] = []
-    for folder in folders {
-      var found = [folder]
-      if !ModelReading.endings.contains(folder.pathExtension) {
-        let names = (files.names(inFolder: folder.path) ?? []).sorted()
-        found = names.filter { name in ModelReading.endings.contains { name.hasSuffix("." + $0) } }
-          .map { folder.appendingPathComponent($0) }
+    for url in folders.flatMap({ files(in: $0) }) {
+      guard allVersions else {
+        result.append(try ManagedObjectModel(contentsOf: url))
+        continue
       }
-      for url in found {
-        guard allVersions else {
-          result.append(try ManagedObjectModel(contentsOf: url))
-          continue
-        }
-        for version in try versions(at: url).names {
-          result.append(try ManagedObjectModel(contentsOf: url, version: version))
-        }
+      for version in try versions(at: url).names {
+        result.append(try ManagedObjectModel(contentsOf: url, version: version))
       }
     }
     return result
+  }
+
+  /// The files and folders of the models that lie directly in a folder, or are it.
+  static func files(in folder: URL) -> [URL] {
+    if ModelReading.endings.contains(folder.pathExtension) { return [folder] }
+    let names = (FolderFiles().names(inFolder: folder.path) ?? []).sorted()
+    return names.filter { name in ModelReading.endings.contains { name.hasSuffix("." + $0) } }
+      .map { folder.appendingPathComponent($0) }
   }
 }
 

@@ -27,12 +27,15 @@ public final class PersistentStore: @unchecked Sendable {
   private let shared: SharedStore?
   /// Whether whoever opened the engine closes it.
   private let isBorrowed: Bool
+  /// The store of which this is an earlier state, which stays open as long.
+  private let origin: PersistentStore?
 
   init(
     _ description: PersistentStoreDescription, engine: EntityStore, shared: SharedStore?, space: StoreSpace,
-    isBorrowed: Bool = false
+    isBorrowed: Bool = false, origin: PersistentStore? = nil
   ) {
     self.isBorrowed = isBorrowed
+    self.origin = origin
     url = description.type == .file ? description.url : nil
     type = description.type
     configurationName = description.configuration
@@ -84,6 +87,15 @@ public final class PersistentStore: @unchecked Sendable {
     guard known.schema.describesSameRows(as: changed.schema) else { return nil }
     lock.locked { newest = changed }
     return changed
+  }
+
+  /// Undoes the newest migration; the store refuses from then on, since its coordinator has another model.
+  func rollBackMigration(discardsCommits: Bool) throws(EngineError) {
+    if let shared {
+      _ = try shared.rolledBack(discardsCommits: discardsCommits)
+    } else {
+      _ = try currentEngine().rollBackMigration(discardsCommits: discardsCommits)
+    }
   }
 
   // MARK: Metadata

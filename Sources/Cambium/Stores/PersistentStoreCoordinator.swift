@@ -34,14 +34,21 @@ public final class PersistentStoreCoordinator: @unchecked Sendable {
   /// application has for it (``PersistentStoreDescription/mappingModels``), or else if a mapping can be inferred; see
   /// ``MappingModel/inferred(from:to:)`` for what can. The migration happens as a whole or not at all, whatever cuts it
   /// short. Indexes, defaults, delete rules and the like are no part of a model's version:
-  /// where only they differ, the store takes them over without a migration.
+  /// where only they differ, the store takes them over without a migration. With stages
+  /// (``PersistentStoreDescription/stagedMigrationManager``) the migration goes by these, each of which is done as a whole.
   ///
   /// - Throws: ``CambiumError/Code/persistentStoreIncompatibleVersionHash`` if the store holds another model and is not to be
   ///   migrated, with the entities that differ, or if no mapping can be inferred, with
   ///   ``CambiumError/Code/migrationMissingMappingModel`` underneath, and under that every change in the way
   ///   (``CambiumError/Code/inferredMappingModel``); ``CambiumError/Code/migration`` or
   ///   ``CambiumError/Code/migrationConstraintViolation`` if objects in the store stand in the way;
-  ///   ``CambiumError/Code/persistentStoreOpen`` if the file cannot be opened; ``CambiumError/Code/invalidModel``.
+  ///   ``CambiumError/Code/persistentStoreOpen`` if the file cannot be opened; ``CambiumError/Code/invalidModel``. With
+  ///   stages also ``CambiumError/Code/managedObjectModelReferenceNotFound`` if the version of the store or of the coordinator's
+  ///   model is in none of them, or the model of one is missing or was changed;
+  ///   ``CambiumError/Code/stagedMigrationBackwardMigration`` if the store is of a later version;
+  ///   ``CambiumError/Code/stagedMigrationFrameworkVersionMismatch`` if a later version of Cambium has begun a stage;
+  ///   ``CambiumError/Code/migration`` with what a handler threw underneath, and, with or without stages, if a stage was begun
+  ///   whose handler is not among them.
   @discardableResult
   public func addPersistentStore(_ description: PersistentStoreDescription) throws -> PersistentStore {
     let model = try managedObjectModel.takeIntoUse()
@@ -89,6 +96,9 @@ public final class PersistentStoreCoordinator: @unchecked Sendable {
   public static let migratePersistentStoresAutomaticallyOption = "CambiumMigratePersistentStoresAutomatically"
   /// The option that gives mapping models for that (`[MappingModel]`); see ``PersistentStoreDescription/mappingModels``.
   public static let mappingModelsOption = "CambiumMappingModels"
+  /// The option that gives the stages of that (``StagedMigrationManager``), together with the two others. Core Data:
+  /// `NSPersistentStoreStagedMigrationManagerOptionKey`.
+  public static let stagedMigrationManagerOption = "CambiumStagedMigrationManager"
   /// The option that the mapping for that is inferred (`Bool`).
   public static let inferMappingModelAutomaticallyOption = "CambiumInferMappingModelAutomatically"
 
@@ -113,6 +123,8 @@ public final class PersistentStoreCoordinator: @unchecked Sendable {
       let shared = try migration.open(url, making: model)
       do {
         let engine = try migration.prepare(shared)
+        // What a process that was killed did not come to.
+        if !description.isReadOnly { try? engine.releasePriors() }
         return PersistentStore(description, engine: engine, shared: shared, space: try space(for: engine, description))
       } catch {
         try? OpenStores.close(shared)
@@ -122,10 +134,16 @@ public final class PersistentStoreCoordinator: @unchecked Sendable {
   }
 
   /// Takes in a store that is open already, and that whoever opened it closes.
-  func borrow(_ engine: EntityStore, as description: PersistentStoreDescription) throws -> PersistentStore {
+  ///
+  /// - Parameter origin: What must not be closed before.
+  @discardableResult
+  func borrow(
+    _ engine: EntityStore, as description: PersistentStoreDescription, origin: PersistentStore? = nil
+  ) throws -> PersistentStore {
     try managedObjectModel.takeIntoUse()
     let store = PersistentStore(
-      description, engine: engine, shared: nil, space: try space(for: engine, description), isBorrowed: true)
+      description, engine: engine, shared: nil, space: try space(for: engine, description), isBorrowed: true,
+      origin: origin)
     lock.locked { stores.append(store) }
     return store
   }

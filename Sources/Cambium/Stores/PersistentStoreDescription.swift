@@ -57,6 +57,15 @@ public final class PersistentStoreDescription: @unchecked Sendable {
   /// Whether a migration may put off what the application can do without: the room of dropped attributes is then freed by
   /// ``PersistentStoreCoordinator/finishDeferredLightweightMigration()``. Off by default.
   public var shouldDeferLightweightMigration = false
+  /// The stages by which a store of an earlier version is migrated; without, it is migrated in one step. Needs both
+  /// ``shouldMigrateStoreAutomatically`` and ``shouldInferMappingModelAutomatically``, and no ``mappingModels``.
+  public var stagedMigrationManager: StagedMigrationManager?
+  /// Whether the state before a migration is kept until ``PersistentStoreCoordinator/confirmMigration()``, so that
+  /// ``PersistentStoreCoordinator/rollBackMigration(discardsCommits:)`` can go back to it; otherwise it is kept only as long
+  /// as something that the migration put off is not done. It holds room in the file. Off by default.
+  ///
+  /// Migrations by mapping models of the application's own make another file; of the one before nothing is kept.
+  public var keepsStateBeforeMigration = false
   /// Whether ``PersistentContainer/loadPersistentStores(completionHandler:)`` returns before the store is open.
   public var shouldAddStoreAsynchronously = false
 
@@ -68,6 +77,7 @@ public final class PersistentStoreDescription: @unchecked Sendable {
   public func setOption(_ option: (any Sendable)?, forKey key: String) {
     options[key] = option
     if let option { try? apply(option: key, option) }
+    if option == nil, key == PersistentStoreCoordinator.stagedMigrationManagerOption { stagedMigrationManager = nil }
   }
 
   /// Brings an option into effect.
@@ -84,6 +94,12 @@ public final class PersistentStoreDescription: @unchecked Sendable {
       mappingModels = models
     case PersistentStoreCoordinator.deferredLightweightMigrationOption:
       shouldDeferLightweightMigration = try flag(key, value)
+    case PersistentStoreCoordinator.stagedMigrationManagerOption:
+      guard let manager = value as? StagedMigrationManager else {
+        throw CambiumError(
+          .invalidArgument, "the option '\(key)' takes a StagedMigrationManager, not \(Swift.type(of: value))")
+      }
+      stagedMigrationManager = manager
     default: break
     }
   }

@@ -9,6 +9,7 @@ final class SharedStore: @unchecked Sendable {
   let kernel: Store
   private let lock: any StoreLock = SystemEnvironment().makeLock()
   private var newest: EntityStore
+  private let stages = StateLock()
 
   init(_ store: EntityStore) {
     kernel = store.kernel
@@ -32,7 +33,8 @@ final class SharedStore: @unchecked Sendable {
 
   /// Migrates the store, unless it has the model already; others that ask meanwhile wait.
   func migrated(
-    to definition: SchemaDefinition, defers: Bool, observe: @escaping (MigrationStep) -> Void
+    to definition: SchemaDefinition, defers: Bool, keepsPriorState: Bool = false,
+    observe: @escaping (MigrationStep) -> Void
   ) throws(EngineError) -> EntityStore {
     lock.lock()
     defer { lock.unlock() }
@@ -42,12 +44,44 @@ final class SharedStore: @unchecked Sendable {
       do throws(SchemaError) { model = try Schema(definition, basedOn: store.schema) } catch { throw .schema(error) }
       if model.isEqualButForOrder(to: store.schema) { return store }
       do throws(EngineError) {
-        newest = try store.migrate(to: definition, defers: defers, observe: observe)
+        newest = try store.migrate(
+          to: definition, defers: defers, keepsPriorState: keepsPriorState, observe: observe)
         return newest
       } catch {
         // Another process was faster.
         guard case .modelChanged = error else { throw error }
       }
     }
+  }
+
+  /// Runs `body` when no migration by stages of the store runs, in this process or another.
+  func alone<R>(_ body: () throws -> R) throws -> R {
+    try stages.locked {
+      do throws(StoreError) { try kernel.beginStages() } catch { throw CambiumError(error, during: .migration) }
+      defer { kernel.endStages() }
+      return try body()
+    }
+  }
+
+  /// Migrates the store a step, if nobody has given it another model since `store` was opened.
+  ///
+  /// - Throws: ``EngineError/modelChanged`` if somebody has; what `EntityStore.migrate` throws.
+  func advanced(
+    from store: EntityStore, to definition: SchemaDefinition, defers: Bool, keepsPriorState: Bool,
+    stage: StageRecord?, observe: @escaping (MigrationStep) -> Void
+  ) throws(EngineError) -> EntityStore {
+    lock.lock()
+    defer { lock.unlock() }
+    newest = try store.migrate(
+      to: definition, defers: defers, keepsPriorState: keepsPriorState, stage: stage, observe: observe)
+    return newest
+  }
+
+  /// Undoes the newest migration; others that ask meanwhile wait. See `EntityStore.rollBackMigration(discardsCommits:)`.
+  func rolledBack(discardsCommits: Bool) throws(EngineError) -> EntityStore {
+    lock.lock()
+    defer { lock.unlock() }
+    newest = try refreshed().rollBackMigration(discardsCommits: discardsCommits)
+    return newest
   }
 }

@@ -35,12 +35,15 @@ extension EntityStore {
   }
 
   /// Does a part of the first task, in a commit of its own, and answers whether any task is left. Whatever ends the process,
-  /// the task goes on after the last such commit. Others may read and write between two of them.
+  /// the task goes on after the last such commit. Others may read and write between two of them. With the last task the
+  /// state before the migration is given up (``EntityStore/rollBackMigration(discardsCommits:)``), unless it is kept
+  /// until somebody confirms the migration.
   ///
   /// - Parameter maximumRows: No more rows are gone through; at least 1 is.
   /// - Throws: ``EngineError/modelChanged``; kernel errors.
   public func runDeferredTask(maximumRows: Int = 10_000) throws(EngineError) -> Bool {
-    let t = try storing { () throws(StoreError) in try kernel.beginWrite() }
+    let t = try beginWrite()
+    let isDone: Bool
     do throws(EngineError) {
       try requireModel(t)
       var catalogue = try Catalogue(t)
@@ -55,12 +58,19 @@ extension EntityStore {
         }
       }
       try catalogue.setDeferred(id, next, t)
-      try storing { () throws(StoreError) in _ = try t.commit() }
-      return !catalogue.deferred.isEmpty
+      isDone = catalogue.deferred.isEmpty
+      try catalogue.dropFinishedPriors(t)
+      try storing { () throws(StoreError) in
+        try t.addToCounter(Catalogue.tree, Catalogue.upkeepCounter, 1)
+        _ = try t.commit()
+      }
     } catch {
       t.rollBack()
       throw error
     }
+    // The work is done, whatever becomes of room that nobody needs any more.
+    if isDone { do throws(EngineError) { try releasePriors() } catch {} }
+    return !isDone
   }
 
   /// Writes rows of an entity that have an earlier layout in the current one; answers the row to go on at, nil at the end.

@@ -91,7 +91,7 @@ extension EntityStore {
     plan.blocks = try design.findBlocks(view)
     // What a constraint finds is known once it is built: so it is, in a transaction that is rolled back.
     if plan.blocks.isEmpty, plan.steps.contains(where: { $0.kind == .buildConstraint }) {
-      do throws(EngineError) { try tryOut(design, view) } catch {
+      do throws(EngineError) { try tryOut(design) } catch {
         guard case .migrationBlocked(let blocks) = error else { throw error }
         plan.blocks = blocks
       }
@@ -99,11 +99,12 @@ extension EntityStore {
     return plan
   }
 
-  private func tryOut(_ design: MigrationDesign, _ view: EntityView) throws(EngineError) {
-    let t = try storing { () throws(StoreError) in try kernel.beginWrite() }
+  private func tryOut(_ design: MigrationDesign) throws(EngineError) {
+    let t = try beginWrite()
     defer { t.rollBack() }
     try requireModel(t)
-    _ = try MigrationRun(design, t, before: view).run()
+    let before = try storing { () throws(StoreError) in try t.newest() }
+    _ = try MigrationRun(design, t, before: EntityView(store: self, trees: before)).run()
   }
 }
 

@@ -8,33 +8,64 @@ extension EntityStore {
   /// from then on, and rewritten when they change. So do attributes that are dropped, if `defers` is set: their values stay
   /// in the rows until these are written again. Everything else costs a pass over the rows or links concerned.
   ///
-  /// `observe` is told the steps (``MigrationPlan/steps``) once nothing is known to stand in the way.
+  /// `observe` is told the steps (``MigrationPlan/steps``) once nothing is known to stand in the way. `stage` says, in the
+  /// same commit, what the application has to do still before the stage that the migration belongs to is done; without it no
+  /// stage is under way from then on. In the phase ``StageRecord/Phase/migrate`` the state before is retained for that.
+  ///
+  /// If something was put off, the state before is retained until that is done; with `keepsPriorState`, in any case, and
+  /// until ``confirmMigration()``. As long as it is there, ``rollBackMigration(discardsCommits:)`` goes back to it.
   ///
   /// The answer is the store to go on with; this one, and whatever other process has the file open, refuses to read and
   /// write from then on (``EngineError/modelChanged``), but for views that are open.
   ///
   /// - Throws: ``EngineError/notInferable(_:)``, ``EngineError/migrationBlocked(_:)``, ``EngineError/schema(_:)``,
-  ///   ``EngineError/unsupported(_:)``; kernel errors. The store is then as it was.
+  ///   ``EngineError/unsupported(_:)``; ``EngineError/misuse(_:)`` in the middle of a stage; kernel errors. The store is then
+  ///   as it was.
   public func migrate(
-    to definition: SchemaDefinition, defers: Bool = false, observe: ((MigrationStep) -> Void)? = nil
+    to definition: SchemaDefinition, defers: Bool = false, keepsPriorState: Bool = false, stage: StageRecord? = nil,
+    observe: ((MigrationStep) -> Void)? = nil
   ) throws(EngineError) -> EntityStore {
-    let t = try storing { () throws(StoreError) in try kernel.beginWrite() }
+    let t = try beginWrite()
+    let result: EntityStore
     do throws(EngineError) {
       try requireModel(t)
+      if let pending = try EntityView(store: self, trees: t).stageRecord(), pending.isPending(in: schema) {
+        throw .misuse(
+          "the store is in the middle of a migration stage, whose handler was not done; open it with a staged migration "
+            + "manager that has the stage")
+      }
       let earlier = schema
       let destination = try resolving { () throws(SchemaError) in try Schema(definition, basedOn: earlier) }
       let design = try MigrationDesign(self, destination, defers: defers)
-      let blocks = try design.findBlocks(try view())
+      // What the transaction builds on, which may not be durable yet and so in no other view.
+      let before = EntityView(store: self, trees: try storing { () throws(StoreError) in try t.newest() })
+      let blocks = try design.findBlocks(before)
       if !blocks.isEmpty { throw .migrationBlocked(blocks) }
-      let before = try view()
       if let observe { for step in try design.steps(before) { observe(step) } }
-      let result = try MigrationRun(design, t, before: before).run()
+      var stage = stage
+      if stage?.phase == .migrate {
+        let retained = try storing { () throws(StoreError) in try t.retainBase(reason: StageRecord.reason) }
+        stage?.retained = StageRecord.Retained(id: retained.id, sequence: retained.sequence)
+      }
+      var prior: (id: UInt64, commit: PriorCommit)?
+      if keepsPriorState || design.entities.values.contains(where: { $0.defersRemoval }) {
+        let retained = try storing { () throws(StoreError) in try t.retainBase(reason: PriorCommit.reason) }
+        prior = (
+          retained.id, PriorCommit(sequence: retained.sequence, isKeptUntilConfirmed: keepsPriorState)
+        )
+      }
+      result = try MigrationRun(design, t, before: before).run(prior: prior)
+      try StageRecord.put(stage, t)
       try storing { () throws(StoreError) in _ = try t.commit() }
-      return result
     } catch {
       t.rollBack()
+      // It may have retained something.
+      do throws(EngineError) { try releasePriors() } catch {}
       throw error
     }
+    // The migration is made, whatever becomes of room that nobody needs any more.
+    do throws(EngineError) { try result.releasePriors() } catch {}
+    return result
   }
 }
 
@@ -55,7 +86,8 @@ final class MigrationRun {
     catalogue = design.old.catalogue
   }
 
-  func run() throws(EngineError) -> EntityStore {
+  /// - Parameter prior: the retained commit to go back to, if there is one.
+  func run(prior: (id: UInt64, commit: PriorCommit)? = nil) throws(EngineError) -> EntityStore {
     let kept = try dropTrees()
     try moveRowTrees()
     try changeLayouts()
@@ -64,7 +96,10 @@ final class MigrationRun {
     try storing { () throws(StoreError) in
       try t.put(Catalogue.tree, Catalogue.key("schema"), destination.encoded())
       try t.addToCounter(Catalogue.tree, Catalogue.modelCounter, 1)
+      try t.addToCounter(Catalogue.tree, Catalogue.upkeepCounter, 1)
     }
+    if let prior { try catalogue.setPrior(prior.id, prior.commit, t) }
+    try catalogue.dropFinishedPriors(t)
     let store = try EntityStore(
       kernel: design.old.kernel, schema: destination, catalogue: catalogue, modelNumber: design.old.modelNumber + 1)
     let after = EntityTransaction(store: store, transaction: t)

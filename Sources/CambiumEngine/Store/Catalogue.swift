@@ -10,14 +10,18 @@ import CambiumKernel
 ///     "layout/<id>"            a row layout (`LayoutDescriptor`)
 ///     "task/rows/<entity>"     the row (u64 little-endian) at which the entity's rows are to be rewritten from: an
 ///                              earlier layout of them holds values of dropped attributes
+///     "stage"                  the stage of a migration that is under way (`StageRecord`)
+///     "prior/<retained>"       a retained commit that a migration goes back to (`PriorCommit`)
 ///     "meta/<key>"             what the layer above keeps
 ///
 /// Identifiers in keys are decimal. The tree's counters: 0, the last row given out, in whatever tree, so that rows keep
-/// their numbers when an entity moves to another hierarchy; 1, how often the model was changed.
+/// their numbers when an entity moves to another hierarchy; 1, how often the model was changed; 2, how many commits
+/// migrations made, what they put off included, and what was given up with them: all others are the application's.
 struct Catalogue: Sendable {
   static let tree = TreeID(rawValue: 16)
   static let rowCounter: UInt32 = 0
   static let modelCounter: UInt32 = 1
+  static let upkeepCounter: UInt32 = 2
 
   var rows: [UInt32: TreeID] = [:]
   var indexes: [UInt32: TreeID] = [:]
@@ -28,6 +32,8 @@ struct Catalogue: Sendable {
   var currentLayout: [UInt32: UInt16] = [:]
   /// Entities whose rows are to be rewritten, and from which row on.
   var deferred: [UInt32: UInt64] = [:]
+  /// The states before migrations, by the identifiers of their retained commits.
+  var priors: [UInt64: PriorCommit] = [:]
 
   static func key(_ text: String) -> [UInt8] { Array(text.utf8) }
 
@@ -43,7 +49,13 @@ struct Catalogue: Sendable {
     var more = try storing { () throws(StoreError) in try cursor.seekFirst() }
     while more {
       let key = String(decoding: cursor.key, as: UTF8.self)
-      if key.hasPrefix("tree/") || key.hasPrefix("layout/") || key.hasPrefix("task/") {
+      if key.hasPrefix("prior/") {
+        let value = try storing { () throws(StoreError) in try cursor.value() } ?? []
+        guard let id = UInt64(key.dropFirst(6)), let prior = PriorCommit(value) else {
+          throw .corrupt("the catalogue has a malformed entry '\(key)'")
+        }
+        priors[id] = prior
+      } else if key.hasPrefix("tree/") || key.hasPrefix("layout/") || key.hasPrefix("task/") {
         let value = try storing { () throws(StoreError) in try cursor.value() } ?? []
         try read(key, value)
       }
@@ -150,6 +162,21 @@ struct Catalogue: Sendable {
         _ = try t.delete(Self.tree, key)
       }
     }
+  }
+
+  /// Notes a retained commit as the state before a migration; nil: not any more.
+  mutating func setPrior(_ id: UInt64, _ prior: PriorCommit?, _ t: WriteTransaction) throws(EngineError) {
+    priors[id] = prior
+    let key = Self.key("prior/\(id)")
+    try storing { () throws(StoreError) in
+      if let prior { try t.put(Self.tree, key, prior.encoded) } else { _ = try t.delete(Self.tree, key) }
+    }
+  }
+
+  /// Notes that nothing is left to be done of what was put off: what was retained for that long need not be any more.
+  mutating func dropFinishedPriors(_ t: WriteTransaction) throws(EngineError) {
+    guard deferred.isEmpty else { return }
+    for (id, prior) in priors where !prior.isKeptUntilConfirmed { try setPrior(id, nil, t) }
   }
 
   /// Drops a tree and what the catalogue says of it.

@@ -18,6 +18,11 @@ public enum EngineError: Error, Sendable {
   case unknownProperty(entity: String, name: String)
   /// The store was migrated to another model since it was opened, by this or another process: open it again.
   case modelChanged
+  /// There is no migration to be undone: none was made, its work is finished, it was confirmed, or the state before it is
+  /// no longer kept.
+  case noMigrationToRollBack
+  /// The application has committed since the migration, so often; undoing it would discard these commits.
+  case commitsSinceMigration(UInt64)
   /// The model cannot be reached from the one in the store by inference: what stands in the way, change by change.
   case notInferable([MappingObstacle])
   /// Objects in the store stand in the way of a migration: which, and what to do about them. Nothing was changed.
@@ -46,6 +51,12 @@ extension EngineError: CustomStringConvertible {
     case .unknownProperty(let entity, let name): return "\(entity) has no property '\(name)'"
     case .modelChanged:
       return "the store was migrated to another model since it was opened: open it again, with the model it has now"
+    case .noMigrationToRollBack:
+      return
+        "there is no migration to go back behind: the state before it is kept only until the work that it put off is "
+        + "done, or until it is confirmed if that was asked for"
+    case .commitsSinceMigration(let count):
+      return "\(count) commits were made since the migration; going back behind it discards them: say so, or keep it"
     case .notInferable(let obstacles):
       return "no mapping to the model can be inferred: " + Self.sentences(obstacles.map { $0.description })
     case .migrationBlocked(let blocks):

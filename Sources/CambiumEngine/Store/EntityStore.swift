@@ -15,13 +15,18 @@ public final class EntityStore: Sendable {
   let staleLayouts: [UInt16: StaleLayout]
   /// How often the store's model had been changed when it was opened.
   public let modelNumber: Int64
+  /// What is read, whatever is committed, if this is an earlier state; see ``EntityStore/state(retained:)``.
+  let fixed: Snapshot?
   /// By entity.
   let plans: [UInt32: EntityPlan]
   /// The same by the identifiers as indexes, which are small, and asked for with every row.
   private let planTable: [EntityPlan?]
   private let layoutTable: LayoutTable
 
-  init(kernel: Store, schema: Schema, catalogue: Catalogue, modelNumber: Int64) throws(EngineError) {
+  init(
+    kernel: Store, schema: Schema, catalogue: Catalogue, modelNumber: Int64, fixed: Snapshot? = nil
+  ) throws(EngineError) {
+    self.fixed = fixed
     self.kernel = kernel
     self.schema = schema
     self.catalogue = catalogue
@@ -103,7 +108,7 @@ public final class EntityStore: Sendable {
     try storedSchema(try storing { () throws(StoreError) in try store.snapshot() })
   }
 
-  private static func storedSchema(_ snapshot: TreeView) throws(EngineError) -> Schema? {
+  static func storedSchema(_ snapshot: TreeView) throws(EngineError) -> Schema? {
     guard snapshot.kind(of: Catalogue.tree) == .bytes else { return nil }
     let bytes = try storing { () throws(StoreError) in
       try snapshot.value(Catalogue.tree, Catalogue.key("schema"))
@@ -112,10 +117,11 @@ public final class EntityStore: Sendable {
     return try resolving { () throws(SchemaError) in try Schema(bytes: bytes) }
   }
 
-  /// A view of the newest commit.
+  /// A view of the newest commit; of an earlier state, always the same.
   ///
   /// - Throws: ``EngineError/modelChanged`` if the store was migrated since it was opened; kernel errors.
   public func view() throws(EngineError) -> EntityView {
+    if let fixed { return EntityView(store: self, trees: fixed) }
     let snapshot = try storing { () throws(StoreError) in try kernel.snapshot() }
     try requireModel(snapshot)
     return EntityView(store: self, trees: snapshot)
@@ -135,7 +141,7 @@ public final class EntityStore: Sendable {
   /// - Throws: What `body` throws; ``EngineError/modelChanged`` if the store was migrated since it was opened;
   ///   ``EngineError/uniqueViolation(constraint:entity:existing:offending:)``; kernel errors.
   public func write<R>(_ body: (EntityTransaction) throws(EngineError) -> R) throws(EngineError) -> R {
-    let t = try storing { () throws(StoreError) in try kernel.beginWrite() }
+    let t = try beginWrite()
     let transaction = EntityTransaction(store: self, transaction: t)
     defer { transaction.end() }
     do throws(EngineError) {
@@ -148,6 +154,12 @@ public final class EntityStore: Sendable {
       t.rollBack()
       throw error
     }
+  }
+
+  /// Begins a kernel transaction.
+  func beginWrite() throws(EngineError) -> WriteTransaction {
+    if fixed != nil { throw .store(.readOnly) }
+    return try storing { () throws(StoreError) in try kernel.beginWrite() }
   }
 
   /// Closes the kernel store.

@@ -1,11 +1,11 @@
 // Locks between the processes that share a file. They are advisory, belong to one open file each, and lie on bytes beyond
 // any data:
 //
-//     2^62         +1        +2       +3        +4         +5 ... +7       + 2^20 + g
-//     +-----------+---------+--------+---------+----------+---------------+--------------------------
-//     | exclusive | shared  | turn   | queue   | writers  | durability    | pins: one byte a generation
-//     | use       | use     |        |         |          | full, .., none|
-//     +-----------+---------+--------+---------+----------+---------------+--------------------------
+//     2^62         +1        +2       +3        +4         +5 ... +7       +8        + 2^20 + g
+//     +-----------+---------+--------+---------+----------+---------------+---------+--------------------------
+//     | exclusive | shared  | turn   | queue   | writers  | durability    | stages  | pins: one byte a generation
+//     | use       | use     |        |         |          | full, .., none|         |
+//     +-----------+---------+--------+---------+----------+---------------+---------+--------------------------
 
 /// Whether a lock shuts out every other, or only exclusive ones.
 public enum StoreLockKind: Sendable {
@@ -45,6 +45,8 @@ public enum StoreLockPlace {
   static let queue = place(3)
   /// Shared: each store that is open for writing.
   static let writers = place(4)
+  /// Exclusively: who migrates the store by stages.
+  static let stages = place(8)
   /// The first generation's pin.
   static let pins: UInt64 = 1 << 62 + 1 << 20
   private static let lastPin: UInt64 = 1 << 62 + 1 << 61

@@ -35,6 +35,8 @@ final class Checkpoint {
   let base: Generation
   let context: MergeContext
   let input: Input?
+  /// Whether what was committed since a retained commit is given up; see ``Store/beginWrite(restoring:keepsRetained:)``.
+  var restores: Bool { input?.transaction.restoring != nil }
   let plan: RelocationPlan
   let mark: LogMark
   var trees: [TreeID: TreeState]

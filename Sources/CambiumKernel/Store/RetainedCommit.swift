@@ -26,10 +26,17 @@ extension Store {
   public func retain(
     reason: String, expires: UInt64? = nil, limitBytes: UInt64? = nil
   ) throws(StoreError) -> RetainedCommit {
-    let text = Array(reason.utf8)
-    guard text.count <= 1024 else { throw .misuse("the reason is longer than 1,024 bytes") }
     try takeTurn()
     defer { endTurn() }
+    return try retainWithTurn(reason: reason, expires: expires, limitBytes: limitBytes)
+  }
+
+  /// The same, with the turn.
+  func retainWithTurn(
+    reason: String, expires: UInt64?, limitBytes: UInt64?
+  ) throws(StoreError) -> RetainedCommit {
+    let text = Array(reason.utf8)
+    guard text.count <= 1024 else { throw .misuse("the reason is longer than 1,024 bytes") }
     try requireSession()
     try settleCheckpoints()
     var id: UInt64 = 1
@@ -55,16 +62,26 @@ extension Store {
 
   /// Lets a retained commit go. Its room is free when this returns, as far as nothing else needs it.
   ///
+  /// - Parameter sequence: If given, the commit has to be this one: identifiers that were released are used again.
   /// - Throws: ``StoreError/snapshotExpired`` when there is no such commit.
-  public func release(retained id: UInt64) throws(StoreError) {
+  public func release(retained id: UInt64, sequence: UInt64? = nil) throws(StoreError) {
     try takeTurn()
     defer { endTurn() }
-    guard retained.contains(where: { $0.id == id }) else { throw .snapshotExpired }
+    guard retained.contains(where: { $0.id == id && $0.sequence == sequence ?? $0.sequence }) else {
+      throw .snapshotExpired
+    }
     try requireSession()
     try settleCheckpoints()
+    let before = retained
     retained.removeAll { $0.id == id }
-    try beginCheckpoint()
-    try finishCheckpoint()
+    do throws(StoreError) {
+      try beginCheckpoint()
+      try finishCheckpoint()
+    } catch {
+      // The file still says that it is retained.
+      retained = before
+      throw error
+    }
   }
 
   /// A view of a retained commit.

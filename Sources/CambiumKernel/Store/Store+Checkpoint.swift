@@ -86,6 +86,7 @@ extension Store {
   func beginCheckpoint(
     transaction: WriteTransaction? = nil, plan: RelocationPlan? = nil, retain: RetainedEntry? = nil
   ) throws(StoreError) {
+    if let transaction, transaction.restoring != nil { return try beginRestoring(transaction) }
     var base = current
     let sequence: UInt64
     if base.frozen == nil {
@@ -200,7 +201,7 @@ extension Store {
     }
   }
 
-  private func abandonCheckpoint(_ checkpoint: Checkpoint) {
+  func abandonCheckpoint(_ checkpoint: Checkpoint) {
     checkpointUnderWay = nil
     pageWriter.abandon()
     valueWriter.abandon()
@@ -330,13 +331,19 @@ extension Store {
   /// Makes the merged trees those that new views see.
   private func installResult(of c: Checkpoint) {
     lock.lock()
-    current = Generation(number: c.publication, trees: c.trees, active: current.active, frozen: nil)
+    // What a restoration gives up was frozen, or comes behind.
+    let active = c.restores ? DeltaTable() : current.active
+    current = Generation(number: c.publication, trees: c.trees, active: active, frozen: nil)
     if c.input != nil {
       appendedSequence = c.sequence
       durableSequence = c.sequence
       visibleSequence = c.sequence
     }
     lock.unlock()
+    if c.restores {
+      reserveEstimate = ReserveEstimate()
+      log.length = 0
+    }
     for (id, t) in c.trees { reserveEstimate.pages[id] = t.pages }
   }
 

@@ -7,8 +7,9 @@ extension Store {
 
   /// Writes the directory of `c` behind its pages and prepares the superblock that names it.
   func writeDirectory(_ c: Checkpoint) throws(StoreError) {
-    c.retainedAfter = unexpiredRetained()
-    for ref in directoryPages { space.release(ref.address, ref.length) }
+    c.retainedAfter = unexpiredRetained().filter { $0.id != c.input?.transaction.restoring?.released }
+    // Of the state that a restoration gives up, nothing is counted any more.
+    if !c.restores { for ref in directoryPages { space.release(ref.address, ref.length) } }
     try c.context.flush()
     var directory = Directory()
     directory.sequence = c.sequence

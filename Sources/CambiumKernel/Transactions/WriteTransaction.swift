@@ -41,6 +41,8 @@ public final class WriteTransaction: TreeView {
   var context: MergeContext?
   /// Publications whose pages this transaction may still read.
   var pinned: [UInt64] = []
+  /// The retained commit that the transaction goes back to, if it does.
+  var restoring: Restoration?
 
   struct Figures {
     var kind: TreeKind
@@ -451,5 +453,7 @@ public final class WriteTransaction: TreeView {
   }
 
   /// Whether there is anything to commit.
-  var isEmpty: Bool { journal.isEmpty && spilled.isEmpty && figures.allSatisfy { $0.value.isEmpty } }
+  var isEmpty: Bool {
+    restoring == nil && journal.isEmpty && spilled.isEmpty && figures.allSatisfy { $0.value.isEmpty }
+  }
 }

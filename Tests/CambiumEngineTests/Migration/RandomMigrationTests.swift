@@ -237,7 +237,7 @@ import Testing
   }
 
   /// Writes some rows under the new model, so that layouts mix.
-  private static func changeSomething(_ store: EntityStore, _ random: inout SplitMix64) throws {
+  static func changeSomething(_ store: EntityStore, _ random: inout SplitMix64) throws {
     var rows: [(ObjectReference, EntitySchema)] = []
     let view = try store.view()
     for entity in store.schema.entities {

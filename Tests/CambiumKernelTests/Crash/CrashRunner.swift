@@ -121,6 +121,12 @@ struct CrashRunner {
       }
       let report = try store.check()
       if let problem = report.problems.first { return .wrong("check: \(problem)") }
+      for commit in try store.retainedCommits() {
+        let retained = try StoreContent.hash(of: store.snapshot(retained: commit.id))
+        guard history.entries.contains(where: { $0.sequence == commit.sequence && $0.hash == retained }) else {
+          return .wrong("the retained commit \(commit.sequence) is not what was committed")
+        }
+      }
       var state = ContentHash()
       state.add(hash)
       state.add(snapshot.sequence)
@@ -176,6 +182,7 @@ struct CrashRunner {
   private func goOn(_ w: CrashWorkload) throws {
     if w.content.trees.isEmpty { try w.makeTrees() }
     if w.random.oneIn(6) { try w.checkpoint() }
+    if scenario == .restoring, w.random.oneIn(3) { try w.restore() }
     try w.changeRows(1 + w.random.below(4), keys: 100, valueBytes: w.random.oneIn(6) ? 3000 : 200)
   }
 

@@ -5,6 +5,7 @@ import CambiumTesting
 /// What a workload does.
 enum CrashScenario: String, CaseIterable, Sendable {
   case commits, trees, largeValues, spill, relocation, compaction, reopening, killing, failingSyncs, ownSteps
+  case restoring
 
   func options(_ durability: Durability) -> StoreOptions {
     var options = StoreOptions()
@@ -39,6 +40,7 @@ enum CrashScenario: String, CaseIterable, Sendable {
     case .killing: try reopening(w, close: false)
     case .failingSyncs: try failingSyncs(w)
     case .ownSteps: try ownSteps(w)
+    case .restoring: try restoring(w)
     }
   }
 
@@ -174,6 +176,55 @@ enum CrashScenario: String, CaseIterable, Sendable {
       }
       try w.reopen()
     }
+  }
+
+  /// Retains commits, goes on in every way, and goes back to them.
+  private func restoring(_ w: CrashWorkload) throws {
+    for round in 0..<9 {
+      try w.retain()
+      for _ in 0..<(1 + w.random.below(5)) {
+        switch w.random.below(8) {
+        case 0: try w.changeRows(120, keys: 600, valueBytes: 200)
+        case 1: try w.changeRows(700, keys: 3000, valueBytes: 100)
+        case 2: try w.changeRows(3, keys: 60, valueBytes: 9000)
+        case 3: try w.checkpoint()
+        case 4:
+          try w.commit { t, c in
+            if c.trees.count > 4, let id = c.trees.keys.max() {
+              try t.dropTree(id)
+              c.trees[id] = nil
+            }
+            c.trees[try t.createTree(.integer)] = .init(kind: .integer)
+            try w.change(t, &c, 5, 100)
+          }
+        case 5:
+          _ = try w.open().compactStep(bytes: 1 << 16)
+          w.noteDurable()
+        default: try w.changeRows(1 + w.random.below(6), keys: 300, valueBytes: 300)
+        }
+      }
+      if w.random.oneIn(2) {
+        // A checkpoint is under way, and its delta is not the newest.
+        _ = try w.open().maintain(pages: 1 + w.random.below(6))
+        w.noteDurable()
+        try w.changeRows(2, keys: 300, valueBytes: 200)
+      }
+      if w.random.oneIn(3) {
+        try w.restore(isRolledBack: true) { t, c in try w.change(t, &c, 7, 5000) }
+        try w.changeRows(2, keys: 300, valueBytes: 200)
+      }
+      try w.restore { t, c in
+        for _ in 0..<w.random.below(3) { try w.change(t, &c, UInt64(w.random.below(300)), 3000) }
+        // So many that they do not fit the memory for changes.
+        if round == 5 { for key in 0..<700 { try w.change(t, &c, UInt64(key), 100) } }
+      }
+      if w.random.oneIn(3) {
+        if w.random.oneIn(2) { try w.close() } else { w.kill() }
+        try w.reopen()
+      }
+    }
+    try w.changeRows(2, keys: 300, valueBytes: 200)
+    try w.close()
   }
 
   private func ownSteps(_ w: CrashWorkload) throws {

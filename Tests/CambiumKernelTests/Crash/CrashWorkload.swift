@@ -81,6 +81,54 @@ final class CrashWorkload {
     try onDurable(open())
   }
 
+  // MARK: Retained commits
+
+  /// Retains the newest commit, and releases one if there are many.
+  func retain() throws {
+    let commit = try open().retain(reason: "round \(history.entries.count)")
+    if commit.sequence != history.newest?.sequence { problems.append("another commit was retained") }
+    noteDurable()
+    if let newest = history.newest { history.acknowledge(upTo: newest.sequence, at: point) }
+    let all = try open().retainedCommits()
+    if all.count > 3 { try open().release(retained: random.pick(all).id) }
+  }
+
+  /// Goes back to a retained commit, with some changes.
+  func restore(
+    isRolledBack: Bool = false, _ body: (WriteTransaction, inout StoreContent) throws -> Void = { _, _ in }
+  ) throws {
+    let all = try open().retainedCommits()
+    guard !all.isEmpty else { return }
+    let commit = random.pick(all)
+    guard var next = history.entries.last(where: { $0.sequence == commit.sequence && $0.gone == .max })?.content else {
+      problems.append("an unknown commit \(commit.sequence) is retained")
+      return
+    }
+    let keeps = random.oneIn(3)
+    let t = try open().beginWrite(restoring: commit.id, keepsRetained: keeps)
+    let sequence: UInt64
+    do {
+      if try StoreContent.hash(of: t) != next.hash { problems.append("a restoring transaction sees something else") }
+      let newest = try t.newest()
+      if try StoreContent.hash(of: newest) != content.hash { problems.append("what is given up is something else") }
+      sequence = newest.sequence + 1
+      try body(t, &next)
+    } catch {
+      t.rollBack()
+      throw error
+    }
+    if isRolledBack { return t.rollBack() }
+    history.begin(sequence, next, at: point)
+    let got = try t.commit()
+    if got != sequence { problems.append("going back was made as \(got), not \(sequence)") }
+    content = next
+    noteDurable()
+    if try open().retainedCommits().contains(where: { $0.id == commit.id }) != keeps {
+      problems.append("a retained commit was kept or released against the wish")
+    }
+    try onDurable(open())
+  }
+
   /// Acknowledges what the store says is durable.
   func noteDurable() {
     guard let store else { return }

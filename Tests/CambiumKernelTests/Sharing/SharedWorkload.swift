@@ -230,6 +230,31 @@ final class SharedWorkload {
     history.acknowledge(upTo: t.sequence + 1, at: point)
   }
 
+  /// Goes back to a retained commit, if there is one.
+  private func restore(_ engine: Engine) throws {
+    guard let commit = try engine.store.retainedCommits().randomElement(using: &random) else { return }
+    guard let then = history.entries.last(where: { $0.sequence == commit.sequence && $0.gone == .max }) else {
+      throw Failure(description: "an unknown commit \(commit.sequence) is retained")
+    }
+    let t = try engine.store.beginWrite(restoring: commit.id, keepsRetained: random.oneIn(2))
+    var next = then.content
+    let sequence: UInt64
+    do {
+      sequence = try t.newest().sequence + 1
+      guard try StoreContent.hash(of: t) == next.hash else {
+        throw Failure(description: "the retained commit \(commit.sequence) is not what was committed")
+      }
+      if random.oneIn(2) { try change(t, &next, 3, 3000) }
+    } catch {
+      t.rollBack()
+      throw error
+    }
+    history.begin(sequence, next, at: point - 1)
+    _ = try t.commit()
+    content = next
+    history.acknowledge(upTo: sequence, at: point)
+  }
+
   func makeTrees(_ engine: Engine) throws {
     try commit(engine) { t, c in
       for kind in [TreeKind.integer, .bytes] { c.trees[try t.createTree(kind)] = .init(kind: kind) }
@@ -299,7 +324,7 @@ final class SharedWorkload {
       }
       return
     }
-    switch random.below(20) {
+    switch random.below(22) {
     case 0..<9:
       try step(i, "commits") {
         try changeRows($0, 1 + random.below(6), keys: 120, valueBytes: random.oneIn(6) ? 3000 : 200)
@@ -336,6 +361,15 @@ final class SharedWorkload {
         try engine.store.suspend()
         engine.isSuspended = true
       }
+    case 19:
+      try step(i, "retains") { engine in
+        if try engine.store.retainedCommits().count > 2 {
+          try engine.store.release(retained: try engine.store.retainedCommits()[0].id)
+        }
+        _ = try engine.store.retain(reason: "a step")
+      }
+    case 20:
+      try step(i, "goes back") { try restore($0) }
     default:
       try step(i, "closes") { engine in
         engine.views = []

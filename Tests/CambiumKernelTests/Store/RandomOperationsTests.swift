@@ -25,6 +25,7 @@ struct RandomRun {
   var options = StoreOptions()
   var store: Store
   var model: [TreeID: (kind: TreeKind, tree: ModelTree)] = [:]
+  var retained: [UInt64: [TreeID: (kind: TreeKind, tree: ModelTree)]] = [:]
   var snapshots: [(snapshot: Snapshot, model: [TreeID: (kind: TreeKind, tree: ModelTree)])] = []
 
   init(seed: UInt64, variant: Int) {
@@ -92,6 +93,16 @@ struct RandomRun {
           return steps < 5000
         }
         #expect(steps < 5000)
+      case 10 where random.oneIn(2): retained[try store.retain(reason: "").id] = model
+      case 11 where !retained.isEmpty:
+        let id = random.pick(retained.keys.sorted())
+        let view = try store.snapshot(retained: id)
+        if let then = retained[id] { try compare(view, then) }
+        if retained.count > 3 || random.oneIn(4) {
+          try store.release(retained: id)
+          retained[id] = nil
+        }
+      case 12 where !retained.isEmpty: try restore(random.pick(retained.keys.sorted()))
       default: done += try transaction()
       }
       if snapshots.count > 6 { snapshots.removeFirst() }
@@ -105,12 +116,43 @@ struct RandomRun {
     #expect(try store.check().problems.isEmpty)
   }
 
+  /// Goes back to a retained commit, perhaps with changes.
+  mutating func restore(_ id: UInt64) throws {
+    guard let then = retained[id] else { return }
+    let before = model
+    let keeps = random.oneIn(3)
+    let t = try store.beginWrite(restoring: id, keepsRetained: keeps)
+    try compare(try t.newest(), before)
+    model = then
+    _ = try change(t, count: random.oneIn(3) ? 0 : 1 + random.below(random.oneIn(10) ? 900 : 20))
+    if random.oneIn(6) {
+      t.rollBack()
+      model = before
+      return
+    }
+    try t.commit()
+    if !keeps { retained[id] = nil }
+    try compare(try store.snapshot(), model)
+    let report = try store.check()
+    #expect(report.problems.isEmpty, "\(report.problems)")
+  }
+
   /// A random transaction; answers how many operations it had.
   mutating func transaction() throws -> Int {
     let before = model
     let t = try store.beginWrite()
+    let count = try change(t, count: random.oneIn(20) ? 200 + random.below(2000) : 1 + random.below(12))
+    if random.oneIn(8) {
+      t.rollBack()
+      model = before
+    } else {
+      try t.commit()
+    }
+    return count
+  }
+
+  private mutating func change(_ t: WriteTransaction, count: Int) throws -> Int {
     var savepoints: [(Savepoint, [TreeID: (kind: TreeKind, tree: ModelTree)])] = []
-    let count = random.oneIn(20) ? 200 + random.below(2000) : 1 + random.below(12)
     let ascending = random.oneIn(10)
     for step in 0..<count {
       if model.isEmpty || random.oneIn(300), model.count < 8 {
@@ -147,12 +189,6 @@ struct RandomRun {
         model[id]?.tree.put(key, value)
       }
       if step % 97 == 0, let tree = model[id]?.tree { #expect(try t.count(id) == UInt64(tree.entries.count)) }
-    }
-    if random.oneIn(8) {
-      t.rollBack()
-      model = before
-    } else {
-      try t.commit()
     }
     return count
   }

@@ -1,0 +1,235 @@
+import CambiumEngine
+import CambiumKernel
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+// A migration by stages walks from the version that the store has to that of the coordinator's model:
+//
+//   read the store's version and record -> a handler pending? run it, clear the record -> at the end? done
+//   -> plan the whole rest of the way -> make the first step of it, in one commit with its record -> again
+//
+// What is done next depends on the store alone, so it makes no difference whether the process ended in between. The record
+// (`StageRecord`) says which handler of a custom stage is under way:
+//
+//   commit   | record afterwards     | the next opening
+//   ---------+-----------------------+------------------------------------------------
+//   1 note   | willMigrate           | calls willMigrateHandler (again)
+//     ...    | willMigrate           | what the handler saves: the same
+//   2 migrate| migrate, didMigrate   | calls migrateHandler, which reads the retained state before; or didMigrateHandler;
+//            | or none               | or goes on
+//     ...    | the same              | what the handlers save: the same
+//   3 note   | didMigrate, or none   | calls didMigrateHandler, or goes on
+
+/// Brings a store to its coordinator's model by stages.
+struct StagedMigration {
+  let manager: StagedMigrationManager
+  let description: PersistentStoreDescription
+  let destination: ManagedObjectModel
+  let definition: SchemaDefinition
+  let shared: SharedStore
+
+  /// The managers and stores whose stages run in this chain of calls.
+  @TaskLocal static var running: [ObjectIdentifier] = []
+
+  var file: String { description.url?.lastPathComponent ?? "memory" }
+
+  /// Runs the stages that are still needed. Others that want to migrate the store, in this process or another, wait.
+  func run() throws {
+    let mine = [ObjectIdentifier(manager), ObjectIdentifier(shared)]
+    if Self.running.contains(where: { mine.contains($0) }) {
+      throw CambiumError(
+        .invalidArgument,
+        "a handler of a migration stage opens \(file) with a staged migration manager that is at work, or opens the store "
+          + "that is migrated; use the manager's container")
+    }
+    try manager.alone {
+      try shared.alone {
+        try Self.$running.withValue(Self.running + mine) { try walk() }
+      }
+    }
+  }
+
+  private func walk() throws {
+    let target = try destination.versionChecksum
+    while true {
+      let store = try mapping(.persistentStoreOpen) { () throws(EngineError) in try shared.current() }
+      do {
+        if try finishStage(store) { continue }
+        try store.releaseStageStates()
+        if store.schema.versionChecksum == target { return }
+        try advance(store, target)
+      } catch let error as EngineError {
+        // Another process has given the store another model: the way starts there.
+        if case .modelChanged = error { continue }
+        DebugLog.write(.migration, "\(file): not migrated: \(error.description)")
+        throw CambiumError(error, during: .migration)
+      } catch {
+        DebugLog.write(.migration, "\(file): not migrated: \(error)")
+        throw error
+      }
+    }
+  }
+
+  private func advance(_ store: EntityStore, _ target: String) throws {
+    let plan = try StagePlan(manager, store.schema, to: destination, target)
+    guard let step = plan.steps.first else { return }
+    switch step {
+    case .custom(let stage, let next): try run(stage, store, next)
+    case .lightweight(let from, let to, let model):
+      DebugLog.write(
+        .migration, "\(file): stage \(plan.versions[from].stage.name), from \(plan.versions[from].checksum)")
+      let failure: CambiumError
+      do {
+        return try migrate(store, to: model, stage: nil)
+      } catch EngineError.migrationBlocked(let blocks) {
+        failure = CambiumError(blocks)
+      }
+      // Objects stand in the way of the one step: perhaps not in that of several.
+      guard let shorter = plan.singleStep(from: from, store.schema, insteadOf: to) else { throw failure }
+      DebugLog.write(.migration, "\(file): objects stand in the way; going on version by version")
+      do { try migrate(store, to: shorter, stage: nil) } catch EngineError.migrationBlocked { throw failure }
+    }
+  }
+
+  // MARK: Custom stages
+
+  /// Calls the handler that was under way when the store was last open, if there is one; answers whether there was something to
+  /// finish.
+  private func finishStage(_ store: EntityStore) throws -> Bool {
+    guard let record = try store.pendingStage() else { return false }
+    let stage = manager.stages.lazy.compactMap { $0 as? CustomMigrationStage }.first {
+      $0.currentModel.versionChecksum == record.current.base64 && $0.nextModel.versionChecksum == record.next.base64
+    }
+    guard let stage else { throw CambiumError(unfinished: record) }
+    let model = try model(of: stage.nextModel)
+    var next: StageRecord?
+    if record.phase == .migrate {
+      if let handler = stage.migrateHandler {
+        let before = try store.state(before: record)
+        DebugLog.write(.migration, "\(file): stage \(stage.name): migrateHandler")
+        try call(handler, "migrateHandler", stage, store, model, before: before)
+      }
+      if stage.didMigrateHandler != nil {
+        next = StageRecord(phase: .didMigrate, current: record.current, next: record.next)
+      }
+    } else if let handler = stage.didMigrateHandler {
+      DebugLog.write(.migration, "\(file): stage \(stage.name): didMigrateHandler")
+      try call(handler, "didMigrateHandler", stage, store, model)
+    }
+    try store.write { (t) throws(EngineError) in try t.setStageRecord(next) }
+    return true
+  }
+
+  /// The first half of a custom stage; ``finishStage(_:)`` does the rest.
+  private func run(_ stage: CustomMigrationStage, _ store: EntityStore, _ next: ManagedObjectModel) throws {
+    guard let current = VersionHash(base64: stage.currentModel.versionChecksum),
+      let following = VersionHash(base64: stage.nextModel.versionChecksum)
+    else { return }
+    DebugLog.write(
+      .migration, "\(file): stage \(stage.name), from \(current.base64) to \(following.base64)")
+    if let handler = stage.willMigrateHandler {
+      let record = StageRecord(phase: .willMigrate, current: current, next: following)
+      if try store.stageRecord() != record {
+        try store.write { (t) throws(EngineError) in try t.setStageRecord(record) }
+      }
+      DebugLog.write(.migration, "\(file): stage \(stage.name): willMigrateHandler")
+      try call(handler, "willMigrateHandler", stage, store, try stage.currentModel.resolvedModel)
+    }
+    var record: StageRecord?
+    if stage.migrateHandler != nil || stage.didMigrateHandler != nil {
+      let phase: StageRecord.Phase = stage.migrateHandler == nil ? .didMigrate : .migrate
+      record = StageRecord(phase: phase, current: current, next: following)
+    }
+    try migrate(store, to: next, stage: record)
+  }
+
+  private func migrate(_ store: EntityStore, to model: ManagedObjectModel, stage: StageRecord?) throws {
+    var number = 0
+    let result = try shared.advanced(
+      from: store, to: model === destination ? definition : try model.definition(),
+      defers: description.shouldDeferLightweightMigration, keepsPriorState: description.keepsStateBeforeMigration,
+      stage: stage
+    ) { step in
+      number += 1
+      DebugLog.write(.migration, "\(file): step \(number): \(step.description)")
+    }
+    DebugLog.write(.migration, "\(file): migrated, model \(result.schema.versionChecksum)")
+  }
+
+  /// The model that a reference names: the coordinator's if it is that version.
+  private func model(of reference: ManagedObjectModelReference) throws -> ManagedObjectModel {
+    let model = try reference.resolvedModel
+    return try reference.versionChecksum == destination.versionChecksum ? destination : model
+  }
+
+  /// Calls a handler, with the manager's container on the store as it is.
+  private func call(
+    _ handler: CustomMigrationStage.Handler, _ name: String, _ stage: CustomMigrationStage, _ store: EntityStore,
+    _ model: ManagedObjectModel, before: EntityStore? = nil
+  ) throws {
+    let container = try self.container(store, model, description)
+    let reading = PersistentStoreDescription(url: description.url ?? URL(fileURLWithPath: file))
+    reading.isReadOnly = true
+    let earlier = try before.map { try self.container($0, ManagedObjectModel(schema: $0.schema), reading) }
+    manager.setContainers(container, before: earlier)
+    defer {
+      manager.setContainers(nil, before: nil)
+      for container in [container, earlier] {
+        guard let container else { continue }
+        container.viewContext.reset()
+        let coordinator = container.persistentStoreCoordinator
+        for store in coordinator.persistentStores { try? coordinator.remove(store) }
+      }
+    }
+    do { try handler(manager, stage) } catch {
+      let detail = (error as? CambiumError)?.message ?? "\(error)"
+      throw CambiumError(
+        .migration,
+        "the \(name) of the migration stage \(stage.name) failed, and will be called again when the store is next opened: "
+          + detail, underlying: [error])
+    }
+  }
+
+  /// A container on a store that is open.
+  private func container(
+    _ store: EntityStore, _ model: ManagedObjectModel, _ description: PersistentStoreDescription
+  ) throws -> PersistentContainer {
+    let result = PersistentContainer(name: file, managedObjectModel: model)
+    result.persistentStoreCoordinator.makesPlainObjects = true
+    // There is nothing to load.
+    result.persistentStoreDescriptions = []
+    _ = try result.persistentStoreCoordinator.borrow(store, as: description)
+    return result
+  }
+}
+
+extension EntityStore {
+  /// The stage that is under way.
+  func stageRecord() throws -> StageRecord? {
+    do throws(EngineError) { return try view().stageRecord() } catch {
+      guard case .unsupported(let text) = error else { throw error }
+      throw CambiumError(.stagedMigrationFrameworkVersionMismatch, text, underlying: [error])
+    }
+  }
+
+  /// The stage whose migration is done and whose last handler has not returned.
+  func pendingStage() throws -> StageRecord? {
+    guard let record = try stageRecord(), record.isPending(in: schema) else { return nil }
+    return record
+  }
+}
+
+extension CambiumError {
+  /// A stage was begun, and nobody has its handler.
+  init(unfinished record: StageRecord) {
+    self.init(
+      .migration,
+      "the store is in the middle of the migration stage from version checksum \(record.current.base64) to "
+        + "\(record.next.base64): its handler was not done when the process ended. Open the store with a staged migration "
+        + "manager that has this stage, with the handler, or without if there is nothing to finish")
+  }
+}

@@ -1,0 +1,121 @@
+import CambiumEngine
+import CambiumKernel
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// A state of a store that is kept although it was changed since.
+public typealias RetainedCommit = CambiumKernel.RetainedCommit
+
+extension RetainedCommit {
+  /// When it was made.
+  public var date: Date { Date(timeIntervalSince1970: Double(made) / 1000) }
+  /// When it lapses; `nil` for never.
+  public var expirationDate: Date? { expires.map { Date(timeIntervalSince1970: Double($0) / 1000) } }
+}
+
+extension PersistentStore {
+  /// Keeps the present state, to be looked at later (``snapshot(at:)``), until it is released. It survives the process, and
+  /// holds back the room of what is changed or deleted from now on.
+  ///
+  /// - Parameters:
+  ///   - reason: For people who wonder what takes the room; at most 1,024 bytes of UTF-8. Reasons that begin with
+  ///     "Cambium: " are the store's own.
+  ///   - limitBytes: Lets the state go once it holds back more than this; `nil` for no limit.
+  ///   - expires: Lets it go then; `nil` for never.
+  /// - Throws: ``CambiumError/Code/fileWriteNoPermission`` if the store is read-only; what writing throws.
+  public func retain(
+    reason: String, limitBytes: UInt64? = nil, expires: Date? = nil
+  ) throws -> RetainedCommit {
+    if isReadOnly { throw CambiumError(.fileWriteNoPermission, "the store was opened for reading only") }
+    // 0 stands for never; the first moment is in the past all the same.
+    let milliseconds = expires.map { max(1, UInt64(exactly: ($0.timeIntervalSince1970 * 1000).rounded()) ?? 1) }
+    return try mapping { () throws(EngineError) in
+      try currentEngine().retain(reason: reason, limitBytes: limitBytes, expires: milliseconds)
+    }
+  }
+
+  /// The states that are kept, the oldest first: those of ``retain(reason:limitBytes:expires:)``, and those before
+  /// migrations.
+  ///
+  /// - Throws: What reading throws.
+  public func retainedCommits() throws -> [RetainedCommit] {
+    try mapping { () throws(EngineError) in try engine.retainedCommits() }
+  }
+
+  /// Lets a state go; the room that it held back is free. Containers that ``snapshot(at:)`` has made go on.
+  ///
+  /// - Throws: ``CambiumError/Code/snapshotExpired`` if it is not kept any more; what writing throws.
+  public func release(_ commit: RetainedCommit) throws {
+    if isReadOnly { throw CambiumError(.fileWriteNoPermission, "the store was opened for reading only") }
+    do { try engine.kernel.release(retained: commit.id, sequence: commit.sequence) } catch { throw CambiumError(error) }
+  }
+
+  /// The store as it was at a retained commit, for reading, with the model that it had then: a container with that store
+  /// alone. Its contexts fetch and follow relationships as ever; saving throws. Nothing is copied, and what is saved or
+  /// migrated meanwhile changes nothing about it.
+  ///
+  ///     let before = try store.retain(reason: "before the import")
+  ///     // ...
+  ///     let then = try store.snapshot(at: before)
+  ///     let entries = try then.viewContext.fetch(FetchRequest(entityName: "LogEntry"))
+  ///
+  /// The state stays readable as long as the container is held, and the file is not closed before.
+  ///
+  /// - Throws: ``CambiumError/Code/snapshotExpired`` if the state was released or has lapsed; what reading throws.
+  public func snapshot(at commit: RetainedCommit) throws -> PersistentContainer {
+    let kernel = engine.kernel
+    let state = try mapping { () throws(EngineError) in
+      let state = try EntityStore.state(retained: commit.id, in: kernel)
+      // Another one may have got the identifier.
+      guard try state.sequence == commit.sequence else { throw .store(.snapshotExpired) }
+      return state
+    }
+    let container = PersistentContainer(
+      name: url?.deletingPathExtension().lastPathComponent ?? "memory",
+      managedObjectModel: ManagedObjectModel(schema: state.schema))
+    let description: PersistentStoreDescription
+    if let url {
+      description = PersistentStoreDescription(url: url)
+    } else {
+      description = PersistentStoreDescription(type: .inMemory)
+    }
+    description.isReadOnly = true
+    container.persistentStoreDescriptions = [description]
+    do { try container.persistentStoreCoordinator.borrow(state, as: description, origin: self) } catch let error
+      as EngineError
+    {
+      throw CambiumError(error)
+    }
+    return container
+  }
+}
+
+extension PersistentContainer {
+  /// ``PersistentStore/retain(reason:limitBytes:expires:)`` of the container's store, of which there is one.
+  public func retain(reason: String, limitBytes: UInt64? = nil, expires: Date? = nil) throws -> RetainedCommit {
+    try onlyStore().retain(reason: reason, limitBytes: limitBytes, expires: expires)
+  }
+
+  /// ``PersistentStore/retainedCommits()`` of the container's store, of which there is one.
+  public func retainedCommits() throws -> [RetainedCommit] { try onlyStore().retainedCommits() }
+
+  /// ``PersistentStore/release(_:)`` of the container's store, of which there is one.
+  public func release(_ commit: RetainedCommit) throws { try onlyStore().release(commit) }
+
+  /// ``PersistentStore/snapshot(at:)`` of the container's store, of which there is one.
+  public func snapshot(at commit: RetainedCommit) throws -> PersistentContainer { try onlyStore().snapshot(at: commit) }
+
+  private func onlyStore() throws -> PersistentStore {
+    let stores = persistentStoreCoordinator.persistentStores
+    guard let store = stores.first, stores.count == 1 else {
+      throw CambiumError(
+        .invalidArgument,
+        "the container has \(stores.count) stores, not one; load its store, or ask the store itself")
+    }
+    return store
+  }
+}

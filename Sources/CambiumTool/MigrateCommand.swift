@@ -1,0 +1,191 @@
+import CambiumEngine
+import CambiumKernel
+import CambiumSystem
+
+/// What `cambium migrate` does.
+enum MigrateAction: String, CaseIterable {
+  case plan, run, finish, rollback, confirm
+
+  /// How many operands follow it.
+  var operandCount: ClosedRange<Int> {
+    switch self {
+    case .plan, .run: return 2...3
+    case .finish, .rollback, .confirm: return 1...1
+    }
+  }
+
+  /// The options that it takes.
+  var options: Set<String> {
+    switch self {
+    case .plan: return ["--deferred"]
+    case .run: return ["--deferred", "--keep"]
+    case .rollback: return ["--discard"]
+    case .finish, .confirm: return []
+    }
+  }
+}
+
+/// `cambium migrate`: gives a store another model, and undoes that.
+func runMigrate(_ operands: [String], _ arguments: Arguments) throws(ToolError) -> Answer {
+  guard let name = operands.first, let action = MigrateAction(rawValue: name) else {
+    let known = MigrateAction.allCases.map { $0.rawValue }.joined(separator: ", ")
+    throw .usage("'\(operands.first ?? "")' is nothing that 'cambium migrate' does; it does \(known)")
+  }
+  let rest = Array(operands.dropFirst())
+  guard action.operandCount.contains(rest.count) else {
+    throw .usage(
+      "\(rest.count < action.operandCount.lowerBound ? "too few" : "too many") arguments for 'migrate \(name)'")
+  }
+  for option in Arguments.forMigrations.subtracting(action.options).sorted() where arguments.options.contains(option) {
+    throw .usage("'migrate \(name)' does not take \(option)")
+  }
+  let path = rest[0]
+  switch action {
+  case .plan, .run:
+    let model = try LoadedModel(path: rest[1], version: rest.count > 2 ? rest[2] : nil)
+    return try migrate(path, to: model, onlyPlans: action == .plan, arguments)
+  case .finish: return try finishMigration(path)
+  case .rollback: return try rollBackMigration(path, discards: arguments.options.contains("--discard"))
+  case .confirm: return try confirmMigration(path)
+  }
+}
+
+/// The entities of a store that is open for writing.
+private func entities(_ store: OpenedStore) throws(ToolError) -> EntityStore {
+  guard let entities = try store.entities() else {
+    throw .failed("\(store.path): nothing has been stored yet, so there is nothing to migrate")
+  }
+  return entities
+}
+
+// MARK: plan, run
+
+private func migrate(
+  _ path: String, to model: LoadedModel, onlyPlans: Bool, _ arguments: Arguments
+) throws(ToolError) -> Answer {
+  let store = try OpenedStore(path: path, forWriting: true)
+  let source = try entities(store)
+  let definition = model.schema.definition
+  let defers = arguments.options.contains("--deferred")
+  let isThere = try attempting(path) { () throws(EngineError) in
+    do throws(SchemaError) {
+      return try Schema(definition, basedOn: source.schema).isEqualButForOrder(to: source.schema)
+    } catch { throw .schema(error) }
+  }
+  if isThere {
+    try store.close()
+    return Answer(
+      text: "\(path): has this model already",
+      json: .object([("path", .string(path)), ("isMigrated", .boolean(false)), ("steps", .array([]))]))
+  }
+  var lines: [String] = []
+  var json: [JSON] = []
+  func note(_ step: MigrationStep) {
+    lines.append("  \(step.description)")
+    json.append(
+      .object([
+        ("kind", .string("\(step.kind)")), ("entity", step.entity.map { .string($0) } ?? .null),
+        ("name", step.name.map { .string($0) } ?? .null), ("entries", .count(step.entries)),
+        ("bytes", .count(step.bytes)), ("isDeferrable", .boolean(step.isDeferrable)),
+      ]))
+  }
+  var inTheWay: [String] = []
+  var migrated: EntityStore?
+  do throws(EngineError) {
+    if onlyPlans {
+      let plan = try source.migrationPlan(to: definition, defers: defers)
+      for step in plan.steps { note(step) }
+      inTheWay = plan.blocks.map { $0.description }
+    } else {
+      let showsProgress = standardErrorIsTerminal()
+      migrated = try source.migrate(
+        to: definition, defers: defers, keepsPriorState: arguments.options.contains("--keep")
+      ) { step in
+        if showsProgress { StandardError.write(line: "  \(step.description)") }
+        note(step)
+      }
+    }
+  } catch {
+    switch error {
+    case .notInferable(let obstacles): inTheWay = obstacles.map { $0.description }
+    case .migrationBlocked(let blocks): inTheWay = blocks.map { $0.description }
+    default: throw ToolError(error, path: path)
+    }
+  }
+  let tasks = try migrated.map { (store) throws(ToolError) in
+    try attempting(path) { () throws(EngineError) in try store.deferredTasks() }
+  }
+  try store.close()
+  let title =
+    !inTheWay.isEmpty
+    ? "\(path): cannot be migrated to \(model.name):"
+    : onlyPlans ? "\(path): migrating to \(model.name) would" : "\(path): migrated to \(model.name)"
+  var text = [title] + inTheWay.map { "  \($0)" }
+  if inTheWay.isEmpty { text += lines }
+  for task in tasks ?? [] { text.append("  put off: \(task.description)") }
+  return Answer(
+    text: text.joined(separator: "\n"),
+    json: .object([
+      ("path", .string(path)), ("isMigrated", .boolean(migrated != nil)),
+      ("inTheWay", .array(inTheWay.map { .string($0) })), ("steps", .array(json)),
+      ("deferredTasks", .array((tasks ?? []).map(taskJSON))),
+    ]), status: inTheWay.isEmpty ? .success : .damaged)
+}
+
+/// A task as JSON.
+func taskJSON(_ task: DeferredTask) -> JSON {
+  .object([
+    ("entity", .string(task.entity)), ("rows", .count(task.rows)), ("bytes", .count(task.bytes)),
+    ("nextRow", .count(task.nextRow)),
+  ])
+}
+
+// MARK: finish, rollback, confirm
+
+private func finishMigration(_ path: String) throws(ToolError) -> Answer {
+  let store = try OpenedStore(path: path, forWriting: true)
+  let entities = try entities(store)
+  let tasks = try attempting(path) { () throws(EngineError) in try entities.deferredTasks() }
+  let showsProgress = standardErrorIsTerminal()
+  try attempting(path) { () throws(EngineError) in
+    while try entities.runDeferredTask() {
+      if showsProgress, let task = try entities.deferredTasks().first {
+        StandardError.write(line: "  \(task.entity): at row \(grouped(task.nextRow)), \(grouped(task.rows)) rows")
+      }
+    }
+  }
+  try store.close()
+  let done = tasks.isEmpty ? "nothing was put off" : "done what was put off"
+  return Answer(
+    text: "\(path): \(done)" + tasks.map { "\n  \($0.description)" }.joined(),
+    json: .object([("path", .string(path)), ("done", .array(tasks.map(taskJSON)))]))
+}
+
+private func rollBackMigration(_ path: String, discards: Bool) throws(ToolError) -> Answer {
+  let store = try OpenedStore(path: path, forWriting: true)
+  let entities = try entities(store)
+  let prior = try attempting(path) { () throws(EngineError) in try entities.priorState() }
+  let back: EntityStore
+  do throws(EngineError) { back = try entities.rollBackMigration(discardsCommits: discards) } catch {
+    guard case .commitsSinceMigration = error else { throw ToolError(error, path: path) }
+    throw .failed("\(path): \(error.description) (--discard)")
+  }
+  let checksum = back.schema.versionChecksum
+  try store.close()
+  let discarded = prior?.commitsSince ?? 0
+  return Answer(
+    text: "\(path): the migration is undone, the model is \(checksum)"
+      + (discarded > 0 ? "; \(grouped(discarded)) commits were discarded" : ""),
+    json: .object([
+      ("path", .string(path)), ("modelChecksum", .string(checksum)), ("discardedCommits", .count(discarded)),
+    ]))
+}
+
+private func confirmMigration(_ path: String) throws(ToolError) -> Answer {
+  let store = try OpenedStore(path: path, forWriting: true)
+  let entities = try entities(store)
+  try attempting(path) { () throws(EngineError) in try entities.confirmMigration() }
+  try store.close()
+  return Answer(
+    text: "\(path): the state before the migration is given up", json: .object([("path", .string(path))]))
+}
