@@ -52,16 +52,20 @@ func openNotes(_ path: String, version: Int) throws -> PersistentContainer {
 }
 
 /// Migrates the notes from version to version, `count` times or until it is killed; does what was put off in small parts, and
-/// goes back now and then.
+/// goes back now and then. Writes a byte to standard output for each step, so that it can be killed at any of them.
 func migrateNotes(path: String, count: UInt64) throws {
   var version = 1
   for round in 0..<count {
+    let step = Data(".".utf8)
+    FileHandle.standardOutput.write(step)
     let container = try openNotes(path, version: version)
     let coordinator = container.persistentStoreCoordinator
+    FileHandle.standardOutput.write(step)
     var parts = 0
-    let isDone = try coordinator.finishDeferredLightweightMigration(rowsAtATime: 50) { _ in
+    let isDone = try coordinator.finishDeferredLightweightMigration(rowsAtATime: 500) { _ in
       parts += 1
-      return round % 3 != 1 || parts < 5
+      FileHandle.standardOutput.write(step)
+      return round % 4 != 3 || parts < 3
     }
     if !isDone {
       try coordinator.rollBackMigration()

@@ -40,12 +40,13 @@ import Testing
     return directory.url.appendingPathComponent("notes.cambium").path
   }
 
-  private func start(_ arguments: [String], _ errors: Pipe) throws -> Process {
+  private func start(_ arguments: [String], _ errors: Pipe, _ output: Pipe? = nil) throws -> Process {
     let process = Process()
     process.executableURL =
       URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent().appendingPathComponent("StoreWorker")
     process.arguments = arguments
     process.standardError = errors
+    if let output { process.standardOutput = output } else { process.standardOutput = FileHandle.nullDevice }
     try process.run()
     return process
   }
@@ -139,8 +140,16 @@ import Testing
         readers = [(try start(["notes", path], errors), errors)]
       }
       let errors = Pipe()
-      let process = try start(["migrate", path, "1000000"], errors)
-      usleep(UInt32(20_000 + random.below(250_000)))
+      let steps = Pipe()
+      let process = try start(["migrate", path, "1000000"], errors, steps)
+      // At some step, however fast it goes, or a little later.
+      var left = random.below(40)
+      while left > 0 {
+        let count = steps.fileHandleForReading.availableData.count
+        if count == 0 { break }
+        left -= count
+      }
+      usleep(UInt32(random.below(3000)))
       let hasEnded = !process.isRunning
       kill(process.processIdentifier, SIGKILL)
       process.waitUntilExit()
