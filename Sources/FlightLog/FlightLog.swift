@@ -13,12 +13,23 @@ struct FlightLog {
   private let container: PersistentContainer
 
   /// Opens the store at `path`; makes it if there is none.
-  init(path: String) throws {
+  ///
+  /// - Parameters:
+  ///   - model: The model; nil for the present one.
+  ///   - configure: Called with the description before the store is opened.
+  init(
+    path: String, model: ManagedObjectModel? = nil, configure: (PersistentStoreDescription) -> Void = { _ in }
+  ) throws {
     self.path = path
-    container = PersistentContainer(name: "FlightLog", managedObjectModel: try FlightLogModel.make())
-    container.persistentStoreDescriptions = [PersistentStoreDescription(url: URL(fileURLWithPath: path))]
+    container = PersistentContainer(name: "FlightLog", managedObjectModel: try model ?? FlightLogModel.make())
+    let description = PersistentStoreDescription(url: URL(fileURLWithPath: path))
+    configure(description)
+    container.persistentStoreDescriptions = [description]
     try container.loadPersistentStores()
   }
+
+  /// The coordinator of the store.
+  var coordinator: PersistentStoreCoordinator { container.persistentStoreCoordinator }
 
   /// A context of its own.
   func newContext() -> ManagedObjectContext { container.newBackgroundContext() }

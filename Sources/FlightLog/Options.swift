@@ -4,16 +4,19 @@ struct Options {
   var data: String?
   /// The store.
   var store = "FlightLog.store"
+  /// Whether to tell how a flat log became this one.
+  var tellsStory = false
   /// Whether only to explain.
   var wantsHelp = false
 
   /// What `--help` prints.
   static let help = """
-    usage: FlightLog [--data FOLDER] [--store FILE]
+    usage: FlightLog [--story] [--data FOLDER] [--store FILE]
 
     Imports flights, aircraft, airlines and airports from CSV files into a Cambium store, opens it again, and answers a
     pilot's and a dispatcher's questions from it.
 
+      --story         import them into one flat table instead, and migrate that to the present model, stage by stage
       --data FOLDER   the CSV files; by default the month that is in the repository
       --store FILE    the store, by default ./FlightLog.store; an import that was cut short is taken up where it stopped
     """
@@ -25,6 +28,7 @@ struct Options {
       switch argument {
       case "--data": data = try Self.value(of: argument, &rest)
       case "--store": store = try Self.value(of: argument, &rest)
+      case "--story": tellsStory = true
       case "--help", "-h": wantsHelp = true
       default: throw OptionError(description: "unknown argument '\(argument)'; try --help")
       }

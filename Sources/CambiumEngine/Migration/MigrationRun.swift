@@ -244,24 +244,57 @@ final class MigrationRun {
           isPlain: work.converted.isEmpty && work.fills.isEmpty && work.cleans.isEmpty)
       }
     }
-    for (tree, byLayout) in rewritings.sorted(by: { $0.key < $1.key }) {
-      var known: (id: UInt16, rewriting: Rewriting?)?
-      try before.trees.eachRowInChunks(tree) { (number, bytes) throws(EngineError) in
-        let id = try storing { () throws(StoreError) in try RecordView.layoutID(of: bytes) }
-        if known?.id != id { known = (id, byLayout[id]) }
-        if let rewriting = known?.rewriting { try rewrite(bytes, number, rewriting) }
+    for (tree, byLayout) in rewritings.sorted(by: { $0.key < $1.key }) { try rewriteRows(tree, byLayout) }
+  }
+
+  private func rewriteRows(_ tree: TreeID, _ byLayout: [UInt16: Rewriting]) throws(EngineError) {
+    let limit = max(1 << 16, min(1 << 22, design.old.kernel.deltaBytes / 4))
+    // By the tree that rows go to: it need not be the one that they come from.
+    var batches: [TreeID: RowBatch] = [:]
+    var known: (id: UInt16, due: (Rewriting, RowBatch)?)?
+    let cursor = try storing { () throws(StoreError) in try before.trees.cursor(tree) }
+    var more = try storing { () throws(StoreError) in try cursor.seekFirst() }
+    while more {
+      var outcome: Result<Void, EngineError> = .success(())
+      more = try storing { () throws(StoreError) in
+        let number = cursor.integerKey
+        _ = try cursor.withValue { (bytes) throws(StoreError) in
+          let id = try RecordView.layoutID(of: bytes)
+          if known?.id != id {
+            let due = byLayout[id].map { ($0, batches[$0.plan.rows] ?? RowBatch()) }
+            if let due { batches[due.0.plan.rows] = due.1 }
+            known = (id, due)
+          }
+          guard let (rewriting, batch) = known?.due else { return }
+          if rewriting.isPlain {
+            try rewriting.projection.project(bytes, number, into: batch, by: rewriting.builder)
+          } else {
+            do throws(EngineError) { try rewrite(bytes, number, rewriting, batch) } catch {
+              outcome = .failure(error)
+            }
+          }
+        }
+        if let (rewriting, batch) = known?.due, batch.bytes > limit {
+          try t.apply(batch, to: rewriting.plan.rows)
+          batch.removeAll()
+        }
+        return try cursor.next()
       }
+      try outcome.get()
+    }
+    try storing { () throws(StoreError) in
+      for (goal, batch) in batches { try t.apply(batch, to: goal) }
     }
   }
 
   private func rewrite(
-    _ bytes: UnsafeRawBufferPointer, _ number: UInt64, _ rewriting: Rewriting
+    _ bytes: UnsafeRawBufferPointer, _ number: UInt64, _ rewriting: Rewriting, _ batch: RowBatch
   ) throws(EngineError) {
-    let (plan, builder) = (rewriting.plan, rewriting.builder)
-    try rewriting.projection.project(bytes, into: builder)
-    if !rewriting.isPlain { try change(bytes, number, rewriting.work, plan, builder) }
+    let builder = rewriting.builder
+    try storing { () throws(StoreError) in try rewriting.projection.project(bytes, into: builder) }
+    try change(bytes, number, rewriting.work, rewriting.plan, builder)
     try storing { () throws(StoreError) in
-      try builder.withBytes { (bytes) throws(StoreError) in try t.put(plan.rows, number, bytes) }
+      try builder.withBytes { (bytes) throws(StoreError) in try batch.add(number, bytes) }
     }
   }
 

@@ -7,6 +7,8 @@ final class StaleLayout: Sendable {
   let current: EntityLayout
   private let record: RecordLayout
   private let projection: RecordProjection
+  /// Does the same without taking rows apart, where that can be.
+  private let copier: RecordCopier?
 
   init(_ id: UInt16, _ descriptor: LayoutDescriptor, current: EntityLayout) throws(EngineError) {
     self.descriptor = descriptor
@@ -16,6 +18,7 @@ final class StaleLayout: Sendable {
       record = try RecordLayout(row: id, fields: descriptor.fields)
       projection = try RecordProjection(
         from: record, to: current.record, defaults: defaults, requiredProperties: descriptor.required)
+      copier = RecordCopier(projection)
     } catch {
       throw .corrupt("layout \(id) of \(current.entity.name) cannot be read as the current one: \(error.description)")
     }
@@ -50,17 +53,36 @@ final class StaleLayout: Sendable {
 
   /// The row as one of the current layout.
   func project(_ bytes: UnsafeRawBufferPointer) throws(EngineError) -> [UInt8] {
-    let builder = RecordBuilder(current.record)
-    try project(bytes, into: builder)
-    return try storing { () throws(StoreError) in try builder.bytes() }
+    try storing { () throws(StoreError) in
+      let view = try RecordView(bytes, layout: record)
+      if let copied = try copier?.copy(view, entity: UInt16(truncatingIfNeeded: current.entityID)) { return copied }
+      let builder = RecordBuilder(current.record)
+      try project(view, into: builder)
+      return try builder.bytes()
+    }
+  }
+
+  /// Adds a row as one of the current layout to `batch`. `builder` is for the current layout.
+  func project(
+    _ bytes: UnsafeRawBufferPointer, _ number: UInt64, into batch: RowBatch, by builder: RecordBuilder
+  ) throws(StoreError) {
+    let view = try RecordView(bytes, layout: record)
+    if let copier, let size = try copier.size(of: view) {
+      return try batch.add(number, count: size) { (out) throws(StoreError) in
+        try copier.copy(view, entity: UInt16(truncatingIfNeeded: current.entityID), to: out)
+      }
+    }
+    try project(view, into: builder)
+    try builder.withBytes { (bytes) throws(StoreError) in try batch.add(number, bytes) }
   }
 
   /// Sets every field of `builder`, which must be for the current layout, from a row.
-  func project(_ bytes: UnsafeRawBufferPointer, into builder: RecordBuilder) throws(EngineError) {
-    try storing { () throws(StoreError) in
-      let view = try RecordView(bytes, layout: record)
-      builder.begin(entity: UInt16(truncatingIfNeeded: current.entityID), version: view.rowVersion)
-      try projection.project(view, into: builder)
-    }
+  func project(_ bytes: UnsafeRawBufferPointer, into builder: RecordBuilder) throws(StoreError) {
+    try project(try RecordView(bytes, layout: record), into: builder)
+  }
+
+  private func project(_ view: RecordView, into builder: RecordBuilder) throws(StoreError) {
+    builder.begin(entity: UInt16(truncatingIfNeeded: current.entityID), version: view.rowVersion)
+    try projection.project(view, into: builder)
   }
 }

@@ -53,16 +53,24 @@ struct DeltaNode: DeltaAddress {
     _ p: UnsafeMutableRawPointer, sequence: UInt64, key: TreeKey, value: UnsafeRawBufferPointer, op: DeltaOp,
     effect: Int
   ) -> DeltaNode {
-    p.storeBytes(of: sequence, as: UInt64.self)
-    p.storeBytes(of: key.head, toByteOffset: 8, as: UInt64.self)
-    p.storeBytes(of: UInt32(truncatingIfNeeded: key.count), toByteOffset: 16, as: UInt32.self)
-    p.storeBytes(of: UInt32(truncatingIfNeeded: value.count), toByteOffset: 20, as: UInt32.self)
-    p.put(op.rawValue, 24)
-    p.put(UInt8(bitPattern: Int8(truncatingIfNeeded: effect)), 25)
-    p.storeBytes(of: 0, toByteOffset: 32, as: UInt.self)
+    initializeHeader(p, sequence: sequence, key: key, valueCount: value.count, op: op, effect: effect)
     p.put(key.buffer, headerSize)
     p.put(value, headerSize + key.count)
     return DeltaNode(p: p)
+  }
+
+  /// Writes what comes before key and value.
+  @inline(__always)
+  static func initializeHeader(
+    _ p: UnsafeMutableRawPointer, sequence: UInt64, key: TreeKey, valueCount: Int, op: DeltaOp, effect: Int
+  ) {
+    p.storeBytes(of: sequence, as: UInt64.self)
+    p.storeBytes(of: key.head, toByteOffset: 8, as: UInt64.self)
+    p.storeBytes(of: UInt32(truncatingIfNeeded: key.count), toByteOffset: 16, as: UInt32.self)
+    p.storeBytes(of: UInt32(truncatingIfNeeded: valueCount), toByteOffset: 20, as: UInt32.self)
+    p.put(op.rawValue, 24)
+    p.put(UInt8(bitPattern: Int8(truncatingIfNeeded: effect)), 25)
+    p.storeBytes(of: 0, toByteOffset: 32, as: UInt.self)
   }
 }
 

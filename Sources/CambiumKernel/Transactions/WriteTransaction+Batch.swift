@@ -24,12 +24,36 @@ extension WriteTransaction {
     }
   }
 
+  /// Puts the values of a batch.
+  ///
+  /// Those of a batch of a megabyte, or of one that would outgrow memory, are merged into the tree's pages at once, in one
+  /// pass, without being kept in memory before. O(n log n) in the number of values, and in the size of the tree for such a
+  /// batch.
+  ///
+  /// - Throws: ``StoreError/wrongTreeKind(_:)`` if the keys of the tree are bytes, and as ``put(_:_:_:)-swift.method``.
+  public func apply(_ batch: RowBatch, to tree: TreeID) throws(StoreError) {
+    let access = try access(tree, .integer)
+    if batch.isEmpty { return }
+    if batch.bytes >= 1 << 20 || own.bytes + batch.bytes > core.options.deltaBytes {
+      return try merge(BatchCursor(batch), access)
+    }
+    var cursor = BatchCursor(batch)
+    while let node = cursor.node {
+      try put(tree, node.head, node.value)
+      cursor.next()
+    }
+  }
+
   /// Takes the changes of a batch into pages.
   private func merge(_ batch: ChangeBatch, _ access: TreeAccess) throws(StoreError) {
-    let tree = access.id
     for i in 0..<batch.count where batch[i].count > core.maxKeyLength {
       throw .keyTooLong(length: batch[i].count, limit: core.maxKeyLength)
     }
+    try merge(BatchCursor(batch), access)
+  }
+
+  private func merge(_ batch: BatchCursor, _ access: TreeAccess) throws(StoreError) {
+    let tree = access.id
     // Its pages are to stand in for the transaction's changes of the tree as well.
     if own.list(tree) != nil { try spill() }
     try prepareToMerge()
@@ -40,6 +64,7 @@ extension WriteTransaction {
     _ = try merge.step(budget: &budget)
     // The cache may drop these pages at once: from here on they are read from the device.
     try context.flush()
+    journal += takeExtents(context, into: own)
     forgetKnown()
     spilled[tree] = merge.result
     // What a put found is known only now.

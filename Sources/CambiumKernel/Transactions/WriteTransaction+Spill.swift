@@ -39,19 +39,26 @@ extension WriteTransaction {
     }
     // The cache may drop these pages at once: from here on they are read from the device.
     try context.flush()
-    // Extents of values that went out of line with the pages.
-    let (made, table) = context.takeExtentChanges()
-    let extents = fresh.makeList(.extents, .integer)
-    for node in made {
-      step += 1
-      kept.append(
-        fresh.add(extents, sequence: step, key: node.key, value: node.value, op: node.op, effect: node.effect))
-      figures[.extents, default: Figures(kind: .integer)].count += Int64(node.effect)
-    }
-    withExtendedLifetime(table) {}
+    kept += takeExtents(context, into: fresh)
     forgetKnown()
     own = fresh
     journal = kept
+  }
+
+  /// Notes in a table of changes the extents of values that went out of line with pages; answers the changes.
+  func takeExtents(_ context: MergeContext, into table: DeltaTable) -> [DeltaNode] {
+    let (made, source) = context.takeExtentChanges()
+    if made.isEmpty { return [] }
+    var nodes: [DeltaNode] = []
+    let extents = table.makeList(.extents, .integer)
+    for node in made {
+      step += 1
+      nodes.append(
+        table.add(extents, sequence: step, key: node.key, value: node.value, op: node.op, effect: node.effect))
+      figures[.extents, default: Figures(kind: .integer)].count += Int64(node.effect)
+    }
+    withExtendedLifetime(source) {}
+    return nodes
   }
 
   /// The pages of a tree as the transaction has them, and what has to be merged into them beside its own changes: the

@@ -11,9 +11,9 @@ struct ChangeStream {
   /// - Parameters:
   ///   - lists: the newest first.
   ///   - batch: sorted, and newer than all of them.
-  init(_ lists: [Window], batch: ChangeBatch? = nil) {
+  init(_ lists: [Window], batch: BatchCursor? = nil) {
     cursors = lists.map { DeltaCursor($0.list, after: $0.after, upTo: $0.upTo) }
-    self.batch = batch.map { BatchCursor($0) }
+    self.batch = batch
   }
 
   mutating func begin() {
@@ -50,28 +50,43 @@ struct ChangeStream {
   }
 }
 
-/// A position in a sorted batch, as nodes like those of lists.
-private struct BatchCursor {
+/// A position in a batch, as nodes like those of lists.
+struct BatchCursor {
   private final class Memory {
     let p = UnsafeMutableRawPointer.allocate(byteCount: ChangeBatch.longestNode, alignment: 16)
     deinit { p.deallocate() }
   }
 
-  private let batch: ChangeBatch
-  private let memory = Memory()
+  private enum Source {
+    case keys(ChangeBatch, Memory)
+    case rows(RowBatch)
+  }
+
+  private let source: Source
+  /// The number of the next change, or where it lies.
   private var place = 0
   /// Good until the next one is asked for.
   private(set) var node: DeltaNode?
 
+  /// - Parameter batch: sorted.
   init(_ batch: ChangeBatch) {
-    self.batch = batch
-    load()
+    source = .keys(batch, Memory())
+    next()
   }
 
-  private mutating func load() { node = place < batch.count ? batch.writeNode(place, to: memory.p) : nil }
+  init(_ batch: RowBatch) {
+    source = .rows(batch)
+    next()
+  }
 
   mutating func next() {
-    place += 1
-    load()
+    switch source {
+    case .keys(let batch, let memory):
+      node = place < batch.count ? batch.writeNode(place, to: memory.p) : nil
+      place += 1
+    case .rows(let batch):
+      guard let found = batch.node(at: place) else { return node = nil }
+      (node, place) = (found.node, found.next)
+    }
   }
 }

@@ -15,11 +15,13 @@ struct Importer {
   /// Flights per save.
   static let batchSize = 10_000
 
+  /// No more flights than these are imported.
+  var flightLimit = Int.max
   private let data: DataFolder
   private let context: ManagedObjectContext
-  private var airlines: ReferenceTable<Airline>
-  private var airports: ReferenceTable<Airport>
-  private var aircraft: ReferenceTable<Aircraft>
+  private var airlines: ReferenceTable<ManagedObject>
+  private var airports: ReferenceTable<ManagedObject>
+  private var aircraft: ReferenceTable<ManagedObject>
 
   /// What an import did.
   struct Outcome {
@@ -47,12 +49,7 @@ struct Importer {
   mutating func run() throws -> Outcome {
     var outcome = Outcome()
     outcome.present = try context.count(for: FetchRequest<LogEntry>(entityName: "LogEntry"))
-    if outcome.present == 0 {
-      try importAirlines()
-      try importAirports()
-      try importAircraft()
-      try saveBatch()
-    }
+    if outcome.present == 0 { try importReferences() }
     outcome.added = try importFlights(after: outcome.present)
     outcome.airlines = airlines.count
     outcome.airports = airports.count
@@ -60,7 +57,27 @@ struct Importer {
     return outcome
   }
 
-  private mutating func saveBatch() throws {
+  /// Imports the airlines, airports and aircraft that the files describe; those that are there are brought up to date.
+  mutating func importReferences() throws {
+    try importAirlines()
+    try importAirports()
+    try importAircraft()
+    try saveBatch()
+  }
+
+  /// The airline of a code, made if there is none.
+  mutating func airline(_ code: String) throws -> ManagedObject { try airlines.object(code, in: context) }
+
+  /// The airport of an FAA identifier, made if there is none.
+  mutating func airport(_ identifier: String) throws -> ManagedObject { try airports.object(identifier, in: context) }
+
+  /// The aircraft of a tail number, made if there is none.
+  mutating func aircraft(_ tailNumber: String) throws -> ManagedObject {
+    try aircraft.object(tailNumber, in: context)
+  }
+
+  /// Saves, and forgets the objects of the batch.
+  mutating func saveBatch() throws {
     try context.save()
     airlines.settle()
     airports.settle()
@@ -163,7 +180,7 @@ struct Importer {
     if present > 0 { try verifySameData(csv, columns) }
     var progress = ProgressBar("flights", total: csv.length)
     var added = 0
-    while try csv.next() {
+    while present + added < flightLimit, try csv.next() {
       try insertFlight(csv, columns)
       added += 1
       if added % Self.batchSize == 0 {
@@ -183,7 +200,7 @@ struct Importer {
     let airline = try airlines.object(try csv.text(columns.carrier), in: context)
     let origin = try airports.object(try csv.text(columns.origin), in: context)
     let destination = try airports.object(try csv.text(columns.destination), in: context)
-    var flown: Aircraft?
+    var flown: ManagedObject?
     if let tailNumber = try csv.optionalText(columns.tailNumber) {
       flown = try aircraft.object(tailNumber, in: context)
     }

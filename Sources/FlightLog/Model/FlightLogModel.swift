@@ -23,48 +23,16 @@ enum FlightLogModel {
   /// Makes the model; each container takes its own.
   static func make() throws -> ManagedObjectModel {
     try ManagedObjectModel(versionIdentifiers: ["1"]) {
-      Composite("Location") {
-        Attribute("latitude", .double)
-        Attribute("longitude", .double)
-        Attribute("altitude", .integer32)
-      }
-      Composite("Place") {
-        Attribute("timeZone", .string)
-        Attribute("location", composite: "Location")
-      }
+      location
+      place
       Composite("Times") {
         Attribute("scheduled", .integer16)
         Attribute("actual", .integer16)
         Attribute("delay", .integer16)
       }
-      Entity("Airline", class: Airline.self) {
-        Attribute("code", .string, optional: false)
-        Attribute("name", .string)
-        ToMany("logEntries", "LogEntry", inverse: "airline", deleteRule: .deny)
-        Unique("code")
-      }
-      Entity("Airport", class: Airport.self) {
-        Attribute("faaIdentifier", .string, optional: false)
-        Attribute("icaoIdentifier", .string)
-        Attribute("name", .string)
-        Attribute("place", composite: "Place")
-        ToMany("departures", "LogEntry", inverse: "origin", deleteRule: .deny)
-        ToMany("arrivals", "LogEntry", inverse: "destination", deleteRule: .deny)
-        Index("byLatitude", "place.location.latitude")
-        Unique("faaIdentifier")
-      }
-      Entity("Aircraft", class: Aircraft.self) {
-        Attribute("tailNumber", .string, optional: false)
-        Attribute("year", .integer16)
-        Attribute("aircraftType", .string)
-        Attribute("manufacturer", .string)
-        Attribute("aircraftModel", .string)
-        Attribute("engines", .integer16)
-        Attribute("seats", .integer16)
-        Attribute("engineType", .string)
-        ToMany("logEntries", "LogEntry", inverse: "aircraft")
-        Unique("tailNumber")
-      }
+      airline
+      airport
+      aircraft
       Entity("LogEntry", class: LogEntry.self) {
         Attribute("date", .date, optional: false)
         Attribute("flightNumber", .integer32)
@@ -79,6 +47,67 @@ enum FlightLogModel {
         Index("byDate", "date")
         Index("byDepartureDelay", "departure.delay")
       }
+    }
+  }
+}
+
+// MARK: Parts that other versions of the model have, too
+
+extension FlightLogModel {
+  /// A place on earth.
+  static var location: Composite {
+    Composite("Location") {
+      Attribute("latitude", .double)
+      Attribute("longitude", .double)
+      Attribute("altitude", .integer32)
+    }
+  }
+
+  /// Where an airport is, and what time it has.
+  static var place: Composite {
+    Composite("Place") {
+      Attribute("timeZone", .string)
+      Attribute("location", composite: "Location")
+    }
+  }
+
+  /// Who flies.
+  static var airline: Entity {
+    Entity("Airline", class: Airline.self) {
+      Attribute("code", .string, optional: false)
+      Attribute("name", .string)
+      ToMany("logEntries", "LogEntry", inverse: "airline", deleteRule: .deny)
+      Unique("code")
+    }
+  }
+
+  /// Where flights begin and end.
+  static var airport: Entity {
+    Entity("Airport", class: Airport.self) {
+      Attribute("faaIdentifier", .string, optional: false)
+      Attribute("icaoIdentifier", .string)
+      Attribute("name", .string)
+      Attribute("place", composite: "Place")
+      ToMany("departures", "LogEntry", inverse: "origin", deleteRule: .deny)
+      ToMany("arrivals", "LogEntry", inverse: "destination", deleteRule: .deny)
+      Index("byLatitude", "place.location.latitude")
+      Unique("faaIdentifier")
+    }
+  }
+
+  /// What flies.
+  static var aircraft: Entity {
+    Entity("Aircraft", class: Aircraft.self) {
+      Attribute("tailNumber", .string, optional: false)
+      Attribute("year", .integer16)
+      Attribute("aircraftType", .string)
+      Attribute("manufacturer", .string)
+      Attribute("aircraftModel", .string)
+      Attribute("engines", .integer16)
+      Attribute("seats", .integer16)
+      Attribute("engineType", .string)
+      ToMany("logEntries", "LogEntry", inverse: "aircraft")
+      Unique("tailNumber")
     }
   }
 }

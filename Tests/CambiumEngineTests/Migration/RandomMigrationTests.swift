@@ -125,7 +125,11 @@ import Testing
     _ definition: SchemaDefinition, _ random: inout SplitMix64, on device: MemoryDevice = MemoryDevice(),
     nulls: Bool = true
   ) throws -> Store {
-    let kernel = try Store.create(on: device, environment: TestEnvironment(seed: random.next()))
+    let seed = random.next()
+    var options = StoreOptions()
+    // What is written anew then goes straight into pages.
+    if seed % 3 == 0 { options.deltaBytes = 4096 }
+    let kernel = try Store.create(on: device, environment: TestEnvironment(seed: seed), options: options)
     let store = try EntityStore.create(in: kernel, schema: try Schema(definition))
     try fill(store, &random, nulls: nulls)
     if random.oneIn(2) { try kernel.checkpoint() }
