@@ -68,27 +68,9 @@ extension ManagedObjectModel {
 
 extension SchemaDefinition {
   fileprivate mutating func merge(_ other: SchemaDefinition) throws {
-    for entity in other.entities {
-      guard let present = entities.first(where: { $0.name == entity.name }) else {
-        entities.append(entity)
-        continue
-      }
-      try require(present == entity, "entity", entity.name)
-    }
-    for composite in other.composites {
-      guard let present = composites.first(where: { $0.name == composite.name }) else {
-        composites.append(composite)
-        continue
-      }
-      try require(present == composite, "composite type", composite.name)
-    }
-    for named in other.fetchTemplates {
-      guard let present = fetchTemplates.first(where: { $0.name == named.name }) else {
-        fetchTemplates.append(named)
-        continue
-      }
-      try require(present == named, "fetch request template", named.name)
-    }
+    try Self.merge(&entities, other.entities, \.name, "entity")
+    try Self.merge(&composites, other.composites, \.name, "composite type")
+    try Self.merge(&fetchTemplates, other.fetchTemplates, \.name, "fetch request template")
     for configuration in other.configurations {
       guard let place = configurations.firstIndex(where: { $0.name == configuration.name }) else {
         configurations.append(configuration)
@@ -103,10 +85,20 @@ extension SchemaDefinition {
     }
   }
 
-  private func require(_ isSame: Bool, _ what: String, _ name: String) throws {
-    if isSame { return }
-    throw CambiumError(
-      .invalidModel, "the models cannot be merged: they have different descriptions of \(what) '\(name)'",
-      entityName: what == "entity" ? name : nil)
+  /// Adds what is not known yet by its name; what is has to be the same.
+  private static func merge<Named: Equatable>(
+    _ known: inout [Named], _ others: [Named], _ name: (Named) -> String, _ what: String
+  ) throws {
+    for other in others {
+      guard let present = known.first(where: { name($0) == name(other) }) else {
+        known.append(other)
+        continue
+      }
+      if present == other { continue }
+      throw CambiumError(
+        .invalidModel,
+        "the models cannot be merged: they have different descriptions of \(what) '\(name(other))'",
+        entityName: what == "entity" ? name(other) : nil)
+    }
   }
 }

@@ -123,13 +123,7 @@ import Testing
     let hash = try StoreContent.hash(of: run.store.snapshot())
     try run.store.checkpoint()
     let before = try run.store.statistics().fileBytes
-    var longest: UInt64 = 0
-    var steps = 0
-    try run.store.compact { progress in
-      longest = max(longest, progress.fileBytes)
-      steps += 1
-      return steps < 1000
-    }
+    let (longest, steps) = try Self.compact(run.store, atMost: 1000)
     #expect(steps < 1000, "seed \(seed)")
     #expect(longest <= before, "seed \(seed)")
     #expect(try StoreContent.hash(of: run.store.snapshot()) == hash)
@@ -147,6 +141,18 @@ import Testing
     let isSmall = s.fileBytes < 41 * SegmentTable.unitSize
     let tails = kinds * (SegmentTable.unitSize + SegmentHeader.size)
     #expect(dead * 20 < Int(s.fileBytes) || isSmall && dead < tails, "\(what): \(s)")
+  }
+
+  /// Compacts step by step; answers how long the file was at most, and how many steps it took.
+  private static func compact(_ store: Store, atMost limit: Int) throws -> (longest: UInt64, steps: Int) {
+    var longest: UInt64 = 0
+    var steps = 0
+    try store.compact { progress in
+      longest = max(longest, progress.fileBytes)
+      steps += 1
+      return steps < limit
+    }
+    return (longest, steps)
   }
 
   @Test(arguments: [Durability.full, .strict, .normal])
@@ -195,13 +201,7 @@ import Testing
       for _ in 0..<12 { try run.change() }
       try run.store.checkpoint()
       let before = try run.store.statistics().fileBytes
-      var longest: UInt64 = 0
-      var steps = 0
-      try run.store.compact { progress in
-        longest = max(longest, progress.fileBytes)
-        steps += 1
-        return steps < 200
-      }
+      let (longest, steps) = try Self.compact(run.store, atMost: 200)
       #expect(steps < 200)
       #expect(longest <= before)
       if let view { #expect(try StoreContent.hash(of: view) == hash) }

@@ -106,21 +106,11 @@ import Testing
   @Test func everyWriteMayBeTheLast() throws {
     let seed = testSeed(20_261_130)
     print("a staged migration cut short, from seed \(seed)")
-    let memory = MemoryDevice()
-    do {
-      let store = try EntityStore.create(
-        in: try Store.create(on: memory, environment: TestEnvironment(seed: seed)),
-        schema: try Versions.model(1).schema())
-      try Versions.fill(try borrowedContext(store, try Versions.model(1)))
-      try store.close()
-    }
-    func open(_ device: any StorageDevice) throws -> SharedStore {
-      SharedStore(try EntityStore.open(try Store.open(on: device, environment: TestEnvironment(seed: 2))))
-    }
+    let contents = try Self.filled(seed)
     var images = 0
     for defers in [false, true] {
-      let disk = SimulatedDisk(memory.contents())
-      let shared = try open(disk)
+      let disk = SimulatedDisk(contents)
+      let shared = try Self.open(disk)
       let start = disk.operationCount
       // How far things were, in commits that were acknowledged, at each point.
       var milestones: [(point: Int, text: String)] = []
@@ -136,7 +126,7 @@ import Testing
           images += 1
           let text = "seed \(seed), defers \(defers), point \(point) of \(start)...\(disk.operationCount)"
           let device = SimulatedDisk(image: image)
-          let opened = try open(device)
+          let opened = try Self.open(device)
           let record = try opened.current().view().stageRecord()
           let version = try opened.current().schema.versionIdentifiers
           let passed = milestones.last { $0.point <= point }?.text ?? ""
@@ -162,5 +152,48 @@ import Testing
     }
     print("\(images) images")
     #expect(images >= 50)
+  }
+
+  /// A store of the first version, as bytes.
+  private static func filled(_ seed: UInt64) throws -> [UInt8] {
+    let memory = MemoryDevice()
+    let store = try EntityStore.create(
+      in: try Store.create(on: memory, environment: TestEnvironment(seed: seed)), schema: try Versions.model(1).schema()
+    )
+    try Versions.fill(try borrowedContext(store, try Versions.model(1)))
+    try store.close()
+    return memory.contents()
+  }
+
+  private static func open(_ device: any StorageDevice) throws -> SharedStore {
+    SharedStore(try EntityStore.open(try Store.open(on: device, environment: TestEnvironment(seed: 2))))
+  }
+
+  @Test func everyOperationMayFail() throws {
+    let seed = testSeed(20_261_130)
+    let contents = try Self.filled(seed)
+    let end = try Versions.model(3)
+    let whole = FaultDevice(MemoryDevice(copying: contents))
+    _ = try migrateByStages(try Self.open(whole), to: end, try Versions.manager(), defers: true)
+    var failures = 0
+    for operation in 0..<whole.operationCount {
+      let base = MemoryDevice(copying: contents)
+      let device = FaultDevice(base, FaultDevice.Fault(at: operation, forGood: operation % 2 == 0))
+      let text = "operation \(operation) of \(whole.operationCount)"
+      do {
+        let store = try migrateByStages(try Self.open(device), to: end, try Versions.manager(), defers: true)
+        // What failed may have been tried again, or not be needed.
+        #expect(store.schema.versionIdentifiers == ["modelV3"], "\(text)")
+      } catch {
+        failures += 1
+        #expect(!"\(error)".isEmpty, "\(text)")
+      }
+      let store = try migrateByStages(
+        try Self.open(MemoryDevice(copying: base.contents())), to: end, try Versions.manager(),
+        defers: operation % 3 == 0)
+      try Versions.check(try borrowedContext(store, end), text)
+      if operation % 8 == 0 { #expect(try store.check().isSound, "\(text)") }
+    }
+    #expect(failures * 2 >= whole.operationCount)
   }
 }
