@@ -15,7 +15,7 @@ import Testing
     #if DEBUG
       return 700
     #else
-      return 1500
+      return 2500
     #endif
   }
 
