@@ -29,7 +29,7 @@ struct DiskImage: Sendable {
   mutating func resize(to size: Int) {
     let old = bytes.count
     if size > old {
-      bytes.append(contentsOf: repeatElement(0, count: size - old))
+      bytes.appendZeros(size - old)
       touch(old..<size)
     } else if size < old {
       bytes.removeLast(old - size)
@@ -79,5 +79,28 @@ struct DiskImage: Sendable {
   private static func mix(_ value: UInt64) -> UInt64 {
     let product = (value ^ 0xA076_1D64_78BD_642F).multipliedFullWidth(by: 0xE703_7ED1_A0B4_28DB)
     return product.high ^ product.low &+ value
+  }
+}
+
+extension [UInt8] {
+  private static let zeros = [UInt8](repeating: 0, count: 1 << 16)
+
+  /// Adds zeros by copying memory: element by element, they would take most of the time of the tests that are not optimized.
+  mutating func appendZeros(_ count: Int) {
+    let old = self
+    self = [UInt8](unsafeUninitializedCapacity: old.count + count) { buffer, initialized in
+      let all = UnsafeMutableRawBufferPointer(buffer)
+      old.withUnsafeBytes { all.copyMemory(from: $0) }
+      Self.zeros.withUnsafeBytes { zeros in
+        var start = old.count
+        while start < old.count + count {
+          let part = Swift.min(zeros.count, old.count + count - start)
+          UnsafeMutableRawBufferPointer(rebasing: all[start..<start + part])
+            .copyMemory(from: UnsafeRawBufferPointer(rebasing: zeros[..<part]))
+          start += part
+        }
+      }
+      initialized = old.count + count
+    }
   }
 }

@@ -236,12 +236,13 @@ extension [UInt8] {
   fileprivate mutating func apply(_ effect: SimulatedDisk.Effect) {
     switch effect {
     case .write(let start, let bytes, _):
-      if start + bytes.count > count { append(contentsOf: repeatElement(0, count: start + bytes.count - count)) }
+      if start + bytes.count > count { appendZeros(start + bytes.count - count) }
       withUnsafeMutableBytes {
-        UnsafeMutableRawBufferPointer(rebasing: $0[start..<start + bytes.count]).copyBytes(from: bytes)
+        let place = UnsafeMutableRawBufferPointer(rebasing: $0[start..<start + bytes.count])
+        bytes.withUnsafeBytes { place.copyMemory(from: $0) }
       }
     case .resize(let size):
-      if size > count { append(contentsOf: repeatElement(0, count: size - count)) } else { removeLast(count - size) }
+      if size > count { appendZeros(size - count) } else { removeLast(count - size) }
     case .sync: break
     }
   }
