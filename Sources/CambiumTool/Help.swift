@@ -15,6 +15,7 @@ let generalHelp = """
     migrate run STORE MODEL         give a store another model
     migrate finish STORE            do what a migration has put off
     migrate rollback STORE          undo the newest migration
+    migrate confirm STORE           give the state before migrations up, and its room
     model checksum MODEL [VERSION]  tell versions of a model apart
     model compile MODEL FOLDER      write a model for the application to load
     model diff OLD NEW              what differs, and whether a migration can be inferred
@@ -35,7 +36,9 @@ extension Command {
     case .check: return "cambium check STORE [--json]"
     case .count: return "cambium count STORE ENTITY [PREDICATE] [--json]"
     case .compact: return "cambium compact STORE [--json]"
-    case .migrate: return "cambium migrate plan|run|finish|rollback|confirm STORE [MODEL [VERSION]] [--json]"
+    case .migrate:
+      return
+        "cambium migrate plan|run|finish|rollback|confirm STORE [MODEL [VERSION]] [--deferred] [--keep] [--discard] [--json]"
     case .model: return "cambium model checksum|compile|diff|lint MODEL ... [--json]"
     }
   }

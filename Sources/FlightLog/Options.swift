@@ -2,8 +2,9 @@
 struct Options {
   /// The folder with the CSV files; nil for the one in the repository.
   var data: String?
-  /// The store.
-  var store = "FlightLog.store"
+  /// The store. The story has one of its own, since it begins anew.
+  var store: String { givenStore ?? (tellsStory ? "FlightLog-story.store" : "FlightLog.store") }
+  private var givenStore: String?
   /// Whether to tell how a flat log became this one.
   var tellsStory = false
   /// Whether only to explain.
@@ -18,7 +19,8 @@ struct Options {
 
       --story         import them into one flat table instead, and migrate that to the present model, stage by stage
       --data FOLDER   the CSV files; by default the month that is in the repository
-      --store FILE    the store, by default ./FlightLog.store; an import that was cut short is taken up where it stopped
+      --store FILE    the store, by default ./FlightLog.store; an import that was cut short is taken up where it stopped.
+                      The story's is ./FlightLog-story.store by default, and replaced if it is there
     """
 
   /// Reads a command line, without the program's name.
@@ -27,7 +29,7 @@ struct Options {
     while let argument = rest.popFirst() {
       switch argument {
       case "--data": data = try Self.value(of: argument, &rest)
-      case "--store": store = try Self.value(of: argument, &rest)
+      case "--store": givenStore = try Self.value(of: argument, &rest)
       case "--story": tellsStory = true
       case "--help", "-h": wantsHelp = true
       default: throw OptionError(description: "unknown argument '\(argument)'; try --help")

@@ -12,7 +12,10 @@ public typealias PriorState = CambiumEngine.PriorState
 extension PersistentStoreCoordinator {
   /// Undoes the newest migration of each store whose state before it is kept: as long as something that it put off is not
   /// done, or, with ``PersistentStoreDescription/keepsStateBeforeMigration``, until ``confirmMigration()``. Model and
-  /// objects are as they were before, by a new commit, in time that does not depend on how much is in the store.
+  /// objects are as they were before, by a new commit; nothing is copied and no row is read.
+  ///
+  /// A migration by stages is several: each call undoes one stage. What a stage's `willMigrateHandler` saved was saved before
+  /// it and stays; what its `migrateHandler` and `didMigrateHandler` saved counts as saved since.
   ///
   /// The store has the model of before then, and the coordinator the one of after: its contexts read on what they have,
   /// and then throw ``CambiumError/Code/persistentStoreIncompatibleSchema``, as those of other processes do. Open the store

@@ -31,11 +31,18 @@ extension PersistentStore {
     reason: String, limitBytes: UInt64? = nil, expires: Date? = nil
   ) throws -> RetainedCommit {
     if isReadOnly { throw CambiumError(.fileWriteNoPermission, "the store was opened for reading only") }
-    // 0 stands for never; the first moment is in the past all the same.
-    let milliseconds = expires.map { max(1, UInt64(exactly: ($0.timeIntervalSince1970 * 1000).rounded()) ?? 1) }
+    let milliseconds = try expires.flatMap { try Self.milliseconds(until: $0) }
     return try mapping { () throws(EngineError) in
       try currentEngine().retain(reason: reason, limitBytes: limitBytes, expires: milliseconds)
     }
+  }
+
+  /// A moment in milliseconds since 1970; nil if it is so late that it never comes.
+  private static func milliseconds(until date: Date) throws -> UInt64? {
+    let value = (date.timeIntervalSince1970 * 1000).rounded()
+    if value.isNaN { throw CambiumError(.invalidArgument, "the date at which a state lapses is no date") }
+    // 0 stands for never; the first moment is in the past all the same.
+    return value < 1 ? 1 : UInt64(exactly: value)
   }
 
   /// The states that are kept, the oldest first: those of ``retain(reason:limitBytes:expires:)``, and those before
@@ -48,9 +55,16 @@ extension PersistentStore {
 
   /// Lets a state go; the room that it held back is free. Containers that ``snapshot(at:)`` has made go on.
   ///
-  /// - Throws: ``CambiumError/Code/snapshotExpired`` if it is not kept any more; what writing throws.
+  /// - Throws: ``CambiumError/Code/snapshotExpired`` if it is not kept any more; ``CambiumError/Code/invalidArgument`` for
+  ///   the state before a migration or a stage of one, which `confirmMigration()` gives up; what writing throws.
   public func release(_ commit: RetainedCommit) throws {
     if isReadOnly { throw CambiumError(.fileWriteNoPermission, "the store was opened for reading only") }
+    if commit.isKeptForMigration {
+      throw CambiumError(
+        .invalidArgument,
+        "the store keeps this state for a migration (\(commit.reason)); PersistentStoreCoordinator.confirmMigration() gives "
+          + "the states before migrations up")
+    }
     do { try engine.kernel.release(retained: commit.id, sequence: commit.sequence) } catch { throw CambiumError(error) }
   }
 
@@ -61,7 +75,7 @@ extension PersistentStore {
   ///     let before = try store.retain(reason: "before the import")
   ///     // ...
   ///     let then = try store.snapshot(at: before)
-  ///     let entries = try then.viewContext.fetch(FetchRequest(entityName: "LogEntry"))
+  ///     let entries = try then.viewContext.fetch(FetchRequest<ManagedObject>(entityName: "LogEntry"))
   ///
   /// The state stays readable as long as the container is held, and the file is not closed before.
   ///

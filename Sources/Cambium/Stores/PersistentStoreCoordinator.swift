@@ -124,7 +124,7 @@ public final class PersistentStoreCoordinator: @unchecked Sendable {
       do {
         let engine = try migration.prepare(shared)
         // What a process that was killed did not come to.
-        if !description.isReadOnly { try? engine.releasePriors() }
+        if !description.isReadOnly { try? engine.releaseOwnStates() }
         return PersistentStore(description, engine: engine, shared: shared, space: try space(for: engine, description))
       } catch {
         try? OpenStores.close(shared)

@@ -69,7 +69,7 @@ extension EntityStore {
       throw error
     }
     // The work is done, whatever becomes of room that nobody needs any more.
-    if isDone { do throws(EngineError) { try releasePriors() } catch {} }
+    if isDone { do throws(EngineError) { try releaseOwnStates() } catch {} }
     return !isDone
   }
 

@@ -26,6 +26,8 @@ extension EntityStore {
       guard case .snapshotExpired = error else { throw .store(error) }
       return nil
     }
+    // Another one may have got the identifier.
+    guard before.sequence == commit.sequence else { return nil }
     guard let schema = try Self.storedSchema(before) else { throw .corrupt("a retained commit holds no model") }
     return PriorState(
       commit: commit, schema: schema, commitsSince: try Self.applicationCommits(in: view.trees, since: before),
@@ -50,7 +52,7 @@ extension EntityStore {
   }
 
   /// Undoes the newest migration whose prior state is kept: model and objects are as they were before it, by a new commit,
-  /// in time that does not depend on how much is in the store. What was put off need not be done, nor not be done. Numbers
+  /// without copying or reading a row. What was put off need not be done, nor not be done. Numbers
   /// of rows go on, so that a reference to an object made since never leads to another one.
   ///
   /// The answer is the store to go on with; this one, and whatever other process has the file open, refuses to read and
@@ -98,7 +100,7 @@ extension EntityStore {
       throw error
     }
     // States between migrations that are undone with it. That they stay for now does no harm.
-    do throws(EngineError) { try result.releasePriors() } catch {}
+    do throws(EngineError) { try result.releaseOwnStates() } catch {}
     return result
   }
 
@@ -124,6 +126,6 @@ extension EntityStore {
       t.rollBack()
       throw error
     }
-    try releasePriors()
+    try releaseOwnStates()
   }
 }

@@ -60,11 +60,11 @@ extension EntityStore {
     } catch {
       t.rollBack()
       // It may have retained something.
-      do throws(EngineError) { try releasePriors() } catch {}
+      do throws(EngineError) { try releaseOwnStates() } catch {}
       throw error
     }
     // The migration is made, whatever becomes of room that nobody needs any more.
-    do throws(EngineError) { try result.releasePriors() } catch {}
+    do throws(EngineError) { try result.releaseOwnStates() } catch {}
     return result
   }
 }

@@ -117,6 +117,16 @@ extension EntityView {
 
 extension EntityTransaction {
   /// Notes how far a migration by stages is; nil: no stage is under way.
+  ///
+  /// - Parameter expected: What was noted before. A process that was suspended may have been overtaken by another one,
+  ///   which did its work.
+  /// - Throws: ``EngineError/modelChanged`` if something else is noted; what ``EntityView/stageRecord()`` throws.
+  public func setStageRecord(_ record: StageRecord?, replacing expected: StageRecord?) throws(EngineError) {
+    guard try stageRecord() == expected else { throw .modelChanged }
+    try setStageRecord(record)
+  }
+
+  /// Notes how far a migration by stages is, whatever was noted before; nil: no stage is under way.
   public func setStageRecord(_ record: StageRecord?) throws(EngineError) {
     try StageRecord.put(record, transaction)
     try storing { () throws(StoreError) in try transaction.addToCounter(Catalogue.tree, Catalogue.upkeepCounter, 1) }
@@ -136,25 +146,5 @@ extension EntityStore {
       guard case .store(.snapshotExpired) = error else { throw error }
     }
     throw .misuse("the state from before the migration stage is not kept any more: restore the store from a backup")
-  }
-
-  /// Lets go what is retained for stages that are done, or that were cut short before their commit. O(retained commits).
-  ///
-  /// - Throws: Kernel errors; what ``EntityView/stageRecord()`` throws.
-  public func releaseStageStates() throws(EngineError) {
-    if fixed != nil { return }
-    let states = try retainedCommits().filter { $0.reason == StageRecord.reason }
-    if states.isEmpty { return }
-    // Of the newest commit, durable or not.
-    let t = try beginWrite()
-    defer { t.rollBack() }
-    let record = try EntityView(store: self, trees: t).stageRecord()
-    t.rollBack()
-    for state in states where record?.retained != StageRecord.Retained(id: state.id, sequence: state.sequence) {
-      do throws(StoreError) { try kernel.release(retained: state.id, sequence: state.sequence) } catch {
-        // Somebody else was faster.
-        guard case .snapshotExpired = error else { throw .store(error) }
-      }
-    }
   }
 }

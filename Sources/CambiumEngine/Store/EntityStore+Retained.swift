@@ -1,5 +1,10 @@
 import CambiumKernel
 
+extension RetainedCommit {
+  /// Whether the store keeps it for a migration, or for a stage of one, and lets it go itself.
+  public var isKeptForMigration: Bool { reason.hasPrefix(PriorCommit.reservedPrefix) }
+}
+
 extension EntityStore {
   /// Keeps the present state until it is released, lapses at `expires` (milliseconds since 1970), or holds back more than
   /// `limitBytes` of the file. Durable when this returns.

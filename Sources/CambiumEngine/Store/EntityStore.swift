@@ -15,7 +15,7 @@ public final class EntityStore: Sendable {
   let staleLayouts: [UInt16: StaleLayout]
   /// How often the store's model had been changed when it was opened.
   public let modelNumber: Int64
-  /// What is read, whatever is committed, if this is an earlier state; see ``EntityStore/state(retained:)``.
+  /// What is read, whatever is committed, if this is an earlier state; see ``EntityStore/state(retained:in:)``.
   let fixed: Snapshot?
   /// By entity.
   let plans: [UInt32: EntityPlan]

@@ -1,6 +1,6 @@
 /// Writes records of a layout straight from those of an earlier one, for passes over many rows: fixed-width fields in runs,
 /// variable-width ones and unchanged composites as bytes, without a ``RecordBuilder`` in between. The bytes are those that
-/// ``RecordProjection/project(_:into:)`` leads to.
+/// ``RecordProjection/project(_:into:)`` leads to, unless the record is damaged.
 ///
 /// Not every projection can be done so: those that convert values, or give defaults of variable width or in place of nulls,
 /// take values in hand. Immutable, and safe to use from any number of threads.
@@ -10,6 +10,8 @@ public final class RecordCopier: Sendable {
     case null
     /// A field of the stored record: its index, and its number among those of variable width.
     case bytes(field: Int, number: Int)
+    /// A composite whose layout has not changed.
+    case composite(field: Int)
     /// A composite whose layout has changed.
     case nested(field: Int, RecordCopier)
   }
@@ -62,7 +64,7 @@ public final class RecordCopier: Sendable {
         from = field
       case .nested(let field, let inner):
         if inner.isIdentity {
-          variables[slot.position] = .bytes(field: field, number: storedTable.slots[field].position)
+          variables[slot.position] = .composite(field: field)
         } else {
           guard let copier = RecordCopier(inner) else { return nil }
           variables[slot.position] = .nested(field: field, copier)
@@ -149,6 +151,7 @@ public final class RecordCopier: Sendable {
     switch variable {
     case .null: return 0
     case .bytes(let field, let number): return record.bit(field) ? 0 : try record.stored(number).count
+    case .composite(let field): return try record.nested(at: field)?.count ?? 0
     case .nested(let field, let copier):
       // The recursion is bounded by `RecordLayout.depthLimit`.
       guard let nested = try record.nested(at: field) else { return 0 }
@@ -222,6 +225,8 @@ public final class RecordCopier: Sendable {
     case .null: break
     case .bytes(_, let number):
       (p + start).copyMemory(from: try record.stored(number).start, byteCount: count)
+    case .composite(let field):
+      if let nested = try record.nested(at: field) { (p + start).copyMemory(from: nested.base, byteCount: count) }
     case .nested(let field, let copier):
       if let nested = try record.nested(at: field) {
         try copier.copy(nested, entity: 0, to: UnsafeMutableRawBufferPointer(start: p + start, count: count))

@@ -41,7 +41,7 @@ extension Store {
     try settleCheckpoints()
     var id: UInt64 = 1
     for entry in retained where entry.id >= id { id = entry.id + 1 }
-    // Released identifiers are not used again while the store is open, so that none is mistaken for a newer one.
+    // This handle does not use released identifiers again. Others may: a sequence tells such commits apart.
     id = max(id, lastRetainedID + 1)
     lastRetainedID = id
     let sequence = appendedSequence

@@ -1,5 +1,5 @@
 // Going back to a retained commit, by a new one: a checkpoint whose directory takes over the roots of the retained
-// commit's trees. Nothing is copied, so the time depends on the number of segments and not on what is in them.
+// commit's trees. Nothing is copied: the time depends on the number of segments, and not on what is in them.
 
 import Synchronization
 
@@ -9,7 +9,7 @@ extension Store {
   /// given up, and can be read through snapshots only that were taken before. Sequences, identifiers of trees and those of
   /// large values go on; they are never used twice. The commit is made by a checkpoint, whatever is changed.
   ///
-  /// The time that this takes does not depend on how much is in the store, nor on what was committed since: O(segments).
+  /// Nothing is copied, and no row is read: O(segments of the file), whatever was committed since.
   ///
   /// - Parameter keepsRetained: Whether the commit stays retained; it is released with the commit of the transaction if not.
   /// - Throws: ``StoreError/snapshotExpired`` if there is no such retained commit; what ``beginWrite()`` throws; what
@@ -83,6 +83,10 @@ extension Store {
       }
       segment.units = end - s.start
       segment.dead = 0
+      if parts == [s.start], let i = table.index(start: s.start) {
+        table[i] = segment
+        continue
+      }
       for start in parts { table.remove(start: start) }
       guard table.insert(segment) else {
         throw .corrupt(place: .segment, offset: s.address, detail: "segments of a retained commit overlap others")
@@ -161,8 +165,8 @@ extension WriteTransaction {
       generation = core.current
       core.pins[generation.number, default: 0] += 1
       core.lock.unlock()
-      for number in pinned { core.unpin(number) }
-      pinned = [generation.number]
+      // What cursors that were made before read stays where it is.
+      pinned.append(generation.number)
     }
     return try core.retainWithTurn(reason: reason, expires: expires, limitBytes: limitBytes)
   }

@@ -32,7 +32,7 @@ public final class RowBatch {
   /// Adds a value. Amortized O(size of the value).
   ///
   /// - Throws: ``StoreError/misuse(_:)`` unless `key` is greater than the one before;
-  ///   ``StoreError/valueTooLong(length:limit:)``.
+  ///   ``StoreError/valueTooLong(length:limit:)`` for one of 4 GiB.
   public func add(_ key: UInt64, _ value: UnsafeRawBufferPointer) throws(StoreError) {
     try add(key, count: value.count) { (p) throws(StoreError) in p.copyMemory(from: value) }
   }
@@ -44,15 +44,16 @@ public final class RowBatch {
     _ key: UInt64, count: Int, _ fill: (UnsafeMutableRawBufferPointer) throws(StoreError) -> Void
   ) throws(StoreError) {
     if let lastKey, key <= lastKey { throw .misuse("the keys of a batch of rows have to rise") }
-    guard count >= 0, UInt64(count) <= Extents.maxValueBytes else {
-      throw .valueTooLong(length: UInt64(clamping: count), limit: Extents.maxValueBytes)
+    // A node counts the bytes of its value in 32 bits.
+    guard let size = UInt32(exactly: count), size <= UInt32.max - 64 else {
+      throw .valueTooLong(length: UInt64(clamping: count), limit: UInt64(UInt32.max - 64))
     }
-    let size = roundUp(DeltaNode.size(keyCount: 0, valueCount: count), to: 8)
-    if size > capacity - used { grow(to: used + size) }
+    let nodeSize = roundUp(DeltaNode.size(keyCount: 0, valueCount: count), to: 8)
+    if nodeSize > capacity - used { grow(to: used + nodeSize) }
     let p = memory + used
     try fill(UnsafeMutableRawBufferPointer(start: p + DeltaNode.headerSize, count: count))
     DeltaNode.initializeHeader(p, sequence: 0, key: TreeKey(key), valueCount: count, op: .put, effect: 0)
-    used += size
+    used += nodeSize
     lastKey = key
   }
 

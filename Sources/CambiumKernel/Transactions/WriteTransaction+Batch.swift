@@ -53,11 +53,18 @@ extension WriteTransaction {
   }
 
   private func merge(_ batch: BatchCursor, _ access: TreeAccess) throws(StoreError) {
-    let tree = access.id
     // Its pages are to stand in for the transaction's changes of the tree as well.
-    if own.list(tree) != nil { try spill() }
+    if own.list(access.id) != nil { try spill() }
     try prepareToMerge()
     guard let context else { return }
+    do throws(StoreError) { try merge(batch, access, context) } catch {
+      failure = error
+      throw error
+    }
+  }
+
+  private func merge(_ batch: BatchCursor, _ access: TreeAccess, _ context: MergeContext) throws(StoreError) {
+    let tree = access.id
     let (source, lists) = mergeSource(tree, access.kind)
     let merge = TreeMerge(context: context, tree: tree, source: source, changes: ChangeStream(lists, batch: batch))
     var budget = Int.max

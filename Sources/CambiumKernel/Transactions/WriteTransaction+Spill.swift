@@ -10,6 +10,13 @@ extension WriteTransaction {
   func spill() throws(StoreError) {
     try prepareToMerge()
     guard let context else { return }
+    do throws(StoreError) { try spill(context) } catch {
+      failure = error
+      throw error
+    }
+  }
+
+  private func spill(_ context: MergeContext) throws(StoreError) {
     let last = DeltaNode.void - 1
     let fresh = DeltaTable()
     var kept: [DeltaNode] = []

@@ -41,6 +41,9 @@ public final class WriteTransaction: TreeView {
   var context: MergeContext?
   /// Publications whose pages this transaction may still read.
   var pinned: [UInt64] = []
+  /// Why nothing can be done any more but to roll back: taking changes into pages failed half-way, so that what is counted as
+  /// live is what neither the pages before nor those afterwards reach.
+  var failure: StoreError?
   /// The retained commit that the transaction goes back to, if it does.
   var restoring: Restoration?
 
@@ -110,6 +113,7 @@ public final class WriteTransaction: TreeView {
 
   override func requireOpen() throws(StoreError) {
     if !isOpen { throw .misuse("the transaction has ended") }
+    if let failure { throw failure }
   }
 
   override func find(_ tree: TreeID) -> TreeAccess? {

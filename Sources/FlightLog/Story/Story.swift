@@ -59,7 +59,12 @@ struct Story {
   }
 
   private func remove(_ path: String) throws {
-    if FileManager.default.fileExists(atPath: path) { try FileManager.default.removeItem(atPath: path) }
+    guard FileManager.default.fileExists(atPath: path) else { return }
+    let type = try FileManager.default.attributesOfItem(atPath: path)[.type] as? FileAttributeType
+    if type != .typeRegular {
+      throw ImportError(description: "\(path) is no file; give the story another one (--store)")
+    }
+    try FileManager.default.removeItem(atPath: path)
   }
 
   // MARK: The flat log

@@ -76,6 +76,21 @@ import Testing
     #expect(try first.migrate(to: Self.definition(3)).view().stageRecord() == nil)
   }
 
+  /// A process that was suspended, and overtaken by one that did its work, does not note that it is to be done.
+  @Test func onlyWhatWasNotedIsReplaced() throws {
+    let store = try store()
+    let record = StageRecord(phase: .migrate, current: try hash(1), next: try hash(2))
+    let next = StageRecord(phase: .didMigrate, current: try hash(1), next: try hash(2))
+    try store.write { (t) throws(EngineError) in try t.setStageRecord(record, replacing: nil) }
+    try store.write { (t) throws(EngineError) in try t.setStageRecord(next, replacing: record) }
+    for wrong in [nil, record] {
+      #expect(throws: EngineError.self) {
+        try store.write { (t) throws(EngineError) in try t.setStageRecord(record, replacing: wrong) }
+      }
+    }
+    #expect(try store.view().stageRecord() == next)
+  }
+
   /// The state before is kept as long as the record names it, and not longer.
   @Test func theStateBeforeIsKept() throws {
     let first = try store()
@@ -87,7 +102,7 @@ import Testing
     let found = try #require(try third.view().stageRecord())
     #expect(found.retained != nil && found.phase == .migrate && found.isPending(in: third.schema))
     for _ in 0..<2 {
-      try third.releaseStageStates()
+      try third.releaseOwnStates()
       #expect(
         try third.retainedCommits().filter { $0.reason == StageRecord.reason }.map { $0.id } == [found.retained?.id])
       let before = try third.state(before: found)
@@ -104,7 +119,7 @@ import Testing
     #expect(try third.priorState()?.commitsSince == 0)
     try third.write { (t) throws(EngineError) in try t.setStageRecord(nil) }
     #expect(try third.priorState()?.commitsSince == 0)
-    try third.releaseStageStates()
+    try third.releaseOwnStates()
     #expect(try third.retainedCommits().contains { $0.reason == StageRecord.reason } == false)
     #expect(throws: EngineError.self) { _ = try third.state(before: found) }
     let back = try third.rollBackMigration()

@@ -240,7 +240,10 @@ import Testing
     }
     let reader: @Sendable () -> Void = {
       do {
-        while !shared.isDone.load(ordering: .relaxed) {
+        // The last time when the writer is done, so that there is one.
+        var isLast = false
+        while !isLast {
+          isLast = shared.isDone.load(ordering: .relaxed)
           let snapshot = try shared.store.snapshot()
           guard let row = try snapshot.value(shared.names, Array("trees".utf8)) else { continue }
           let expected = stride(from: 0, to: row.count, by: 8).map { integerKey(Array(row[$0..<$0 + 8])) }

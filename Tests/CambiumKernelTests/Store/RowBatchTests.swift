@@ -117,4 +117,57 @@ import Testing
     t.rollBack()
     try store.close()
   }
+
+  /// Once taking rows into pages has failed, nothing can be done but to roll back, and the store is as it was.
+  @Test func aTransactionEndsWithAFailedMerge() throws {
+    var options = StoreOptions()
+    options.deltaBytes = 1 << 14
+    let base = MemoryDevice()
+    var random = SplitMix64(seed: 3)
+    let store = try Store.create(on: base, environment: TestEnvironment(), options: options)
+    let t = try store.beginWrite()
+    let tree = try t.createTree(.integer)
+    for key in 0..<200 { try t.put(tree, UInt64(key), random.bytes(key % 20 == 0 ? 9000 : 300)) }
+    try t.commit()
+    try store.close()
+    let contents = base.contents()
+    let rows = RowBatch()
+    for key in 0..<150 {
+      try random.bytes(key % 15 == 0 ? 8000 : 200).withUnsafeBytesTyped { (v) throws(StoreError) in
+        try rows.add(UInt64(key), v)
+      }
+    }
+    var failures = 0
+    for operation in 0..<200 {
+      let memory = MemoryDevice(copying: contents)
+      let device = FaultDevice(memory)
+      let store = try Store.open(on: device, environment: TestEnvironment(), options: options)
+      let before = try StoreContent.hash(of: store.snapshot())
+      let t = try store.beginWrite()
+      device.plan(FaultDevice.Fault(at: device.operationCount + operation))
+      do throws(StoreError) { try t.apply(rows, to: tree) } catch {
+        if t.failure != nil {
+          failures += 1
+          #expect(throws: StoreError.self) { try t.apply(rows, to: tree) }
+          #expect(throws: StoreError.self) { try t.put(tree, 1, [1]) }
+          #expect(throws: StoreError.self) { try t.commit() }
+        }
+        t.rollBack()
+        // After a write that failed the store says that it has to be opened again; after a read it goes on.
+        if let found = try? StoreContent.hash(of: store.snapshot()) {
+          #expect(found == before, "operation \(operation)")
+        }
+        try? store.close()
+        let again = try Store.open(
+          on: MemoryDevice(copying: memory.contents()), environment: TestEnvironment(), options: options)
+        #expect(try StoreContent.hash(of: again.snapshot()) == before, "operation \(operation)")
+        #expect(try again.check().problems.isEmpty, "operation \(operation)")
+        continue
+      }
+      // The fault comes later than that.
+      t.rollBack()
+      break
+    }
+    #expect(failures > 3)
+  }
 }

@@ -119,10 +119,11 @@ public final class ManagedObjectModelReference: @unchecked Sendable {
     case .file(let url): return try Self.versions(of: url)
     case .named(let name, let folder):
       var result: [ManagedObjectModel] = []
+      // Others in the folder that cannot be read are none of the reference's business.
       for url in ManagedObjectModel.files(in: folder) {
         if url.deletingPathExtension().lastPathComponent == name {
           result += try Self.versions(of: url)
-        } else if try ManagedObjectModel.versions(at: url).names.contains(name) {
+        } else if let names = try? ManagedObjectModel.versions(at: url).names, names.contains(name) {
           result.append(try ManagedObjectModel(contentsOf: url, version: name))
         }
       }

@@ -66,7 +66,9 @@ public final class LightweightMigrationStage: MigrationStage, @unchecked Sendabl
 /// opening calls the handler that was under way again, with what it had saved. The one above may: aircraft that were done have no
 /// flight data any more.
 public final class CustomMigrationStage: MigrationStage, @unchecked Sendable {
-  /// What the application does in a stage. Throwing ends the opening of the store; what was saved stays.
+  /// What the application does in a stage. Throwing ends the opening of the store; what was saved stays. It is called on the
+  /// thread that opens the store. It must not migrate the store, nor undo a migration of it, nor wait for another thread that
+  /// opens the store: that one waits for the stage.
   public typealias Handler = (StagedMigrationManager, CustomMigrationStage) throws -> Void
 
   /// The model that the stage departs from.

@@ -59,7 +59,7 @@ struct StagedMigration {
       let store = try mapping(.persistentStoreOpen) { () throws(EngineError) in try shared.current() }
       do {
         if try finishStage(store) { continue }
-        try store.releaseStageStates()
+        try store.releaseOwnStates()
         if store.schema.versionChecksum == target { return }
         try advance(store, target)
       } catch let error as EngineError {
@@ -120,7 +120,7 @@ struct StagedMigration {
       DebugLog.write(.migration, "\(file): stage \(stage.name): didMigrateHandler")
       try call(handler, "didMigrateHandler", stage, store, model)
     }
-    try store.write { (t) throws(EngineError) in try t.setStageRecord(next) }
+    try store.write { (t) throws(EngineError) in try t.setStageRecord(next, replacing: record) }
     return true
   }
 
@@ -191,6 +191,14 @@ struct StagedMigration {
         .migration,
         "the \(name) of the migration stage \(stage.name) failed, and will be called again when the store is next opened: "
           + detail, underlying: [error])
+    }
+    let now = try mapping(.migration) { () throws(EngineError) in try shared.current() }
+    guard now.modelNumber == store.modelNumber else {
+      throw CambiumError(
+        .migration,
+        "the \(name) of the migration stage \(stage.name) has returned, and the store has another model than before it was "
+          + "called: a handler must not migrate the store, nor undo a migration of it, nor may another process while this one "
+          + "is suspended. What is left of the stages is done when the store is next opened")
     }
   }
 

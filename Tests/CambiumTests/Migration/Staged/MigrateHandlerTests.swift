@@ -58,7 +58,6 @@ import Testing
     let directory = try TemporaryDirectory()
     try Notes.fill(directory, 1)
     let stage = try Self.stage()
-    let handler = stage.migrateHandler
     stage.migrateHandler = { manager, stage in
       let before = try #require(manager.containerBefore)
       #expect(try before.managedObjectModel.versionChecksum == Notes.checksum(1))
@@ -82,7 +81,6 @@ import Testing
       _ = try after.make("Note", ["text": "note 1", "amount": 1])
       try after.save()
     }
-    #expect(handler != nil)
     let container = try Notes.open(directory, 3, [stage])
     #expect(try amounts(container.viewContext) == (0..<Notes.count).map { $0 == 1 ? 1 : nil })
     let store = try #require(container.persistentStoreCoordinator.persistentStores.first)

@@ -315,7 +315,8 @@ import Testing
     #expect(plain?.message.contains(Notes.checksum(2)) == true && plain?.message.contains(Notes.checksum(3)) == true)
     let other = cambiumError { _ = try Notes.open(directory, 3, [Notes.lightweight(2)]) }
     #expect(other?.code.rawValue == 134110)
-    #expect(cambiumError { _ = try directory.container(model: try Notes.model(3)) { $0.isReadOnly = true } } != nil)
+    let reading = cambiumError { _ = try directory.container(model: try Notes.model(3)) { $0.isReadOnly = true } }
+    #expect(reading?.code.rawValue == 134110)
     // With the stage, and nothing to finish, it is done.
     _ = try Notes.open(directory, 3, try stages(nil, nil))
     #expect(try Notes.stored(directory) == "3")
@@ -338,5 +339,26 @@ import Testing
     _ = try Notes.open(directory, 3, [stage])
     #expect(inner?.code == .invalidArgument && inner?.message.contains("use the manager's container") == true)
     #expect(try Notes.stored(directory) == "3")
+  }
+
+  /// Without the stages it would be skipped, handlers and all.
+  @Test(arguments: [true, false]) func aHandlerMustNotMigrateTheStoreAsideOfTheStages(before: Bool) throws {
+    let directory = try TemporaryDirectory()
+    try Notes.fill(directory, 2)
+    var calls = 0
+    let stage = try Notes.custom(2, 3)
+    let handler: CustomMigrationStage.Handler = { _, _ in
+      calls += 1
+      if calls > 1 { return }
+      _ = try directory.container(model: try Notes.model(before ? 3 : 2))
+      if !before { _ = try directory.container(model: try Notes.model(3)) }
+    }
+    if before { stage.willMigrateHandler = handler } else { stage.didMigrateHandler = handler }
+    let error = cambiumError { _ = try Notes.open(directory, 3, [stage]) }
+    #expect(error?.code == .migration)
+    // After the stage's own migration the store itself refuses another one.
+    let text = before ? "must not migrate the store" : "in the middle of a migration stage"
+    #expect(error?.message.contains(text) == true, "\(error?.message ?? "")")
+    #expect(calls == 1)
   }
 }
