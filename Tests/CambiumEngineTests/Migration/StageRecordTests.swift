@@ -91,6 +91,27 @@ import Testing
     #expect(try store.view().stageRecord() == next)
   }
 
+  /// Duplicates under a new constraint are found after the state before was retained.
+  @Test func aMigrationThatFailsKeepsNoState() throws {
+    let store = try store()
+    try store.write { (t) throws(EngineError) in
+      let entity = try requireValue(store.schema.entity(named: "Note"))
+      var row = RowValues()
+      row.set("text", .string("before"))
+      try t.insert(try t.reserveReference(entity), row)
+    }
+    var definition = Self.definition(2)
+    definition.entities[0].uniquenessConstraints = [UniquenessConstraint(["text"])]
+    let record = StageRecord(phase: .migrate, current: try hash(1), next: try hash(2))
+    let held = try store.kernel.statistics().publication
+    #expect(throws: EngineError.self) {
+      _ = try store.migrate(to: definition, keepsPriorState: true, stage: record)
+    }
+    #expect(try store.kernel.statistics().publication > held, "nothing was retained in between")
+    #expect(try store.retainedCommits().isEmpty)
+    #expect(try store.check().isSound)
+  }
+
   /// The state before is kept as long as the record names it, and not longer.
   @Test func theStateBeforeIsKept() throws {
     let first = try store()
