@@ -30,7 +30,7 @@ let package = Package(
       name: "StoreWorker", dependencies: ["Cambium", "CambiumEngine", "CambiumKernel", "CambiumSystem"],
       path: "Tests/StoreWorker"),
     .testTarget(name: "CambiumSystemTests", dependencies: ["CambiumSystem", "CambiumTesting", "StoreWorker"]),
-    .testTarget(name: "FlightLogTests", dependencies: ["FlightLog"]),
+    .testTarget(name: "FlightLogTests", dependencies: ["CambiumTesting", "FlightLog"]),
     .testTarget(
       name: "CambiumTests", dependencies: ["Cambium", "CambiumEngineTests", "CambiumTesting", "StoreWorker"],
       exclude: ["Models"]),

@@ -38,6 +38,20 @@ import Testing
     #expect((1_735_689_600_000..<4_102_444_800_000).contains(environment.nowMilliseconds()))
   }
 
+  @Test func givesMemoryOfAnySize() {
+    let environment: any StoreEnvironment = SystemEnvironment()
+    for byteCount in [1, 4096, (2 << 20) - 1, 2 << 20, 5 << 20] {
+      let start = environment.allocateMemory(byteCount: byteCount)
+      defer { environment.freeMemory(start, byteCount: byteCount) }
+      // Where huge pages may be had, the piece begins with one.
+      let alignment: UInt = byteCount >= 2 << 20 ? 2 << 20 : 128
+      #expect(UInt(bitPattern: start) % alignment == 0)
+      let bytes = UnsafeMutableRawBufferPointer(start: start, count: byteCount)
+      for i in stride(from: 0, to: byteCount, by: 997) { bytes[i] = UInt8(truncatingIfNeeded: i) }
+      for i in stride(from: 0, to: byteCount, by: 997) { #expect(bytes[i] == UInt8(truncatingIfNeeded: i)) }
+    }
+  }
+
   @Test func testEnvironmentRepeatsItself() {
     let a = TestEnvironment(seed: 5, milliseconds: 10)
     let b = TestEnvironment(seed: 5)

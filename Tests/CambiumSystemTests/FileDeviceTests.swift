@@ -5,6 +5,10 @@ import Testing
 
 @testable import CambiumSystem
 
+#if canImport(Glibc)
+  import Glibc
+#endif
+
 @Suite struct FileDeviceTests {
   @Test func readsWhatWasWritten() throws {
     try withTemporaryDirectory { directory in
@@ -312,4 +316,26 @@ import Testing
       a.close()
     }
   }
+
+  #if canImport(Glibc)
+    /// A program that another thread is about to start has, until it runs, a copy of every descriptor, and with it the locks:
+    /// whoever closes a device must give them up by himself, or nobody can open the file meanwhile.
+    @Test func locksAreGoneWhileAnotherHoldsACopyOfTheDescriptor() throws {
+      try withTemporaryDirectory { directory in
+        let path = directory + "/store"
+        try FileDevice.create(at: path) { _ in }.close()
+        let file = Glibc.open(path, O_RDWR | O_CLOEXEC)
+        let copy = dup(file)
+        defer { _ = Glibc.close(copy) }
+        let first = try FileDevice(file: Int(file), access: .readWrite, calls: .system)
+        let far: UInt64 = 1 << 61
+        #expect(try first.tryLock(.exclusive, far..<far + 10))
+        let second = try FileDevice(path: path, sharing: .cooperative)
+        #expect(try !second.tryLock(.shared, far..<far + 1))
+        first.close()
+        #expect(try second.tryLock(.exclusive, far..<far + 10))
+        second.close()
+      }
+    }
+  #endif
 }

@@ -1,3 +1,4 @@
+import CambiumTesting
 import Foundation
 import Testing
 
@@ -6,14 +7,7 @@ import Testing
 /// The flat log that is migrated by stages, on the month of flights that is in the repository.
 @Suite struct StoryTests {
   /// All of the month where the tests are optimized, else its first flights; `CAMBIUM_STORY_FLIGHTS` sets another number.
-  private static var flights: Int {
-    #if DEBUG
-      let usual = 1500
-    #else
-      let usual = Int.max
-    #endif
-    return ProcessInfo.processInfo.environment["CAMBIUM_STORY_FLIGHTS"].flatMap { Int($0) } ?? usual
-  }
+  private static var flights: Int { testCount("CAMBIUM_STORY_FLIGHTS", debug: 1500, release: .max) }
 
   @Test func aFlatLogBecomesWhatAPlainImportMakes() throws {
     let path = FileManager.default.temporaryDirectory.appendingPathComponent("cambium-\(UUID().uuidString).store").path

@@ -94,6 +94,8 @@ public enum EntityBuilderPart {
   public static func buildExpression(_ part: Index) -> [EntityBuilderPart] { [.index(part)] }
   /// One part.
   public static func buildExpression(_ part: Unique) -> [EntityBuilderPart] { [.unique(part)] }
+  /// Parts that were put together elsewhere, as a property marked `@EntityBuilder`.
+  public static func buildExpression(_ parts: [EntityBuilderPart]) -> [EntityBuilderPart] { parts }
   /// Parts in a row.
   public static func buildBlock(_ parts: [EntityBuilderPart]...) -> [EntityBuilderPart] { parts.flatMap { $0 } }
   /// The parts of `if` without `else`.

@@ -42,15 +42,8 @@ extension EntityStore {
   /// - Parameter maximumRows: No more rows are gone through; at least 1 is.
   /// - Throws: ``EngineError/modelChanged``; kernel errors.
   public func runDeferredTask(maximumRows: Int = 10_000) throws(EngineError) -> Bool {
-    let t = try beginWrite()
-    let isDone: Bool
-    do throws(EngineError) {
-      try requireModel(t)
-      var catalogue = try Catalogue(t)
-      guard let (id, start) = catalogue.deferred.min(by: { $0.key < $1.key }) else {
-        t.rollBack()
-        return false
-      }
+    let isDone = try upkeep { (t, catalogue) throws(EngineError) -> Bool? in
+      guard let (id, start) = catalogue.deferred.min(by: { $0.key < $1.key }) else { return nil }
       let next = try rewriteRows(of: try plan(id), from: start, maximumRows: max(1, maximumRows), t)
       if next == nil {
         for (layout, descriptor) in catalogue.layouts where descriptor.entity == id && !descriptor.isCurrent {
@@ -58,16 +51,10 @@ extension EntityStore {
         }
       }
       try catalogue.setDeferred(id, next, t)
-      isDone = catalogue.deferred.isEmpty
       try catalogue.dropFinishedPriors(t)
-      try storing { () throws(StoreError) in
-        try t.addToCounter(Catalogue.tree, Catalogue.upkeepCounter, 1)
-        _ = try t.commit()
-      }
-    } catch {
-      t.rollBack()
-      throw error
+      return catalogue.deferred.isEmpty
     }
+    guard let isDone else { return false }
     // The work is done, whatever becomes of room that nobody needs any more.
     if isDone { do throws(EngineError) { try releaseOwnStates() } catch {} }
     return !isDone

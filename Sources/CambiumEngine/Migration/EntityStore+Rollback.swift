@@ -109,22 +109,10 @@ extension EntityStore {
   ///
   /// - Throws: ``EngineError/modelChanged``; kernel errors.
   public func confirmMigration() throws(EngineError) {
-    let t = try beginWrite()
-    do throws(EngineError) {
-      try requireModel(t)
-      var catalogue = try Catalogue(t)
-      if catalogue.priors.isEmpty {
-        t.rollBack()
-      } else {
-        for id in catalogue.priors.keys { try catalogue.setPrior(id, nil, t) }
-        try storing { () throws(StoreError) in
-          try t.addToCounter(Catalogue.tree, Catalogue.upkeepCounter, 1)
-          _ = try t.commit()
-        }
-      }
-    } catch {
-      t.rollBack()
-      throw error
+    _ = try upkeep { (t, catalogue) throws(EngineError) -> Void? in
+      if catalogue.priors.isEmpty { return nil }
+      for id in catalogue.priors.keys { try catalogue.setPrior(id, nil, t) }
+      return ()
     }
     try releaseOwnStates()
   }

@@ -102,13 +102,14 @@ final class MigrationRun {
     try catalogue.dropFinishedPriors(t)
     let store = try EntityStore(
       kernel: design.old.kernel, schema: destination, catalogue: catalogue, modelNumber: design.old.modelNumber &+ 1)
-    let after = EntityTransaction(store: store, transaction: t)
+    let kit = store.makeKit()
+    let after = EntityTransaction(store: store, transaction: t, kit: kit)
     defer { after.end() }
     try fillLinks(store)
     try removeRows(store)
     try rewriteRows(store)
     for table in links.values { try table.drop() }
-    try buildTrees(after, kept)
+    try buildTrees(after, kit, kept)
     do throws(EngineError) { try after.finish() } catch {
       guard case .uniqueViolation(let constraint, let entity, let existing, let offending) = error else { throw error }
       throw .migrationBlocked([
@@ -403,7 +404,7 @@ final class MigrationRun {
   // MARK: Trees
 
   /// Fills the trees of indexes, constraints and ways back that were made or emptied.
-  private func buildTrees(_ after: EntityTransaction, _ kept: Set<TreeID>) throws(EngineError) {
+  private func buildTrees(_ after: EntityTransaction, _ kit: TransactionKit, _ kept: Set<TreeID>) throws(EngineError) {
     let store = after.store
     var wanted: Set<TreeID> = []
     for tree in store.catalogue.indexes.values where !kept.contains(tree) { wanted.insert(tree) }
@@ -413,7 +414,7 @@ final class MigrationRun {
     var roots: Set<UInt32> = []
     for entity in store.schema.entities where design.entities[entity.id] != nil {
       let plan = try store.plan(entity.id)
-      let keeper = IndexKeeper(after, plan, only: wanted)
+      let keeper = IndexKeeper(after, plan, kit, only: wanted)
       if keeper.isIdle { continue }
       keepers[entity.id] = keeper
       roots.insert(entity.rootID)
@@ -423,7 +424,7 @@ final class MigrationRun {
       guard let tree = store.catalogue.rows[root] else { continue }
       try after.trees.eachRowInChunks(tree) { (number, bytes) throws(EngineError) in
         try after.lend(bytes, number) { (row) throws(EngineError) in
-          try keepers[row.reference.entity]?.insert(row.record, row.reference)
+          try keepers[row.reference.entity]?.insert(row.record, row.reference, after)
         }
         try after.settleIfLarge()
       }

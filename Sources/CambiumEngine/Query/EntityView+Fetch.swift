@@ -123,8 +123,8 @@ extension EntityView {
       let sieve = try RowSieve(self, plan, predicate, includesSubentities: fetch.includesSubentities, reader)
       var failure: EngineError?
       try storing { () throws(StoreError) in
-        try trees.forEach(plan.rows) { (row, bytes) throws(StoreError) -> Bool in
-          do throws(EngineError) { return try sieve.offer(bytes, row, visit) } catch {
+        try trees.forEachRun(plan.rows) { (run) throws(StoreError) -> Bool in
+          do throws(EngineError) { return try sieve.offer(run, visit) } catch {
             failure = error
             return false
           }
@@ -147,24 +147,32 @@ extension EntityView {
   private func offer(
     _ rows: [UInt64], _ plan: EntityPlan, _ sieve: RowSieve, inPlace: Bool, _ visit: Visit
   ) throws(EngineError) {
-    for row in rows {
-      if inPlace, !sieve.readsElsewhere {
-        var failure: EngineError?
-        let goOn = try storing { () throws(StoreError) in
-          try trees.withValue(plan.rows, row) { (b) throws(StoreError) -> Bool in
-            do throws(EngineError) { return try sieve.offer(b, row, visit) } catch {
-              failure = error
-              return false
-            }
+    var rest = rows[...]
+    if inPlace, !sieve.readsElsewhere {
+      var failure: EngineError?
+      var isDone = true
+      try storing { () throws(StoreError) in
+        try trees.forEach(plan.rows, of: rest) { (row, bytes) throws(StoreError) -> Bool in
+          do throws(EngineError) {
+            if try !sieve.offer(bytes, row, visit) { return false }
+          } catch {
+            failure = error
+            return false
           }
+          // Rows of other layouts may have to be asked elsewhere; the others then follow by themselves.
+          if !sieve.readsElsewhere { return true }
+          rest = rest.drop { $0 <= row }
+          isDone = false
+          return false
         }
-        if let failure { throw failure }
-        if goOn == false { return }
-      } else {
-        let copy = try storing { () throws(StoreError) in try trees.value(plan.rows, row) }
-        guard let copy else { continue }
-        if try !copy.withUnsafeBytesEngine({ (b) throws(EngineError) in try sieve.offer(b, row, visit) }) { return }
       }
+      if let failure { throw failure }
+      if isDone { return }
+    }
+    for row in rest {
+      let copy = try storing { () throws(StoreError) in try trees.value(plan.rows, row) }
+      guard let copy else { continue }
+      if try !copy.withUnsafeBytesEngine({ (b) throws(EngineError) in try sieve.offer(b, row, visit) }) { return }
     }
   }
 

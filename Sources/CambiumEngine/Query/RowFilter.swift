@@ -28,6 +28,8 @@ final class RowFilter {
     /// Index into `paths`, `predicates` or `texts`.
     var path: Int32 = 0
     var extra: Int32 = 0
+    /// Of a number or date of the row itself.
+    var fixed: FixedField?
     var low: UInt64 = 0
     var high: UInt64 = 0
     /// The bytes of a text in `characters`.
@@ -49,6 +51,8 @@ final class RowFilter {
   private let texts: [String]
   /// The steps, to be followed without counting references. Good as long as the filter is.
   let program: Program
+  /// What rows have to meet before anything else, if that is a range of a number or date.
+  let firstRange: FixedRange?
 
   init(_ predicate: Predicate, _ layout: EntityLayout, _ reader: PathReader) {
     self.reader = reader
@@ -63,6 +67,12 @@ final class RowFilter {
     predicates = maker.predicates
     texts = maker.texts
     program = Program(steps: steps, characters: UnsafeRawPointer(characters), entry: entry)
+    var range: FixedRange?
+    if entry >= 0, let field = steps[Int(entry)].fixed, steps[Int(entry)].whenFalse == Self.no {
+      range = FixedRange(
+        BorrowedLayout(layout.record), field, low: steps[Int(entry)].low, high: steps[Int(entry)].high)
+    }
+    firstRange = range
   }
 
   /// Whether a part is asked of the evaluator, which may read other rows.
@@ -132,7 +142,9 @@ final class RowFilter {
       while at >= 0 {
         let step = steps + Int(at)
         var answer = Answer.unknown
-        if step.pointee.depth == 1 {
+        if let fixed = step.pointee.fixed {
+          answer = test(step, fixed, in: record)
+        } else if step.pointee.depth == 1 {
           answer = try test(step, in: record)
         } else if step.pointee.depth == 2 {
           if let parent = try record.nested(at: Int(step.pointee.outer)) {
@@ -152,6 +164,19 @@ final class RowFilter {
 
     static func isYes(_ answer: Int32) -> Bool { answer == RowFilter.yes }
 
+    /// The same for a field whose place is known.
+    @inline(__always)
+    private func test(_ step: UnsafeMutablePointer<Step>, _ field: FixedField, in record: RecordView) -> Answer {
+      if record.isNull(field) { return .no }
+      if step.pointee.op == .integer {
+        let value = record.int64(field)
+        return value >= Int64(bitPattern: step.pointee.low) && value <= Int64(bitPattern: step.pointee.high)
+          ? .yes : .no
+      }
+      let bits = KeyEncoder.orderedBits(record.double(field))
+      return bits >= step.pointee.low && bits <= step.pointee.high ? .yes : .no
+    }
+
     @inline(__always)
     fileprivate func test(_ step: UnsafeMutablePointer<Step>, in view: RecordView) throws(StoreError) -> Answer {
       let leaf = Int(step.pointee.leaf)
@@ -167,19 +192,20 @@ final class RowFilter {
           ? .yes : .no
       case .real:
         guard let value = try view.double(at: leaf) else { return .no }
-        let bits = orderedBits(value)
+        let bits = KeyEncoder.orderedBits(value)
         return bits >= step.pointee.low && bits <= step.pointee.high ? .yes : .no
       case .date:
         guard let value = try view.date(at: leaf) else { return .no }
-        let bits = orderedBits(value)
+        let bits = KeyEncoder.orderedBits(value)
         return bits >= step.pointee.low && bits <= step.pointee.high ? .yes : .no
       case .isNull: return try view.isNull(leaf) ? .yes : .no
       case .text:
         guard let value = try view.utf8(at: leaf) else { return .no }
         let wanted = UnsafeRawBufferPointer(
           start: characters + Int(step.pointee.start), count: Int(step.pointee.count))
-        if value.count == wanted.count, hasPrefix(value, wanted) { return .yes }
-        // Other bytes can be the same text only if they are no plain ASCII.
+        if value.count <= wanted.count { return value.count == wanted.count && hasPrefix(value, wanted) ? .yes : .no }
+        // Other bytes can be the same text only if they are no plain ASCII; each such character takes at least two bytes
+        // for one, so that there are more of them.
         return value.isASCII ? .no : .unknown
       case .slow: return .unknown
       }
@@ -212,15 +238,48 @@ final class RowFilter {
       case .false: return no
       case .and(let parts):
         var next = yes
-        for part in parts.reversed() { next = add(part, next, no, depth: depth + 1) }
+        for part in cheapestFirst(parts).reversed() { next = add(part, next, no, depth: depth + 1) }
         return next
       case .or(let parts):
         var next = no
-        for part in parts.reversed() { next = add(part, yes, next, depth: depth + 1) }
+        for part in cheapestFirst(parts).reversed() { next = add(part, yes, next, depth: depth + 1) }
         return next
       case .not(let inner): return add(inner, no, yes, depth: depth + 1)
       case .comparison(let comparison): return add(comparison, yes, no) ?? addSlow(predicate, yes, no)
       }
+    }
+
+    /// Parts that lie together and are decided on the encoded row, the cheapest first: on sound rows they cannot fail, so that
+    /// their order makes no difference. What is asked of the evaluator stays where it is.
+    private func cheapestFirst(_ parts: [Predicate]) -> [Predicate] {
+      if parts.count < 2 { return parts }
+      var ordered: [Predicate] = []
+      var together: [(cost: Int, index: Int)] = []
+      func takeTogether() {
+        together.sort { $0 < $1 }
+        for (_, index) in together { ordered.append(parts[index]) }
+        together.removeAll(keepingCapacity: true)
+      }
+      for index in parts.indices {
+        if let cost = cost(parts[index]) {
+          together.append((cost, index))
+        } else {
+          takeTogether()
+          ordered.append(parts[index])
+        }
+      }
+      takeTogether()
+      return ordered
+    }
+
+    /// What a comparison that becomes a single step takes, roughly; nil for all others.
+    private func cost(_ part: Predicate) -> Int? {
+      guard case .comparison(let comparison) = part else { return nil }
+      var trial = Maker(reader: reader, layout: layout)
+      guard trial.add(comparison, RowFilter.yes, RowFilter.no) != nil, trial.steps.count == 1,
+        let step = trial.steps.first, step.depth <= 2
+      else { return nil }
+      return step.fixed != nil ? 0 : (step.op == .text ? 2 : 1) + (step.depth == 2 ? 2 : 0)
     }
 
     private mutating func addSlow(_ predicate: Predicate, _ yes: Int32, _ no: Int32) -> Int32 {
@@ -282,6 +341,9 @@ final class RowFilter {
       var step = Step(op: op)
       step.depth = UInt8(truncatingIfNeeded: field.depth)
       step.leaf = Int32(truncatingIfNeeded: field.leaf)
+      if field.depth == 1, op == .integer || op == .real || op == .date {
+        step.fixed = FixedField(BorrowedLayout(layout.record), field.leaf)
+      }
       if field.depth == 2 { step.outer = Int32(truncatingIfNeeded: field[0]) }
       if field.depth > 2 {
         step.path = Int32(truncatingIfNeeded: paths.count)
@@ -359,7 +421,7 @@ final class RowFilter {
     /// and comes first.
     private mutating func real(_ op: Op, _ comparator: Comparator, _ v: Double, _ field: FieldPath) -> Condition {
       var step = step(op, field)
-      let bits = orderedBits(v)
+      let bits = KeyEncoder.orderedBits(v)
       step.high = .max
       switch comparator {
       case .equal, .notEqual: (step.low, step.high) = (bits, bits)
@@ -375,13 +437,4 @@ final class RowFilter {
       return comparator == .notEqual ? .reverse(step) : .step(step)
     }
   }
-}
-
-/// Bits that order like the number: the sign bit flipped, or all bits of a negative number; 0 for not-a-number, the same
-/// for both zeros.
-@inline(__always)
-private func orderedBits(_ value: Double) -> UInt64 {
-  if value.isNaN { return 0 }
-  let bits = value == 0 ? 0 : value.bitPattern
-  return bits >> 63 == 0 ? bits | 1 << 63 : ~bits
 }

@@ -16,6 +16,7 @@ final class RowSieve {
     var layoutID: UInt16
     var isMember: Bool
     var program: RowFilter.Program?
+    var range: FixedRange?
   }
 
   // Exclusive access is not checked at run time, since a row takes hardly longer than the checks; `offer` is the only
@@ -37,11 +38,27 @@ final class RowSieve {
     guard let entry = view.store.borrowedLayout(plan.layout.id) else {
       throw .corrupt("\(plan.entity.name) has no current layout")
     }
-    known = Known(entry: entry, layoutID: plan.layout.id, isMember: true, program: filter?.program)
+    known = Known(
+      entry: entry, layoutID: plan.layout.id, isMember: true, program: filter?.program, range: filter?.firstRange)
   }
 
   /// Whether asking the predicate may read other rows.
   var readsElsewhere: Bool { filter?.isSlow ?? false || (predicate != nil && plan.sharesRows) }
+
+  /// Tells `visit` the rows of a run that the predicate holds for. Answers whether to go on.
+  @inline(__always)
+  func offer(_ run: LentRun, _ visit: EntityView.Visit) throws(EngineError) -> Bool {
+    guard known.isMember, let range = known.range else {
+      for i in run.indices where try !offer(run.value(i), run.key(i), visit) { return false }
+      return true
+    }
+    for i in run.indices {
+      let bytes = run.value(i)
+      if range.excludes(bytes) { continue }
+      if try !offer(bytes, run.key(i), visit) { return false }
+    }
+    return true
+  }
 
   /// Tells `visit` the row, if the predicate holds for it. Answers whether to go on.
   @inline(__always)
@@ -91,6 +108,6 @@ final class RowSieve {
       filter = made
     }
     known = Known(
-      entry: entry, layoutID: id, isMember: isMember, program: filter?.program)
+      entry: entry, layoutID: id, isMember: isMember, program: filter?.program, range: filter?.firstRange)
   }
 }

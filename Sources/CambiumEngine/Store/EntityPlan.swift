@@ -4,6 +4,8 @@ import CambiumKernel
 /// relationship trees have to be kept in step. Looked up once, when the store is opened.
 final class EntityPlan: Sendable {
   let entity: EntitySchema
+  /// The entity's identifier, where it is read without the rest.
+  let entityID: UInt32
   let layout: EntityLayout
   let rows: TreeID
   /// The entity and its descendants.
@@ -19,6 +21,7 @@ final class EntityPlan: Sendable {
 
   init(entity: EntitySchema, layout: EntityLayout, schema: Schema, catalogue: Catalogue) throws(EngineError) {
     self.entity = entity
+    entityID = entity.id
     self.layout = layout
     guard let rows = catalogue.rows[entity.rootID] else { throw .corrupt("entity \(entity.name) has no rows") }
     self.rows = rows

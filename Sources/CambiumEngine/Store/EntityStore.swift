@@ -22,6 +22,8 @@ public final class EntityStore: Sendable {
   /// The same by the identifiers as indexes, which are small, and asked for with every row.
   private let planTable: [EntityPlan?]
   private let layoutTable: LayoutTable
+  /// What the next transaction writes with; belongs to who has the turn to write.
+  nonisolated(unsafe) private var spareKit: TransactionKit?
 
   init(
     kernel: Store, schema: Schema, catalogue: Catalogue, modelNumber: Int64, fixed: Snapshot? = nil
@@ -142,19 +144,25 @@ public final class EntityStore: Sendable {
   ///   ``EngineError/uniqueViolation(constraint:entity:existing:offending:)``; kernel errors.
   public func write<R>(_ body: (EntityTransaction) throws(EngineError) -> R) throws(EngineError) -> R {
     let t = try beginWrite()
-    let transaction = EntityTransaction(store: self, transaction: t)
-    defer { transaction.end() }
+    let transaction = EntityTransaction(store: self, transaction: t, kit: spareKit ?? makeKit())
+    spareKit = nil
     do throws(EngineError) {
       try requireModel(t)
       let result = try body(transaction)
       try transaction.finish()
-      try storing { () throws(StoreError) in _ = try t.commit() }
+      // Before the turn is given up.
+      spareKit = transaction.end()
+      do throws(StoreError) { try t.commit() } catch { throw .store(error) }
       return result
     } catch {
+      transaction.end()
       t.rollBack()
       throw error
     }
   }
+
+  /// Makes what a transaction writes with.
+  func makeKit() -> TransactionKit { TransactionKit(entityCount: planTable.count) }
 
   /// Begins a kernel transaction.
   func beginWrite() throws(EngineError) -> WriteTransaction {

@@ -7,35 +7,33 @@ import CambiumKernel
 /// index, when they take much memory, and at the commit.
 public final class EntityTransaction: EntityView {
   let transaction: WriteTransaction
+  /// What it writes with; nil once the transaction has ended, and another may have it.
+  @exclusivity(unchecked) private var kit: TransactionKit?
+  /// For changes that are given as a whole: the writer of each entity.
   private var writers: [UInt32: RowWriter] = [:]
-  private var keepers: [UInt32: IndexKeeper] = [:]
-  private var batches: [TreeID: IndexBatch] = [:]
+  private var knownPathReader: PathReader?
   /// No more is gathered than this, in bytes, however much memory there is: places in batches have 32 bits.
   private static let batchLimit = 1 << 30
   /// What went wrong when a row was written and its indexes were not: nothing can be committed after it.
-  private var failure: EngineError?
-  /// Memory that the batches take, in bytes.
-  @exclusivity(unchecked) private var batchedBytes = 0
-  /// Rows given out: the last one before this transaction, and how many since.
-  private var counter: RowCounter?
+  @exclusivity(unchecked) private var failure: EngineError?
+  /// Rows given out, once there were any.
+  @exclusivity(unchecked) private var counter: RowCounter?
   /// What may hurt a uniqueness constraint: looked at together at the end, so that objects may swap values.
-  private var suspects: [IndexBatch.Suspect] = []
+  @exclusivity(unchecked) private var suspects: [IndexBatch.Suspect] = []
   /// How many changes there were.
   @exclusivity(unchecked) private(set) var changes: UInt64 = 0
 
-  private final class RowCounter {
-    @exclusivity(unchecked) var last: UInt64
-    @exclusivity(unchecked) var given: Int64 = 0
+  private struct RowCounter {
+    /// The last one given out, and how many by this transaction.
+    var last: UInt64
+    var given: Int64 = 0
     /// Rows after this one, up to the last one given out, are known not to be there.
-    @exclusivity(unchecked) var highestWritten: UInt64
-    init(_ last: UInt64) {
-      self.last = last
-      highestWritten = last
-    }
+    var highestWritten: UInt64
   }
 
-  init(store: EntityStore, transaction: WriteTransaction) {
+  init(store: EntityStore, transaction: WriteTransaction, kit: TransactionKit) {
     self.transaction = transaction
+    self.kit = kit
     super.init(store: store, trees: transaction)
   }
 
@@ -57,20 +55,18 @@ public final class EntityTransaction: EntityView {
   }
 
   func reserveReference(_ plan: EntityPlan) throws(EngineError) -> ObjectReference {
-    ObjectReference(entity: plan.entity.id, row: try reserveRow().last)
+    ObjectReference(entity: plan.entityID, row: try reserveRow(isWritten: false))
   }
 
   /// Reserves a reference for a row that is written at once.
   func referenceToWrite(_ plan: EntityPlan) throws(EngineError) -> ObjectReference {
-    let counter = try reserveRow()
-    counter.highestWritten = counter.last
-    return ObjectReference(entity: plan.entity.id, row: counter.last)
+    ObjectReference(entity: plan.entityID, row: try reserveRow(isWritten: true))
   }
 
   /// Makes sure that there is no row of a reference yet: what its index entries are would be lost.
   func requireNew(_ plan: EntityPlan, _ reference: ObjectReference) throws(EngineError) {
     if let counter, reference.row > counter.highestWritten, reference.row <= counter.last {
-      counter.highestWritten = reference.row
+      self.counter?.highestWritten = reference.row
       return
     }
     let isThere = try storing { () throws(StoreError) in
@@ -79,36 +75,41 @@ public final class EntityTransaction: EntityView {
     if isThere { throw .misuse("\(reference.description) is there already: change it, or reserve another reference") }
   }
 
-  private func reserveRow() throws(EngineError) -> RowCounter {
-    let counter: RowCounter
+  private func reserveRow(isWritten: Bool) throws(EngineError) -> UInt64 {
+    var counter: RowCounter
     if let known = self.counter {
       counter = known
     } else {
       let last = try storing { () throws(StoreError) in
         try transaction.counter(Catalogue.tree, Catalogue.rowCounter)
       }
-      counter = RowCounter(UInt64(clamping: last))
-      self.counter = counter
+      counter = RowCounter(last: UInt64(clamping: last), highestWritten: UInt64(clamping: last))
     }
     guard counter.last &+ 1 < 1 << PackedReference.rowBits else { throw .misuse("no object identifiers are left") }
     counter.last &+= 1
     counter.given &+= 1
-    return counter
+    if isWritten { counter.highestWritten = counter.last }
+    self.counter = counter
+    return counter.last
   }
 
-  func makeWriter(_ plan: EntityPlan) -> RowWriter { RowWriter(self, plan, keeper(plan)) }
+  func makeWriter(_ plan: EntityPlan) throws(EngineError) -> RowWriter {
+    guard let kit else { throw .store(.misuse("the transaction has ended")) }
+    return kit.makeWriter(plan, self)
+  }
 
-  private func writer(_ plan: EntityPlan) -> RowWriter {
-    if let known = writers[plan.entity.id] { return known }
-    let made = makeWriter(plan)
-    writers[plan.entity.id] = made
+  private func writer(_ plan: EntityPlan) throws(EngineError) -> RowWriter {
+    if let known = writers[plan.entityID] { return known }
+    let made = try makeWriter(plan)
+    writers[plan.entityID] = made
     return made
   }
 
-  private func keeper(_ plan: EntityPlan) -> IndexKeeper {
-    if let known = keepers[plan.entity.id] { return known }
-    let made = IndexKeeper(self, plan)
-    keepers[plan.entity.id] = made
+  /// What conditions of indexes are asked with.
+  func pathReader() -> PathReader {
+    if let knownPathReader { return knownPathReader }
+    let made = PathReader(view: self)
+    knownPathReader = made
     return made
   }
 
@@ -119,7 +120,7 @@ public final class EntityTransaction: EntityView {
   /// - Throws: ``EngineError/misuse(_:)`` if there is an object of the reference.
   public func insert(_ reference: ObjectReference, _ values: RowValues) throws(EngineError) {
     let plan = try store.plan(reference.entity)
-    let writer = writer(plan)
+    let writer = try writer(plan)
     writer.begin(reference)
     try set(values, writer)
     try writer.save()
@@ -131,7 +132,7 @@ public final class EntityTransaction: EntityView {
   /// - Throws: ``EngineError/noSuchObject(_:)``.
   public func update(_ reference: ObjectReference, _ values: RowValues) throws(EngineError) {
     let plan = try ownPlan(reference)
-    let writer = writer(plan)
+    let writer = try writer(plan)
     try writer.begin(changing: reference)
     try set(values, writer)
     try writeLinks(values, plan, try writer.save())
@@ -141,7 +142,7 @@ public final class EntityTransaction: EntityView {
   ///
   /// - Throws: ``EngineError/noSuchObject(_:)``.
   public func delete(_ reference: ObjectReference) throws(EngineError) {
-    try writer(try ownPlan(reference)).delete(reference)
+    try writer(ownPlan(reference)).delete(reference)
   }
 
   /// The plan of the object's own entity.
@@ -199,30 +200,26 @@ public final class EntityTransaction: EntityView {
     return true
   }
 
-  func batch(_ tree: TreeID, _ maker: KeyMaker?) -> IndexBatch {
-    if let known = batches[tree] { return known }
-    let made = IndexBatch(tree, maker)
-    batches[tree] = made
-    return made
-  }
-
   @inline(__always)
   func noteBatched(_ bytes: Int?) throws(EngineError) {
     guard let bytes else { throw .store(.misuse("an index key is longer than any page can take")) }
-    batchedBytes &+= bytes
+    kit?.batchedBytes &+= bytes
   }
 
   /// Makes the gathered changes of indexes when they take as much memory as the kernel's own changes may.
   func settleIfLarge() throws(EngineError) {
-    if batchedBytes >= min(store.kernel.deltaBytes, Self.batchLimit) { _ = try settle() }
+    guard let kit else { return }
+    if kit.batchedBytes >= min(store.kernel.deltaBytes, Self.batchLimit) { _ = try settle() }
   }
 
   override func settle() throws(EngineError) -> UInt64 {
-    if batchedBytes == 0 { return changes }
-    batchedBytes = 0
+    guard let kit, kit.batchedBytes != 0 else { return changes }
+    kit.batchedBytes = 0
     do throws(StoreError) {
-      for tree in batches.keys.sorted() { try batches[tree]?.apply(to: transaction, &suspects) }
+      for batch in kit.batches { try batch.apply(to: transaction, &suspects) }
     } catch {
+      // What was not made of them is not to be made by anyone.
+      for batch in kit.batches { batch.reset() }
       breakOff(.store(error))
       throw .store(error)
     }
@@ -240,18 +237,23 @@ public final class EntityTransaction: EntityView {
       try storing { () throws(StoreError) in
         try transaction.addToCounter(Catalogue.tree, Catalogue.rowCounter, counter.given)
       }
-      counter.given = 0
+      self.counter?.given = 0
     }
   }
 
   /// Notes an error that leaves rows and indexes out of step. Only the first counts.
   func breakOff(_ error: EngineError) { failure = failure ?? error }
 
-  /// Lets go of what refers back to the transaction.
-  func end() {
-    writers = [:]
-    keepers = [:]
-    batches = [:]
+  /// Lets go of what refers back to the transaction, and answers what the next one may write with. To be called with the
+  /// turn: the transaction writes nothing after it.
+  @discardableResult
+  func end() -> TransactionKit? {
+    if !writers.isEmpty { writers = [:] }
+    knownPathReader = nil
+    guard let kit else { return nil }
+    self.kit = nil
+    kit.finish()
+    return kit
   }
 
   // MARK: Values
@@ -344,6 +346,7 @@ public final class EntityTransaction: EntityView {
 
   /// Looks at what may hurt a uniqueness constraint, now that everything is written.
   private func checkConstraints() throws(EngineError) {
+    if suspects.isEmpty { return }
     // Nothing is written meanwhile, so that one cursor a constraint will do.
     var cursors: [TreeID: Cursor] = [:]
     for suspect in suspects {

@@ -26,6 +26,12 @@ final class IndexBatch {
 
   var isEmpty: Bool { changes.isEmpty }
 
+  /// Forgets the changes, and gives their memory back if it is much.
+  func reset() {
+    changes.removeAll()
+    changes.trim()
+  }
+
   /// Adds a change. `uniqueCount` is the length of what has to be unique, 0 if nothing has. Answers how much memory the
   /// change takes; nil if it cannot be held: the key is longer than any page takes.
   @inline(__always)
@@ -46,7 +52,7 @@ final class IndexBatch {
   private func check(
     _ maker: KeyMaker, _ transaction: WriteTransaction, _ suspects: inout [Suspect]
   ) throws(StoreError) {
-    let cursor = try transaction.count(tree) > 0 ? try transaction.cursor(tree) : nil
+    let cursor = try transaction.cursor(tree)
     // What has to be unique of the key before.
     var previous: [UInt8] = []
     var found: [Suspect] = []
@@ -57,7 +63,7 @@ final class IndexBatch {
       var isSuspect = previous.withUnsafeBytes { $0.count == count && hasPrefix($0, prefix) }
       previous.removeAll(keepingCapacity: true)
       previous.append(contentsOf: prefix)
-      if !isSuspect, let cursor {
+      if !isSuspect {
         var more = try cursor.seek(prefix)
         while more, !isSuspect, hasPrefix(cursor.key, prefix) {
           isSuspect = compareKeys(cursor.key, key) != 0

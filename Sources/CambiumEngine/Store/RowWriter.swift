@@ -30,22 +30,23 @@ public final class RowWriter {
 
   private let transaction: EntityTransaction
   let plan: EntityPlan
+  /// The builder, and the row as it was.
+  let buffers: TransactionKit.Buffers
   let builder: RecordBuilder
   private let keeper: IndexKeeper
   // Exclusive access is not checked at run time, since the checks would take longer than most setters; nothing here calls
   // out to code that could come back.
   @exclusivity(unchecked) private var state = State.idle
   @exclusivity(unchecked) private var touched: UInt64 = 0
-  /// The row as it was.
-  @exclusivity(unchecked) private var old: [UInt8] = []
-  /// How many changes the transaction had seen when ``old`` was read.
+  /// How many changes the transaction had seen when the row was read.
   @exclusivity(unchecked) private var changesSeen: UInt64 = 0
 
-  init(_ transaction: EntityTransaction, _ plan: EntityPlan, _ keeper: IndexKeeper) {
+  init(_ transaction: EntityTransaction, _ plan: EntityPlan, _ keeper: IndexKeeper, _ buffers: TransactionKit.Buffers) {
     self.transaction = transaction
     self.plan = plan
     self.keeper = keeper
-    builder = RecordBuilder(plan.layout.record)
+    self.buffers = buffers
+    builder = buffers.builder
   }
 
   // MARK: Rows
@@ -55,7 +56,7 @@ public final class RowWriter {
   /// - Parameter reference: a reference that was reserved for it, and under which there is no row yet; ``save()`` reserves
   ///   one if there is none.
   public func begin(_ reference: ObjectReference? = nil) {
-    builder.begin(entity: UInt16(truncatingIfNeeded: plan.entity.id), version: 1)
+    builder.begin(entity: UInt16(truncatingIfNeeded: plan.entityID), version: 1)
     state = .new(reference)
     touched = PropertyMask.all
   }
@@ -72,7 +73,7 @@ public final class RowWriter {
         throw .store(error)
       }
     }
-    state = .existing(ObjectReference(entity: plan.entity.id, row: reference.row))
+    state = .existing(ObjectReference(entity: plan.entityID, row: reference.row))
     touched = 0
   }
 
@@ -88,20 +89,20 @@ public final class RowWriter {
       state = .idle
       let reference: ObjectReference
       if let given {
-        if given.entity != plan.entity.id { throw wrongEntity(given) }
+        if given.entity != plan.entityID { throw wrongEntity(given) }
         try transaction.requireNew(plan, given)
         reference = given
       } else {
         reference = try transaction.referenceToWrite(plan)
       }
-      try write(reference) { (record) throws(EngineError) in try keeper.insert(record, reference) }
+      try write(reference) { (record) throws(EngineError) in try keeper.insert(record, reference, transaction) }
       return reference
     case .existing(let reference):
       state = .idle
       if transaction.changes != changesSeen { try requireUnchanged(reference) }
       try write(reference) { (after) throws(EngineError) in
         try withOld { (before) throws(EngineError) in
-          try keeper.update(before, after, reference, touched: touched)
+          try keeper.update(before, after, reference, touched: touched, transaction)
         }
       }
       return reference
@@ -115,9 +116,9 @@ public final class RowWriter {
   public func delete(_ reference: ObjectReference) throws(EngineError) {
     state = .idle
     try copyOld(reference)
-    let own = ObjectReference(entity: plan.entity.id, row: reference.row)
+    let own = ObjectReference(entity: plan.entityID, row: reference.row)
     do throws(EngineError) {
-      try withOld { (record) throws(EngineError) in try keeper.delete(record, own) }
+      try withOld { (record) throws(EngineError) in try keeper.delete(record, own, transaction) }
       try transaction.removeLinks(plan, reference.row)
       try transaction.removeRow(plan, reference.row)
     } catch {
@@ -152,7 +153,7 @@ public final class RowWriter {
   /// Makes sure that the row is still as it was when it was begun: its index entries are found by that.
   private func requireUnchanged(_ reference: ObjectReference) throws(EngineError) {
     var now: [UInt8] = []
-    if try transaction.copyRow(plan.rows, reference.row, to: &now), now == old { return }
+    if try transaction.copyRow(plan.rows, reference.row, to: &now), now == buffers.old { return }
     throw .misuse(
       "\(reference.description) was changed or deleted since begin(changing:): begin it again, and save before anything "
         + "else changes it")
@@ -160,13 +161,15 @@ public final class RowWriter {
 
   private func copyOld(_ reference: ObjectReference) throws(EngineError) {
     changesSeen = transaction.changes
-    if !(try transaction.copyRow(plan.rows, reference.row, to: &old)) { throw .noSuchObject(reference) }
-    let entity = try old.withUnsafeBytesEngine { (b) throws(EngineError) in try transaction.layout(of: b).entityID }
-    if entity != plan.entity.id { throw wrongEntity(ObjectReference(entity: entity, row: reference.row)) }
+    if !(try transaction.copyRow(plan.rows, reference.row, to: &buffers.old)) { throw .noSuchObject(reference) }
+    let entity = try buffers.old.withUnsafeBytesEngine { (b) throws(EngineError) in
+      try transaction.layout(of: b).entityID
+    }
+    if entity != plan.entityID { throw wrongEntity(ObjectReference(entity: entity, row: reference.row)) }
   }
 
   private func withOld(_ body: (RecordView) throws(EngineError) -> Void) throws(EngineError) {
-    try old.withUnsafeBytesEngine { (b) throws(EngineError) in
+    try buffers.old.withUnsafeBytesEngine { (b) throws(EngineError) in
       let record: RecordView
       do throws(StoreError) { record = try RecordView(b, layout: plan.layout.record) } catch { throw .store(error) }
       try body(record)
@@ -335,6 +338,6 @@ extension EntityTransaction {
     if plan.entity.isAbstract {
       throw .misuse("\(plan.entity.name) is abstract: make an object of one of its subentities")
     }
-    return makeWriter(plan)
+    return try makeWriter(plan)
   }
 }

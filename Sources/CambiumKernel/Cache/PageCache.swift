@@ -11,10 +11,6 @@ import Synchronization
 /// - The checksum is part of the name: when a segment is used again, old pages of the same address cannot be taken for
 ///   the new ones, and nothing needs to be purged.
 final class PageCache: @unchecked Sendable {
-  // Frame header, 64 bytes before the page:  0 name (Atomic location, 0 = none), 8 checksum, 16 used bit (Atomic),
-  // 24 number of cursors that hold the frame (Atomic).
-  private static let headerSize = 64
-
   private let device: any StorageDevice
   private let pageSize: Int
   private let capacity: Int
@@ -27,123 +23,65 @@ final class PageCache: @unchecked Sendable {
 
   // Under `lock`:
   /// The present one is the last.
-  private var tables: [Table] = []
-  private var frames: [UnsafeMutableRawPointer] = []
+  private var tables: [FrameTable] = []
+  private var memory: FrameMemory
+  private var frames: [Frame] = []
   private var hand = 0
-  private var idle: [UnsafeMutableRawPointer] = []
-  private var retired: [(epoch: UInt, frame: UnsafeMutableRawPointer)] = []
+  private var idle: [Frame] = []
+  private var retired: [(epoch: UInt, frame: Frame)] = []
   private var retiredHead = 0
   /// Frames beyond the capacity, which the table does not know: made when running reads hold every retired frame, given
   /// back when these reads have ended. The table therefore never fills up.
-  private var loose: [(epoch: UInt, frame: UnsafeMutableRawPointer)] = []
+  private var loose: [(epoch: UInt, frame: Frame)] = []
   private(set) var misses: UInt64 = 0
   /// Whether other processes may have used the room of a page again that an old view asks for.
   let mayBeOvertaken = Atomic<Bool>(false)
 
-  init(device: any StorageDevice, pageSize: Int, bytes: Int, storeSeed: UInt64, lock: any StoreLock) {
+  init(
+    device: any StorageDevice, environment: any StoreEnvironment, pageSize: Int, bytes: Int, storeSeed: UInt64
+  ) {
     self.device = device
     self.pageSize = pageSize
-    self.lock = lock
+    lock = environment.makeLock()
+    memory = FrameMemory(environment, pageSize: pageSize)
     self.storeSeed = storeSeed
     slots = ReaderSlots()
-    capacity = max(16, bytes / (pageSize + Self.headerSize))
-    let first = Table.make(size: 256)
+    capacity = max(16, bytes / FrameMemory.stride(pageSize))
+    let first = FrameTable.make(size: 256)
     tables = [first]
     present.store(UInt(bitPattern: first.p), ordering: .releasing)
   }
 
   deinit {
-    for frame in frames { frame.deallocate() }
-    for (_, frame) in loose { frame.deallocate() }
+    for frame in frames { frame.dropHints() }
+    for (_, frame) in loose { memory.free(frame) }
     for table in tables { table.p.deallocate() }
   }
 
-  /// Frames by location: a word with the number of places less one, then the places (Atomic words).
-  private struct Table {
-    let p: UnsafeMutableRawPointer
-
-    @inline(__always) var mask: Int { UnsafeRawPointer(p).load(as: Int.self) }
-    @inline(__always) subscript(i: Int) -> UnsafeMutablePointer<Atomic<UInt>> {
-      (p + 8 + i &* MemoryLayout<UInt>.size).assumingMemoryBound(to: Atomic<UInt>.self)
-    }
-
-    static func make(size: Int) -> Table {
-      let table = Table(p: .allocate(byteCount: 8 + size * MemoryLayout<UInt>.size, alignment: 64))
-      table.p.storeBytes(of: size - 1, as: Int.self)
-      for i in 0..<size { table[i].initialize(to: Atomic(0)) }
-      return table
-    }
-
-    func home(_ word: UInt) -> Int {
-      let h = UInt64(word) &* 0x9E37_79B9_7F4A_7C15
-      return Int(truncatingIfNeeded: h &>> 32) & mask
-    }
-
-    /// Notes that `frame` holds the page `word`.
-    func add(_ frame: UnsafeMutableRawPointer, _ word: UInt) {
-      var i = home(word)
-      var probes = 0
-      while self[i].pointee.load(ordering: .relaxed) != 0 {
-        i = (i + 1) & mask
-        probes += 1
-        if probes > mask { return }
-      }
-      self[i].pointee.store(UInt(bitPattern: frame), ordering: .releasing)
-    }
-  }
-
   /// For who has the lock.
-  private var table: Table { tables[tables.count - 1] }
+  private var table: FrameTable { tables[tables.count - 1] }
 
   /// Sees to it that at most half of the table is used. Readers in the old one miss what comes now, and look again under
   /// the lock; the old ones are kept for them, since all of them together are smaller than the present one.
   private func growTable() {
     let size = table.mask + 1
     if frames.count * 2 <= size { return }
-    let larger = Table.make(size: size * 2)
+    let larger = FrameTable.make(size: size * 2)
     for frame in frames {
-      let word = Self.name(frame).pointee.load(ordering: .relaxed)
+      let word = frame.name.pointee.load(ordering: .relaxed)
       if word != 0 { larger.add(frame, word) }
     }
     tables.append(larger)
     present.store(UInt(bitPattern: larger.p), ordering: .releasing)
   }
 
-  @inline(__always)
-  private static func name(_ frame: UnsafeMutableRawPointer) -> UnsafeMutablePointer<Atomic<UInt>> {
-    frame.assumingMemoryBound(to: Atomic<UInt>.self)
-  }
-  @inline(__always)
-  private static func usedBit(_ frame: UnsafeMutableRawPointer) -> UnsafeMutablePointer<Atomic<UInt>> {
-    (frame + 16).assumingMemoryBound(to: Atomic<UInt>.self)
-  }
-
-  @inline(__always)
-  private static func holders(_ frame: UnsafeMutableRawPointer) -> UnsafeMutablePointer<Atomic<UInt>> {
-    (frame + 24).assumingMemoryBound(to: Atomic<UInt>.self)
-  }
-
   /// Keeps the memory of `page` as it is until ``letGo(_:)``, also when the read is over. The caller is inside an epoch in
   /// which it found the page; so whoever finds later that this epoch is over and nobody holds the frame may use it again.
   @inline(__always)
-  func hold(_ page: UnsafeRawPointer) {
-    Self.holders(UnsafeMutableRawPointer(mutating: page - Self.headerSize)).pointee.wrappingAdd(1, ordering: .relaxed)
-  }
+  func hold(_ page: UnsafeRawPointer) { Frame(of: page).hold() }
 
   @inline(__always)
-  func letGo(_ page: UnsafeRawPointer) {
-    Self.holders(UnsafeMutableRawPointer(mutating: page - Self.headerSize)).pointee
-      .wrappingSubtract(1, ordering: .releasing)
-  }
-
-  @inline(__always)
-  private static func isHeld(_ frame: UnsafeMutableRawPointer) -> Bool {
-    holders(frame).pointee.load(ordering: .acquiring) != 0
-  }
-
-  /// The address in 16-byte units: fits a word wherever files fit the platform.
-  @inline(__always)
-  private static func word(_ ref: PageRef) -> UInt { UInt(truncatingIfNeeded: ref.location &>> 12) }
+  func letGo(_ page: UnsafeRawPointer) { Frame(of: page).letGo() }
 
   /// The page that `ref` names. The caller is inside an epoch of ``slots`` and uses the page only until it leaves it.
   ///
@@ -158,29 +96,36 @@ final class PageCache: @unchecked Sendable {
     return try load(ref, tree: tree, level: level)
   }
 
+  /// Child `i` of the inner page `parent`, which `ref` names: the same, but where the child was found before is tried first.
+  @inline(__always)
+  func child(
+    _ i: Int, of parent: UnsafeRawPointer, _ ref: PageRef, tree: TreeID, level: UInt8
+  ) throws(StoreError) -> UnsafeRawPointer {
+    if let frame = Frame(of: parent).hint(i), frame.holds(ref) {
+      frame.markUsed()
+      let hit = frame.page
+      if Verification.pageOwnerCached.holds(hit.pageLevel == level && hit.pageTree == tree) { return hit }
+    }
+    return try childElsewhere(i, of: parent, ref, tree: tree, level: level)
+  }
+
+  @inline(never)
+  private func childElsewhere(
+    _ i: Int, of parent: UnsafeRawPointer, _ ref: PageRef, tree: TreeID, level: UInt8
+  ) throws(StoreError) -> UnsafeRawPointer {
+    let wasThere = find(ref)
+    let page = try page(ref, tree: tree, level: level)
+    // What was just loaded may lie in memory that is given back after this read.
+    if let wasThere, wasThere == page { Frame(of: parent).setHint(i, Frame(of: page)) }
+    return page
+  }
+
   @inline(__always)
   private func find(_ ref: PageRef) -> UnsafeRawPointer? {
-    let word = Self.word(ref)
     guard let p = UnsafeMutableRawPointer(bitPattern: present.load(ordering: .acquiring)) else { return nil }
-    let table = Table(p: p)
-    let mask = table.mask
-    var i = table.home(word)
-    var probes = 0
-    while probes < 32 {
-      let entry = table[i].pointee.load(ordering: .acquiring)
-      if entry == 0 { return nil }
-      if let frame = UnsafeMutableRawPointer(bitPattern: entry),
-        Self.name(frame).pointee.load(ordering: .acquiring) == word,
-        UnsafeRawPointer(frame).load(fromByteOffset: 8, as: UInt64.self) == ref.checksum
-      {
-        let bit = Self.usedBit(frame)
-        if bit.pointee.load(ordering: .relaxed) == 0 { bit.pointee.store(1, ordering: .relaxed) }
-        return UnsafeRawPointer(frame) + Self.headerSize
-      }
-      i = (i &+ 1) & mask
-      probes &+= 1
-    }
-    return nil
+    guard let frame = FrameTable(p: p).find(ref) else { return nil }
+    frame.markUsed()
+    return frame.page
   }
 
   @inline(never)
@@ -198,8 +143,8 @@ final class PageCache: @unchecked Sendable {
     misses &+= 1
     let taken = takeFrame()
     lock.unlock()
-    let frame = taken ?? Self.allocate(pageSize)
-    let content = frame + Self.headerSize
+    let frame = taken ?? memory.extra()
+    let content = frame.content
     do throws(StoreError) {
       let got = try device.read(at: ref.address, into: UnsafeMutableRawBufferPointer(start: content, count: length))
       guard Verification.pageEnd.holds(got == length) else {
@@ -255,70 +200,45 @@ final class PageCache: @unchecked Sendable {
     defer { lock.unlock() }
     if find(ref) != nil { return }
     guard let frame = takeFrame() else { return }
-    (frame + Self.headerSize).copyMemory(from: bytes, byteCount: ref.length)
+    frame.content.copyMemory(from: bytes, byteCount: ref.length)
     publish(frame, ref)
   }
 
   // MARK: Under the lock
 
-  private func publish(_ frame: UnsafeMutableRawPointer, _ ref: PageRef) {
-    let word = Self.word(ref)
-    frame.storeBytes(of: ref.checksum, toByteOffset: 8, as: UInt64.self)
-    Self.usedBit(frame).pointee.store(1, ordering: .relaxed)
-    Self.name(frame).pointee.store(word, ordering: .releasing)
-    table.add(frame, word)
+  private func publish(_ frame: Frame, _ ref: PageRef) {
+    frame.setName(ref)
+    table.add(frame, Frame.word(ref))
   }
 
-  private func unlink(_ frame: UnsafeMutableRawPointer) {
-    let word = Self.name(frame).pointee.load(ordering: .relaxed)
-    Self.name(frame).pointee.store(0, ordering: .releasing)
-    let table = table
-    let mask = table.mask
-    var i = table.home(word)
-    var probes = 0
-    while table[i].pointee.load(ordering: .relaxed) != UInt(bitPattern: frame) {
-      if table[i].pointee.load(ordering: .relaxed) == 0 || probes > mask { return }
-      i = (i + 1) & mask
-      probes += 1
-    }
-    // Close the gap: move back every later entry of the run whose home does not lie behind the gap.
-    var gap = i
-    var j = (i + 1) & mask
-    while true {
-      let entry = table[j].pointee.load(ordering: .relaxed)
-      if entry == 0 { break }
-      if let other = UnsafeMutableRawPointer(bitPattern: entry) {
-        let h = table.home(Self.name(other).pointee.load(ordering: .relaxed))
-        if ((j - h) & mask) >= ((j - gap) & mask) {
-          table[gap].pointee.store(entry, ordering: .releasing)
-          gap = j
-        }
-      }
-      j = (j + 1) & mask
-    }
-    table[gap].pointee.store(0, ordering: .releasing)
+  private func unlink(_ frame: Frame) {
+    let word = frame.name.pointee.load(ordering: .relaxed)
+    frame.name.pointee.store(0, ordering: .releasing)
+    table.remove(frame, word)
   }
 
-  private func giveBack(_ frame: UnsafeMutableRawPointer, isLoose: Bool) {
-    if isLoose { frame.deallocate() } else { idle.append(frame) }
+  private func giveBack(_ frame: Frame, isLoose: Bool) {
+    if isLoose { memory.free(frame) } else { idle.append(frame) }
   }
 
   /// A frame to be filled; nil when running reads hold all that could be given up.
-  private func takeFrame() -> UnsafeMutableRawPointer? {
+  private func takeFrame() -> Frame? {
     if !loose.isEmpty {
       loose.removeAll { epoch, frame in
-        guard slots.isQuiet(since: epoch), !Self.isHeld(frame) else { return false }
-        frame.deallocate()
+        guard slots.isQuiet(since: epoch), !frame.isHeld else { return false }
+        memory.free(frame)
         return true
       }
     }
     if let frame = idle.popLast() { return frame }
     if frames.count < capacity { return makeFrame() }
-    if retired.count - retiredHead < 8 { evictSome() }
+    // Enough for a read that looks many rows up in one go: what is evicted while it runs, it cannot have.
+    let enough = max(8, min(64, capacity / 8))
+    if retired.count - retiredHead < enough { evictSome(enough * 2) }
     var tries = 0
     while tries < 16, retiredHead < retired.count, slots.isQuiet(since: retired[retiredHead].epoch) {
       let frame = retired[retiredHead].frame
-      if Self.isHeld(frame) {
+      if frame.isHeld {
         // To the end of the queue: by the next time its cursor may have moved on.
         retired.append(retired[retiredHead])
         retiredHead += 1
@@ -330,40 +250,28 @@ final class PageCache: @unchecked Sendable {
         retired.removeFirst(retiredHead)
         retiredHead = 0
       }
+      frame.dropHints()
       return frame
     }
     return nil
   }
 
-  private static func allocate(_ pageSize: Int) -> UnsafeMutableRawPointer {
-    let frame = UnsafeMutableRawPointer.allocate(byteCount: headerSize + pageSize, alignment: 64)
-    frame.zero(headerSize)
-    name(frame).initialize(to: Atomic(0))
-    usedBit(frame).initialize(to: Atomic(0))
-    holders(frame).initialize(to: Atomic(0))
-    return frame
-  }
-
-  private func makeFrame() -> UnsafeMutableRawPointer {
-    let frame = Self.allocate(pageSize)
+  private func makeFrame() -> Frame {
+    let frame = memory.next(atMost: capacity - frames.count)
     frames.append(frame)
     growTable()
     return frame
   }
 
   /// Clears the names of a few frames that were not used since the hand last passed.
-  private func evictSome() {
-    var wanted = 16
+  private func evictSome(_ count: Int) {
+    var wanted = count
     var steps = frames.count * 2
     while wanted > 0, steps > 0 {
       steps -= 1
       hand = hand + 1 < frames.count ? hand + 1 : 0
       let frame = frames[hand]
-      if Self.name(frame).pointee.load(ordering: .relaxed) == 0 || Self.isHeld(frame) { continue }
-      if Self.usedBit(frame).pointee.load(ordering: .relaxed) != 0 {
-        Self.usedBit(frame).pointee.store(0, ordering: .relaxed)
-        continue
-      }
+      if frame.name.pointee.load(ordering: .relaxed) == 0 || frame.isHeld || frame.takeUsed() { continue }
       unlink(frame)
       retired.append((slots.retire(), frame))
       wanted -= 1

@@ -6,8 +6,8 @@ import Synchronization
 ///
 ///      0        8      12     16        24        32        40         48      56        64       72
 ///     +--------+------+------+---------+---------+---------+----------+-------+---------+--------+
-///     | next   | tree | kind | newest  | created | dropped | newest   | root  | last    | finger |
-///     | bucket |      |      | count   | (event) | (event) | counter  |       | leaf    | (leaf) |
+///     | next   | tree | kind | newest  | created | dropped | counters | root  | last    | finger |
+///     | bucket |      |      | count   | (event) | (event) |          |       | leaf    | (leaf) |
 ///     +--------+------+------+---------+---------+---------+----------+-------+---------+--------+
 ///                            | Atomic words                                   | for the writer
 ///
@@ -36,9 +36,12 @@ struct DeltaList {
       case .count: 16
       case .created: 24
       case .dropped: 32
-      case .counter: 40
       }
     return (p + offset).assumingMemoryBound(to: Atomic<UInt>.self)
+  }
+  /// The counters that changed (``DeltaCounter``).
+  @inline(__always) var counters: UnsafeMutablePointer<Atomic<UInt>> {
+    (p + 40).assumingMemoryBound(to: Atomic<UInt>.self)
   }
   @inline(__always) private var root: UnsafeMutablePointer<Atomic<UInt>> {
     (p + 48).assumingMemoryBound(to: Atomic<UInt>.self)
@@ -60,7 +63,8 @@ struct DeltaList {
     p.storeBytes(of: tree.rawValue, toByteOffset: 8, as: UInt32.self)
     p.storeBytes(of: kind.rawValue, toByteOffset: 12, as: UInt8.self)
     let list = DeltaList(p: p)
-    for kind in [DeltaEvent.Kind.count, .created, .dropped, .counter] { list.events(kind).initialize(to: Atomic(0)) }
+    for kind in [DeltaEvent.Kind.count, .created, .dropped] { list.events(kind).initialize(to: Atomic(0)) }
+    list.counters.initialize(to: Atomic(0))
     list.root.initialize(to: Atomic(0))
     return list
   }

@@ -17,7 +17,7 @@ final class DeltaTable: @unchecked Sendable {
   /// Number of nodes, the rolled-back ones included. For the writer.
   var nodeCount: Int { state.pointee.nodeCount }
   /// Trees that have a list here, in the order of their first change. For the writer: others ask ``listedTrees()``.
-  private(set) var trees: [TreeID] = []
+  @exclusivity(unchecked) private(set) var trees: [TreeID] = []
 
   /// - Parameter bucketCount: a power of two.
   init(bucketCount: Int = 64) {
@@ -55,6 +55,12 @@ final class DeltaTable: @unchecked Sendable {
       list = l.nextInBucket
     }
     return nil
+  }
+
+  /// The same in the order of their identifiers.
+  func sortedTrees() -> [TreeID] {
+    for i in trees.indices.dropFirst() where trees[i] < trees[i - 1] { return trees.sorted() }
+    return trees
   }
 
   /// Trees that have a list here, in no order. Unlike ``trees``, for anyone, beside the writer.
@@ -133,89 +139,27 @@ final class DeltaTable: @unchecked Sendable {
     return DeltaNode.initialize(p, sequence: sequence, key: key, value: value, op: op, effect: effect)
   }
 
-  /// Adds an event: the tree was made or dropped, or its count or a counter changed. For the writer.
-  func addEvent(_ list: DeltaList, _ kind: DeltaEvent.Kind, sequence: UInt64, index: UInt32, total: Int64) {
+  /// Adds an event: the tree was made or dropped, or its count changed. For the writer.
+  func addEvent(_ list: DeltaList, _ kind: DeltaEvent.Kind, sequence: UInt64, total: Int64) {
+    addEvent(to: list.events(kind), sequence: sequence, total: total)
+  }
+
+  /// Notes what counter `index` comes to. For the writer.
+  func addCounterEvent(_ list: DeltaList, _ index: UInt32, sequence: UInt64, total: Int64) {
+    let counter: DeltaCounter
+    if let known = list.counter(index) {
+      counter = known
+    } else {
+      counter = DeltaCounter.initialize(
+        state.pointee.arena.allocate(DeltaCounter.size), next: list.counters.pointee.load(ordering: .relaxed), index)
+      list.counters.pointee.store(UInt(bitPattern: counter.p), ordering: .releasing)
+    }
+    addEvent(to: counter.newest, sequence: sequence, total: total)
+  }
+
+  private func addEvent(to newest: UnsafeMutablePointer<Atomic<UInt>>, sequence: UInt64, total: Int64) {
     let p = state.pointee.arena.allocate(DeltaEvent.size)
-    _ = DeltaEvent.initialize(
-      p, next: list.events(kind).pointee.load(ordering: .relaxed), kind: kind, sequence: sequence, index: index,
-      total: total)
-    list.events(kind).pointee.store(UInt(bitPattern: p), ordering: .releasing)
-  }
-}
-
-/// Something that happened to a tree as a whole: newest first in a list.
-///
-///      0      8          16      24      28     32
-///     +------+----------+-------+-------+------+
-///     | next | sequence | total | index | kind |
-///     +------+----------+-------+-------+------+
-struct DeltaEvent {
-  enum Kind: UInt8 {
-    case created = 1
-    case dropped = 2
-    /// `total` is the change to the number of entries since this table began.
-    case count = 3
-    /// `total` is the change to counter `index` since this table began.
-    case counter = 4
-  }
-
-  static let size = 32
-  let p: UnsafeMutableRawPointer
-
-  var next: DeltaEvent? {
-    UnsafeMutableRawPointer(bitPattern: UnsafeRawPointer(p).load(as: UInt.self)).map(DeltaEvent.init(p:))
-  }
-  var sequence: UInt64 { UnsafeRawPointer(p).load(fromByteOffset: 8, as: UInt64.self) }
-  var total: Int64 { UnsafeRawPointer(p).load(fromByteOffset: 16, as: Int64.self) }
-  var index: UInt32 { UnsafeRawPointer(p).load(fromByteOffset: 24, as: UInt32.self) }
-  var kind: Kind { Kind(rawValue: UnsafeRawPointer(p).u8(28)) ?? .count }
-
-  static func initialize(
-    _ p: UnsafeMutableRawPointer, next: UInt, kind: Kind, sequence: UInt64, index: UInt32, total: Int64
-  ) -> DeltaEvent {
-    p.zero(size)
-    p.storeBytes(of: next, as: UInt.self)
-    p.storeBytes(of: sequence, toByteOffset: 8, as: UInt64.self)
-    p.storeBytes(of: total, toByteOffset: 16, as: Int64.self)
-    p.storeBytes(of: index, toByteOffset: 24, as: UInt32.self)
-    p.put(kind.rawValue, 28)
-    return DeltaEvent(p: p)
-  }
-}
-
-extension DeltaList {
-  /// The newest event of a kind with a sequence of at most `upTo`.
-  @inline(__always)
-  func event(_ kind: DeltaEvent.Kind, upTo: UInt64, index: UInt32 = 0) -> DeltaEvent? {
-    var event = UnsafeMutableRawPointer(bitPattern: events(kind).pointee.load(ordering: .acquiring))
-      .map(DeltaEvent.init(p:))
-    while let e = event {
-      if e.sequence <= upTo, e.index == index { return e }
-      event = e.next
-    }
-    return nil
-  }
-
-  func wasCreated(upTo: UInt64) -> Bool { event(.created, upTo: upTo) != nil }
-  func wasDropped(upTo: UInt64) -> Bool { event(.dropped, upTo: upTo) != nil }
-
-  /// How much the number of entries changed up to a sequence, since the table began.
-  func countChange(upTo: UInt64) -> Int64 { event(.count, upTo: upTo)?.total ?? 0 }
-
-  /// How much a counter changed up to a sequence, since the table began.
-  func counterChange(_ index: UInt32, upTo: UInt64) -> Int64 {
-    event(.counter, upTo: upTo, index: index)?.total ?? 0
-  }
-
-  /// The numbers of the counters that changed.
-  func counterIndexes(upTo: UInt64) -> [UInt32] {
-    var found: [UInt32] = []
-    var event = UnsafeMutableRawPointer(bitPattern: events(.counter).pointee.load(ordering: .acquiring))
-      .map(DeltaEvent.init(p:))
-    while let e = event {
-      if e.sequence <= upTo, !found.contains(e.index) { found.append(e.index) }
-      event = e.next
-    }
-    return found
+    _ = DeltaEvent.initialize(p, next: newest.pointee.load(ordering: .relaxed), sequence: sequence, total: total)
+    newest.pointee.store(UInt(bitPattern: p), ordering: .releasing)
   }
 }

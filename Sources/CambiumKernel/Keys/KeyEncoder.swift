@@ -118,8 +118,10 @@ public struct KeyEncoder: Sendable {
     append(bigEndian: KeyEncoder.orderedBits(value), count: 8, inversion)
   }
 
-  /// Bits that order like the number: the sign bit flipped, or all bits of a negative number.
-  static func orderedBits(_ value: Double) -> UInt64 {
+  /// Bits that order like the number: the sign bit flipped, or all bits of a negative number; 0 for not-a-number, the same
+  /// for both zeros.
+  @inlinable @inline(__always)
+  public static func orderedBits(_ value: Double) -> UInt64 {
     if value.isNaN { return 0 }
     let bits = value == 0 ? 0 : value.bitPattern
     return bits >> 63 == 0 ? bits | 1 << 63 : ~bits

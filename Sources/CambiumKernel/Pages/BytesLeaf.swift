@@ -57,10 +57,22 @@ struct BytesLeaf {
   /// Writes the whole key of entry `i` to `out`, which has room for it, and returns its length.
   @inline(__always)
   func copyKey(_ i: Int, to out: UnsafeMutableRawPointer) -> Int {
+    copyPrefix(to: out)
+    return copyTail(i, to: out)
+  }
+
+  /// Writes what all keys begin with.
+  @inline(__always)
+  func copyPrefix(to out: UnsafeMutableRawPointer) {
     if prefix > 0 { out.copyMemory(from: p + PageHeader.size, byteCount: prefix) }
-    if width > 0 { (out + prefix).copyMemory(from: p + headsOffset + i &* width, byteCount: width) }
+  }
+
+  /// Writes the key of entry `i` behind what all keys begin with, which is there already, and returns its whole length.
+  @inline(__always)
+  func copyTail(_ i: Int, to out: UnsafeMutableRawPointer) -> Int {
+    if width > 0 { (out + prefix).copyFew(from: p + headsOffset + i &* width, width) }
     let rest = restRange(i)
-    if rest.count > 0 { (out + prefix + width).copyMemory(from: p + restsOffset + rest.start, byteCount: rest.count) }
+    if rest.count > 0 { (out + prefix + width).copyFew(from: p + restsOffset + rest.start, rest.count) }
     return prefix &+ width &+ rest.count
   }
 

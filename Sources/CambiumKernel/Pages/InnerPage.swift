@@ -52,17 +52,7 @@ struct IntegerInner {
   @inline(__always)
   func child(_ key: UInt64) -> Int {
     if count == 1 || key < base { return 0 }
-    let target = key &- base
-    let keys = p + Self.keysOffset
-    var low = 0
-    var length = count &- 1
-    while length > 0 {
-      let half = length &>> 1
-      let notGreater = loadWidth(keys, width, low &+ half) <= target
-      low = notGreater ? low &+ half &+ 1 : low
-      length = notGreater ? length &- half &- 1 : half
-    }
-    return low
+    return firstGreater(p + Self.keysOffset, width, count &- 1, key &- base)
   }
 
   static func isSound(_ p: UnsafeRawPointer) -> Bool {

@@ -50,16 +50,7 @@ struct IntegerLeaf {
     if key <= base { return 0 }
     let target = key &- base
     if width == 0 { return target >= UInt64(count) ? count : Int(truncatingIfNeeded: target) }
-    let keys = p + Self.keysOffset
-    var low = 0
-    var length = count
-    while length > 0 {
-      let half = length &>> 1
-      let less = loadWidth(keys, width, low &+ half) < target
-      low = less ? low &+ half &+ 1 : low
-      length = less ? length &- half &- 1 : half
-    }
-    return low
+    return firstGreater(p + Self.keysOffset, width, count, target &- 1)
   }
 
   /// Whether the structure is sound: asked once, when the page is read from the device.

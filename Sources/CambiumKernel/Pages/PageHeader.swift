@@ -76,7 +76,7 @@ extension UnsafeRawPointer {
 
 /// Reads entry `i` of an array of little-endian numbers that are `width` bytes each (0, 1, 2, 4 or 8; 0 means that
 /// entry i is i).
-@inline(__always)
+@inlinable @inline(__always)
 func loadWidth(_ p: UnsafeRawPointer, _ width: Int, _ i: Int) -> UInt64 {
   switch width {
   case 0: return UInt64(truncatingIfNeeded: i)

@@ -66,6 +66,9 @@ public final class RecordBuilder {
     }
   }
 
+  /// Memory that the builder holds for values and for the record, in bytes, without that of nested records.
+  public var capacity: Int { variable.capacity + output.capacity }
+
   /// The record as an array of its own.
   ///
   /// - Throws: `StoreError.valueTooLong` if the variable part is larger than 4 GiB.

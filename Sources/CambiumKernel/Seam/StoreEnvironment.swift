@@ -11,11 +11,27 @@ public protocol StoreEnvironment: AnyObject, Sendable {
 
   /// A number that a forked child does not share with its parent; 0 where there are no processes.
   func processIdentifier() -> UInt64
+
+  /// Memory for `byteCount` bytes of any content, aligned to 128 at least, to be given back by
+  /// ``freeMemory(_:byteCount:)``. The page cache asks for pieces of up to 2 MiB: a host with huge pages should back
+  /// these with them.
+  func allocateMemory(byteCount: Int) -> UnsafeMutableRawPointer
+
+  /// Gives back what ``allocateMemory(byteCount:)`` gave for as many bytes.
+  func freeMemory(_ start: UnsafeMutableRawPointer, byteCount: Int)
 }
 
 extension StoreEnvironment {
   /// There is one process.
   public func processIdentifier() -> UInt64 { 0 }
+
+  /// Memory of the language's own allocator.
+  public func allocateMemory(byteCount: Int) -> UnsafeMutableRawPointer {
+    .allocate(byteCount: byteCount, alignment: 128)
+  }
+
+  /// Gives memory of the language's own allocator back.
+  public func freeMemory(_ start: UnsafeMutableRawPointer, byteCount: Int) { start.deallocate() }
 }
 
 /// A mutual exclusion lock with one condition. Not recursive.

@@ -21,7 +21,7 @@ final class Checkpoint {
   struct Input {
     var own: DeltaTable
     var spilled: [TreeID: TreeState]
-    var figures: [TreeID: WriteTransaction.Figures]
+    var figures: FigureTable
     /// Asked for its counters when the directory is written.
     var transaction: WriteTransaction
   }
@@ -69,7 +69,7 @@ final class Checkpoint {
     for (id, t) in input?.spilled ?? [:] { trees[id] = t }
     var ids = Set(base.frozen?.trees ?? [])
     for id in input?.own.trees ?? [] { ids.insert(id) }
-    for (id, _) in input?.figures ?? [:] { ids.insert(id) }
+    for (id, _) in input?.figures.entries ?? [] { ids.insert(id) }
     for id in plan.marks.keys { ids.insert(id) }
     ids.remove(.extents)
     queue = ids.sorted().reversed()

@@ -71,8 +71,8 @@ final class StoreChecker {
     generation = store.current
     usedBytes = store.space.table.segments.reduce(0) { $0 + UInt64($1.used) }
     uncached = PageCache(
-      device: store.device, pageSize: store.pageSize, bytes: 0, storeSeed: store.storeSeed,
-      lock: store.environment.makeLock())
+      device: store.device, environment: store.environment, pageSize: store.pageSize, bytes: 0,
+      storeSeed: store.storeSeed)
   }
 
   func run() {

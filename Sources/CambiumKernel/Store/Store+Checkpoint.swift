@@ -344,7 +344,7 @@ extension Store {
       reserveEstimate = ReserveEstimate()
       log.length = 0
     }
-    for (id, t) in c.trees { reserveEstimate.pages[id] = t.pages }
+    for (id, t) in c.trees { reserveEstimate.setPages(id, t.pages) }
   }
 
   /// Everything that the publication superseded may be used again, as far as no view needs it.

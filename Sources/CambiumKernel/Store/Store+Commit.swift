@@ -57,15 +57,17 @@ extension Store {
   private func commitByRecord(_ t: WriteTransaction, _ sequence: UInt64) throws(StoreError) -> Bool {
     if t.own.bytes > options.maxRecordBytes * 4 { return false }
     let dropped = try t.dropSupersededValues()
-    buildRecord(t)
+    coming.removeAll(keepingCapacity: true)
+    defer { coming.removeAll(keepingCapacity: true) }
+    let adding = buildRecord(t)
     if recordBuilder.length > options.maxRecordBytes { return false }
     do throws(StoreError) {
-      try requireReserve(for: t)
+      try requireReserve(adding: adding)
     } catch {
       guard case .reserveExhausted = error, t.valueBytes.isEmpty else { throw error }
       // What earlier commits hold in reserve becomes pages, and what these supersede becomes free.
       try checkpointBeside(t)
-      try requireReserve(for: t)
+      try requireReserve(adding: adding)
     }
     if !t.valueBytes.isEmpty {
       // What the record refers to has to be durable before the record can be.
@@ -93,9 +95,10 @@ extension Store {
     lock.unlock()
   }
 
-  private func buildRecord(_ t: WriteTransaction) {
+  /// Builds the record, and notes in ``coming`` what it adds to each tree. Answers whether it puts anything.
+  private func buildRecord(_ t: WriteTransaction) -> Bool {
     recordBuilder.begin()
-    for (tree, f) in t.figures.sorted(by: { $0.key < $1.key }) {
+    for (tree, f) in t.figures.entries {
       if f.created, !f.dropped { recordBuilder.created(tree, f.kind) }
       if f.dropped {
         if !f.created { recordBuilder.dropped(tree) }
@@ -103,56 +106,62 @@ extension Store {
       }
       for c in f.counters where c.value != 0 { recordBuilder.counter(tree, c.index, c.value) }
     }
-    if !t.valueBytes.isEmpty { recordBuilder.nextValueID(valueIDs.next) }
     if !t.valueBytes.isEmpty {
+      recordBuilder.nextValueID(valueIDs.next)
       for (start, added) in t.valueBytes.sorted(by: { $0.key < $1.key }) {
         if let i = space.table.index(start: start) { recordBuilder.valueSegment(space.table[i], added: added) }
       }
     }
-    for tree in t.own.trees.sorted() {
-      guard let list = t.own.list(tree), !(t.figures[tree]?.dropped ?? false) else { continue }
+    var adding = false
+    for tree in t.own.sortedTrees() {
+      guard let list = t.own.list(tree) else { continue }
+      let isDropped = t.figures.isDropped(tree)
+      var nodes = 0
+      var bytes = 0
       t.eachNetChange(list) { node, isNew in
+        nodes += 1
+        bytes += node.keyCount + node.valueCount + 24
+        if node.op != .delete { adding = true }
+        if isDropped { return }
         if node.op == .delete {
           recordBuilder.delete(tree, list.kind, node.key)
         } else {
           recordBuilder.put(tree, list.kind, node.key, node.value, isStub: node.op == .putStub, isNew: isNew)
         }
       }
+      coming.append(ReserveEstimate.Coming(tree: tree, nodes: UInt64(nodes), bytes: UInt64(bytes)))
     }
+    return adding
   }
 
   /// Puts the changes of a transaction whose record is in the log into the active delta.
   private func apply(_ t: WriteTransaction, _ sequence: UInt64) {
     let active = current.active
-    for (tree, f) in t.figures {
+    for (tree, f) in t.figures.entries {
       if f.created && f.dropped { continue }
       let list = active.makeList(tree, f.kind)
-      if f.created { active.addEvent(list, .created, sequence: sequence, index: 0, total: 0) }
-      if f.dropped { active.addEvent(list, .dropped, sequence: sequence, index: 0, total: 0) }
+      if f.created { active.addEvent(list, .created, sequence: sequence, total: 0) }
+      if f.dropped { active.addEvent(list, .dropped, sequence: sequence, total: 0) }
       for c in f.counters where c.value != 0 {
         let total = list.counterChange(c.index, upTo: sequence) &+ c.value
-        active.addEvent(list, .counter, sequence: sequence, index: c.index, total: total)
+        active.addCounterEvent(list, c.index, sequence: sequence, total: total)
       }
     }
     for tree in t.own.trees {
-      guard let source = t.own.list(tree), !(t.figures[tree]?.dropped ?? false) else { continue }
+      guard let source = t.own.list(tree), !t.figures.isDropped(tree) else { continue }
       let list = active.makeList(tree, source.kind)
       var count: Int64 = 0
-      var nodes = 0
-      var bytes = 0
       t.eachNetChange(source) { node, isNew in
         let effect = node.op == .delete ? -1 : isNew ? 1 : 0
         active.add(list, sequence: sequence, key: node.key, value: node.value, op: node.op, effect: effect)
         count += Int64(effect)
-        nodes += 1
-        bytes += node.keyCount + node.valueCount + 24
       }
       if count != 0 {
         active.addEvent(
-          list, .count, sequence: sequence, index: 0, total: list.countChange(upTo: sequence) + count)
+          list, .count, sequence: sequence, total: list.countChange(upTo: sequence) + count)
       }
-      reserveEstimate.add(tree, nodes: nodes, bytes: bytes)
     }
+    for c in coming where !t.figures.isDropped(c.tree) { reserveEstimate.add(c) }
     lock.lock()
     appendedSequence = sequence
     if options.durability == .normal || options.durability == .none { visibleSequence = sequence }
@@ -165,7 +174,7 @@ extension Store {
   /// left for the deletions that a full device calls for, and for their checkpoints.
   func reserveUnits(adding: Bool = true, coming: [ReserveEstimate.Coming] = []) -> UInt64 {
     let bytes = reserveEstimate.bytes(pageSize: pageSize, coming: coming)
-    let directory = UInt64(space.table.segments.count * Segment.encodedSize + reserveEstimate.pages.count * 72 + 8192)
+    let directory = UInt64(space.table.segments.count * Segment.encodedSize + reserveEstimate.treeCount * 72 + 8192)
     let units = (bytes + directory) / UInt64(SegmentTable.unitSize - 2 * SegmentHeader.size) + 1
     let margin =
       UInt64(space.preferredUnits) + min(8, UInt64(space.table.usedUnits) / 4) + UInt64(space.table.usedUnits) / 32
@@ -173,21 +182,7 @@ extension Store {
   }
 
   /// Refuses a commit for whose checkpoint there would be no room.
-  private func requireReserve(for t: WriteTransaction) throws(StoreError) {
-    var coming: [ReserveEstimate.Coming] = []
-    var adding = false
-    for tree in t.own.trees {
-      if let list = t.own.list(tree) {
-        var nodes = 0
-        var bytes = 0
-        t.eachNetChange(list) { node, _ in
-          nodes += 1
-          bytes += node.keyCount + node.valueCount + 24
-          if node.op != .delete { adding = true }
-        }
-        coming.append(ReserveEstimate.Coming(tree: tree, nodes: UInt64(nodes), bytes: UInt64(bytes)))
-      }
-    }
+  private func requireReserve(adding: Bool) throws(StoreError) {
     let units = reserveUnits(adding: adding, coming: coming)
     do throws(StoreError) {
       try space.reserve(units)
@@ -215,59 +210,5 @@ extension WriteTransaction {
       }
       if let newest, newest.op != .delete || sum < 0 { body(newest, sum > 0) }
     }
-  }
-}
-
-/// How much room the next checkpoint may take: the leaves that the deltas' changes may fall into, and the changes.
-struct ReserveEstimate {
-  struct Pending {
-    var nodes: UInt64 = 0
-    var bytes: UInt64 = 0
-  }
-
-  /// What a commit would add to a tree.
-  struct Coming {
-    var tree: TreeID
-    var nodes: UInt64
-    var bytes: UInt64
-  }
-
-  /// Pages of each tree at the last publication.
-  var pages: [TreeID: UInt64] = [:]
-  private var active: [TreeID: Pending] = [:]
-  private var frozen: [TreeID: Pending] = [:]
-
-  mutating func add(_ tree: TreeID, nodes: Int, bytes: Int) {
-    var pending = active[tree] ?? Pending()
-    pending.nodes += UInt64(nodes)
-    pending.bytes += UInt64(bytes)
-    active[tree] = pending
-  }
-
-  mutating func freeze() {
-    frozen = active
-    active = [:]
-  }
-
-  mutating func published() { frozen = [:] }
-
-  /// - Parameter coming: what a commit is about to add, one for each tree.
-  func bytes(pageSize: Int, coming: [Coming] = []) -> UInt64 {
-    var sum: UInt64 = 0
-    func add(_ tree: TreeID, _ p: Pending) {
-      let touched = min(p.nodes, pages[tree] ?? 0)
-      sum += touched * UInt64(pageSize) * 9 / 8 + p.bytes * 5 / 4 + UInt64(pageSize) * 4
-    }
-    for (tree, p) in active {
-      var all = p
-      for c in coming where c.tree == tree {
-        all.nodes += c.nodes
-        all.bytes += c.bytes
-      }
-      add(tree, all)
-    }
-    for c in coming where active[c.tree] == nil { add(c.tree, Pending(nodes: c.nodes, bytes: c.bytes)) }
-    for (tree, p) in frozen { add(tree, p) }
-    return sum
   }
 }

@@ -25,8 +25,7 @@ extension Store {
     try device.resize(to: 0)
     try device.resize(to: UInt64(Superblock.regionSize))
     let cache = PageCache(
-      device: device, pageSize: options.pageSize, bytes: options.cacheBytes, storeSeed: seed,
-      lock: environment.makeLock())
+      device: device, environment: environment, pageSize: options.pageSize, bytes: options.cacheBytes, storeSeed: seed)
     let generation = Generation(
       number: 0, trees: [.extents: TreeState(kind: .integer)], active: DeltaTable(), frozen: nil)
     let store = Store(

@@ -154,8 +154,8 @@ extension Store {
       }
     }
     let cache = PageCache(
-      device: device, pageSize: Int(superblock.pageSize), bytes: options.cacheBytes, storeSeed: seed,
-      lock: environment.makeLock())
+      device: device, environment: environment, pageSize: Int(superblock.pageSize), bytes: options.cacheBytes,
+      storeSeed: seed)
     let generation = Generation(
       number: superblock.generation, trees: directory.trees, active: DeltaTable(), frozen: nil)
     let store = Store(
@@ -164,7 +164,7 @@ extension Store {
       directoryPages: directoryPages, nextValueID: directory.nextValueID, nextTree: directory.nextTree)
     store.deviceGivenUp = true
     store.retained = retained
-    for (id, t) in directory.trees { store.reserveEstimate.pages[id] = t.pages }
+    for (id, t) in directory.trees { store.reserveEstimate.setPages(id, t.pages) }
     var replayed = Replay()
     for found in outcome.records { try store.replay(found, &replayed) }
     for one in replayed.trees {
@@ -328,7 +328,7 @@ extension Store {
         for i in replayed.touched where replayed.trees[i].change != 0 {
           let list = replayed.trees[i].list
           delta.addEvent(
-            list, .count, sequence: sequence, index: 0,
+            list, .count, sequence: sequence,
             total: list.countChange(upTo: sequence) &+ replayed.trees[i].change)
           replayed.trees[i].change = 0
         }
@@ -369,15 +369,15 @@ extension Store {
             throw malformed
           }
           nextTree = tree.rawValue + 1
-          delta.addEvent(delta.makeList(tree, kind), .created, sequence: sequence, index: 0, total: 0)
+          delta.addEvent(delta.makeList(tree, kind), .created, sequence: sequence, total: 0)
         case .dropped(let tree):
           guard let kind = kind(tree) else { throw malformed }
-          delta.addEvent(delta.makeList(tree, kind), .dropped, sequence: sequence, index: 0, total: 0)
+          delta.addEvent(delta.makeList(tree, kind), .dropped, sequence: sequence, total: 0)
         case .counter(let tree, let index, let change):
           guard let kind = kind(tree) else { throw malformed }
           let list = delta.makeList(tree, kind)
           let total = list.counterChange(index, upTo: sequence) &+ change
-          delta.addEvent(list, .counter, sequence: sequence, index: index, total: total)
+          delta.addCounterEvent(list, index, sequence: sequence, total: total)
         case .valueSegment(let start, let units, let used, let added):
           try replaySegment(start, units, used, added, malformed)
         case .nextValueID(let id):

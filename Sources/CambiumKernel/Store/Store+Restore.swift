@@ -31,9 +31,7 @@ extension Store {
     let (directory, pages) = try Store.readDirectory(superblock, entry.directory, entry.directoryBytes, device)
     let table = try restoredTable(directory, pages)
     let generation = Generation(number: entry.publication, trees: directory.trees, active: DeltaTable(), frozen: nil)
-    let own = spareTable ?? DeltaTable(bucketCount: 8)
-    spareTable = nil
-    let transaction = WriteTransaction(core: self, generation: generation, upTo: entry.sequence, own: own)
+    let transaction = WriteTransaction(core: self, generation: generation, upTo: entry.sequence)
     transaction.restoring = Restoration(released: keepsRetained ? nil : entry.id)
     // From here on everything is counted as of the retained state; a rollback takes all of this back.
     transaction.savedTable = space.table

@@ -34,22 +34,24 @@ public final class Store: @unchecked Sendable {
   var turnTaken = false
   /// Threads that wait for the turn.
   var turnWaiters = 0
-  var pins = PinCounts()
+  @exclusivity(unchecked) var pins = PinCounts()
   var snapshotCounter = 0
 
-  // Belongs to the turn.
+  // Belongs to the turn. Exclusive access to what every commit touches is not checked at run time: who has the turn is alone.
   let space: FileSpace
   let pageWriter: SegmentWriter
   let valueWriter: SegmentWriter
-  var log: LogWriter
+  @exclusivity(unchecked) var log: LogWriter
   var superblock: Superblock
-  var checkpointUnderWay: Checkpoint?
+  @exclusivity(unchecked) var checkpointUnderWay: Checkpoint?
   var directoryPages: [PageRef]
   let valueIDs: ValueIDs
-  var nextTree: UInt32
+  @exclusivity(unchecked) var nextTree: UInt32
   var retained: [RetainedEntry]
   var lastRetainedID: UInt64 = 0
-  var reserveEstimate = ReserveEstimate()
+  @exclusivity(unchecked) var reserveEstimate = ReserveEstimate()
+  /// What the commit under way adds to each tree.
+  @exclusivity(unchecked) var coming: [ReserveEstimate.Coming] = []
   /// Where the log stood, and the newest commit, when the frozen delta was frozen.
   var frozenMark = LogMark(
     piece: LogPiece(start: 0, segment: 0, session: 0, firstSequence: 0, checksumBefore: 0, next: 0), segment: 0)
@@ -65,13 +67,15 @@ public final class Store: @unchecked Sendable {
   let recordBuilder = LogRecordBuilder()
   /// Records that are written together: while a log is recovered.
   var logBatch: LogBatch?
-  /// A table for the next transaction's changes.
-  var spareTable: DeltaTable?
+  /// For the next transaction.
+  @exclusivity(unchecked) var spareMemory: TransactionMemory?
+  /// What a transaction that has ended refers to instead of its memory. Nothing is ever in it.
+  let noMemory = TransactionMemory()
   /// What a transaction that has ended holds instead of its changes.
   let noTable = DeltaTable(bucketCount: 1)
   /// The device was closed, or is the caller's again.
   var deviceGivenUp = false
-  var counters = StoreCounters()
+  @exclusivity(unchecked) var counters = StoreCounters()
   var compaction = CompactionState()
   /// What this store keeps track of if it shares the file with stores of other processes. Set while opening only.
   var share: StoreShare?
@@ -171,9 +175,7 @@ public final class Store: @unchecked Sendable {
     let sequence = appendedSequence
     pins[generation.number, default: 0] += 1
     lock.unlock()
-    let own = spareTable ?? DeltaTable(bucketCount: 8)
-    spareTable = nil
-    let transaction = WriteTransaction(core: self, generation: generation, upTo: sequence, own: own)
+    let transaction = WriteTransaction(core: self, generation: generation, upTo: sequence)
     transaction.pinned = [generation.number]
     return transaction
   }

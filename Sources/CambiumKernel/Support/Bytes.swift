@@ -38,6 +38,31 @@ extension UnsafeMutableRawPointer {
   func put(_ bytes: UnsafeRawBufferPointer, _ offset: Int) {
     if let base = bytes.baseAddress, bytes.count > 0 { (self + offset).copyMemory(from: base, byteCount: bytes.count) }
   }
+  /// Copies `count` bytes, few as a rule, which do not overlap these: a call would take longer than the bytes.
+  @inlinable @inline(__always)
+  func copyFew(from p: UnsafeRawPointer, _ count: Int) {
+    // Each piece is copied from both of its ends, which may overlap each other.
+    if count > 16 {
+      copyMemory(from: p, byteCount: count)
+    } else if count >= 8 {
+      let (first, last) = (
+        p.loadUnaligned(as: UInt64.self), p.loadUnaligned(fromByteOffset: count &- 8, as: UInt64.self)
+      )
+      storeBytes(of: first, as: UInt64.self)
+      storeBytes(of: last, toByteOffset: count &- 8, as: UInt64.self)
+    } else if count >= 4 {
+      let (first, last) = (
+        p.loadUnaligned(as: UInt32.self), p.loadUnaligned(fromByteOffset: count &- 4, as: UInt32.self)
+      )
+      storeBytes(of: first, as: UInt32.self)
+      storeBytes(of: last, toByteOffset: count &- 4, as: UInt32.self)
+    } else if count > 0 {
+      let (first, middle, last) = (p.u8(0), p.u8(count / 2), p.u8(count &- 1))
+      put(first, 0)
+      put(middle, count / 2)
+      put(last, count &- 1)
+    }
+  }
   @inlinable @inline(__always)
   func zero(_ count: Int) {
     if count > 0 { initializeMemory(as: UInt8.self, repeating: 0, count: count) }

@@ -58,12 +58,19 @@ public final class ChangeBatch {
     return key.count &+ MemoryLayout<Change>.stride
   }
 
-  /// Forgets all changes, and keeps their memory for the next ones, unless it is much.
+  /// Forgets all changes, and keeps their memory for the next ones.
   public func removeAll() {
-    let isMuch = bytes.count > 1 << 16
-    changes.removeAll(keepingCapacity: !isMuch)
-    bytes.removeAll(keepingCapacity: !isMuch)
+    if changes.isEmpty { return }
+    changes.removeAll(keepingCapacity: true)
+    bytes.removeAll(keepingCapacity: true)
     isSorted = true
+  }
+
+  /// Gives the memory of a batch without changes back, if it is much.
+  public func trim() {
+    guard changes.isEmpty, bytes.capacity > 1 << 16 || changes.capacity > 1 << 13 else { return }
+    changes = []
+    bytes = []
   }
 
   /// Sorts by key, and leaves of the changes of each key the last.

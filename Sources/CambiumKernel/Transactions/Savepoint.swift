@@ -8,7 +8,7 @@ public struct Savepoint {
   /// The accounts of that time, once the transaction has changed them.
   let table: SegmentTable?
   let spilled: [TreeID: TreeState]
-  let figures: [TreeID: WriteTransaction.Figures]
+  let figures: FigureTable
   let valueBytes: [UInt32: UInt32]
   let freedValues: Int
 }

@@ -22,6 +22,9 @@ public class TreeView {
   /// Throws when the view cannot be used any more.
   func requireOpen() throws(StoreError) {}
 
+  /// The changes that are this view's alone.
+  var ownTable: DeltaTable? { nil }
+
   /// How this view sees `tree`; nil if there is no such tree in it.
   func find(_ tree: TreeID) -> TreeAccess? { committed(tree) }
 

@@ -10,7 +10,7 @@ extension WriteTransaction {
   ///
   /// - Throws: ``StoreError/wrongTreeKind(_:)`` if the keys of the tree are integers, and as ``put(_:_:_:)-swift.method``.
   public func apply(_ batch: ChangeBatch, to tree: TreeID) throws(StoreError) {
-    let access = try access(tree, .bytes)
+    let access = try knownAccess(tree, .bytes)
     if batch.isEmpty { return }
     batch.sort()
     let needed = batch.count * (DeltaNode.headerSize + 32)

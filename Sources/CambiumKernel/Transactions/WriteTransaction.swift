@@ -3,21 +3,28 @@
 /// One transaction writes at a time: ``Store/beginWrite()`` waits for the turn. The transaction sees its own changes.
 /// One thread at a time uses it. If it is dropped without ``commit()``, it is rolled back.
 public final class WriteTransaction: TreeView {
+  // Exclusive access is not checked at run time for what every change touches, since the checks would take longer than
+  // some of the changes; no method calls out while it changes one of these.
+
   /// The transaction's own changes, not yet merged.
-  var own: DeltaTable
+  @exclusivity(unchecked) var own: DeltaTable
   /// Their numbers within the transaction: what plays the part of the sequence in ``own``.
-  var step: UInt64 = 0
+  @exclusivity(unchecked) var step: UInt64 = 0
   /// Nodes of ``own`` in the order they were made, for rolling back to a savepoint.
-  var journal: [DeltaNode] = []
+  @exclusivity(unchecked) var journal: [DeltaNode]
   /// Trees whose pages this transaction has rewritten: their changes outgrew memory.
-  var spilled: [TreeID: TreeState] = [:]
+  @exclusivity(unchecked) var spilled: [TreeID: TreeState] = [:]
   /// What the spilling undoes on rollback.
   var savedTable: SegmentTable?
   /// Count and counters per tree, as changed by this transaction.
-  var figures: [TreeID: Figures] {
+  var figures: FigureTable {
     get {
       settleKnown()
       return settledFigures
+    }
+    _modify {
+      settleKnown()
+      yield &settledFigures
     }
     set {
       settledFigures = newValue
@@ -26,24 +33,25 @@ public final class WriteTransaction: TreeView {
     }
   }
   /// The same but for what ``known`` has not handed over yet.
-  private var settledFigures: [TreeID: Figures] = [:]
-  /// Trees that were written to last, by the lowest bits of their identifiers. Behind them one that is no tree: its change
-  /// says whether any of the others has one.
-  private let known: UnsafeMutablePointer<KnownTree>
-  private static let knownCount = 8
+  @exclusivity(unchecked) private var settledFigures: FigureTable
+  /// See ``TransactionMemory/known``.
+  @exclusivity(unchecked) private var known: UnsafeMutablePointer<KnownTree>
+  private static let knownCount = TransactionMemory.knownCount
+  /// Nil once the transaction has ended, and the next one has the memory.
+  private var memory: TransactionMemory?
   /// Segments of large values that this transaction wrote to directly, and how many bytes of it are reached: none, where
   /// they were rolled back.
-  var valueBytes: [UInt32: UInt32] = [:]
+  @exclusivity(unchecked) var valueBytes: [UInt32: UInt32] = [:]
   var savedValueTable: SegmentTable?
   var nextTree: UInt32
-  private(set) var isOpen = true
+  @exclusivity(unchecked) private(set) var isOpen = true
   /// What this transaction's merges write through, once there was one.
-  var context: MergeContext?
+  @exclusivity(unchecked) var context: MergeContext?
   /// Publications whose pages this transaction may still read.
-  var pinned: [UInt64] = []
+  @exclusivity(unchecked) var pinned: [UInt64] = []
   /// Why nothing can be done any more but to roll back: taking changes into pages failed half-way, so that what is counted as
   /// live is what neither the pages before nor those afterwards reach.
-  var failure: StoreError?
+  @exclusivity(unchecked) var failure: StoreError?
   /// The retained commit that the transaction goes back to, if it does.
   var restoring: Restoration?
 
@@ -54,27 +62,29 @@ public final class WriteTransaction: TreeView {
     var count: Int64 = 0
     var counters: [TreeCounter] = []
     var isEmpty: Bool { !created && !dropped && count == 0 && counters.isEmpty }
+
+    mutating func addToCounter(_ index: UInt32, _ change: Int64) {
+      for i in counters.indices where counters[i].index == index {
+        counters[i].value &+= change
+        return
+      }
+      counters.append(TreeCounter(index: index, value: change))
+    }
   }
 
-  /// A tree as the transaction sees it, so that a put need not look it up; how much the number of its entries changed since
-  /// ``figures`` was last told.
-  private struct KnownTree {
-    var access: TreeAccess?
-    var list: DeltaList?
-    var change: Int64 = 0
-  }
-
-  init(core: Store, generation: Generation, upTo: UInt64, own: DeltaTable) {
+  /// Called with the turn.
+  init(core: Store, generation: Generation, upTo: UInt64) {
     nextTree = core.nextTree
-    self.own = own
-    known = .allocate(capacity: Self.knownCount + 1)
-    known.initialize(repeating: KnownTree(), count: Self.knownCount + 1)
+    let memory = core.spareMemory ?? TransactionMemory()
+    core.spareMemory = nil
+    self.memory = memory
+    known = memory.known
+    (own, journal, settledFigures) = memory.take()
     super.init(core: core, generation: generation, upTo: upTo, hint: 0)
   }
 
   deinit {
     if isOpen { rollBack() }
-    known.deallocate()
   }
 
   /// Hands the changed numbers of entries over to ``figures``.
@@ -103,11 +113,17 @@ public final class WriteTransaction: TreeView {
     return try learn(tree, kind, i)
   }
 
+  /// How the transaction sees `tree`, which it is about to write to.
+  func knownAccess(_ tree: TreeID, _ kind: TreeKind) throws(StoreError) -> TreeAccess {
+    let i = try know(tree, kind)
+    if let access = known[i].access { return access }
+    return try access(tree, kind)
+  }
+
   @inline(never)
   private func learn(_ tree: TreeID, _ kind: TreeKind, _ i: Int) throws(StoreError) -> Int {
-    let access = try access(tree, kind)
-    settleKnown()
-    known[i] = KnownTree(access: access, list: own.list(tree))
+    // What is found is known from then on.
+    _ = try access(tree, kind)
     return i
   }
 
@@ -117,8 +133,24 @@ public final class WriteTransaction: TreeView {
   }
 
   override func find(_ tree: TreeID) -> TreeAccess? {
-    let figures = settledFigures[tree]
-    if figures?.dropped ?? false { return nil }
+    let i = Int(truncatingIfNeeded: tree.rawValue) & (Self.knownCount - 1)
+    if let a = known[i].access, a.id == tree {
+      // The list of own changes may have been made since.
+      return TreeAccess(
+        id: tree, kind: a.kind, level: a.level, root: a.root, own: own.list(tree), ownUpTo: a.ownUpTo, active: a.active,
+        frozen: a.frozen, after: a.after, upTo: a.upTo)
+    }
+    let access = look(tree)
+    if let access, isOpen {
+      if known[i].change != 0 { settleKnown() }
+      known[i] = KnownTree(access: access, list: access.own)
+    }
+    return access
+  }
+
+  /// Finds out how the transaction sees `tree`, whatever it knows.
+  private func look(_ tree: TreeID) -> TreeAccess? {
+    if settledFigures.isDropped(tree) { return nil }
     let list = own.list(tree)
     let last = DeltaNode.void - 1
     if let t = spilled[tree] {
@@ -131,14 +163,14 @@ public final class WriteTransaction: TreeView {
         id: tree, kind: a.kind, level: a.level, root: a.root, own: list, ownUpTo: last, active: a.active,
         frozen: a.frozen, after: a.after, upTo: a.upTo)
     }
-    guard let figures, figures.created else { return nil }
+    guard let figures = settledFigures[tree], figures.created else { return nil }
     return TreeAccess(
       id: tree, kind: figures.kind, level: 0, root: .none, own: list, ownUpTo: last, active: nil, frozen: nil,
       after: 0, upTo: 0)
   }
 
   public override func trees() -> [TreeID] {
-    let made = figures.filter { $0.value.created && !$0.value.dropped }.map { $0.key }
+    let made = figures.entries.filter { $0.figures.created && !$0.figures.dropped }.map { $0.tree }
     return (super.trees().filter { find($0) != nil } + made).sorted()
   }
 
@@ -154,12 +186,14 @@ public final class WriteTransaction: TreeView {
     return n
   }
 
+  override var ownTable: DeltaTable? { own }
+
   public override func cursor(_ tree: TreeID) throws(StoreError) -> Cursor {
     let a = try access(tree, nil)
     let frozenInTime = TreeAccess(
       id: a.id, kind: a.kind, level: a.level, root: a.root, own: a.own, ownUpTo: step, active: a.active,
       frozen: a.frozen, after: a.after, upTo: a.upTo)
-    return Cursor(view: self, ownTable: own, access: frozenInTime)
+    return Cursor(view: self, ownTable: ownTable, access: frozenInTime)
   }
 
   // MARK: Writing
@@ -171,7 +205,7 @@ public final class WriteTransaction: TreeView {
     let tree = TreeID(rawValue: nextTree)
     nextTree += 1
     forgetKnown()
-    figures[tree] = Figures(kind: kind, created: true)
+    figures[tree, default: Figures(kind: kind)].created = true
     return tree
   }
 
@@ -186,13 +220,7 @@ public final class WriteTransaction: TreeView {
   /// Adds `change` to counter `index` of `tree`.
   public func addToCounter(_ tree: TreeID, _ index: UInt32, _ change: Int64) throws(StoreError) {
     let access = try access(tree, nil)
-    var f = figures[tree] ?? Figures(kind: access.kind)
-    if let i = f.counters.firstIndex(where: { $0.index == index }) {
-      f.counters[i].value &+= change
-    } else {
-      f.counters.append(TreeCounter(index: index, value: change))
-    }
-    figures[tree] = f
+    figures[tree, default: Figures(kind: access.kind)].addToCounter(index, change)
   }
 
   /// Puts `value` under `key`, in place of what was there. O(log n).
@@ -372,7 +400,7 @@ public final class WriteTransaction: TreeView {
     if valueBytes.isEmpty { return [] }
     var ids: [UInt64] = []
     for tree in own.trees where tree != .extents {
-      let isDropped = figures[tree]?.dropped ?? false
+      let isDropped = figures.isDropped(tree)
       own.list(tree)?.forEachKey { first in
         var isNewest = true
         var node: DeltaNode? = first
@@ -445,19 +473,20 @@ public final class WriteTransaction: TreeView {
     pinned = []
     context = nil
     spilled = [:]
-    journal = []
-    forgetKnown()
-    // Its memory serves the next transaction, unless a cursor or a savepoint still needs it.
-    var table = own
-    own = core.noTable
-    if table.bytes <= 1 << 16, isKnownUniquelyReferenced(&table) {
-      table.reset()
-      core.spareTable = table
-    }
+    guard let memory else { return }
+    self.memory = nil
+    known = core.noMemory.known
+    // Its memory serves the next transaction.
+    var (table, nodes, figures) = (core.noTable, [DeltaNode](), FigureTable())
+    swap(&table, &own)
+    swap(&nodes, &journal)
+    swap(&figures, &settledFigures)
+    memory.giveBack(&table, &nodes, &figures)
+    core.spareMemory = memory
   }
 
   /// Whether there is anything to commit.
   var isEmpty: Bool {
-    restoring == nil && journal.isEmpty && spilled.isEmpty && figures.allSatisfy { $0.value.isEmpty }
+    restoring == nil && journal.isEmpty && spilled.isEmpty && figures.isEmpty
   }
 }

@@ -1,5 +1,8 @@
-/// A position in the pages of a tree. The leaf it stands on is held in the cache, which goes on without it if it needs the
-/// room. To the next leaf it comes by a descent with the last key of this one.
+import Synchronization
+
+/// A position in the pages of a tree. The leaf it stands on and the page above it are held in the cache, which goes on
+/// without them if it needs the room. To the next leaf it comes by the page above; where that ends, by a descent with the
+/// last key of this one. A key that the page above surely leads to is sought from there.
 struct BaseCursor: ~Copyable {
   let tree: TreeID
   let kind: TreeKind
@@ -11,6 +14,11 @@ struct BaseCursor: ~Copyable {
   /// Held while not nil.
   private var leaf: UnsafeRawPointer?
   private var leafRef = PageRef.none
+  /// The page above the leaf, held while not nil; nil if there is none. The leaf is child `place` of it.
+  private var parent: UnsafeRawPointer?
+  private var place = 0
+  /// How many seeks begin at the root before the page above is tried again.
+  private var detours = 0
   /// For two byte keys, which pages hold in parts.
   private let keyBuffer: UnsafeMutableRawPointer?
   private var count = 0
@@ -30,6 +38,7 @@ struct BaseCursor: ~Copyable {
 
   deinit {
     if let leaf { cache.letGo(leaf) }
+    if let parent { cache.letGo(parent) }
     keyBuffer?.deallocate()
   }
 
@@ -47,37 +56,68 @@ struct BaseCursor: ~Copyable {
     if root.isNone { return false }
     let slot = cache.slots.enter(hint)
     defer { cache.slots.leave(slot) }
+    if case .key(let key) = target, try descendFromParent(key) { return true }
     var ref = root
     var level = level
+    var page = try cache.page(ref, tree: tree, level: level)
+    var above: UnsafeRawPointer?
+    var i = 0
     while level > 0 {
-      let page = try cache.page(ref, tree: tree, level: level)
-      if kind == .integer {
-        guard isKind(page, .integerInner) else { throw TreeDescent.wrongKind(ref, tree) }
-        let inner = IntegerInner(page)
-        switch target {
-        case .first: ref = inner.ref(0)
-        case .last: ref = inner.ref(inner.count &- 1)
-        case .key(let key): ref = inner.ref(inner.child(key.head))
-        }
-      } else {
-        guard isKind(page, .bytesInner) else { throw TreeDescent.wrongKind(ref, tree) }
-        let inner = BytesInner(page)
-        switch target {
-        case .first: ref = inner.ref(0)
-        case .last: ref = inner.ref(inner.count &- 1)
-        case .key(let key): ref = inner.ref(inner.child(key))
-        }
+      guard isKind(page, kind == .integer ? .integerInner : .bytesInner) else { throw TreeDescent.wrongKind(ref, tree) }
+      switch target {
+      case .first: i = 0
+      case .last: i = page.pageCount &- 1
+      case .key(let key): i = child(of: page, key)
       }
+      above = page
+      ref = self.ref(i, of: page)
       level &-= 1
+      page = try cache.child(i, of: page, ref, tree: tree, level: level)
     }
-    try hold(ref)
+    try hold(page, ref)
+    hold(parent: above, i)
     return true
+  }
+
+  /// Takes hold of the leaf of `key` if the page above the present one surely leads to it: not by its first child, nor by
+  /// its last. The caller is inside an epoch of the cache.
+  @inline(__always)
+  private mutating func descendFromParent(_ key: TreeKey) throws(StoreError) -> Bool {
+    guard let parent else { return false }
+    if detours > 0 {
+      detours &-= 1
+      return false
+    }
+    let i = child(of: parent, key)
+    if i > 0, i < parent.pageCount &- 1 {
+      try moveToChild(i, of: parent)
+      return true
+    }
+    // Whoever seeks here and there is better off at the root.
+    detours = 16
+    return false
+  }
+
+  @inline(__always)
+  private mutating func moveToChild(_ i: Int, of parent: UnsafeRawPointer) throws(StoreError) {
+    let ref = ref(i, of: parent)
+    try hold(try cache.child(i, of: parent, ref, tree: tree, level: 0), ref)
+    place = i
+  }
+
+  @inline(__always)
+  private func child(of page: UnsafeRawPointer, _ key: TreeKey) -> Int {
+    kind == .integer ? IntegerInner(page).child(key.head) : BytesInner(page).child(key)
+  }
+
+  @inline(__always)
+  private func ref(_ i: Int, of page: UnsafeRawPointer) -> PageRef {
+    kind == .integer ? IntegerInner(page).ref(i) : BytesInner(page).ref(i)
   }
 
   /// Takes hold of a leaf, and lets go of the one before. The caller is inside an epoch of the cache.
   @inline(__always)
-  private mutating func hold(_ ref: PageRef) throws(StoreError) {
-    let page = try cache.page(ref, tree: tree, level: 0)
+  private mutating func hold(_ page: UnsafeRawPointer, _ ref: PageRef) throws(StoreError) {
     guard isKind(page, kind == .integer ? .integerLeaf : .bytesLeaf) else { throw TreeDescent.wrongKind(ref, tree) }
     if page != leaf {
       cache.hold(page)
@@ -88,52 +128,91 @@ struct BaseCursor: ~Copyable {
     count = page.pageCount
   }
 
-  /// Takes hold of the leaf next to this one; answers whether there is one. Every descent with a key of this leaf leads
-  /// here, and beside the way lies the neighbour.
-  private mutating func descendToNeighbour(forward: Bool) throws(StoreError) -> Bool {
+  /// Takes hold of the page above the leaf, and lets go of the one before.
+  @inline(__always)
+  private mutating func hold(parent page: UnsafeRawPointer?, _ i: Int) {
+    place = i
+    if page == parent { return }
+    if let page { cache.hold(page) }
+    if let parent { cache.letGo(parent) }
+    parent = page
+  }
+
+  /// Takes hold of the leaf next to this one; answers whether there is one.
+  private mutating func moveToNeighbour(forward: Bool) throws(StoreError) -> Bool {
     isValid = false
-    guard let old = leaf, !root.isNone else { return false }
+    guard let old = leaf, let parent else { return false }
     let slot = cache.slots.enter(hint)
     defer { cache.slots.leave(slot) }
-    let isInteger = kind == .integer
-    let edge = forward ? count - 1 : 0
-    let key = key(edge, of: old)
+    let edge = key(forward ? count - 1 : 0, of: old)
+    let next = forward ? place &+ 1 : place &- 1
+    if next >= 0, next < parent.pageCount {
+      // Separators of integer pages were looked at when the page was read; those of byte keys might lead elsewhere.
+      let (here, there) = (place, kind == .integer ? place : child(of: parent, edge))
+      guard Verification.cursorProgress.holds(here == there) else { throw outOfOrder() }
+      let ref = ref(next, of: parent)
+      let page = try cache.child(next, of: parent, ref, tree: tree, level: 0)
+      guard isKind(page, kind == .integer ? .integerLeaf : .bytesLeaf) else { throw TreeDescent.wrongKind(ref, tree) }
+      try requireOrder(edge, page, forward: forward)
+      try hold(page, ref)
+      place = next
+      return true
+    }
+    return try descendToNeighbour(of: edge, forward: forward)
+  }
+
+  /// The same where the page above has no neighbour. Every descent with a key of this leaf leads here, and beside the way
+  /// lies the neighbour. The caller is inside an epoch of the cache.
+  @inline(never)
+  private mutating func descendToNeighbour(of key: TreeKey, forward: Bool) throws(StoreError) -> Bool {
+    let inner = kind == .integer ? PageKind.integerInner : .bytesInner
     var ref = root
     var level = level
-    var beside: PageRef?
-    var levelBeside: UInt8 = 0
+    var page = try cache.page(ref, tree: tree, level: level)
+    // The last page on the way with a child beside it.
+    var fork: UnsafeRawPointer?
+    var forkIndex = 0
+    var forkLevel: UInt8 = 0
     while level > 0 {
-      let page = try cache.page(ref, tree: tree, level: level)
-      guard isKind(page, isInteger ? .integerInner : .bytesInner) else { throw TreeDescent.wrongKind(ref, tree) }
-      let children = page.pageCount
-      let i = isInteger ? IntegerInner(page).child(key.head) : BytesInner(page).child(key)
+      guard isKind(page, inner) else { throw TreeDescent.wrongKind(ref, tree) }
+      let i = child(of: page, key)
       let next = forward ? i &+ 1 : i &- 1
-      if next >= 0, next < children {
-        beside = isInteger ? IntegerInner(page).ref(next) : BytesInner(page).ref(next)
-        levelBeside = level &- 1
-      }
-      ref = isInteger ? IntegerInner(page).ref(i) : BytesInner(page).ref(i)
+      if next >= 0, next < page.pageCount { (fork, forkIndex, forkLevel) = (page, next, level) }
+      ref = self.ref(i, of: page)
       level &-= 1
+      page = try cache.child(i, of: page, ref, tree: tree, level: level)
     }
     // Separators out of order, which pages of byte keys are not looked through for, would lead elsewhere, or round and
     // round.
     let (here, there) = (leafRef.location, ref.location)
     guard Verification.cursorProgress.holds(here == there) else { throw outOfOrder() }
-    guard var next = beside else { return false }
-    level = levelBeside
+    guard var above = fork else { return false }
+    var i = forkIndex
+    ref = self.ref(i, of: above)
+    level = forkLevel &- 1
+    page = try cache.child(i, of: above, ref, tree: tree, level: level)
     while level > 0 {
-      let page = try cache.page(next, tree: tree, level: level)
-      guard isKind(page, isInteger ? .integerInner : .bytesInner) else { throw TreeDescent.wrongKind(next, tree) }
-      let i = forward ? 0 : page.pageCount &- 1
-      next = isInteger ? IntegerInner(page).ref(i) : BytesInner(page).ref(i)
+      guard isKind(page, inner) else { throw TreeDescent.wrongKind(ref, tree) }
+      above = page
+      i = forward ? 0 : page.pageCount &- 1
+      ref = self.ref(i, of: page)
       level &-= 1
+      page = try cache.child(i, of: page, ref, tree: tree, level: level)
     }
-    let page = try cache.page(next, tree: tree, level: 0)
-    guard isKind(page, isInteger ? .integerLeaf : .bytesLeaf) else { throw TreeDescent.wrongKind(next, tree) }
-    let order = compare(key, withKey: forward ? page.pageCount &- 1 : 0, of: page)
-    guard Verification.cursorProgress.holds(forward ? order < 0 : order > 0) else { throw outOfOrder() }
-    try hold(next)
+    guard isKind(page, kind == .integer ? .integerLeaf : .bytesLeaf) else { throw TreeDescent.wrongKind(ref, tree) }
+    try requireOrder(key, page, forward: forward)
+    try hold(page, ref)
+    hold(parent: above, i)
     return true
+  }
+
+  /// Throws if a neighbour does not lie where it should: else separators out of order would lead round and round.
+  private func requireOrder(_ key: TreeKey, _ page: UnsafeRawPointer, forward: Bool) throws(StoreError) {
+    // Keys of integer leaves were found to ascend when the page was read, so that the near one tells of all.
+    let near = forward ? 0 : page.pageCount &- 1
+    let far = forward ? page.pageCount &- 1 : 0
+    let order = compare(key, withKey: kind == .integer ? near : far, of: page)
+    guard Verification.cursorProgress.holds(forward ? order < 0 : order > 0) else { throw outOfOrder() }
   }
 
   /// The order of a key, which may stand in the buffer, and a key of a leaf.
@@ -189,14 +268,14 @@ struct BaseCursor: ~Copyable {
 
   @inline(never)
   private mutating func nextLeaf() throws(StoreError) {
-    guard try descendToNeighbour(forward: true) else { return }
+    guard try moveToNeighbour(forward: true) else { return }
     index = 0
     isValid = true
   }
 
   @inline(never)
   private mutating func previousLeaf() throws(StoreError) {
-    guard try descendToNeighbour(forward: false) else { return }
+    guard try moveToNeighbour(forward: false) else { return }
     index = count - 1
     isValid = true
   }
@@ -215,7 +294,21 @@ struct BaseCursor: ~Copyable {
   mutating func skipLeaf() throws(StoreError) {
     guard isValid else { return }
     index = count
+    if (place &+ 1) & 7 == 0 { touchAhead() }
     try nextLeaf()
+  }
+
+  /// To entry `i` of the leaf, which it has.
+  mutating func skip(to i: Int) { index = i }
+
+  /// Touches the next eight leaves, if they are in the cache: their first lines then come from memory all at once instead
+  /// of one after the other. Whoever has the frames in the meantime, reading a name does no harm.
+  private func touchAhead() {
+    guard let parent else { return }
+    let above = Frame(of: parent)
+    for i in place &+ 1..<min(place &+ 9, parent.pageCount) {
+      _ = above.hint(i)?.name.pointee.load(ordering: .acquiring)
+    }
   }
 
   mutating func previous() throws(StoreError) {

@@ -23,6 +23,9 @@ struct ChangeStream {
 
   var key: TreeKey? { node?.key }
 
+  /// Whether a copy of the stream may go on by itself: the node of a batch of keys lies where the next one will.
+  var canBeCopied: Bool { batch?.hasLastingNodes ?? true }
+
   private mutating func choose() {
     node = batch?.node
     winner = -1
@@ -67,6 +70,12 @@ struct BatchCursor {
   private var place = 0
   /// Good until the next one is asked for.
   private(set) var node: DeltaNode?
+
+  /// Whether nodes stay good when the next one is asked for.
+  var hasLastingNodes: Bool {
+    if case .rows = source { return true }
+    return false
+  }
 
   /// - Parameter batch: sorted.
   init(_ batch: ChangeBatch) {

@@ -38,14 +38,20 @@ final class MergeContext {
   func copy(
     _ ref: PageRef, tree: TreeID, level: UInt8, kind: TreeKind, to out: UnsafeMutableRawPointer
   ) throws(StoreError) {
-    pagesRead += 1
     let slot = cache.slots.enter(0)
     defer { cache.slots.leave(slot) }
+    let page = try page(ref, tree: tree, level: level, kind: kind)
+    out.copyMemory(from: page, byteCount: page.pageLength)
+  }
+
+  /// The page of `ref`, where it lies in the cache. The caller is inside an epoch.
+  func page(_ ref: PageRef, tree: TreeID, level: UInt8, kind: TreeKind) throws(StoreError) -> UnsafeRawPointer {
+    pagesRead += 1
     let page = try cache.page(ref, tree: tree, level: level)
     guard Verification.mergeKind.holds(page.pageKind == kind.page(atLevel: level).rawValue) else {
       throw TreeDescent.wrongKind(ref, tree)
     }
-    out.copyMemory(from: page, byteCount: page.pageLength)
+    return page
   }
 
   /// Writes a page, `bytes` being padded to 16 already.

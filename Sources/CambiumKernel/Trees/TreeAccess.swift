@@ -41,6 +41,21 @@ struct TreeAccess {
   }
 }
 
+extension TreeAccess {
+  /// The same for one of several integer keys in a row: `above` is the page above the leaf of the one before, found in the
+  /// same epoch, and is tried first.
+  @inline(__always)
+  func find(
+    _ key: TreeKey, _ cache: PageCache, near above: inout UnsafeRawPointer?
+  ) throws(StoreError) -> FoundValue? {
+    if hasDelta, let node = change(key) {
+      return node.op == .delete ? nil : FoundValue(bytes: node.value, isStub: node.op == .putStub)
+    }
+    if root.isNone { return nil }
+    return try TreeDescent.findInteger(key.head, root: root, level: level, tree: id, cache, near: &above)
+  }
+}
+
 /// A value where it lies.
 struct FoundValue {
   let bytes: UnsafeRawBufferPointer
@@ -56,35 +71,57 @@ enum TreeDescent {
   static func find(
     _ key: TreeKey, root: PageRef, level: UInt8, tree: TreeID, kind: TreeKind, _ cache: PageCache
   ) throws(StoreError) -> FoundValue? {
+    if kind == .integer {
+      var above: UnsafeRawPointer?
+      return try findInteger(key.head, root: root, level: level, tree: tree, cache, near: &above)
+    }
     var ref = root
     var level = level
-    if kind == .integer {
-      while level > 0 {
-        let page = try cache.page(ref, tree: tree, level: level)
-        guard isKind(page, .integerInner) else { throw wrongKind(ref, tree) }
-        let inner = IntegerInner(page)
-        ref = inner.ref(inner.child(key.head))
-        level &-= 1
-      }
-      let page = try cache.page(ref, tree: tree, level: 0)
-      guard isKind(page, .integerLeaf) else { throw wrongKind(ref, tree) }
-      let leaf = IntegerLeaf(page)
-      let i = leaf.lowerBound(key.head)
-      guard i < leaf.count, leaf.key(i) == key.head else { return nil }
-      return FoundValue(bytes: leaf.value(i), isStub: leaf.isStub(i))
-    }
+    var page = try cache.page(ref, tree: tree, level: level)
     while level > 0 {
-      let page = try cache.page(ref, tree: tree, level: level)
       guard isKind(page, .bytesInner) else { throw wrongKind(ref, tree) }
       let inner = BytesInner(page)
-      ref = inner.ref(inner.child(key))
+      let i = inner.child(key)
+      ref = inner.ref(i)
       level &-= 1
+      page = try cache.child(i, of: page, ref, tree: tree, level: level)
     }
-    let page = try cache.page(ref, tree: tree, level: 0)
     guard isKind(page, .bytesLeaf) else { throw wrongKind(ref, tree) }
     let leaf = BytesLeaf(page)
     let (i, found) = leaf.lowerBound(key)
     guard found else { return nil }
+    return FoundValue(bytes: leaf.value(i), isStub: leaf.isStub(i))
+  }
+
+  /// The value of an integer key. `above` is a page above some leaf, found in the same epoch, or nil: where it surely leads
+  /// to the key, not by its first child nor by its last, the search begins there. It becomes the page above the key's leaf.
+  @inline(__always)
+  static func findInteger(
+    _ key: UInt64, root: PageRef, level: UInt8, tree: TreeID, _ cache: PageCache, near above: inout UnsafeRawPointer?
+  ) throws(StoreError) -> FoundValue? {
+    var ref = root
+    var level = level
+    var page: UnsafeRawPointer
+    if let near = above, case let i = IntegerInner(near).child(key), i > 0, i < near.pageCount &- 1 {
+      ref = IntegerInner(near).ref(i)
+      level = 0
+      page = try cache.child(i, of: near, ref, tree: tree, level: 0)
+    } else {
+      page = try cache.page(ref, tree: tree, level: level)
+    }
+    while level > 0 {
+      guard isKind(page, .integerInner) else { throw wrongKind(ref, tree) }
+      let inner = IntegerInner(page)
+      let i = inner.child(key)
+      above = page
+      ref = inner.ref(i)
+      level &-= 1
+      page = try cache.child(i, of: page, ref, tree: tree, level: level)
+    }
+    guard isKind(page, .integerLeaf) else { throw wrongKind(ref, tree) }
+    let leaf = IntegerLeaf(page)
+    let i = leaf.lowerBound(key)
+    guard i < leaf.count, leaf.key(i) == key else { return nil }
     return FoundValue(bytes: leaf.value(i), isStub: leaf.isStub(i))
   }
 

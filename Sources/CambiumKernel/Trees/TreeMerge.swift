@@ -32,9 +32,12 @@ final class TreeMerge {
   private var pages: [UnsafeMutableRawPointer] = []
   private var highs: [OwnedKey] = []
   private var lows: [OwnedKey] = []
+  /// A leaf that is taken apart, and one that is patched.
   private let leafPage: UnsafeMutableRawPointer
+  private var patchedPage: UnsafeMutableRawPointer { leafPage }
   private let keyBuffer: UnsafeMutableRawPointer
   private let out: UnsafeMutableRawPointer
+  private let patch: LeafPatch
   private var started = false
   private(set) var isFinished = false
   @exclusivity(unchecked) private var childLow = OwnedKey()
@@ -60,9 +63,10 @@ final class TreeMerge {
     self.changes = changes
     self.relocation = relocation
     state = source
-    leafPage = .allocate(byteCount: context.pageSize, alignment: 16)
+    leafPage = .allocate(byteCount: context.pageSize + 16, alignment: 16)
     keyBuffer = .allocate(byteCount: context.pageSize, alignment: 16)
     out = .allocate(byteCount: context.pageSize + 16, alignment: 16)
+    patch = LeafPatch(pageSize: context.pageSize, inlineLimit: context.inlineLimit)
   }
 
   deinit {
@@ -204,10 +208,44 @@ final class TreeMerge {
       release(ref)
       return
     }
+    if try patchLeaf(ref, low: low, high: high) { return }
     try context.copy(ref, tree: tree, level: 0, kind: kind, to: leafPage)
     release(ref)
     if runs[0].run.isEmpty, !hasLastLeafKey { runLow = low }
     try mergeLeaf(high: high)
+  }
+
+  /// Makes the leaf of `ref` anew in one go, if that is possible: what was gathered before is written out, and the new page
+  /// takes the old one's place under the same lower bound.
+  private func patchLeaf(_ ref: PageRef, low: OwnedKey, high: OwnedKey?) throws(StoreError) -> Bool {
+    // Extents are counted one by one.
+    if tree == .extents || !canWriteOut(levels: 1) { return false }
+    let stored = try makePatch(ref, high: high)
+    guard let stored else { return false }
+    try writeOut(levels: 1, atEnd: false)
+    release(ref)
+    let new = try context.write(UnsafeRawBufferPointer(start: patchedPage, count: stored))
+    state.pages &+= 1
+    state.bytes &+= UInt64(stored)
+    state.count = UInt64(bitPattern: Int64(bitPattern: state.count) &+ patch.growth)
+    ensureLevel(1)
+    try low.with { (k) throws(StoreError) in runs[1].run.append(k, ref: new, below: UInt64(patch.count)) }
+    hasLastLeafKey = false
+    try trim(1)
+    let context = self.context
+    for _ in 0..<patch.changeCount {
+      changes.next { superseded in
+        if superseded.op == .putStub, let stub = LargeValueStub(superseded.value) { context.freeValue(stub.id) }
+      }
+    }
+    return true
+  }
+
+  private func makePatch(_ ref: PageRef, high: OwnedKey?) throws(StoreError) -> Int? {
+    let slot = context.cache.slots.enter(0)
+    defer { context.cache.slots.leave(slot) }
+    let page = try context.page(ref, tree: tree, level: 0, kind: kind)
+    return patch.make(page, kind, changes, high: high, generation: context.generation, to: patchedPage)
   }
 
   private func release(_ ref: PageRef) {

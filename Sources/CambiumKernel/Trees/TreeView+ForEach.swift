@@ -8,43 +8,70 @@ extension TreeView {
   public final func forEach(
     _ tree: TreeID, _ body: (UInt64, UnsafeRawBufferPointer) throws(StoreError) -> Bool
   ) throws(StoreError) {
-    let access = try access(tree, .integer)
-    if access.own == nil, access.active == nil, access.frozen == nil {
-      try forEachInPages(access, body)
-      return
-    }
-    let cursor = try cursor(tree)
-    var more = try cursor.seekFirst()
-    while more {
-      let key = cursor.integerKey
-      let goOn = try cursor.withValue { (b) throws(StoreError) in try body(key, b) }
-      if goOn == false { return }
-      more = try cursor.next()
+    try forEachRun(tree) { (run) throws(StoreError) in
+      for i in run.indices where try !body(run.key(i), run.value(i)) { return false }
+      return true
     }
   }
 
-  /// The same where no delta lies over the pages: leaf by leaf, each held by the cursor while `body` runs.
-  private final func forEachInPages(
-    _ access: TreeAccess, _ body: (UInt64, UnsafeRawBufferPointer) throws(StoreError) -> Bool
+  /// The same by runs of entries that lie together, as many as a page has between two that were changed since: a loop over
+  /// them in the caller's own module costs no call for an entry.
+  ///
+  /// - Throws: ``StoreError/noSuchTree(_:)``, ``StoreError/wrongTreeKind(_:)``; what reading throws; what `body` throws.
+  public final func forEachRun(
+    _ tree: TreeID, _ body: (LentRun) throws(StoreError) -> Bool
   ) throws(StoreError) {
+    let access = try access(tree, .integer)
+    // What the changes lie in must last, even if `body` ends the transaction.
+    let (generation, table) = (generation, ownTable)
+    defer { withExtendedLifetime((generation, table)) {} }
+    var changes = DeltaMerge(access)
     var base = BaseCursor(
       tree: access.id, kind: .integer, root: access.root, level: access.level, cache: core.cache,
       pageSize: core.pageSize, hint: hint)
     try base.seekFirst()
-    while let page = base.leafPage {
+    while true {
       try requireOpen()
-      let leaf = IntegerLeaf(page)
-      for i in base.index..<leaf.count {
-        let value = leaf.value(i)
-        if leaf.isStub(i) {
-          let bytes = try largeValue(value)
-          let goOn = try bytes.withUnsafeBytesTyped { (b) throws(StoreError) in try body(leaf.key(i), b) }
-          if !goOn { return }
-        } else if try !body(leaf.key(i), value) {
-          return
+      let change = changes.node
+      if let page = base.leafPage {
+        let leaf = IntegerLeaf(page)
+        var end = leaf.count
+        if let change, change.head <= leaf.key(end &- 1) { end = max(base.index, leaf.lowerBound(change.head)) }
+        if base.index < end, try !lend(leaf, base.index..<end, body) { return }
+        if end == leaf.count {
+          try base.skipLeaf()
+          continue
         }
+        base.skip(to: end)
+        if let change, leaf.key(end) == change.head { try base.next() }
       }
-      try base.skipLeaf()
+      guard let change else { return }
+      try requireOpen()
+      switch change.op {
+      case .put: if try !body(LentRun(change.head, change.value)) { return }
+      case .putStub: if try !lendLarge(change.head, change.value, body) { return }
+      case .delete: break
+      }
+      changes.next()
     }
+  }
+
+  private final func lend(
+    _ leaf: IntegerLeaf, _ range: Range<Int>, _ body: (LentRun) throws(StoreError) -> Bool
+  ) throws(StoreError) -> Bool {
+    if !leaf.hasStubs { return try body(LentRun(leaf, range)) }
+    for i in range {
+      let goOn =
+        leaf.isStub(i)
+        ? try lendLarge(leaf.key(i), leaf.value(i), body) : try body(LentRun(leaf, i..<i + 1))
+      if !goOn { return false }
+    }
+    return true
+  }
+
+  private final func lendLarge(
+    _ key: UInt64, _ stub: UnsafeRawBufferPointer, _ body: (LentRun) throws(StoreError) -> Bool
+  ) throws(StoreError) -> Bool {
+    try largeValue(stub).withUnsafeBytesTyped { (b) throws(StoreError) in try body(LentRun(key, b)) }
   }
 }

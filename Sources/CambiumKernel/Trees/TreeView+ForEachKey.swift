@@ -56,8 +56,9 @@ extension TreeView {
         let last = UnsafeRawBufferPointer(start: buffer, count: leaf.copyKey(end &- 1, to: buffer))
         if compareKeys(last, upper) >= 0 { end = max(start, min(end, leaf.lowerBound(TreeKey(upper)).index)) }
       }
+      leaf.copyPrefix(to: buffer)
       for i in start..<end {
-        let key = UnsafeRawBufferPointer(start: buffer, count: leaf.copyKey(i, to: buffer))
+        let key = UnsafeRawBufferPointer(start: buffer, count: leaf.copyTail(i, to: buffer))
         if try !body(key) { return }
       }
       if end < leaf.count { return }

@@ -57,6 +57,10 @@ public final class FileDevice: StorageDevice {
   private let isShared: Bool
   /// The descriptor, or -1 once closed: the number may belong to another file by then.
   private let descriptor: Atomic<Int>
+  /// Whether the device has ever locked anything.
+  private let hasLocked = Atomic<Bool>(false)
+  /// The process that opened the file.
+  private let process = SystemEnvironment().processIdentifier()
 
   /// Opens the file at `path`.
   ///
@@ -187,11 +191,17 @@ public final class FileDevice: StorageDevice {
     }
   }
 
-  /// Closes the file; its locks go with it. Calling it again does nothing.
+  /// Gives up all locks and closes the file. Calling it again does nothing.
   public func close() {
     let file = descriptor.exchange(-1, ordering: .acquiringAndReleasing)
+    if file < 0 { return }
+    // Closing alone would leave them to a program that another thread is about to start: until it runs, it has a copy of
+    // every descriptor, and with it the locks. A forked child must not give up what its parent has locked.
+    if hasLocked.load(ordering: .relaxed), process == SystemEnvironment().processIdentifier() {
+      _ = calls.lock(file, nil, 0, 0)
+    }
     // Not again when interrupted: the descriptor is gone then, and its number may be another thread's new file.
-    if file >= 0 { _ = calls.close(file) }
+    _ = calls.close(file)
   }
 
   /// Tries to lock a range of the file against other devices, without waiting. False if one of them has a lock that
@@ -268,7 +278,9 @@ public final class FileDevice: StorageDevice {
     let (start, count) = try lockRange(range)
     while true {
       let result = calls.lock(file, kind, start, count)
-      if !interrupted(result) { return result }
+      if interrupted(result) { continue }
+      if kind != nil, result >= 0 { hasLocked.store(true, ordering: .relaxed) }
+      return result
     }
   }
 
@@ -319,7 +331,10 @@ extension FileDevice: StoreLocks {
     let (start, count) = try lockRange(range)
     while true {
       let result = calls.waitForLock(file, .exclusive, start, count)
-      if result >= 0 { return }
+      if result >= 0 {
+        hasLocked.store(true, ordering: .relaxed)
+        return
+      }
       if !interrupted(result) { throw failure(.lock, range.lowerBound, result) }
     }
   }

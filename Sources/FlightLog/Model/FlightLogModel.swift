@@ -40,11 +40,7 @@ enum FlightLogModel {
         Attribute("arrival", composite: "Times")
         Attribute("airTime", .integer16)
         Attribute("distance", .integer32)
-        ToOne("aircraft", "Aircraft", inverse: "logEntries")
-        ToOne("airline", "Airline", inverse: "logEntries", optional: false)
-        ToOne("origin", "Airport", inverse: "departures", optional: false)
-        ToOne("destination", "Airport", inverse: "arrivals", optional: false)
-        Index("byDate", "date")
+        logEntryLinks
         Index("byDepartureDelay", "departure.delay")
       }
     }
@@ -54,6 +50,15 @@ enum FlightLogModel {
 // MARK: Parts that other versions of the model have, too
 
 extension FlightLogModel {
+  /// What an entry of the log leads to, and how it is found.
+  @EntityBuilder static var logEntryLinks: [EntityBuilderPart] {
+    ToOne("aircraft", "Aircraft", inverse: "logEntries")
+    ToOne("airline", "Airline", inverse: "logEntries", optional: false)
+    ToOne("origin", "Airport", inverse: "departures", optional: false)
+    ToOne("destination", "Airport", inverse: "arrivals", optional: false)
+    Index("byDate", "date")
+  }
+
   /// A place on earth.
   static var location: Composite {
     Composite("Location") {

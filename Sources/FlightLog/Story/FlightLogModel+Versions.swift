@@ -9,18 +9,18 @@ import Cambium
 /// | 3 | times of departure and arrival are composites | inferred: the attributes are gathered |
 /// | 4 | no codes any more: ``make()`` | inferred; their room is freed later |
 extension FlightLogModel {
+  /// The times of departure and arrival before they were gathered.
+  private static let flatTimes = [
+    "departureScheduled", "departureActual", "departureDelay", "arrivalScheduled", "arrivalActual", "arrivalDelay",
+  ]
+
   /// Everything in one entity.
   static func version1() throws -> ManagedObjectModel {
     try ManagedObjectModel(versionIdentifiers: ["flat 1"]) {
       Entity("LogEntry", class: LogEntry.self) {
         Attribute("date", .date, optional: false)
         Attribute("flightNumber", .integer32)
-        Attribute("departureScheduled", .integer16)
-        Attribute("departureActual", .integer16)
-        Attribute("departureDelay", .integer16)
-        Attribute("arrivalScheduled", .integer16)
-        Attribute("arrivalActual", .integer16)
-        Attribute("arrivalDelay", .integer16)
+        for name in flatTimes { Attribute(name, .integer16) }
         Attribute("airTime", .integer16)
         Attribute("distance", .integer32)
         Attribute("carrier", .string)
@@ -44,12 +44,7 @@ extension FlightLogModel {
       Entity("LogEntry", class: LogEntry.self) {
         Attribute("date", .date, optional: false)
         Attribute("flightNumber", .integer32)
-        Attribute("departureScheduled", .integer16)
-        Attribute("departureActual", .integer16)
-        Attribute("departureDelay", .integer16)
-        Attribute("arrivalScheduled", .integer16)
-        Attribute("arrivalActual", .integer16)
-        Attribute("arrivalDelay", .integer16)
+        for name in flatTimes { Attribute(name, .integer16) }
         Attribute("airTime", .integer16)
         Attribute("distance", .integer32)
         Attribute("carrierCode", .string, renamed: "carrier")
@@ -94,11 +89,7 @@ extension FlightLogModel {
         Attribute("aircraftType", .string)
         Attribute("originCode", .string)
         Attribute("destinationCode", .string)
-        ToOne("aircraft", "Aircraft", inverse: "logEntries")
-        ToOne("airline", "Airline", inverse: "logEntries", optional: false)
-        ToOne("origin", "Airport", inverse: "departures", optional: false)
-        ToOne("destination", "Airport", inverse: "arrivals", optional: false)
-        Index("byDate", "date")
+        logEntryLinks
       }
     }
   }

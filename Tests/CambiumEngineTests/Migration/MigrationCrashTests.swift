@@ -1,24 +1,13 @@
 import CambiumEngine
 import CambiumKernel
 import CambiumTesting
-import Foundation
 import Testing
 
 /// A migration that is cut short anywhere leaves the store as it was, or as it is to be: model and objects.
 @Suite struct MigrationCrashTests {
-  /// How many migrations; `CAMBIUM_MIGRATION_CRASHES` sets another number.
-  static var count: Int {
-    ProcessInfo.processInfo.environment["CAMBIUM_MIGRATION_CRASHES"].flatMap { Int($0) } ?? usual
-  }
-
-  /// Every kind of change that random models know where the tests are optimized, which makes them ten times as fast.
-  private static var usual: Int {
-    #if DEBUG
-      return 6
-    #else
-      return 48
-    #endif
-  }
+  /// How many migrations, where the tests are optimized enough for every kind of change that random models know;
+  /// `CAMBIUM_MIGRATION_CRASHES` sets another number.
+  static var count: Int { testCount("CAMBIUM_MIGRATION_CRASHES", debug: 6, release: 48) }
 
   @Test func everyWriteMayBeTheLast() throws {
     let first = testSeed(20_261_122)

@@ -8,16 +8,7 @@ import Testing
 /// makes of the objects, or say what stands in the way where the rules say so.
 @Suite struct RandomMigrationTests {
   /// How many models are changed up to three times; `CAMBIUM_MIGRATIONS` sets another number.
-  static var count: Int { ProcessInfo.processInfo.environment["CAMBIUM_MIGRATIONS"].flatMap { Int($0) } ?? usual }
-
-  /// Fewer where the tests are not optimized.
-  private static var usual: Int {
-    #if DEBUG
-      return 700
-    #else
-      return 2500
-    #endif
-  }
+  static var count: Int { testCount("CAMBIUM_MIGRATIONS", debug: 700, release: 2500) }
 
   @Test func migratedStoresAreWhatTheRulesSay() throws {
     let first = testSeed(20_261_121)

@@ -8,9 +8,7 @@ import Testing
 /// what it was before, value by value and index by index.
 @Suite struct RollbackTests {
   /// How many stores; `CAMBIUM_ROLLBACKS` sets another number.
-  static var count: Int {
-    ProcessInfo.processInfo.environment["CAMBIUM_ROLLBACKS"].flatMap { Int($0) } ?? 120
-  }
+  static var count: Int { testCount("CAMBIUM_ROLLBACKS", debug: 120, release: 120) }
 
   // MARK: Random migrations
 

@@ -18,10 +18,7 @@ import Testing
     #endif
   }
 
-  static var budget: Int {
-    let usual = isOptimized ? 50_000 : 600
-    return ProcessInfo.processInfo.environment["CAMBIUM_CRASH_IMAGES"].flatMap(Int.init) ?? usual
-  }
+  static var budget: Int { testCount("CAMBIUM_CRASH_IMAGES", debug: 600, release: 50_000) }
 
   @Test(arguments: CrashScenario.allCases)
   func everyCrashLeavesACommittedState(_ scenario: CrashScenario) {

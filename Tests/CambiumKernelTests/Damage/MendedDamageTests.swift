@@ -8,7 +8,7 @@ import Testing
 /// or without, but never with a trap or a loop without end. `CAMBIUM_MENDED` sets how many.
 @Suite struct MendedDamageTests {
   static let count =
-    ProcessInfo.processInfo.environment["CAMBIUM_MENDED"].flatMap(Int.init) ?? (CrashTests.isOptimized ? 40_000 : 300)
+    testCount("CAMBIUM_MENDED", debug: 300, release: 40_000)
   static let isVerbose = ProcessInfo.processInfo.environment["CAMBIUM_VERBOSE"] != nil
 
   @Test(arguments: [true, false]) func nothingTraps(_ isClosed: Bool) throws {

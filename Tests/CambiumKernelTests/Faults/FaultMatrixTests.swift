@@ -1,5 +1,4 @@
 import CambiumTesting
-import Foundation
 import Testing
 
 @testable import CambiumKernel
@@ -12,7 +11,7 @@ import Testing
 /// minutes on two cores), `CAMBIUM_SEED` where chance begins.
 @Suite struct FaultMatrixTests {
   static let limit =
-    ProcessInfo.processInfo.environment["CAMBIUM_FAULTS"].flatMap(Int.init) ?? (CrashTests.isOptimized ? 24 : 1)
+    testCount("CAMBIUM_FAULTS", debug: 1, release: 24)
 
   @Test(arguments: CrashScenario.allCases) func everyOperationMayFail(_ scenario: CrashScenario) throws {
     var runs = 0

@@ -22,8 +22,10 @@ extension Store {
       let seen = try readMark(at: logTail)
       let newest = try Store.readSuperblock(device, readOnly: options.isReadOnly).0
       let isSame = newest.publication == superblock.publication && newest.session == superblock.session
-      if share.mustReload || !isSame {
+      // A reader may have read the log without the segment behind it, and could not follow the others there.
+      if share.mustReload || !isSame || !holdingTurn && log.nextSegment == 0 {
         try reload(share, holdingTurn: holdingTurn)
+        if !holdingTurn, log.nextSegment == 0 { return noteMark(LogEndMark()) }
         // As above: what was read was the newest a while ago, and is pinned.
         if !holdingTurn, rounds >= Store.mostRounds { return noteMark(LogEndMark()) }
         continue

@@ -1,7 +1,6 @@
 import CambiumEngine
 import CambiumKernel
 import CambiumTesting
-import Foundation
 import Testing
 
 @testable import Cambium
@@ -91,17 +90,7 @@ import Testing
   }
 
   /// How many images of each point; `CAMBIUM_STAGE_IMAGES` sets another number.
-  private static var images: Int {
-    ProcessInfo.processInfo.environment["CAMBIUM_STAGE_IMAGES"].flatMap { Int($0) } ?? usual
-  }
-
-  private static var usual: Int {
-    #if DEBUG
-      return 2
-    #else
-      return 12
-    #endif
-  }
+  private static var images: Int { testCount("CAMBIUM_STAGE_IMAGES", debug: 2, release: 12) }
 
   @Test func everyWriteMayBeTheLast() throws {
     let seed = testSeed(20_261_130)

@@ -1,7 +1,6 @@
 import CambiumEngine
 import CambiumKernel
 import CambiumTesting
-import Foundation
 import Testing
 
 @testable import Cambium
@@ -11,16 +10,7 @@ import Testing
 /// ends, or is refused where that is, with its reason.
 @Suite struct StagedChainTests {
   /// How many chains; `CAMBIUM_CHAINS` sets another number.
-  static var count: Int { ProcessInfo.processInfo.environment["CAMBIUM_CHAINS"].flatMap { Int($0) } ?? usual }
-
-  /// Fewer where the tests are not optimized.
-  private static var usual: Int {
-    #if DEBUG
-      return 150
-    #else
-      return 2000
-    #endif
-  }
+  static var count: Int { testCount("CAMBIUM_CHAINS", debug: 150, release: 2000) }
 
   struct Killed: Error {}
 

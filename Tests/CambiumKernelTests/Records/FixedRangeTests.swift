@@ -1,0 +1,76 @@
+import CambiumTesting
+import Testing
+
+@testable import CambiumKernel
+
+/// What is told from a row's bytes alone agrees with what its field says.
+@Suite struct FixedRangeTests {
+  @Test func excludesWhatLiesOutside() throws {
+    let seed = testSeed(8_282)
+    var random = SplitMix64(seed: seed)
+    print("fixed ranges: seed \(seed)")
+    var (excluded, within, nulls, unsure) = (0, 0, 0, 0)
+    for _ in 0..<400 {
+      let layout = try random.layout(depth: 2)
+      let borrowed = BorrowedLayout(layout)
+      let builder = RecordBuilder(layout)
+      for (index, field) in layout.fields.enumerated() {
+        guard let place = FixedField(borrowed, index) else {
+          #expect(field.kind.tag == .boolean || field.kind.tag.isVariable)
+          continue
+        }
+        var bounds: [UInt64]
+        switch field.kind.tag {
+        case .int16, .int32, .int64:
+          bounds = [random.integer(), random.integer()].sorted().map { UInt64(bitPattern: $0) }
+        case .double, .date, .float:
+          bounds = [KeyEncoder.orderedBits(random.double()), KeyEncoder.orderedBits(random.double())].sorted()
+        default:
+          #expect(FixedRange(borrowed, place, low: 0, high: 1) == nil)
+          continue
+        }
+        guard let range = FixedRange(borrowed, place, low: bounds[0], high: bounds[1]) else {
+          #expect(field.kind.tag == .float)
+          continue
+        }
+        for _ in 0..<8 {
+          try builder.fill(layout.fields.map { random.value(of: $0.kind) }, order: &random)
+          let bytes = try builder.bytes()
+          try bytes.withUnsafeBytes { b in
+            let record = try RecordView(b, layout: borrowed)
+            let isNull = try record.isNull(index)
+            #expect(record.isNull(place) == isNull)
+            let isOutside: Bool
+            var isOrdinary = true
+            if isNull {
+              isOutside = true
+              nulls += 1
+            } else if field.kind.tag == .double || field.kind.tag == .date {
+              let value = field.kind.tag == .double ? try record.double(at: index) : try record.date(at: index)
+              let number = try #require(value)
+              #expect(record.double(place).bitPattern == number.bitPattern)
+              let bits = KeyEncoder.orderedBits(number)
+              isOutside = bits < bounds[0] || bits > bounds[1]
+              isOrdinary = !number.isNaN && number.bitPattern != (-0.0).bitPattern
+            } else {
+              let number = try #require(try record.int64(at: index))
+              #expect(record.int64(place) == number)
+              isOutside = number < Int64(bitPattern: bounds[0]) || number > Int64(bitPattern: bounds[1])
+            }
+            let told = range.excludes(b)
+            if isOrdinary { #expect(told == isOutside) } else { #expect(!told) }
+            excluded += told ? 1 : 0
+            within += isOutside ? 0 : 1
+            unsure += isOrdinary ? 0 : 1
+            // Of no other layout, and of no row that is too short, anything is said.
+            var other = Array(b)
+            other[0] ^= 1
+            #expect(!other.withUnsafeBytes { range.excludes($0) })
+            for count in [0, 1, 8] { #expect(!range.excludes(UnsafeRawBufferPointer(rebasing: b[..<count]))) }
+          }
+        }
+      }
+    }
+    #expect(excluded > 500 && within > 500 && nulls > 100 && unsure > 20)
+  }
+}
