@@ -1,6 +1,6 @@
 /// What the command line asks for.
 struct Options {
-  enum Suite: String { case main, redb }
+  enum Suite: String { case main, redb, growth }
 
   var isQuick = false
   var rows = 1_000_000
@@ -9,6 +9,8 @@ struct Options {
   var peers = ["cambium", "sqlite", "lmdb", "grdb", "grdb-manual"]
   var suite = Suite.main
   var scale = 1.0
+  /// Rows of the stores of the growth suite.
+  var sizes = [10_000, 100_000, 1_000_000, 10_000_000]
   var json: String?
   var markdown: String?
   var svg: String?
@@ -19,15 +21,17 @@ struct Options {
   var child: [String] = []
 
   static let help = """
-    usage: CambiumBenchmarks [--suite main|redb] [--rows N] [--rounds N] [--peers NAME,...] [--only NAME,...]
-                             [--reuse] [--scale F] [--json FILE] [--markdown FILE] [--svg FILE] [--directory DIR] [--quick]
+    usage: CambiumBenchmarks [--suite main|redb|growth] [--rows N] [--rounds N] [--peers NAME,...] [--only NAME,...]
+                             [--reuse] [--scale F] [--sizes N,...] [--json FILE] [--markdown FILE] [--svg FILE] [--directory DIR] [--quick]
 
-      --suite      main: aircraft and log entries (the default); redb: redb's published workload
+      --suite      main: aircraft and log entries (the default); redb: redb's published workload;
+                   growth: stores of growing size
       --rows       rows of each table, 1,000,000 by default
       --rounds     how often each workload is run, 3 by default
       --peers      cambium,sqlite,lmdb,grdb,grdb-manual by default; the ratios are the first one's to the others
       --only       these workloads alone (load and entries are always run)
       --scale      size of redb's workload, 1 by default
+      --sizes      rows of the stores that grow, 10,000 to 10,000,000 by default
       --directory  where the files are made, .build/benchmarks by default
       --reuse      the stores that an earlier run with as many rows left, instead of loading them: for profiles of reads
       --quick      10,000 rows, 1 round: are the answers right? Exit status 1 if not
@@ -53,6 +57,7 @@ struct Options {
         rows = 10_000
         rounds = 1
         scale = 0.002
+        sizes = [2_000, 10_000]
       case "--rows": rows = max(10_000, try number(argument))
       case "--rounds": rounds = try number(argument)
       case "--only": only = try list(argument)
@@ -65,6 +70,11 @@ struct Options {
           throw Mistake(text: "--scale needs a factor")
         }
         scale = factor
+      case "--sizes":
+        sizes = try list(argument).map { text in
+          guard let n = Int(text), n > 0 else { throw Mistake(text: "--sizes needs numbers") }
+          return n
+        }
       case "--reuse": reusesStores = true
       case "--json": json = try value(argument)
       case "--markdown": markdown = try value(argument)

@@ -9,6 +9,7 @@ struct Program {
   /// Runs; answers the exit status.
   func run() throws -> Int32 {
     try FileManager.default.createDirectory(atPath: options.directory, withIntermediateDirectories: true)
+    if options.suite == .growth { return try growthSuite() }
     let results = options.suite == .main ? try mainSuite() : try redbSuite()
     try report(results)
     for text in results.disagreements { log("DIFFERENT: \(text)") }
@@ -70,24 +71,45 @@ struct Program {
     return runner.results
   }
 
-  private func report(_ results: Results) throws {
-    let environment = RunEnvironment.now()
-    let body = """
-      \(results.title). \(options.rounds) rounds, \(environment.date), \(environment.processor), \(environment.cores) cores, \
-      \(environment.memoryGiB) GiB, \(environment.system), SQLite \(environment.sqlite). Medians; ± half the range. Ratios: \
-      how many times better \(results.peers.first ?? "") is, median of the rounds' ratios.
+  private func growthSuite() throws -> Int32 {
+    if options.json != nil { throw Options.Mistake(text: "the growth suite writes Markdown and SVG, no JSON") }
+    var suite = GrowthSuite(options)
+    let peers = try options.peers.map { try Self.peer($0, directory: options.directory + "/growth") }
+    try suite.run(peers)
+    let names = peers.map { $0.name }
+    try write(
+      "Stores of aircraft that grow. One round, \(surroundings). Last column: how many times more the largest takes.",
+      GrowthReport.table(suite, peers: names), svg: GrowthReport.svg(suite, peers: names))
+    for text in suite.disagreements { log("DIFFERENT: \(text)") }
+    return suite.disagreements.isEmpty ? 0 : 1
+  }
 
-      \(Markdown.table(results))
-      """
+  /// When and where this runs.
+  private var surroundings: String {
+    let environment = RunEnvironment.now()
+    return "\(environment.date), \(environment.processor), \(environment.cores) cores, \(environment.memoryGiB) GiB, "
+      + "\(environment.system), SQLite \(environment.sqlite)"
+  }
+
+  private func report(_ results: Results) throws {
+    if let path = options.json {
+      try JSONReport.text(results, options).write(toFile: path, atomically: true, encoding: .utf8)
+    }
+    try write(
+      "\(results.title). \(options.rounds) rounds, \(surroundings). Medians; ± half the range. Ratios: how many times better "
+        + "\(results.peers.first ?? "") is, median of the rounds' ratios.",
+      Markdown.table(results), svg: Chart.svg(results))
+  }
+
+  /// Writes a table and a chart where the options say, and prints the table.
+  private func write(_ title: String, _ table: String, svg: String) throws {
+    let body = title + "\n\n" + table
     if let path = options.markdown {
       let old = (try? String(contentsOfFile: path, encoding: .utf8)) ?? ""
       try Markdown.replace(in: old, suite: options.suite.rawValue, with: body)
         .write(toFile: path, atomically: true, encoding: .utf8)
     }
-    if let path = options.json {
-      try JSONReport.text(results, options).write(toFile: path, atomically: true, encoding: .utf8)
-    }
-    if let path = options.svg { try Chart.svg(results).write(toFile: path, atomically: true, encoding: .utf8) }
+    if let path = options.svg { try svg.write(toFile: path, atomically: true, encoding: .utf8) }
     print(body)
   }
 }
