@@ -137,10 +137,12 @@ extension Store {
       Verification.logAfterDirectory.holds(superblock.pieces.first?.firstSequence == directory.sequence &+ 1)
     else { throw .corrupt(place: .log, offset: outcome.end, detail: "the log does not follow the directory") }
     // What was looked at behind the end of the log need not be log any more: an unsynced header may have been lost, and
-    // that of an earlier use of the room may stand there.
+    // that of an earlier use of the room may stand there. But writers that have the store open go on there, if nothing comes
+    // of this opening.
+    let isNextInUse = use == .following || device.locks?.hasOthers(in: StoreLockPlace.sharedUse) ?? false
     var needed = Set(superblock.pieces.map { $0.segment })
     for found in outcome.records { needed.insert(found.segment) }
-    if superblock.isClean || use == .following { needed.insert(outcome.nextSegment) }
+    if superblock.isClean || isNextInUse { needed.insert(outcome.nextSegment) }
     scanner.forget(allBut: needed)
     for s in scanner.segments {
       var segment = Segment(
@@ -148,11 +150,15 @@ extension Store {
       segment.used = UInt32(segment.length)
       let isAlone = space.table.insert(segment)
       // What was prepared may have been lost with the power; see above.
-      if !isAlone, use == .following, s.header.start == outcome.nextSegment { continue }
+      if !isAlone, isNextInUse, s.header.start == outcome.nextSegment {
+        needed.remove(s.header.start)
+        continue
+      }
       guard Verification.logSegmentOverlap.holds(isAlone) else {
         throw .corrupt(place: .log, offset: s.address, detail: "a log segment overlaps another segment")
       }
     }
+    scanner.forget(allBut: needed)
     let cache = PageCache(
       device: device, environment: environment, pageSize: Int(superblock.pageSize), bytes: options.cacheBytes,
       storeSeed: seed)

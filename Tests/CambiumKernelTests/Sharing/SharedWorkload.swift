@@ -43,6 +43,10 @@ final class SharedWorkload {
   var readerHook: (@Sendable (UInt64) -> Void)?
   /// Whether syncs fail now and then: then every process is told, at its next one.
   var failsSyncs = false
+  /// How many calls the next process that opens the store has before it is killed.
+  private var callsWhileOpening: Int?
+  /// The one that is opening the store, or the last that did.
+  private var opening: SharedHandle?
   private var problem: (any Error)?
   private var made: UInt64 = 0
 
@@ -72,6 +76,9 @@ final class SharedWorkload {
   func engine(_ i: Int) throws -> Engine {
     if let engine = engines[i] { return engine }
     let handle = shared.open()
+    opening = handle
+    if let calls = callsWhileOpening { handle.kill(afterCalls: calls, partialBytes: calls % 3 == 0 ? 5000 : 0) }
+    callsWhileOpening = nil
     if readsInBetween {
       // One thread does all of it.
       nonisolated(unsafe) let workload = self
@@ -178,7 +185,9 @@ final class SharedWorkload {
       let engine = try engine(i)
       try body(engine)
     } catch let error as StoreError {
-      guard engines[i].map({ $0.hasEnded || $0.store.isClosed }) ?? failsSyncs else { throw error }
+      guard engines[i].map({ $0.hasEnded || $0.store.isClosed }) ?? (failsSyncs || opening?.isDead ?? false) else {
+        throw error
+      }
       hasFailed = true
     }
     if let problem { throw problem }
@@ -304,8 +313,12 @@ final class SharedWorkload {
   func randomStep(killing: Bool) throws {
     let i = random.below(engines.count)
     let dies = killing && random.oneIn(4)
-    if dies, let engine = engines[i] {
-      engine.handle.kill(afterCalls: random.below(24), partialBytes: random.oneIn(2) ? random.below(9000) : 0)
+    if dies {
+      if let engine = engines[i] {
+        engine.handle.kill(afterCalls: random.below(24), partialBytes: random.oneIn(2) ? random.below(9000) : 0)
+      } else {
+        callsWhileOpening = random.below(60)
+      }
     }
     if failsSyncs, random.oneIn(12) { shared.disk.failSyncs() }
     if engines[i]?.isSuspended ?? false {

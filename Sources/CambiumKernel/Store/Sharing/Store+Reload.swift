@@ -72,12 +72,12 @@ extension Store {
     guard fresh.appendedSequence >= visible else {
       throw .corrupt(place: .log, offset: loaded.outcome.end, detail: "commits that were there are gone")
     }
-    guard !holdingTurn || fresh.log.nextSegment != 0 else {
-      throw .corrupt(place: .log, offset: loaded.outcome.end, detail: "a prepared log segment is damaged")
-    }
     // What was read back is durable only now, the superblock included; see the specification on failed syncs.
     if isSynced { try syncNow() }
     takeOver(fresh, loaded, share, isSynced: isSynced)
+    // While this store was suspended, another process may have begun to open it and been killed: nothing says where the log
+    // goes on. It is begun anew then, as if this were an opening.
+    if holdingTurn, fresh.log.nextSegment == 0 { try takeIntoUse(loaded) }
     share.mustReload = false
   }
 

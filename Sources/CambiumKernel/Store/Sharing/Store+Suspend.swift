@@ -80,6 +80,8 @@ extension Store {
       var oldest: UInt64 = 0
       if !isSame {
         oldest = try Store.readSuperblock(device, readOnly: options.isReadOnly).0.generation
+        // What was prepared for the log may be another's work as well, even if nothing came of it.
+        share.mustReload = true
       }
       lock.lock()
       if oldest > 0 {
