@@ -38,6 +38,10 @@ extension Store {
         share.mustReload = true
         continue
       }
+      // A record that was there is none any more if its room was used again while it was read; a publication tells.
+      if !isFollowed, !holdingTurn, try peekPublication(after: superblock.publication) > superblock.publication {
+        continue
+      }
       // Who does not have the turn may be outrun by those that commit: then a while ago is new enough.
       if isFollowed, holdingTurn || share.mustReload || rounds < Store.mostRounds { continue }
       if isFollowed { return noteMark(LogEndMark()) }

@@ -34,7 +34,8 @@ extension Store {
         if attempt >= mostAttempts || times + 1 >= attemptsThatProveDamage { throw error }
         continue
       }
-      if loaded.store.superblock.publication == before.publication { return loaded }
+      // What was read of the log belongs to that publication only if it is the newest one still.
+      if try readSuperblock(device, readOnly: options.isReadOnly).0.publication == before.publication { return loaded }
       if attempt >= mostAttempts { throw .busy }
     }
   }
