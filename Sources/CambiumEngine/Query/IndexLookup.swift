@@ -201,23 +201,3 @@ extension EntityView {
       "\(entity.name) has no uniqueness constraint or index on (\(text)): fetch with a predicate instead")
   }
 }
-
-/// Whether a key begins with some bytes.
-@inline(__always)
-func hasPrefix(_ key: UnsafeRawBufferPointer, _ prefix: UnsafeRawBufferPointer) -> Bool {
-  let count = prefix.count
-  if key.count < count { return false }
-  var i = 0
-  while i &+ 8 <= count {
-    if key.loadUnaligned(fromByteOffset: i, as: UInt64.self) != prefix.loadUnaligned(fromByteOffset: i, as: UInt64.self)
-    {
-      return false
-    }
-    i &+= 8
-  }
-  while i < count {
-    if key[i] != prefix[i] { return false }
-    i &+= 1
-  }
-  return true
-}

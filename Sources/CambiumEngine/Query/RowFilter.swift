@@ -53,6 +53,8 @@ final class RowFilter {
   let program: Program
   /// What rows have to meet before anything else, if that is a range of a number or date.
   let firstRange: FixedRange?
+  /// What they have to meet next, if that is the text of a field of theirs or of a composite. Good as long as the filter is.
+  let firstText: TextEquality?
 
   init(_ predicate: Predicate, _ layout: EntityLayout, _ reader: PathReader) {
     self.reader = reader
@@ -67,11 +69,22 @@ final class RowFilter {
     predicates = maker.predicates
     texts = maker.texts
     program = Program(steps: steps, characters: UnsafeRawPointer(characters), entry: entry)
+    let record = BorrowedLayout(layout.record)
+    var at = entry
     var range: FixedRange?
-    if entry >= 0, let field = steps[Int(entry)].fixed, steps[Int(entry)].whenFalse == Self.no {
-      range = FixedRange(
-        BorrowedLayout(layout.record), field, low: steps[Int(entry)].low, high: steps[Int(entry)].high)
+    if at >= 0, let field = steps[Int(at)].fixed, steps[Int(at)].whenFalse == Self.no {
+      let step = steps[Int(at)]
+      range = FixedRange(record, field, low: step.low, high: step.high)
+      if range != nil { at = step.whenTrue }
     }
+    var text: TextEquality?
+    if at >= 0, steps[Int(at)].op == .text, steps[Int(at)].whenFalse == Self.no, steps[Int(at)].depth <= 2 {
+      let step = steps[Int(at)]
+      text = TextEquality(
+        record, outer: step.depth == 2 ? Int(step.outer) : nil, Int(step.leaf),
+        UnsafeRawBufferPointer(start: characters + Int(step.start), count: Int(step.count)))
+    }
+    firstText = text
     firstRange = range
   }
 

@@ -17,12 +17,16 @@ final class RowSieve {
     var isMember: Bool
     var program: RowFilter.Program?
     var range: FixedRange?
+    var text: TextEquality?
   }
 
   // Exclusive access is not checked at run time, since a row takes hardly longer than the checks; `offer` is the only
   // method, and `visit` does not come back to it.
   @exclusivity(unchecked) private var known: Known
   @exclusivity(unchecked) private var filter: RowFilter?
+  /// The places in a run of rows that may be what is asked for.
+  private let passed: UnsafeMutablePointer<Int32>
+  private static let passedCount = 128
 
   init(
     _ view: EntityView, _ plan: EntityPlan, _ predicate: Predicate?, includesSubentities: Bool, _ reader: PathReader
@@ -38,9 +42,13 @@ final class RowSieve {
     guard let entry = view.store.borrowedLayout(plan.layout.id) else {
       throw .corrupt("\(plan.entity.name) has no current layout")
     }
+    passed = .allocate(capacity: Self.passedCount)
     known = Known(
-      entry: entry, layoutID: plan.layout.id, isMember: true, program: filter?.program, range: filter?.firstRange)
+      entry: entry, layoutID: plan.layout.id, isMember: true, program: filter?.program, range: filter?.firstRange,
+      text: filter?.firstText)
   }
+
+  deinit { passed.deallocate() }
 
   /// Whether asking the predicate may read other rows.
   var readsElsewhere: Bool { filter?.isSlow ?? false || (predicate != nil && plan.sharesRows) }
@@ -48,15 +56,37 @@ final class RowSieve {
   /// Tells `visit` the rows of a run that the predicate holds for. Answers whether to go on.
   @inline(__always)
   func offer(_ run: LentRun, _ visit: EntityView.Visit) throws(EngineError) -> Bool {
-    guard known.isMember, let range = known.range else {
-      for i in run.indices where try !offer(run.value(i), run.key(i), visit) { return false }
+    // Rows of another layout pass these, and may bring other ones for the rows behind them: those that were begun with say
+    // nothing of theirs.
+    guard known.isMember else { return try offerAll(run, visit) }
+    guard let range = known.range else {
+      guard let text = known.text else { return try offerAll(run, visit) }
+      for i in run.indices {
+        let bytes = run.value(i)
+        if !text.excludes(bytes), try !offer(bytes, run.key(i), visit) { return false }
+      }
       return true
     }
-    for i in run.indices {
-      let bytes = run.value(i)
-      if range.excludes(bytes) { continue }
-      if try !offer(bytes, run.key(i), visit) { return false }
+    // First, for some rows at once, the numbers: whether a row passes cannot be foreseen, and nothing is to depend on it. Then
+    // those that have passed, whose memory is then fetched for several at a time.
+    let text = known.text
+    var from = run.indices.lowerBound
+    while from < run.indices.upperBound {
+      let to = min(from &+ Self.passedCount, run.indices.upperBound)
+      let count = range.passing(run, from..<to, passed)
+      from = to
+      for n in 0..<count {
+        let i = Int(passed[n])
+        let bytes = run.value(i)
+        if let text, text.excludes(bytes) { continue }
+        if try !offer(bytes, run.key(i), visit) { return false }
+      }
     }
+    return true
+  }
+
+  private func offerAll(_ run: LentRun, _ visit: EntityView.Visit) throws(EngineError) -> Bool {
+    for i in run.indices where try !offer(run.value(i), run.key(i), visit) { return false }
     return true
   }
 
@@ -108,6 +138,7 @@ final class RowSieve {
       filter = made
     }
     known = Known(
-      entry: entry, layoutID: id, isMember: isMember, program: filter?.program, range: filter?.firstRange)
+      entry: entry, layoutID: id, isMember: isMember, program: filter?.program, range: filter?.firstRange,
+      text: filter?.firstText)
   }
 }

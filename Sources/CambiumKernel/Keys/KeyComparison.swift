@@ -14,3 +14,23 @@ public func compareKeys(_ a: UnsafeRawBufferPointer, _ b: UnsafeRawBufferPointer
   }
   return a.count == b.count ? 0 : a.count < b.count ? -1 : 1
 }
+
+/// Whether a key begins with some bytes.
+@inlinable @inline(__always)
+public func hasPrefix(_ key: UnsafeRawBufferPointer, _ prefix: UnsafeRawBufferPointer) -> Bool {
+  let count = prefix.count
+  if key.count < count { return false }
+  var i = 0
+  while i &+ 8 <= count {
+    if key.loadUnaligned(fromByteOffset: i, as: UInt64.self) != prefix.loadUnaligned(fromByteOffset: i, as: UInt64.self)
+    {
+      return false
+    }
+    i &+= 8
+  }
+  while i < count {
+    if key[i] != prefix[i] { return false }
+    i &+= 1
+  }
+  return true
+}

@@ -311,6 +311,20 @@ struct BaseCursor: ~Copyable {
     }
   }
 
+  /// Touches the whole leaf, a line of memory after the other: they come many at a time then, where a reader of the entries
+  /// would wait for each, since its steps are too uneven to be foreseen.
+  func touchLeaf() {
+    guard let leafPage else { return }
+    var offset = Self.lineSize
+    let end = leafPage.pageLength &- MemoryLayout<UInt>.size
+    while offset <= end {
+      _ = (leafPage + offset).assumingMemoryBound(to: Atomic<UInt>.self).pointee.load(ordering: .relaxed)
+      offset &+= Self.lineSize
+    }
+  }
+
+  private static var lineSize: Int { 64 }
+
   mutating func previous() throws(StoreError) {
     guard isValid else { return }
     index &-= 1

@@ -37,6 +37,7 @@ extension TreeView {
         let leaf = IntegerLeaf(page)
         var end = leaf.count
         if let change, change.head <= leaf.key(end &- 1) { end = max(base.index, leaf.lowerBound(change.head)) }
+        if base.index == 0, end > 8 { base.touchLeaf() }
         if base.index < end, try !lend(leaf, base.index..<end, body) { return }
         if end == leaf.count {
           try base.skipLeaf()

@@ -9,7 +9,9 @@ import Testing
     let seed = testSeed(8_282)
     var random = SplitMix64(seed: seed)
     print("fixed ranges: seed \(seed)")
-    var (excluded, within, nulls, unsure) = (0, 0, 0, 0)
+    var (excluded, within, nulls, unsure, runs) = (0, 0, 0, 0, 0)
+    let store = try Store.create(
+      on: MemoryDevice(lock: ThreadLock()), environment: TestEnvironment(seed: seed), options: StoreOptions())
     for _ in 0..<400 {
       let layout = try random.layout(depth: 2)
       let borrowed = BorrowedLayout(layout)
@@ -33,9 +35,12 @@ import Testing
           #expect(field.kind.tag == .float)
           continue
         }
-        for _ in 0..<8 {
+        let t = try store.beginWrite()
+        let tree = try t.createTree(.integer)
+        for row in 0..<UInt64(8) {
           try builder.fill(layout.fields.map { random.value(of: $0.kind) }, order: &random)
           let bytes = try builder.bytes()
+          try t.put(tree, row, row == 7 ? [UInt8](bytes.prefix(random.below(9))) : bytes)
           try bytes.withUnsafeBytes { b in
             let record = try RecordView(b, layout: borrowed)
             let isNull = try record.isNull(index)
@@ -69,8 +74,20 @@ import Testing
             for count in [0, 1, 8] { #expect(!range.excludes(UnsafeRawBufferPointer(rebasing: b[..<count]))) }
           }
         }
+        try t.commit()
+        if random.oneIn(2) { try store.checkpoint() }
+        // Many at once: the same.
+        try store.snapshot().forEachRun(tree) { (run) throws(StoreError) in
+          withUnsafeTemporaryAllocation(of: Int32.self, capacity: run.indices.count) { places in
+            guard let base = places.baseAddress else { return }
+            let count = range.passing(run, run.indices, base)
+            #expect(run.indices.filter { !range.excludes(run.value($0)) } == (0..<count).map { Int(base[$0]) })
+            runs += run.indices.count > 1 ? 1 : 0
+          }
+          return true
+        }
       }
     }
-    #expect(excluded > 500 && within > 500 && nulls > 100 && unsure > 20)
+    #expect(excluded > 500 && within > 500 && nulls > 100 && unsure > 20 && runs > 100)
   }
 }
