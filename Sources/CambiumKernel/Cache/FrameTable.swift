@@ -21,25 +21,42 @@ struct FrameTable {
   }
 
   @inline(__always)
-  private func home(_ word: UInt) -> Int {
+  func home(_ word: UInt) -> Int {
     // Pages of one length lie at regular distances: one multiplication would send those of some distances to few places.
     var h = UInt64(word) &* 0x9E37_79B9_7F4A_7C15
     h = (h ^ h &>> 32) &* 0xD6E8_FEB8_6659_FD93
     return Int(truncatingIfNeeded: h &>> 32) & mask
   }
 
-  /// The frame that holds the page of `ref`; nil also where it is being moved in the table.
+  /// How far who has no lock looks. More than by chance ever are in a row, at half of the places used.
+  static let fewProbes = 32
+
+  /// The frame that holds the page of `ref`; nil also where it is being moved in the table, and where it is further off than
+  /// `most` places, which with the lock may be all.
   @inline(__always)
-  func find(_ ref: PageRef) -> Frame? {
+  func find(_ ref: PageRef, atMost most: Int = fewProbes) -> Frame? {
     let mask = mask
     var i = home(Frame.word(ref))
     var probes = 0
-    while probes < 32 {
+    while probes < most {
       let entry = self[i].pointee.load(ordering: .acquiring)
       if entry == 0 { return nil }
       if let frame = Frame(word: entry), frame.holds(ref) { return frame }
       i = (i &+ 1) & mask
       probes &+= 1
+    }
+    return nil
+  }
+
+  /// A frame that holds a page `word`, of whatever content. For who has the lock.
+  func frame(at word: UInt) -> Frame? {
+    let mask = mask
+    var i = home(word)
+    var probes = 0
+    while probes <= mask, let frame = Frame(word: self[i].pointee.load(ordering: .relaxed)) {
+      if frame.name.pointee.load(ordering: .relaxed) == word { return frame }
+      i = (i + 1) & mask
+      probes += 1
     }
     return nil
   }

@@ -61,6 +61,20 @@ final class PageCache: @unchecked Sendable {
   /// For who has the lock.
   private var table: FrameTable { tables[tables.count - 1] }
 
+  /// How many frames there are, loose ones aside.
+  var frameCount: Int {
+    lock.lock()
+    defer { lock.unlock() }
+    return frames.count
+  }
+
+  /// Where the look for a page begins.
+  func home(_ ref: PageRef) -> Int {
+    lock.lock()
+    defer { lock.unlock() }
+    return table.home(Frame.word(ref))
+  }
+
   /// Sees to it that at most half of the table is used. Readers in the old one miss what comes now, and look again under
   /// the lock; the old ones are kept for them, since all of them together are smaller than the present one.
   private func growTable() {
@@ -135,7 +149,7 @@ final class PageCache: @unchecked Sendable {
       throw .corrupt(place: .page(tree: tree), offset: ref.address, detail: "reference with an impossible length")
     }
     lock.lock()
-    if let hit = find(ref) {
+    if let hit = findAnywhere(ref) {
       lock.unlock()
       try checkOwner(hit, ref, tree: tree, level: level)
       return hit
@@ -160,7 +174,7 @@ final class PageCache: @unchecked Sendable {
     }
     lock.lock()
     defer { lock.unlock() }
-    if let other = find(ref) {
+    if let other = findAnywhere(ref) {
       giveBack(frame, isLoose: taken == nil)
       return other
     }
@@ -198,7 +212,7 @@ final class PageCache: @unchecked Sendable {
   func insert(_ ref: PageRef, _ bytes: UnsafeRawPointer) {
     lock.lock()
     defer { lock.unlock() }
-    if find(ref) != nil { return }
+    if findAnywhere(ref) != nil { return }
     guard let frame = takeFrame() else { return }
     frame.content.copyMemory(from: bytes, byteCount: ref.length)
     publish(frame, ref)
@@ -206,9 +220,22 @@ final class PageCache: @unchecked Sendable {
 
   // MARK: Under the lock
 
+  private func findAnywhere(_ ref: PageRef) -> UnsafeRawPointer? {
+    guard let frame = table.find(ref, atMost: table.mask + 1) else { return nil }
+    frame.markUsed()
+    return frame.page
+  }
+
   private func publish(_ frame: Frame, _ ref: PageRef) {
+    // What lay there before is in no tree any more that anybody reads. Left in the table it would be in the way of this one
+    // at each look, and with it whatever lay there before that.
+    let word = Frame.word(ref)
+    while let former = table.frame(at: word) {
+      unlink(former)
+      retired.append((slots.retire(), former))
+    }
     frame.setName(ref)
-    table.add(frame, Frame.word(ref))
+    table.add(frame, word)
   }
 
   private func unlink(_ frame: Frame) {
@@ -231,10 +258,17 @@ final class PageCache: @unchecked Sendable {
       }
     }
     if let frame = idle.popLast() { return frame }
-    if frames.count < capacity { return makeFrame() }
-    // Enough for a read that looks many rows up in one go: what is evicted while it runs, it cannot have.
-    let enough = max(8, min(64, capacity / 8))
-    if retired.count - retiredHead < enough { evictSome(enough * 2) }
+    if frames.count == capacity {
+      // Enough for a read that looks many rows up in one go: what is evicted while it runs, it cannot have.
+      let enough = max(8, min(64, capacity / 8))
+      if retired.count - retiredHead < enough { evictSome(enough * 2) }
+    }
+    if let frame = takeRetired() { return frame }
+    return frames.count < capacity ? makeFrame() : nil
+  }
+
+  /// A frame whose name was cleared so long ago that no read knows it; nil if there is none.
+  private func takeRetired() -> Frame? {
     var tries = 0
     while tries < 16, retiredHead < retired.count, slots.isQuiet(since: retired[retiredHead].epoch) {
       let frame = retired[retiredHead].frame

@@ -1,0 +1,74 @@
+import CambiumTesting
+import Testing
+
+@testable import CambiumKernel
+
+/// The cache of pages by itself.
+@Suite struct PageCacheTests {
+  private static let tree = TreeID(rawValue: 20)
+
+  private func page(_ n: Int) -> [UInt8] {
+    var bytes = [UInt8](repeating: UInt8(truncatingIfNeeded: n), count: 512)
+    bytes.withUnsafeMutableBytes { b in
+      guard let p = b.baseAddress else { return }
+      PageHeader.write(
+        to: p, kind: .integerLeaf, level: 0, count: 0, tree: Self.tree, generation: 1, length: 512, flags: 0, width: 0,
+        prefix: 0, fixed: 0, countWidth: 0)
+    }
+    return bytes
+  }
+
+  /// Room of the file that is used again and again: the newest page that lies there is found at once, by readers without a lock
+  /// too, and those of before are not kept.
+  @Test func pagesThatLieWhereOthersLayAreFound() throws {
+    let device = MemoryDevice(lock: ThreadLock())
+    let cache = PageCache(
+      device: device, environment: TestEnvironment(), pageSize: 512, bytes: FrameMemory.stride(512) * 1000, storeSeed: 7
+    )
+    var newest: [PageRef] = []
+    for version in 0..<200 {
+      newest = []
+      for place in 0..<UInt64(20) {
+        let bytes = page(version)
+        let ref = PageRef(address: (1 + place) * 4096, length: 512, checksum: UInt64(version) << 8 | place)
+        bytes.withUnsafeBytes { b in if let base = b.baseAddress { cache.insert(ref, base) } }
+        newest.append(ref)
+      }
+      let slot = cache.slots.enter(0)
+      defer { cache.slots.leave(slot) }
+      // The device is empty: whatever is not found is an error.
+      for ref in newest {
+        #expect(try cache.page(ref, tree: Self.tree, level: 0).u8(100) == UInt8(truncatingIfNeeded: version))
+      }
+      for ref in newest {
+        let former = PageRef(address: ref.address, length: 512, checksum: ref.checksum &- 256)
+        #expect(throws: StoreError.self) { try cache.page(former, tree: Self.tree, level: 0) }
+      }
+    }
+    #expect(cache.frameCount < 200, "frames whose pages are gone are used again")
+  }
+
+  /// However many pages share a run of the table, a page that is in the cache is not brought in once more.
+  @Test func noPageIsThereTwice() throws {
+    let device = MemoryDevice(lock: ThreadLock())
+    let cache = PageCache(
+      device: device, environment: TestEnvironment(), pageSize: 512, bytes: FrameMemory.stride(512) * 64, storeSeed: 7)
+    var random = SplitMix64(seed: testSeed(31))
+    var refs: [PageRef] = []
+    // A table of 256 places with homes in a sixteenth of it.
+    var address: UInt64 = 0
+    while refs.count < 40 {
+      address += 512
+      let ref = PageRef(address: address, length: 512, checksum: random.next())
+      if cache.home(ref) < 16 { refs.append(ref) }
+    }
+    for ref in refs {
+      page(3).withUnsafeBytes { b in if let base = b.baseAddress { for _ in 0..<3 { cache.insert(ref, base) } } }
+    }
+    #expect(cache.frameCount == 40)
+    let slot = cache.slots.enter(0)
+    defer { cache.slots.leave(slot) }
+    for ref in refs { #expect(try cache.page(ref, tree: Self.tree, level: 0).u8(100) == 3) }
+    #expect(cache.misses == 0)
+  }
+}
