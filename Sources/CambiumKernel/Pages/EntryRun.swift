@@ -133,9 +133,17 @@ struct PageSizer {
   private var lowCount = 0
   private var belowLargest: UInt64 = 0
 
+  /// No page of the entries is larger: as if each had the widest fields, and shared nothing with the others.
+  private(set) var atMost: Int
+  /// What an entry adds to that beside its key, its value and its reference: in leaves the end of its value, its number or
+  /// the end of its key and its bit, in inner pages its number and how many entries are below.
+  static let mostAnEntry = 24
+
   init(kind: TreeKind, isLeaf: Bool) {
     self.kind = kind
     self.isLeaf = isLeaf
+    // What pages of all kinds have in front, and what rounding adds.
+    atMost = PageHeader.size + 64
   }
 
   /// Adds entry `i` of `run`, where `first` is the index of the first entry of the page.
@@ -163,6 +171,7 @@ struct PageSizer {
     }
     valueBytes += e.valueCount
     if e.isStub { stubs = true }
+    atMost += e.keyCount + e.valueCount + Self.mostAnEntry + (isLeaf ? 0 : PageRef.size)
     count += 1
   }
 

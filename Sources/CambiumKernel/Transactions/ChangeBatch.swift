@@ -28,20 +28,37 @@ public final class ChangeBatch {
   /// The longest key that any page takes.
   private static let longestKey = 0x4000
 
-  // Exclusive access is not checked at run time, since the checks would take longer than adding a change; no method calls
-  // out while it changes one of these.
-  @exclusivity(unchecked) private var changes: [Change] = []
-  @exclusivity(unchecked) private var bytes: [UInt8] = []
-  private var isSorted = true
+  // Plain memory, since the checks that arrays come with would take longer than adding a change.
+  @exclusivity(unchecked) private var changes: UnsafeMutablePointer<Change>
+  @exclusivity(unchecked) private var capacity: Int
+  /// How many changes there are.
+  @exclusivity(unchecked) public private(set) var count = 0
+  @exclusivity(unchecked) private var bytes: UnsafeMutableRawPointer
+  @exclusivity(unchecked) private var byteCapacity: Int
+  @exclusivity(unchecked) private var byteCount = 0
+  @exclusivity(unchecked) private var isSorted = true
+
+  /// What an empty batch has room for, and what it keeps.
+  private static let leastCapacity = 64
+  private static let keptCapacity = 1 << 13
+  /// With fewer changes than this their keys are in the processor's caches anyway.
+  private static let leastToOrder = 256
 
   /// An empty batch.
-  public init() {}
+  public init() {
+    capacity = Self.leastCapacity
+    changes = .allocate(capacity: capacity)
+    byteCapacity = Self.leastCapacity * 16
+    bytes = .allocate(byteCount: byteCapacity, alignment: 8)
+  }
 
-  /// How many changes there are.
-  public var count: Int { changes.count }
+  deinit {
+    changes.deallocate()
+    bytes.deallocate()
+  }
 
   /// Whether there are none.
-  public var isEmpty: Bool { changes.isEmpty }
+  public var isEmpty: Bool { count == 0 }
 
   /// Adds a change behind those before it; of the changes of one key the last counts. Amortized O(length of the key).
   ///
@@ -49,101 +66,147 @@ public final class ChangeBatch {
   /// takes, `mark` is above 32,767, or the batch has 4 GiB of keys.
   @inline(__always)
   public func add(_ key: [UInt8], isPut: Bool, mark: UInt16 = 0, flag: Bool = false) -> Int? {
-    guard key.count <= Self.longestKey, mark < 0x8000, let offset = UInt32(exactly: bytes.count) else { return nil }
+    guard key.count <= Self.longestKey, mark < 0x8000, let offset = UInt32(exactly: byteCount) else { return nil }
+    if count == capacity || key.count > byteCapacity &- byteCount { grow(key.count) }
     let word = UInt16(truncatingIfNeeded: key.count) | (isPut ? 0x8000 : 0)
-    let head = key.withUnsafeBytes { keyHead($0.start, $0.count) }
-    bytes.append(contentsOf: key)
-    changes.append(Change(head: head, offset: offset, word: word, note: mark | (flag ? 0x8000 : 0)))
+    let head = key.withUnsafeBytes { k in
+      (bytes + byteCount).copyFew(from: k.start, k.count)
+      return keyHead(k.start, k.count)
+    }
+    (changes + count).initialize(
+      to: Change(head: head, offset: offset, word: word, note: mark | (flag ? 0x8000 : 0)))
+    count &+= 1
+    byteCount &+= key.count
     isSorted = false
     return key.count &+ MemoryLayout<Change>.stride
   }
 
+  /// Makes room for one more change, with a key of so many bytes.
+  @inline(never)
+  private func grow(_ keyBytes: Int) {
+    if count == capacity {
+      capacity *= 2
+      let fresh = UnsafeMutablePointer<Change>.allocate(capacity: capacity)
+      fresh.moveInitialize(from: changes, count: count)
+      changes.deallocate()
+      changes = fresh
+    }
+    if keyBytes > byteCapacity - byteCount {
+      while keyBytes > byteCapacity - byteCount { byteCapacity *= 2 }
+      let fresh = UnsafeMutableRawPointer.allocate(byteCount: byteCapacity, alignment: 8)
+      fresh.copyMemory(from: bytes, byteCount: byteCount)
+      bytes.deallocate()
+      bytes = fresh
+    }
+  }
+
   /// Forgets all changes, and keeps their memory for the next ones.
   public func removeAll() {
-    if changes.isEmpty { return }
-    changes.removeAll(keepingCapacity: true)
-    bytes.removeAll(keepingCapacity: true)
+    count = 0
+    byteCount = 0
     isSorted = true
   }
 
   /// Gives the memory of a batch without changes back, if it is much.
   public func trim() {
-    guard changes.isEmpty, bytes.capacity > 1 << 16 || changes.capacity > 1 << 13 else { return }
-    changes = []
-    bytes = []
+    guard isEmpty, byteCapacity > Self.keptCapacity * 16 || capacity > Self.keptCapacity else { return }
+    changes.deallocate()
+    bytes.deallocate()
+    capacity = Self.leastCapacity
+    changes = .allocate(capacity: capacity)
+    byteCapacity = Self.leastCapacity * 16
+    bytes = .allocate(byteCount: byteCapacity, alignment: 8)
   }
 
   /// Sorts by key, and leaves of the changes of each key the last.
   public func sort() {
     if isSorted { return }
     isSorted = true
-    if changes.count < 2 { return }
-    bytes.withUnsafeBytes { bytes in
-      RadixSort.sort(&changes)
-      // What agrees in its first eight bytes.
-      var from = 0
-      while from < changes.count {
-        var to = from + 1
-        while to < changes.count, changes[to].head == changes[from].head { to += 1 }
-        if to - from > 1 { Self.sort(&changes, from..<to, bytes) }
-        from = to
-      }
-      var kept = 0
-      for change in changes {
-        if kept > 0, changes[kept - 1].head == change.head,
-          compareKeys(Self.key(changes[kept - 1], bytes), Self.key(change, bytes)) == 0
-        {
-          changes[kept - 1] = change
-        } else {
-          changes[kept] = change
-          kept += 1
-        }
-      }
-      changes.removeLast(changes.count - kept)
+    if count < 2 { return }
+    changes = RadixSort.sort(changes, count, capacity)
+    // What agrees in its first eight bytes.
+    var from = 0
+    while from < count {
+      var to = from + 1
+      while to < count, changes[to].head == changes[from].head { to += 1 }
+      if to - from > 1 { sort(from..<to) }
+      from = to
     }
+    if count < Self.leastToOrder { forgetSuperseded() } else { bringKeysInOrder() }
   }
 
   /// Sorts some by what comes behind their heads, and those of one key by their age.
-  private static func sort(_ changes: inout [Change], _ range: Range<Int>, _ bytes: UnsafeRawBufferPointer) {
-    changes.withUnsafeMutableBufferPointer { all in
-      var some = UnsafeMutableBufferPointer(rebasing: all[range])
-      some.sort { a, b in
-        let order = compareKeys(key(a, bytes), key(b, bytes))
-        return order == 0 ? a.offset < b.offset : order < 0
-      }
+  private func sort(_ range: Range<Int>) {
+    // Rows come in their order as a rule, and equal values with them.
+    var isInOrder = true
+    for i in range.dropFirst() where isInOrder { isInOrder = !isLess(changes[i], changes[i - 1]) }
+    if isInOrder { return }
+    var some = UnsafeMutableBufferPointer(start: changes + range.lowerBound, count: range.count)
+    some.sort { isLess($0, $1) }
+  }
+
+  private func isLess(_ a: Change, _ b: Change) -> Bool {
+    let order = compareKeys(key(a), key(b))
+    return order == 0 ? a.offset < b.offset : order < 0
+  }
+
+  /// Whether the change behind one, in order, is a newer one of the same key.
+  @inline(__always)
+  private func isSuperseded(_ i: Int) -> Bool {
+    i &+ 1 < count && changes[i &+ 1].head == changes[i].head
+      && compareKeys(key(changes[i &+ 1]), key(changes[i])) == 0
+  }
+
+  /// Leaves the newest change of each key.
+  private func forgetSuperseded() {
+    var kept = 0
+    for i in 0..<count where !isSuperseded(i) {
+      changes[kept] = changes[i]
+      kept += 1
     }
+    count = kept
+  }
+
+  /// The same, and puts the keys one behind the other: they are read several times after this,
+  /// and each would have to be waited for.
+  private func bringKeysInOrder() {
+    let ordered = UnsafeMutableRawPointer.allocate(byteCount: byteCapacity, alignment: 8)
+    var (kept, used) = (0, 0)
+    for i in 0..<count where !isSuperseded(i) {
+      var change = changes[i]
+      (ordered + used).copyFew(from: bytes + Int(change.offset), change.count)
+      // No more than before, which was in range.
+      change.offset = UInt32(truncatingIfNeeded: used)
+      used += change.count
+      changes[kept] = change
+      kept += 1
+    }
+    bytes.deallocate()
+    bytes = ordered
+    (count, byteCount) = (kept, used)
   }
 
   @inline(__always)
-  private static func key(_ change: Change, _ bytes: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
-    let start = Int(change.offset)
-    return UnsafeRawBufferPointer(rebasing: bytes[start..<start &+ change.count])
+  private func key(_ change: Change) -> UnsafeRawBufferPointer {
+    UnsafeRawBufferPointer(start: bytes + Int(change.offset), count: change.count)
   }
 
   /// Tells `body` every change, in the present order, with its key, which is lent. `body` must not change the batch.
   public func forEach(
     _ body: (Change, UnsafeRawBufferPointer) throws(StoreError) -> Void
   ) throws(StoreError) {
-    try bytes.withUnsafeBytesTyped { (bytes) throws(StoreError) in
-      for change in changes { try body(change, Self.key(change, bytes)) }
-    }
+    for i in 0..<count { try body(changes[i], key(changes[i])) }
   }
 
   /// The change at a place of the present order.
   subscript(_ i: Int) -> Change { changes[i] }
 
-  /// Writes the change at a place as a node of no list; `p` has room for ``nodeSize(_:)`` bytes.
-  func writeNode(_ i: Int, to p: UnsafeMutableRawPointer) -> DeltaNode {
-    let change = changes[i]
-    return bytes.withUnsafeBytes { b in
-      let key = TreeKey(head: change.head, bytes: b.start + Int(change.offset), count: change.count)
-      return DeltaNode.initialize(
-        p, sequence: 0, key: key, value: UnsafeRawBufferPointer(start: nil, count: 0),
-        op: change.isPut ? .put : .delete, effect: 0)
-    }
+  /// Where the changes and the bytes of their keys lie, until the batch is changed.
+  var contents: (changes: UnsafePointer<Change>, bytes: UnsafeRawPointer) {
+    (UnsafePointer(changes), UnsafeRawPointer(bytes))
   }
 
-  /// The longest node that ``writeNode(_:to:)`` writes.
+  /// The longest node that a change becomes.
   static let longestNode = DeltaNode.headerSize + longestKey
 }
 
@@ -152,39 +215,46 @@ enum RadixSort {
   /// Below this, comparing is faster.
   private static let least = 256
 
-  static func sort(_ changes: inout [ChangeBatch.Change]) {
-    if changes.count < least {
-      changes.sort { $0.head != $1.head ? $0.head < $1.head : $0.offset < $1.offset }
-      return
+  /// Sorts the first `count` changes; answers where they are then. Of the memory given and that which it allocates, both
+  /// for `capacity` changes, it frees the other one.
+  static func sort(
+    _ changes: UnsafeMutablePointer<ChangeBatch.Change>, _ count: Int, _ capacity: Int
+  ) -> UnsafeMutablePointer<ChangeBatch.Change> {
+    if count < least {
+      var all = UnsafeMutableBufferPointer(start: changes, count: count)
+      all.sort { $0.head != $1.head ? $0.head < $1.head : $0.offset < $1.offset }
+      return changes
     }
     var differing: UInt64 = 0
     let first = changes[0].head
-    for change in changes { differing |= change.head ^ first }
-    var other = changes
+    for i in 0..<count { differing |= changes[i].head ^ first }
+    var from = changes
+    var to = UnsafeMutablePointer<ChangeBatch.Change>.allocate(capacity: capacity)
     for digit in 0..<8 where (differing &>> UInt64(8 &* digit)) & 0xFF != 0 {
-      pass(changes, &other, UInt64(8 &* digit))
-      swap(&changes, &other)
+      pass(from, to, count, UInt64(8 &* digit))
+      swap(&from, &to)
     }
+    to.deallocate()
+    return from
   }
 
-  private static func pass(_ from: [ChangeBatch.Change], _ to: inout [ChangeBatch.Change], _ shift: UInt64) {
+  private static func pass(
+    _ from: UnsafeMutablePointer<ChangeBatch.Change>, _ to: UnsafeMutablePointer<ChangeBatch.Change>, _ count: Int,
+    _ shift: UInt64
+  ) {
     withUnsafeTemporaryAllocation(of: Int.self, capacity: 256) { places in
       places.initialize(repeating: 0)
-      from.withUnsafeBufferPointer { from in
-        for change in from { places[Int(truncatingIfNeeded: (change.head &>> shift) & 0xFF)] &+= 1 }
-        var sum = 0
-        for i in 0..<256 {
-          let n = places[i]
-          places[i] = sum
-          sum &+= n
-        }
-        to.withUnsafeMutableBufferPointer { to in
-          for change in from {
-            let bucket = Int(truncatingIfNeeded: (change.head &>> shift) & 0xFF)
-            to[places[bucket]] = change
-            places[bucket] &+= 1
-          }
-        }
+      for i in 0..<count { places[Int(truncatingIfNeeded: (from[i].head &>> shift) & 0xFF)] &+= 1 }
+      var sum = 0
+      for i in 0..<256 {
+        let n = places[i]
+        places[i] = sum
+        sum &+= n
+      }
+      for i in 0..<count {
+        let bucket = Int(truncatingIfNeeded: (from[i].head &>> shift) & 0xFF)
+        (to + places[bucket]).initialize(to: from[i])
+        places[bucket] &+= 1
       }
     }
   }

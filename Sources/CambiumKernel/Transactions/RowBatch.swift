@@ -67,11 +67,6 @@ public final class RowBatch {
     capacity = grown
   }
 
-  /// The change at an offset, and the offset of the next one; nil behind the last.
-  @inline(__always)
-  func node(at offset: Int) -> (node: DeltaNode, next: Int)? {
-    guard offset < used else { return nil }
-    let node = DeltaNode(p: memory + offset)
-    return (node, offset &+ roundUp(DeltaNode.size(keyCount: 0, valueCount: node.valueCount), to: 8))
-  }
+  /// Where the changes lie, ``bytes`` in all, until the batch is changed.
+  var contents: UnsafeMutableRawPointer { memory }
 }

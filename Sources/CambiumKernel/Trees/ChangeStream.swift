@@ -4,6 +4,8 @@ struct ChangeStream {
   typealias Window = (list: DeltaList, after: UInt64, upTo: UInt64)
 
   private var cursors: [DeltaCursor]
+  /// Whether there is nothing but the batch.
+  private let isBatchAlone: Bool
   private var batch: BatchCursor?
   private var winner = -1
   private(set) var node: DeltaNode?
@@ -14,6 +16,7 @@ struct ChangeStream {
   init(_ lists: [Window], batch: BatchCursor? = nil) {
     cursors = lists.map { DeltaCursor($0.list, after: $0.after, upTo: $0.upTo) }
     self.batch = batch
+    isBatchAlone = lists.isEmpty
   }
 
   mutating func begin() {
@@ -38,7 +41,17 @@ struct ChangeStream {
   }
 
   /// To the next key; tells `superseded` of the older changes that are passed over.
+  @inline(__always)
   mutating func next(_ superseded: (DeltaNode) -> Void) {
+    if isBatchAlone {
+      batch?.next()
+      node = batch?.node
+    } else {
+      nextOfAll(superseded)
+    }
+  }
+
+  private mutating func nextOfAll(_ superseded: (DeltaNode) -> Void) {
     guard let current = node else { return }
     for i in cursors.indices {
       if i != winner {
@@ -50,52 +63,5 @@ struct ChangeStream {
     // Last, since the present node lies in its memory.
     if winner < 0 { batch?.next() }
     choose()
-  }
-}
-
-/// A position in a batch, as nodes like those of lists.
-struct BatchCursor {
-  private final class Memory {
-    let p = UnsafeMutableRawPointer.allocate(byteCount: ChangeBatch.longestNode, alignment: 16)
-    deinit { p.deallocate() }
-  }
-
-  private enum Source {
-    case keys(ChangeBatch, Memory)
-    case rows(RowBatch)
-  }
-
-  private let source: Source
-  /// The number of the next change, or where it lies.
-  private var place = 0
-  /// Good until the next one is asked for.
-  private(set) var node: DeltaNode?
-
-  /// Whether nodes stay good when the next one is asked for.
-  var hasLastingNodes: Bool {
-    if case .rows = source { return true }
-    return false
-  }
-
-  /// - Parameter batch: sorted.
-  init(_ batch: ChangeBatch) {
-    source = .keys(batch, Memory())
-    next()
-  }
-
-  init(_ batch: RowBatch) {
-    source = .rows(batch)
-    next()
-  }
-
-  mutating func next() {
-    switch source {
-    case .keys(let batch, let memory):
-      node = place < batch.count ? batch.writeNode(place, to: memory.p) : nil
-      place += 1
-    case .rows(let batch):
-      guard let found = batch.node(at: place) else { return node = nil }
-      (node, place) = (found.node, found.next)
-    }
   }
 }

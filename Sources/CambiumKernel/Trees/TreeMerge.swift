@@ -290,8 +290,13 @@ final class TreeMerge {
   /// Takes the changes behind the last entry of a leaf, up to its upper bound.
   private func takeOpenChanges(_ budget: inout Int) throws(StoreError) {
     var taken = 0
+    let isBounded = takingHigh != nil
     while let change = changes.key {
-      if let high = takingHigh, try high.with({ (h) throws(StoreError) in TreeKey.compare(change, h) >= 0 }) { break }
+      if isBounded, let high = takingHigh,
+        try high.with({ (h) throws(StoreError) in TreeKey.compare(change, h) >= 0 })
+      {
+        break
+      }
       try takeChange(replacing: nil)
       taken += 1
       if taken == 64 {
@@ -400,16 +405,25 @@ final class TreeMerge {
     let r = runs[level]
     var sizer = PageSizer(kind: kind, isLeaf: level == 0)
     var filling = Filling()
+    let end = first &+ min(most, r.run.count &- first)
     var i = first
-    while i < r.run.count, filling.count < most {
-      sizer.add(r.run, i, first: first)
-      let layout = sizer.layout
-      if filling.count > 0, roundUp(layout.size, to: 16) > context.pageSize { break }
-      filling.count += 1
-      filling.layout = layout
+    while i < end {
+      // The exact size is worked out only where the page may be full.
+      if sizer.atMost &+ r.run.size(i) &+ PageSizer.mostAnEntry > context.pageSize {
+        let before = sizer
+        sizer.add(r.run, i, first: first)
+        if i > first, roundUp(sizer.layout.size, to: 16) > context.pageSize {
+          sizer = before
+          break
+        }
+      } else {
+        sizer.add(r.run, i, first: first)
+      }
       filling.below &+= r.run.below(i)
-      i += 1
+      i &+= 1
     }
+    filling.count = i &- first
+    if i > first { filling.layout = sizer.layout }
     return filling
   }
 
