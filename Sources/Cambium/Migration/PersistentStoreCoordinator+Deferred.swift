@@ -48,6 +48,57 @@ extension PersistentStoreCoordinator {
     return true
   }
 
+  /// Does what was put off within a budget, for schedulers that give background work little time and may end it at any moment:
+  /// the work is done in parts of some milliseconds, each a commit of its own, and what was done stays done, also if the process
+  /// is killed. Call it again to go on. Objects can be fetched and saved meanwhile.
+  ///
+  ///     let isDone = try coordinator.finishDeferredLightweightMigration(
+  ///       within: DeferredMigrationBudget(duration: .seconds(20)), isExpired: { task.isCancelled },
+  ///       progress: { print("\($0.rows) rows, \($0.tasksLeft) tasks left") })
+  ///
+  /// - Parameters:
+  ///   - budget: What may be used. At least one part is done, unless it is used up from the beginning (a duration or a number
+  ///     of pages of 0).
+  ///   - isExpired: Asked before every part; `true` stops.
+  ///   - progress: Told after every part, on the thread of the call.
+  /// - Returns: Whether everything is done.
+  /// - Throws: ``CambiumError`` if a store cannot be written.
+  @discardableResult
+  public func finishDeferredLightweightMigration(
+    within budget: DeferredMigrationBudget, isExpired: () -> Bool = { false },
+    progress: (DeferredMigrationProgress) -> Void = { _ in }
+  ) throws -> Bool {
+    let clock = ContinuousClock()
+    let end = budget.duration.map { clock.now + $0 }
+    var pagesLeft = budget.pages.map { Double(max(0, $0)) }
+    var size = DeferredPartSize()
+    var total: UInt64 = 0
+    for store in persistentStores where !store.isReadOnly {
+      while true {
+        let tasks = try mapping { () throws(EngineError) in try store.currentEngine().deferredTasks() }
+        guard let task = tasks.first else { break }
+        let began = clock.now
+        if isExpired() { return false }
+        if let end, began >= end || total > 0 && began + size.last > end { return false }
+        var rows = size.rows
+        let pagesARow = Double(max(1, task.pages)) / Double(max(1, task.rows))
+        if let pagesLeft {
+          if pagesLeft <= 0 { return false }
+          rows = min(rows, max(1, Int(pagesLeft / pagesARow)))
+        }
+        let part = try mapping(.migration) { () throws(EngineError) in
+          try store.currentEngine().runDeferredPart(maximumRows: rows)
+        }
+        size.note(clock.now - began, isFull: part.rows == size.rows)
+        total += UInt64(part.rows)
+        if let left = pagesLeft { pagesLeft = left - Double(max(1, part.rows)) * pagesARow }
+        let now = try mapping { () throws(EngineError) in try store.currentEngine().deferredTasks() }
+        progress(DeferredMigrationProgress(task: now.first ?? task, rows: total, tasksLeft: now.count))
+      }
+    }
+    return true
+  }
+
   /// Does the first task that was put off, to its end. Core Data: the same name. Nothing if there is none.
   ///
   /// - Throws: ``CambiumError`` if a store cannot be written.

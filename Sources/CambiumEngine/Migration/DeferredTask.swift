@@ -7,7 +7,9 @@ public struct DeferredTask: Sendable, Equatable {
   public var entity: String
   /// The rows of its hierarchy, to go through.
   public var rows: UInt64
-  /// The bytes of the pages that they are in, as of the last checkpoint; some of them will be freed.
+  /// The pages that they are in, as of the last checkpoint.
+  public var pages: UInt64
+  /// The bytes of these; some of them will be freed.
   public var bytes: UInt64
   /// The row that the task goes on at; 0 if it has not begun.
   public var nextRow: UInt64
@@ -29,7 +31,9 @@ extension EntityStore {
       let tree = try plan(id).rows
       let statistics = try storing { () throws(StoreError) in try view.trees.statistics(tree) }
       tasks.append(
-        DeferredTask(entity: entity.name, rows: statistics.entries, bytes: statistics.pageBytes, nextRow: next))
+        DeferredTask(
+          entity: entity.name, rows: statistics.entries, pages: statistics.pages, bytes: statistics.pageBytes,
+          nextRow: next))
     }
     return tasks
   }
@@ -42,9 +46,15 @@ extension EntityStore {
   /// - Parameter maximumRows: No more rows are gone through; at least 1 is.
   /// - Throws: ``EngineError/modelChanged``; kernel errors.
   public func runDeferredTask(maximumRows: Int = 10_000) throws(EngineError) -> Bool {
+    try runDeferredPart(maximumRows: maximumRows).isLeft
+  }
+
+  /// The same; answers also how many rows were gone through.
+  public func runDeferredPart(maximumRows: Int) throws(EngineError) -> (rows: Int, isLeft: Bool) {
+    var rows = 0
     let isDone = try upkeep { (t, catalogue) throws(EngineError) -> Bool? in
       guard let (id, start) = catalogue.deferred.min(by: { $0.key < $1.key }) else { return nil }
-      let next = try rewriteRows(of: try plan(id), from: start, maximumRows: max(1, maximumRows), t)
+      let next = try rewriteRows(of: try plan(id), from: start, maximumRows: max(1, maximumRows), t, &rows)
       if next == nil {
         for (layout, descriptor) in catalogue.layouts where descriptor.entity == id && !descriptor.isCurrent {
           try catalogue.setLayout(layout, nil, t)
@@ -54,21 +64,20 @@ extension EntityStore {
       try catalogue.dropFinishedPriors(t)
       return catalogue.deferred.isEmpty
     }
-    guard let isDone else { return false }
+    guard let isDone else { return (0, false) }
     // The work is done, whatever becomes of room that nobody needs any more.
     if isDone { do throws(EngineError) { try releaseOwnStates() } catch {} }
-    return !isDone
+    return (rows, !isDone)
   }
 
   /// Writes rows of an entity that have an earlier layout in the current one; answers the row to go on at, nil at the end.
   private func rewriteRows(
-    of plan: EntityPlan, from start: UInt64, maximumRows: Int, _ t: WriteTransaction
+    of plan: EntityPlan, from start: UInt64, maximumRows: Int, _ t: WriteTransaction, _ count: inout Int
   ) throws(EngineError) -> UInt64? {
     var rows: [(number: UInt64, bytes: [UInt8])] = []
     var next: UInt64?
     let cursor = try storing { () throws(StoreError) in try t.cursor(plan.rows) }
     var more = try storing { () throws(StoreError) in try cursor.seek(start) }
-    var count = 0
     var size = 0
     while more {
       // What is gathered is written when the cursor is no longer used.

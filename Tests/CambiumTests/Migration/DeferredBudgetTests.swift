@@ -1,0 +1,104 @@
+import CambiumTesting
+import Foundation
+import Testing
+
+@testable import Cambium
+
+/// Work that a migration put off, done in parts within a budget.
+@Suite struct DeferredBudgetTests {
+  private static let key = PersistentStoreCoordinator.deferredLightweightMigrationOption
+  private static let rows = 3000
+
+  private func model(_ hasNote: Bool) throws -> ManagedObjectModel {
+    try ManagedObjectModel {
+      Entity("Flight") {
+        Attribute("number", .integer64)
+        if hasNote { Attribute("note", .string) }
+      }
+      Entity("Gate") {
+        Attribute("name", .string)
+        if hasNote { Attribute("note", .string) }
+      }
+    }
+  }
+
+  /// A store with two tasks: one of 3,000 rows, one of 10.
+  private func prepared(_ directory: TemporaryDirectory) throws -> PersistentContainer {
+    let context = try directory.container(model: model(true)).viewContext
+    for n in 0..<Self.rows {
+      try context.make("Flight", ["number": n, "note": "a note of some length, number \(n)"])
+    }
+    for n in 0..<10 { try context.make("Gate", ["name": "A\(n)", "note": "by the stairs"]) }
+    try context.save()
+    return try directory.container(model: model(false)) { $0.setOption(true, forKey: Self.key) }
+  }
+
+  @Test func nothingIsBegunWithoutABudget() throws {
+    let directory = try TemporaryDirectory()
+    let coordinator = try prepared(directory).persistentStoreCoordinator
+    let before = try coordinator.deferredLightweightMigrationTasks()
+    #expect(before.map { $0.rows } == [UInt64(Self.rows), 10] && before.allSatisfy { $0.nextRow == 0 && $0.pages > 0 })
+    var told = 0
+    for budget in [DeferredMigrationBudget(duration: .zero), DeferredMigrationBudget(pages: 0)] {
+      #expect(try !coordinator.finishDeferredLightweightMigration(within: budget, progress: { _ in told += 1 }))
+    }
+    #expect(
+      try !coordinator.finishDeferredLightweightMigration(
+        within: DeferredMigrationBudget(), isExpired: { true }, progress: { _ in told += 1 }))
+    #expect(try told == 0 && coordinator.deferredLightweightMigrationTasks() == before)
+  }
+
+  @Test func workGoesOnWhereItStopped() throws {
+    let directory = try TemporaryDirectory()
+    let container = try prepared(directory)
+    let coordinator = container.persistentStoreCoordinator
+    // Half of the pages: more than nothing, and not all.
+    let pages = try #require(coordinator.deferredLightweightMigrationTasks().first?.pages)
+    #expect(pages >= 4)
+    var told: [DeferredMigrationProgress] = []
+    let half = DeferredMigrationBudget(duration: .seconds(600), pages: Int(pages / 2))
+    #expect(try !coordinator.finishDeferredLightweightMigration(within: half, progress: { told.append($0) }))
+    let done = try #require(told.last?.rows)
+    #expect(done > 0 && done <= UInt64(Self.rows) * 2 / 3)
+    #expect(told.last?.tasksLeft == 2 && told.last?.task.nextRow ?? 0 > 0)
+    // Ended from outside after one part more; objects are saved meanwhile.
+    var parts = 0
+    let context = container.viewContext
+    let isDone = try coordinator.finishDeferredLightweightMigration(
+      within: DeferredMigrationBudget(), isExpired: { parts == 1 },
+      progress: { _ in
+        parts += 1
+        do {
+          try context.make("Gate", ["name": "B\(parts)"])
+          try context.save()
+        } catch { Issue.record(error) }
+      })
+    #expect(!isDone && parts == 1)
+    told = []
+    #expect(
+      try coordinator.finishDeferredLightweightMigration(
+        within: DeferredMigrationBudget(duration: .seconds(600)), progress: { told.append($0) }))
+    #expect(zip(told, told.dropFirst()).allSatisfy { $0.rows < $1.rows })
+    #expect(told.last?.tasksLeft == 0)
+    #expect(try coordinator.deferredLightweightMigrationTasks().isEmpty)
+    #expect(coordinator.persistentStores.first?.metadata[Self.key] == nil)
+    context.reset()
+    #expect(try context.all("Flight").count == Self.rows)
+    #expect(try context.all("Gate").count == 11)
+    // Nothing is left.
+    #expect(try coordinator.finishDeferredLightweightMigration(within: DeferredMigrationBudget(pages: 0)))
+  }
+
+  @Test func partsBecomeAsLongAsTheyAreToBe() {
+    var size = DeferredPartSize()
+    for _ in 0..<20 { size.note(.milliseconds(1), isFull: true) }
+    #expect(size.rows == 65_536 && size.last == .milliseconds(1))
+    for _ in 0..<3 { size.note(.milliseconds(20), isFull: true) }
+    #expect(size.rows == 65_536)
+    size.note(.milliseconds(1), isFull: false)
+    for _ in 0..<20 { size.note(.milliseconds(90), isFull: false) }
+    #expect(size.rows == 64)
+    size.note(.milliseconds(1), isFull: false)
+    #expect(size.rows == 64)
+  }
+}
