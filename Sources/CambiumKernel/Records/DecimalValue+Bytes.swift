@@ -31,7 +31,7 @@ extension DecimalValue {
   }
 
   /// Appends the form of a decimal in a record.
-  func appendCompactBytes(to output: inout [UInt8]) {
+  func appendCompactBytes(to output: inout GrowingBytes) {
     if isNaN { return }
     output.append(UInt8(bitPattern: exponent))
     if coefficient == 0 { return }

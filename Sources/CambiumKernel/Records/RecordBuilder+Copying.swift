@@ -16,15 +16,13 @@ extension RecordBuilder {
   /// Copies every field of a record of the same layout into a record that was just begun.
   func copyAll(from record: RecordView) throws(StoreError) {
     let table = self.table.pointee
-    head.withUnsafeMutableBytes { bytes in
-      let region = UnsafeRawBufferPointer(rebasing: record.bytes[table.bitsOffset..<table.fixedEnd])
-      UnsafeMutableRawBufferPointer(rebasing: bytes[table.bitsOffset..<table.fixedEnd]).copyMemory(from: region)
-    }
+    // A view has made sure that the record is as long as this.
+    (head + table.bitsOffset).copyFew(from: record.base + table.bitsOffset, table.fixedEnd &- table.bitsOffset)
     guard table.variableCount > 0 else { return }
     let hasExternals = record.hasExternals
     // One copy of all values, each of which is then where it is in the record.
-    variable.removeAll(keepingCapacity: true)
-    variable.append(contentsOf: UnsafeRawBufferPointer(rebasing: record.bytes[record.variableOffset...]))
+    variable.removeAll()
+    variable.append(UnsafeRawBufferPointer(rebasing: record.bytes[record.variableOffset...]))
     let first = record.base + record.variableOffset
     for index in 0..<table.fieldCount where table.slots[index].tag.isVariable && isSet(index) {
       let number = table.slots[index].position
@@ -51,9 +49,7 @@ extension RecordBuilder {
       append(try record.stored(from.position), index, target, isExternal: external)
     } else {
       setBit(index, false)
-      for byte in 0..<target.tag.fixedWidth {
-        head[target.position + byte] = record.base.load(fromByteOffset: from.position + byte, as: UInt8.self)
-      }
+      (head + target.position).copyFew(from: record.base + from.position, target.tag.fixedWidth)
     }
   }
 
@@ -71,15 +67,10 @@ extension RecordBuilder {
     let range = ranges[slot.position]
     guard isSet(index) else { return try nested(at: index) }
     if range.isChild, let child = children[slot.position] { return child }
-    let old = Array(variable[range.start..<range.start + range.count])
     let child = try nested(at: index)
-    var result: Result<Void, StoreError> = .success(())
-    old.withUnsafeBytes { bytes in
-      do throws(StoreError) { try child.copyAll(from: try RecordView(bytes, table: inner)) } catch {
-        result = .failure(error)
-      }
-    }
-    try result.get()
+    // Nothing is added to these values while they are read: the child has memory of its own.
+    let old = UnsafeRawBufferPointer(rebasing: variable.bytes[range.start..<range.start + range.count])
+    try child.copyAll(from: try RecordView(old, table: inner))
     return child
   }
 

@@ -11,7 +11,7 @@ extension RecordBuilder {
     } else if slot.tag.isVariable {
       ranges[slot.position] = VariableRange()
     } else {
-      for offset in slot.position..<slot.position + slot.tag.fixedWidth { head[offset] = 0 }
+      (head + slot.position).zero(slot.tag.fixedWidth)
     }
   }
 
@@ -71,10 +71,8 @@ extension RecordBuilder {
     let slot = try slot(index, .uuid)
     setBit(index, value == nil)
     let value = value ?? UUIDBytes(high: 0, low: 0)
-    head.withUnsafeMutableBytes { bytes in
-      bytes.storeBytes(of: value.high.bigEndian, toByteOffset: slot.position, as: UInt64.self)
-      bytes.storeBytes(of: value.low.bigEndian, toByteOffset: slot.position + 8, as: UInt64.self)
-    }
+    head.storeBytes(of: value.high.bigEndian, toByteOffset: slot.position, as: UInt64.self)
+    head.storeBytes(of: value.low.bigEndian, toByteOffset: slot.position &+ 8, as: UInt64.self)
   }
 
   /// Sets a decimal field.
@@ -89,10 +87,12 @@ extension RecordBuilder {
   /// Sets a string field.
   public func set(_ value: String?, at index: Int) throws(StoreError) {
     let slot = try slot(index, .string)
-    guard var value else { return try setNull(at: index) }
-    let start = variable.count
-    value.withUTF8 { variable.append(contentsOf: $0) }
-    finishVariable(index, slot, start)
+    guard let value else { return try setNull(at: index) }
+    let isSet: Void? = value.utf8.withContiguousStorageIfAvailable { append(UnsafeRawBufferPointer($0), index, slot) }
+    if isSet != nil { return }
+    // A string that lies elsewhere, in a form of its own.
+    var copy = value
+    copy.withUTF8 { append(UnsafeRawBufferPointer($0), index, slot) }
   }
 
   /// Sets a string field to UTF-8.
@@ -130,8 +130,9 @@ extension RecordBuilder {
     let slot = try slot(index)
     guard slot.tag.mayBeExternal else { throw wrongField() }
     let start = variable.count
-    for byte in 0..<8 { variable.append(UInt8(truncatingIfNeeded: value.id >> UInt64(8 * byte))) }
-    for byte in 0..<8 { variable.append(UInt8(truncatingIfNeeded: value.byteCount >> UInt64(8 * byte))) }
+    let name = variable.add(RecordShape.externalSize)
+    name.put(value.id, 0)
+    name.put(value.byteCount, 8)
     finishVariable(index, slot, start, isExternal: true)
   }
 
@@ -149,12 +150,18 @@ extension RecordBuilder {
   /// is set there belongs to this record; the child builder is used again for the next one.
   public func nested(at index: Int) throws(StoreError) -> RecordBuilder {
     let slot = try slot(index, .nested)
-    guard let layout = layout.nestedLayout(at: index) else { throw wrongField() }
-    let child = children[slot.position] ?? RecordBuilder(layout)
-    children[slot.position] = child
-    child.begin()
+    let child: RecordBuilder
+    if let known = children[slot.position] {
+      child = known
+      child.begin()
+    } else {
+      guard let layout = layout.nestedLayout(at: index) else { throw wrongField() }
+      child = RecordBuilder(layout)
+      children[slot.position] = child
+    }
     setBit(index, false)
     ranges[slot.position] = VariableRange(isChild: true)
+    hasChildren = true
     return child
   }
 
@@ -172,29 +179,29 @@ extension RecordBuilder {
   func setBit(_ index: Int, _ value: Bool) {
     let offset = table.pointee.bitsOffset &+ index &>> 3
     let mask: UInt8 = 1 &<< UInt8(truncatingIfNeeded: index & 7)
-    if value { head[offset] |= mask } else { head[offset] &= ~mask }
+    let byte = head.load(fromByteOffset: offset, as: UInt8.self)
+    head.put(value ? byte | mask : byte & ~mask, offset)
   }
 
   /// Whether a field was set to something other than null.
   func isSet(_ index: Int) -> Bool {
-    head[table.pointee.bitsOffset &+ index &>> 3] & (1 &<< UInt8(truncatingIfNeeded: index & 7)) == 0
+    let byte = head.load(fromByteOffset: table.pointee.bitsOffset &+ index &>> 3, as: UInt8.self)
+    return byte & (1 &<< UInt8(truncatingIfNeeded: index & 7)) == 0
   }
 
   func store<T: FixedWidthInteger & BitwiseCopyable>(_ value: T?, at index: Int, _ slot: FieldSlot) {
     setBit(index, value == nil)
-    head.withUnsafeMutableBytes {
-      $0.storeBytes(of: (value ?? 0).littleEndian, toByteOffset: slot.position, as: T.self)
-    }
+    head.storeBytes(of: (value ?? 0).littleEndian, toByteOffset: slot.position, as: T.self)
   }
 
   func append(_ value: UnsafeRawBufferPointer, _ index: Int, _ slot: FieldSlot, isExternal: Bool = false) {
     let start = variable.count
-    variable.append(contentsOf: value)
+    variable.append(value)
     finishVariable(index, slot, start, isExternal: isExternal)
   }
 
   func finishVariable(_ index: Int, _ slot: FieldSlot, _ start: Int, isExternal: Bool = false) {
     setBit(index, false)
-    ranges[slot.position] = VariableRange(start: start, count: variable.count - start, isExternal: isExternal)
+    ranges[slot.position] = VariableRange(start: start, count: variable.count &- start, isExternal: isExternal)
   }
 }

@@ -7,18 +7,25 @@ public final class RecordBuilder {
   /// The layout of the records.
   public let layout: RecordLayout
 
-  // Exclusive access is not checked at run time, since the checks would take half of the time of building a row. No
-  // method hands one of these out while another could change it (`withBytes` keeps a reference of its own).
+  let table: UnsafeMutablePointer<RecordTable>
 
-  // The head, the bits and the fixed-width fields as they will stand in the record.
-  @exclusivity(unchecked) var head: [UInt8]
-  // The head of a record in which every field is null.
-  private let blank: [UInt8]
-  // The values of variable-width fields in the order in which they were set; `ranges` says where each one lies.
-  @exclusivity(unchecked) var variable: [UInt8] = []
-  @exclusivity(unchecked) var ranges: [VariableRange]
-  @exclusivity(unchecked) var children: [RecordBuilder?]
-  @exclusivity(unchecked) var output: [UInt8] = []
+  // All of it is plain memory of the builder's own, and exclusive access is not checked at run time: counting references
+  // and checking would take longer than building a row. No method hands one of these out while another could change it
+  // (`withBytes` takes the output away meanwhile).
+
+  /// The head, the bits and the fixed-width fields as they will stand in the record: `fixedEnd` bytes.
+  let head: UnsafeMutableRawPointer
+  /// The head of a record in which every field is null, of the same size.
+  private let blank: UnsafeMutableRawPointer
+  /// The values of variable-width fields in the order in which they were set; `ranges` says where each one lies.
+  @exclusivity(unchecked) var variable = GrowingBytes()
+  /// One of each variable-width field.
+  let ranges: UnsafeMutablePointer<VariableRange>
+  /// The builder of each variable-width field that is a composite, once it was asked for.
+  let children: UnsafeMutablePointer<RecordBuilder?>
+  /// Whether any range may be that of a child.
+  @exclusivity(unchecked) var hasChildren = false
+  @exclusivity(unchecked) private var output = GrowingBytes()
 
   struct VariableRange {
     var start = 0
@@ -28,24 +35,36 @@ public final class RecordBuilder {
     var isChild = false
   }
 
-  var table: UnsafeMutablePointer<RecordTable> { layout.table }
-
   /// Makes a builder; its first record is begun with entity 0 and version 0.
   public init(_ layout: RecordLayout) {
     self.layout = layout
+    // The layout keeps it.
+    table = layout.table
     let table = layout.table.pointee
-    var blank = [UInt8](repeating: 0, count: table.fixedEnd)
-    blank.withUnsafeMutableBytes { bytes in
-      if table.isRow { bytes.storeBytes(of: table.layoutID.littleEndian, as: UInt16.self) }
-      for index in 0..<table.fieldCount {
-        bytes[table.bitsOffset &+ index &>> 3] |= 1 &<< UInt8(truncatingIfNeeded: index & 7)
-      }
+    head = .allocate(byteCount: table.fixedEnd, alignment: 16)
+    blank = .allocate(byteCount: table.fixedEnd, alignment: 16)
+    blank.zero(table.fixedEnd)
+    if table.isRow { blank.put(table.layoutID, 0) }
+    for index in 0..<table.fieldCount {
+      let offset = table.bitsOffset &+ index &>> 3
+      let byte = blank.load(fromByteOffset: offset, as: UInt8.self)
+      blank.put(byte | 1 &<< UInt8(truncatingIfNeeded: index & 7), offset)
     }
-    self.blank = blank
-    head = blank
-    ranges = [VariableRange](repeating: VariableRange(), count: layout.table.pointee.variableCount)
-    children = [RecordBuilder?](repeating: nil, count: layout.table.pointee.variableCount)
+    ranges = .allocate(capacity: table.variableCount)
+    ranges.initialize(repeating: VariableRange(), count: table.variableCount)
+    children = .allocate(capacity: table.variableCount)
+    children.initialize(repeating: nil, count: table.variableCount)
     begin()
+  }
+
+  deinit {
+    head.deallocate()
+    blank.deallocate()
+    ranges.deallocate()
+    children.deinitialize(count: table.pointee.variableCount)
+    children.deallocate()
+    variable.deallocate()
+    output.deallocate()
   }
 
   /// Drops what was set and begins a record in which every field is null.
@@ -54,15 +73,13 @@ public final class RecordBuilder {
   ///   - entity: the entity id in a row's head; not written to a nested record.
   ///   - version: the row version in a row's head; not written to a nested record.
   public func begin(entity: UInt16 = 0, version: UInt32 = 0) {
-    let isRow = table.pointee.isRow
-    variable.removeAll(keepingCapacity: true)
-    ranges.withUnsafeMutableBufferPointer { $0.update(repeating: VariableRange()) }
-    head.withUnsafeMutableBytes { bytes in
-      blank.withUnsafeBytes { bytes.copyMemory(from: $0) }
-      if isRow {
-        bytes.storeBytes(of: entity.littleEndian, toByteOffset: 2, as: UInt16.self)
-        bytes.storeBytes(of: version.littleEndian, toByteOffset: 4, as: UInt32.self)
-      }
+    variable.removeAll()
+    hasChildren = false
+    ranges.update(repeating: VariableRange(), count: table.pointee.variableCount)
+    head.copyFew(from: blank, table.pointee.fixedEnd)
+    if table.pointee.isRow {
+      head.put(entity, 2)
+      head.put(version, 4)
     }
   }
 
@@ -73,8 +90,9 @@ public final class RecordBuilder {
   ///
   /// - Throws: `StoreError.valueTooLong` if the variable part is larger than 4 GiB.
   public func bytes() throws(StoreError) -> [UInt8] {
-    try assemble()
-    return output.withUnsafeBytes { [UInt8]($0) }
+    output.removeAll()
+    try assemble(into: &output)
+    return [UInt8](output.bytes)
   }
 
   /// Calls `body` with the record, in the builder's buffer, valid until `body` returns.
@@ -83,72 +101,108 @@ public final class RecordBuilder {
   public func withBytes(
     _ body: (UnsafeRawBufferPointer) throws(StoreError) -> Void
   ) throws(StoreError) {
-    try assemble()
-    // A reference of its own: were the builder used within `body`, it would go on in another buffer.
-    let record = output
-    try record.withUnsafeBytesTyped(body)
+    // Taken away meanwhile: were the builder used within `body`, it would make itself another one.
+    var record = output
+    output = GrowingBytes()
+    defer {
+      let other = output
+      output = record
+      other.deallocate()
+    }
+    record.removeAll()
+    try assemble(into: &record)
+    try body(record.bytes)
   }
 
-  /// Puts the record together in `output`.
-  private func assemble() throws(StoreError) {
-    try finishChildren()
+  /// Adds the record to `output`, which is not this builder's ``variable``.
+  private func assemble(into output: inout GrowingBytes) throws(StoreError) {
+    if hasChildren { try finishChildren() }
     let table = self.table.pointee
-    var size = 0
+    // No overflow: a layout has at most 16,384 fields. Those of a damaged record may overlap, and be more than there is.
+    var total: UInt64 = 0
     var hasExternals = false
-    for range in ranges {
-      size += range.count
-      hasExternals = hasExternals || range.isExternal
+    for number in 0..<table.variableCount {
+      total &+= UInt64(truncatingIfNeeded: ranges[number].count)
+      hasExternals = hasExternals || ranges[number].isExternal
     }
-    guard UInt64(size) <= UInt64(UInt32.max) else {
-      throw .valueTooLong(length: UInt64(size), limit: UInt64(UInt32.max))
+    guard total <= RecordTable.mostVariableBytes else {
+      throw .valueTooLong(length: total, limit: RecordTable.mostVariableBytes)
     }
-    var shape: UInt8 = ranges.count < 2 ? 0 : RecordTable.endWidthCode(variableSize: size)
-    let width = 1 << Int(shape)
-    if hasExternals { shape |= RecordShape.external }
-    output.removeAll(keepingCapacity: true)
-    output.reserveCapacity(head.count + ranges.count * (width + 1) + size)
-    output.append(contentsOf: head)
-    output[table.bitsOffset - 1] = shape
+    let size = Int(truncatingIfNeeded: total)
+    let code: UInt8 = table.variableCount < 2 ? 0 : RecordTable.endWidthCode(variableSize: size)
+    let endsSize = table.variableCount < 2 ? 0 : (table.variableCount &- 1) &<< Int(code)
+    let bitmapSize = hasExternals ? (table.variableCount &+ 7) &>> 3 : 0
+    let p = output.add(table.fixedEnd &+ endsSize &+ bitmapSize &+ size)
+    p.copyFew(from: head, table.fixedEnd)
+    p.put(hasExternals ? code | RecordShape.external : code, table.bitsOffset &- 1)
+    putEnds(p + table.fixedEnd, table.variableCount &- 1, code)
+    if hasExternals { putExternalBitmap(p + (table.fixedEnd &+ endsSize), table.variableCount) }
+    putValues(p + (table.fixedEnd &+ endsSize &+ bitmapSize), table.variableCount)
+  }
+
+  /// Writes the ends of all variable-width fields but the last.
+  private func putEnds(_ p: UnsafeMutableRawPointer, _ count: Int, _ code: UInt8) {
+    var p = p
     var end = 0
-    for number in 0..<max(0, ranges.count - 1) {
-      end += ranges[number].count
-      for byte in 0..<width { output.append(UInt8(truncatingIfNeeded: end >> (8 * byte))) }
-    }
-    if hasExternals { appendExternalBitmap() }
-    variable.withUnsafeBytes { values in
-      // Values that lie one after the other, as most do, are copied together.
-      var start = 0
-      var count = 0
-      for range in ranges where range.count > 0 {
-        if range.start != start + count {
-          output.append(contentsOf: UnsafeRawBufferPointer(rebasing: values[start..<start + count]))
-          start = range.start
-          count = 0
-        }
-        count += range.count
+    var number = 0
+    switch code {
+    case 0:
+      while number < count {
+        end &+= ranges[number].count
+        p.put(UInt8(truncatingIfNeeded: end), 0)
+        p += 1
+        number &+= 1
       }
-      output.append(contentsOf: UnsafeRawBufferPointer(rebasing: values[start..<start + count]))
+    case 1:
+      while number < count {
+        end &+= ranges[number].count
+        p.put(UInt16(truncatingIfNeeded: end), 0)
+        p += 2
+        number &+= 1
+      }
+    default:
+      while number < count {
+        end &+= ranges[number].count
+        p.put(UInt32(truncatingIfNeeded: end), 0)
+        p += 4
+        number &+= 1
+      }
     }
   }
 
-  private func appendExternalBitmap() {
-    var byte: UInt8 = 0
-    for (number, range) in ranges.enumerated() {
-      if range.isExternal { byte |= 1 << UInt8(number & 7) }
-      if number & 7 == 7 || number == ranges.count - 1 {
-        output.append(byte)
-        byte = 0
-      }
+  private func putExternalBitmap(_ p: UnsafeMutableRawPointer, _ count: Int) {
+    p.zero((count &+ 7) &>> 3)
+    for number in 0..<count where ranges[number].isExternal {
+      let byte = p.load(fromByteOffset: number &>> 3, as: UInt8.self)
+      p.put(byte | 1 &<< UInt8(truncatingIfNeeded: number & 7), number &>> 3)
     }
+  }
+
+  /// Writes the values, in the order of the layout. Those that lie one after the other, as most do, are copied together.
+  private func putValues(_ p: UnsafeMutableRawPointer, _ fields: Int) {
+    let values = UnsafeRawPointer(variable.base)
+    var p = p
+    var start = 0
+    var count = 0
+    for number in 0..<fields where ranges[number].count > 0 {
+      if ranges[number].start != start &+ count {
+        p.copyFew(from: values + start, count)
+        p += count
+        start = ranges[number].start
+        count = 0
+      }
+      count &+= ranges[number].count
+    }
+    p.copyFew(from: values + start, count)
   }
 
   /// Moves what the child builders hold into `variable`. The recursion is bounded by `RecordLayout.depthLimit`.
   private func finishChildren() throws(StoreError) {
-    for number in 0..<ranges.count where ranges[number].isChild {
+    for number in 0..<table.pointee.variableCount where ranges[number].isChild {
       guard let child = children[number] else { continue }
-      try child.assemble()
-      ranges[number] = VariableRange(start: variable.count, count: child.output.count, isChild: true)
-      variable.append(contentsOf: child.output)
+      let start = variable.count
+      try child.assemble(into: &variable)
+      ranges[number] = VariableRange(start: start, count: variable.count &- start, isChild: true)
     }
   }
 }

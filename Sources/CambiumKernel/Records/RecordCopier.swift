@@ -4,24 +4,27 @@
 ///
 /// Not every projection can be done so: those that convert values, or give defaults of variable width or in place of nulls,
 /// take values in hand. Immutable, and safe to use from any number of threads.
-public final class RecordCopier: Sendable {
+public final class RecordCopier: @unchecked Sendable {
+  // Unchecked, since what is done for every record is in plain memory, where nothing is counted for it; nothing changes
+  // that between `init` and `deinit`.
+
   /// Where the value of a variable-width field comes from.
-  private enum Variable: Sendable {
+  private enum Variable: BitwiseCopyable {
     case null
     /// A field of the stored record: its index, and its number among those of variable width.
     case bytes(field: Int, number: Int)
     /// A composite whose layout has not changed.
     case composite(field: Int)
-    /// A composite whose layout has changed.
-    case nested(field: Int, RecordCopier)
+    /// A composite whose layout has changed, and which of ``inner`` copies it.
+    case nested(field: Int, Int)
   }
 
-  private struct BitMove: Sendable {
+  private struct BitMove: BitwiseCopyable {
     var from: Int
     var to: Int
   }
 
-  private struct Run: Sendable {
+  private struct Run: BitwiseCopyable {
     var from: Int
     var to: Int
     var count: Int
@@ -29,11 +32,14 @@ public final class RecordCopier: Sendable {
 
   private let stored: RecordLayout
   private let current: RecordLayout
-  /// Everything before the end offsets as it is in a record without any of the stored fields.
-  private let template: [UInt8]
-  private let bits: [BitMove]
-  private let runs: [Run]
-  private let variables: [Variable]
+  /// Everything before the end offsets as it is in a record without any of the stored fields: `fixedEnd` bytes of the
+  /// current layout.
+  private let template: UnsafeMutableRawPointer
+  private let bits: UnsafeMutableBufferPointer<BitMove>
+  private let runs: UnsafeMutableBufferPointer<Run>
+  /// One of each variable-width field of the current layout.
+  private let variables: UnsafeMutableBufferPointer<Variable>
+  private let inner: [RecordCopier]
 
   /// Answers nil if the projection is one that cannot be done by copying.
   public init?(_ projection: RecordProjection) {
@@ -45,6 +51,7 @@ public final class RecordCopier: Sendable {
     var bits: [BitMove] = []
     var moves: [Run] = []
     var variables = [Variable](repeating: .null, count: table.variableCount)
+    var copiers: [RecordCopier] = []
     for index in 0..<table.fieldCount {
       let slot = table.slots[index]
       if projection.nullTakesDefault[index] { return nil }
@@ -67,7 +74,8 @@ public final class RecordCopier: Sendable {
           variables[slot.position] = .composite(field: field)
         } else {
           guard let copier = RecordCopier(inner) else { return nil }
-          variables[slot.position] = .nested(field: field, copier)
+          variables[slot.position] = .nested(field: field, copiers.count)
+          copiers.append(copier)
         }
         from = field
       }
@@ -79,10 +87,26 @@ public final class RecordCopier: Sendable {
         moves.append(Run(from: position, to: slot.position, count: slot.tag.fixedWidth))
       }
     }
-    self.template = template
-    self.bits = bits
-    self.variables = variables
-    runs = Self.joined(moves)
+    let plainTemplate = UnsafeMutableRawPointer.allocate(byteCount: table.fixedEnd, alignment: 16)
+    template.withUnsafeBytes { plainTemplate.put($0, 0) }
+    self.template = plainTemplate
+    self.bits = Self.plain(bits)
+    self.variables = Self.plain(variables)
+    runs = Self.plain(Self.joined(moves))
+    inner = copiers
+  }
+
+  deinit {
+    template.deallocate()
+    bits.deallocate()
+    runs.deallocate()
+    variables.deallocate()
+  }
+
+  private static func plain<T: BitwiseCopyable>(_ array: [T]) -> UnsafeMutableBufferPointer<T> {
+    let buffer = UnsafeMutableBufferPointer<T>.allocate(capacity: array.count)
+    _ = buffer.initialize(from: array)
+    return buffer
   }
 
   /// The head of a record of defaults, or of one in which every field is null.
@@ -129,7 +153,7 @@ public final class RecordCopier: Sendable {
   public func size(of record: RecordView) throws(StoreError) -> Int? {
     guard record.table == stored.table else { throw .misuse("the record has another layout than the projection") }
     guard let size = try variableSize(record) else { return nil }
-    return template.count &+ Self.endsSize(current, size) &+ size
+    return current.table.pointee.fixedEnd &+ Self.endsSize(current, size) &+ size
   }
 
   private static func endsSize(_ layout: RecordLayout, _ size: Int) -> Int {
@@ -139,12 +163,13 @@ public final class RecordCopier: Sendable {
 
   private func variableSize(_ record: RecordView) throws(StoreError) -> Int? {
     if record.hasExternals { return nil }
-    var sum = 0
+    // No overflow: a layout has at most 16,384 fields. Those of a damaged record may overlap, and be more than there is.
+    var sum: UInt64 = 0
     for variable in variables {
       guard let size = try size(variable, record) else { return nil }
-      sum &+= size
+      sum &+= UInt64(truncatingIfNeeded: size)
     }
-    return UInt64(sum) <= UInt64(UInt32.max) ? sum : nil
+    return sum <= RecordTable.mostVariableBytes ? Int(truncatingIfNeeded: sum) : nil
   }
 
   private func size(_ variable: Variable, _ record: RecordView) throws(StoreError) -> Int? {
@@ -155,7 +180,7 @@ public final class RecordCopier: Sendable {
     case .nested(let field, let copier):
       // The recursion is bounded by `RecordLayout.depthLimit`.
       guard let nested = try record.nested(at: field) else { return 0 }
-      return try copier.size(of: nested)
+      return try inner[copier].size(of: nested)
     }
   }
 
@@ -180,14 +205,14 @@ public final class RecordCopier: Sendable {
   public func copy(
     _ record: RecordView, entity: UInt16, to out: UnsafeMutableRawBufferPointer
   ) throws(StoreError) {
-    guard let size = try variableSize(record), let p = out.baseAddress,
-      out.count == template.count &+ Self.endsSize(current, size) &+ size
+    guard record.table == stored.table, let size = try variableSize(record), let p = out.baseAddress,
+      out.count == current.table.pointee.fixedEnd &+ Self.endsSize(current, size) &+ size
     else { throw .misuse("the room for a copied record has another size than the record") }
     let table = current.table.pointee
-    template.withUnsafeBytes { p.copyMemory(from: $0.start, byteCount: $0.count) }
+    p.copyFew(from: template, table.fixedEnd)
     if table.isRow {
-      p.storeBytes(of: entity.littleEndian, toByteOffset: 2, as: UInt16.self)
-      p.storeBytes(of: record.rowVersion.littleEndian, toByteOffset: 4, as: UInt32.self)
+      p.put(entity, 2)
+      p.put(record.rowVersion, 4)
     }
     let bitsStart = p + table.bitsOffset
     for move in bits {
@@ -196,22 +221,22 @@ public final class RecordCopier: Sendable {
       bitsStart.storeBytes(
         of: record.bit(move.from) ? byte | mask : byte & ~mask, toByteOffset: move.to &>> 3, as: UInt8.self)
     }
-    for run in runs { (p + run.to).copyMemory(from: record.base + run.from, byteCount: run.count) }
+    for run in runs { (p + run.to).copyFew(from: record.base + run.from, run.count) }
     let code: UInt8 = table.variableCount < 2 ? 0 : RecordTable.endWidthCode(variableSize: size)
-    p.storeBytes(of: code, toByteOffset: table.bitsOffset &- 1, as: UInt8.self)
-    let first = template.count &+ Self.endsSize(current, size)
+    p.put(code, table.bitsOffset &- 1)
+    let first = table.fixedEnd &+ Self.endsSize(current, size)
     var end = first
     for number in variables.indices {
       end = try write(variables[number], record, out, at: end)
-      if number < variables.count &- 1 { Self.putEnd(end &- first, p + (template.count &+ number &<< Int(code)), code) }
+      if number < variables.count &- 1 { Self.putEnd(end &- first, p + (table.fixedEnd &+ number &<< Int(code)), code) }
     }
   }
 
   private static func putEnd(_ end: Int, _ p: UnsafeMutableRawPointer, _ code: UInt8) {
     switch code {
-    case 0: p.storeBytes(of: UInt8(truncatingIfNeeded: end), as: UInt8.self)
-    case 1: p.storeBytes(of: UInt16(truncatingIfNeeded: end).littleEndian, as: UInt16.self)
-    default: p.storeBytes(of: UInt32(truncatingIfNeeded: end).littleEndian, as: UInt32.self)
+    case 0: p.put(UInt8(truncatingIfNeeded: end), 0)
+    case 1: p.put(UInt16(truncatingIfNeeded: end), 0)
+    default: p.put(UInt32(truncatingIfNeeded: end), 0)
     }
   }
 
@@ -219,19 +244,32 @@ public final class RecordCopier: Sendable {
   private func write(
     _ variable: Variable, _ record: RecordView, _ out: UnsafeMutableRawBufferPointer, at start: Int
   ) throws(StoreError) -> Int {
-    guard let p = out.baseAddress, let count = try size(variable, record), count > 0 else { return start }
-    guard count <= out.count &- start else { throw .misuse("a record has changed while it was copied") }
     switch variable {
-    case .null: break
-    case .bytes(_, let number):
-      (p + start).copyMemory(from: try record.stored(number).start, byteCount: count)
+    case .null: return start
+    case .bytes(let field, let number):
+      return record.bit(field) ? start : try Self.write(try record.stored(number), out, at: start)
     case .composite(let field):
-      if let nested = try record.nested(at: field) { (p + start).copyMemory(from: nested.base, byteCount: count) }
+      guard let nested = try record.nested(at: field) else { return start }
+      return try Self.write(nested.bytes, out, at: start)
     case .nested(let field, let copier):
-      if let nested = try record.nested(at: field) {
-        try copier.copy(nested, entity: 0, to: UnsafeMutableRawBufferPointer(start: p + start, count: count))
+      guard let nested = try record.nested(at: field), let p = out.baseAddress else { return start }
+      guard let count = try inner[copier].size(of: nested), count <= out.count &- start else {
+        throw Self.changed()
       }
+      try inner[copier].copy(
+        nested, entity: 0, to: UnsafeMutableRawBufferPointer(start: p + start, count: count))
+      return start &+ count
     }
-    return start &+ count
   }
+
+  private static func write(
+    _ bytes: UnsafeRawBufferPointer, _ out: UnsafeMutableRawBufferPointer, at start: Int
+  ) throws(StoreError) -> Int {
+    guard bytes.count <= out.count &- start, let p = out.baseAddress else { throw changed() }
+    (p + start).copyFew(from: bytes.start, bytes.count)
+    return start &+ bytes.count
+  }
+
+  @inline(never)
+  private static func changed() -> StoreError { .misuse("a record has changed while it was copied") }
 }

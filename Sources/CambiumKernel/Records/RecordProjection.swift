@@ -1,6 +1,9 @@
 /// How a record of an older layout is read as one of the current layout. Fields are matched by property id, so renamed
 /// ones keep their values and dropped ones are left out. Composed once for each pair of layouts; immutable.
-public final class RecordProjection: Sendable {
+public final class RecordProjection: @unchecked Sendable {
+  // Unchecked, since `steps` is plain memory, where nothing is counted for every record; nothing changes it between `init`
+  // and `deinit`.
+
   /// Where a field of the current layout comes from.
   public enum Source: Sendable {
     /// A field of the stored record, after a conversion.
@@ -22,6 +25,20 @@ public final class RecordProjection: Sendable {
   /// A record of the current layout that holds the default of each field.
   let defaults: [UInt8]?
   let nullTakesDefault: [Bool]
+  /// What is done for each field of the current layout: ``sources`` again, but for the projections of composites.
+  private let steps: UnsafeMutableBufferPointer<Step>
+
+  private struct Step: BitwiseCopyable {
+    var from = 0
+    var kind = Kind.missing
+    var nullTakesDefault: Bool
+
+    enum Kind: BitwiseCopyable {
+      case missing
+      case field(FieldConversion)
+      case nested
+    }
+  }
 
   /// Composes a projection.
   ///
@@ -63,7 +80,19 @@ public final class RecordProjection: Sendable {
     self.defaults = defaults
     self.nullTakesDefault = required
     self.isIdentity = identity && !required.contains(true)
+    steps = .allocate(capacity: sources.count)
+    for (index, source) in sources.enumerated() {
+      var step = Step(nullTakesDefault: required[index])
+      switch source {
+      case .missing: break
+      case .field(let from, let conversion): (step.from, step.kind) = (from, .field(conversion))
+      case .nested(let from, _): (step.from, step.kind) = (from, .nested)
+      }
+      steps.initializeElement(at: index, to: step)
+    }
   }
+
+  deinit { steps.deallocate() }
 
   private static func source(
     _ stored: RecordLayout, _ from: Int, _ field: RecordField, _ index: Int, _ current: RecordLayout,
@@ -90,20 +119,22 @@ public final class RecordProjection: Sendable {
     guard record.table == stored.table, builder.layout === current else {
       throw .misuse("the record or the builder has another layout than the projection")
     }
-    for index in 0..<sources.count {
-      switch sources[index] {
+    for index in steps.indices {
+      let step = steps[index]
+      switch step.kind {
       case .missing: try setDefault(index, builder)
-      case .field(let from, let conversion):
-        if nullTakesDefault[index], try record.isNull(from) {
+      case .field(let conversion):
+        if step.nullTakesDefault, try record.isNull(step.from) {
           try setDefault(index, builder)
         } else {
-          try conversion.copy(from, of: record, to: index, of: builder)
+          try conversion.copy(step.from, of: record, to: index, of: builder)
         }
-      case .nested(let from, let inner):
+      case .nested:
         // The recursion is bounded by `RecordLayout.depthLimit`.
-        if let nested = try record.nested(at: from) {
+        if let nested = try record.nested(at: step.from) {
+          guard case .nested(_, let inner) = sources[index] else { continue }
           try inner.project(nested, into: try builder.nested(at: index))
-        } else if nullTakesDefault[index] {
+        } else if step.nullTakesDefault {
           try setDefault(index, builder)
         } else {
           try builder.setNull(at: index)
@@ -142,7 +173,7 @@ public final class RecordProjection: Sendable {
 }
 
 /// A change of kind that a projection makes while it reads. More may be added.
-public enum FieldConversion: Sendable, Equatable {
+public enum FieldConversion: Sendable, Equatable, BitwiseCopyable {
   /// The kinds are the same.
   case none
   /// An integer becomes a wider one.

@@ -5,6 +5,9 @@ struct RecordTable {
   @usableFromInline static let rowHeadSize = 9
   @usableFromInline static let nestedHeadSize = 1
 
+  /// What the variable part of a record may have: less where addresses have 32 bits, so that no sum of sizes overflows.
+  static var mostVariableBytes: UInt64 { min(UInt64(UInt32.max), UInt64(Int.max) - 1 << 20) }
+
   @usableFromInline let layoutID: UInt16
   @usableFromInline let isRow: Bool
   @usableFromInline let fieldCount: Int

@@ -52,13 +52,20 @@ public struct ReferenceList {
   }
 
   /// Appends the bytes of a list.
-  static func encode(_ ids: [UInt64], into output: inout [UInt8]) {
+  static func encode(_ ids: [UInt64], into output: inout GrowingBytes) {
     guard let largest = ids.max() else { return }
     let width = largest <= 0xFF ? 1 : largest <= 0xFFFF ? 2 : largest <= 0xFFFF_FFFF ? 4 : 8
-    output.reserveCapacity(output.count + 1 + ids.count * width)
-    output.append(UInt8(width))
+    let p = output.add(1 + ids.count * width)
+    p.put(UInt8(width), 0)
+    var offset = 1
     for id in ids {
-      for byte in 0..<width { output.append(UInt8(truncatingIfNeeded: id >> UInt64(8 * byte))) }
+      switch width {
+      case 1: p.put(UInt8(truncatingIfNeeded: id), offset)
+      case 2: p.put(UInt16(truncatingIfNeeded: id), offset)
+      case 4: p.put(UInt32(truncatingIfNeeded: id), offset)
+      default: p.put(id, offset)
+      }
+      offset &+= width
     }
   }
 

@@ -36,10 +36,11 @@ import Testing
     for _ in 0..<2_000 {
       let value = random.decimal()
       #expect(DecimalValue(value.description) == value)
-      var bytes: [UInt8] = []
-      value.appendCompactBytes(to: &bytes)
-      #expect(bytes.count <= 18)
-      #expect(bytes.withUnsafeBytes { DecimalValue(compactBytes: $0) } == value)
+      var output = GrowingBytes()
+      defer { output.deallocate() }
+      value.appendCompactBytes(to: &output)
+      #expect(output.count <= 18)
+      #expect(DecimalValue(compactBytes: output.bytes) == value)
     }
   }
 
