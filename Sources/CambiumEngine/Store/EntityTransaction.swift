@@ -9,6 +9,10 @@ public final class EntityTransaction: EntityView {
   let transaction: WriteTransaction
   /// What it writes with; nil once the transaction has ended, and another may have it.
   @exclusivity(unchecked) private var kit: TransactionKit?
+  /// Memory that the gathered changes of indexes take, in bytes.
+  @exclusivity(unchecked) private var batchedBytes = 0
+  /// How much of it there may be.
+  private let mostBatchedBytes: Int
   /// For changes that are given as a whole: the writer of each entity.
   private var writers: [UInt32: RowWriter] = [:]
   private var knownPathReader: PathReader?
@@ -34,6 +38,7 @@ public final class EntityTransaction: EntityView {
   init(store: EntityStore, transaction: WriteTransaction, kit: TransactionKit) {
     self.transaction = transaction
     self.kit = kit
+    mostBatchedBytes = min(store.kernel.deltaBytes, Self.batchLimit)
     super.init(store: store, trees: transaction)
   }
 
@@ -203,18 +208,18 @@ public final class EntityTransaction: EntityView {
   @inline(__always)
   func noteBatched(_ bytes: Int?) throws(EngineError) {
     guard let bytes else { throw .store(.misuse("an index key is longer than any page can take")) }
-    kit?.batchedBytes &+= bytes
+    batchedBytes &+= bytes
   }
 
   /// Makes the gathered changes of indexes when they take as much memory as the kernel's own changes may.
+  @inline(__always)
   func settleIfLarge() throws(EngineError) {
-    guard let kit else { return }
-    if kit.batchedBytes >= min(store.kernel.deltaBytes, Self.batchLimit) { _ = try settle() }
+    if batchedBytes >= mostBatchedBytes { _ = try settle() }
   }
 
   override func settle() throws(EngineError) -> UInt64 {
-    guard let kit, kit.batchedBytes != 0 else { return changes }
-    kit.batchedBytes = 0
+    guard let kit, batchedBytes != 0 else { return changes }
+    batchedBytes = 0
     do throws(StoreError) {
       for batch in kit.batches { try batch.apply(to: transaction, &suspects) }
     } catch {

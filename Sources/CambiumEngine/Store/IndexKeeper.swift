@@ -3,9 +3,27 @@ import CambiumKernel
 /// Keeps the indexes, constraints and relationship trees of one entity's rows in step with what a transaction writes, by
 /// way of batches. It serves one transaction after the other.
 final class IndexKeeper {
+  /// An index or a constraint: what keeps its maker and its batch is in ``kept``.
+  private struct Index {
+    let maker: Unmanaged<KeyMaker>
+    let batch: Unmanaged<IndexBatch>
+    let mask: UInt64
+    let isUnique: Bool
+    let isPartial: Bool
+  }
+
+  /// A relationship tree.
+  private struct Links {
+    let batch: Unmanaged<IndexBatch>
+    let mask: UInt64
+    let field: Int
+  }
+
   private let plan: EntityPlan
-  private let makers: [(maker: KeyMaker, batch: IndexBatch)]
-  private let links: [(field: Int, mask: UInt64, batch: IndexBatch)]
+  private let kept: (makers: [KeyMaker], batches: [IndexBatch])
+  // Plain memory, gone through for every row: nothing is counted for what it names.
+  private let indexes: UnsafeMutableBufferPointer<Index>
+  private let links: UnsafeMutableBufferPointer<Links>
   // Exclusive access is not checked at run time: see `IndexBatch`.
   @exclusivity(unchecked) private var old: KeyEncoder
   @exclusivity(unchecked) private var new: KeyEncoder
@@ -13,30 +31,51 @@ final class IndexKeeper {
   /// Keeps all trees of the entity in step, or only some.
   init(_ transaction: EntityTransaction, _ plan: EntityPlan, _ kit: TransactionKit, only trees: Set<TreeID>? = nil) {
     self.plan = plan
-    makers = (plan.indexes + plan.constraints).filter { trees?.contains($0.tree) ?? true }
-      .map { ($0, kit.batch($0.tree, $0)) }
-    links = plan.backTrees.filter { trees?.contains($0.tree) ?? true }
-      .map { ($0.field, PropertyMask.mask($0.field), kit.batch($0.tree, nil)) }
+    let makers = (plan.indexes + plan.constraints).filter { trees?.contains($0.tree) ?? true }
+    let backTrees = plan.backTrees.filter { trees?.contains($0.tree) ?? true }
+    var batches: [IndexBatch] = []
+    indexes = .allocate(capacity: makers.count)
+    for (i, maker) in makers.enumerated() {
+      let batch = kit.batch(maker.tree, maker)
+      batches.append(batch)
+      indexes.initializeElement(
+        at: i,
+        to: Index(
+          maker: .passUnretained(maker), batch: .passUnretained(batch), mask: maker.mask, isUnique: maker.isUnique,
+          isPartial: maker.partial != nil))
+    }
+    links = .allocate(capacity: backTrees.count)
+    for (i, back) in backTrees.enumerated() {
+      let batch = kit.batch(back.tree, nil)
+      batches.append(batch)
+      links.initializeElement(
+        at: i, to: Links(batch: .passUnretained(batch), mask: PropertyMask.mask(back.field), field: back.field))
+    }
+    kept = (makers, batches)
     let limit = transaction.store.kernel.maxKeyLength
     old = KeyEncoder(limit: limit)
     new = KeyEncoder(limit: limit)
   }
 
+  deinit {
+    indexes.deallocate()
+    links.deallocate()
+  }
+
   /// Whether there is nothing to keep in step.
-  var isIdle: Bool { makers.isEmpty && links.isEmpty }
+  var isIdle: Bool { indexes.isEmpty && links.isEmpty }
 
   /// Adds the entries of a new row.
   func insert(
     _ record: RecordView, _ reference: ObjectReference, _ transaction: EntityTransaction
   ) throws(EngineError) {
-    for i in makers.indices {
-      let maker = makers[i].maker
-      guard let part = try encode(maker, record, reference, &new, transaction) else { continue }
-      try add(part, new, makers[i].batch, maker, transaction, isPut: true)
+    for i in 0..<indexes.count {
+      guard let part = try encode(indexes[i], record, reference, &new, transaction) else { continue }
+      try add(part, new, indexes[i], transaction, isPut: true)
     }
-    for i in links.indices {
+    for i in 0..<links.count {
       guard let target = try target(record, links[i].field) else { continue }
-      try addLink(target, reference.row, links[i].batch, transaction, isPut: true)
+      try addLink(target, reference.row, links[i], transaction, isPut: true)
     }
   }
 
@@ -44,14 +83,13 @@ final class IndexKeeper {
   func delete(
     _ record: RecordView, _ reference: ObjectReference, _ transaction: EntityTransaction
   ) throws(EngineError) {
-    for i in makers.indices {
-      let maker = makers[i].maker
-      guard let part = try encode(maker, record, reference, &old, transaction) else { continue }
-      try add(part, old, makers[i].batch, maker, transaction, isPut: false)
+    for i in 0..<indexes.count {
+      guard let part = try encode(indexes[i], record, reference, &old, transaction) else { continue }
+      try add(part, old, indexes[i], transaction, isPut: false)
     }
-    for i in links.indices {
+    for i in 0..<links.count {
       guard let target = try target(record, links[i].field) else { continue }
-      try addLink(target, reference.row, links[i].batch, transaction, isPut: false)
+      try addLink(target, reference.row, links[i], transaction, isPut: false)
     }
   }
 
@@ -60,24 +98,24 @@ final class IndexKeeper {
     _ before: RecordView, _ after: RecordView, _ reference: ObjectReference, touched: UInt64,
     _ transaction: EntityTransaction
   ) throws(EngineError) {
-    for i in makers.indices where makers[i].maker.mask & touched != 0 {
-      let maker = makers[i].maker
-      let was = try encode(maker, before, reference, &old, transaction)
-      let now = try encode(maker, after, reference, &new, transaction)
+    for i in 0..<indexes.count where indexes[i].mask & touched != 0 {
+      let index = indexes[i]
+      let was = try encode(index, before, reference, &old, transaction)
+      let now = try encode(index, after, reference, &new, transaction)
       if was != nil, let now, old.bytes == new.bytes {
         // Keys that were cut are the same for many values: the constraint has to be looked at once more.
-        if maker.isUnique, !now.isExact { try add(now, new, makers[i].batch, maker, transaction, isPut: true) }
+        if index.isUnique, !now.isExact { try add(now, new, index, transaction, isPut: true) }
         continue
       }
-      if let was { try add(was, old, makers[i].batch, maker, transaction, isPut: false) }
-      if let now { try add(now, new, makers[i].batch, maker, transaction, isPut: true) }
+      if let was { try add(was, old, index, transaction, isPut: false) }
+      if let now { try add(now, new, index, transaction, isPut: true) }
     }
-    for i in links.indices where links[i].mask & touched != 0 {
+    for i in 0..<links.count where links[i].mask & touched != 0 {
       let was = try target(before, links[i].field)
       let now = try target(after, links[i].field)
       if was == now { continue }
-      if let was { try addLink(was, reference.row, links[i].batch, transaction, isPut: false) }
-      if let now { try addLink(now, reference.row, links[i].batch, transaction, isPut: true) }
+      if let was { try addLink(was, reference.row, links[i], transaction, isPut: false) }
+      if let now { try addLink(now, reference.row, links[i], transaction, isPut: true) }
     }
   }
 
@@ -90,29 +128,31 @@ final class IndexKeeper {
 
   /// Writes the key of a row; nil if the index leaves the row out.
   private func encode(
-    _ maker: KeyMaker, _ record: RecordView, _ reference: ObjectReference, _ encoder: inout KeyEncoder,
+    _ index: Index, _ record: RecordView, _ reference: ObjectReference, _ encoder: inout KeyEncoder,
     _ transaction: EntityTransaction
   ) throws(EngineError) -> Part? {
-    if let partial = maker.partial,
+    if index.isPartial, let partial = index.maker.takeUnretainedValue().partial,
       try !transaction.pathReader().matches(partial, record, plan.layout, reference)
     {
       return nil
     }
     encoder.removeAll()
     let anyNull: Bool
-    do throws(StoreError) { anyNull = try maker.appendParts(record, to: &encoder) } catch { throw .store(error) }
+    do throws(StoreError) {
+      anyNull = try index.maker.borrowed { (maker) throws(StoreError) in try maker.appendParts(record, to: &encoder) }
+    } catch { throw .store(error) }
     let part = Part(count: encoder.bytes.count, anyNull: anyNull, isExact: !encoder.isInexact)
     encoder.append(rowID: reference.row)
     return part
   }
 
   private func add(
-    _ part: Part, _ encoder: borrowing KeyEncoder, _ batch: IndexBatch, _ maker: KeyMaker,
-    _ transaction: EntityTransaction, isPut: Bool
+    _ part: Part, _ encoder: borrowing KeyEncoder, _ index: Index, _ transaction: EntityTransaction, isPut: Bool
   ) throws(EngineError) {
-    let size = batch.add(
-      encoder.bytes, isPut: isPut, uniqueCount: maker.isUnique && !part.anyNull ? part.count : 0,
-      isExact: part.isExact)
+    let uniqueCount = index.isUnique && !part.anyNull ? part.count : 0
+    let size = index.batch.borrowed {
+      $0.add(encoder.bytes, isPut: isPut, uniqueCount: uniqueCount, isExact: part.isExact)
+    }
     try transaction.noteBatched(size)
   }
 
@@ -123,12 +163,12 @@ final class IndexKeeper {
   }
 
   private func addLink(
-    _ from: UInt64, _ to: UInt64, _ batch: IndexBatch, _ transaction: EntityTransaction, isPut: Bool
+    _ from: UInt64, _ to: UInt64, _ links: Links, _ transaction: EntityTransaction, isPut: Bool
   ) throws(EngineError) {
     new.removeAll()
     new.append(rowID: from)
     new.append(rowID: to)
-    try transaction.noteBatched(batch.add(new.bytes, isPut: isPut))
+    try transaction.noteBatched(links.batch.borrowed { $0.add(new.bytes, isPut: isPut) })
   }
 }
 

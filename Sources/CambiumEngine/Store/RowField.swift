@@ -21,6 +21,8 @@ public final class RowField: Sendable {
   @usableFromInline let path: FieldPath
   /// The property's field in the row, or the composite's, for an element.
   let mask: UInt64
+  /// The property's field in the row; -1 for an element of a composite.
+  let ownIndex: Int
   /// The entities that a to-one relationship may lead to; nil for an attribute.
   let destination: Set<UInt32>?
   /// Where it lies in the rows of descendants.
@@ -47,6 +49,7 @@ public final class RowField: Sendable {
       throw .unsupported("'\(keyPath)' of \(entity.name) is not kept in rows: it is transient, or the object itself")
     }
     mask = PropertyMask.mask(indexes[0])
+    ownIndex = indexes.count == 1 ? indexes[0] : -1
     layoutID = plan.layout.record.id
     path = try storing { () throws(StoreError) in try FieldPath(indexes, in: plan.layout.record) }
     var others: [(layout: UInt16, path: FieldPath)] = []

@@ -33,6 +33,8 @@ public final class RowWriter {
   /// The builder, and the row as it was.
   let buffers: TransactionKit.Buffers
   let builder: RecordBuilder
+  /// The layout of the rows.
+  private let layoutID: UInt16
   private let keeper: IndexKeeper
   // Exclusive access is not checked at run time, since the checks would take longer than most setters; nothing here calls
   // out to code that could come back.
@@ -47,6 +49,7 @@ public final class RowWriter {
     self.keeper = keeper
     self.buffers = buffers
     builder = buffers.builder
+    layoutID = plan.layout.id
   }
 
   // MARK: Rows
@@ -183,73 +186,64 @@ public final class RowWriter {
 
   /// Sets a text or a URI.
   public func set(_ field: RowField, _ value: String?) throws(EngineError) {
-    guard let place = try place(field, isNull: value == nil) else { return }
-    do throws(StoreError) { try place.builder.set(value, at: place.index) } catch {
-      throw mismatch(field, "text", error)
+    try put(field, isNull: value == nil, "text") { (builder, index) throws(StoreError) in
+      try builder.set(value, at: index)
     }
   }
 
   /// Sets a text or a URI given as UTF-8; ill-formed UTF-8 is refused.
   public func set(_ field: RowField, utf8 value: UnsafeRawBufferPointer) throws(EngineError) {
-    guard let place = try place(field, isNull: false) else { return }
-    do throws(StoreError) { try place.builder.set(utf8: value, at: place.index) } catch {
-      throw mismatch(field, "text", error)
+    try put(field, isNull: false, "text") { (builder, index) throws(StoreError) in
+      try builder.set(utf8: value, at: index)
     }
   }
 
   /// Sets an integer of any width.
   public func set(_ field: RowField, _ value: Int64?) throws(EngineError) {
-    guard let place = try place(field, isNull: value == nil) else { return }
-    do throws(StoreError) { try place.builder.set(value, at: place.index) } catch {
-      throw mismatch(field, "integer", error)
+    try put(field, isNull: value == nil, "integer") { (builder, index) throws(StoreError) in
+      try builder.set(value, at: index)
     }
   }
 
   /// Sets a double, or a float to the nearest one.
   public func set(_ field: RowField, _ value: Double?) throws(EngineError) {
-    guard let place = try place(field, isNull: value == nil) else { return }
-    do throws(StoreError) { try place.builder.set(value, at: place.index) } catch {
-      throw mismatch(field, "double", error)
+    try put(field, isNull: value == nil, "double") { (builder, index) throws(StoreError) in
+      try builder.set(value, at: index)
     }
   }
 
   /// Sets a boolean.
   public func set(_ field: RowField, _ value: Bool?) throws(EngineError) {
-    guard let place = try place(field, isNull: value == nil) else { return }
-    do throws(StoreError) { try place.builder.set(value, at: place.index) } catch {
-      throw mismatch(field, "boolean", error)
+    try put(field, isNull: value == nil, "boolean") { (builder, index) throws(StoreError) in
+      try builder.set(value, at: index)
     }
   }
 
   /// Sets a date, in seconds since 2001-01-01 00:00:00 UTC.
   public func set(_ field: RowField, date value: Double?) throws(EngineError) {
-    guard let place = try place(field, isNull: value == nil) else { return }
-    do throws(StoreError) { try place.builder.set(date: value, at: place.index) } catch {
-      throw mismatch(field, "date", error)
+    try put(field, isNull: value == nil, "date") { (builder, index) throws(StoreError) in
+      try builder.set(date: value, at: index)
     }
   }
 
   /// Sets a UUID.
   public func set(_ field: RowField, _ value: UUIDBytes?) throws(EngineError) {
-    guard let place = try place(field, isNull: value == nil) else { return }
-    do throws(StoreError) { try place.builder.set(value, at: place.index) } catch {
-      throw mismatch(field, "UUID", error)
+    try put(field, isNull: value == nil, "UUID") { (builder, index) throws(StoreError) in
+      try builder.set(value, at: index)
     }
   }
 
   /// Sets a decimal.
   public func set(_ field: RowField, _ value: DecimalValue?) throws(EngineError) {
-    guard let place = try place(field, isNull: value == nil) else { return }
-    do throws(StoreError) { try place.builder.set(value, at: place.index) } catch {
-      throw mismatch(field, "decimal", error)
+    try put(field, isNull: value == nil, "decimal") { (builder, index) throws(StoreError) in
+      try builder.set(value, at: index)
     }
   }
 
   /// Sets a binary attribute.
   public func set(_ field: RowField, bytes value: [UInt8]?) throws(EngineError) {
-    guard let place = try place(field, isNull: value == nil) else { return }
-    do throws(StoreError) { try place.builder.set(bytes: value, at: place.index) } catch {
-      throw mismatch(field, "binary", error)
+    try put(field, isNull: value == nil, "binary") { (builder, index) throws(StoreError) in
+      try builder.set(bytes: value, at: index)
     }
   }
 
@@ -272,10 +266,10 @@ public final class RowWriter {
       switch value {
       case .null: return try set(field, nil as ObjectReference?)
       case .reference(let reference): return try set(field, reference)
-      default: throw mismatch(field, value.kindName, nil)
+      default: throw mismatch(field, value.kindName)
       }
     }
-    guard let coerced = attribute.coerce(value) else { throw mismatch(field, value.kindName, nil) }
+    guard let coerced = attribute.coerce(value) else { throw mismatch(field, value.kindName) }
     guard let place = try place(field, isNull: value.isNull) else { return }
     do throws(StoreError) { try place.builder.set(coerced, attribute, at: place.index) } catch { throw .store(error) }
   }
@@ -286,13 +280,28 @@ public final class RowWriter {
     do throws(StoreError) { try place.builder.setNull(at: place.index) } catch { throw .store(error) }
   }
 
-  /// Notes that a field is set; nil if there is nothing to do, since an element of a composite that is null is to be null.
+  /// Notes that a field is set, and has it set: `set` is told by which builder, and at which of its fields. Not if there is
+  /// nothing to do, since an element of a composite that is null is to be null.
   @inline(__always)
+  private func put(
+    _ field: RowField, isNull: Bool, _ kind: StaticString,
+    _ set: (RecordBuilder, Int) throws(StoreError) -> Void
+  ) throws(EngineError) {
+    if case .idle = state { throw Self.nothingBegun() }
+    if field.layoutID == layoutID, field.ownIndex >= 0 {
+      touched |= field.mask
+      do throws(StoreError) { return try set(builder, field.ownIndex) } catch { throw mismatch(field, kind, error) }
+    }
+    guard let place = try placeOfElement(field, isNull: isNull) else { return }
+    do throws(StoreError) { try set(place.builder, place.index) } catch { throw mismatch(field, kind, error) }
+  }
+
+  /// Notes that a field is set; nil if there is nothing to do, as in ``put(_:isNull:_:_:)``.
   private func place(_ field: RowField, isNull: Bool) throws(EngineError) -> (builder: RecordBuilder, index: Int)? {
     if case .idle = state { throw Self.nothingBegun() }
-    if field.layoutID == plan.layout.id, field.path.depth == 1 {
+    if field.layoutID == layoutID, field.ownIndex >= 0 {
       touched |= field.mask
-      return (builder, field.path.leaf)
+      return (builder, field.ownIndex)
     }
     return try placeOfElement(field, isNull: isNull)
   }
@@ -300,16 +309,27 @@ public final class RowWriter {
   private func placeOfElement(
     _ field: RowField, isNull: Bool
   ) throws(EngineError) -> (builder: RecordBuilder, index: Int)? {
-    let path = try field.path(in: plan.layout.id)
+    if field.layoutID == layoutID { return try place(field.path, isNull: isNull) }
+    return try place(try field.path(in: layoutID), isNull: isNull)
+  }
+
+  @inline(__always)
+  private func place(
+    _ path: FieldPath, isNull: Bool
+  ) throws(EngineError) -> (builder: RecordBuilder, index: Int)? {
     touched |= PropertyMask.mask(path[0])
-    var place = (builder: builder, index: path[0])
+    if path.depth == 1 { return (builder, path[0]) }
     do throws(StoreError) {
-      for step in 1..<path.depth {
+      if isNull, try builder.isNull(at: path[0]) { return nil }
+      var place = (builder: try builder.element(at: path[0]), index: path[1])
+      var step = 2
+      while step < path.depth {
         if isNull, try place.builder.isNull(at: place.index) { return nil }
         place = (try place.builder.element(at: place.index), path[step])
+        step &+= 1
       }
+      return place
     } catch { throw .store(error) }
-    return place
   }
 
   @inline(never)
@@ -323,9 +343,13 @@ public final class RowWriter {
   }
 
   @inline(never)
-  private func mismatch(_ field: RowField, _ found: String, _ error: StoreError?) -> EngineError {
-    if let error, case .misuse = error {} else if let error { return .store(error) }
-    return .typeMismatch(entity: plan.entity.name, property: field.keyPath, expected: field.type, found: found)
+  private func mismatch(_ field: RowField, _ found: StaticString, _ error: StoreError) -> EngineError {
+    if case .misuse = error {} else { return .store(error) }
+    return mismatch(field, found.description)
+  }
+
+  private func mismatch(_ field: RowField, _ found: String) -> EngineError {
+    .typeMismatch(entity: plan.entity.name, property: field.keyPath, expected: field.type, found: found)
   }
 }
 

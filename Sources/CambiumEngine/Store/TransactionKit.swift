@@ -30,8 +30,6 @@ final class TransactionKit {
   @exclusivity(unchecked) private var entities: [Entity]
   /// In the order of their trees.
   @exclusivity(unchecked) private(set) var batches: [IndexBatch] = []
-  /// Memory that the batches take, in bytes.
-  @exclusivity(unchecked) var batchedBytes = 0
   /// Writers that the transaction has handed out.
   @exclusivity(unchecked) private var lent: [RowWriter] = []
 
@@ -71,7 +69,6 @@ final class TransactionKit {
   /// Takes back the buffers of the writers that were handed out, but for those that somebody still holds, so that they never
   /// serve two; forgets the changes that were gathered.
   func finish() {
-    batchedBytes = 0
     for batch in batches { batch.reset() }
     for i in lent.indices where isKnownUniquelyReferenced(&lent[i]) {
       let buffers = lent[i].buffers
