@@ -218,19 +218,57 @@ final class MigrationRun {
   }
 
   /// How rows of one layout are written anew.
-  private struct Rewriting {
-    let work: EntityMigration
+  private final class Rewriting {
     let plan: EntityPlan
     let builder: RecordBuilder
     let projection: StaleLayout
+    let work: EntityMigration
+    let conversions: [Conversion]
+    /// Relationships that are set in rows.
+    let relationships: [Int]
+    /// What is written; that of all rows which go to the same tree.
+    let batch: RowBatch
     /// Whether the layout is all that changes.
     let isPlain: Bool
+
+    init(
+      _ work: EntityMigration, _ plan: EntityPlan, _ builder: RecordBuilder, _ projection: StaleLayout,
+      _ batch: RowBatch
+    ) {
+      self.work = work
+      self.plan = plan
+      self.builder = builder
+      self.projection = projection
+      self.batch = batch
+      conversions = work.converted.compactMap { place in
+        let attribute = work.destination.allAttributes[place]
+        guard let field = plan.layout.fieldByName[attribute.name] else { return nil }
+        return Conversion(attribute, from: work.match.attributes[place], field)
+      }
+      relationships = work.fills + work.cleans
+      isPlain = conversions.isEmpty && relationships.isEmpty
+    }
+  }
+
+  /// An attribute whose values are converted one by one.
+  private final class Conversion {
+    let attribute: AttributeSchema
+    let from: AttributeSchema?
+    let field: Int
+
+    init(_ attribute: AttributeSchema, from: AttributeSchema?, _ field: Int) {
+      self.attribute = attribute
+      self.from = from
+      self.field = field
+    }
   }
 
   /// Writes every row anew of the entities for which that is due: straight from any layout that rows have to the one that
   /// they get, in one pass over a tree, whatever entities are in it.
   private func rewriteRows(_ store: EntityStore) throws(EngineError) {
     var rewritings: [TreeID: [UInt16: Rewriting]] = [:]
+    // By the tree that rows come from, then by the one that they go to: it need not be the same.
+    var batches: [TreeID: [TreeID: RowBatch]] = [:]
     for entity in design.destination.entities {
       guard let work = design.entities[entity.id], work.isRewritten else { continue }
       guard let tree = design.old.catalogue.rows[work.source.rootID] else {
@@ -238,21 +276,26 @@ final class MigrationRun {
       }
       let plan = try store.plan(entity.id)
       let builder = RecordBuilder(plan.layout.record)
+      let batch = batches[tree]?[plan.rows] ?? RowBatch()
+      batches[tree, default: [:]][plan.rows] = batch
       for (id, descriptor) in design.old.catalogue.layouts where descriptor.entity == work.source.id {
         rewritings[tree, default: [:]][id] = Rewriting(
-          work: work, plan: plan, builder: builder,
-          projection: try StaleLayout(id, work.migrated(descriptor), current: plan.layout),
-          isPlain: work.converted.isEmpty && work.fills.isEmpty && work.cleans.isEmpty)
+          work, plan, builder, try StaleLayout(id, work.migrated(descriptor), current: plan.layout), batch)
       }
     }
-    for (tree, byLayout) in rewritings.sorted(by: { $0.key < $1.key }) { try rewriteRows(tree, byLayout) }
+    for (tree, byLayout) in rewritings.sorted(by: { $0.key < $1.key }) {
+      try rewriteRows(tree, byLayout)
+      try storing { () throws(StoreError) in
+        for (goal, batch) in batches[tree] ?? [:] { try t.apply(batch, to: goal) }
+      }
+      batches[tree] = nil
+    }
   }
 
   private func rewriteRows(_ tree: TreeID, _ byLayout: [UInt16: Rewriting]) throws(EngineError) {
     let limit = max(1 << 16, min(1 << 22, design.old.kernel.deltaBytes / 4))
-    // By the tree that rows go to: it need not be the one that they come from.
-    var batches: [TreeID: RowBatch] = [:]
-    var known: (id: UInt16, due: (Rewriting, RowBatch)?)?
+    // Kept by `byLayout`: nothing is counted for every row.
+    var known: (layout: UInt16, rewriting: Unmanaged<Rewriting>?)?
     let cursor = try storing { () throws(StoreError) in try before.trees.cursor(tree) }
     var more = try storing { () throws(StoreError) in try cursor.seekFirst() }
     while more {
@@ -261,59 +304,56 @@ final class MigrationRun {
         let number = cursor.integerKey
         _ = try cursor.withValue { (bytes) throws(StoreError) in
           let id = try RecordView.layoutID(of: bytes)
-          if known?.id != id {
-            let due = byLayout[id].map { ($0, batches[$0.plan.rows] ?? RowBatch()) }
-            if let due { batches[due.0.plan.rows] = due.1 }
-            known = (id, due)
-          }
-          guard let (rewriting, batch) = known?.due else { return }
-          if rewriting.isPlain {
-            try rewriting.projection.project(bytes, number, into: batch, by: rewriting.builder)
-          } else {
-            do throws(EngineError) { try rewrite(bytes, number, rewriting, batch) } catch {
-              outcome = .failure(error)
+          if known?.layout != id { known = (id, byLayout[id].map { .passUnretained($0) }) }
+          guard let rewriting = known?.rewriting else { return }
+          try rewriting.borrowed { (rewriting) throws(StoreError) in
+            if rewriting.isPlain {
+              try rewriting.projection.project(bytes, number, into: rewriting.batch, by: rewriting.builder)
+            } else {
+              do throws(EngineError) { try rewrite(bytes, number, rewriting) } catch { outcome = .failure(error) }
             }
           }
         }
-        if let (rewriting, batch) = known?.due, batch.bytes > limit {
-          try t.apply(batch, to: rewriting.plan.rows)
-          batch.removeAll()
+        if let rewriting = known?.rewriting {
+          try rewriting.borrowed { (rewriting) throws(StoreError) in
+            guard rewriting.batch.bytes > limit else { return }
+            try t.apply(rewriting.batch, to: rewriting.plan.rows)
+            rewriting.batch.removeAll()
+          }
         }
         return try cursor.next()
       }
       try outcome.get()
     }
-    try storing { () throws(StoreError) in
-      for (goal, batch) in batches { try t.apply(batch, to: goal) }
-    }
+    withExtendedLifetime(byLayout) {}
   }
 
   private func rewrite(
-    _ bytes: UnsafeRawBufferPointer, _ number: UInt64, _ rewriting: Rewriting, _ batch: RowBatch
+    _ bytes: UnsafeRawBufferPointer, _ number: UInt64, _ rewriting: Rewriting
   ) throws(EngineError) {
-    let builder = rewriting.builder
-    try storing { () throws(StoreError) in try rewriting.projection.project(bytes, into: builder) }
-    try change(bytes, number, rewriting.work, rewriting.plan, builder)
+    try storing { () throws(StoreError) in try rewriting.projection.project(bytes, into: rewriting.builder) }
+    try change(bytes, number, rewriting)
     try storing { () throws(StoreError) in
-      try builder.withBytes { (bytes) throws(StoreError) in try batch.add(number, bytes) }
+      try rewriting.builder.withBytes { (bytes) throws(StoreError) in try rewriting.batch.add(number, bytes) }
     }
   }
 
   /// Sets what is not as it was in a row that is written anew.
   private func change(
-    _ bytes: UnsafeRawBufferPointer, _ number: UInt64, _ work: EntityMigration, _ plan: EntityPlan,
-    _ builder: RecordBuilder
+    _ bytes: UnsafeRawBufferPointer, _ number: UInt64, _ rewriting: Rewriting
   ) throws(EngineError) {
     let row = try before.row(Array(bytes), number)
-    for place in work.converted {
-      let attribute = work.destination.allAttributes[place]
-      guard let field = plan.layout.fieldByName[attribute.name] else { continue }
-      guard let value = try work.value(of: attribute, from: work.match.attributes[place], in: row) else {
+    for conversion in rewriting.conversions {
+      guard let value = try rewriting.work.value(of: conversion.attribute, from: conversion.from, in: row) else {
         throw .misuse("\(row.reference.description) was not looked at before the migration")
       }
-      try storing { () throws(StoreError) in try builder.set(value, attribute, at: field) }
+      try storing { () throws(StoreError) in
+        try rewriting.builder.set(value, conversion.attribute, at: conversion.field)
+      }
     }
-    for place in work.fills + work.cleans { try setTargets(place, work, plan, row, builder) }
+    for place in rewriting.relationships {
+      try setTargets(place, rewriting.work, rewriting.plan, row, rewriting.builder)
+    }
   }
 
   /// Sets a relationship in a row: from links, or from the row but for what went.
@@ -419,12 +459,15 @@ final class MigrationRun {
       keepers[entity.id] = keeper
       roots.insert(entity.rootID)
     }
+    var last: (entity: UInt32, keeper: IndexKeeper?)?
     // One pass over a tree of rows, whatever entities are in it.
     for root in roots.sorted() {
       guard let tree = store.catalogue.rows[root] else { continue }
       try after.trees.eachRowInChunks(tree) { (number, bytes) throws(EngineError) in
         try after.lend(bytes, number) { (row) throws(EngineError) in
-          try keepers[row.reference.entity]?.insert(row.record, row.reference, after)
+          let entity = row.reference.entity
+          if last?.entity != entity { last = (entity, keepers[entity]) }
+          try last?.keeper?.insert(row.record, row.reference, after)
         }
         try after.settleIfLarge()
       }

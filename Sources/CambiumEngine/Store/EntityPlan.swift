@@ -63,11 +63,17 @@ final class EntityPlan: Sendable {
 }
 
 /// Makes the keys of an index or a uniqueness constraint from rows.
-final class KeyMaker: Sendable {
+final class KeyMaker: @unchecked Sendable {
+  // Unchecked, since `parts` is plain memory, where nothing is counted for every row; nothing changes it between `init`
+  // and `deinit`.
+
   let name: String
   let paths: [String]
   let fields: [[Int]]
-  let compiled: [FieldPath]
+  /// The field of each part in the row; -1 for an element of a composite, whose path is in ``compiled``.
+  private let parts: UnsafeMutableBufferPointer<(field: Int, isDescending: Bool)>
+  /// The paths of all parts.
+  private let compiled: [FieldPath]
   let ascending: [Bool]
   /// The type of each part; nil for a relationship.
   let types: [AttributeType?]
@@ -103,9 +109,15 @@ final class KeyMaker: Sendable {
     }
     self.fields = fields
     self.compiled = compiled
+    parts = .allocate(capacity: elements.count)
+    for (i, element) in elements.enumerated() {
+      parts.initializeElement(at: i, to: (fields[i].count == 1 ? fields[i][0] : -1, !element.isAscending))
+    }
     self.types = types
     mask = partial == nil ? fields.reduce(0) { $0 | PropertyMask.mask($1.first ?? 63) } : PropertyMask.all
   }
+
+  deinit { parts.deallocate() }
 
   convenience init(
     _ index: IndexSchema, _ tree: TreeID, _ layout: EntityLayout, _ schema: Schema, owner: EntitySchema
@@ -165,8 +177,13 @@ final class KeyMaker: Sendable {
   /// Appends the parts of the key of a record. Answers whether any part is null.
   func appendParts(_ record: RecordView, to encoder: inout KeyEncoder) throws(StoreError) -> Bool {
     var anyNull = false
-    for i in compiled.indices {
-      if try encoder.append(path: compiled[i], of: record, descending: !ascending[i]) { anyNull = true }
+    for i in 0..<parts.count {
+      let part = parts[i]
+      let isNull =
+        part.field >= 0
+        ? try encoder.append(field: part.field, of: record, descending: part.isDescending)
+        : try encoder.append(path: compiled[i], of: record, descending: part.isDescending)
+      if isNull { anyNull = true }
     }
     return anyNull
   }
