@@ -15,8 +15,8 @@ import Testing
     var wasCut = true
     while wasCut {
       wasCut = try open(killedAt: call, durability, suspended, partialBytes: 0, &untouched)
-      // In the midst of a write: of a segment's header, or of what lies behind it.
-      for bytes in [40, 5000] where wasCut {
+      // In the midst of a write: of the header of a segment, of a superblock, or of what lies behind them.
+      for bytes in [40, 104, 5000] where wasCut {
         _ = try open(killedAt: call, durability, suspended, partialBytes: bytes, &untouched)
       }
       call += 1

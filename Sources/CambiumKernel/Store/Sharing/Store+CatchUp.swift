@@ -39,9 +39,7 @@ extension Store {
         continue
       }
       // A record that was there is none any more if its room was used again while it was read; a publication tells.
-      if !isFollowed, !holdingTurn, try peekPublication(after: superblock.publication) > superblock.publication {
-        continue
-      }
+      if !isFollowed, !holdingTurn, try isPublished(after: superblock.publication) { continue }
       // Who does not have the turn may be outrun by those that commit: then a while ago is new enough.
       if isFollowed, holdingTurn || share.mustReload || rounds < Store.mostRounds { continue }
       if isFollowed { return noteMark(LogEndMark()) }
@@ -124,6 +122,12 @@ extension Store {
     let slot = Int(truncatingIfNeeded: ~publication & 1)
     let got = try readWords(Superblock.offset(slot: slot, copy: 0) + 88, &words)
     return got < 8 ? 0 : UInt64(littleEndian: words.0)
+  }
+
+  /// Whether there is a publication after one. What a process that was killed has left of one is none.
+  private func isPublished(after publication: UInt64) throws(StoreError) -> Bool {
+    guard try peekPublication(after: publication) > publication else { return false }
+    return try Store.readSuperblock(device, readOnly: options.isReadOnly).0.publication > publication
   }
 
   /// Replaces the mark at the end of the log as others know it, so that they look what has happened. With the turn.
