@@ -13,34 +13,71 @@ public struct AttributeSchema: Equatable, Sendable {
   public var isOptional = true
   /// Whether the attribute is kept in memory only.
   public var isTransient = false
-  /// What new objects start with; of the attribute's type, or null.
-  public var defaultValue = Value.null
-  /// The least value allowed when saving (for strings and binaries: the least length); null for no limit.
-  public var minimum = Value.null
-  /// The greatest value (or length) allowed when saving; null for no limit.
-  public var maximum = Value.null
-  /// A regular expression that strings must match when saving.
-  public var regularExpression: String?
-  /// The expression that a derived attribute is computed from, such as `chapters.@count`.
-  public var derivation: String?
-  /// The value transformer of a transformable attribute.
-  public var valueTransformerName: String?
   /// Whether the last value of a deleted object stays in the history.
   public var preservesValueInHistoryOnDeletion = false
   /// Whether large binaries may be stored outside the row.
   public var allowsExternalBinaryDataStorage = false
-  /// The model-level composite type that the elements come from, when the attribute's type is composite and its elements
-  /// are not given directly.
-  public var compositeName: String?
   /// The elements of a composite, in declared order. A schema fills them from the composite type that ``compositeName``
   /// names, each place with identifiers of its own.
   public var elements: [AttributeSchema] = []
+  /// What few attributes have; nil as long as all of it is as usual. Attributes are copied often.
+  private var details: SharedBox<AttributeDetails>?
+
+  /// What new objects start with; of the attribute's type, or null.
+  public var defaultValue: Value {
+    get { details?.content.defaultValue ?? .null }
+    set { if details != nil || !newValue.isNull { own().content.defaultValue = newValue } }
+  }
+  /// The least value allowed when saving (for strings and binaries: the least length); null for no limit.
+  public var minimum: Value {
+    get { details?.content.minimum ?? .null }
+    set { if details != nil || !newValue.isNull { own().content.minimum = newValue } }
+  }
+  /// The greatest value (or length) allowed when saving; null for no limit.
+  public var maximum: Value {
+    get { details?.content.maximum ?? .null }
+    set { if details != nil || !newValue.isNull { own().content.maximum = newValue } }
+  }
+  /// A regular expression that strings must match when saving.
+  public var regularExpression: String? {
+    get { details?.content.regularExpression }
+    set { if details != nil || newValue != nil { own().content.regularExpression = newValue } }
+  }
+  /// The expression that a derived attribute is computed from, such as `chapters.@count`.
+  public var derivation: String? {
+    get { details?.content.derivation }
+    set { if details != nil || newValue != nil { own().content.derivation = newValue } }
+  }
+  /// The value transformer of a transformable attribute.
+  public var valueTransformerName: String? {
+    get { details?.content.valueTransformerName }
+    set { if details != nil || newValue != nil { own().content.valueTransformerName = newValue } }
+  }
+  /// The model-level composite type that the elements come from, when the attribute's type is composite and its elements
+  /// are not given directly.
+  public var compositeName: String? {
+    get { details?.content.compositeName }
+    set { if details != nil || newValue != nil { own().content.compositeName = newValue } }
+  }
   /// The name that the property had in the earlier model, if it was renamed.
-  public var renamingIdentifier: String?
+  public var renamingIdentifier: String? {
+    get { details?.content.renamingIdentifier }
+    set { if details != nil || newValue != nil { own().content.renamingIdentifier = newValue } }
+  }
   /// Changed to make versions differ that are otherwise equal.
-  public var versionHashModifier: String?
+  public var versionHashModifier: String? {
+    get { details?.content.versionHashModifier }
+    set { if details != nil || newValue != nil { own().content.versionHashModifier = newValue } }
+  }
   /// What the application attached.
-  public var userInfo: [UserInfoEntry] = []
+  public var userInfo: [UserInfoEntry] {
+    get { details?.content.userInfo ?? [] }
+    set { if details != nil || !newValue.isEmpty { own().content.userInfo = newValue } }
+    _modify {
+      let details = own()
+      yield &details.content.userInfo
+    }
+  }
 
   /// Describes an attribute; the rest is set on the result.
   public init(_ name: String, _ type: AttributeType, optional: Bool = true, default defaultValue: Value = .null) {
@@ -48,6 +85,32 @@ public struct AttributeSchema: Equatable, Sendable {
     self.type = type
     self.isOptional = optional
     self.defaultValue = defaultValue
+  }
+
+  /// Sets what few attributes have, all of it.
+  mutating func setDetails(_ details: AttributeDetails) { self.details = SharedBox(details) }
+
+  /// Whether all that few attributes have is as usual: no values among it, for one.
+  var isPlain: Bool { details == nil }
+
+  /// What few attributes have, of no other attribute.
+  private mutating func own() -> SharedBox<AttributeDetails> {
+    if isKnownUniquelyReferenced(&details), let details { return details }
+    let made = SharedBox(details?.content ?? AttributeDetails())
+    details = made
+    return made
+  }
+
+  /// Whether two attributes are the same in every part, identifiers included.
+  public static func == (a: AttributeSchema, b: AttributeSchema) -> Bool {
+    guard
+      a.id == b.id && a.name == b.name && a.type == b.type && a.isOptional == b.isOptional
+        && a.isTransient == b.isTransient
+        && a.preservesValueInHistoryOnDeletion == b.preservesValueInHistoryOnDeletion
+        && a.allowsExternalBinaryDataStorage == b.allowsExternalBinaryDataStorage && a.elements == b.elements
+    else { return false }
+    if a.details === b.details { return true }
+    return (a.details?.content ?? AttributeDetails()) == (b.details?.content ?? AttributeDetails())
   }
 
   /// Describes an attribute of a composite type that the model declares.
@@ -70,6 +133,20 @@ public struct AttributeSchema: Equatable, Sendable {
     for element in elements where element.name == name { return element }
     return nil
   }
+}
+
+/// What few attributes have.
+struct AttributeDetails: Equatable, Sendable {
+  var defaultValue = Value.null
+  var minimum = Value.null
+  var maximum = Value.null
+  var regularExpression: String?
+  var derivation: String?
+  var valueTransformerName: String?
+  var compositeName: String?
+  var renamingIdentifier: String?
+  var versionHashModifier: String?
+  var userInfo: [UserInfoEntry] = []
 }
 
 /// A composite type that the model declares once, for attributes to use by name.

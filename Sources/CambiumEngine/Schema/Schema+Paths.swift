@@ -118,5 +118,17 @@ extension Schema {
 /// The names in a key path. They are parted at the byte of the point, as the parser does it: as a character it would be
 /// another one where a combining mark follows it.
 func keyPathNames(_ keyPath: String) -> [Substring] {
-  keyPath.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false).map { Substring($0) }
+  let bytes = keyPath.utf8
+  var names: [Substring] = []
+  var start = bytes.startIndex
+  var place = start
+  while place < bytes.endIndex {
+    if bytes[place] == UInt8(ascii: ".") {
+      names.append(keyPath[start..<place])
+      start = bytes.index(after: place)
+    }
+    place = bytes.index(after: place)
+  }
+  names.append(keyPath[start...])
+  return names
 }

@@ -54,6 +54,7 @@ public final class Schema: Sendable {
     nextIdentifiers = builder.next
     placeByName = builder.placeByName
     var places: [UInt32: Int] = [:]
+    places.reserveCapacity(builder.entities.count)
     for index in builder.entities.indices { places[builder.entities[index].id] = index }
     placeByID = places
   }

@@ -4,7 +4,7 @@ extension SchemaBuilder {
   /// Checks a name of anything: not empty, no control characters.
   func checkName(_ name: String, place: String) throws(SchemaError) {
     guard !name.isEmpty else { throw .invalidName(name, place: place, reason: "it is empty") }
-    for scalar in name.unicodeScalars where scalar.value < 0x20 || scalar.value == 0x7F {
+    for byte in name.utf8 where byte < 0x20 || byte == 0x7F {
       throw .invalidName(name, place: place, reason: "it has a control character")
     }
   }
@@ -40,6 +40,7 @@ extension SchemaBuilder {
 
   /// The depth is bounded, since the composites have been expanded.
   private func checkElements(of attribute: AttributeSchema, place: String) throws(SchemaError) {
+    if attribute.elements.isEmpty { return }
     let here = place + "." + attribute.name
     var names: Set<String> = []
     for element in attribute.elements {
@@ -60,6 +61,7 @@ extension SchemaBuilder {
   }
 
   private func checkValues(of attribute: AttributeSchema, place: String) throws(SchemaError) {
+    if attribute.isPlain { return }
     guard attribute.coerce(attribute.defaultValue) != nil else {
       throw .invalidValue(what: "default value", attribute: attribute.name, place: place)
     }

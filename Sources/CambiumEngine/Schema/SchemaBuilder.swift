@@ -33,12 +33,17 @@ struct SchemaBuilder {
     for place in entities.indices {
       let name = entities[place].name
       propertyCount += entities[place].relationships.count
-      var attributes = entities[place].attributes
+      let attributes = entities[place].attributes
       for index in attributes.indices {
-        var path: [String] = []
-        try expand(&attributes[index], types: types, path: &path, depth: 0, place: name)
+        if attributes[index].type == .composite {
+          var attribute = attributes[index]
+          var path: [String] = []
+          try expand(&attribute, types: types, path: &path, depth: 0, place: name)
+          entities[place].attributes[index] = attribute
+        } else {
+          try count(attributes[index], place: name)
+        }
       }
-      entities[place].attributes = attributes
     }
   }
 
@@ -57,16 +62,9 @@ struct SchemaBuilder {
     _ attribute: inout AttributeSchema, types: [String: CompositeSchema], path: inout [String], depth: Int,
     place: String
   ) throws(SchemaError) {
-    // The count bounds the work as well: nested named types may expand to exponentially many elements.
-    propertyCount += 1
-    guard propertyCount <= Schema.propertyLimit else { throw .tooManyProperties }
+    try count(attribute, place: place)
+    if attribute.type != .composite { return }
     let here = place + "." + attribute.name
-    guard attribute.type == .composite else {
-      guard attribute.compositeName == nil, attribute.elements.isEmpty else {
-        throw .notComposite(attribute: attribute.name, place: place)
-      }
-      return
-    }
     if let name = attribute.compositeName {
       guard let type = types[name] else { throw .unknownComposite(name, place: here) }
       guard !path.contains(name) else { throw .compositeCycle(name) }
@@ -76,6 +74,16 @@ struct SchemaBuilder {
       path.removeLast()
     } else {
       attribute.elements = try expand(attribute.elements, types: types, path: &path, depth: depth + 1, place: here)
+    }
+  }
+
+  /// Counts an attribute or element, and makes sure that only a composite has elements.
+  private mutating func count(_ attribute: AttributeSchema, place: String) throws(SchemaError) {
+    // The count bounds the work as well: nested named types may expand to exponentially many elements.
+    propertyCount += 1
+    guard propertyCount <= Schema.propertyLimit else { throw .tooManyProperties }
+    guard attribute.type == .composite || (attribute.compositeName == nil && attribute.elements.isEmpty) else {
+      throw .notComposite(attribute: attribute.name, place: place)
     }
   }
 
@@ -98,6 +106,7 @@ struct SchemaBuilder {
   /// Finds the entities by name; before anything else, since identifiers are matched along names.
   mutating func nameEntities() throws(SchemaError) {
     placeByName = [:]
+    placeByName.reserveCapacity(entities.count)
     for place in entities.indices {
       try checkName(entities[place].name, place: "entities")
       guard placeByName.updateValue(place, forKey: entities[place].name) == nil else {
@@ -140,38 +149,38 @@ struct SchemaBuilder {
 
   /// Fills in an entity's effective properties; its parent's are complete.
   private mutating func collectProperties(_ place: Int) throws(SchemaError) {
-    var entity = entities[place]
-    entity.propertyTable = [:]
-    entity.allAttributes = entity.attributes
-    entity.allRelationships = entity.relationships
+    let entity = entities[place]
+    var allAttributes = entity.attributes
+    var allRelationships = entity.relationships
+    var inherited: [String: PropertyPlace] = [:]
     if let parent = entity.parent, let parentPlace = placeByName[parent] {
-      entity.propertyTable = entities[parentPlace].propertyTable
-      entity.allAttributes = entities[parentPlace].allAttributes + entity.attributes
-      entity.allRelationships = entities[parentPlace].allRelationships + entity.relationships
+      inherited = entities[parentPlace].propertyTable
+      allAttributes = entities[parentPlace].allAttributes + allAttributes
+      allRelationships = entities[parentPlace].allRelationships + allRelationships
     }
-    let inherited = entity.propertyTable
-    var index = entity.allAttributes.count - entity.attributes.count
-    for attribute in entity.attributes {
-      try checkAttribute(attribute, place: entity.name)
-      try addProperty(attribute.name, .attribute(index), to: &entity, inherited: inherited)
-      index += 1
+    var table = inherited
+    table.reserveCapacity(allAttributes.count + allRelationships.count + entity.fetchedProperties.count)
+    for index in allAttributes.count - entity.attributes.count..<allAttributes.count {
+      try checkAttribute(allAttributes[index], place: entity.name)
+      try addProperty(allAttributes[index].name, .attribute(index), to: &table, of: entity, inherited: inherited)
     }
-    index = entity.allRelationships.count - entity.relationships.count
-    for relationship in entity.relationships {
-      try addProperty(relationship.name, .relationship(index), to: &entity, inherited: inherited)
-      index += 1
+    for index in allRelationships.count - entity.relationships.count..<allRelationships.count {
+      try addProperty(allRelationships[index].name, .relationship(index), to: &table, of: entity, inherited: inherited)
     }
     for property in entity.fetchedProperties {
-      try addProperty(property.name, .fetched, to: &entity, inherited: inherited)
+      try addProperty(property.name, .fetched, to: &table, of: entity, inherited: inherited)
     }
-    entities[place] = entity
+    entities[place].allAttributes = allAttributes
+    entities[place].allRelationships = allRelationships
+    entities[place].propertyTable = table
   }
 
   private func addProperty(
-    _ name: String, _ property: PropertyPlace, to entity: inout EntitySchema, inherited: [String: PropertyPlace]
+    _ name: String, _ property: PropertyPlace, to table: inout [String: PropertyPlace], of entity: EntitySchema,
+    inherited: [String: PropertyPlace]
   ) throws(SchemaError) {
     try checkPropertyName(name, place: entity.name)
-    if inherited[name] != nil {
+    if !inherited.isEmpty, inherited[name] != nil {
       var ancestor = entity
       while let parent = ancestor.parent, let place = placeByName[parent] {
         ancestor = entities[place]
@@ -182,7 +191,7 @@ struct SchemaBuilder {
       }
       throw .propertyShadowsAncestor(name, entity: entity.name, ancestor: ancestor.name)
     }
-    guard entity.propertyTable.updateValue(property, forKey: name) == nil else {
+    guard table.updateValue(property, forKey: name) == nil else {
       throw .duplicateName(name, place: entity.name)
     }
   }

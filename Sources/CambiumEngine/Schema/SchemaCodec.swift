@@ -1,3 +1,5 @@
+import CambiumKernel
+
 //  A stored model:
 //
 //    +------+------+---------+------------------------------------------+
@@ -86,6 +88,11 @@ struct FieldReader {
   }
 
   mutating func number() throws(SchemaError) -> UInt64 {
+    // Most are small.
+    if position < end, bytes[position] < 0x80 {
+      defer { position += 1 }
+      return UInt64(bytes[position])
+    }
     var value: UInt64 = 0
     for shift in stride(from: UInt64(0), through: 63, by: 7) {
       let byte = try byte()
@@ -132,9 +139,13 @@ struct FieldReader {
   }
 
   mutating func text() throws(SchemaError) -> String {
-    guard let text = String(validating: bytes[position..<end], as: UTF8.self) else {
-      throw malformed("text is not UTF-8")
+    let text = bytes.withUnsafeBytes { bytes -> String? in
+      let content = UnsafeRawBufferPointer(rebasing: bytes[position..<end])
+      // Most is, and needs no looking at what follows what.
+      if content.isASCII { return String(decoding: content, as: UTF8.self) }
+      return String(validating: content, as: UTF8.self)
     }
+    guard let text else { throw malformed("text is not UTF-8") }
     position = end
     return text
   }

@@ -2,9 +2,9 @@ extension SchemaDecoder {
   /// Checks that identifiers are given, different, and below the next ones, and that the elements of attributes are those
   /// that `expanded`, the same entities with their composites expanded anew, has.
   func checkIdentifiers(against expanded: [EntitySchema]) throws(SchemaError) {
-    var entityIDs: Set<UInt32> = []
-    var propertyIDs: Set<UInt32> = []
-    var indexIDs: Set<UInt32> = []
+    var entityIDs: [UInt32] = []
+    var propertyIDs: [UInt32] = []
+    var indexIDs: [UInt32] = []
     for place in definition.entities.indices {
       let entity = definition.entities[place]
       try check(entity.id, below: next.entity, &entityIDs)
@@ -18,11 +18,14 @@ extension SchemaDecoder {
       for index in entity.indexes { try check(index.id, below: next.index, &indexIDs) }
       for constraint in entity.uniquenessConstraints { try check(constraint.id, below: next.index, &indexIDs) }
     }
+    try requireDifferent(&entityIDs)
+    try requireDifferent(&propertyIDs)
+    try requireDifferent(&indexIDs)
   }
 
   /// The depth is bounded by the decoder's.
   private func check(
-    _ attribute: AttributeSchema, against expanded: AttributeSchema, _ taken: inout Set<UInt32>
+    _ attribute: AttributeSchema, against expanded: AttributeSchema, _ taken: inout [UInt32]
   ) throws(SchemaError) {
     try check(attribute.id, below: next.property, &taken)
     guard attribute.elements.count == expanded.elements.count else {
@@ -36,9 +39,16 @@ extension SchemaDecoder {
     }
   }
 
-  private func check(_ id: UInt32, below next: UInt32, _ taken: inout Set<UInt32>) throws(SchemaError) {
+  private func check(_ id: UInt32, below next: UInt32, _ taken: inout [UInt32]) throws(SchemaError) {
     guard id > 0, id < next else { throw malformed("an identifier was never given out") }
-    guard taken.insert(id).inserted else { throw malformed("an identifier is used twice") }
+    taken.append(id)
+  }
+
+  private func requireDifferent(_ taken: inout [UInt32]) throws(SchemaError) {
+    taken.sort()
+    for index in taken.indices.dropFirst() where taken[index] == taken[index - 1] {
+      throw malformed("an identifier is used twice")
+    }
   }
 
   private func malformed(_ detail: String) -> SchemaError { .malformed(offset: 0, detail: detail) }

@@ -94,6 +94,8 @@ struct SchemaDecoder {
     guard propertyCount <= 2 * Schema.propertyLimit else { throw .tooManyProperties }
     guard depth <= Schema.compositeDepthLimit else { throw reader.malformed("composites are nested too deep") }
     var result = AttributeSchema("", .undefined)
+    var details = AttributeDetails()
+    var hasDetails = false
     while case (let number, var content)? = try reader.field() {
       switch number {
       case 1: result.id = try content.number32()
@@ -105,24 +107,34 @@ struct SchemaDecoder {
         result.type = type
       case 4: result.isOptional = try !content.flag()
       case 5: result.isTransient = try content.flag()
-      case 6: result.defaultValue = try content.value()
-      case 7: result.minimum = try content.value()
-      case 8: result.maximum = try content.value()
-      case 9: result.regularExpression = try content.text()
-      case 10: result.derivation = try content.text()
-      case 11: result.valueTransformerName = try content.text()
+      case 6: details.defaultValue = try content.value()
+      case 7: details.minimum = try content.value()
+      case 8: details.maximum = try content.value()
+      case 9: details.regularExpression = try content.text()
+      case 10: details.derivation = try content.text()
+      case 11: details.valueTransformerName = try content.text()
       case 12: result.preservesValueInHistoryOnDeletion = try content.flag()
       case 13: result.allowsExternalBinaryDataStorage = try content.flag()
-      case 14: result.compositeName = try content.text()
+      case 14: details.compositeName = try content.text()
       case 15: result.elements.append(try attribute(&content, depth: depth + 1))
-      case 16: result.renamingIdentifier = try content.text()
-      case 17: result.versionHashModifier = try content.text()
-      case 18: result.userInfo.append(try userInfo(&content))
+      case 16: details.renamingIdentifier = try content.text()
+      case 17: details.versionHashModifier = try content.text()
+      case 18: details.userInfo.append(try userInfo(&content))
       default: continue
       }
       try content.finish()
+      if !Self.isPlain(number) { hasDetails = true }
     }
+    if hasDetails { result.setDetails(details) }
     return result
+  }
+
+  /// Whether a field of an attribute is none of ``AttributeDetails``.
+  private static func isPlain(_ field: UInt64) -> Bool {
+    switch field {
+    case 6...11, 14, 16...18: return false
+    default: return true
+    }
   }
 
   private func relationship(_ reader: inout FieldReader) throws(SchemaError) -> RelationshipSchema {

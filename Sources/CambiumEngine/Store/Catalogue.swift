@@ -48,52 +48,79 @@ struct Catalogue: Sendable {
     let cursor = try storing { () throws(StoreError) in try view.cursor(Self.tree) }
     var more = try storing { () throws(StoreError) in try cursor.seekFirst() }
     while more {
-      let key = String(decoding: cursor.key, as: UTF8.self)
-      if key.hasPrefix("prior/") {
-        let value = try storing { () throws(StoreError) in try cursor.value() } ?? []
-        guard let id = UInt64(key.dropFirst(6)), let prior = PriorCommit(value) else {
-          throw .corrupt("the catalogue has a malformed entry '\(key)'")
-        }
-        priors[id] = prior
-      } else if key.hasPrefix("tree/") || key.hasPrefix("layout/") || key.hasPrefix("task/") {
-        let value = try storing { () throws(StoreError) in try cursor.value() } ?? []
-        try read(key, value)
-      }
+      try read(cursor)
       more = try storing { () throws(StoreError) in try cursor.next() }
     }
   }
 
   init() {}
 
-  private mutating func read(_ key: String, _ value: [UInt8]) throws(EngineError) {
-    let parts = key.split(separator: "/")
-    guard let last = parts.last, let id = UInt32(last) else {
-      throw .corrupt("the catalogue has a malformed entry '\(key)'")
-    }
-    if parts.count == 2 {
+  /// Reads an entry. Those of others are passed over.
+  private mutating func read(_ cursor: Cursor) throws(EngineError) {
+    let key = cursor.key
+    if let name = Self.rest(of: key, behind: "tree/") {
+      guard let kind = name.first, name.count > 2, name[1] == UInt8(ascii: "/"),
+        let id = Self.number(UnsafeRawBufferPointer(rebasing: name[2...])), let id = UInt32(exactly: id),
+        let number = Self.number(try Self.value(cursor))
+      else { throw Self.malformed(key) }
+      let tree = TreeID(rawValue: number)
+      switch kind {
+      case UInt8(ascii: "e"): rows[id] = tree
+      case UInt8(ascii: "i"): indexes[id] = tree
+      case UInt8(ascii: "u"): constraints[id] = tree
+      case UInt8(ascii: "r"): relationships[id] = tree
+      default: throw .corrupt("the catalogue has an unknown entry '\(String(decoding: key, as: UTF8.self))'")
+      }
+    } else if let name = Self.rest(of: key, behind: "layout/") {
+      guard let id = Self.number(name) else { throw Self.malformed(key) }
       guard let layout = UInt16(exactly: id) else { throw .corrupt("the catalogue has a layout \(id)") }
-      let descriptor = try LayoutDescriptor(value)
+      let descriptor = try LayoutDescriptor(try Self.value(cursor))
       layouts[layout] = descriptor
       if descriptor.isCurrent, currentLayout.updateValue(layout, forKey: descriptor.entity) != nil {
         throw .corrupt("the catalogue has two current layouts of entity \(descriptor.entity)")
       }
-      return
-    }
-    if parts.count == 3, parts[0] == "task", parts[1] == "rows", value.count == 8 {
+    } else if let name = Self.rest(of: key, behind: "task/") {
+      let value = try Self.value(cursor)
+      guard let name = Self.rest(of: name, behind: "rows/"), let id = Self.number(name),
+        let id = UInt32(exactly: id), value.count == 8
+      else { throw Self.malformed(key) }
       deferred[id] = value.reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
-      return
+    } else if let name = Self.rest(of: key, behind: "prior/") {
+      guard let id = Self.number(name), let prior = PriorCommit(try Self.value(cursor)) else {
+        throw Self.malformed(key)
+      }
+      priors[id] = prior
     }
-    guard let number = Self.number(value), parts[0] == "tree" else {
-      throw .corrupt("the catalogue has a malformed entry '\(key)'")
+  }
+
+  private static func value(_ cursor: Cursor) throws(EngineError) -> [UInt8] {
+    try storing { () throws(StoreError) in try cursor.value() } ?? []
+  }
+
+  /// What follows `prefix` in a key; nil if it begins otherwise.
+  private static func rest(of key: UnsafeRawBufferPointer, behind prefix: StaticString) -> UnsafeRawBufferPointer? {
+    let count = prefix.utf8CodeUnitCount
+    guard key.count >= count else { return nil }
+    for place in 0..<count where key[place] != prefix.utf8Start[place] { return nil }
+    return UnsafeRawBufferPointer(rebasing: key[count...])
+  }
+
+  /// The number that decimal digits stand for; nil if there are none, other bytes, or too many.
+  private static func number(_ digits: UnsafeRawBufferPointer) -> UInt64? {
+    if digits.isEmpty { return nil }
+    var number: UInt64 = 0
+    for byte in digits {
+      guard byte >= UInt8(ascii: "0"), byte <= UInt8(ascii: "9") else { return nil }
+      let (tens, isTooLarge) = number.multipliedReportingOverflow(by: 10)
+      let (sum, isStillTooLarge) = tens.addingReportingOverflow(UInt64(byte - UInt8(ascii: "0")))
+      if isTooLarge || isStillTooLarge { return nil }
+      number = sum
     }
-    let tree = TreeID(rawValue: number)
-    switch (parts.count, parts[1]) {
-    case (3, "e"): rows[id] = tree
-    case (3, "i"): indexes[id] = tree
-    case (3, "u"): constraints[id] = tree
-    case (3, "r"): relationships[id] = tree
-    default: throw .corrupt("the catalogue has an unknown entry '\(key)'")
-    }
+    return number
+  }
+
+  private static func malformed(_ key: UnsafeRawBufferPointer) -> EngineError {
+    .corrupt("the catalogue has a malformed entry '\(String(decoding: key, as: UTF8.self))'")
   }
 
   /// Makes the trees and layouts that `schema` needs and the catalogue lacks, and stores them.

@@ -24,15 +24,31 @@ final class EntityLayout: Sendable {
     guard Self.isSameButForOrder(wanted, descriptor.fields) else {
       throw .corrupt("layout \(id) is not that of the rows of \(entity.name)")
     }
-    var placeByProperty: [UInt32: Int] = [:]
-    for (place, field) in descriptor.fields.enumerated() { placeByProperty[field.property] = place }
     var names: [String: Int] = [:]
+    names.reserveCapacity(descriptor.fields.count)
+    // As a rule, the fields are in the order of the properties.
+    var next = 0
     for attribute in entity.allAttributes where !attribute.isTransient {
-      names[attribute.name] = placeByProperty[attribute.id]
+      names[attribute.name] = Self.place(of: attribute.id, in: descriptor.fields, &next)
     }
-    for relationship in entity.allRelationships { names[relationship.name] = placeByProperty[relationship.id] }
+    for relationship in entity.allRelationships where !relationship.isTransient {
+      if relationship.isToMany && !relationship.isOrdered { continue }
+      names[relationship.name] = Self.place(of: relationship.id, in: descriptor.fields, &next)
+    }
     fieldByName = names
     record = try storing { () throws(StoreError) in try RecordLayout(row: id, fields: descriptor.fields) }
+  }
+
+  /// The place of a property's field, which is looked for from `next` on; `next` becomes the one behind it.
+  private static func place(of property: UInt32, in fields: [RecordField], _ next: inout Int) -> Int? {
+    for step in fields.indices {
+      let place = next + step < fields.count ? next + step : next + step - fields.count
+      if fields[place].property == property {
+        next = place + 1
+        return place
+      }
+    }
+    return nil
   }
 
   /// The fields of an entity's rows as its model has them: the attributes, then the to-one relationships and the ordered
@@ -53,6 +69,8 @@ final class EntityLayout: Sendable {
   /// Whether rows with one list of fields are as good as with the other.
   static func isSameButForOrder(_ a: [RecordField], _ b: [RecordField]) -> Bool {
     guard a.count == b.count else { return false }
+    // As a rule, they are in the same order.
+    if LayoutDescriptor.same(a, b) { return true }
     var places: [UInt32: Int] = [:]
     for (place, field) in b.enumerated() { places[field.property] = place }
     for field in a {
@@ -97,6 +115,7 @@ final class EntityLayout: Sendable {
   /// A path of field indexes through composites, for an attribute path without relationships.
   func fieldPath(_ steps: [PathStep]) -> [Int]? {
     var path: [Int] = []
+    path.reserveCapacity(steps.count)
     var elements: [AttributeSchema] = []
     for step in steps {
       switch step {
@@ -107,7 +126,7 @@ final class EntityLayout: Sendable {
       case .element(let element):
         guard let index = elements.firstIndex(where: { $0.id == element.id }) else { return nil }
         path.append(index)
-        elements = elements[index].elements
+        elements = element.elements
       case .toOne(let relationship, _):
         guard let index = fieldByName[relationship.name] else { return nil }
         path.append(index)

@@ -26,7 +26,7 @@ final class EntityPlan: Sendable {
     guard let rows = catalogue.rows[entity.rootID] else { throw .corrupt("entity \(entity.name) has no rows") }
     self.rows = rows
     family = Set(schema.entityAndDescendants(entity.id).map { $0.id })
-    sharesRows = schema.entityAndDescendants(entity.rootID).count > 1
+    sharesRows = entity.parentID != nil || !entity.childIDs.isEmpty
     var indexes: [KeyMaker] = []
     var constraints: [KeyMaker] = []
     // Those of the ancestors apply as well.

@@ -40,7 +40,7 @@ public final class RowField: Sendable {
     type = resolved.type
     attribute = resolved.attribute
     if case .toOne(_, let id)? = resolved.steps.last {
-      destination = Set(schema.entityAndDescendants(id).map { $0.id })
+      destination = try store.plan(id).family
     } else {
       destination = nil
     }
