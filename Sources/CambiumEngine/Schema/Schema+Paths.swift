@@ -119,6 +119,8 @@ extension Schema {
 /// another one where a combining mark follows it.
 func keyPathNames(_ keyPath: String) -> [Substring] {
   let bytes = keyPath.utf8
+  let hasOne = bytes.withContiguousStorageIfAvailable { !$0.contains(UInt8(ascii: ".")) }
+  if hasOne == true { return [keyPath[...]] }
   var names: [Substring] = []
   var start = bytes.startIndex
   var place = start

@@ -162,17 +162,24 @@ extension SchemaBuilder {
       guard element.kind == first.kind else {
         throw .invalidIndex(index.name, entity: entity.name, reason: "its elements are of different kinds")
       }
-      let path = try checkKeyPath(element.path, index: index.name, entity: entity, in: schema)
-      guard element.kind == .binary || path.type.isNumeric || path.type == .date else {
+      let type = try checkKeyPath(element.path, index: index.name, entity: entity, in: schema)
+      guard element.kind == .binary || type.isNumeric || type == .date else {
         throw .invalidIndexPath(
           element.path, index: index.name, entity: entity.name, reason: "an R-tree holds numbers and dates")
       }
     }
   }
 
+  /// Checks a key path of an index or a constraint; answers the type of what it leads to.
   private func checkKeyPath(
     _ text: String, index: String, entity: EntitySchema, in schema: Schema
-  ) throws(SchemaError) -> ResolvedPath {
+  ) throws(SchemaError) -> AttributeType {
+    // As a rule, it is an attribute that nothing is wrong with.
+    if let attribute = schema.entity(id: entity.id)?.attribute(named: text), !attribute.isTransient,
+      attribute.type != .composite, attribute.type != .transformable
+    {
+      return attribute.type
+    }
     let path = try schema.resolve(keyPath: text, from: entity.id)
     var reason: String?
     if path.isToMany { reason = "a to-many relationship has no single value" }
@@ -193,7 +200,7 @@ extension SchemaBuilder {
     default: break
     }
     if let reason { throw .invalidIndexPath(text, index: index, entity: entity.name, reason: reason) }
-    return path
+    return path.type
   }
 
   // MARK: Configurations and templates

@@ -112,6 +112,12 @@ final class EntityLayout: Sendable {
     }
   }
 
+  /// The attribute that a key path is the name of, and its field; nil if the path is any other.
+  func attribute(_ keyPath: String) -> (attribute: AttributeSchema, field: Int)? {
+    guard let field = fieldByName[keyPath], let attribute = entity.attribute(named: keyPath) else { return nil }
+    return (attribute, field)
+  }
+
   /// A path of field indexes through composites, for an attribute path without relationships.
   func fieldPath(_ steps: [PathStep]) -> [Int]? {
     var path: [Int] = []

@@ -99,6 +99,13 @@ final class KeyMaker: @unchecked Sendable {
     var compiled: [FieldPath] = []
     var types: [AttributeType?] = []
     for element in elements {
+      // What a descendant inherits is what its ancestor has.
+      if let (attribute, field) = layout.attribute(element.path), attribute.type != .composite {
+        fields.append([field])
+        types.append(attribute.type)
+        compiled.append(try storing { () throws(StoreError) in try FieldPath([field], in: layout.record) })
+        continue
+      }
       let path = try resolving { () throws(SchemaError) in try schema.resolve(keyPath: element.path, from: owner.id) }
       guard let indexes = layout.fieldPath(path.steps), path.type != .composite else {
         throw .unsupported("'\(element.path)' of \(owner.name) cannot be part of an index: name an element of it")

@@ -30,6 +30,20 @@ public final class RowField: Sendable {
   let entity: UInt32
 
   init(_ keyPath: String, _ entity: EntitySchema, _ store: EntityStore) throws(EngineError) {
+    // An attribute, as a rule.
+    if let plan = store.plans[entity.id], let (attribute, field) = plan.layout.attribute(keyPath) {
+      self.keyPath = keyPath
+      self.entity = entity.id
+      self.attribute = attribute
+      type = attribute.type
+      destination = nil
+      mask = PropertyMask.mask(field)
+      ownIndex = field
+      layoutID = plan.layout.id
+      path = try storing { () throws(StoreError) in try FieldPath([field], in: plan.layout.record) }
+      others = try Self.others(plan, store) { $0.fieldByName[keyPath].map { [$0] } }
+      return
+    }
     let schema = store.schema
     let resolved = try resolving { () throws(SchemaError) in try schema.resolve(keyPath: keyPath, from: entity.id) }
     if resolved.isToMany || resolved.traversesRelationship {
@@ -52,12 +66,20 @@ public final class RowField: Sendable {
     ownIndex = indexes.count == 1 ? indexes[0] : -1
     layoutID = plan.layout.record.id
     path = try storing { () throws(StoreError) in try FieldPath(indexes, in: plan.layout.record) }
+    others = try Self.others(plan, store) { $0.fieldPath(resolved.steps) }
+  }
+
+  /// Where the property lies in the rows of an entity's descendants, whose fields `indexes` answers.
+  private static func others(
+    _ plan: EntityPlan, _ store: EntityStore, _ indexes: (EntityLayout) -> [Int]?
+  ) throws(EngineError) -> [(layout: UInt16, path: FieldPath)] {
+    if plan.family.count == 1 { return [] }
     var others: [(layout: UInt16, path: FieldPath)] = []
-    for (id, layout) in store.layouts where id != layoutID && plan.family.contains(layout.entity.id) {
-      guard let indexes = layout.fieldPath(resolved.steps) else { continue }
+    for (id, layout) in store.layouts where id != plan.layout.id && plan.family.contains(layout.entityID) {
+      guard let indexes = indexes(layout) else { continue }
       others.append((id, try storing { () throws(StoreError) in try FieldPath(indexes, in: layout.record) }))
     }
-    self.others = others
+    return others
   }
 
   /// Where the property lies in rows of another layout.
