@@ -163,6 +163,60 @@ import Testing
     }
   }
 
+  @Test func recordsAreLentWithinOneAnother() throws {
+    let inner = try RecordLayout(nested: [RecordField(property: 1, kind: .string)])
+    let layout = try RecordLayout(
+      row: 1, fields: [RecordField(property: 1, kind: .string), RecordField(property: 2, kind: .nested(inner))])
+    let builder = RecordBuilder(layout)
+    func fill(_ text: String) throws(StoreError) -> [UInt8] {
+      builder.begin()
+      try builder.set(text, at: 0)
+      try builder.element(at: 1).set(text + text, at: 0)
+      return try builder.bytes()
+    }
+    let short = try fill("short")
+    let long = try fill(String(repeating: "long", count: 1_000))
+    for (first, second) in [("short", "long"), ("long", "short")] {
+      let texts = ["short": "short", "long": String(repeating: "long", count: 1_000)]
+      _ = try fill(try #require(texts[first]))
+      try builder.withBytes { (outer) throws(StoreError) in
+        // The outer record can be read from, and copied, as long as it is lent.
+        let expected = first == "short" ? short : long
+        #expect(try fill(texts[second] ?? "") == (second == "short" ? short : long))
+        try builder.withBytes { (bytes) throws(StoreError) in
+          #expect([UInt8](bytes) == (second == "short" ? short : long))
+          try builder.begin(copying: try RecordView(outer, layout: layout), version: 0)
+          try builder.element(at: 1).set("other", at: 0)
+          #expect([UInt8](bytes) == (second == "short" ? short : long))
+          try builder.element(at: 1).set((texts[first] ?? "") + (texts[first] ?? ""), at: 0)
+        }
+        #expect(try builder.bytes() == expected && [UInt8](outer) == expected)
+      }
+      #expect(try fill("short") == short)
+    }
+  }
+
+  @Test func endsAreOfTheWidthThatTheValuesNeed() throws {
+    let layout = try RecordLayout(row: 1, fields: (0..<5).map { RecordField(property: $0, kind: .bytes) })
+    let builder = RecordBuilder(layout)
+    for size in [0, 1, 17, 50, 51, 52, 255, 13_107, 13_108, 20_000] {
+      builder.begin()
+      for index in [3, 1, 4, 0, 2] {
+        try builder.set(bytes: [UInt8](repeating: UInt8(index), count: size), at: index)
+      }
+      let bytes = try builder.bytes()
+      let width = 5 * size <= 0xFF ? 1 : 5 * size <= 0xFFFF ? 2 : 4
+      #expect(bytes.count == 10 + 4 * width + 5 * size)
+      try layout.read(bytes) { (view) throws(StoreError) in
+        try view.validate()
+        for index in 0..<5 {
+          let value = try view.bytes(at: index).map { [UInt8]($0) }
+          #expect(value == [UInt8](repeating: UInt8(index), count: size))
+        }
+      }
+    }
+  }
+
   @Test func wrongUseThrows() throws {
     let layout = try RecordLayout(row: 1, fields: [RecordField(property: 1, kind: .int16)])
     let builder = RecordBuilder(layout)
