@@ -165,17 +165,20 @@ extension RecordBuilder {
     return child
   }
 
+  @inline(__always)
   func slot(_ index: Int) throws(StoreError) -> FieldSlot {
-    guard index >= 0, index < table.pointee.fieldCount else { throw wrongField() }
+    guard UInt(bitPattern: index) < UInt(bitPattern: table.pointee.fieldCount) else { throw wrongField() }
     return table.pointee.slots[index]
   }
 
+  @inline(__always)
   func slot(_ index: Int, _ tag: FieldTag) throws(StoreError) -> FieldSlot {
     let slot = try slot(index)
     guard slot.tag == tag else { throw wrongField() }
     return slot
   }
 
+  @inline(__always)
   func setBit(_ index: Int, _ value: Bool) {
     let offset = table.pointee.bitsOffset &+ index &>> 3
     let mask: UInt8 = 1 &<< UInt8(truncatingIfNeeded: index & 7)
