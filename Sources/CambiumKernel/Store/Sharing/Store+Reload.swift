@@ -5,6 +5,9 @@ extension Store {
   /// How often reading is tried again when the file changes meanwhile.
   private static let mostAttempts = 100
 
+  /// How often it is, if others do nothing but publish.
+  private static let mostOutrun = 16
+
   /// How often the same damage has to be found in a row to be believed: what only seems to be damage moves on with what
   /// others append and publish.
   private static let attemptsThatProveDamage = 3
@@ -34,8 +37,14 @@ extension Store {
         if attempt >= mostAttempts || times + 1 >= attemptsThatProveDamage { throw error }
         continue
       }
-      // What was read of the log belongs to that publication only if it is the newest one still.
-      if try readSuperblock(device, readOnly: options.isReadOnly).0.publication == before.publication { return loaded }
+      if loaded.store.superblock.publication == before.publication {
+        let newest = try readSuperblock(device, readOnly: options.isReadOnly).0
+        // Where others have published meanwhile, they may have used room of the log again that was still to be read. They
+        // have not if what was read reaches to where theirs begins. Who is outrun again and again takes what he has read.
+        if newest.publication == before.publication || attempt >= mostOutrun { return loaded }
+        let first = newest.pieces.first?.firstSequence ?? .max
+        if loaded.store.appendedSequence >= max(newest.durableSequence, first &- 1) { return loaded }
+      }
       if attempt >= mostAttempts { throw .busy }
     }
   }
