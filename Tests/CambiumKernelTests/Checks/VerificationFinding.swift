@@ -29,10 +29,9 @@ struct VerificationFinding: CustomStringConvertible {
       .segmentLive, .segmentOverlap, .segmentEnd:
       VerificationFinding(.mended(.directory, .open))
     case .leafCount, .leafRests, .leafValuesOrder, .leafValuesEnd, .leafOrder, .innerCountWidth, .innerArrays,
-      .innerEnd, .pageLength:
+      .innerEnd, .innerOrder, .pageLength:
       VerificationFinding(.mended(.pages, .read))
     // A cursor that goes on looks whether the way leads back to where it stands.
-    case .innerOrder: VerificationFinding(.mended(.pages, .read), coveredBy: [.cursorProgress])
     case .innerRests: VerificationFinding(.wrongStores, coveredBy: [.cursorProgress])
     case .leafLevel, .innerLevel:
       VerificationFinding(.mended(.pages, .read), coveredBy: [.pageOwner, .pageOwnerCached])
