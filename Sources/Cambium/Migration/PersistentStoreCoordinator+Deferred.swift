@@ -69,7 +69,7 @@ extension PersistentStoreCoordinator {
     progress: (DeferredMigrationProgress) -> Void = { _ in }
   ) throws -> Bool {
     let clock = ContinuousClock()
-    let end = budget.duration.map { clock.now + $0 }
+    let start = clock.now
     var pagesLeft = budget.pages.map { Double(max(0, $0)) }
     var size = DeferredPartSize()
     var total: UInt64 = 0
@@ -79,12 +79,16 @@ extension PersistentStoreCoordinator {
         guard let task = tasks.first else { break }
         let began = clock.now
         if isExpired() { return false }
-        if let end, began >= end || total > 0 && began + size.last > end { return false }
+        // Compared as times that have passed: the end of a long budget need not be a time that there is.
+        if let duration = budget.duration {
+          let passed = began - start
+          if passed >= duration || total > 0 && passed + size.last > duration { return false }
+        }
         var rows = size.rows
         let pagesARow = Double(max(1, task.pages)) / Double(max(1, task.rows))
         if let pagesLeft {
           if pagesLeft <= 0 { return false }
-          rows = min(rows, max(1, Int(pagesLeft / pagesARow)))
+          rows = Int(min(Double(rows), max(1, pagesLeft / pagesARow)))
         }
         let part = try mapping(.migration) { () throws(EngineError) in
           try store.currentEngine().runDeferredPart(maximumRows: rows)

@@ -89,6 +89,16 @@ import Testing
     #expect(try coordinator.finishDeferredLightweightMigration(within: DeferredMigrationBudget(pages: 0)))
   }
 
+  @Test func budgetsBeyondAllMeasureAreUsed() throws {
+    let directory = try TemporaryDirectory()
+    let coordinator = try prepared(directory).persistentStoreCoordinator
+    let least = DeferredMigrationBudget(duration: .seconds(Int64.min), pages: .min)
+    #expect(try !coordinator.finishDeferredLightweightMigration(within: least))
+    let most = DeferredMigrationBudget(duration: .seconds(Int64.max), pages: .max)
+    #expect(try coordinator.finishDeferredLightweightMigration(within: most))
+    #expect(try coordinator.deferredLightweightMigrationTasks().isEmpty)
+  }
+
   @Test func partsBecomeAsLongAsTheyAreToBe() {
     var size = DeferredPartSize()
     for _ in 0..<20 { size.note(.milliseconds(1), isFull: true) }
