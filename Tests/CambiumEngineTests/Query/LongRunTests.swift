@@ -1,0 +1,59 @@
+import CambiumEngine
+import CambiumKernel
+import CambiumTesting
+import Testing
+
+/// Scans of leaves with many more rows than are compared at a time, some of them changed since the last checkpoint: the rows
+/// that a number and a text let through, in order, up to any limit.
+@Suite struct LongRunTests {
+  @Test(arguments: [false, true]) func findsWhatLoopsFind(isInPages: Bool) throws {
+    let entity = EntitySchema(
+      "Small", attributes: [AttributeSchema("n", .integer32), AttributeSchema("word", .string)])
+    let kernel = try Store.create(
+      on: MemoryDevice(lock: ThreadLock()), environment: TestEnvironment(), options: StoreOptions())
+    let store = try EntityStore.create(in: kernel, schema: Schema(SchemaDefinition([entity])))
+    let small = try #require(store.schema.entity(named: "Small"))
+    let (n, word) = (try store.field("n", of: small), try store.field("word", of: small))
+    let words = ["a", "b", "\u{212A}", "K", "eight by", "nine byte"]
+    var rows: [(n: Int64?, word: String?)] = (0..<1500).map { i in
+      (i % 11 == 0 ? nil : Int64(i * 7919 % 100), i % 13 == 0 ? nil : words[i * 31 % words.count])
+    }
+    var references: [ObjectReference] = []
+    try store.write { (t) throws(EngineError) in
+      let writer = try t.writer(small)
+      for row in rows {
+        writer.begin()
+        try writer.set(n, row.n)
+        try writer.set(word, row.word)
+        references.append(try writer.save())
+      }
+    }
+    if isInPages { try kernel.checkpoint() }
+    try store.write { (t) throws(EngineError) in
+      let writer = try t.writer(small)
+      for i in stride(from: 5, to: rows.count, by: 400) {
+        rows[i].n = 50
+        try writer.begin(changing: references[i])
+        try writer.set(n, rows[i].n)
+        try writer.save()
+      }
+    }
+    let view = try store.view()
+    for least in [-1, 0, 50, 98, 99, 100] as [Int64] {
+      for wanted in words + [nil] {
+        var fetch = EngineFetch(small)
+        let over = Predicate.compare(.keyPath("n"), .greaterOrEqual, .constant(.integer(least)))
+        fetch.predicate =
+          wanted.map { .and([over, .compare(.keyPath("word"), .equal, .constant(.string($0)))]) } ?? over
+        let expected = rows.indices.filter { i in
+          rows[i].n.map { $0 >= least } ?? false && (wanted == nil || rows[i].word == wanted)
+        }.map { references[$0] }
+        #expect(try view.fetch(fetch) == expected)
+        for limit in [1, 127, 128, 129] {
+          fetch.limit = limit
+          #expect(try view.fetch(fetch) == Array(expected.prefix(limit)))
+        }
+      }
+    }
+  }
+}
