@@ -78,11 +78,6 @@ struct FoldedText: Equatable {
     return false
   }
 
-  /// Orders by the scalars of the normal forms, as Swift orders strings.
-  static func order(_ a: FoldedText, _ b: FoldedText) -> ValueOrdering {
-    for index in 0..<min(a.bytes.count, b.bytes.count) where a.bytes[index] != b.bytes[index] {
-      return ValueOrdering(a.bytes[index], b.bytes[index])
-    }
-    return ValueOrdering(a.bytes.count, b.bytes.count)
-  }
+  /// Orders by the scalars of the normal forms, as values are ordered.
+  static func order(_ a: FoldedText, _ b: FoldedText) -> ValueOrdering { orderBytes(a.bytes, b.bytes) }
 }

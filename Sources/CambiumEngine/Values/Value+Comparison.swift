@@ -25,14 +25,14 @@ extension Value {
   ///   other's type, so 9007199254740993 is greater than 9007199254740992.0, and the double 0.1 is not the decimal 0.1.
   ///   Not-a-number equals itself and is less than every number.
   /// - Dates compare with dates alone, UUIDs, URIs and binaries likewise; binaries and UUIDs as unsigned bytes.
-  /// - Strings and URIs compare as Swift's `==` and `<` do: by Unicode canonical equivalence, in the order of the
-  ///   normalised scalars, in no language.
+  /// - Strings and URIs compare by Unicode canonical equivalence, in the order of the normalised scalars, in no language:
+  ///   the order of indexes, and that of Swift's `==` and `<` where those are an order.
   /// - Objects are ordered by entity, then row. Composites and lists have no order: they are equal, or `nil` is answered.
   public func compare(to other: Value) -> ValueOrdering? {
     switch (self, other) {
     case (.null, _), (_, .null): return nil
     case (.integer(let a), .integer(let b)): return ValueOrdering(a, b)
-    case (.string(let a), .string(let b)), (.uri(let a), .uri(let b)): return ValueOrdering(a, b)
+    case (.string(let a), .string(let b)), (.uri(let a), .uri(let b)): return orderTexts(a, b)
     case (.date(let a), .date(let b)): return orderDoubles(a, b)
     case (.binary(let a), .binary(let b)): return orderBytes(a, b)
     case (.uuid(let a), .uuid(let b)): return ValueOrdering(a, b)
@@ -96,7 +96,15 @@ extension Value {
   }
 }
 
-private func orderBytes(_ a: [UInt8], _ b: [UInt8]) -> ValueOrdering {
-  for index in 0..<min(a.count, b.count) where a[index] != b[index] { return ValueOrdering(a[index], b[index]) }
-  return ValueOrdering(a.count, b.count)
+private func orderTexts(_ a: String, _ b: String) -> ValueOrdering {
+  var (a, b) = (a, b)
+  let order = a.withUTF8 { x in
+    b.withUTF8 { StringNormalization.compare(UnsafeRawBufferPointer(x), UnsafeRawBufferPointer($0)) }
+  }
+  return ValueOrdering(order, 0)
+}
+
+/// As unsigned bytes, a prefix first.
+func orderBytes(_ a: [UInt8], _ b: [UInt8]) -> ValueOrdering {
+  ValueOrdering(a.withUnsafeBytes { x in b.withUnsafeBytes { compareKeys(x, $0) } }, 0)
 }

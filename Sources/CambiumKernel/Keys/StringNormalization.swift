@@ -1,5 +1,6 @@
-/// Brings text into Unicode normalisation form C, the form in which Swift compares strings: `==` on String is equality
-/// of these bytes, `<` is their order.
+/// Brings text into Unicode normalisation form C. `==` on String is equality of its bytes, and `<` is meant to be their
+/// order; the standard library's compares a text that another begins with before that one is normalised, so that it is
+/// not always an order. What is compared by Cambium is compared by ``compare(_:_:)``, in an index or not.
 ///
 /// The kernel has tables of its own, so that keys are the same on every platform and do not depend on the Unicode
 /// version that a standard library happens to have; they work in Embedded Swift as well. A build with the condition
@@ -41,6 +42,13 @@ public enum StringNormalization {
       }
       return true
     #endif
+  }
+
+  /// The order of two texts: that of their normal forms as bytes, which is that of the forms' scalars. Below, at or above
+  /// 0. O(n).
+  public static func compare(_ a: UnsafeRawBufferPointer, _ b: UnsafeRawBufferPointer) -> Int {
+    if isQuicklyNormal(a), isQuicklyNormal(b) { return compareKeys(a, b) }
+    return normalForm(of: a).withUnsafeBytes { x in normalForm(of: b).withUnsafeBytes { compareKeys(x, $0) } }
   }
 
   /// Calls `body` with the normal form of UTF-8 text: with the text itself if it is normal already.
