@@ -135,7 +135,8 @@ private func migrate(
 /// A task as JSON.
 func taskJSON(_ task: DeferredTask) -> JSON {
   .object([
-    ("entity", .string(task.entity)), ("rows", .count(task.rows)), ("bytes", .count(task.bytes)),
+    ("kind", .string(task.kind == .buildIndex ? "buildIndex" : "rewriteRows")), ("entity", .string(task.entity)),
+    ("index", task.index.map { .string($0) } ?? .null), ("rows", .count(task.rows)), ("bytes", .count(task.bytes)),
     ("nextRow", .count(task.nextRow)),
   ])
 }
@@ -150,7 +151,10 @@ private func finishMigration(_ path: String) throws(ToolError) -> Answer {
   try attempting(path) { () throws(EngineError) in
     while try entities.runDeferredTask() {
       if showsProgress, let task = try entities.deferredTasks().first {
-        StandardError.write(line: "  \(task.entity): at row \(grouped(task.nextRow)), \(grouped(task.rows)) rows")
+        StandardError.write(
+          line:
+            "  \(task.entity)\(task.index.map { "." + $0 } ?? ""): at row \(grouped(task.nextRow)), \(grouped(task.rows)) rows"
+        )
       }
     }
   }

@@ -23,22 +23,3 @@ public struct DeferredMigrationProgress: Sendable, Equatable {
   /// The tasks that are left, this one counted.
   public var tasksLeft: Int
 }
-
-/// How many rows the next part of the work has: so many that a part is short, since nobody can stop it, and long enough for its
-/// sync not to be most of it.
-struct DeferredPartSize {
-  /// What a part is to take.
-  static let aim = Duration.milliseconds(20)
-  private static let range = 64...65_536
-
-  private(set) var rows = 1_000
-  /// What the last part took.
-  private(set) var last = Duration.zero
-
-  /// Takes note of what a part took; `isFull` says that it had so many rows.
-  mutating func note(_ duration: Duration, isFull: Bool) {
-    last = duration
-    if duration > Self.aim * 2 { rows /= 2 } else if isFull, duration < Self.aim / 2 { rows *= 2 }
-    rows = min(max(rows, Self.range.lowerBound), Self.range.upperBound)
-  }
-}

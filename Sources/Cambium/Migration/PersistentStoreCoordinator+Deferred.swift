@@ -1,6 +1,6 @@
 import CambiumEngine
 
-/// Work that a migration put off (``DeferredTask``), one for each entity.
+/// Work that a migration put off (``DeferredTask``): one for each index to build, and for each entity whose rows hold what is gone.
 public typealias DeferredMigrationTask = CambiumEngine.DeferredTask
 
 extension PersistentStoreCoordinator {
@@ -113,7 +113,7 @@ extension PersistentStoreCoordinator {
       while true {
         _ = try mapping(.migration) { () throws(EngineError) in try store.currentEngine().runDeferredTask() }
         let left = try mapping { () throws(EngineError) in try store.currentEngine().deferredTasks() }
-        if left.first?.entity != first.entity { return }
+        if !(left.first?.isSame(as: first) ?? false) { return }
       }
     }
   }

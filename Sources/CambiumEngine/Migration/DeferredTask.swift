@@ -1,23 +1,44 @@
 import CambiumKernel
 
-/// Work that a migration put off: the rows of an entity still hold values of attributes that are gone. They are not read, but
-/// take room until every row was written again.
+/// Work that a migration put off.
 public struct DeferredTask: Sendable, Equatable {
-  /// The entity.
+  /// What there is to do.
+  public enum Kind: Sendable, Equatable {
+    /// The rows of an entity still hold values of attributes that are gone. They are not read, but take room until every row
+    /// was written again.
+    case rewriteRows
+    /// An index is not built yet. Fetches do without it.
+    case buildIndex
+  }
+
+  /// What there is to do.
+  public var kind: Kind
+  /// The entity; for an index the one that declares it.
   public var entity: String
+  /// The index.
+  public var index: String?
   /// The rows of its hierarchy, to go through.
   public var rows: UInt64
   /// The pages that they are in, as of the last checkpoint.
   public var pages: UInt64
-  /// The bytes of these; some of them will be freed.
+  /// The bytes of these; where rows are rewritten, some of them will be freed.
   public var bytes: UInt64
   /// The row that the task goes on at; 0 if it has not begun.
   public var nextRow: UInt64
 
   /// One line: what there is to do.
   public var description: String {
-    "rewrite the rows of \(entity), which hold values of dropped attributes (\(rows) rows, \(bytes) bytes"
-      + (nextRow > 0 ? ", begun)" : ")")
+    let what: String
+    switch kind {
+    case .rewriteRows: what = "rewrite the rows of \(entity), which hold values of dropped attributes"
+    case .buildIndex: what = "build index \(entity).\(index ?? "")"
+    }
+    return what + " (\(rows) rows, \(bytes) bytes" + (nextRow > 0 ? ", begun)" : ")")
+  }
+
+  /// Whether both are the same task, however far it has come.
+  public func isSame(as other: DeferredTask) -> Bool {
+    kind == other.kind && entity == other.entity && index == other.index
   }
 }
 
@@ -25,17 +46,37 @@ extension EntityStore {
   /// What migrations have put off and nobody has done yet, in the order in which it is done. Any process may do it.
   public func deferredTasks() throws(EngineError) -> [DeferredTask] {
     let view = try view()
+    let catalogue = try Catalogue(view.trees)
     var tasks: [DeferredTask] = []
-    for (id, next) in try Catalogue(view.trees).deferred.sorted(by: { $0.key < $1.key }) {
-      guard let entity = schema.entity(id: id) else { throw .corrupt("a task of an unknown entity \(id)") }
-      let tree = try plan(id).rows
+    func add(_ kind: DeferredTask.Kind, _ entity: EntitySchema, _ index: String?, _ next: UInt64) throws(EngineError) {
+      let tree = try plan(entity.id).rows
       let statistics = try storing { () throws(StoreError) in try view.trees.statistics(tree) }
       tasks.append(
         DeferredTask(
-          entity: entity.name, rows: statistics.entries, pages: statistics.pages, bytes: statistics.pageBytes,
-          nextRow: next))
+          kind: kind, entity: entity.name, index: index, rows: statistics.entries, pages: statistics.pages,
+          bytes: statistics.pageBytes, nextRow: next))
+    }
+    for (id, next) in catalogue.building.sorted(by: { $0.key < $1.key }) {
+      let (entity, index, _) = try building(id, catalogue)
+      try add(.buildIndex, entity, index.name, next)
+    }
+    for (id, next) in catalogue.deferred.sorted(by: { $0.key < $1.key }) {
+      guard let entity = schema.entity(id: id) else { throw .corrupt("a task of an unknown entity \(id)") }
+      try add(.rewriteRows, entity, nil, next)
     }
     return tasks
+  }
+
+  /// An index that is not whole, the entity that declares it, and its tree.
+  private func building(
+    _ id: UInt32, _ catalogue: Catalogue
+  ) throws(EngineError) -> (EntitySchema, IndexSchema, TreeID) {
+    for entity in schema.entities {
+      if let index = entity.indexes.first(where: { $0.id == id }), let tree = catalogue.indexes[id] {
+        return (entity, index, tree)
+      }
+    }
+    throw .corrupt("a task of an unknown index \(id)")
   }
 
   /// Does a part of the first task, in a commit of its own, and answers whether any task is left. Whatever ends the process,
@@ -53,21 +94,57 @@ extension EntityStore {
   public func runDeferredPart(maximumRows: Int) throws(EngineError) -> (rows: Int, isLeft: Bool) {
     var rows = 0
     let isDone = try upkeep { (t, catalogue) throws(EngineError) -> Bool? in
-      guard let (id, start) = catalogue.deferred.min(by: { $0.key < $1.key }) else { return nil }
-      let next = try rewriteRows(of: try plan(id), from: start, maximumRows: max(1, maximumRows), t, &rows)
-      if next == nil {
-        for (layout, descriptor) in catalogue.layouts where descriptor.entity == id && !descriptor.isCurrent {
-          try catalogue.setLayout(layout, nil, t)
+      if let (id, start) = catalogue.building.min(by: { $0.key < $1.key }) {
+        // Indexes first: fetches wait for them.
+        let (entity, _, tree) = try building(id, catalogue)
+        let next = try fillIndex(tree, of: entity, from: start, maximumRows: max(1, maximumRows), t, &rows)
+        try catalogue.setBuilding(id, next, t)
+      } else if let (id, start) = catalogue.deferred.min(by: { $0.key < $1.key }) {
+        let next = try rewriteRows(of: try plan(id), from: start, maximumRows: max(1, maximumRows), t, &rows)
+        if next == nil {
+          for (layout, descriptor) in catalogue.layouts where descriptor.entity == id && !descriptor.isCurrent {
+            try catalogue.setLayout(layout, nil, t)
+          }
         }
+        try catalogue.setDeferred(id, next, t)
+      } else {
+        return nil
       }
-      try catalogue.setDeferred(id, next, t)
       try catalogue.dropFinishedPriors(t)
-      return catalogue.deferred.isEmpty
+      return !catalogue.hasTasks
     }
     guard let isDone else { return (0, false) }
     // The work is done, whatever becomes of room that nobody needs any more.
     if isDone { do throws(EngineError) { try releaseOwnStates() } catch {} }
     return (rows, !isDone)
+  }
+
+  /// Puts the entries of rows into an index; answers the row to go on at, nil at the end. Rows that were written since the
+  /// migration have theirs, which does no harm; changed and deleted ones take none away that is not there.
+  private func fillIndex(
+    _ tree: TreeID, of entity: EntitySchema, from start: UInt64, maximumRows: Int, _ t: WriteTransaction,
+    _ count: inout Int
+  ) throws(EngineError) -> UInt64? {
+    let kit = makeKit()
+    let transaction = EntityTransaction(store: self, transaction: t, kit: kit)
+    defer { transaction.end() }
+    var keepers: [UInt32: IndexKeeper] = [:]
+    for member in schema.entityAndDescendants(entity.id) {
+      keepers[member.id] = IndexKeeper(transaction, try plan(member.id), kit, only: [tree])
+    }
+    var rows = 0
+    let next = try transaction.trees.eachRowInChunks(
+      try plan(entity.id).rows, from: start, maximum: maximumRows
+    ) { (number, bytes) throws(EngineError) in
+      rows += 1
+      try transaction.lend(bytes, number) { (row) throws(EngineError) in
+        try keepers[row.reference.entity]?.insert(row.record, row.reference, transaction)
+      }
+      try transaction.settleIfLarge()
+    }
+    count += rows
+    try transaction.finish()
+    return next
   }
 
   /// Writes rows of an entity that have an earlier layout in the current one; answers the row to go on at, nil at the end.

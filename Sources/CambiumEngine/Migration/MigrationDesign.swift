@@ -8,6 +8,8 @@ struct MigrationDesign {
   let mapping: SchemaMapping
   /// By entity of the destination that was in the source.
   private(set) var entities: [UInt32: EntityMigration] = [:]
+  /// Indexes that are built after the store is open again.
+  private(set) var deferredIndexes: Set<UInt32> = []
   /// Entities that go.
   private(set) var removed: [EntitySchema] = []
   /// The tree of rows that each hierarchy goes on with, by its root in the destination.
@@ -27,8 +29,11 @@ struct MigrationDesign {
   /// With more earlier layouts than this an entity's rows are rewritten, so that there is an end to them.
   static let staleLayoutLimit = 8
 
-  /// Whether values that go may stay in rows until these are written again.
+  /// Whether values that go may stay in rows until these are written again, and indexes may be built later.
   private let isDeferred: Bool
+
+  /// Whether anything is put off.
+  var putsOff: Bool { !deferredIndexes.isEmpty || entities.values.contains { $0.defersRemoval } }
 
   init(_ old: EntityStore, _ destination: Schema, defers: Bool) throws(EngineError) {
     self.old = old
@@ -51,6 +56,7 @@ struct MigrationDesign {
     for work in entities.values { try design(work) }
     chooseNewTrees()
     designKeys()
+    if isDeferred { try deferIndexes() }
   }
 
   // MARK: Rows
@@ -287,6 +293,20 @@ struct MigrationDesign {
       for constraint in entity.uniquenessConstraints where old.catalogue.constraints[constraint.id] != nil {
         if keepsKeys(entity, constraint.paths, family) { keptConstraints.insert(constraint.id) }
       }
+    }
+  }
+
+  /// Fetches can do without an index that has yet to be built, unless there is nothing to go through.
+  private mutating func deferIndexes() throws(EngineError) {
+    let view = try old.view()
+    for entity in destination.entities where !entity.indexes.isEmpty {
+      var rows: UInt64 = 0
+      for member in destination.entityAndDescendants(entity.id) {
+        guard let source = entities[member.id]?.source, let tree = old.catalogue.rows[source.rootID] else { continue }
+        rows += try storing { () throws(StoreError) in try view.trees.statistics(tree) }.entries
+      }
+      if rows == 0 { continue }
+      for index in entity.indexes where !keptIndexes.contains(index.id) { deferredIndexes.insert(index.id) }
     }
   }
 

@@ -5,8 +5,9 @@ extension EntityStore {
   ///
   /// Attributes that are added, renamed, made optional, given a default or a wider numeric type, and entities and
   /// relationships that are added or renamed, cost the same at any size of the store: rows are read as rows of the new model
-  /// from then on, and rewritten when they change. So do attributes that are dropped, if `defers` is set: their values stay
-  /// in the rows until these are written again. Everything else costs a pass over the rows or links concerned.
+  /// from then on, and rewritten when they change. So do, if `defers` is set, attributes that are dropped (their values stay
+  /// in the rows until these are written again) and indexes that are added or have to be built anew (fetches do without them
+  /// until they are whole). Everything else costs a pass over the rows or links concerned.
   ///
   /// `observe` is told the steps (``MigrationPlan/steps``) once nothing is known to stand in the way. `stage` says, in the
   /// same commit, what the application has to do still before the stage that the migration belongs to is done; without it no
@@ -48,7 +49,7 @@ extension EntityStore {
         stage?.retained = StageRecord.Retained(id: retained.id, sequence: retained.sequence)
       }
       var prior: (id: UInt64, commit: PriorCommit)?
-      if keepsPriorState || design.entities.values.contains(where: { $0.defersRemoval }) {
+      if keepsPriorState || design.putsOff {
         let retained = try storing { () throws(StoreError) in try t.retainBase(reason: PriorCommit.reason) }
         prior = (
           retained.id, PriorCommit(sequence: retained.sequence, isKeptUntilConfirmed: keepsPriorState)
@@ -131,6 +132,7 @@ final class MigrationRun {
       } else {
         try catalogue.drop(tree, Catalogue.indexKey(id), t)
         catalogue.indexes[id] = nil
+        if catalogue.building[id] != nil { try catalogue.setBuilding(id, nil, t) }
       }
     }
     for (id, tree) in catalogue.constraints {
@@ -194,6 +196,7 @@ final class MigrationRun {
     // What was begun begins anew: rows that were gone through may have an earlier layout again.
     for entity in catalogue.deferred.keys { try catalogue.setDeferred(entity, nil, t) }
     for work in design.entities.values where work.defersRemoval { try catalogue.setDeferred(work.destination.id, 0, t) }
+    for index in design.deferredIndexes { try catalogue.setBuilding(index, 0, t) }
   }
 
   // MARK: Rows
@@ -447,7 +450,9 @@ final class MigrationRun {
   private func buildTrees(_ after: EntityTransaction, _ kit: TransactionKit, _ kept: Set<TreeID>) throws(EngineError) {
     let store = after.store
     var wanted: Set<TreeID> = []
-    for tree in store.catalogue.indexes.values where !kept.contains(tree) { wanted.insert(tree) }
+    for (index, tree) in store.catalogue.indexes where !kept.contains(tree) && !design.deferredIndexes.contains(index) {
+      wanted.insert(tree)
+    }
     for tree in store.catalogue.constraints.values where !kept.contains(tree) { wanted.insert(tree) }
     for tree in store.catalogue.relationships.values where !kept.contains(tree) { wanted.insert(tree) }
     var keepers: [UInt32: IndexKeeper] = [:]

@@ -3,16 +3,20 @@ import CambiumKernel
 extension TreeView {
   /// Tells `body` every row of a tree in order, some at a time: they are copied, and nothing of the view is open while `body`
   /// runs, so that it may write as much as it likes, through the same view too. What it writes to the same tree behind the
-  /// rows it was told is seen. O(rows).
+  /// rows it was told is seen. Begins at row `first`, and ends after `maximum` rows; answers the row to go on at, nil at the
+  /// end. O(rows).
+  @discardableResult
   func eachRowInChunks(
-    _ tree: TreeID, _ body: (UInt64, UnsafeRawBufferPointer) throws(EngineError) -> Void
-  ) throws(EngineError) {
+    _ tree: TreeID, from first: UInt64 = 0, maximum: Int = .max,
+    _ body: (UInt64, UnsafeRawBufferPointer) throws(EngineError) -> Void
+  ) throws(EngineError) -> UInt64? {
     let chunkBytes = 1 << 19
     var bytes: [UInt8] = []
     bytes.reserveCapacity(chunkBytes + 65536)
     var rows: [(number: UInt64, end: Int)] = []
-    var next: UInt64? = 0
-    while let start = next {
+    var next: UInt64? = first
+    var left = maximum
+    while let start = next, left > 0 {
       bytes.removeAll(keepingCapacity: true)
       rows.removeAll(keepingCapacity: true)
       next = nil
@@ -21,7 +25,7 @@ extension TreeView {
         var more = try cursor.seek(start)
         while more {
           let number = cursor.integerKey
-          if bytes.count > chunkBytes {
+          if bytes.count > chunkBytes || rows.count == left {
             next = number
             return
           }
@@ -30,6 +34,7 @@ extension TreeView {
           more = try cursor.next()
         }
       }
+      left -= rows.count
       try bytes.withUnsafeBytesEngine { (all) throws(EngineError) in
         var start = 0
         for row in rows {
@@ -38,5 +43,6 @@ extension TreeView {
         }
       }
     }
+    return next
   }
 }

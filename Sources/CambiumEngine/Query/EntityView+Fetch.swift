@@ -68,7 +68,7 @@ extension EntityView {
   /// How a fetch would be done, in a line.
   public func explain(_ fetch: EngineFetch) throws(EngineError) -> String {
     let plan = try store.plan(fetch.entity.id)
-    switch FetchPlan(try checked(fetch), plan, keyLimit: store.kernel.maxKeyLength) {
+    switch try fetchPlan(try checked(fetch), plan) {
     case .scan: return "scan of \(fetch.entity.name)"
     case .rows(let rows): return "\(rows.count) rows of \(fetch.entity.name) by identity"
     case .ranges(_, let name, let ranges, _):
@@ -118,7 +118,7 @@ extension EntityView {
   private func candidates(
     _ fetch: EngineFetch, _ plan: EntityPlan, _ predicate: Predicate?, _ reader: PathReader, _ visit: Visit
   ) throws(EngineError) {
-    switch FetchPlan(predicate, plan, keyLimit: store.kernel.maxKeyLength) {
+    switch try fetchPlan(predicate, plan) {
     case .scan:
       let sieve = try RowSieve(self, plan, predicate, includesSubentities: fetch.includesSubentities, reader)
       var failure: EngineError?
@@ -204,7 +204,7 @@ extension EntityView {
     _ fetch: EngineFetch, _ plan: EntityPlan, _ predicate: Predicate?
   ) throws(EngineError) -> ArraySlice<UInt64>? {
     guard fetch.sort.isEmpty, !plan.sharesRows,
-      case .ranges(let tree, _, let ranges, true) = FetchPlan(predicate, plan, keyLimit: store.kernel.maxKeyLength)
+      case .ranges(let tree, _, let ranges, true) = try fetchPlan(predicate, plan)
     else { return nil }
     let rows = try rows(tree, ranges)
     let start = min(max(0, fetch.offset), rows.count)

@@ -11,8 +11,8 @@ enum FetchPlan {
   /// for nothing else.
   case ranges(tree: TreeID, name: String, [KeyRange], isExact: Bool)
 
-  /// Chooses for a checked predicate.
-  init(_ predicate: Predicate?, _ plan: EntityPlan, keyLimit: Int) {
+  /// Chooses for a checked predicate. The indexes whose trees are `unfinished` lack rows.
+  init(_ predicate: Predicate?, _ plan: EntityPlan, keyLimit: Int, unfinished: Set<TreeID>) {
     self = .scan
     guard let predicate else { return }
     var conjuncts: [Comparison] = []
@@ -27,7 +27,7 @@ enum FetchPlan {
     for maker in plan.constraints + plan.indexes {
       // A partial index lacks rows that its predicate leaves out; finding out whether the fetch implies that predicate is
       // for the planner to come.
-      if maker.partial != nil { continue }
+      if maker.partial != nil || unfinished.contains(maker.tree) { continue }
       guard let (cost, ranges, covered) = Self.ranges(maker, conjuncts, keyLimit: keyLimit), cost < best else {
         continue
       }

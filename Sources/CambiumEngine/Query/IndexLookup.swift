@@ -187,16 +187,27 @@ extension EntityView {
   /// Prepares looking rows up by the properties of a uniqueness constraint, or of an index that is not partial: key paths,
   /// in its order.
   ///
-  /// - Throws: ``EngineError/unsupported(_:)`` if the entity and its ancestors have no such constraint or index.
+  /// - Throws: ``EngineError/unsupported(_:)`` if the entity and its ancestors have no such constraint or index, or the index
+  ///   is not built yet.
   public func lookup(
     _ entity: EntitySchema, by paths: [String], includesSubentities: Bool = true
   ) throws(EngineError) -> IndexLookup {
     let plan = try store.plan(entity.id)
+    let unfinished = try unfinishedIndexes(plan)
+    var isBuilding = false
     for maker in plan.constraints + plan.indexes where maker.partial == nil && maker.paths == paths {
-      return IndexLookup(self, plan, maker, includesSubentities: includesSubentities)
+      if !unfinished.contains(maker.tree) {
+        return IndexLookup(self, plan, maker, includesSubentities: includesSubentities)
+      }
+      isBuilding = true
     }
     var text = ""
     for path in paths { text += text.isEmpty ? path : ", " + path }
+    if isBuilding {
+      throw .unsupported(
+        "the index of \(entity.name) on (\(text)) is not built yet, since a migration has put that off: finish the "
+          + "deferred migration, or fetch with a predicate until then")
+    }
     throw .unsupported(
       "\(entity.name) has no uniqueness constraint or index on (\(text)): fetch with a predicate instead")
   }

@@ -10,6 +10,8 @@ import CambiumKernel
 ///     "layout/<id>"            a row layout (`LayoutDescriptor`)
 ///     "task/rows/<entity>"     the row (u64 little-endian) at which the entity's rows are to be rewritten from: an
 ///                              earlier layout of them holds values of dropped attributes
+///     "task/index/<index>"     the row (u64 little-endian) up to which the index is filled: fetches don't use it until it
+///                              is whole, and the entry goes then
 ///     "stage"                  the stage of a migration that is under way (`StageRecord`)
 ///     "prior/<retained>"       a retained commit that a migration goes back to (`PriorCommit`)
 ///     "meta/<key>"             what the layer above keeps
@@ -32,6 +34,8 @@ struct Catalogue: Sendable {
   var currentLayout: [UInt32: UInt16] = [:]
   /// Entities whose rows are to be rewritten, and from which row on.
   var deferred: [UInt32: UInt64] = [:]
+  /// Indexes that are not whole yet, and the row up to which they are.
+  var building: [UInt32: UInt64] = [:]
   /// The states before migrations, by the identifiers of their retained commits.
   var priors: [UInt64: PriorCommit] = [:]
 
@@ -81,10 +85,12 @@ struct Catalogue: Sendable {
       }
     } else if let name = Self.rest(of: key, behind: "task/") {
       let value = try Self.value(cursor)
-      guard let name = Self.rest(of: name, behind: "rows/"), let id = Self.number(name),
+      let ofRows = Self.rest(of: name, behind: "rows/")
+      guard let digits = ofRows ?? Self.rest(of: name, behind: "index/"), let id = Self.number(digits),
         let id = UInt32(exactly: id), value.count == 8
       else { throw Self.malformed(key) }
-      deferred[id] = value.reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+      let row = value.reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+      if ofRows != nil { deferred[id] = row } else { building[id] = row }
     } else if let name = Self.rest(of: key, behind: "prior/") {
       guard let id = Self.number(name), let prior = PriorCommit(try Self.value(cursor)) else {
         throw Self.malformed(key)
@@ -181,7 +187,16 @@ struct Catalogue: Sendable {
   /// Notes from which row on an entity's rows are to be rewritten; nil: not at all.
   mutating func setDeferred(_ entity: UInt32, _ row: UInt64?, _ t: WriteTransaction) throws(EngineError) {
     deferred[entity] = row
-    let key = Self.key("task/rows/\(entity)")
+    try Self.setTask(Self.key("task/rows/\(entity)"), row, t)
+  }
+
+  /// Notes up to which row an index is filled; nil: it is whole, or gone.
+  mutating func setBuilding(_ index: UInt32, _ row: UInt64?, _ t: WriteTransaction) throws(EngineError) {
+    building[index] = row
+    try Self.setTask(Self.buildingKey(index), row, t)
+  }
+
+  private static func setTask(_ key: [UInt8], _ row: UInt64?, _ t: WriteTransaction) throws(EngineError) {
     try storing { () throws(StoreError) in
       if let row {
         try t.put(Self.tree, key, (0..<8).map { UInt8(truncatingIfNeeded: row >> UInt64(8 * $0)) })
@@ -190,6 +205,11 @@ struct Catalogue: Sendable {
       }
     }
   }
+
+  static func buildingKey(_ index: UInt32) -> [UInt8] { key("task/index/\(index)") }
+
+  /// Whether something was put off that nobody has done yet.
+  var hasTasks: Bool { !deferred.isEmpty || !building.isEmpty }
 
   /// Notes a retained commit as the state before a migration; nil: not any more.
   mutating func setPrior(_ id: UInt64, _ prior: PriorCommit?, _ t: WriteTransaction) throws(EngineError) {
@@ -202,7 +222,7 @@ struct Catalogue: Sendable {
 
   /// Notes that nothing is left to be done of what was put off: what was retained for that long need not be any more.
   mutating func dropFinishedPriors(_ t: WriteTransaction) throws(EngineError) {
-    guard deferred.isEmpty else { return }
+    guard !hasTasks else { return }
     for (id, prior) in priors where !prior.isKeptUntilConfirmed { try setPrior(id, nil, t) }
   }
 

@@ -14,6 +14,8 @@ final class EntityPlan: Sendable {
   let sharesRows: Bool
   let indexes: [KeyMaker]
   let constraints: [KeyMaker]
+  /// Indexes that were not whole when the store was opened; see ``EntityView/unfinishedIndexes(_:)``.
+  let building: [(tree: TreeID, index: UInt32)]
   /// To-one relationships that have a tree for the way back: field and tree.
   let backTrees: [(relationship: RelationshipSchema, field: Int, tree: TreeID)]
   /// Relationships kept in a tree of their own.
@@ -29,12 +31,14 @@ final class EntityPlan: Sendable {
     sharesRows = entity.parentID != nil || !entity.childIDs.isEmpty
     var indexes: [KeyMaker] = []
     var constraints: [KeyMaker] = []
+    var building: [(tree: TreeID, index: UInt32)] = []
     // Those of the ancestors apply as well.
     var owner: EntitySchema? = entity
     while let e = owner {
       for index in e.indexes {
         guard let tree = catalogue.indexes[index.id] else { throw .corrupt("index '\(index.name)' has no tree") }
         indexes.append(try KeyMaker(index, tree, layout, schema, owner: e))
+        if catalogue.building[index.id] != nil { building.append((tree, index.id)) }
       }
       for constraint in e.uniquenessConstraints {
         guard let tree = catalogue.constraints[constraint.id] else { throw .corrupt("a constraint has no tree") }
@@ -44,6 +48,7 @@ final class EntityPlan: Sendable {
     }
     self.indexes = indexes
     self.constraints = constraints
+    self.building = building
     var back: [(relationship: RelationshipSchema, field: Int, tree: TreeID)] = []
     var links: [(relationship: RelationshipSchema, tree: TreeID)] = []
     for r in entity.allRelationships where !r.isTransient {

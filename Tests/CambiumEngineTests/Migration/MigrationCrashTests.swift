@@ -16,6 +16,8 @@ import Testing
     var kinds: Set<String> = []
     var tries: UInt64 = 0
     var migrations = 0
+    var deferred = 0
+    var pending = 0
     while migrations < Self.count, tries < UInt64(20 * Self.count) {
       tries += 1
       var random = SplitMix64(seed: first &+ tries)
@@ -36,10 +38,13 @@ import Testing
       let before = try NaiveStore(store)
       let oldModel = store.schema
       let start = disk.operationCount
-      guard case .success(let after) = RandomMigrationTests.migrate(store, next.definition, defers: random.oneIn(2))
+      guard case .success(let after) = RandomMigrationTests.migrate(store, next.definition, defers: !random.oneIn(4))
       else { continue }
       let acknowledged = disk.operationCount
       let expected = try NaiveStore(after)
+      // What was put off is done in commits of its own, which may be cut short as well.
+      if try !after.deferredTasks().isEmpty { deferred += 1 }
+      while try after.runDeferredTask(maximumRows: 4) {}
       try after.kernel.checkpoint()
       try after.close()
       migrations += 1
@@ -60,14 +65,26 @@ import Testing
           let difference = (isNew ? expected : before).difference(from: found)
           #expect(difference == nil, "\(text): \(difference ?? "")")
           if difference != nil { return }
-          if images % 16 == 0 {
+          // What is left goes on where it was.
+          if isNew, try !opened.deferredTasks().isEmpty {
+            pending += 1
+            if pending % 8 == 1 {
+              while try opened.runDeferredTask(maximumRows: 3) {}
+              let difference = expected.difference(from: try NaiveStore(opened))
+              #expect(difference == nil, "\(text), tasks done: \(difference ?? "")")
+            }
+          }
+          if images % 16 == 0 || pending % 32 == 1 {
             let report = try opened.check()
             #expect(report.isSound, "\(text): \(report.problems) \(report.kernel.problems)")
           }
         }
       }
     }
-    print("\(migrations) migrations, \(kinds.count) kinds of changes, \(images) images")
+    print(
+      "\(migrations) migrations, \(deferred) with tasks, \(kinds.count) kinds of changes, \(images) images, "
+        + "\(pending) of them with tasks left")
+    #expect(deferred > Self.count / 8 && pending > Self.count)
     #expect(migrations == Self.count && kinds.count >= min(30, Self.count) && images >= 40 * Self.count)
   }
 }

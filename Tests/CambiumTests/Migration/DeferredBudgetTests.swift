@@ -1,3 +1,4 @@
+import CambiumEngine
 import CambiumTesting
 import Foundation
 import Testing
@@ -101,14 +102,15 @@ import Testing
 
   @Test func partsBecomeAsLongAsTheyAreToBe() {
     var size = DeferredPartSize()
-    for _ in 0..<20 { size.note(.milliseconds(1), isFull: true) }
-    #expect(size.rows == 65_536 && size.last == .milliseconds(1))
-    for _ in 0..<3 { size.note(.milliseconds(20), isFull: true) }
+    let (short, right) = (DeferredPartSize.aim / 4, DeferredPartSize.aim)
+    for _ in 0..<20 { size.note(short, isFull: true) }
+    #expect(size.rows == 65_536 && size.last == short)
+    for _ in 0..<3 { size.note(right, isFull: true) }
     #expect(size.rows == 65_536)
-    size.note(.milliseconds(1), isFull: false)
+    size.note(short, isFull: false)
     for _ in 0..<20 { size.note(.milliseconds(90), isFull: false) }
     #expect(size.rows == 64)
-    size.note(.milliseconds(1), isFull: false)
+    size.note(short, isFull: false)
     #expect(size.rows == 64)
   }
 }

@@ -56,6 +56,10 @@ protocol Peer: AnyObject {
 
   /// Changes the table of aircraft, durably.
   func change(_ change: SchemaChange) throws
+  /// Whether some of a change may be left to be done later.
+  var putsOffChanges: Bool { get }
+  /// Does what such changes left to be done, part by part; others may read and write meanwhile.
+  func finishChanges() throws
 
   /// Whatever makes the file as small as the peer can make it.
   func compact() throws
@@ -87,6 +91,9 @@ extension Peer {
   func ids(primary: String) throws -> Answer { throw NotSupported() }
   func setPrimary(ids: [Int], _ colour: String) throws { throw NotSupported() }
   func change(_ change: SchemaChange) throws { throw NotSupported() }
+  var putsOffChanges: Bool { false }
+  // Nothing was left.
+  func finishChanges() throws {}
   func compact() throws { throw NotSupported() }
   func session() throws -> any PeerSession { throw NotSupported() }
   func logBytes() throws -> UInt64 { throw NotSupported() }

@@ -131,8 +131,24 @@ final class CambiumPeer: Peer {
     var definition = model.schema.definition
     guard let place = definition.entities.firstIndex(where: { $0.name == "Aircraft" }) else { throw NotSupported() }
     try change.apply(to: &definition.entities[place])
-    let changed = try store.migrate(to: definition, defers: change == .dropAttributeDeferred)
-    open = (changed, try CambiumModel(changed.schema), rows)
+    let changed = try store.migrate(to: definition, defers: change.mayBeLeft)
+    let changedModel = try CambiumModel(changed.schema)
+    // Aircraft without all of their columns are not written any more.
+    open = (changed, changedModel, (try? CambiumRows(changed, changedModel)) ?? rows)
+  }
+
+  var putsOffChanges: Bool { true }
+
+  func finishChanges() throws {
+    let store = try opened().store
+    let clock = ContinuousClock()
+    var size = DeferredPartSize()
+    while true {
+      let began = clock.now
+      let part = try store.runDeferredPart(maximumRows: size.rows)
+      size.note(clock.now - began, isFull: part.rows == size.rows)
+      if !part.isLeft { return }
+    }
   }
 
   // MARK: Files

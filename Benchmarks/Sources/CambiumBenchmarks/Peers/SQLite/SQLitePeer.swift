@@ -178,9 +178,11 @@ final class SQLitePeer: Peer {
     switch change {
     case .addAttribute: try connection.run("ALTER TABLE aircraft ADD COLUMN note TEXT")
     case .renameAttribute: try connection.run("ALTER TABLE aircraft RENAME COLUMN note TO remark")
+    case .dropNoteDeferred: try connection.run("ALTER TABLE aircraft DROP COLUMN note")
     case .dropAttribute: try connection.run("ALTER TABLE aircraft DROP COLUMN kind")
     case .dropAttributeDeferred: try connection.run("ALTER TABLE aircraft DROP COLUMN type")
     case .createIndex: try connection.run("CREATE INDEX aircraft_hours ON aircraft (hours)")
+    case .createIndexDeferred: try connection.run("CREATE INDEX aircraft_year ON aircraft (year)")
     case .copyEntity:
       // As SQLite's documentation says how to change a column's type; indexes last.
       try connection.run(
