@@ -17,6 +17,7 @@ import Testing
     let outcome = try story.run()
     #expect(outcome.difference == nil)
     #expect(outcome.flights > 1000 && outcome.deferredRows == UInt64(outcome.flights))
+    #expect(outcome.deferredIndexes > 0)
     #expect(outcome.answeredMeanwhile >= 10)
     // Besides the flights, what the reference files describe.
     #expect(outcome.compared > outcome.flights + 4000)

@@ -19,6 +19,7 @@ struct Story {
     var flights = 0
     /// Rows that were rewritten after the log was in use again.
     var deferredRows: UInt64 = 0
+    var deferredIndexes = 0
     /// Questions that were answered meanwhile.
     var answeredMeanwhile = 0
     /// How many objects were compared with those of a plain import.
@@ -139,14 +140,19 @@ struct Story {
   private func finish(_ outcome: inout Outcome) throws {
     let log = try FlightLog(path: store)
     let context = log.newContext()
-    let all = try log.coordinator.deferredLightweightMigrationTasks().reduce(UInt64(0)) { $0 + $1.rows }
-    outcome.deferredRows = all
+    let tasks = try log.coordinator.deferredLightweightMigrationTasks()
+    func rows(_ tasks: [DeferredMigrationTask]) -> UInt64 { tasks.reduce(0) { $0 + $1.rows } }
+    let all = rows(tasks)
+    outcome.deferredRows = rows(tasks.filter { $0.kind == .rewriteRows })
+    outcome.deferredIndexes = tasks.count { $0.kind == .buildIndex }
     var progress = ProgressBar("freeing", total: Int(clamping: all))
     var questions = Question.all[...]
     var answered = 0
     var failure: (any Error)?
     try log.coordinator.finishDeferredLightweightMigration(rowsAtATime: max(1, Int(clamping: all) / 10)) { tasks in
-      progress.show(Int(clamping: tasks.first?.nextRow ?? 0), rows: Int(clamping: tasks.first?.nextRow ?? 0))
+      // Rows of a task are numbered about from 1 on.
+      let done = Int(clamping: all - min(all, rows(tasks)) + (tasks.first.map { min($0.nextRow, $0.rows) } ?? 0))
+      progress.show(done, rows: done)
       guard let question = questions.popFirst() else { return true }
       do {
         let lines = try context.performAndWait {
@@ -163,7 +169,8 @@ struct Story {
     outcome.answeredMeanwhile = answered
     try log.close()
     say(
-      "\(grouped(Int(clamping: all))) rows rewritten while the log was in use")
+      "\(grouped(Int(clamping: outcome.deferredRows))) rows rewritten and \(outcome.deferredIndexes) indexes built while the "
+        + "log was in use")
   }
 
   // MARK: The same, plainly
