@@ -34,6 +34,7 @@ extension Store {
     }
     // Too large for a record.
     do throws(StoreError) {
+      try t.settleAllRuns()
       try t.prepareToMerge()
       try beginCheckpoint(transaction: t)
       try finishCheckpoint()

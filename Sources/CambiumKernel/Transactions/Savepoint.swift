@@ -8,6 +8,7 @@ public struct Savepoint {
   /// The accounts of that time, once the transaction has changed them.
   let table: SegmentTable?
   let spilled: [TreeID: TreeState]
+  let runs: [TreeID: [TreeState]]
   let figures: FigureTable
   let valueBytes: [UInt32: UInt32]
   let freedValues: Int
@@ -21,7 +22,8 @@ extension WriteTransaction {
     Savepoint(
       transaction: ObjectIdentifier(self), step: step, own: own,
       table: savedTable == nil && savedValueTable == nil ? nil : core.space.table,
-      spilled: spilled, figures: figures, valueBytes: valueBytes, freedValues: context?.freedValues.count ?? 0)
+      spilled: spilled, runs: runs, figures: figures, valueBytes: valueBytes,
+      freedValues: context?.freedValues.count ?? 0)
   }
 
   /// Undoes what was done after `savepoint`, which stays good. O(number of changes undone).
@@ -57,6 +59,7 @@ extension WriteTransaction {
     }
     context?.rollBack(freedCount: savepoint.freedValues)
     spilled = savepoint.spilled
+    runs = savepoint.runs
     figures = savepoint.figures
     // The room stays used, and so the segments stay named.
     for start in valueBytes.keys { valueBytes[start] = savepoint.valueBytes[start] ?? 0 }

@@ -4,6 +4,8 @@ struct KnownTree {
   var access: TreeAccess?
   var list: DeltaList?
   var change: Int64 = 0
+  /// Whether puts don't look for what was there; see ``WriteTransaction/runs``.
+  var isBlind = false
 }
 
 /// Memory that serves one transaction after the other: making it anew would take longer than a transaction of one row.

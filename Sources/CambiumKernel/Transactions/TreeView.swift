@@ -6,6 +6,8 @@ public class TreeView {
   var generation: Generation
   /// The newest commit in view.
   let upTo: UInt64
+  /// Whether some tree has to be brought in order before it is read; see ``WriteTransaction/runs``.
+  var hasRuns = false
   /// Spreads readers over the slots of the cache.
   let hint: Int
 
@@ -21,6 +23,9 @@ public class TreeView {
 
   /// Throws when the view cannot be used any more.
   func requireOpen() throws(StoreError) {}
+
+  /// Brings a tree in order before it is read.
+  func settleRuns(_ tree: TreeID) throws(StoreError) {}
 
   /// The changes that are this view's alone.
   var ownTable: DeltaTable? { nil }
@@ -50,6 +55,7 @@ public class TreeView {
 
   final func access(_ tree: TreeID, _ kind: TreeKind?) throws(StoreError) -> TreeAccess {
     try requireOpen()
+    if hasRuns { try settleRuns(tree) }
     guard let access = find(tree) else { throw .noSuchTree(tree) }
     if let kind, access.kind != kind { throw .wrongTreeKind(tree) }
     return access

@@ -1,33 +1,42 @@
 // A transaction whose changes outgrow memory takes them into pages of its own, which nothing else reaches until it
-// commits: for each tree that it changed, its own changes and the whole delta, since the pages stand in for both.
+// commits: for each tree that it changed, its own changes and the whole delta, since the pages stand in for both. Puts
+// that fall all over a large tree go to pages apart, and are taken into the tree's later, together.
 
 extension WriteTransaction {
   func spillIfLarge() throws(StoreError) {
     if own.bytes > core.options.deltaBytes { try spill() }
   }
 
-  /// Takes the transaction's changes into pages.
-  func spill() throws(StoreError) {
+  /// Takes the transaction's changes into pages: into those of the trees, or, where that is `wholly` left open, some into
+  /// runs.
+  func spill(wholly: Bool = false) throws(StoreError) {
     try prepareToMerge()
     guard let context else { return }
-    do throws(StoreError) { try spill(context) } catch {
+    do throws(StoreError) { try spill(context, wholly: wholly) } catch {
       failure = error
       throw error
     }
   }
 
-  private func spill(_ context: MergeContext) throws(StoreError) {
+  /// Takes all runs into the pages of the trees.
+  func settleAllRuns() throws(StoreError) {
+    if hasRuns { try spill(wholly: true) }
+  }
+
+  private func spill(_ context: MergeContext, wholly: Bool) throws(StoreError) {
     let last = DeltaNode.void - 1
     let fresh = DeltaTable()
     var kept: [DeltaNode] = []
-    for tree in own.trees.sorted() {
-      guard let list = own.list(tree) else { continue }
+    for tree in Set(own.trees).union(runs.keys).sorted() {
+      let list = own.list(tree)
+      let earlier = runs[tree] ?? []
+      if list == nil, earlier.isEmpty || !wholly { continue }
       guard let access = find(tree) else {
         // Dropped: the large values that only the transaction knows of go with it.
-        freeValues(of: list, context)
+        if let list { freeValues(of: list, context) }
         continue
       }
-      if tree == .extents {
+      if tree == .extents, let list {
         // These are few; they stay in memory until the commit.
         let copy = fresh.makeList(tree, .integer)
         for node in journal where node.sequence != DeltaNode.void && list.contains(node) {
@@ -38,11 +47,28 @@ extension WriteTransaction {
         continue
       }
       let (source, committed) = mergeSource(tree, access.kind)
-      let merge = TreeMerge(
-        context: context, tree: tree, source: source, changes: ChangeStream([(list, 0, last)] + committed))
+      var mine: [ChangeStream.Window] = []
+      if let list { mine.append((list, 0, last)) }
       var budget = Int.max
+      if !wholly, let list, try isRun(list, tree, source, earlier, context) {
+        let run = TreeMerge(
+          context: context, tree: tree, source: TreeState(kind: access.kind), changes: ChangeStream(mine))
+        _ = try run.step(budget: &budget)
+        runs[tree] = earlier + [run.result]
+        continue
+      }
+      let changes =
+        earlier.isEmpty
+        ? ChangeStream(mine + committed)
+        : ChangeStream(mine, runs: earlier.reversed().map { RunCursor(context, tree, $0) }, committed)
+      let merge = TreeMerge(context: context, tree: tree, source: source, changes: changes)
       _ = try merge.step(budget: &budget)
       spilled[tree] = merge.result
+      if earlier.isEmpty { continue }
+      runs[tree] = nil
+      // What the puts found is known only now.
+      let before = self.committed(tree).map { committedCount($0) } ?? 0
+      figures[tree, default: Figures(kind: access.kind)].count = Int64(clamping: merge.result.count) - before
     }
     // The cache may drop these pages at once: from here on they are read from the device.
     try context.flush()
@@ -50,6 +76,36 @@ extension WriteTransaction {
     forgetKnown()
     own = fresh
     journal = kept
+  }
+
+  /// So many runs of a tree, and it takes them in: each costs memory and time when they are.
+  static let mostRuns = 64
+
+  /// Whether the changes in a list should go to a run: they are puts alone, and fall into so many leaves of a tree that is
+  /// larger than themselves that taking them in would write most of it again. There is a list behind every run of a tree.
+  private func isRun(
+    _ list: DeltaList, _ tree: TreeID, _ source: TreeState, _ earlier: [TreeState], _ context: MergeContext
+  ) throws(StoreError) -> Bool {
+    if earlier.count >= Self.mostRuns { return false }
+    // In a tree with runs nothing but puts is done.
+    if !earlier.isEmpty { return true }
+    if source.bytes < 2 * UInt64(own.bytes) { return false }
+    var cursor = DeltaCursor(list, after: 0, upTo: DeltaNode.void - 1)
+    cursor.seekFirst()
+    guard let first = cursor.node else { return false }
+    var newest = first
+    var count: UInt64 = 0
+    while let node = cursor.node {
+      if node.op == .delete { return false }
+      newest = node
+      count += 1
+      cursor.next()
+    }
+    let low = try context.entries(before: first.key, of: source, tree)
+    let high = try context.entries(before: newest.key, of: source, tree)
+    // Those of the leaves that the first and the last key fall into are not counted right.
+    let uncertain = 2 * (source.count / max(1, source.pages))
+    return high > low && high - low > 2 * count + uncertain
   }
 
   /// Notes in a table of changes the extents of values that went out of line with pages; answers the changes.

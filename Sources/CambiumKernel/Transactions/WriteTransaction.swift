@@ -14,6 +14,14 @@ public final class WriteTransaction: TreeView {
   @exclusivity(unchecked) var journal: [DeltaNode]
   /// Trees whose pages this transaction has rewritten: their changes outgrew memory.
   @exclusivity(unchecked) var spilled: [TreeID: TreeState] = [:]
+  /// What was put into trees when the changes outgrew memory, the oldest first: sorted, in pages of its own, and not yet
+  /// taken into the tree's. It is taken there when the transaction looks at the tree, and before it commits: random keys of
+  /// a transaction that is much larger than memory would otherwise have the tree written again each time.
+  ///
+  /// A put into such a tree does not look for what was there, so that ``figures`` don't know the number of its entries.
+  @exclusivity(unchecked) var runs: [TreeID: [TreeState]] = [:] {
+    didSet { hasRuns = !runs.isEmpty }
+  }
   /// What the spilling undoes on rollback.
   var savedTable: SegmentTable?
   /// Count and counters per tree, as changed by this transaction.
@@ -123,13 +131,25 @@ public final class WriteTransaction: TreeView {
   @inline(never)
   private func learn(_ tree: TreeID, _ kind: TreeKind, _ i: Int) throws(StoreError) -> Int {
     // What is found is known from then on.
-    _ = try access(tree, kind)
+    if hasRuns, runs[tree] != nil {
+      // Nothing is read for a put.
+      try requireOpen()
+      guard let access = find(tree) else { throw .noSuchTree(tree) }
+      if access.kind != kind { throw .wrongTreeKind(tree) }
+    } else {
+      _ = try access(tree, kind)
+    }
     return i
   }
 
   override func requireOpen() throws(StoreError) {
     if !isOpen { throw .misuse("the transaction has ended") }
     if let failure { throw failure }
+  }
+
+  /// Takes everything into the pages of the trees if there are runs of one.
+  override func settleRuns(_ tree: TreeID) throws(StoreError) {
+    if hasRuns, runs[tree] != nil { try spill(wholly: true) }
   }
 
   override func find(_ tree: TreeID) -> TreeAccess? {
@@ -143,7 +163,7 @@ public final class WriteTransaction: TreeView {
     let access = look(tree)
     if let access, isOpen {
       if known[i].change != 0 { settleKnown() }
-      known[i] = KnownTree(access: access, list: access.own)
+      known[i] = KnownTree(access: access, list: access.own, isBlind: hasRuns && runs[tree] != nil)
     }
     return access
   }
@@ -279,7 +299,7 @@ public final class WriteTransaction: TreeView {
     guard let access = known[i].access else { return }
     let list = ownList(i, access)
     let place = list.locate(key)
-    let isNew = try !isPresent(access, key, place)
+    let isNew = try known[i].isBlind ? false : !isPresent(access, key, place)
     if value.count > core.options.logValueLimit {
       let stub = try storeLargeValue(value)
       var bytes = ByteWriter()
@@ -294,6 +314,10 @@ public final class WriteTransaction: TreeView {
   }
 
   private func delete(_ i: Int, _ key: TreeKey) throws(StoreError) -> Bool {
+    if known[i].isBlind, let tree = known[i].access?.id {
+      try settleRuns(tree)
+      _ = find(tree)
+    }
     guard let access = known[i].access else { return false }
     // No list is made for a key that is not there.
     let place = known[i].list?.locate(key)
@@ -473,6 +497,7 @@ public final class WriteTransaction: TreeView {
     pinned = []
     context = nil
     spilled = [:]
+    if hasRuns { runs = [:] }
     guard let memory else { return }
     self.memory = nil
     known = core.noMemory.known
@@ -487,6 +512,6 @@ public final class WriteTransaction: TreeView {
 
   /// Whether there is anything to commit.
   var isEmpty: Bool {
-    restoring == nil && journal.isEmpty && spilled.isEmpty && figures.isEmpty
+    restoring == nil && journal.isEmpty && spilled.isEmpty && runs.isEmpty && figures.isEmpty
   }
 }

@@ -478,6 +478,7 @@ final class TreeMerge {
   }
 
   private func finish() throws(StoreError) {
+    if let failure = changes.failure { throw failure }
     var level = 0
     while true {
       ensureLevel(level + 1)

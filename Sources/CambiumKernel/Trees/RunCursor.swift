@@ -1,0 +1,109 @@
+/// Reads a run from its first entry to its last, as changes like those of lists, and gives its pages up as it goes.
+///
+/// A run is a tree of what one transaction has put, apart from the tree that it was put into; see
+/// ``WriteTransaction/runs``. Nothing else reaches its pages.
+final class RunCursor {
+  private struct Frame {
+    var level: UInt8
+    var count: Int
+    var index: Int
+  }
+
+  private let context: MergeContext
+  private let tree: TreeID
+  private let state: TreeState
+  @exclusivity(unchecked) private var frames: [Frame] = []
+  /// Copies of the pages on the path, by level.
+  @exclusivity(unchecked) private var pages: [UnsafeMutableRawPointer] = []
+  /// Where the present entry is written.
+  private let scratch: UnsafeMutableRawPointer
+  /// Good until the next one is asked for.
+  @exclusivity(unchecked) private(set) var node: DeltaNode?
+  /// Why the run ended before its end.
+  @exclusivity(unchecked) private(set) var failure: StoreError?
+
+  init(_ context: MergeContext, _ tree: TreeID, _ state: TreeState) {
+    self.context = context
+    self.tree = tree
+    self.state = state
+    // Key and value are on one page.
+    scratch = .allocate(byteCount: DeltaNode.headerSize + context.pageSize, alignment: 16)
+  }
+
+  deinit {
+    scratch.deallocate()
+    for page in pages { page.deallocate() }
+  }
+
+  func seekFirst() {
+    if state.root.isNone { return }
+    attempt { () throws(StoreError) in try descend(state.root, state.level) }
+  }
+
+  func next() {
+    attempt { () throws(StoreError) in
+      while let top = frames.indices.last {
+        frames[top].index += 1
+        let frame = frames[top]
+        if frame.index < frame.count {
+          if frame.level == 0 { return show(frame.index) }
+          return try descend(child(UnsafeRawPointer(pages[Int(frame.level)]), frame.index), frame.level - 1)
+        }
+        frames.removeLast()
+      }
+      node = nil
+    }
+  }
+
+  private func attempt(_ body: () throws(StoreError) -> Void) {
+    do throws(StoreError) { try body() } catch {
+      failure = error
+      frames = []
+      node = nil
+    }
+  }
+
+  /// To the first entry below a page.
+  private func descend(_ ref: PageRef, _ level: UInt8) throws(StoreError) {
+    var ref = ref
+    var level = level
+    while true {
+      while pages.count <= Int(level) { pages.append(.allocate(byteCount: context.pageSize + 16, alignment: 16)) }
+      let page = pages[Int(level)]
+      try context.copy(ref, tree: tree, level: level, kind: state.kind, to: page)
+      context.space.release(ref.address, ref.length)
+      frames.append(Frame(level: level, count: UnsafeRawPointer(page).pageCount, index: 0))
+      if level == 0 { break }
+      ref = child(UnsafeRawPointer(page), 0)
+      level -= 1
+    }
+    show(0)
+  }
+
+  private func child(_ page: UnsafeRawPointer, _ i: Int) -> PageRef {
+    state.kind == .integer ? IntegerInner(page).ref(i) : BytesInner(page).ref(i)
+  }
+
+  /// Writes an entry of the leaf down as a change.
+  private func show(_ i: Int) {
+    let page = UnsafeRawPointer(pages[0])
+    let key: TreeKey
+    let value: UnsafeRawBufferPointer
+    let isStub: Bool
+    if state.kind == .integer {
+      let leaf = IntegerLeaf(page)
+      key = TreeKey(leaf.key(i))
+      (value, isStub) = (leaf.value(i), leaf.isStub(i))
+    } else {
+      let leaf = BytesLeaf(page)
+      let count = leaf.copyKey(i, to: scratch + DeltaNode.headerSize)
+      key = TreeKey(UnsafeRawBufferPointer(start: scratch + DeltaNode.headerSize, count: count))
+      (value, isStub) = (leaf.value(i), leaf.isStub(i))
+    }
+    // The bytes of the key are in their place already, where there are any.
+    DeltaNode.initializeHeader(
+      scratch, sequence: 0, key: key, valueCount: value.count, op: isStub ? .putStub : .put, effect: 0)
+    scratch.put(value, DeltaNode.headerSize + key.count)
+    node = DeltaNode(p: scratch)
+  }
+}
