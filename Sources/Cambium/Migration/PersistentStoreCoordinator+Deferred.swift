@@ -74,6 +74,8 @@ extension PersistentStoreCoordinator {
     var size = DeferredPartSize()
     var total: UInt64 = 0
     for store in persistentStores where !store.isReadOnly {
+      // Parts that nobody waited for are made durable in the end, whatever ends the work.
+      defer { _ = try? store.currentEngine().kernel.makeDurable() }
       while true {
         let tasks = try mapping { () throws(EngineError) in try store.currentEngine().deferredTasks() }
         guard let task = tasks.first else { break }
@@ -91,13 +93,16 @@ extension PersistentStoreCoordinator {
           rows = Int(min(Double(rows), max(1, pagesLeft / pagesARow)))
         }
         let part = try mapping(.migration) { () throws(EngineError) in
-          try store.currentEngine().runDeferredPart(maximumRows: rows)
+          try store.currentEngine().runDeferredPart(maximumRows: rows, durably: size.isDurable)
         }
         size.note(clock.now - began, isFull: part.rows == size.rows)
         total += UInt64(part.rows)
         if let left = pagesLeft { pagesLeft = left - Double(max(1, part.rows)) * pagesARow }
         let now = try mapping { () throws(EngineError) in try store.currentEngine().deferredTasks() }
-        progress(DeferredMigrationProgress(task: now.first ?? task, rows: total, tasksLeft: now.count))
+        var present = now.first ?? task
+        // Parts that are not durable yet are not in view.
+        if let next = part.nextRow { present.nextRow = next }
+        progress(DeferredMigrationProgress(task: present, rows: total, tasksLeft: now.count))
       }
     }
     return true

@@ -90,17 +90,24 @@ extension EntityStore {
     try runDeferredPart(maximumRows: maximumRows).isLeft
   }
 
-  /// The same; answers also how many rows were gone through.
-  public func runDeferredPart(maximumRows: Int) throws(EngineError) -> (rows: Int, isLeft: Bool) {
+  /// The same; answers also how many rows were gone through, and at which the task goes on: nil if it is done.
+  ///
+  /// - Parameter durably: Whether to wait until the part is durable, unless it is the last one of a task, which always is. A
+  ///   part that is not, is lost if the power fails, and done again; ``deferredTasks()`` does not show it before a later one
+  ///   is.
+  public func runDeferredPart(
+    maximumRows: Int, durably: Bool = true
+  ) throws(EngineError) -> (rows: Int, nextRow: UInt64?, isLeft: Bool) {
     var rows = 0
-    let isDone = try upkeep { (t, catalogue) throws(EngineError) -> Bool? in
+    var next: UInt64?
+    let isDone = try upkeep(durably: { _ in next == nil || durably }) { (t, catalogue) throws(EngineError) -> Bool? in
       if let (id, start) = catalogue.building.min(by: { $0.key < $1.key }) {
         // Indexes first: fetches wait for them.
         let (entity, _, tree) = try building(id, catalogue)
-        let next = try fillIndex(tree, of: entity, from: start, maximumRows: max(1, maximumRows), t, &rows)
+        next = try fillIndex(tree, of: entity, from: start, maximumRows: max(1, maximumRows), t, &rows)
         try catalogue.setBuilding(id, next, t)
       } else if let (id, start) = catalogue.deferred.min(by: { $0.key < $1.key }) {
-        let next = try rewriteRows(of: try plan(id), from: start, maximumRows: max(1, maximumRows), t, &rows)
+        next = try rewriteRows(of: try plan(id), from: start, maximumRows: max(1, maximumRows), t, &rows)
         if next == nil {
           for (layout, descriptor) in catalogue.layouts where descriptor.entity == id && !descriptor.isCurrent {
             try catalogue.setLayout(layout, nil, t)
@@ -113,10 +120,10 @@ extension EntityStore {
       try catalogue.dropFinishedPriors(t)
       return !catalogue.hasTasks
     }
-    guard let isDone else { return (0, false) }
+    guard let isDone else { return (0, nil, false) }
     // The work is done, whatever becomes of room that nobody needs any more.
     if isDone { do throws(EngineError) { try releaseOwnStates() } catch {} }
-    return (rows, !isDone)
+    return (rows, next, !isDone)
   }
 
   /// Puts the entries of rows into an index; answers the row to go on at, nil at the end. Rows that were written since the

@@ -4,8 +4,10 @@ extension EntityStore {
   /// Makes a commit of what migrations have left to do, which is none of the application's: `body` answers nil if there is
   /// nothing to be done, and then nothing is committed.
   ///
+  /// - Parameter durably: Whether to wait for the commit to be durable.
   /// - Throws: ``EngineError/modelChanged``; what `body` throws; kernel errors. Nothing is changed then.
   func upkeep<R>(
+    durably: (R) -> Bool = { _ in true },
     _ body: (WriteTransaction, inout Catalogue) throws(EngineError) -> R?
   ) throws(EngineError) -> R? {
     let t = try beginWrite()
@@ -18,7 +20,7 @@ extension EntityStore {
       }
       try storing { () throws(StoreError) in
         try t.addToCounter(Catalogue.tree, Catalogue.upkeepCounter, 1)
-        _ = try t.commit()
+        _ = try t.commit(durably: durably(result))
       }
       return result
     } catch {

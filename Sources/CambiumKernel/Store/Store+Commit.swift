@@ -1,7 +1,7 @@
 // Committing: one record, one write, one sync; or, for a transaction that is too large for a record, a checkpoint.
 
 extension Store {
-  func commit(_ t: WriteTransaction) throws(StoreError) -> UInt64 {
+  func commit(_ t: WriteTransaction, waits: Bool) throws(StoreError) -> UInt64 {
     if t.isEmpty {
       let sequence = t.upTo
       t.rollBack()
@@ -23,7 +23,7 @@ extension Store {
         do throws(StoreError) { try advanceCheckpoint() } catch { noteMaintenanceFailure(error) }
         endTurn()
         switch options.durability {
-        case .full, .strict: try waitDurable(sequence)
+        case .full, .strict: if waits { try waitDurable(sequence) }
         case .normal, .none: break
         }
         return sequence

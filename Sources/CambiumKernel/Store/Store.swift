@@ -220,6 +220,16 @@ public final class Store: @unchecked Sendable {
 
   // MARK: Syncs
 
+  /// Makes all commits so far durable, whatever the store's ``Durability``: one sync, or none if they are.
+  ///
+  /// - Throws: ``StoreError/poisoned`` and the device's errors: what was not durable may be lost.
+  public func makeDurable() throws(StoreError) {
+    lock.lock()
+    let newest = appendedSequence
+    lock.unlock()
+    try waitDurable(newest)
+  }
+
   /// Waits until a sync that was begun after the append of commit `sequence` has returned. Commits that wait together
   /// share one sync.
   func waitDurable(_ sequence: UInt64) throws(StoreError) {

@@ -462,13 +462,17 @@ public final class WriteTransaction: TreeView {
   /// Makes the changes durable, as the store's ``Durability`` says, and visible; ends the transaction. Answers the
   /// sequence of the commit (that of the view, if nothing was changed).
   ///
+  /// - Parameter durably: Whether to wait for a sync where the store's durability has one for each commit. Without, the
+  ///   commit becomes durable, and visible to new views, with the next one that is waited for, with a checkpoint, or by
+  ///   ``Store/makeDurable()``: for work that may be lost, of which the end alone counts. A transaction that is too large
+  ///   for a record of the log is durable in any case.
   /// - Throws: ``StoreError/reserveExhausted(neededBytes:)`` and ``StoreError/deviceFull(bytes:)``: nothing was changed,
   ///   and the transaction is rolled back. ``StoreError/poisoned``: the outcome is unknown until the store is opened
   ///   again.
   @discardableResult
-  public func commit() throws(StoreError) -> UInt64 {
+  public func commit(durably: Bool = true) throws(StoreError) -> UInt64 {
     try requireOpen()
-    return try core.commit(self)
+    return try core.commit(self, waits: durably)
   }
 
   /// Undoes everything and ends the transaction. Nothing happens if it has ended.

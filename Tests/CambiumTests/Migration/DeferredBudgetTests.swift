@@ -107,6 +107,13 @@ import Testing
     #expect(size.rows == 65_536 && size.last == short)
     for _ in 0..<3 { size.note(right, isFull: true) }
     #expect(size.rows == 65_536)
+    // Of parts of 2 ms one in 25 or so is durable, and says nothing about the size.
+    var durable = 0
+    for _ in 0..<260 {
+      if size.isDurable { durable += 1 }
+      size.note(size.isDurable ? .seconds(1) : right, isFull: true)
+    }
+    #expect(durable == 10 && size.rows == 65_536)
     size.note(short, isFull: false)
     for _ in 0..<20 { size.note(.milliseconds(90), isFull: false) }
     #expect(size.rows == 64)

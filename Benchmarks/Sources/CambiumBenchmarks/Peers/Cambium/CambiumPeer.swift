@@ -145,7 +145,7 @@ final class CambiumPeer: Peer {
     var size = DeferredPartSize()
     while true {
       let began = clock.now
-      let part = try store.runDeferredPart(maximumRows: size.rows)
+      let part = try store.runDeferredPart(maximumRows: size.rows, durably: size.isDurable)
       size.note(clock.now - began, isFull: part.rows == size.rows)
       if !part.isLeft { return }
     }
