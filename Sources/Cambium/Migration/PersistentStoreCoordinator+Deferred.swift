@@ -95,7 +95,7 @@ extension PersistentStoreCoordinator {
         let part = try mapping(.migration) { () throws(EngineError) in
           try store.currentEngine().runDeferredPart(maximumRows: rows, durably: size.isDurable)
         }
-        size.note(clock.now - began, isFull: part.rows == size.rows)
+        size.note(clock.now - began, part)
         total += UInt64(part.rows)
         if let left = pagesLeft { pagesLeft = left - Double(max(1, part.rows)) * pagesARow }
         let now = try mapping { () throws(EngineError) in try store.currentEngine().deferredTasks() }

@@ -1,9 +1,37 @@
-/// How many rows the next part of what migrations put off has (``EntityStore/runDeferredPart(maximumRows:durably:)``), and
-/// whether it has to be durable: so many that a part is short, since nobody else writes meanwhile and nobody can stop it; and
-/// so seldom that syncs are not most of the work.
+/// What a part of the work that migrations put off came to (``EntityStore/runDeferredPart(maximumRows:durably:)``).
+public struct DeferredPart: Sendable, Equatable {
+  /// The rows that it went through.
+  public var rows: Int
+  /// The row that its task goes on at; nil if it is done.
+  public var nextRow: UInt64?
+  /// Whether any task is left.
+  public var isLeft: Bool
+  /// The commit that it builds on.
+  public var base: UInt64
+  /// Its own.
+  public var sequence: UInt64
+
+  /// What a part came to.
+  public init(rows: Int, nextRow: UInt64?, isLeft: Bool, base: UInt64, sequence: UInt64) {
+    self.rows = rows
+    self.nextRow = nextRow
+    self.isLeft = isLeft
+    self.base = base
+    self.sequence = sequence
+  }
+}
+
+/// How many rows the next part of what migrations put off has, and whether it has to be durable.
+///
+/// Nobody else writes while a part is done, and nobody can stop it. So it is short, unless nobody else has written for a while:
+/// then it is longer, which takes less work for each row. And so seldom is a part durable that syncs are not most of the work.
 public struct DeferredPartSize: Sendable {
-  /// What a part is to take, without its sync. Those who save beside it wait for a part at most, a few of them for two.
+  /// What a part is to take, without its sync, where others write. They wait for a part at most, a few of them for two.
   public static let aim = Duration.milliseconds(2)
+  /// The same where nobody else does.
+  public static let aimAlone = Duration.milliseconds(40)
+  /// What parts have to take together, without a commit of others between, for that.
+  public static let quiet = Duration.milliseconds(200)
   /// What parts take together until one is made durable.
   public static let span = Duration.milliseconds(50)
   private static let range = 64...65_536
@@ -16,22 +44,32 @@ public struct DeferredPartSize: Sendable {
   public private(set) var isDurable = false
   /// What parts took since one was.
   private var since = Duration.zero
+  private var lastCommit: UInt64?
+  /// What parts took since others committed.
+  private var alone = Duration.zero
 
   /// For the first part.
   public init() {}
 
-  /// Takes note of what a part took; `isFull` says that it had so many rows.
-  public mutating func note(_ duration: Duration, isFull: Bool) {
+  /// Takes note of a part and what it took.
+  public mutating func note(_ duration: Duration, _ part: DeferredPart) {
+    alone = part.base == lastCommit ? min(Self.quiet, alone + min(Self.quiet, duration)) : .zero
+    lastCommit = part.sequence
     last = duration
+    let aim = alone >= Self.quiet ? Self.aimAlone : Self.aim
+    let isFull = part.rows >= rows
+    // What the sync of a durable part took of the time is not known: that it was long says nothing.
+    let tells = !isDurable || duration < aim / 2
     if isDurable {
-      // Its sync took who knows how much of it.
       isDurable = false
       since = .zero
-      return
+    } else {
+      since = min(Self.span, since + min(Self.span, duration))
+      isDurable = since >= Self.span
     }
-    since = min(Self.span, since + min(Self.span, duration))
-    isDurable = since >= Self.span
-    if duration > Self.aim * 2 { rows /= 2 } else if isFull, duration < Self.aim / 2 { rows *= 2 }
-    rows = min(max(rows, Self.range.lowerBound), Self.range.upperBound)
+    guard tells, duration > aim * 2 || (isFull && duration < aim / 2) else { return }
+    // No more than four times as many at once: a part may have met what others do not.
+    let wanted = Double(rows) * min(4, aim / max(duration, .microseconds(1)))
+    rows = min(max(Int(wanted), Self.range.lowerBound), Self.range.upperBound)
   }
 }

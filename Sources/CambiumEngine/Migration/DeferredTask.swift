@@ -97,10 +97,12 @@ extension EntityStore {
   ///   is.
   public func runDeferredPart(
     maximumRows: Int, durably: Bool = true
-  ) throws(EngineError) -> (rows: Int, nextRow: UInt64?, isLeft: Bool) {
+  ) throws(EngineError) -> DeferredPart {
     var rows = 0
     var next: UInt64?
-    let isDone = try upkeep(durably: { _ in next == nil || durably }) { (t, catalogue) throws(EngineError) -> Bool? in
+    var base: UInt64 = 0
+    let outcome = try upkeep(durably: { _ in next == nil || durably }) { (t, catalogue) throws(EngineError) -> Bool? in
+      base = t.sequence
       if let (id, start) = catalogue.building.min(by: { $0.key < $1.key }) {
         // Indexes first: fetches wait for them.
         let (entity, _, tree) = try building(id, catalogue)
@@ -120,10 +122,12 @@ extension EntityStore {
       try catalogue.dropFinishedPriors(t)
       return !catalogue.hasTasks
     }
-    guard let isDone else { return (0, nil, false) }
+    guard let (isDone, sequence) = outcome else {
+      return DeferredPart(rows: 0, nextRow: nil, isLeft: false, base: base, sequence: base)
+    }
     // The work is done, whatever becomes of room that nobody needs any more.
     if isDone { do throws(EngineError) { try releaseOwnStates() } catch {} }
-    return (rows, next, !isDone)
+    return DeferredPart(rows: rows, nextRow: next, isLeft: !isDone, base: base, sequence: sequence)
   }
 
   /// Puts the entries of rows into an index; answers the row to go on at, nil at the end. Rows that were written since the
@@ -158,14 +162,14 @@ extension EntityStore {
   private func rewriteRows(
     of plan: EntityPlan, from start: UInt64, maximumRows: Int, _ t: WriteTransaction, _ count: inout Int
   ) throws(EngineError) -> UInt64? {
-    var rows: [(number: UInt64, bytes: [UInt8])] = []
+    // Many are taken into pages at once, few go by way of memory.
+    let batch = RowBatch()
     var next: UInt64?
     let cursor = try storing { () throws(StoreError) in try t.cursor(plan.rows) }
     var more = try storing { () throws(StoreError) in try cursor.seek(start) }
-    var size = 0
     while more {
       // What is gathered is written when the cursor is no longer used.
-      if count == maximumRows || size > 1 << 24 {
+      if count == maximumRows || batch.bytes > 1 << 24 {
         next = cursor.integerKey
         break
       }
@@ -177,15 +181,15 @@ extension EntityStore {
         return layout.current.entityID == plan.entity.id ? try layout.project(b) : nil
       }
       if let projected {
-        rows.append((cursor.integerKey, projected))
-        size += projected.count
+        let number = cursor.integerKey
+        try projected.withUnsafeBytesEngine { (p) throws(EngineError) in
+          try storing { () throws(StoreError) in try batch.add(number, p) }
+        }
       }
       count += 1
       more = try storing { () throws(StoreError) in try cursor.next() }
     }
-    try storing { () throws(StoreError) in
-      for row in rows { try t.put(plan.rows, row.number, row.bytes) }
-    }
+    try storing { () throws(StoreError) in try t.apply(batch, to: plan.rows) }
     return next
   }
 }

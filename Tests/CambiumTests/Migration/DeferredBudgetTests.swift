@@ -100,24 +100,50 @@ import Testing
     #expect(try coordinator.deferredLightweightMigrationTasks().isEmpty)
   }
 
-  @Test func partsBecomeAsLongAsTheyAreToBe() {
-    var size = DeferredPartSize()
-    let (short, right) = (DeferredPartSize.aim / 4, DeferredPartSize.aim)
-    for _ in 0..<20 { size.note(short, isFull: true) }
-    #expect(size.rows == 65_536 && size.last == short)
-    for _ in 0..<3 { size.note(right, isFull: true) }
-    #expect(size.rows == 65_536)
-    // Of parts of 2 ms one in 25 or so is durable, and says nothing about the size.
+  /// Lets parts be as long as `time` says, of others between or not; answers how many were durable.
+  @discardableResult
+  private func run(
+    _ size: inout DeferredPartSize, _ newest: inout UInt64, _ parts: Int, isAlone: Bool, _ time: (Int) -> Duration
+  ) -> Int {
     var durable = 0
-    for _ in 0..<260 {
+    for _ in 0..<parts {
+      newest += isAlone ? 0 : 1
+      let part = DeferredPart(rows: size.rows, nextRow: 1, isLeft: true, base: newest, sequence: newest + 1)
+      newest += 1
       if size.isDurable { durable += 1 }
-      size.note(size.isDurable ? .seconds(1) : right, isFull: true)
+      // A sync takes five milliseconds.
+      size.note(time(size.rows) + (size.isDurable ? .milliseconds(5) : .zero), part)
     }
-    #expect(durable == 10 && size.rows == 65_536)
-    size.note(short, isFull: false)
-    for _ in 0..<20 { size.note(.milliseconds(90), isFull: false) }
+    return durable
+  }
+
+  @Test func partsBecomeAsLongAsTheyAreToBe() {
+    // A microsecond a row.
+    let time = { (rows: Int) in Duration.microseconds(rows) }
+    var size = DeferredPartSize()
+    var newest: UInt64 = 10
+    run(&size, &newest, 5, isAlone: true, time)
+    #expect((1000...4000).contains(size.rows))
+    run(&size, &newest, 300, isAlone: true, time)
+    #expect((20_000...65_536).contains(size.rows))
+    // Somebody comes, and is gone.
+    run(&size, &newest, 2, isAlone: false, time)
+    #expect((1000...4000).contains(size.rows))
+    let durable = run(&size, &newest, 500, isAlone: false, time)
+    #expect((1000...4000).contains(size.rows) && (10...40).contains(durable))
+    run(&size, &newest, 300, isAlone: true, time)
+    #expect((20_000...65_536).contains(size.rows))
+    // Neither none nor all.
+    run(&size, &newest, 100, isAlone: false) { _ in .seconds(1) }
     #expect(size.rows == 64)
-    size.note(short, isFull: false)
-    #expect(size.rows == 64)
+    run(&size, &newest, 100, isAlone: true) { _ in .zero }
+    #expect(size.rows == 65_536)
+    // A commit of others now and then, and none of the parts becomes long.
+    size = DeferredPartSize()
+    for _ in 0..<50 {
+      run(&size, &newest, 10, isAlone: true, time)
+      run(&size, &newest, 1, isAlone: false, time)
+      #expect(size.rows <= 4000)
+    }
   }
 }

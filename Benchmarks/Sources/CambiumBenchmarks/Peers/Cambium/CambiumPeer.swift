@@ -146,7 +146,7 @@ final class CambiumPeer: Peer {
     while true {
       let began = clock.now
       let part = try store.runDeferredPart(maximumRows: size.rows, durably: size.isDurable)
-      size.note(clock.now - began, isFull: part.rows == size.rows)
+      size.note(clock.now - began, part)
       if !part.isLeft { return }
     }
   }
