@@ -81,6 +81,9 @@ extension WriteTransaction {
   /// So many runs of a tree, and it takes them in: each costs memory and time when they are.
   static let mostRuns = 64
 
+  /// After so many looks at a tree with runs it gets none any more.
+  static let mostLooks = 8
+
   /// Whether the changes in a list should go to a run: they are puts alone, and fall into so many leaves of a tree that is
   /// larger than themselves that taking them in would write most of it again. There is a list behind every run of a tree.
   private func isRun(
@@ -89,6 +92,7 @@ extension WriteTransaction {
     if earlier.count >= Self.mostRuns { return false }
     // In a tree with runs nothing but puts is done.
     if !earlier.isEmpty { return true }
+    if looks[tree] ?? 0 >= Self.mostLooks { return false }
     if source.bytes < 2 * UInt64(own.bytes) { return false }
     var cursor = DeltaCursor(list, after: 0, upTo: DeltaNode.void - 1)
     cursor.seekFirst()

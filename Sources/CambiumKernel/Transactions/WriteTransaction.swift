@@ -22,6 +22,8 @@ public final class WriteTransaction: TreeView {
   @exclusivity(unchecked) var runs: [TreeID: [TreeState]] = [:] {
     didSet { hasRuns = !runs.isEmpty }
   }
+  /// How often a tree was looked at that had runs: those that are made to be taken in at once are only work.
+  @exclusivity(unchecked) var looks: [TreeID: Int] = [:]
   /// What the spilling undoes on rollback.
   var savedTable: SegmentTable?
   /// Count and counters per tree, as changed by this transaction.
@@ -149,7 +151,9 @@ public final class WriteTransaction: TreeView {
 
   /// Takes everything into the pages of the trees if there are runs of one.
   override func settleRuns(_ tree: TreeID) throws(StoreError) {
-    if hasRuns, runs[tree] != nil { try spill(wholly: true) }
+    guard hasRuns, runs[tree] != nil else { return }
+    looks[tree, default: 0] += 1
+    try spill(wholly: true)
   }
 
   override func find(_ tree: TreeID) -> TreeAccess? {

@@ -192,6 +192,65 @@ import Testing
     #expect(try store.snapshot().count(tree) == 3000)
   }
 
+  /// A read or write that fails while runs are made or taken in ends the transaction, and leaves nothing of it.
+  @Test func whereTheDeviceFailsNothingIsLeft() throws {
+    var failures: [FaultDevice.Kind: Int] = [:]
+    for operation in [FaultDevice.Kind.read, .write] {
+      var n = 0
+      while true {
+        var random = SplitMix64(seed: 81)
+        let (made, memory, tree, before) = try Self.store(&random)
+        try made.close()
+        let device = FaultDevice(memory)
+        var options = Self.options()
+        // So small that pages are read again.
+        options.cacheBytes = 64 << 10
+        let store = try Store.open(on: device, environment: TestEnvironment(seed: 5), options: options)
+        var model = before
+        let t = try store.beginWrite()
+        let error = StoreError.device(operation: .write, offset: 0, code: 5)
+        device.plan(.init(operation, at: device.operationCount(of: operation) + n, error: error))
+        do {
+          try Self.put(400, t, tree, &model, &random)
+          #expect(try t.count(tree) == UInt64(model.count))
+          t.rollBack()
+          break
+        } catch {
+          failures[operation, default: 0] += 1
+          // Whatever comes next is refused as well, but for what had not come to pages.
+          t.rollBack()
+        }
+        device.reset()
+        #expect(try Self.content(store.snapshot(), tree) == before, "\(operation) \(n), rolled back")
+        // A write that a checkpoint lacks may make the store refuse everything: then it has to be opened again.
+        try? store.close()
+        let opened = try Store.open(on: memory, environment: TestEnvironment(seed: 6), options: options)
+        #expect(try Self.content(opened.snapshot(), tree) == before, "\(operation) \(n)")
+        let report = try opened.check()
+        #expect(report.problems.isEmpty, "\(operation) \(n): \(report.problems)")
+        try opened.close()
+        n += 1 + n / 8
+      }
+    }
+    #expect(failures[.read] ?? 0 >= 5 && failures[.write] ?? 0 >= 5, "\(failures)")
+  }
+
+  /// Where every put is followed by a look, runs are only work: after some there are no more.
+  @Test func aTreeThatIsLookedAtGetsNoMoreRuns() throws {
+    var random = SplitMix64(seed: 80)
+    var (store, _, tree, model) = try Self.store(&random)
+    let t = try store.beginWrite()
+    var looks = 0
+    for _ in 0..<40 {
+      try Self.put(150, t, tree, &model, &random)
+      if !t.runs.isEmpty { looks += 1 }
+      #expect(try t.count(tree) == UInt64(model.count))
+    }
+    #expect(looks == WriteTransaction.mostLooks)
+    try t.commit()
+    #expect(try Self.content(store.snapshot(), tree) == model)
+  }
+
   /// The file grows by what is put, its runs, and the tree that they become; not by a tree for each time that memory was full.
   @Test func roomIsThatOfTheDataAFewTimes() throws {
     var random = SplitMix64(seed: 79)
