@@ -180,8 +180,9 @@ extension ManagedObjectContext {
       let excluded = Set((changed + gone).map { $0.objectID })
       found = try stored(plan, part, surplus: excluded.count).filter { !excluded.contains($0.objectID) }
     }
+    var state = FetchPredicate.evaluationState()
     let matching = try candidates.filter { object in
-      try predicate.map { try FetchPredicate.evaluate($0, object) } ?? true
+      try predicate.map { try FetchPredicate.evaluate($0, object, &state) } ?? true
     }
     guard !matching.isEmpty else { return found }
     return try sorted(found + matching, plan.sort)
@@ -195,7 +196,15 @@ extension ManagedObjectContext {
   private func leavesRow(_ plan: FetchPlan, _ predicate: CambiumEngine.Predicate?, _ info: EntityInfo) throws -> Bool {
     guard let schema = info.storeSchema else { return false }
     var paths = plan.sort.map { $0.key }
-    predicate?.collectKeyPaths(into: &paths)
+    if let predicate {
+      do throws(CambiumEngine.PredicateError) {
+        let reads = try predicate.reads()
+        if reads.otherObjects { return true }
+        paths += reads.keyPaths
+      } catch {
+        throw CambiumError(.invalidPredicate, "\(error)", entityName: info.name, underlying: [error])
+      }
+    }
     for path in paths {
       do throws(SchemaError) {
         let resolved = try schema.resolve(keyPath: path, from: info.schema.id)

@@ -135,7 +135,8 @@ public struct FetchPredicate: Hashable, Sendable, CustomStringConvertible {
   /// - Throws: ``CambiumError/Code/invalidPredicate`` for a key path that the entity does not have, or a part that is not
   ///   supported; what reading the object throws.
   public func evaluate(with object: ManagedObject) throws -> Bool {
-    try Self.evaluate(try checked(for: object.info, inMemory: true), object)
+    var state = Self.evaluationState()
+    return try Self.evaluate(try checked(for: object.info, inMemory: true), object, &state)
   }
 
   /// The predicate checked against an entity, its constants in the form that its attributes store.
@@ -150,9 +151,19 @@ public struct FetchPredicate: Hashable, Sendable, CustomStringConvertible {
     }
   }
 
-  static func evaluate(_ predicate: CambiumEngine.Predicate, _ object: ManagedObject) throws -> Bool {
+  /// What evaluating for some objects needs besides them.
+  static func evaluationState() -> EvaluationState {
+    EvaluationState(now: Date().timeIntervalSinceReferenceDate, seed: .random(in: .min ... .max))
+  }
+
+  static func evaluate(
+    _ predicate: CambiumEngine.Predicate, _ object: ManagedObject, _ state: inout EvaluationState
+  ) throws -> Bool {
     do throws(PredicateEvaluationError<any Error>) {
-      return try predicate.evaluate { path in try object.engineValue(keyPath: path) }
+      return try predicate.evaluate(&state) { reference, path in
+        guard let reference else { return try object.engineValue(keyPath: path) }
+        return try object.engineValue(of: reference, keyPath: path)
+      }
     } catch {
       switch error {
       case .predicate(let error): throw CambiumError(.invalidPredicate, "\(error)", underlying: [error])

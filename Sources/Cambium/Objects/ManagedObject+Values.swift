@@ -313,6 +313,16 @@ extension ManagedObject {
 
   // MARK: For predicates
 
+  /// What a predicate reads at a key path of another object of the same store; null if that is deleted or gone.
+  func engineValue(of reference: ObjectReference, keyPath: String) throws -> Value {
+    let other = try requireContext().object(with: ManagedObjectID(space: objectID.space, reference: reference))
+    if other.isDeleted { return .null }
+    do { return try other.engineValue(keyPath: keyPath) } catch let error as CambiumError {
+      guard error.code == .managedObjectReferentialIntegrity else { throw error }
+      return .null
+    }
+  }
+
   /// What a predicate or order reads at a key path: unsaved changes included; a list through a to-many relationship.
   func engineValue(keyPath: String) throws -> Value {
     try checkLength(keyPath)

@@ -1,7 +1,7 @@
 extension Predicate: CustomStringConvertible {
-  /// The predicate in the format syntax. Parsing it gives an equal predicate, if only supported parts occur in it and it is
-  /// written as the parser would: `and` and `or` of at least two, lists of values as constants, no `and` directly in the
-  /// text of another. Not for trees deeper than ``depthLimit``.
+  /// The predicate in the format syntax. Parsing it gives an equal predicate, if it is written as the parser would: `and` and
+  /// `or` of at least two, lists and casts of values as constants, functions by their short names, and nothing that the parser
+  /// refuses. Not for trees deeper than ``depthLimit``.
   public var description: String {
     switch self {
     case .true: return "TRUEPREDICATE"
@@ -98,18 +98,30 @@ extension Expression: CustomStringConvertible {
     case .subquery(let collection, let variable, let condition):
       return "SUBQUERY(" + collection.description + ", $" + variable + ", " + condition.description + ")"
     case .aggregate(let operation, let collection, let path):
-      return collection.description + "." + operation.text + (path.map { "." + keyPathText($0) } ?? "")
-    case .member(let object, let path): return object.description + "." + keyPathText(path)
-    case .element(let collection, let index): return collection.description + "[" + index.text + "]"
+      return collection.baseText + "." + operation.text + (path.map { "." + keyPathText($0) } ?? "")
+    case .member(let object, let path):
+      switch object {
+      case .keyPath, .evaluatedObject, .member, .aggregate: return "(" + object.description + ")." + keyPathText(path)
+      default: return object.baseText + "." + keyPathText(path)
+      }
+    case .element(let collection, let index): return collection.baseText + "[" + index.text + "]"
     case .fetch(let request, let context, let countOnly):
       return "FETCH(" + request.description + ", " + context.description + ", " + (countOnly ? "TRUE" : "FALSE") + ")"
     case .assignment(let variable, let value): return "$" + variable + " := " + value.description
     }
   }
+
+  /// The text before a point or bracket.
+  private var baseText: String {
+    switch self {
+    case .constant, .list, .negated, .fetch, .assignment: return "(" + description + ")"
+    default: return description
+    }
+  }
 }
 
 extension ArithmeticOperator {
-  fileprivate var text: String {
+  var text: String {
     switch self {
     case .add: return "+"
     case .subtract: return "-"
@@ -140,8 +152,12 @@ extension CollectionOperator {
 }
 
 extension ElementIndex {
-  fileprivate var text: String {
+  var text: String {
     switch self {
+    case .at(.keyPath(let path)):
+      let text = keyPathText(path)
+      let word = asciiUppercase(text)
+      return word == "FIRST" || word == "LAST" || word == "SIZE" ? "#" + text : text
     case .at(let index): return index.description
     case .first: return "FIRST"
     case .last: return "LAST"

@@ -1,13 +1,14 @@
 extension Predicate {
   /// The predicate with values in place of its variables. Variables without a value stay. The value of a key path from a
-  /// variable, `$x.name`, is looked up under `x.name`.
+  /// variable, `$x.name`, is looked up under `x.name`, or read from the object that is given for `x`. What a subquery calls
+  /// by a name is not replaced in its condition.
   ///
   /// - Throws: an error of kind `tooDeep` for trees deeper than ``depthLimit``.
   public func substituting(_ variables: [String: Value]) throws(PredicateError) -> Predicate {
     try substituting(variables, depth: 0)
   }
 
-  private func substituting(_ variables: [String: Value], depth: Int) throws(PredicateError) -> Predicate {
+  fileprivate func substituting(_ variables: [String: Value], depth: Int) throws(PredicateError) -> Predicate {
     guard depth <= Predicate.depthLimit else { throw .tooDeep }
     switch self {
     case .true, .false: return self
@@ -21,8 +22,8 @@ extension Predicate {
       for part in parts { result.append(try part.substituting(variables, depth: depth + 1)) }
       return .or(result)
     case .comparison(var comparison):
-      comparison.left = try comparison.left.substituting(variables, depth: 0)
-      comparison.right = try comparison.right.substituting(variables, depth: 0)
+      comparison.left = try comparison.left.substituting(variables, depth: depth + 1)
+      comparison.right = try comparison.right.substituting(variables, depth: depth + 1)
       return .comparison(comparison)
     }
   }
@@ -38,7 +39,7 @@ extension Predicate {
     return result
   }
 
-  private func collectVariables(into names: inout [String], depth: Int) throws(PredicateError) {
+  fileprivate func collectVariables(into names: inout [String], depth: Int) throws(PredicateError) {
     guard depth <= Predicate.depthLimit else { throw .tooDeep }
     switch self {
     case .true, .false: break
@@ -46,8 +47,8 @@ extension Predicate {
     case .and(let parts), .or(let parts):
       for part in parts { try part.collectVariables(into: &names, depth: depth + 1) }
     case .comparison(let comparison):
-      try comparison.left.collectVariables(into: &names, depth: 0)
-      try comparison.right.collectVariables(into: &names, depth: 0)
+      try comparison.left.collectVariables(into: &names, depth: depth + 1)
+      try comparison.right.collectVariables(into: &names, depth: depth + 1)
     }
   }
 }
@@ -59,9 +60,19 @@ extension Expression {
     case .variable(let name): if !names.contains(name) { names.append(name) }
     case .member(.variable(let name), let path):
       if !names.contains(name + "." + path) { names.append(name + "." + path) }
-    case .list(let elements):
-      for element in elements { try element.collectVariables(into: &names, depth: depth + 1) }
-    default: break
+    case .subquery(let collection, let variable, let condition):
+      try collection.collectVariables(into: &names, depth: depth + 1)
+      var inner: [String] = []
+      try condition.collectVariables(into: &inner, depth: depth + 1)
+      for name in inner where name != variable && !name.utf8.starts(with: (variable + ".").utf8) {
+        if !names.contains(name) { names.append(name) }
+      }
+    default:
+      try forEachPart { (part) throws(PredicateError) in
+        try part.collectVariables(into: &names, depth: depth + 1)
+      } _: { (condition) throws(PredicateError) in
+        try condition.collectVariables(into: &names, depth: depth + 1)
+      }
     }
   }
 
@@ -69,12 +80,23 @@ extension Expression {
     guard depth <= Predicate.depthLimit else { throw .tooDeep }
     switch self {
     case .variable(let name): return variables[name].map { .constant($0) } ?? self
-    case .member(.variable(let name), let path): return variables[name + "." + path].map { .constant($0) } ?? self
-    case .list(let elements):
-      var result: [Expression] = []
-      for element in elements { result.append(try element.substituting(variables, depth: depth + 1)) }
-      return Expression.list(of: result)
-    default: return self
+    case .member(.variable(let name), let path):
+      if let known = variables[name + "." + path] { return .constant(known) }
+      return variables[name].map { .member(.constant($0), path: path) } ?? self
+    case .subquery(let collection, let variable, let condition):
+      var inner: [String: Value] = [:]
+      for (name, value) in variables where name != variable && !name.utf8.starts(with: (variable + ".").utf8) {
+        inner[name] = value
+      }
+      return .subquery(
+        collection: try collection.substituting(variables, depth: depth + 1), variable: variable,
+        condition: try condition.substituting(inner, depth: depth + 1))
+    default:
+      return try replacingParts { (part) throws(PredicateError) in
+        try part.substituting(variables, depth: depth + 1)
+      } _: { (condition) throws(PredicateError) in
+        try condition.substituting(variables, depth: depth + 1)
+      }
     }
   }
 

@@ -1,8 +1,8 @@
 /// A condition on an object, as a tree: what the format syntax, builders and planners all speak.
 ///
 /// Made by the parser (``init(format:arguments:)``), of these cases directly, or by the layers above. The cases cover the
-/// whole of Core Data's predicate grammar; what the parser, the checker and the evaluator don't support yet they refuse
-/// with a ``PredicateError``. The meaning of each comparison is documented at ``evaluate(variables:value:)``.
+/// whole of Core Data's predicate grammar; what is not supported of it is refused with a ``PredicateError``. The meaning of
+/// each comparison is documented at ``evaluate(variables:now:value:)``, that of expressions in `Specs/07-predicates.md`.
 public indirect enum Predicate: Equatable, Sendable {
   /// Matches everything: `TRUEPREDICATE`.
   case `true`
@@ -82,7 +82,7 @@ public enum Comparator: UInt8, CaseIterable, Sendable {
   case endsWith
   /// `LIKE`: `?` stands for one character, `*` for any number of them, `\` before either for itself.
   case like
-  /// `MATCHES`: a regular expression. Not supported yet.
+  /// `MATCHES`: the right side is a regular expression for the whole of the left.
   case matches
 
   /// Whether the comparison is one of strings, and takes options.

@@ -89,6 +89,7 @@ extension EntityView {
     let plan = try store.plan(fetch.entity.id)
     let predicate = try checked(fetch)
     let reader = PathReader(view: self)
+    reader.prepare(for: predicate)
     // Trees must not change while one of them is gone through, as they would when a path is followed into one.
     _ = try settle()
     let offset = max(0, fetch.offset)

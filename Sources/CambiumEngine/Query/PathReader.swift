@@ -6,11 +6,21 @@ import CambiumKernel
 final class PathReader {
   private let view: EntityView
   private var compiled: [UInt32: [String: CompiledPath]] = [:]
-  private var variables: [String: Value]
+  /// What predicates need besides the rows; kept from one row to the next.
+  private var state: EvaluationState
 
   init(view: EntityView, variables: [String: Value] = [:]) {
     self.view = view
-    self.variables = variables
+    state = EvaluationState(variables: variables)
+  }
+
+  /// Takes time and chance from the store's environment, once for all rows.
+  func prepare(for predicate: Predicate?) {
+    guard let predicate, predicate.isVolatile else { return }
+    let kernel = view.store.kernel
+    // Dates count from 2001.
+    let now = Double(kernel.nowMilliseconds()) / 1000 - 978_307_200
+    state = EvaluationState(variables: state.variables, now: now, seed: kernel.randomBits())
   }
 
   /// A stretch of a path within one row, and what follows.
@@ -135,8 +145,9 @@ final class PathReader {
     _ predicate: Predicate, _ record: RecordView, _ layout: EntityLayout, _ reference: ObjectReference
   ) throws(EngineError) -> Bool {
     do throws(PredicateEvaluationError<EngineError>) {
-      return try predicate.evaluate(variables: variables) { (path: String) throws(EngineError) -> Value in
-        try self.value(path, record, layout, reference)
+      return try predicate.evaluate(&state) { (object: ObjectReference?, path: String) throws(EngineError) -> Value in
+        guard let object else { return try self.value(path, record, layout, reference) }
+        return try self.follow(object, path) ?? .null
       }
     } catch {
       switch error {

@@ -2,7 +2,7 @@ import CambiumKernel
 
 /// A checked predicate made ready for the rows of one layout: comparisons of a number, date or boolean, with `nil`, and of
 /// text for equality are asked of the encoded row in place; whatever else there is, of the evaluator. Both answer alike
-/// (``Predicate/evaluate(variables:value:)`` has the rules).
+/// (``Predicate/evaluate(variables:now:value:)`` has the rules).
 final class RowFilter {
   fileprivate enum Op: UInt8 {
     /// An integer within a range, both ends included; null is not.

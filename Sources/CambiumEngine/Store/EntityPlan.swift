@@ -157,32 +157,21 @@ final class KeyMaker: @unchecked Sendable {
   private static func requireOwnRow(
     _ predicate: Predicate, _ index: IndexSchema, _ schema: Schema, _ owner: EntitySchema
   ) throws(EngineError) {
-    // How deep it is was checked with the predicate.
-    switch predicate {
-    case .true, .false: return
-    case .not(let inner): try requireOwnRow(inner, index, schema, owner)
-    case .and(let parts), .or(let parts):
-      for part in parts { try requireOwnRow(part, index, schema, owner) }
-    case .comparison(let comparison):
-      try requireOwnRow(comparison.left, index, schema, owner)
-      try requireOwnRow(comparison.right, index, schema, owner)
+    let reads: Predicate.Reads
+    do throws(PredicateError) { reads = try predicate.reads() } catch { throw .predicate(error) }
+    if reads.otherObjects || reads.isVolatile {
+      let what = reads.isVolatile ? "depends on the time or on chance" : "reads other objects"
+      throw .unsupported(
+        "the condition of index '\(index.name)' of \(owner.name) \(what), which changes without the indexed object: use its "
+          + "own attributes and to-one relationships alone, or leave the condition out")
     }
-  }
-
-  private static func requireOwnRow(
-    _ expression: Expression, _ index: IndexSchema, _ schema: Schema, _ owner: EntitySchema
-  ) throws(EngineError) {
-    switch expression {
-    case .keyPath(let text):
+    for text in reads.keyPaths {
       let path = try resolving { () throws(SchemaError) in try schema.resolve(keyPath: text, from: owner.id) }
       if path.traversesRelationship || path.isToMany {
         throw .unsupported(
           "the condition of index '\(index.name)' of \(owner.name) reads '\(text)', which changes without the indexed "
             + "object: use its own attributes and to-one relationships alone, or leave the condition out")
       }
-    case .list(let elements):
-      for element in elements { try requireOwnRow(element, index, schema, owner) }
-    default: return
     }
   }
 

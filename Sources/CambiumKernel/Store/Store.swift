@@ -123,6 +123,12 @@ public final class Store: @unchecked Sendable {
   /// The store's identifier, made when it was created.
   public var uuid: (UInt64, UInt64) { superblock.uuid }
 
+  /// The environment's time, in milliseconds since 1970-01-01 00:00 UTC.
+  public func nowMilliseconds() -> Int64 { environment.nowMilliseconds() }
+
+  /// 64 random bits of the environment.
+  public func randomBits() -> UInt64 { environment.randomBits() }
+
   /// The publication that a checkpoint begun now will make.
   var nextPublication: UInt64 { superblock.publication + 1 }
 

@@ -56,6 +56,43 @@ import Testing
     ("cached == 'anything'", .compare(path("cached"), .equal, of("anything"))),
     ("'x' IN tailNumber", .compare(of("x"), .in, path("tailNumber"))),
     ("built > CAST(5, 'NSDate')", .compare(path("built"), .greater, of(.date(5)))),
+    // Expressions
+    ("engines == 2 + 3 * 4", .compare(path("engines"), .equal, of(14))),
+    ("hours > 1 / 2.0", .compare(path("hours"), .greater, of(decimal("0.5")))),
+    ("10 < engines * 2", .compare(.arithmetic(.multiply, path("engines"), of(2)), .greater, of(10))),
+    ("hours * 2 > 0.2", .compare(.arithmetic(.multiply, path("hours"), of(2)), .greater, of(decimal("0.2")))),
+    ("engines * 1.0 == 2", .compare(.arithmetic(.multiply, path("engines"), of(1.0)), .equal, of(2.0))),
+    ("length(tailNumber) > 3.0", .compare(.function("length", [path("tailNumber")]), .greater, of(3))),
+    (
+      "lowercase(tailNumber) ==[c] 'x'",
+      .compare(.function("lowercase", [path("tailNumber")]), .equal, of("x"), .caseInsensitive)
+    ),
+    ("uppercase('ab') == tailNumber", .compare(path("tailNumber"), .equal, of("AB"))),
+    ("built - built > 60", .compare(.arithmetic(.subtract, path("built"), path("built")), .greater, of(60.0))),
+    ("built + 60 > CAST(5, 'NSDate')", .compare(.arithmetic(.add, path("built"), of(60)), .greater, of(.date(5)))),
+    ("logEntries.@count > 2.0", .compare(.aggregate(.count, path("logEntries"), path: nil), .greater, of(2))),
+    (
+      "logEntries.@max.duration > 2",
+      .compare(.aggregate(.maximum, path("logEntries"), path: "duration"), .greater, of(2.0))
+    ),
+    (
+      "logEntries[0].duration > 2",
+      .compare(.member(.element(path("logEntries"), .at(of(0))), path: "duration"), .greater, of(2.0))
+    ),
+    ("(owner).name == 'x'", .compare(path("owner.name"), .equal, of("x"))),
+    ("colorScheme['primary'] == 'x'", .compare(.element(path("colorScheme"), .at(of("primary"))), .equal, of("x"))),
+    ("engines == noindex(5)", .compare(path("engines"), .equal, .function("noindex", [of(5)]))),
+    ("tailNumber MATCHES 'N[0-9]+'", .compare(path("tailNumber"), .matches, of("N[0-9]+"))),
+    ("FUNCTION(tailNumber, 'length') > 1", .compare(.function("length", [path("tailNumber")]), .greater, of(1))),
+    (
+      "SUBQUERY(logEntries, $e, $e.duration == 1).@count == 1",
+      .compare(
+        .aggregate(
+          .count,
+          .subquery(
+            collection: path("logEntries"), variable: "e",
+            condition: .compare(.member(.variable("e"), path: "duration"), .equal, of(1.0))), path: nil), .equal, of(1))
+    ),
   ]
 
   @Test(arguments: normalised.indices)
@@ -83,6 +120,32 @@ import Testing
     ("engines BETWEEN {nil, 1}", .typeMismatch), ("engines == tailNumber", .typeMismatch),
     ("built == engines", .typeMismatch),
     ("owner BETWEEN {SELF, SELF}", .typeMismatch), ("engines IN {1, tailNumber}", .typeMismatch),
+    // Expressions
+    ("tailNumber + 1 == 2", .typeMismatch), ("engines * 2 == 'x'", .typeMismatch), ("-tailNumber == 1", .typeMismatch),
+    ("built + built > built", .typeMismatch), ("built * 2 > 1", .typeMismatch), ("built - 5 > 7", .typeMismatch),
+    ("logEntries.duration + 1 > 2", .typeMismatch), ("length(engines) > 1", .typeMismatch),
+    ("lowercase(tailNumber) == 1", .typeMismatch), ("sqrt(tailNumber) > 1", .typeMismatch),
+    ("bitwiseAnd:with:(tailNumber, 1) == 1", .typeMismatch), ("sum(logEntries) > 1", .typeMismatch),
+    ("engines.@count > 1", .typeMismatch), ("logEntries.@sum.remarks > 1", .typeMismatch),
+    ("logEntries.@sum > 1", .typeMismatch), ("logEntries.@max == nil", .typeMismatch),
+    ("logEntries.@count.duration > 1", .typeMismatch), ("logEntries.@max.duration == 'x'", .typeMismatch),
+    ("logEntries.@sum.nothing > 1", .unknownKeyPath), ("logEntries[0].nothing > 1", .unknownKeyPath),
+    ("owner.vehicles[0] == nil", .typeMismatch), ("engines[0] == 1", .typeMismatch),
+    ("colorScheme['fourth'] == 'x'", .unknownKeyPath), ("colorScheme[0] == 'x'", .typeMismatch),
+    ("logEntries['x'] == nil", .typeMismatch), ("TERNARY(engines == 1, 'x', 2) == 'x'", .typeMismatch),
+    ("TERNARY(nothing == 1, 1, 2) == 1", .unknownKeyPath), ("SUBQUERY(engines, $e, $e == 1).@count > 1", .typeMismatch),
+    ("SUBQUERY(logEntries, $e, $e.nothing == 1).@count > 1", .unknownKeyPath),
+    ("SUBQUERY(logEntries, $e, $e.duration == 'x').@count > 1", .typeMismatch),
+    ("SUBQUERY(logEntries, $e, $e.duration > 1) == 1", .typeMismatch),
+    ("length(tailNumber, 1) > 1", .unsupported), ("random(1) > 1", .unsupported),
+    ("FUNCTION(tailNumber, 'hasPrefix:', 'x') == 1", .unsupported),
+    ("FUNCTION(tailNumber, engines) == 1", .unsupported),
+    ("distanceToLocation:fromLocation:(place.location, engines) > 1", .typeMismatch),
+    ("engines MATCHES 'x'", .typeMismatch), ("tailNumber MATCHES '('", .syntax),
+    ("tailNumber MATCHES '(?=x)'", .unsupported),
+    ("tailNumber MATCHES 'x{1,100000}'", .unsupported), ("tailNumber MATCHES '((x{1000}){1000}){1000}'", .tooDeep),
+    ("CAST(logEntries, 'NSString') == 'x'", .typeMismatch),
+    ("castObject:toType:(engines, tailNumber) == 1", .typeMismatch),
   ]
 
   @Test(arguments: refused.indices)
@@ -97,11 +160,29 @@ import Testing
     let schema = try Schema(exampleDefinition())
     let entity = try #require(schema.entity(named: "Aircraft")).id
     for predicate: Predicate in [
-      .compare(path("tailNumber"), .matches, of("x")), .compare(.negated(path("engines")), .equal, of(1)),
-      .compare(.aggregate(.count, path("logEntries"), path: nil), .greater, of(1)),
+      .compare(.function("shout", [path("tailNumber")]), .equal, of("x")),
+      .compare(.function("sqrt", []), .equal, of(1)), .compare(.cast(path("engines"), type: "NSRect"), .equal, of(1)),
+      .compare(.fetch(request: path("engines"), context: of(1), countOnly: true), .greater, of(1)),
+      .compare(.assignment(variable: "x", path("engines")), .greater, of(1)),
     ] {
       let error = #expect(throws: PredicateError.self) { try predicate.check(against: schema, entity: entity) }
       #expect(error?.kind == .unsupported)
     }
+  }
+
+  /// What is nested is looked at once for each level, not twice.
+  @Test(.timeLimit(.minutes(1))) func deepTreesAreCheckedInLinearTime() throws {
+    let schema = try Schema(exampleDefinition())
+    let entity = try #require(schema.entity(named: "Aircraft")).id
+    var sum = path("engines")
+    for _ in 0..<150 { sum = .function("add:to:", [sum, of(1)]) }
+    var condition = Predicate.compare(sum, .greater, of(1))
+    #expect(throws: Never.self) { try condition.check(against: schema, entity: entity) }
+    condition = .compare(path("engines"), .equal, of(1))
+    for _ in 0..<40 {
+      condition = .compare(
+        path("engines"), .in, .list([.ternary(condition, then: path("engines"), otherwise: of(1)), of(2)]))
+    }
+    #expect(throws: Never.self) { try condition.check(against: schema, entity: entity) }
   }
 }

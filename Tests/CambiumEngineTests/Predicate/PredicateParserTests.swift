@@ -4,6 +4,11 @@ import Testing
 
 @testable import CambiumEngine
 
+private func minus(_ a: Expression, _ b: Expression) -> Expression { .arithmetic(.subtract, a, b) }
+private func times(_ a: Expression, _ b: Expression) -> Expression { .arithmetic(.multiply, a, b) }
+private func over(_ a: Expression, _ b: Expression) -> Expression { .arithmetic(.divide, a, b) }
+private func power(_ a: Expression, _ b: Expression) -> Expression { .arithmetic(.power, a, b) }
+
 /// A key path.
 func path(_ text: String) -> Expression { .keyPath(text) }
 /// A constant.
@@ -111,6 +116,66 @@ private let c3 = Predicate.compare(path("c"), .equal, of(3))
     ("some a.b == 1", .compare(path("a.b"), .equal, of(1), modifier: .any)),
     ("ALL a.b > 1", .compare(path("a.b"), .greater, of(1), modifier: .all)),
     ("NONE a.b IN {1}", .compare(path("a.b"), .in, of([1]), modifier: .none)),
+    ("a MATCHES[c] 'x+'", .compare(path("a"), .matches, of("x+"), .caseInsensitive)),
+    // Operators
+    ("a + 1 == 2", .compare(.arithmetic(.add, path("a"), of(1)), .equal, of(2))),
+    ("a == b - 1 - 2", .compare(path("a"), .equal, minus(minus(path("b"), of(1)), of(2)))),
+    ("a == b - (1 - 2)", .compare(path("a"), .equal, minus(path("b"), minus(of(1), of(2))))),
+    (
+      "a == b * 2 + c / 3",
+      .compare(path("a"), .equal, .arithmetic(.add, times(path("b"), of(2)), over(path("c"), of(3))))
+    ),
+    ("(a + b) * 2 > 1", .compare(times(.arithmetic(.add, path("a"), path("b")), of(2)), .greater, of(1))),
+    ("2 ** 3 ** 2 == a", .compare(power(of(2), power(of(3), of(2))), .equal, path("a"))),
+    ("-2 ** 2 == a", .compare(power(of(-2), of(2)), .equal, path("a"))),
+    ("a == -b", .compare(path("a"), .equal, .negated(path("b")))),
+    ("a == - - 5", .compare(path("a"), .equal, .negated(of(-5)))),
+    ("-(5) == a", .compare(.negated(of(5)), .equal, path("a"))), ("+a == 1", a1),
+    ("a -1 == 2", .compare(minus(path("a"), of(1)), .equal, of(2))),
+    ("a IN {b + 1, 2}", .compare(path("a"), .in, .list([.arithmetic(.add, path("b"), of(1)), of(2)]))),
+    // Functions
+    ("sum(a, 1) == 1", .compare(.function("sum", [path("a"), of(1)]), .equal, of(1))),
+    ("lowercase:(a) == 'x'", .compare(.function("lowercase", [path("a")]), .equal, of("x"))),
+    ("add:to:(a, 1) == 1", .compare(.function("add:to:", [path("a"), of(1)]), .equal, of(1))),
+    ("now() > a", .compare(.function("now", []), .greater, path("a"))),
+    ("FUNCTION(a, 'length') > 1", .compare(.function("FUNCTION", [path("a"), of("length")]), .greater, of(1))),
+    ("CAST(a, 'NSString') == '1'", .compare(.cast(path("a"), type: "NSString"), .equal, of("1"))),
+    ("a == CAST(5, 'NSString')", .compare(path("a"), .equal, of("5"))),
+    ("sum == 1", .compare(path("sum"), .equal, of(1))),
+    (
+      "TERNARY(a == 1 AND b == 2, c, d + 1) == 3",
+      .compare(
+        .ternary(.and([a1, b2]), then: path("c"), otherwise: .arithmetic(.add, path("d"), of(1))), .equal, of(3))
+    ),
+    // Collections
+    ("a.@count > 1", .compare(.aggregate(.count, path("a"), path: nil), .greater, of(1))),
+    ("@count > 1", .compare(.aggregate(.count, .evaluatedObject, path: nil), .greater, of(1))),
+    ("SELF.a.@sum.b.c > 1", .compare(.aggregate(.sum, path("a"), path: "b.c"), .greater, of(1))),
+    (
+      "a.@distinctUnionOfObjects.b.@count == 1",
+      .compare(.aggregate(.count, .aggregate(.distinctUnionOfObjects, path("a"), path: "b"), path: nil), .equal, of(1))
+    ),
+    ("a[0] == 1", .compare(.element(path("a"), .at(of(0))), .equal, of(1))),
+    ("a[first].b == 1", .compare(.member(.element(path("a"), .first), path: "b"), .equal, of(1))),
+    ("a == b[LAST]", .compare(path("a"), .equal, .element(path("b"), .last))),
+    ("a[SIZE] == 1", .compare(.element(path("a"), .size), .equal, of(1))),
+    ("a[#first] == 1", .compare(.element(path("a"), .at(path("first"))), .equal, of(1))),
+    ("$x.a.b == 1", .compare(.member(.variable("x"), path: "a.b"), .equal, of(1))),
+    ("$x.@count == 1", .compare(.aggregate(.count, .variable("x"), path: nil), .equal, of(1))),
+    ("(a).b == 1", .compare(.member(path("a"), path: "b"), .equal, of(1))),
+    ("{1, 2}.@sum == a", .compare(.aggregate(.sum, of([1, 2]), path: nil), .equal, path("a"))),
+    (
+      "SUBQUERY(a, $x, $x.b == 1 AND ANY $x.c IN {SELF}).@count > 1",
+      .compare(
+        .aggregate(
+          .count,
+          .subquery(
+            collection: path("a"), variable: "x",
+            condition: .and([
+              .compare(.member(.variable("x"), path: "b"), .equal, of(1)),
+              .compare(.member(.variable("x"), path: "c"), .in, .list([.evaluatedObject]), modifier: .any),
+            ])), path: nil), .greater, of(1))
+    ),
     ("NOT ANY a.b ==[c] 'x'", .not(.compare(path("a.b"), .equal, of("x"), .caseInsensitive, modifier: .any))),
   ]
 
@@ -161,19 +226,19 @@ private let c3 = Predicate.compare(path("c"), .equal, of(3))
     ("in == 1", .syntax, 0), ("a IN (1, 2)", .syntax, 7), ("ANY a AND b", .syntax, 6), ("a == 1e999", .syntax, 5),
     ("a == 0x8000000000000000", .syntax, 5), ("(a == 1) == 2", .syntax, 3), ("a == 1 = 2", .syntax, 7),
     ("a == %@", .argument, 5), ("%K == 1", .argument, 0),
-    ("a MATCHES 'x'", .unsupported, 2), ("a UTI-CONFORMS-TO 'x'", .unsupported, 2), ("a + 1 == 2", .unsupported, 2),
-    ("a == b * 2", .unsupported, 7), ("a == (b - 2)", .unsupported, 8), ("a == -b", .unsupported, 5),
-    ("2 ** 3 == a", .unsupported, 2),
-    ("SUBQUERY(a, $x, $x == 1) == 2", .unsupported, 0), ("a.@count > 1", .unsupported, 0),
-    ("@sum.a > 1", .unsupported, 0),
-    ("a[0] == 1", .unsupported, 1), ("a == b[FIRST]", .unsupported, 6), ("sum(a) == 1", .unsupported, 0),
-    ("a == uppercase('x')", .unsupported, 5), ("FUNCTION(a, 'x') == 1", .unsupported, 0),
-    ("TERNARY(a, b, c) == 1", .unsupported, 0),
-    ("FETCH(a, b, c) == 1", .unsupported, 0), ("CAST(a, 'NSDate') == 1", .unsupported, 0),
+    ("a UTI-CONFORMS-TO 'x'", .unsupported, 2), ("a + == 2", .syntax, 4), ("a == b *", .syntax, 8),
+    ("a == (b - 2", .syntax, 11), ("a == -", .syntax, 6), ("2 ** == a", .syntax, 5), ("+ == 1", .syntax, 2),
+    ("SUBQUERY(a, x, $x == 1) == 2", .syntax, 12), ("SUBQUERY(a, $x.b, $x == 1) == 2", .syntax, 12),
+    ("SUBQUERY(a, $x) == 2", .syntax, 14), ("SUBQUERY(a, $x, $x) == 2", .syntax, 18), ("a.@total > 1", .unsupported, 0),
+    ("a.@count. > 1", .syntax, 9), ("a[ == 1", .syntax, 3), ("a == b[FIRST", .syntax, 12), ("a == b[]", .syntax, 7),
+    ("total(a) == 1", .unsupported, 0), ("a == shout('x')", .unsupported, 5), ("sum(a == 1", .syntax, 6),
+    ("sum(a,) == 1", .syntax, 6), ("a.b(c) == 1", .unsupported, 0), ("#sum(a) == 1", .unsupported, 0),
+    ("TERNARY(a, b, c) == 1", .syntax, 9), ("TERNARY(a == 1, b) == 1", .syntax, 17),
+    ("FETCH(a, b, c) == 1", .unsupported, 0), ("CAST(a, 'NSRect') == 1", .unsupported, 8), ("CAST(a) == 1", .syntax, 6),
     ("a == CAST(1, 'x')", .unsupported, 13),
     ("a == CAST('zz', 'NSUUID')", .unsupported, 16), ("a ==[l] 'x'", .unsupported, 5),
-    ("$x.@count == 1", .syntax, 2),
-    ("$x := 1", .unsupported, 3), ("add:to: == 1", .unsupported, 0),
+    ("$x := 1", .unsupported, 3), ("a == ($x := 1)", .unsupported, 9), ("add:to: == 1", .syntax, 8),
+    ("add:to(1, 2) == 3", .syntax, 4), ("a == (b).", .syntax, 8), ("a == 5.@count", .syntax, 7),
   ]
 
   @Test(arguments: malformed.indices)
@@ -216,7 +281,11 @@ private let c3 = Predicate.compare(path("c"), .equal, of(3))
       nested(100_000), String(repeating: "!", count: 100_000) + "a == 1",
       "a IN " + String(repeating: "{", count: 100_000),
       "a == " + String(repeating: "(", count: 100_000), String(repeating: "NOT ", count: 100_000),
-      "a == " + String(repeating: "CAST(", count: 100_000),
+      "a == " + String(repeating: "CAST(", count: 100_000), "a == 1" + String(repeating: " + 1", count: 100_000),
+      "a" + String(repeating: "[0]", count: 100_000) + " == 1", "a == " + String(repeating: "- ", count: 100_000) + "1",
+      "a" + String(repeating: ".@count", count: 100_000) + " == 1",
+      "a == 1" + String(repeating: " ** 1", count: 100_000),
+      String(repeating: "SUBQUERY(a, $x, ", count: 100_000), String(repeating: "TERNARY(", count: 100_000),
     ]
     for text in texts {
       #expect(throws: PredicateError.self) { try Predicate(format: text) }
@@ -225,7 +294,7 @@ private let c3 = Predicate.compare(path("c"), .equal, of(3))
     #expect(long == .and(Array(repeating: a1, count: 5000)))
     let deep = try Predicate(format: String(repeating: "!", count: 190) + "(a == 1 OR b == 2)")
     #expect(try Predicate(format: deep.description) == deep)
-    #expect(throws: Never.self) { try deep.evaluate { _ in Value.integer(1) } }
+    #expect(throws: Never.self) { try deep.evaluate { _, _ in Value.integer(1) } }
   }
 
   @Test func messages() {

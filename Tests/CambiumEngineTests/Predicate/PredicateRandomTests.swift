@@ -39,7 +39,7 @@ import Testing
         let predicate = try Predicate(format: text, arguments: arguments)
         accepted += 1
         if let again = try? Predicate(format: predicate.description) { #expect(again == predicate, "\(text)") }
-        _ = try? predicate.evaluate(variables: ["x": 1]) { _ in Value.string("a") }
+        _ = try? predicate.evaluate(variables: ["x": 1]) { _, _ in Value.string("a") }
       } catch {
         #expect((0...text.utf8.count).contains(error.position ?? -1), "\(text)")
       }

@@ -75,7 +75,7 @@ import Testing
   }
 
   static func matches(_ predicate: Predicate, _ row: Row) throws -> Bool {
-    try predicate.evaluate { (path: String) throws(EngineError) in try row.value(keyPath: path) }
+    try predicate.evaluate { (_: ObjectReference?, path: String) throws(EngineError) in try row.value(keyPath: path) }
   }
 
   /// Half of the rows lie in pages, the rest in the delta over them; or all in pages.

@@ -141,7 +141,9 @@ import Testing
     var expected: [UInt64] = []
     try view.rows(entity: entity) { (row) throws(EngineError) in
       let matches =
-        (try? predicate.evaluate { (path: String) throws(EngineError) in try row.value(keyPath: path) }) ?? false
+        (try? predicate.evaluate { (_: ObjectReference?, path: String) throws(EngineError) in
+          try row.value(keyPath: path)
+        }) ?? false
       if matches { expected.append(row.reference.row) }
       return true
     }

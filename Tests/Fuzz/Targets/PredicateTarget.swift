@@ -58,7 +58,7 @@ enum PredicateTarget {
   /// 0, 1; 2: an error.
   private static func answer(_ predicate: Predicate, _ variables: [String: Value], _ choice: Int) -> Int {
     do {
-      return try predicate.evaluate(variables: variables) { (path: String) throws(StoreError) in
+      return try predicate.evaluate(variables: variables) { (_: ObjectReference?, path: String) throws(StoreError) in
         value(path, choice)
       } ? 1 : 0
     } catch { return 2 }

@@ -10,9 +10,11 @@ extension Predicate {
   /// Whether the object matches whose values `value` reads: the definition of what predicates mean, which every plan has
   /// to agree with.
   ///
-  /// `value` is called with a dotted key path and answers what is there: null where an attribute is null or a to-one
-  /// relationship on the way is empty; a list of all the values, from all the objects on the way, if the path goes through
-  /// a to-many relationship. `SELF` is asked for as the path `self`.
+  /// `value` is called with an object, or nil for the evaluated one, and a dotted key path from it, and answers what is there:
+  /// null where an attribute is null, a to-one relationship on the way is empty, or the object is gone; a list of all the
+  /// values, from all the objects on the way, if the path goes through a to-many relationship. `SELF` is asked for as the
+  /// path `self`. Other objects than the evaluated one are asked about for `$x.path` in a subquery, for collection operators
+  /// and for paths from elements of lists.
   ///
   /// The rules, which follow Core Data's in-memory ones where these are clear:
   /// - `==` is ``Value/isEqual(to:)``: null equals null; values of kinds that don't compare are unequal. `!=` is its
@@ -25,54 +27,70 @@ extension Predicate {
   /// - `[c]` and `[d]` fold both sides, in every comparison of strings.
   /// - With `ANY`, `ALL`, `NONE` the left side's values are compared one by one; null counts as no values, another single
   ///   value as one. `ALL` and `NONE` of no values hold, `ANY` does not.
+  /// - `MATCHES` holds if the whole string is one that the regular expression describes, see `Specs/07-predicates.md`; never
+  ///   for null.
+  /// - Expressions give null where an operand is null, a number is divided by zero, or an index or root does not exist; the
+  ///   Specs say what each operator and function gives. `$x` in a subquery's condition is the element, all other key paths
+  ///   there are still those of the evaluated object.
   /// - `AND` and `OR` stop at the first part that decides. There is no third truth value: `NOT` reverses.
   ///
   /// - Throws: what `value` throws; or a predicate error for a variable without value, a part that is not supported, or
   ///   a tree deeper than ``depthLimit``.
   public func evaluate<Failure: Error>(
-    variables: [String: Value] = [:], value: (String) throws(Failure) -> Value
+    variables: [String: Value] = [:], now: Double? = nil, value: (ObjectReference?, String) throws(Failure) -> Value
   ) throws(PredicateEvaluationError<Failure>) -> Bool {
-    try holds(variables, value, depth: 0)
+    var state = EvaluationState(variables: variables, now: now)
+    return try evaluate(&state, value: value)
   }
 
-  private func holds<Failure: Error>(
-    _ variables: [String: Value], _ value: (String) throws(Failure) -> Value, depth: Int
+  /// The same for one of many objects: what is found out for one is kept for the next in `state`.
+  public func evaluate<Failure: Error>(
+    _ state: inout EvaluationState, value: (ObjectReference?, String) throws(Failure) -> Value
   ) throws(PredicateEvaluationError<Failure>) -> Bool {
-    // The parser counts expressions as a level, and so the deepest predicate it makes still passes.
+    try holds(&state, value, depth: 0)
+  }
+
+  func holds<Failure: Error>(
+    _ state: inout EvaluationState, _ value: (ObjectReference?, String) throws(Failure) -> Value, depth: Int
+  ) throws(PredicateEvaluationError<Failure>) -> Bool {
+    // Expressions count as levels, here as in the parser, and so the deepest predicate that it makes still passes.
     guard depth <= Predicate.depthLimit else { throw .predicate(PredicateError.tooDeep) }
     switch self {
     case .true: return true
     case .false: return false
     case .and(let parts):
-      for part in parts where try !part.holds(variables, value, depth: depth + 1) { return false }
+      for part in parts where try !part.holds(&state, value, depth: depth + 1) { return false }
       return true
     case .or(let parts):
-      for part in parts where try part.holds(variables, value, depth: depth + 1) { return true }
+      for part in parts where try part.holds(&state, value, depth: depth + 1) { return true }
       return false
-    case .not(let inner): return try !inner.holds(variables, value, depth: depth + 1)
+    case .not(let inner): return try !inner.holds(&state, value, depth: depth + 1)
     case .comparison(let comparison):
-      if comparison.comparator == .matches {
-        throw .predicate(PredicateError(.unsupported, "MATCHES", "regular expressions are not supported; use LIKE"))
-      }
-      let left = try comparison.left.read(variables, value, depth: 0)
-      let right = try comparison.right.read(variables, value, depth: 0)
-      return comparison.holds(left, right)
+      let left = try comparison.left.read(&state, value, depth: depth + 1)
+      let right = try comparison.right.read(&state, value, depth: depth + 1)
+      guard comparison.comparator == .matches else { return comparison.holds(left, right) }
+      guard let text = right.text else { return comparison.holds(left, right, nil) }
+      do throws(PredicateError) {
+        return comparison.holds(left, right, try state.pattern(text, comparison.options))
+      } catch { throw .predicate(error) }
     }
   }
 }
 
 extension Comparison {
-  /// Whether the comparison holds between two values that were read for its sides, the modifier applied.
+  /// Whether the comparison holds between two values that were read for its sides, the modifier applied. A regular
+  /// expression that cannot be read matches nothing.
   public func holds(_ left: Value, _ right: Value) -> Bool {
-    guard modifier != .direct else { return ComparisonRule(self).holds(left, right) }
-    let elements: [Value]
-    switch left {
-    case .null: elements = []
-    case .list(let values): elements = values
-    default: elements = [left]
+    guard comparator == .matches, let text = right.text else { return holds(left, right, nil) }
+    do throws(PredicateError) { return holds(left, right, try RegularExpression(text, options)) } catch {
+      return holds(left, right, nil)
     }
-    let rule = ComparisonRule(self)
-    for element in elements {
+  }
+
+  fileprivate func holds(_ left: Value, _ right: Value, _ pattern: RegularExpression?) -> Bool {
+    let rule = ComparisonRule(self, pattern)
+    guard modifier != .direct else { return rule.holds(left, right) }
+    for element in left.elements {
       let isTrue = rule.holds(element, right)
       switch modifier {
       case .any where isTrue: return true
@@ -89,8 +107,11 @@ extension Comparison {
 private struct ComparisonRule {
   let comparator: Comparator
   let options: ComparisonOptions
+  /// What the right side says, where that is a regular expression.
+  let pattern: RegularExpression?
 
-  init(_ comparison: Comparison) {
+  init(_ comparison: Comparison, _ pattern: RegularExpression?) {
+    self.pattern = pattern
     comparator = comparison.comparator
     options = comparison.options.intersection([.caseInsensitive, .diacriticInsensitive])
   }
@@ -118,7 +139,9 @@ private struct ComparisonRule {
     case .like:
       guard let subject = left.text, let pattern = right.text else { return false }
       return LikePattern(pattern, options).matches(FoldedText(subject, options))
-    case .matches: return false
+    case .matches:
+      guard let subject = left.text, let pattern else { return false }
+      return pattern.matches(FoldedText(subject, options))
     }
   }
 
@@ -152,7 +175,7 @@ private struct ComparisonRule {
 
 extension Value {
   /// The text of a string or URI.
-  fileprivate var text: String? {
+  var text: String? {
     switch self {
     case .string(let text), .uri(let text): return text
     default: return nil
@@ -168,49 +191,6 @@ extension Value {
 extension PredicateError {
   static var tooDeep: PredicateError {
     PredicateError(.tooDeep, "", "nested deeper than \(Predicate.depthLimit) levels")
-  }
-}
-
-extension Expression {
-  fileprivate func read<Failure: Error>(
-    _ variables: [String: Value], _ value: (String) throws(Failure) -> Value, depth: Int
-  ) throws(PredicateEvaluationError<Failure>) -> Value {
-    guard depth <= Predicate.depthLimit else { throw .predicate(.tooDeep) }
-    switch self {
-    case .constant(let constant): return constant
-    case .keyPath(let path):
-      do throws(Failure) { return try value(path) } catch { throw .value(error) }
-    case .evaluatedObject:
-      do throws(Failure) { return try value("self") } catch { throw .value(error) }
-    case .variable(let name):
-      guard let bound = variables[name] else { throw .predicate(.unboundVariable(name)) }
-      return bound
-    case .list(let elements):
-      var values: [Value] = []
-      for element in elements { values.append(try element.read(variables, value, depth: depth + 1)) }
-      return .list(values)
-    default: throw .predicate(unsupportedError)
-    }
-  }
-
-  /// What to say about a case that nothing supports yet.
-  var unsupportedError: PredicateError {
-    let name: String
-    switch self {
-    case .member(.variable(let variable), let path): return .unboundVariable(variable + "." + path)
-    case .constant, .keyPath, .evaluatedObject, .variable, .list: name = ""
-    case .arithmetic, .negated: name = "arithmetic"
-    case .function(let function, _): name = function
-    case .cast: name = "CAST"
-    case .ternary: name = "TERNARY"
-    case .subquery: name = "SUBQUERY"
-    case .aggregate(let operation, _, _): name = operation.text
-    case .member(_, let path): name = path
-    case .element: name = "[]"
-    case .fetch: name = "FETCH"
-    case .assignment: name = ":="
-    }
-    return PredicateError(.unsupported, name, "not supported; compute the value first and compare with it")
   }
 }
 

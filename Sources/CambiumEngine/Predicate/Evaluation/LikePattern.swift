@@ -17,7 +17,7 @@ struct LikePattern {
     var literal = ""
     func endLiteral() {
       // Folded by pieces: a wildcard keeps its neighbours from composing.
-      for scalar in scalars(of: FoldedText(literal, options)) { parts.append(.scalar(scalar)) }
+      for scalar in FoldedText(literal, options).scalars { parts.append(.scalar(scalar)) }
       literal = ""
     }
     var isEscaped = false
@@ -40,7 +40,7 @@ struct LikePattern {
   }
 
   func matches(_ folded: FoldedText) -> Bool {
-    let text = scalars(of: folded)
+    let text = folded.scalars
     var textPlace = 0
     var partPlace = 0
     var retry: (text: Int, part: Int)?
@@ -70,11 +70,4 @@ struct LikePattern {
     while partPlace < parts.count, parts[partPlace] == .many { partPlace += 1 }
     return partPlace == parts.count
   }
-}
-
-private func scalars(of text: FoldedText) -> [UInt32] {
-  var result: [UInt32] = []
-  result.reserveCapacity(text.bytes.count)
-  for scalar in String(decoding: text.bytes, as: UTF8.self).unicodeScalars { result.append(scalar.value) }
-  return result
 }

@@ -9,6 +9,8 @@ extension Predicate {
   ///   composite get their declared order. What the type cannot hold (1.5 for an integer) stays as it is and is compared
   ///   by its exact value;
   /// - in `constant < keyPath` and the like the key path comes first;
+  /// - operators, functions and casts of constants alone are computed;
+  /// - operands of operators and arguments of functions have kinds that these take, and regular expressions can be read;
   /// - options are taken off where no strings are compared; `FALSE AND …`, `TRUE OR …` and the like are not folded.
   ///
   /// `$variables` are left alone, and compare with anything.
@@ -23,6 +25,13 @@ extension Predicate {
 struct PredicateChecker {
   let schema: Schema
   let entity: UInt32
+  /// What is known of the variables that subqueries have an element of, the innermost last.
+  var scope: [(name: String, side: Side)] = []
+
+  init(schema: Schema, entity: UInt32) {
+    self.schema = schema
+    self.entity = entity
+  }
 
   func check(_ predicate: Predicate, depth: Int) throws(PredicateError) -> Predicate {
     guard depth <= Predicate.depthLimit else { throw .tooDeep }
@@ -37,23 +46,34 @@ struct PredicateChecker {
       var result: [Predicate] = []
       for part in parts { result.append(try check(part, depth: depth + 1)) }
       return .or(result)
-    case .comparison(let comparison): return .comparison(try check(comparison))
+    case .comparison(let comparison): return .comparison(try check(comparison, depth: depth))
     }
   }
 
-  private func check(_ original: Comparison) throws(PredicateError) -> Comparison {
+  private func check(_ original: Comparison, depth: Int) throws(PredicateError) -> Comparison {
     var comparison = original
-    comparison.turnKeyPathLeft()
-    if comparison.comparator == .matches {
-      throw mismatch(comparison, "regular expressions are not supported; use LIKE", kind: .unsupported)
+    comparison.turnPathLeft()
+    let left: Side
+    let right: Side
+    (comparison.left, left) = try side(comparison.left, depth: depth + 1)
+    // Each part is looked at once: what is nested in it would else be looked at twice for each level.
+    var elements: [Side] = []
+    if case .list(let parts) = comparison.right, comparison.comparator == .in || comparison.comparator == .between {
+      var checked: [Expression] = []
+      for (expression, side) in try self.elements(parts, depth: depth + 1) {
+        checked.append(expression)
+        elements.append(side)
+      }
+      comparison.right = .list(of: checked)
+      right = Side(nil)
+    } else {
+      (comparison.right, right) = try side(comparison.right, depth: depth + 1)
     }
-    let left = try side(comparison.left, depth: 0)
-    let right = try side(comparison.right, depth: 0)
     try checkCardinality(comparison, left, right)
     switch comparison.comparator {
     case .equal, .notEqual, .less, .lessOrEqual, .greater, .greaterOrEqual: try checkOrder(&comparison, left, right)
-    case .between: try checkList(&comparison, left, isBetween: true)
-    case .in: try checkIn(&comparison, left, right)
+    case .between: try checkList(&comparison, left, isBetween: true, elements)
+    case .in: try checkIn(&comparison, left, right, elements)
     case .contains:
       if left.isToMany, comparison.modifier == .direct {
         comparison.right = try coerced(comparison.right, for: left, comparison)
@@ -61,58 +81,17 @@ struct PredicateChecker {
         try checkTextual(comparison, left, right)
       }
     case .beginsWith, .endsWith, .like: try checkTextual(comparison, left, right)
-    case .matches: break
+    case .matches:
+      try checkTextual(comparison, left, right)
+      if case .constant(let value) = comparison.right, let text = value.text {
+        _ = try RegularExpression(text, comparison.options)
+      }
     }
     if !left.mayBeText, !right.mayBeText { comparison.options = [] }
     return comparison
   }
 
-  // MARK: Sides
-
-  /// What is known about a side of a comparison.
-  private struct Side {
-    /// `nil` if it is not known, as for variables and null.
-    var type: AttributeType?
-    var attribute: AttributeSchema?
-    var isToMany = false
-    var isPath = false
-    var constant: Value?
-
-    var mayBeText: Bool {
-      switch type {
-      case .string, .uri, .undefined, nil: return true
-      default: return false
-      }
-    }
-  }
-
-  private func side(_ expression: Expression, depth: Int) throws(PredicateError) -> Side {
-    guard depth <= Predicate.depthLimit else { throw .tooDeep }
-    switch expression {
-    case .constant(let value): return Side(type: value.attributeType, constant: value)
-    case .variable: return Side()
-    case .evaluatedObject: return Side(type: .objectID, isPath: true)
-    case .keyPath(let text):
-      let path = try resolve(text)
-      return Side(type: path.type, attribute: path.attribute, isToMany: path.isToMany, isPath: true)
-    case .list(let elements):
-      for element in elements { _ = try side(element, depth: depth + 1) }
-      return Side()
-    default: throw expression.unsupportedError
-    }
-  }
-
-  private func resolve(_ text: String) throws(PredicateError) -> ResolvedPath {
-    do throws(SchemaError) { return try schema.resolve(keyPath: text, from: entity) } catch {
-      switch error {
-      case .unknownKeyPath(_, let component, let place):
-        throw PredicateError(.unknownKeyPath, text, "'\(place)' has no property '\(component)'")
-      default: throw PredicateError(.unknownKeyPath, text, "the entity is not in the model")
-      }
-    }
-  }
-
-  private func mismatch(
+  func mismatch(
     _ comparison: Comparison, _ advice: String, kind: PredicateError.Kind = .typeMismatch
   ) -> PredicateError {
     PredicateError(kind, comparison.description, advice)
@@ -122,7 +101,7 @@ struct PredicateChecker {
 
   private func checkCardinality(_ comparison: Comparison, _ left: Side, _ right: Side) throws(PredicateError) {
     if comparison.modifier != .direct {
-      guard left.isToMany || !left.isPath else {
+      guard left.isToMany || !left.isTyped else {
         throw mismatch(comparison, "ANY, ALL and NONE take a key path through a to-many relationship; leave it out")
       }
     } else if left.isToMany, comparison.comparator != .contains {
@@ -146,13 +125,15 @@ struct PredicateChecker {
   }
 
   private func checkComparable(_ comparison: Comparison, _ left: Side, _ right: Side) throws(PredicateError) {
-    guard left.isPath, right.isPath, let a = left.type, let b = right.type else { return }
+    guard left.isTyped, right.isTyped, let a = left.type, let b = right.type else { return }
     guard a == b || (a.isNumeric && b.isNumeric) || a == .undefined || b == .undefined else {
       throw mismatch(comparison, "\(a.name) does not compare with \(b.name)")
     }
   }
 
-  private func checkList(_ comparison: inout Comparison, _ left: Side, isBetween: Bool) throws(PredicateError) {
+  private func checkList(
+    _ comparison: inout Comparison, _ left: Side, isBetween: Bool, _ elementSides: [Side]
+  ) throws(PredicateError) {
     switch comparison.right {
     case .constant(.list(let values)):
       guard !isBetween || values.count == 2 else { throw mismatch(comparison, "BETWEEN takes a list of two") }
@@ -165,8 +146,8 @@ struct PredicateChecker {
     case .list(let elements):
       guard !isBetween || elements.count == 2 else { throw mismatch(comparison, "BETWEEN takes a list of two") }
       var result: [Expression] = []
-      for element in elements {
-        try checkComparable(comparison, left, try side(element, depth: 0))
+      for (place, element) in elements.enumerated() {
+        if place < elementSides.count { try checkComparable(comparison, left, elementSides[place]) }
         result.append(try coerced(element, for: left, comparison))
       }
       comparison.right = .list(result)
@@ -176,15 +157,17 @@ struct PredicateChecker {
     if isBetween, left.type.map({ $0.hasNoOrder }) ?? false { throw mismatch(comparison, "such values have no order") }
   }
 
-  private func checkIn(_ comparison: inout Comparison, _ left: Side, _ right: Side) throws(PredicateError) {
+  private func checkIn(
+    _ comparison: inout Comparison, _ left: Side, _ right: Side, _ elementSides: [Side]
+  ) throws(PredicateError) {
     if right.isToMany {
       try checkComparable(comparison, left, right)
       comparison.left = try coerced(comparison.left, for: right, comparison)
-    } else if right.type == .string || (right.isPath && right.mayBeText) {
+    } else if right.type == .string || (right.isTyped && right.mayBeText) {
       // A string is IN another that contains it.
       try checkTextual(comparison, left, right)
     } else {
-      try checkList(&comparison, left, isBetween: false)
+      try checkList(&comparison, left, isBetween: false, elementSides)
     }
   }
 
@@ -205,7 +188,7 @@ struct PredicateChecker {
 
   /// A constant in the form of the other side's type.
   private func coerced(_ value: Value, for side: Side, _ comparison: Comparison) throws(PredicateError) -> Value {
-    guard side.isPath, let type = side.type, type != .undefined, !value.isNull else { return value }
+    guard side.isTyped, let type = side.type, type != .undefined, !value.isNull else { return value }
     if type.isNumeric, value.isNumeric { return type.sameNumber(value) }
     let result = if let attribute = side.attribute { attribute.coerce(value) } else { type.coerce(value) }
     if let result { return result }
@@ -223,9 +206,10 @@ struct PredicateChecker {
 }
 
 extension Comparison {
-  /// Exchanges the sides, where the comparison has a mirror image and only the right side is a key path.
-  fileprivate mutating func turnKeyPathLeft() {
-    guard modifier == .direct, right.isPath, !left.isPath else { return }
+  /// Exchanges the sides, where the comparison has a mirror image and only the right side is a key path, or only the right
+  /// one has to be computed.
+  fileprivate mutating func turnPathLeft() {
+    guard modifier == .direct, right.isPath ? !left.isPath : left.isGiven && !right.isGiven else { return }
     switch comparator {
     case .equal, .notEqual: break
     case .less: comparator = .greater
@@ -245,11 +229,19 @@ extension Expression {
     default: return false
     }
   }
+
+  /// Whether this is a value, or will be one before an object is looked at.
+  fileprivate var isGiven: Bool {
+    switch self {
+    case .constant, .variable: return true
+    default: return false
+    }
+  }
 }
 
 extension Value {
   /// The attribute type that a constant is of; `nil` for null and lists, which are of none.
-  fileprivate var attributeType: AttributeType? {
+  var attributeType: AttributeType? {
     switch self {
     case .null, .list: return nil
     case .boolean: return .boolean
@@ -269,7 +261,7 @@ extension Value {
 }
 
 extension AttributeType {
-  fileprivate var hasNoOrder: Bool {
+  var hasNoOrder: Bool {
     switch self {
     case .composite, .transformable, .objectID: return true
     default: return false

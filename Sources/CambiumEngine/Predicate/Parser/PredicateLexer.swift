@@ -37,6 +37,10 @@ struct PredicateLexer {
     switch byte {
     case UInt8(ascii: "."):
       if let next = peek(1), isDigit(next) { return try number() }
+      if let next = peek(1), isNameStart(next) || next == UInt8(ascii: "#") || next == UInt8(ascii: "@") {
+        position += 1
+        return .symbol(.point)
+      }
       throw error(.syntax, from: position, "a point belongs between the names of a key path or into a number")
     case UInt8(ascii: "'"), UInt8(ascii: "\""): return .string(try string())
     case UInt8(ascii: "$"): return .variable(try variable())

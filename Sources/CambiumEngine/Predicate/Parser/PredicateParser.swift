@@ -1,11 +1,13 @@
 extension Predicate {
   /// Reads a predicate in Core Data's format syntax.
   ///
-  /// Supported are the comparisons `= == != <> < <= =< > >= =>`, `BETWEEN {a, b}`, `IN`, `BEGINSWITH`, `CONTAINS`,
-  /// `ENDSWITH` and `LIKE`, with the options `[c]`, `[d]`, `[n]`; `AND OR NOT && || !` and parentheses; `ANY`, `SOME`,
-  /// `ALL` and `NONE`; `TRUEPREDICATE` and `FALSEPREDICATE`; literals, lists in braces, `NULL`, `SELF`, key paths,
-  /// `$variables`, and `CAST` of a literal. Key words are recognised in any case; `#` before a name makes it a name. `%@`
-  /// and the number marks take a value, `%K` a key path, from `arguments` in turn, except inside of quotes.
+  /// Read is Core Data's grammar: the comparisons `= == != <> < <= =< > >= =>`, `BETWEEN {a, b}`, `IN`, `BEGINSWITH`,
+  /// `CONTAINS`, `ENDSWITH`, `LIKE` and `MATCHES`, with the options `[c]`, `[d]`, `[n]`; `AND OR NOT && || !` and parentheses;
+  /// `ANY`, `SOME`, `ALL` and `NONE`; `TRUEPREDICATE` and `FALSEPREDICATE`; literals, lists in braces, `NULL`, `SELF`, key
+  /// paths with collection operators, `$variables` and key paths from them, `+ - * / **`, functions, `CAST`, `TERNARY`,
+  /// `SUBQUERY`, elements `[0]`, `[FIRST]`, `[LAST]`, `[SIZE]`. Key words are recognised in any case; `#` before a name makes
+  /// it a name. `%@` and the number marks take a value, `%K` a key path, from `arguments` in turn, except inside of quotes.
+  /// `:=`, `FETCH`, type identifiers and unknown functions are refused.
   ///
   /// Numbers without point and exponent are integers (decimals beyond 64 bits), others doubles, or decimals if they have
   /// more digits than a double needs.
@@ -24,9 +26,11 @@ struct PredicateParser {
   let text: [UInt8]
   private let tokens: [PredicateToken]
   private let arguments: [PredicateArgument]
-  private var place = 0
+  var place = 0
   private var nextArgument = 0
-  private var depth = 0
+  var depth = 0
+  /// How many levels the tree has that was read last: those of `1 + 1 + 1` are more than the parser's own.
+  var height = 0
   /// For each left parenthesis the place of the token after its right one.
   private var afterParenthesis: [Int: Int] = [:]
 
@@ -46,46 +50,54 @@ struct PredicateParser {
   // MARK: Tokens
 
   /// The token at hand; past the last one, the last one, which is the end.
-  private var token: PredicateToken { tokens[min(place, tokens.count - 1)] }
+  var token: PredicateToken { tokens[min(place, tokens.count - 1)] }
 
-  private func tokenAfter(_ place: Int) -> PredicateToken { tokens[min(place, tokens.count - 1)] }
+  func tokenAfter(_ place: Int) -> PredicateToken { tokens[min(place, tokens.count - 1)] }
 
-  private mutating func advance() { place = min(place + 1, tokens.count - 1) }
+  mutating func advance() { place = min(place + 1, tokens.count - 1) }
 
-  private mutating func take(_ symbol: PredicateToken.Symbol) -> Bool {
+  mutating func take(_ symbol: PredicateToken.Symbol) -> Bool {
     guard token.kind == .symbol(symbol) else { return false }
     advance()
     return true
   }
 
-  private mutating func take(_ keyword: PredicateKeyword) -> Bool {
+  mutating func take(_ keyword: PredicateKeyword) -> Bool {
     guard self.keyword == keyword else { return false }
     advance()
     return true
   }
 
-  private mutating func expect(_ symbol: PredicateToken.Symbol, _ advice: String) throws(PredicateError) {
+  mutating func expect(_ symbol: PredicateToken.Symbol, _ advice: String) throws(PredicateError) {
     guard take(symbol) else { throw error(.syntax, advice) }
   }
 
-  private var keyword: PredicateKeyword? { keyword(of: token) }
+  var keyword: PredicateKeyword? { keyword(of: token) }
 
-  private func keyword(of token: PredicateToken) -> PredicateKeyword? {
+  func keyword(of token: PredicateToken) -> PredicateKeyword? {
     guard case .path(let components) = token.kind, components.count == 1, !components[0].isEscaped else { return nil }
     return PredicateKeyword(components[0].name)
   }
 
-  private func error(_ kind: PredicateError.Kind, _ advice: String) -> PredicateError { error(kind, token, advice) }
+  func error(_ kind: PredicateError.Kind, _ advice: String) -> PredicateError { error(kind, token, advice) }
 
-  private func error(_ kind: PredicateError.Kind, _ token: PredicateToken, _ advice: String) -> PredicateError {
+  func error(_ kind: PredicateError.Kind, _ token: PredicateToken, _ advice: String) -> PredicateError {
     PredicateError(kind, at: token.start, excerpt(text, token.start, token.end), advice)
   }
 
-  private mutating func descend() throws(PredicateError) {
+  mutating func descend() throws(PredicateError) {
     depth += 1
-    guard depth <= Predicate.depthLimit else {
-      throw error(.tooDeep, "nested deeper than \(Predicate.depthLimit) levels; use fewer parentheses")
-    }
+    guard depth <= Predicate.depthLimit else { throw tooDeep }
+  }
+
+  /// Notes that a node was made over trees of which the highest has `inner` levels.
+  mutating func rise(_ inner: Int) throws(PredicateError) {
+    height = inner + 1
+    guard height <= Predicate.depthLimit else { throw tooDeep }
+  }
+
+  private var tooDeep: PredicateError {
+    error(.tooDeep, "nested deeper than \(Predicate.depthLimit) levels; use fewer parentheses")
   }
 
   // MARK: Predicates
@@ -104,34 +116,47 @@ struct PredicateParser {
     switch token.kind {
     case .symbol(.rightParenthesis): return error(.syntax, "there is no '(' for it")
     case .symbol(.assign): return error(.unsupported, "assignments are not supported; give variables their values")
-    case .symbol(.leftBracket):
-      return error(.unsupported, "array elements are not supported; compare a property of the objects instead")
-    default: return arithmeticError() ?? error(.syntax, "AND, OR or the end of the predicate is expected here")
+    default: return error(.syntax, "AND, OR or the end of the predicate is expected here")
     }
   }
 
-  private mutating func disjunction() throws(PredicateError) -> Predicate {
+  mutating func disjunction() throws(PredicateError) -> Predicate {
     var parts = [try conjunction()]
-    while take(.or as PredicateToken.Symbol) || take(.or as PredicateKeyword) { parts.append(try conjunction()) }
-    return parts.count == 1 ? parts[0] : .or(parts)
+    var highest = height
+    while take(.or as PredicateToken.Symbol) || take(.or as PredicateKeyword) {
+      parts.append(try conjunction())
+      highest = max(highest, height)
+    }
+    if parts.count == 1 { return parts[0] }
+    try rise(highest)
+    return .or(parts)
   }
 
   private mutating func conjunction() throws(PredicateError) -> Predicate {
     var parts = [try negation()]
-    while take(.and as PredicateToken.Symbol) || take(.and as PredicateKeyword) { parts.append(try negation()) }
-    return parts.count == 1 ? parts[0] : .and(parts)
+    var highest = height
+    while take(.and as PredicateToken.Symbol) || take(.and as PredicateKeyword) {
+      parts.append(try negation())
+      highest = max(highest, height)
+    }
+    if parts.count == 1 { return parts[0] }
+    try rise(highest)
+    return .and(parts)
   }
 
   private mutating func negation() throws(PredicateError) -> Predicate {
     if take(.not as PredicateToken.Symbol) || take(.not as PredicateKeyword) {
       try descend()
       defer { depth -= 1 }
-      return .not(try negation())
+      let inner = try negation()
+      try rise(height)
+      return .not(inner)
     }
     return try primary()
   }
 
   private mutating func primary() throws(PredicateError) -> Predicate {
+    height = 1
     if take(.truePredicate) { return .true }
     if take(.falsePredicate) { return .false }
     if token.kind == .symbol(.leftParenthesis), !isExpressionInParentheses {
@@ -153,7 +178,7 @@ struct PredicateParser {
     case .symbol(let symbol):
       switch symbol {
       case .equal, .notEqual, .less, .lessOrEqual, .greater, .greaterOrEqual, .plus, .minus, .times, .divide, .power,
-        .leftBracket, .assign:
+        .leftBracket, .point, .assign:
         return true
       default: return false
       }
@@ -178,10 +203,12 @@ struct PredicateParser {
     }
     if modifier != .direct { advance() }
     let left = try expression()
+    let leftHeight = height
     let comparator = try self.comparator()
     let options = try self.options()
     let rightToken = token
     let right = try expression()
+    try rise(max(leftHeight, height))
     if comparator == .between {
       let isPair: Bool
       switch right {
@@ -205,13 +232,10 @@ struct PredicateParser {
     case .symbol(.lessOrEqual): result = .lessOrEqual
     case .symbol(.greater): result = .greater
     case .symbol(.greaterOrEqual): result = .greaterOrEqual
-    case .symbol(.leftBracket):
-      throw error(.unsupported, "array elements are not supported; compare a property of the objects instead")
     case .symbol(.assign): throw error(.unsupported, "assignments are not supported; give variables their values")
     case .path: result = try wordComparator()
     default:
-      throw arithmeticError()
-        ?? error(.syntax, "a comparison is expected here; a boolean property is compared as well: isActive == YES")
+      throw error(.syntax, "a comparison is expected here; a boolean property is compared as well: isActive == YES")
     }
     advance()
     return result
@@ -225,8 +249,7 @@ struct PredicateParser {
     case .contains: return .contains
     case .endsWith: return .endsWith
     case .like: return .like
-    case .matches:
-      throw error(.unsupported, "regular expressions are not supported; use LIKE, BEGINSWITH, CONTAINS or ENDSWITH")
+    case .matches: return .matches
     case .uti: throw error(.unsupported, "type identifiers are not supported; compare with == or BEGINSWITH")
     case .not: throw error(.syntax, "NOT stands before the whole comparison: NOT (a IN b)")
     case .and, .or:
@@ -257,144 +280,9 @@ struct PredicateParser {
     return result
   }
 
-  private func arithmeticError() -> PredicateError? {
-    switch token.kind {
-    case .symbol(.plus), .symbol(.minus), .symbol(.times), .symbol(.divide), .symbol(.power):
-      return error(.unsupported, "arithmetic is not supported; compute the value first and compare with it")
-    default: return nil
-    }
-  }
-
-  // MARK: Expressions
-
-  private mutating func expression() throws(PredicateError) -> Expression {
-    try descend()
-    defer { depth -= 1 }
-    let start = token
-    switch start.kind {
-    case .number, .symbol(.minus), .symbol(.plus): return .constant(try number())
-    case .string(let string):
-      advance()
-      return .constant(.string(string))
-    case .variable(let name):
-      advance()
-      // Split at the byte: a combining mark behind the point would make another character of it.
-      guard let point = name.utf8.firstIndex(of: UInt8(ascii: ".")) else { return .variable(name) }
-      let path = String(decoding: name.utf8[name.utf8.index(after: point)...], as: UTF8.self)
-      return .member(.variable(String(decoding: name.utf8[..<point], as: UTF8.self)), path: path)
-    case .mark(let conversion):
-      advance()
-      return try argument(conversion, start)
-    case .symbol(.leftBrace):
-      advance()
-      return try list()
-    case .symbol(.leftParenthesis):
-      advance()
-      let inner = try expression()
-      guard take(.rightParenthesis) else {
-        throw arithmeticError() ?? error(.syntax, "')' is expected here; a list is written in braces: {1, 2}")
-      }
-      return inner
-    case .path(let components): return try path(components)
-    case .end: throw error(.syntax, "the predicate ends where a value or key path is expected")
-    case .symbol: throw error(.syntax, "a value or key path is expected here")
-    }
-  }
-
-  private mutating func number() throws(PredicateError) -> Value {
-    let start = token
-    let isNegative = take(.minus)
-    if !isNegative { _ = take(.plus) }
-    guard token.kind == .number else {
-      throw error(.unsupported, start, "a sign stands before a number only; compute the value first")
-    }
-    guard let value = numberValue(text[token.start..<token.end], isNegative: isNegative) else {
-      throw error(.syntax, "the number is too large")
-    }
-    advance()
-    return value
-  }
-
-  private mutating func list() throws(PredicateError) -> Expression {
-    var elements: [Expression] = []
-    if !take(.rightBrace) {
-      repeat { elements.append(try expression()) } while take(.comma)
-      try expect(.rightBrace, "',' or '}' is expected here")
-    }
-    return Expression.list(of: elements)
-  }
-
-  private mutating func path(_ components: [PathComponent]) throws(PredicateError) -> Expression {
-    let start = token
-    if let keyword {
-      switch keyword {
-      case .null: return constant(.null)
-      case .yes: return constant(.boolean(true))
-      case .no: return constant(.boolean(false))
-      case .self:
-        advance()
-        return .evaluatedObject
-      case .cast, .subquery, .function, .ternary, .fetch, .uti: break
-      default:
-        throw error(.syntax, "a value or key path is expected here; a name that is a key word is written with '#'")
-      }
-    }
-    let next = tokenAfter(place + 1).kind
-    if next == .symbol(.leftParenthesis) || next == .symbol(.colon) {
-      if keyword == .cast, next == .symbol(.leftParenthesis) {
-        advance()
-        advance()
-        return .constant(try cast(start))
-      }
-      throw callError(start)
-    }
-    var names: [String] = []
-    for component in components {
-      if !component.isEscaped, component.name.utf8.first == UInt8(ascii: "@") {
-        throw error(.unsupported, "collection operators are not supported; use ANY, ALL or NONE on the key path")
-      }
-      names.append(component.name)
-    }
-    advance()
-    if names.count > 1, !components[0].isEscaped, PredicateKeyword(names[0]) == .self { names.removeFirst() }
-    return .keyPath(names.joined(separator: "."))
-  }
-
-  private mutating func constant(_ value: Value) -> Expression {
-    advance()
-    return .constant(value)
-  }
-
-  private func callError(_ start: PredicateToken) -> PredicateError {
-    switch keyword(of: start) {
-    case .subquery:
-      return error(.unsupported, start, "SUBQUERY is not supported; use ANY, ALL or NONE on the key path")
-    case .ternary:
-      return error(.unsupported, start, "TERNARY is not supported; write (condition AND a) OR (NOT condition AND b)")
-    case .fetch: return error(.unsupported, start, "FETCH is not supported; fetch first, and use IN with the result")
-    default:
-      return error(.unsupported, start, "functions are not supported; compute the value first and compare with it")
-    }
-  }
-
-  /// After `CAST(`.
-  private mutating func cast(_ start: PredicateToken) throws(PredicateError) -> Value {
-    guard case .constant(let value) = try expression() else {
-      throw error(.unsupported, start, "only literals can be cast; compare the property as it is")
-    }
-    try expect(.comma, "',' and the name of a type are expected here")
-    guard case .string(let type) = token.kind else { throw error(.syntax, "the name of a type in quotes is expected") }
-    guard let result = castValue(value, to: type) else {
-      throw error(.unsupported, "a \(value.kindName) cannot be cast to this; see Value.castType for the types")
-    }
-    advance()
-    try expect(.rightParenthesis, "')' is expected here")
-    return result
-  }
-
   // MARK: Arguments
 
-  private mutating func argument(_ conversion: UInt8, _ mark: PredicateToken) throws(PredicateError) -> Expression {
+  mutating func argument(_ conversion: UInt8, _ mark: PredicateToken) throws(PredicateError) -> Expression {
     guard nextArgument < arguments.count else {
       throw error(.argument, mark, "argument \(nextArgument + 1) is missing; \(arguments.count) were given")
     }
@@ -421,18 +309,12 @@ struct PredicateParser {
     }
   }
 
-  private func keyPath(_ path: String, _ mark: PredicateToken) throws(PredicateError) -> Expression {
-    var names = keyPathNames(path)
-    for name in names {
+  private mutating func keyPath(_ path: String, _ mark: PredicateToken) throws(PredicateError) -> Expression {
+    var components: [PathComponent] = []
+    for name in keyPathNames(path) {
       if name.isEmpty { throw error(.argument, mark, "'\(path)' is not a key path: a name in it is empty") }
-      if name.utf8.first == UInt8(ascii: "@") {
-        throw error(.unsupported, mark, "collection operators ('\(path)') are not supported; use ANY, ALL or NONE")
-      }
+      components.append(PathComponent(name: String(name), isEscaped: false))
     }
-    if let first = names.first, PredicateKeyword(String(first)) == .self {
-      names.removeFirst()
-      if names.isEmpty { return .evaluatedObject }
-    }
-    return .keyPath(names.joined(separator: "."))
+    return try expression(of: components, from: nil, mark)
   }
 }

@@ -46,6 +46,24 @@ struct FoldedText: Equatable {
     return utf8.withUnsafeBytes { StringNormalization.withoutMarks($0) }
   }
 
+  /// The folded text.
+  var text: String { String(decoding: bytes, as: UTF8.self) }
+
+  /// How many Unicode scalars there are.
+  var scalarCount: Int64 {
+    var count: Int64 = 0
+    for byte in bytes where byte >> 6 != 2 { count += 1 }
+    return count
+  }
+
+  /// The Unicode scalars.
+  var scalars: [UInt32] {
+    var result: [UInt32] = []
+    result.reserveCapacity(bytes.count)
+    for scalar in text.unicodeScalars { result.append(scalar.value) }
+    return result
+  }
+
   func hasPrefix(_ prefix: FoldedText) -> Bool { matches(prefix.bytes, at: 0) }
 
   func hasSuffix(_ suffix: FoldedText) -> Bool { matches(suffix.bytes, at: bytes.count - suffix.bytes.count) }

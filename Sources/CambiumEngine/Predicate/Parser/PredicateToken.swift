@@ -17,6 +17,8 @@ struct PredicateToken {
   /// What is written with signs.
   enum Symbol: Equatable {
     case leftParenthesis, rightParenthesis, leftBrace, rightBrace, leftBracket, rightBracket, comma, colon
+    /// Before a key path from what stands before it, as in `f(x).name`.
+    case point
     case equal, notEqual, less, lessOrEqual, greater, greaterOrEqual
     case and, or, not, plus, minus, times, divide, power, assign
   }

@@ -1,0 +1,287 @@
+import CambiumKernel
+
+extension PredicateChecker {
+  // MARK: Arithmetic
+
+  func arithmetic(
+    _ operation: ArithmeticOperator, _ a: Expression, _ b: Expression, depth: Int
+  ) throws(PredicateError) -> (Expression, Side) {
+    let (left, x) = try single(a, operation.text, depth: depth + 1)
+    let (right, y) = try single(b, operation.text, depth: depth + 1)
+    let result = Expression.arithmetic(operation, left, right)
+    return folded(result, Side(try type(of: operation, x, y, result)))
+  }
+
+  /// The type of what an operator gives, whichever way it is written.
+  private func type(
+    of operation: ArithmeticOperator, _ x: Side, _ y: Side, _ result: Expression
+  ) throws(PredicateError) -> AttributeType? {
+    if x.type == .date || y.type == .date {
+      guard let type = dates(operation, x.type, y.type) else {
+        throw mismatch(result, "dates can be subtracted from each other, and seconds added to or taken from one")
+      }
+      return type
+    }
+    for side in [x, y] {
+      if let type = side.type, type != .undefined, !type.isNumeric {
+        throw mismatch(result, "\(operation.text) takes numbers, and one of these is a \(type.name)")
+      }
+    }
+    return Self.joined(x.type, y.type)
+  }
+
+  private func dates(_ operation: ArithmeticOperator, _ a: AttributeType?, _ b: AttributeType?) -> AttributeType? {
+    func isSeconds(_ type: AttributeType?) -> Bool { type.map { $0.isNumeric || $0 == .undefined } ?? true }
+    switch (operation, a, b) {
+    case (.subtract, .date, .date): return .double
+    // A variable may be a date or a number.
+    case (.subtract, .date, nil), (.subtract, .date, .undefined): return .undefined
+    case (.subtract, .date, _) where isSeconds(b), (.add, .date, _) where isSeconds(b): return .date
+    case (.add, _, .date) where isSeconds(a): return .date
+    case (.subtract, nil, .date), (.subtract, .undefined, .date): return .double
+    default: return nil
+    }
+  }
+
+  /// The type of a number that is made of two.
+  static func joined(_ a: AttributeType?, _ b: AttributeType?) -> AttributeType? {
+    guard let a, let b, a != .undefined, b != .undefined else { return nil }
+    if a == .decimal || b == .decimal { return .decimal }
+    return a.isReal || b.isReal ? .double : .integer64
+  }
+
+  // MARK: Functions
+
+  func function(
+    _ name: String, _ arguments: [Expression], depth: Int
+  ) throws(PredicateError) -> (Expression, Side) {
+    let (function, ordered) = try PredicateFunction.resolve(name, arguments)
+    var checked: [Expression] = []
+    var sides: [Side] = []
+    for argument in ordered {
+      let (expression, side) = try self.argument(argument, function, depth: depth + 1)
+      checked.append(expression)
+      sides.append(side)
+    }
+    let result = Expression.function(function.name, checked)
+    let first = sides.first ?? Side(nil)
+    let type: AttributeType?
+    switch function {
+    case .add, .subtract, .multiply, .divide, .raise:
+      guard let operation = function.arithmetic, let last = sides.last else { return (result, Side(nil)) }
+      type = try self.type(of: operation, first, last, result)
+    case .modulus: type = Self.joined(first.type, sides.last?.type)
+    case .sum: type = sides.count == 1 ? Self.joined(first.type, .integer64) : nil
+    case .average: type = first.type == .decimal ? nil : sides.count == 1 && first.type != nil ? .double : nil
+    case .count, .length, .bitwiseAnd, .bitwiseOr, .bitwiseXor, .leftShift, .rightShift, .onesComplement, .randomBelow:
+      type = .integer64
+    case .minimum, .maximum, .mode: type = sides.count == 1 ? first.type : nil
+    case .median: type = nil
+    case .squareRoot, .logarithm, .naturalLogarithm, .exponential, .standardDeviation, .random, .distance:
+      type = .double
+    case .floor, .ceiling, .truncate, .absolute: type = Self.joined(first.type, .integer64)
+    case .now: type = .date
+    case .uppercase, .lowercase, .canonical: type = .string
+    case .noIndex:
+      var side = first
+      side.constant = nil
+      return (result, side)
+    case .cast:
+      if case .constant(.string(let name))? = checked.last {
+        guard let cast = CastType(name) else { throw .unknownCast(name) }
+        type = cast.attributeType
+      } else {
+        throw mismatch(result, "the second argument is the name of a type as a literal")
+      }
+    case .call: type = nil
+    }
+    return function.isVolatile ? (result, Side(type)) : folded(result, Side(type))
+  }
+
+  private func argument(
+    _ expression: Expression, _ function: PredicateFunction, depth: Int
+  ) throws(PredicateError) -> (Expression, Side) {
+    switch function {
+    case .sum, .minimum, .maximum, .average, .median, .mode, .standardDeviation:
+      let (checked, side) = try self.side(expression, depth: depth)
+      if let type = side.type, type.hasNoOrder {
+        throw mismatch(
+          expression, "\(function.name) takes numbers, and these are \(type.name)s; name a property of them")
+      }
+      if let type = side.type, type != .undefined, !type.isNumeric, function != .minimum, function != .maximum {
+        throw mismatch(expression, "\(function.name) takes numbers, and this is a \(type.name)")
+      }
+      return (checked, side)
+    case .count: return try side(expression, depth: depth)
+    case .add, .subtract, .multiply, .divide, .raise, .cast, .noIndex, .call:
+      return try single(expression, function.name, depth: depth)
+    case .uppercase, .lowercase, .canonical, .length:
+      let (checked, side) = try single(expression, function.name, depth: depth)
+      guard side.mayBeText || (function == .length && side.type == .binary) else {
+        throw mismatch(expression, "\(function.name) takes a string, and this is a \(side.type?.name ?? "")")
+      }
+      return (checked, side)
+    case .distance:
+      let (checked, side) = try self.side(expression, depth: depth)
+      if case .list? = side.constant { return (checked, side) }
+      if let type = side.type, type != .composite, type != .undefined || side.isToMany {
+        throw mismatch(expression, "a place is a composite or list with latitude and longitude in degrees")
+      }
+      return (checked, side)
+    default: return try number(expression, function.name, depth: depth)
+    }
+  }
+
+  func ternary(
+    _ condition: Predicate, _ then: Expression, _ otherwise: Expression, depth: Int
+  ) throws(PredicateError) -> (Expression, Side) {
+    let condition = try check(condition, depth: depth + 1)
+    let (a, x) = try single(then, "TERNARY", depth: depth + 1)
+    let (b, y) = try single(otherwise, "TERNARY", depth: depth + 1)
+    let result = Expression.ternary(condition, then: a, otherwise: b)
+    if x.type == y.type {
+      var side = Side(x.type)
+      if x.entity == y.entity { side.entity = x.entity }
+      return (result, side)
+    }
+    guard let p = x.type, let q = y.type, p != .undefined, q != .undefined else {
+      // Beside null the type is that of the other.
+      let isNull = x.constant?.isNull ?? false || y.constant?.isNull ?? false
+      return (result, Side(isNull ? x.type ?? y.type : nil))
+    }
+    guard p.isNumeric, q.isNumeric else {
+      throw mismatch(result, "both values have the same type; these are \(p.name) and \(q.name)")
+    }
+    return (result, Side(Self.joined(p, q)))
+  }
+
+  // MARK: Collections
+
+  func subquery(
+    _ collection: Expression, _ variable: String, _ condition: Predicate, depth: Int
+  ) throws(PredicateError) -> (Expression, Side) {
+    let (checked, side) = try self.collection(collection, "SUBQUERY", depth: depth + 1)
+    var inner = self
+    inner.scope.append((variable, side.element))
+    let result = try inner.check(condition, depth: depth + 1)
+    return (.subquery(collection: checked, variable: variable, condition: result), side)
+  }
+
+  func aggregate(
+    _ operation: CollectionOperator, _ collection: Expression, _ path: String?, depth: Int
+  ) throws(PredicateError) -> (Expression, Side) {
+    let (checked, whole) = try self.collection(collection, operation.text, depth: depth + 1)
+    let result = Expression.aggregate(operation, checked, path: path)
+    var side = whole
+    if let path {
+      if operation == .count {
+        throw mismatch(result, "@count takes no key path; write it behind a union of the values")
+      }
+      side = try member(of: whole, path, result)
+    }
+    switch operation {
+    case .count: return (result, Side(.integer64))
+    case .sum, .average:
+      if let type = side.type, type != .undefined, !type.isNumeric {
+        throw mismatch(result, "\(operation.text) takes numbers, and these are of type \(type.name); name a property")
+      }
+      if operation == .sum { return (result, Side(Self.joined(side.type, .integer64))) }
+      return (result, Side(side.type.flatMap { $0 == .undefined ? nil : $0 == .decimal ? .decimal : .double }))
+    case .minimum, .maximum:
+      if let type = side.type, type.hasNoOrder {
+        throw mismatch(result, "values of type \(type.name) have no order; name a property")
+      }
+      var single = side.element
+      single.constant = nil
+      return (result, single)
+    case .distinctUnionOfObjects, .unionOfObjects, .distinctUnionOfArrays, .unionOfArrays, .distinctUnionOfSets,
+      .unionOfSets:
+      side.isToMany = true
+      return (result, side)
+    }
+  }
+
+  func member(_ object: Expression, _ path: String, depth: Int) throws(PredicateError) -> (Expression, Side) {
+    switch object {
+    case .evaluatedObject: return try side(.keyPath(path), depth: depth)
+    case .keyPath(let first): return try side(.keyPath(first + "." + path), depth: depth)
+    case .variable(let name) where !scope.contains(where: { $0.name == name }):
+      return (.member(object, path: path), Side(nil))
+    default: break
+    }
+    let (checked, side) = try side(object, depth: depth + 1)
+    let result = Expression.member(checked, path: path)
+    return (result, try member(of: side, path, result))
+  }
+
+  /// What is at a key path from each of some objects.
+  private func member(of side: Side, _ path: String, _ expression: Expression) throws(PredicateError) -> Side {
+    switch side.type {
+    case .objectID:
+      guard let entity = side.entity else {
+        var unknown = Side(nil)
+        unknown.isToMany = side.isToMany
+        return unknown
+      }
+      var result = Side(try resolve(path, from: entity))
+      result.isOrdered = side.isToMany ? side.isOrdered && (!result.isToMany || result.isOrdered) : result.isOrdered
+      result.isToMany = result.isToMany || side.isToMany
+      return result
+    case .composite:
+      var attribute = side.attribute
+      for name in keyPathNames(path) {
+        guard let known = attribute else { break }
+        guard let element = known.element(named: String(name)) else {
+          throw PredicateError(.unknownKeyPath, expression.description, "'\(known.name)' has no element '\(name)'")
+        }
+        attribute = element
+      }
+      var result = Side(attribute?.type)
+      result.attribute = attribute
+      result.isToMany = side.isToMany
+      return result
+    case nil, .undefined:
+      var unknown = Side(nil)
+      unknown.isToMany = side.isToMany
+      return unknown
+    case let type?:
+      if asciiUppercase(path) == "SELF" { return side }
+      throw PredicateError(
+        .unknownKeyPath, expression.description, "a value of type \(type.name) has no property '\(path)'")
+    }
+  }
+
+  func element(
+    _ collection: Expression, _ index: ElementIndex, depth: Int
+  ) throws(PredicateError) -> (Expression, Side) {
+    let (whole, known) = try side(collection, depth: depth + 1)
+    if case .at(let place) = index, known.type == .composite, !known.isToMany {
+      let result = Expression.element(whole, index)
+      guard case .constant(.string(let name)) = place else {
+        throw mismatch(whole, "an element of a composite is taken by its name in quotes")
+      }
+      return (result, try member(of: known, name, result))
+    }
+    let side = try several(known, whole, "[]")
+    var single = side.element
+    single.constant = nil
+    switch index {
+    case .size: return (.element(whole, .size), Side(.integer64))
+    case .first, .last:
+      guard side.isOrdered else { throw mismatch(whole, unorderedAdvice) }
+      return (.element(whole, index), single)
+    case .at(let place):
+      let (checked, _) = try number(place, "[]", depth: depth + 1)
+      guard side.isOrdered else { throw mismatch(whole, unorderedAdvice) }
+      return (.element(whole, .at(checked)), single)
+    }
+  }
+
+  private var unorderedAdvice: String {
+    "the relationship has no order; make it ordered, or use ANY, @min, @max or a SUBQUERY"
+  }
+}
+
+extension AttributeType {
+  fileprivate var isReal: Bool { self == .double || self == .float }
+}
