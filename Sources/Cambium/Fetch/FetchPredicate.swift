@@ -173,6 +173,26 @@ public struct FetchPredicate: Hashable, Sendable, CustomStringConvertible {
   }
 }
 
+extension FetchPredicate: Codable {
+  /// Reads a predicate as ``encode(to:)`` writes it.
+  ///
+  /// - Throws: `DecodingError` for an unknown version or a text that is no predicate.
+  public init(from decoder: any Decoder) throws { self.init(try CambiumEngine.Predicate(from: decoder)) }
+
+  /// Writes the predicate as an object with a `version`, 1, and its `format`, the text of ``predicateFormat``. Saved objects
+  /// are named by entity and row, which mean something to the same store alone.
+  ///
+  /// - Throws: `EncodingError` for a predicate that names an unsaved object.
+  public func encode(to encoder: any Encoder) throws {
+    guard inMemory == inStore else {
+      throw EncodingError.invalidValue(
+        self, .init(codingPath: encoder.codingPath, debugDescription: "the predicate names an object that is not saved")
+      )
+    }
+    try inMemory.encode(to: encoder)
+  }
+}
+
 extension Value {
   /// Whether the value mentions an object that is not saved.
   fileprivate var hasTemporary: Bool {

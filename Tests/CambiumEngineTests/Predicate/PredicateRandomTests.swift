@@ -21,7 +21,9 @@ import Testing
       "'", "\\", "%@", "%K", "%d", "%", "$", "$x", "#", ".", "@count", "AND", "OR", "NOT", "!", "ANY", "ALL", "NIL",
       "SELF", "CAST",
       "'NSDate'", "LIKE", "é", "\u{0}", "e", "9", "+", "*", "**", ":=", ":", "&&", "||", "&", "TRUEPREDICATE",
-      "CONTAINS",
+      "CONTAINS", "MATCHES", "SUBQUERY(", "TERNARY(", "sum(", "lowercase(", "add:to:(", "CAST(", "'NSString'",
+      "[FIRST]",
+      "[0]", "@sum", "-", "/", "a.@count", "$y.z",
     ]
     var accepted = 0
     for index in 0..<20_000 {
@@ -73,19 +75,30 @@ func randomPredicate(_ random: inout SplitMix64, depth: Int) -> Predicate {
   case 7: return .not(randomPredicate(&random, depth: depth - 1))
   case 4: return random.oneIn(2) ? .true : .false
   default:
-    let comparator = random.pick(Comparator.allCases.filter { $0 != .matches })
-    var right = randomExpression(&random)
+    let comparator = random.pick(Comparator.allCases)
+    var right = randomExpression(&random, depth: depth)
     if comparator == .between {
-      right = Expression.list(of: [randomExpression(&random), randomExpression(&random)])
+      right = Expression.list(of: [randomExpression(&random, depth: 0), randomExpression(&random, depth: depth)])
     }
     return .compare(
-      randomExpression(&random), comparator, right, ComparisonOptions(rawValue: UInt8(random.below(8))),
+      randomExpression(&random, depth: depth), comparator, right, ComparisonOptions(rawValue: UInt8(random.below(8))),
       modifier: random.pick(ComparisonModifier.allCases))
   }
 }
 
-private func randomExpression(_ random: inout SplitMix64) -> Expression {
-  switch random.below(6) {
+private let randomNames = [
+  "a", "größe", "in", "NOT", "SELF", "two words", "size", "cast", "9a", "$x", "true", "any", "a'b", "a\"b\n", "@x",
+  "first", "sum",
+]
+
+private func randomPath(_ random: inout SplitMix64) -> String {
+  (0...random.below(3)).map { _ in random.pick(randomNames) }.joined(separator: ".")
+}
+
+/// An expression that is written as the parser writes them.
+func randomExpression(_ random: inout SplitMix64, depth: Int) -> Expression {
+  func inner() -> Expression { randomExpression(&random, depth: depth - 1) }
+  switch random.below(depth > 0 && random.oneIn(2) ? 16 : 6) {
   case 0: return .variable(random.pick(["x", "NAME", "_1"]))
   case 1: return .evaluatedObject
   case 2:
@@ -93,11 +106,28 @@ private func randomExpression(_ random: inout SplitMix64) -> Expression {
       of: (0..<random.below(4)).map { _ in
         random.oneIn(3) ? .keyPath("a") : .constant(randomValue(&random, depth: 2))
       })
-  case 3:
-    let names = [
-      "a", "größe", "in", "NOT", "SELF", "two words", "size", "cast", "9a", "$x", "true", "any", "a'b", "a\"b\n", "@x",
-    ]
-    return .keyPath((0...random.below(3)).map { _ in random.pick(names) }.joined(separator: "."))
+  case 3: return .keyPath(randomPath(&random))
+  case 6, 7: return .arithmetic(random.pick(ArithmeticOperator.allCases), inner(), inner())
+  case 8: return .negated(inner())
+  case 9:
+    let name = random.pick(PredicateFunction.allCases.map { $0.name })
+    return .function(name, (0..<random.below(4)).map { _ in inner() })
+  case 10:
+    let operand = inner()
+    if case .constant = operand { return operand }
+    return .cast(operand, type: random.pick(["NSString", "NSDate", "number"]))
+  case 11:
+    return .ternary(randomPredicate(&random, depth: depth - 1), then: inner(), otherwise: inner())
+  case 12:
+    return .subquery(
+      collection: inner(), variable: random.pick(["x", "y"]), condition: randomPredicate(&random, depth: depth - 1))
+  case 13:
+    return .aggregate(
+      random.pick(CollectionOperator.allCases), inner(), path: random.oneIn(2) ? nil : randomPath(&random))
+  case 14: return .member(random.oneIn(2) ? .variable("y") : inner(), path: randomPath(&random))
+  case 15:
+    let index: ElementIndex = random.pick([.first, .last, .size, .at(inner()), .at(.keyPath("first"))])
+    return .element(inner(), index)
   default: return .constant(randomValue(&random, depth: 2))
   }
 }

@@ -44,24 +44,30 @@ enum PredicateTarget {
     }
     let variables: [String: Value] = ["x": .integer(3), "s": .string("a")]
     _ = try? predicate.substituting(variables).description
-    let plain = answer(predicate, variables, choice)
+    guard let plain = answer(predicate, variables, choice) else { return nil }
     guard let schema, let entity = schema.entity(named: "T") else { return "the model could not be made" }
     guard let checked = try? predicate.check(against: schema, entity: entity.id) else { return nil }
-    let after = answer(checked, variables, choice)
+    guard let after = answer(checked, variables, choice) else { return nil }
     if plain != after { return "'\(printed)' answers \(plain), checked '\(checked)' \(after)" }
     guard let twice = try? checked.check(against: schema, entity: entity.id) else {
       return "'\(checked)' was checked, and is refused"
     }
-    return answer(twice, variables, choice) == after ? nil : "'\(checked)' answers differently when checked again"
+    guard let again = answer(twice, variables, choice) else { return nil }
+    return again == after ? nil : "'\(checked)' answers differently when checked again"
   }
 
-  /// 0, 1; 2: an error.
-  private static func answer(_ predicate: Predicate, _ variables: [String: Value], _ choice: Int) -> Int {
+  /// 0, 1; 2: an error. Nil if there was more to do than there is time for.
+  private static func answer(_ predicate: Predicate, _ variables: [String: Value], _ choice: Int) -> Int? {
+    var state = EvaluationState(variables: variables, now: 5, seed: UInt64(choice))
+    state.elementsLeft = 2000
+    let result: Int
     do {
-      return try predicate.evaluate(variables: variables) { (_: ObjectReference?, path: String) throws(StoreError) in
-        value(path, choice)
-      } ? 1 : 0
-    } catch { return 2 }
+      result =
+        try predicate.evaluate(&state) { (object: ObjectReference?, path: String) throws(StoreError) in
+          value(path, object.map { Int(truncatingIfNeeded: $0.row) & 0xFFFF } ?? choice)
+        } ? 1 : 0
+    } catch { result = 2 }
+    return state.elementsLeft > 0 ? result : nil
   }
 
   /// A value that the attribute at a path may have.
@@ -71,10 +77,14 @@ enum PredicateTarget {
     let names = path.split(separator: ".")
     if names.first == "m" {
       let rest = names.dropFirst().joined(separator: ".")
-      return rest.isEmpty ? .integer(n) : .list((0..<choice % 3).map { value(rest, choice &+ $0) })
+      return .list(
+        (0..<choice % 3).map {
+          rest.isEmpty ? .reference(ObjectReference(entity: 1, row: UInt64(choice + $0))) : value(rest, choice + $0)
+        })
     }
     if names.first == "r", names.count > 1 { return value(names.dropFirst().joined(separator: "."), choice &+ 1) }
     switch names.last {
+    case "r", "self": return .reference(ObjectReference(entity: 1, row: UInt64(choice + 1)))
     case "i", "l": return .integer(n)
     case "d": return .double([Double(n) / 2, -0.0, .nan, .infinity][choice / 8 % 4])
     case "f": return .float(Float(n) / 4 + (choice % 2 == 0 ? 0.1 : 0))

@@ -5,6 +5,9 @@ public struct EvaluationState: Sendable {
   public var variables: [String: Value]
   /// What `now()` gives, in seconds since 2001-01-01: the same for all objects of a fetch. Nil if the time is not known.
   public var now: Double?
+  /// How many elements subqueries may still look at: each adds up, and subqueries in subqueries multiply. For hosts that
+  /// evaluate predicates of strangers; evaluating fails when there are none left.
+  public var elementsLeft = Int.max
   /// The variables that subqueries have given an element to, the innermost last.
   private var bound: [(name: String, value: Value)] = []
   private var randomState: UInt64
@@ -27,7 +30,13 @@ public struct EvaluationState: Sendable {
     return nil
   }
 
-  mutating func bind(_ name: String, _ value: Value) { bound.append((name, value)) }
+  mutating func bind(_ name: String, _ value: Value) throws(PredicateError) {
+    guard elementsLeft > 0 else {
+      throw PredicateError(.tooDeep, "SUBQUERY", "there are more elements to look at than the host allows")
+    }
+    elementsLeft -= 1
+    bound.append((name, value))
+  }
 
   mutating func unbind() { _ = bound.popLast() }
 

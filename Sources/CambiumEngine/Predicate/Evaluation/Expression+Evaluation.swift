@@ -18,7 +18,9 @@ extension Expression {
       }
       return bound
     case .list(let elements):
-      return .list(try Self.readAll(elements, &state, value, depth: depth + 1))
+      let values = try Self.readAll(elements, &state, value, depth: depth + 1)
+      guard Self.isSmall(values) else { throw .predicate(.listTooLarge) }
+      return .list(values)
     case .arithmetic(let operation, let a, let b):
       let left = try a.read(&state, value, depth: depth + 1)
       return operation.apply(left, try b.read(&state, value, depth: depth + 1))
@@ -40,6 +42,20 @@ extension Expression {
       return try Self.element(collection, index, &state, value, depth: depth)
     case .fetch, .assignment: throw .predicate(unsupportedError)
     }
+  }
+
+  /// Whether lists in a list have not too many elements in all: lists of variables that are lists themselves would double in
+  /// size with each level.
+  private static func isSmall(_ values: [Value]) -> Bool {
+    var left = 1_000_000
+    func count(_ values: [Value]) -> Bool {
+      for case .list(let inner) in values {
+        left -= inner.count + 1
+        guard left > 0, count(inner) else { return false }
+      }
+      return true
+    }
+    return count(values)
   }
 
   private static func readAll<Failure: Error>(
@@ -71,7 +87,7 @@ extension Expression {
   ) throws(PredicateEvaluationError<Failure>) -> Value {
     var found: [Value] = []
     for element in try collection.read(&state, value, depth: depth + 1).elements {
-      state.bind(variable, element)
+      do throws(PredicateError) { try state.bind(variable, element) } catch { throw .predicate(error) }
       defer { state.unbind() }
       if try condition.holds(&state, value, depth: depth + 1) { found.append(element) }
     }
@@ -160,6 +176,10 @@ extension Expression {
 }
 
 extension PredicateError {
+  static var listTooLarge: PredicateError {
+    PredicateError(.tooDeep, "{}", "the lists in the list have more than a million elements")
+  }
+
   static func unknownCast(_ type: String) -> PredicateError {
     PredicateError(
       .unsupported, "CAST(..., \"\(type)\")",

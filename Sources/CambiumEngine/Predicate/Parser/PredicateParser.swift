@@ -21,6 +21,18 @@ extension Predicate {
   }
 }
 
+extension Expression {
+  /// Reads an expression in Core Data's format syntax, such as `price * 1.19`; see ``Predicate/init(format:arguments:)``.
+  ///
+  /// - Throws: ``PredicateError`` with the position of the first mistake.
+  public init(format: String, arguments: [PredicateArgument] = []) throws(PredicateError) {
+    let text = Array(format.utf8)
+    var lexer = PredicateLexer(text)
+    var parser = PredicateParser(text: text, tokens: try lexer.tokens(), arguments: arguments)
+    self = try parser.parseExpression()
+  }
+}
+
 /// A recursive-descent parser; its depth is counted and bounded.
 struct PredicateParser {
   let text: [UInt8]
@@ -104,19 +116,30 @@ struct PredicateParser {
 
   mutating func parse() throws(PredicateError) -> Predicate {
     let result = try disjunction()
-    guard token.kind == .end else { throw try unexpected() }
-    guard nextArgument == arguments.count else {
-      throw error(.argument, "\(arguments.count) arguments were given, but the text has \(nextArgument) marks for them")
-    }
+    guard token.kind == .end else { throw unexpected("AND, OR or the end of the predicate is expected here") }
+    try finish()
     return result
   }
 
+  mutating func parseExpression() throws(PredicateError) -> Expression {
+    let result = try expression()
+    guard token.kind == .end else { throw unexpected("the end of the expression is expected here") }
+    try finish()
+    return result
+  }
+
+  private func finish() throws(PredicateError) {
+    guard nextArgument == arguments.count else {
+      throw error(.argument, "\(arguments.count) arguments were given, but the text has \(nextArgument) marks for them")
+    }
+  }
+
   /// What to say about a token after a complete predicate.
-  private func unexpected() throws(PredicateError) -> PredicateError {
+  private func unexpected(_ advice: String) -> PredicateError {
     switch token.kind {
     case .symbol(.rightParenthesis): return error(.syntax, "there is no '(' for it")
     case .symbol(.assign): return error(.unsupported, "assignments are not supported; give variables their values")
-    default: return error(.syntax, "AND, OR or the end of the predicate is expected here")
+    default: return error(.syntax, advice)
     }
   }
 

@@ -346,7 +346,9 @@ struct RegexParser {
         continue
       }
       place += 1
-      if next == "[" { throw error(.unsupported, "set operations are not supported; write the characters out") }
+      if next == "[" || next == "-" {
+        throw error(.unsupported, "set operations are not supported; write the characters out")
+      }
       let high = try member()
       guard low.value <= high.value else { throw error(.syntax, "the range has its ends in the wrong order") }
       set.ranges.append(low.value...high.value)
