@@ -13,6 +13,11 @@ import CambiumEngine
 ///
 /// `%@` and the number marks take, in turn, values of every type that an attribute can have, ``ManagedObject`` and
 /// ``ManagedObjectID``, arrays and sets of them (for `IN` and `BETWEEN`), and `nil`; `%K` takes a key path.
+///
+///     try FetchPredicate(format: "SUBQUERY(logEntries, $e, $e.duration > 3600).@count >= 3 AND engines * 2 > 3")
+///
+/// What operators, functions, subqueries, collection operators and regular expressions give is written in
+/// `Specs/07-predicates.md`.
 public struct FetchPredicate: Hashable, Sendable, CustomStringConvertible {
   /// With references to unsaved objects, for evaluation in memory.
   let inMemory: CambiumEngine.Predicate

@@ -115,8 +115,33 @@ extension Predicate {
     }
   }
 
-  /// Whether the predicate may answer differently at another time.
-  var isVolatile: Bool {
-    do throws(PredicateError) { return try reads().isVolatile } catch { return true }
+  /// Whether the predicate may answer differently at another time; true for trees too deep to be evaluated. Allocates nothing.
+  var isVolatile: Bool { isVolatile(depth: 0) }
+
+  fileprivate func isVolatile(depth: Int) -> Bool {
+    guard depth <= Predicate.depthLimit else { return true }
+    switch self {
+    case .true, .false: return false
+    case .not(let inner): return inner.isVolatile(depth: depth + 1)
+    case .and(let parts), .or(let parts):
+      for part in parts where part.isVolatile(depth: depth + 1) { return true }
+      return false
+    case .comparison(let comparison):
+      return comparison.left.isVolatile(depth: depth + 1) || comparison.right.isVolatile(depth: depth + 1)
+    }
+  }
+}
+
+extension Expression {
+  fileprivate func isVolatile(depth: Int) -> Bool {
+    guard depth <= Predicate.depthLimit else { return true }
+    if case .function(let name, _) = self, PredicateFunction(name)?.isVolatile ?? true { return true }
+    var result = false
+    forEachPart { (part) throws(Never) in
+      if !result { result = part.isVolatile(depth: depth + 1) }
+    } _: { (condition) throws(Never) in
+      if !result { result = condition.isVolatile(depth: depth + 1) }
+    }
+    return result
   }
 }

@@ -6,6 +6,8 @@ import CambiumKernel
 final class PathReader {
   private let view: EntityView
   private var compiled: [UInt32: [String: CompiledPath]] = [:]
+  /// By relationship: collections and subqueries follow the same one from row to row.
+  private var destinations: [UInt32: RelationshipReader] = [:]
   /// What predicates need besides the rows; kept from one row to the next.
   private var state: EvaluationState
 
@@ -117,13 +119,32 @@ final class PathReader {
       return try follow(PackedReference.unpack(target), rest) ?? .null
     case .toMany(let relationship, _, let rest):
       var list: [Value] = []
-      for target in try view.related(reference, relationship) {
+      for target in try related(reference, relationship) {
         guard let value = try follow(target, rest) else { continue }
         // A path over several to-many relationships gives one flat list.
         if case .list(let inner) = value { list += inner } else { list.append(value) }
       }
       return .list(list)
     }
+  }
+
+  /// All of them at once: what is read from them may follow the same relationship.
+  private func related(
+    _ reference: ObjectReference, _ relationship: RelationshipSchema
+  ) throws(EngineError) -> [ObjectReference] {
+    let reader: RelationshipReader
+    if let known = destinations[relationship.id] {
+      reader = known
+    } else {
+      reader = try view.destinations(of: relationship)
+      destinations[relationship.id] = reader
+    }
+    var result: [ObjectReference] = []
+    try reader.forEach(from: reference) { (found) in
+      result.append(found)
+      return true
+    }
+    return result
   }
 
   /// The value of the rest of a path from another object; nil if there is no such object any more.
