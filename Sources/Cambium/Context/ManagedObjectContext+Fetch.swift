@@ -180,7 +180,7 @@ extension ManagedObjectContext {
       let excluded = Set((changed + gone).map { $0.objectID })
       found = try stored(plan, part, surplus: excluded.count).filter { !excluded.contains($0.objectID) }
     }
-    var state = FetchPredicate.evaluationState()
+    var state = FetchPredicate.evaluationState(for: predicate)
     let matching = try candidates.filter { object in
       try predicate.map { try FetchPredicate.evaluate($0, object, &state) } ?? true
     }

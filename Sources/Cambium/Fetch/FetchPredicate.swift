@@ -140,8 +140,9 @@ public struct FetchPredicate: Hashable, Sendable, CustomStringConvertible {
   /// - Throws: ``CambiumError/Code/invalidPredicate`` for a key path that the entity does not have, or a part that is not
   ///   supported; what reading the object throws.
   public func evaluate(with object: ManagedObject) throws -> Bool {
-    var state = Self.evaluationState()
-    return try Self.evaluate(try checked(for: object.info, inMemory: true), object, &state)
+    let predicate = try checked(for: object.info, inMemory: true)
+    var state = Self.evaluationState(for: predicate)
+    return try Self.evaluate(predicate, object, &state)
   }
 
   /// The predicate checked against an entity, its constants in the form that its attributes store.
@@ -157,8 +158,9 @@ public struct FetchPredicate: Hashable, Sendable, CustomStringConvertible {
   }
 
   /// What evaluating for some objects needs besides them.
-  static func evaluationState() -> EvaluationState {
-    EvaluationState(now: Date().timeIntervalSinceReferenceDate, seed: .random(in: .min ... .max))
+  static func evaluationState(for predicate: CambiumEngine.Predicate?) -> EvaluationState {
+    guard predicate?.isVolatile == true else { return EvaluationState() }
+    return EvaluationState(now: Date().timeIntervalSinceReferenceDate, seed: .random(in: .min ... .max))
   }
 
   static func evaluate(

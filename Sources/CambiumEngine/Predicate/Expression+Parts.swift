@@ -116,7 +116,7 @@ extension Predicate {
   }
 
   /// Whether the predicate may answer differently at another time; true for trees too deep to be evaluated. Allocates nothing.
-  var isVolatile: Bool { isVolatile(depth: 0) }
+  public var isVolatile: Bool { isVolatile(depth: 0) }
 
   fileprivate func isVolatile(depth: Int) -> Bool {
     guard depth <= Predicate.depthLimit else { return true }

@@ -240,7 +240,11 @@ import Testing
   /// What an index leaves out must follow from the row alone: nobody looks at it again when another row changes.
   @Test(arguments: [
     ("origin.code == 'A'", false), ("ANY stops.code == 'A'", false), ("delay > 1 AND NOT (origin.name == nil)", false),
-    ("delay IN {1, 2}", true), ("origin != nil", true), ("origin == nil OR number > 3", true),
+    ("(origin).code == 'A'", false), ("stops.@count > 1", false),
+    ("SUBQUERY(stops, $s, $s.code == 'A')[SIZE] > 0", false),
+    ("now() > CAST(number, 'NSDate')", false), ("random() > 0.5", false), ("delay * 2 > number + 60", true),
+    ("TERNARY(delay == nil, 0, abs(delay)) > 1", true), ("delay IN {1, 2}", true), ("origin != nil", true),
+    ("origin == nil OR number > 3", true),
   ])
   func conditionsOfIndexesReadTheirOwnRowsAlone(_ condition: String, _ isGood: Bool) throws {
     let airport = EntitySchema(

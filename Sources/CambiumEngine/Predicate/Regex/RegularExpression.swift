@@ -39,17 +39,23 @@ struct RegularExpression: Sendable {
     /// How many nodes may still be written: nodes without a step count as well, or repeating them would take forever.
     private var left = RegularExpression.sizeLimit
 
-    mutating func add(_ node: RegexNode) throws(PredicateError) {
-      guard left > 0 else {
+    private mutating func charge(_ cost: Int) throws(PredicateError) {
+      left -= cost
+      guard left >= 0 else {
         throw PredicateError(
           .tooDeep, "MATCHES",
           "the regular expression is too large when its repetitions are written out; use '*' or '+'")
       }
-      left -= 1
+    }
+
+    mutating func add(_ node: RegexNode) throws(PredicateError) {
+      try charge(1)
       switch node {
       case .empty: break
       case .scalar(let scalar): steps.append(.scalar(scalar))
       case .set(let set):
+        // A class costs as much as it has ranges.
+        try charge(set.ranges.count)
         steps.append(.set(sets.count))
         sets.append(set)
       case .anchor(let anchor): steps.append(.anchor(anchor))
