@@ -30,6 +30,28 @@ extension Predicate {
 }
 
 extension Predicate {
+  /// The predicate with a date, in seconds since 2001, in place of `now()`: what is computed from it is a constant then, by
+  /// which an index may be asked.
+  func substituting(now: Double, depth: Int = 0) throws(PredicateError) -> Predicate {
+    guard depth <= Predicate.depthLimit else { throw .tooDeep }
+    switch self {
+    case .true, .false: return self
+    case .not(let inner): return .not(try inner.substituting(now: now, depth: depth + 1))
+    case .and(let parts):
+      var result: [Predicate] = []
+      for part in parts { result.append(try part.substituting(now: now, depth: depth + 1)) }
+      return .and(result)
+    case .or(let parts):
+      var result: [Predicate] = []
+      for part in parts { result.append(try part.substituting(now: now, depth: depth + 1)) }
+      return .or(result)
+    case .comparison(var comparison):
+      comparison.left = try comparison.left.substituting(now: now, depth: depth + 1)
+      comparison.right = try comparison.right.substituting(now: now, depth: depth + 1)
+      return .comparison(comparison)
+    }
+  }
+
   /// The variables that have no value, each once, in the order of the text; with key paths, `x.name`, where it has them.
   ///
   /// - Throws: an error of kind `tooDeep` for trees deeper than ``depthLimit``.
@@ -97,6 +119,18 @@ extension Expression {
       } _: { (condition) throws(PredicateError) in
         try condition.substituting(variables, depth: depth + 1)
       }
+    }
+  }
+
+  fileprivate func substituting(now: Double, depth: Int) throws(PredicateError) -> Expression {
+    guard depth <= Predicate.depthLimit else { throw .tooDeep }
+    if case .function(let name, let arguments) = self, arguments.isEmpty, PredicateFunction(name) == .now {
+      return .constant(.date(now))
+    }
+    return try replacingParts { (part) throws(PredicateError) in
+      try part.substituting(now: now, depth: depth + 1)
+    } _: { (condition) throws(PredicateError) in
+      try condition.substituting(now: now, depth: depth + 1)
     }
   }
 

@@ -77,8 +77,9 @@ extension EntityView {
   }
 
   private func checked(_ fetch: EngineFetch) throws(EngineError) -> Predicate? {
-    guard let predicate = fetch.predicate else { return nil }
+    guard var predicate = fetch.predicate else { return nil }
     do throws(PredicateError) {
+      if predicate.isVolatile { predicate = try predicate.substituting(now: store.kernel.now) }
       return try predicate.check(against: store.schema, entity: fetch.entity.id)
     } catch { throw .predicate(error) }
   }

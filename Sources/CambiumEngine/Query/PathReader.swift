@@ -20,9 +20,7 @@ final class PathReader {
   func prepare(for predicate: Predicate?) {
     guard let predicate, predicate.isVolatile else { return }
     let kernel = view.store.kernel
-    // Dates count from 2001.
-    let now = Double(kernel.nowMilliseconds()) / 1000 - 978_307_200
-    state = EvaluationState(variables: state.variables, now: now, seed: kernel.randomBits())
+    state = EvaluationState(variables: state.variables, now: kernel.now, seed: kernel.randomBits())
   }
 
   /// A stretch of a path within one row, and what follows.
@@ -184,4 +182,9 @@ final class PathReader {
       return try matches(predicate, record, row.layout, row.reference)
     }
   }
+}
+
+extension Store {
+  /// The environment's time in seconds since 2001, as dates count.
+  var now: Double { Double(nowMilliseconds()) / 1000 - 978_307_200 }
 }

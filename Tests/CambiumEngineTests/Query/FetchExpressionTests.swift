@@ -18,7 +18,10 @@ import Testing
         RelationshipSchema("parts", toMany: "Thing", inverse: "whole"),
         RelationshipSchema("steps", toMany: "Thing", ordered: true),
       ],
-      indexes: [IndexSchema("bySmall", [IndexElement("small")]), IndexSchema("byText", [IndexElement("text")])])
+      indexes: [
+        IndexSchema("bySmall", [IndexElement("small")]), IndexSchema("byText", [IndexElement("text")]),
+        IndexSchema("byDay", [IndexElement("day")]),
+      ])
     return try Schema(SchemaDefinition([thing]))
   }
 
@@ -166,6 +169,16 @@ import Testing
     let view = try store.view()
     let fetch = EngineFetch(thing, predicate: try Predicate(format: "day < now() - 1800"))
     #expect(try view.fetch(fetch).count == 5)
+    // What is computed from the time and other constants is a constant.
+    #expect(try view.explain(fetch) == "1 ranges of index 'byDay'")
+    for (text, plan) in [
+      ("small == 2 * 3 - 1", "1 ranges of index 'bySmall'"), ("lowercase('AB') == text", "1 ranges of index 'byText'"),
+      ("small * 2 > 3 AND text == 'a'", "1 ranges of index 'byText'"), ("noindex(text) == 'a'", "scan of Thing"),
+      ("small * 2 == 4", "scan of Thing"), ("lowercase(text) == 'a'", "scan of Thing"),
+      ("text MATCHES 'a.*'", "scan of Thing"), ("small == half", "scan of Thing"),
+    ] {
+      #expect(try view.explain(EngineFetch(thing, predicate: try Predicate(format: text))) == plan, "\(text)")
+    }
     let chance = EngineFetch(thing, predicate: try Predicate(format: "random() < 1 AND randomn(3) < 3"))
     #expect(try view.count(chance) == 10)
   }
