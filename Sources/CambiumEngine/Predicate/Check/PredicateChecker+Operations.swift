@@ -3,16 +3,20 @@ import CambiumKernel
 extension PredicateChecker {
   // MARK: Arithmetic
 
+  @inline(never)
   func arithmetic(
     _ operation: ArithmeticOperator, _ a: Expression, _ b: Expression, depth: Int
   ) throws(PredicateError) -> (Expression, Side) {
-    let (left, x) = try single(a, operation.text, depth: depth + 1)
-    let (right, y) = try single(b, operation.text, depth: depth + 1)
+    let (left, x) = try side(a, depth: depth + 1)
+    try requireSingle(x, left, operation.text)
+    let (right, y) = try side(b, depth: depth + 1)
+    try requireSingle(y, right, operation.text)
     let result = Expression.arithmetic(operation, left, right)
     return folded(result, Side(try type(of: operation, x, y, result)))
   }
 
   /// The type of what an operator gives, whichever way it is written.
+  @inline(never)
   private func type(
     of operation: ArithmeticOperator, _ x: Side, _ y: Side, _ result: Expression
   ) throws(PredicateError) -> AttributeType? {
@@ -52,6 +56,7 @@ extension PredicateChecker {
 
   // MARK: Functions
 
+  @inline(never)
   func function(
     _ name: String, _ arguments: [Expression], depth: Int
   ) throws(PredicateError) -> (Expression, Side) {
@@ -59,10 +64,19 @@ extension PredicateChecker {
     var checked: [Expression] = []
     var sides: [Side] = []
     for argument in ordered {
-      let (expression, side) = try self.argument(argument, function, depth: depth + 1)
+      let (expression, side) = try self.side(argument, depth: depth + 1)
+      try require(side, expression, of: function)
       checked.append(expression)
       sides.append(side)
     }
+    return try called(function, checked, sides)
+  }
+
+  /// A function of arguments that have been looked at.
+  @inline(never)
+  private func called(
+    _ function: PredicateFunction, _ checked: [Expression], _ sides: [Side]
+  ) throws(PredicateError) -> (Expression, Side) {
     let result = Expression.function(function.name, checked)
     let first = sides.first ?? Side(nil)
     let type: AttributeType?
@@ -98,12 +112,13 @@ extension PredicateChecker {
     return function.isVolatile ? (result, Side(type)) : folded(result, Side(type))
   }
 
-  private func argument(
-    _ expression: Expression, _ function: PredicateFunction, depth: Int
-  ) throws(PredicateError) -> (Expression, Side) {
+  /// An argument is what the function takes.
+  @inline(never)
+  private func require(
+    _ side: Side, _ expression: Expression, of function: PredicateFunction
+  ) throws(PredicateError) {
     switch function {
     case .sum, .minimum, .maximum, .average, .median, .mode, .standardDeviation:
-      let (checked, side) = try self.side(expression, depth: depth)
       if let type = side.type, type.hasNoOrder {
         throw mismatch(
           expression, "\(function.name) takes numbers, and these are \(type.name)s; name a property of them")
@@ -111,33 +126,32 @@ extension PredicateChecker {
       if let type = side.type, type != .undefined, !type.isNumeric, function != .minimum, function != .maximum {
         throw mismatch(expression, "\(function.name) takes numbers, and this is a \(type.name)")
       }
-      return (checked, side)
-    case .count: return try side(expression, depth: depth)
+    case .count: break
     case .add, .subtract, .multiply, .divide, .raise, .cast, .noIndex, .call:
-      return try single(expression, function.name, depth: depth)
+      try requireSingle(side, expression, function.name)
     case .uppercase, .lowercase, .canonical, .length:
-      let (checked, side) = try single(expression, function.name, depth: depth)
+      try requireSingle(side, expression, function.name)
       guard side.mayBeText || (function == .length && side.type == .binary) else {
         throw mismatch(expression, "\(function.name) takes a string, and this is a \(side.type?.name ?? "")")
       }
-      return (checked, side)
     case .distance:
-      let (checked, side) = try self.side(expression, depth: depth)
-      if case .list? = side.constant { return (checked, side) }
+      if case .list? = side.constant { return }
       if let type = side.type, type != .composite, type != .undefined || side.isToMany {
         throw mismatch(expression, "a place is a composite or list with latitude and longitude in degrees")
       }
-      return (checked, side)
-    default: return try number(expression, function.name, depth: depth)
+    default: try requireNumber(side, expression, function.name)
     }
   }
 
+  @inline(never)
   func ternary(
     _ condition: Predicate, _ then: Expression, _ otherwise: Expression, depth: Int
   ) throws(PredicateError) -> (Expression, Side) {
     let condition = try check(condition, depth: depth + 1)
-    let (a, x) = try single(then, "TERNARY", depth: depth + 1)
-    let (b, y) = try single(otherwise, "TERNARY", depth: depth + 1)
+    let (a, x) = try side(then, depth: depth + 1)
+    try requireSingle(x, a, "TERNARY")
+    let (b, y) = try side(otherwise, depth: depth + 1)
+    try requireSingle(y, b, "TERNARY")
     let result = Expression.ternary(condition, then: a, otherwise: b)
     if x.type == y.type {
       var side = Side(x.type)
@@ -157,20 +171,31 @@ extension PredicateChecker {
 
   // MARK: Collections
 
+  @inline(never)
   func subquery(
     _ collection: Expression, _ variable: String, _ condition: Predicate, depth: Int
   ) throws(PredicateError) -> (Expression, Side) {
-    let (checked, side) = try self.collection(collection, "SUBQUERY", depth: depth + 1)
+    let (checked, whole) = try self.side(collection, depth: depth + 1)
+    let side = try several(whole, checked, "SUBQUERY")
     var inner = self
     inner.scope.append((variable, side.element))
     let result = try inner.check(condition, depth: depth + 1)
     return (.subquery(collection: checked, variable: variable, condition: result), side)
   }
 
+  @inline(never)
   func aggregate(
     _ operation: CollectionOperator, _ collection: Expression, _ path: String?, depth: Int
   ) throws(PredicateError) -> (Expression, Side) {
-    let (checked, whole) = try self.collection(collection, operation.text, depth: depth + 1)
+    let (checked, known) = try self.side(collection, depth: depth + 1)
+    return try aggregated(operation, checked, try several(known, checked, operation.text), path)
+  }
+
+  /// An operator of a collection that has been looked at.
+  @inline(never)
+  private func aggregated(
+    _ operation: CollectionOperator, _ checked: Expression, _ whole: Side, _ path: String?
+  ) throws(PredicateError) -> (Expression, Side) {
     let result = Expression.aggregate(operation, checked, path: path)
     var side = whole
     if let path {
@@ -201,6 +226,7 @@ extension PredicateChecker {
     }
   }
 
+  @inline(never)
   func member(_ object: Expression, _ path: String, depth: Int) throws(PredicateError) -> (Expression, Side) {
     switch object {
     case .evaluatedObject: return try side(.keyPath(path), depth: depth)
@@ -215,6 +241,7 @@ extension PredicateChecker {
   }
 
   /// What is at a key path from each of some objects.
+  @inline(never)
   private func member(of side: Side, _ path: String, _ expression: Expression) throws(PredicateError) -> Side {
     switch side.type {
     case .objectID:
@@ -251,30 +278,37 @@ extension PredicateChecker {
     }
   }
 
+  @inline(never)
   func element(
     _ collection: Expression, _ index: ElementIndex, depth: Int
   ) throws(PredicateError) -> (Expression, Side) {
     let (whole, known) = try side(collection, depth: depth + 1)
+    guard case .at(let place) = index, known.type != .composite || known.isToMany else {
+      return try element(of: whole, known, index)
+    }
+    let (checked, number) = try side(place, depth: depth + 1)
+    try requireNumber(number, checked, "[]")
+    return try element(of: whole, known, .at(checked))
+  }
+
+  /// An element of what has been looked at, by an index that has been too.
+  @inline(never)
+  private func element(
+    of whole: Expression, _ known: Side, _ index: ElementIndex
+  ) throws(PredicateError) -> (Expression, Side) {
+    let result = Expression.element(whole, index)
     if case .at(let place) = index, known.type == .composite, !known.isToMany {
-      let result = Expression.element(whole, index)
       guard case .constant(.string(let name)) = place else {
         throw mismatch(whole, "an element of a composite is taken by its name in quotes")
       }
       return (result, try member(of: known, name, result))
     }
     let side = try several(known, whole, "[]")
+    if case .size = index { return (result, Side(.integer64)) }
+    guard side.isOrdered else { throw mismatch(whole, unorderedAdvice) }
     var single = side.element
     single.constant = nil
-    switch index {
-    case .size: return (.element(whole, .size), Side(.integer64))
-    case .first, .last:
-      guard side.isOrdered else { throw mismatch(whole, unorderedAdvice) }
-      return (.element(whole, index), single)
-    case .at(let place):
-      let (checked, _) = try number(place, "[]", depth: depth + 1)
-      guard side.isOrdered else { throw mismatch(whole, unorderedAdvice) }
-      return (.element(whole, .at(checked)), single)
-    }
+    return (result, single)
   }
 
   private var unorderedAdvice: String {

@@ -63,31 +63,18 @@ extension PredicateChecker {
   }
 
   /// An expression in its normal form, and what is known about it.
+  ///
+  /// A level of expressions takes two frames, this one and that of its kind; what is required of the parts is asked by
+  /// functions that return before the next level is looked at. The deepest tree has to fit the stack of a small thread.
   func side(_ expression: Expression, depth: Int) throws(PredicateError) -> (Expression, Side) {
     guard depth <= Predicate.depthLimit else { throw .tooDeep }
     switch expression {
-    case .constant(let value): return (expression, Side(constant: value))
-    case .variable(let name):
-      for known in scope.reversed() where known.name == name { return (expression, known.side) }
-      return (expression, Side(nil))
-    case .evaluatedObject:
-      var side = Side(.objectID)
-      side.entity = entity
-      return (expression, side)
-    case .keyPath(let text): return (expression, Side(try resolve(text, from: entity)))
-    case .list(let elements):
-      let result = Expression.list(of: try self.elements(elements, depth: depth).map { $0.0 })
-      if case .constant(let value) = result { return (result, Side(constant: value)) }
-      return (result, Side(nil))
+    case .constant, .variable, .evaluatedObject, .keyPath: return try leaf(expression)
+    case .list(let elements): return try list(elements, depth: depth)
     case .arithmetic(let operation, let a, let b): return try arithmetic(operation, a, b, depth: depth)
-    case .negated(let inner):
-      let (checked, side) = try number(inner, "-", depth: depth + 1)
-      return folded(.negated(checked), Side(side.type == .boolean ? .integer64 : side.type))
+    case .negated(let inner): return try negated(inner, depth: depth)
     case .function(let name, let arguments): return try function(name, arguments, depth: depth)
-    case .cast(let inner, let name):
-      guard let type = CastType(name) else { throw .unknownCast(name) }
-      let (checked, _) = try single(inner, "CAST", depth: depth + 1)
-      return folded(.cast(checked, type: name), Side(type.attributeType))
+    case .cast(let inner, let name): return try cast(inner, name, depth: depth)
     case .ternary(let condition, let then, let otherwise):
       return try ternary(condition, then, otherwise, depth: depth)
     case .subquery(let collection, let variable, let condition):
@@ -100,7 +87,45 @@ extension PredicateChecker {
     }
   }
 
+  @inline(never)
+  private func leaf(_ expression: Expression) throws(PredicateError) -> (Expression, Side) {
+    switch expression {
+    case .constant(let value): return (expression, Side(constant: value))
+    case .variable(let name):
+      for known in scope.reversed() where known.name == name { return (expression, known.side) }
+      return (expression, Side(nil))
+    case .keyPath(let text): return (expression, Side(try resolve(text, from: entity)))
+    default:
+      var side = Side(.objectID)
+      side.entity = entity
+      return (expression, side)
+    }
+  }
+
+  @inline(never)
+  private func list(_ parts: [Expression], depth: Int) throws(PredicateError) -> (Expression, Side) {
+    let result = Expression.list(of: try elements(parts, depth: depth).map { $0.0 })
+    if case .constant(let value) = result { return (result, Side(constant: value)) }
+    return (result, Side(nil))
+  }
+
+  @inline(never)
+  private func negated(_ inner: Expression, depth: Int) throws(PredicateError) -> (Expression, Side) {
+    let (checked, side) = try side(inner, depth: depth + 1)
+    try requireNumber(side, checked, "-")
+    return folded(.negated(checked), Side(side.type == .boolean ? .integer64 : side.type))
+  }
+
+  @inline(never)
+  private func cast(_ inner: Expression, _ name: String, depth: Int) throws(PredicateError) -> (Expression, Side) {
+    guard let type = CastType(name) else { throw .unknownCast(name) }
+    let (checked, side) = try side(inner, depth: depth + 1)
+    try requireSingle(side, checked, "CAST")
+    return folded(.cast(checked, type: name), Side(type.attributeType))
+  }
+
   /// The elements of a list.
+  @inline(never)
   func elements(_ expressions: [Expression], depth: Int) throws(PredicateError) -> [(Expression, Side)] {
     var result: [(Expression, Side)] = []
     for expression in expressions {
@@ -127,6 +152,7 @@ extension PredicateChecker {
   }
 
   /// The value of an expression whose parts are all values.
+  @inline(never)
   func folded(_ expression: Expression, _ side: Side) -> (Expression, Side) {
     var isConstant = true
     expression.forEachPart { (part) throws(Never) in
@@ -145,36 +171,27 @@ extension PredicateChecker {
 
   // MARK: Operands
 
-  /// An operand that gives one value.
-  func single(
-    _ expression: Expression, _ operation: String, depth: Int
-  ) throws(PredicateError) -> (Expression, Side) {
-    let (checked, side) = try side(expression, depth: depth)
+  /// An operand gives one value.
+  @inline(never)
+  func requireSingle(_ side: Side, _ checked: Expression, _ operation: String) throws(PredicateError) {
     if side.isToMany {
       throw mismatch(
-        expression, "\(operation) takes one value, and this gives many; use a collection operator such as @sum")
+        checked, "\(operation) takes one value, and this gives many; use a collection operator such as @sum")
     }
-    if case .list = side.constant { throw mismatch(expression, "\(operation) takes one value, and this is a list") }
-    return (checked, side)
+    if case .list = side.constant { throw mismatch(checked, "\(operation) takes one value, and this is a list") }
   }
 
-  func number(_ expression: Expression, _ operation: String, depth: Int) throws(PredicateError) -> (Expression, Side) {
-    let (checked, side) = try single(expression, operation, depth: depth)
+  /// An operand gives one value, which may be a number.
+  @inline(never)
+  func requireNumber(_ side: Side, _ checked: Expression, _ operation: String) throws(PredicateError) {
+    try requireSingle(side, checked, operation)
     if let type = side.type, type != .undefined, !type.isNumeric {
-      throw mismatch(expression, "\(operation) takes numbers, and this is a \(type.name)")
+      throw mismatch(checked, "\(operation) takes numbers, and this is a \(type.name)")
     }
-    return (checked, side)
   }
 
-  /// Several values: a list, a path through a to-many relationship, a subquery. What is known of them.
-  func collection(
-    _ expression: Expression, _ operation: String, depth: Int
-  ) throws(PredicateError) -> (Expression, Side) {
-    let (checked, side) = try side(expression, depth: depth)
-    return (checked, try several(side, checked, operation))
-  }
-
-  /// What is known of the values that an expression gives, if it may give several.
+  /// Several values: a list, a path through a to-many relationship, a subquery. Answers what is known of them.
+  @inline(never)
   func several(_ side: Side, _ checked: Expression, _ operation: String) throws(PredicateError) -> Side {
     if side.isToMany { return side }
     var unknown = Side(nil)

@@ -1,100 +1,153 @@
 // From the loosest to the tightest: `+ -`, `* /`, `**` (which binds to the right), signs, then what stands behind an
 // expression: elements, key paths, collection operators.
+//
+// Operators and signs are read without recursion, and what is rare has functions of its own: a level of parentheses takes two
+// frames, and the deepest text has to fit the stack of a small thread.
 extension PredicateParser {
   mutating func expression() throws(PredicateError) -> Expression {
     try descend()
     defer { depth -= 1 }
-    var left = try product()
-    while true {
-      let operation: ArithmeticOperator
-      if take(.plus) { operation = .add } else if take(.minus) { operation = .subtract } else { return left }
-      let leftHeight = height
-      left = .arithmetic(operation, left, try product())
-      try rise(max(leftHeight, height))
+    let first = try operand()
+    return arithmeticOperator == nil ? first : try operation(first)
+  }
+
+  private var arithmeticOperator: ArithmeticOperator? {
+    switch token.kind {
+    case .symbol(.plus): return .add
+    case .symbol(.minus): return .subtract
+    case .symbol(.times): return .multiply
+    case .symbol(.divide): return .divide
+    case .symbol(.power): return .power
+    default: return nil
     }
   }
 
-  private mutating func product() throws(PredicateError) -> Expression {
-    var left = try power()
-    while true {
-      let operation: ArithmeticOperator
-      if take(.times) { operation = .multiply } else if take(.divide) { operation = .divide } else { return left }
-      let leftHeight = height
-      left = .arithmetic(operation, left, try power())
-      try rise(max(leftHeight, height))
+  /// The operators behind an operand, with two stacks.
+  private mutating func operation(_ first: Expression) throws(PredicateError) -> Expression {
+    var operands: [(expression: Expression, height: Int)] = [(first, height)]
+    var operators: [ArithmeticOperator] = []
+    while let next = arithmeticOperator {
+      advance()
+      while let last = operators.last, last.rank > next.rank || (last.rank == next.rank && next != .power) {
+        try combine(&operands, &operators)
+      }
+      operators.append(next)
+      operands.append((try operand(), height))
     }
+    while !operators.isEmpty { try combine(&operands, &operators) }
+    return operands.first?.expression ?? first
   }
 
-  private mutating func power() throws(PredicateError) -> Expression {
-    let base = try signed()
-    guard take(.power) else { return base }
-    let baseHeight = height
-    try descend()
-    defer { depth -= 1 }
-    let result = Expression.arithmetic(.power, base, try power())
-    try rise(max(baseHeight, height))
+  private mutating func combine(
+    _ operands: inout [(expression: Expression, height: Int)], _ operators: inout [ArithmeticOperator]
+  ) throws(PredicateError) {
+    guard let operation = operators.popLast(), let right = operands.popLast(), let left = operands.popLast() else {
+      return
+    }
+    try rise(max(left.height, right.height))
+    operands.append((.arithmetic(operation, left.expression, right.expression), height))
+  }
+
+  private mutating func operand() throws(PredicateError) -> Expression {
+    let negations = takeSigns()
+    let isParenthesised = token.kind == .symbol(.leftParenthesis)
+    var result: Expression
+    if isParenthesised {
+      advance()
+      result = try expression()
+      guard take(.rightParenthesis) else { throw missingParenthesis }
+    } else if case .path(let components) = token.kind, isCall {
+      result = try call(components, token)
+    } else if token.kind == .symbol(.leftBrace) {
+      advance()
+      result = try list()
+    } else {
+      result = try literalOrPath()
+    }
+    while token.kind == .symbol(.leftBracket) || token.kind == .symbol(.point) {
+      result = try token.kind == .symbol(.point) ? path(from: result) : element(of: result)
+    }
+    if token.kind == .symbol(.assign), !isParenthesised, case .variable = result { throw assignment }
+    for _ in 0..<negations {
+      try rise(height)
+      result = .negated(result)
+    }
     return result
   }
 
-  private mutating func signed() throws(PredicateError) -> Expression {
-    guard token.kind == .symbol(.minus) || token.kind == .symbol(.plus) else { return try postfixed() }
-    // A sign directly before a number is part of it: the least integer has no positive counterpart.
-    if tokenAfter(place + 1).kind == .number { return try postfixed() }
-    try descend()
-    defer { depth -= 1 }
-    let isNegative = token.kind == .symbol(.minus)
-    advance()
-    let inner = try signed()
-    guard isNegative else { return inner }
-    try rise(height)
-    return .negated(inner)
+  /// Takes the signs before an operand; answers how often it is negated.
+  private mutating func takeSigns() -> Int {
+    var negations = 0
+    while token.kind == .symbol(.minus) || token.kind == .symbol(.plus) {
+      // A sign directly before a number is part of it: the least integer has no positive counterpart.
+      if tokenAfter(place + 1).kind == .number { break }
+      if token.kind == .symbol(.minus) { negations += 1 }
+      advance()
+    }
+    return negations
+  }
+
+  private var isCall: Bool {
+    let next = tokenAfter(place + 1).kind
+    guard next == .symbol(.leftParenthesis) || next == .symbol(.colon) else { return false }
+    switch keyword {
+    case nil, .cast, .subquery, .function, .ternary, .fetch, .uti: return true
+    default: return false
+    }
+  }
+
+  private var missingParenthesis: PredicateError {
+    error(.syntax, "')' is expected here; a list is written in braces: {1, 2}")
+  }
+
+  private var assignment: PredicateError {
+    error(.unsupported, "assignments are not supported; give variables their values")
   }
 
   // MARK: Behind an expression
 
-  private mutating func postfixed() throws(PredicateError) -> Expression {
-    let isParenthesised = token.kind == .symbol(.leftParenthesis)
-    var result = try primaryExpression()
-    while true {
-      if take(.leftBracket) {
-        let inner = height
-        result = .element(result, try elementIndex())
-        try rise(max(inner, height))
-      } else if token.kind == .symbol(.point), case .path(let components) = tokenAfter(place + 1).kind {
-        advance()
-        let start = token
-        advance()
-        result = try expression(of: components, from: result, start)
-      } else if token.kind == .symbol(.assign), !isParenthesised, case .variable = result {
-        throw error(.unsupported, "assignments are not supported; give variables their values")
-      } else {
-        return result
-      }
-    }
+  /// After a point, a key path with collection operators.
+  @inline(never)
+  private mutating func path(from base: Expression) throws(PredicateError) -> Expression {
+    advance()
+    let start = token
+    guard case .path(let components) = start.kind else { throw error(.syntax, "a key path is expected here") }
+    advance()
+    return try expression(of: components, from: base, start)
+  }
+
+  private mutating func element(of collection: Expression) throws(PredicateError) -> Expression {
+    advance()
+    let inner = height
+    let index = try elementIndex()
+    try rise(max(inner, height))
+    return .element(collection, index)
   }
 
   /// After the left bracket; up to behind the right one.
   private mutating func elementIndex() throws(PredicateError) -> ElementIndex {
-    if case .path(let components) = token.kind, components.count == 1, !components[0].isEscaped,
-      tokenAfter(place + 1).kind == .symbol(.rightBracket)
-    {
-      let index: ElementIndex?
-      switch asciiUppercase(components[0].name) {
-      case "FIRST": index = .first
-      case "LAST": index = .last
-      case "SIZE": index = .size
-      default: index = nil
-      }
-      if let index {
-        advance()
-        advance()
-        height = 1
-        return index
-      }
-    }
+    if let index = takeIndexWord() { return index }
     let index = try expression()
     try expect(.rightBracket, "']' is expected here")
     return .at(index)
+  }
+
+  /// `FIRST`, `LAST` or `SIZE` with the right bracket behind it.
+  private mutating func takeIndexWord() -> ElementIndex? {
+    guard case .path(let components) = token.kind, components.count == 1, !components[0].isEscaped,
+      tokenAfter(place + 1).kind == .symbol(.rightBracket)
+    else { return nil }
+    let index: ElementIndex
+    switch asciiUppercase(components[0].name) {
+    case "FIRST": index = .first
+    case "LAST": index = .last
+    case "SIZE": index = .size
+    default: return nil
+    }
+    advance()
+    advance()
+    height = 1
+    return index
   }
 
   /// The expression that names with collection operators between them mean, from another expression or the evaluated
@@ -142,7 +195,8 @@ extension PredicateParser {
 
   // MARK: What begins an expression
 
-  private mutating func primaryExpression() throws(PredicateError) -> Expression {
+  @inline(never)
+  private mutating func literalOrPath() throws(PredicateError) -> Expression {
     let start = token
     height = 1
     switch start.kind {
@@ -160,16 +214,6 @@ extension PredicateParser {
     case .mark(let conversion):
       advance()
       return try argument(conversion, start)
-    case .symbol(.leftBrace):
-      advance()
-      return try list()
-    case .symbol(.leftParenthesis):
-      advance()
-      let inner = try expression()
-      guard take(.rightParenthesis) else {
-        throw error(.syntax, "')' is expected here; a list is written in braces: {1, 2}")
-      }
-      return inner
     case .path(let components): return try path(components)
     case .end: throw error(.syntax, "the predicate ends where a value or key path is expected")
     case .symbol: throw error(.syntax, "a value or key path is expected here")
@@ -215,8 +259,6 @@ extension PredicateParser {
         throw error(.syntax, "a value or key path is expected here; a name that is a key word is written with '#'")
       }
     }
-    let next = tokenAfter(place + 1).kind
-    if next == .symbol(.leftParenthesis) || next == .symbol(.colon) { return try call(components, start) }
     advance()
     return try expression(of: components, from: nil, start)
   }
@@ -231,6 +273,21 @@ extension PredicateParser {
   private mutating func call(
     _ components: [PathComponent], _ start: PredicateToken
   ) throws(PredicateError) -> Expression {
+    let keyword = self.keyword
+    let name = try callName(components, start)
+    switch keyword {
+    case .cast: return try cast()
+    case .subquery: return try subquery()
+    case .ternary: return try ternary()
+    default: return .function(name, try callArguments())
+    }
+  }
+
+  /// Takes the name of a function and its left parenthesis.
+  @inline(never)
+  private mutating func callName(
+    _ components: [PathComponent], _ start: PredicateToken
+  ) throws(PredicateError) -> String {
     guard components.count == 1, !components[0].isEscaped else {
       throw error(.unsupported, start, "methods of objects cannot be called; compute the value first")
     }
@@ -250,17 +307,19 @@ extension PredicateParser {
     if words == 1, name.utf8.last == UInt8(ascii: ":") { name = components[0].name }
     try expect(.leftParenthesis, "'(' and the arguments of the function are expected here")
     switch keyword {
-    case .cast: return try cast(start)
-    case .subquery: return try subquery()
-    case .ternary: return try ternary()
+    case .cast, .subquery, .ternary: return name
+    case .function: return PredicateFunction.call.name
     case .fetch:
       throw error(.unsupported, start, "FETCH is not supported; fetch first, and use IN with the result")
-    default: break
+    default:
+      guard PredicateFunction(name) != nil else {
+        throw error(.unsupported, start, "there is no such function; compute the value first and compare with it")
+      }
+      return name
     }
-    if keyword == .function { name = PredicateFunction.call.name }
-    guard PredicateFunction(name) != nil else {
-      throw error(.unsupported, start, "there is no such function; compute the value first and compare with it")
-    }
+  }
+
+  private mutating func callArguments() throws(PredicateError) -> [Expression] {
     var arguments: [Expression] = []
     var highest = 0
     if !take(.rightParenthesis) {
@@ -271,12 +330,16 @@ extension PredicateParser {
       try expect(.rightParenthesis, "',' or ')' is expected here")
     }
     try rise(highest)
-    return .function(name, arguments)
+    return arguments
   }
 
   /// After `CAST(`. Literals are cast at once.
-  private mutating func cast(_ start: PredicateToken) throws(PredicateError) -> Expression {
-    let inner = try expression()
+  private mutating func cast() throws(PredicateError) -> Expression {
+    try castType(of: try expression())
+  }
+
+  @inline(never)
+  private mutating func castType(of inner: Expression) throws(PredicateError) -> Expression {
     try expect(.comma, "',' and the name of a type are expected here")
     guard case .string(let type) = token.kind else { throw error(.syntax, "the name of a type in quotes is expected") }
     let result: Expression
@@ -304,16 +367,22 @@ extension PredicateParser {
   private mutating func subquery() throws(PredicateError) -> Expression {
     let collection = try expression()
     let collectionHeight = height
+    let name = try subqueryVariable()
+    let condition = try nestedPredicate()
+    try expect(.rightParenthesis, "')' is expected here")
+    try rise(max(collectionHeight, height))
+    return .subquery(collection: collection, variable: name, condition: condition)
+  }
+
+  @inline(never)
+  private mutating func subqueryVariable() throws(PredicateError) -> String {
     try expect(.comma, "',' and a variable are expected here")
     guard case .variable(let name) = token.kind, !name.utf8.contains(UInt8(ascii: ".")) else {
       throw error(.syntax, "a variable for the elements is expected here, such as $x")
     }
     advance()
     try expect(.comma, "',' and a condition are expected here")
-    let condition = try nestedPredicate()
-    try expect(.rightParenthesis, "')' is expected here")
-    try rise(max(collectionHeight, height))
-    return .subquery(collection: collection, variable: name, condition: condition)
+    return name
   }
 
   /// After `TERNARY(`.
@@ -330,9 +399,21 @@ extension PredicateParser {
     return .ternary(condition, then: then, otherwise: otherwise)
   }
 
+  /// A condition in an expression. It takes more of the stack than a level of parentheses, and counts as two more.
   private mutating func nestedPredicate() throws(PredicateError) -> Predicate {
     try descend()
-    defer { depth -= 1 }
+    try descend()
+    defer { depth -= 2 }
     return try disjunction()
+  }
+}
+
+extension ArithmeticOperator {
+  fileprivate var rank: Int {
+    switch self {
+    case .add, .subtract: return 1
+    case .multiply, .divide: return 2
+    case .power: return 3
+    }
   }
 }

@@ -80,6 +80,7 @@ struct PredicateParser {
     return true
   }
 
+  @inline(never)
   mutating func expect(_ symbol: PredicateToken.Symbol, _ advice: String) throws(PredicateError) {
     guard take(symbol) else { throw error(.syntax, advice) }
   }
@@ -93,6 +94,7 @@ struct PredicateParser {
 
   func error(_ kind: PredicateError.Kind, _ advice: String) -> PredicateError { error(kind, token, advice) }
 
+  @inline(never)
   func error(_ kind: PredicateError.Kind, _ token: PredicateToken, _ advice: String) -> PredicateError {
     PredicateError(kind, at: token.start, excerpt(text, token.start, token.end), advice)
   }
@@ -194,6 +196,7 @@ struct PredicateParser {
   }
 
   /// Whether the parentheses that begin here hold an expression, seen by what follows them.
+  @inline(never)
   private var isExpressionInParentheses: Bool {
     guard let after = afterParenthesis[place] else { return false }
     let next = tokenAfter(after)
@@ -232,20 +235,24 @@ struct PredicateParser {
     let rightToken = token
     let right = try expression()
     try rise(max(leftHeight, height))
-    if comparator == .between {
-      let isPair: Bool
-      switch right {
-      case .constant(.list(let values)): isPair = values.count == 2
-      case .list(let expressions): isPair = expressions.count == 2
-      case .variable: isPair = true
-      default: isPair = false
-      }
-      guard isPair else { throw error(.syntax, rightToken, "BETWEEN takes a list of two, such as {1, 10}") }
-    }
+    if comparator == .between { try requirePair(right, rightToken) }
     return .comparison(
       Comparison(left: left, comparator: comparator, right: right, options: options, modifier: modifier))
   }
 
+  @inline(never)
+  private func requirePair(_ expression: Expression, _ start: PredicateToken) throws(PredicateError) {
+    let isPair: Bool
+    switch expression {
+    case .constant(.list(let values)): isPair = values.count == 2
+    case .list(let expressions): isPair = expressions.count == 2
+    case .variable: isPair = true
+    default: isPair = false
+    }
+    guard isPair else { throw error(.syntax, start, "BETWEEN takes a list of two, such as {1, 10}") }
+  }
+
+  @inline(never)
   private mutating func comparator() throws(PredicateError) -> Comparator {
     let result: Comparator
     switch token.kind {
@@ -281,6 +288,7 @@ struct PredicateParser {
     }
   }
 
+  @inline(never)
   private mutating func options() throws(PredicateError) -> ComparisonOptions {
     guard take(.leftBracket) else { return [] }
     var result: ComparisonOptions = []
