@@ -34,19 +34,7 @@ public struct FetchPredicate: Hashable, Sendable, CustomStringConvertible {
 
   /// Reads a predicate with its arguments in an array; see ``init(format:_:)``.
   public init(format: String, argumentArray: [Any?]?) throws {
-    var values: [Value] = []
-    for (position, argument) in (argumentArray ?? []).enumerated() {
-      guard let argument = unwrapped(argument) else {
-        values.append(.null)
-        continue
-      }
-      guard let value = Value(foundation: argument) else {
-        throw CambiumError(
-          .invalidPredicate,
-          "argument \(position + 1) of the predicate '\(format)' is a \(type(of: argument)), which no attribute holds")
-      }
-      values.append(value)
-    }
+    let values = try Self.values(of: argumentArray ?? [], for: format)
     inMemory = try Self.parse(format, values)
     inStore =
       values.contains(where: { $0.hasTemporary })
@@ -62,7 +50,7 @@ public struct FetchPredicate: Hashable, Sendable, CustomStringConvertible {
     inStore = predicate
   }
 
-  private init(inMemory: CambiumEngine.Predicate, inStore: CambiumEngine.Predicate) {
+  init(inMemory: CambiumEngine.Predicate, inStore: CambiumEngine.Predicate) {
     self.inMemory = inMemory
     self.inStore = inStore
   }
@@ -114,6 +102,24 @@ public struct FetchPredicate: Hashable, Sendable, CustomStringConvertible {
 
   /// The variables that have no value yet, in the order of the text.
   public var variableNames: [String] { (try? inMemory.variableNames()) ?? [] }
+
+  /// The arguments of a format string as values.
+  static func values(of arguments: [Any?], for format: String) throws -> [Value] {
+    var values: [Value] = []
+    for (position, argument) in arguments.enumerated() {
+      guard let argument = unwrapped(argument) else {
+        values.append(.null)
+        continue
+      }
+      guard let value = Value(foundation: argument) else {
+        throw CambiumError(
+          .invalidPredicate,
+          "argument \(position + 1) of the predicate '\(format)' is a \(type(of: argument)), which no attribute holds")
+      }
+      values.append(value)
+    }
+    return values
+  }
 
   private static func parse(_ format: String, _ values: [Value]) throws -> CambiumEngine.Predicate {
     do throws(CambiumEngine.PredicateError) {
@@ -211,7 +217,7 @@ extension Value {
   }
 
   /// The value with row 0, which no object has, for objects that are not saved.
-  fileprivate var withoutTemporary: Value {
+  var withoutTemporary: Value {
     switch self {
     case .reference(let reference) where hasTemporary:
       return .reference(ObjectReference(entity: reference.entity, row: 0))

@@ -1,0 +1,80 @@
+import CambiumEngine
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// A value that was captured, or read from one that was.
+private protocol CapturingExpression {
+  func captured() -> CapturedValue?
+}
+
+private struct CapturedValue {
+  let value: Any
+}
+
+extension PredicateExpressions.Value: CapturingExpression {
+  fileprivate func captured() -> CapturedValue? { CapturedValue(value: value) }
+}
+
+extension PredicateExpressions.KeyPath: CapturingExpression {
+  fileprivate func captured() -> CapturedValue? {
+    guard let root = (root as? any CapturingExpression)?.captured()?.value as? Root.Output else { return nil }
+    return CapturedValue(value: root[keyPath: keyPath as Swift.KeyPath<Root.Output, Output>])
+  }
+}
+
+extension PredicateExpressions.Value: FetchExpressible {
+  func translated(by translator: inout PredicateTranslator) throws -> TranslatedExpression {
+    try translator.constant(value)
+  }
+}
+
+extension PredicateExpressions.Variable: FetchExpressible {
+  func translated(by translator: inout PredicateTranslator) throws -> TranslatedExpression {
+    try translator.value(of: key)
+  }
+}
+
+extension PredicateExpressions.KeyPath: FetchExpressible {
+  func translated(by translator: inout PredicateTranslator) throws -> TranslatedExpression {
+    if let captured = captured() { return try translator.constant(captured.value) }
+    let root = try translator.translate(root)
+    if let name = translator.name(of: keyPath, in: Root.Output.self) {
+      return root.mapped { .value($0.member(name)) }
+    }
+    let isText = Root.Output.self is any StringProtocol.Type
+    switch kind {
+    case .collectionCount:
+      return root.mapped { .value(isText ? .function("length", [$0]) : $0.count) }
+    case .collectionIsEmpty:
+      if isText { return .condition(TranslatedExpression.compare(root, .equal, .value(.constant("")))) }
+      return root.mapped { .condition($0.isEmpty) }
+    case .collectionFirst: return root.mapped { .value(.element($0, .first)) }
+    case .bidirectionalCollectionLast: return root.mapped { .value(.element($0, .last)) }
+    case nil:
+      throw CambiumError(
+        .invalidPredicate,
+        "the property \(keyPath) of \(Root.Output.self) has no name in the model; declare it by PredicateKeyPaths, or "
+          + "name it by the argument 'names'")
+    }
+  }
+}
+
+extension CambiumEngine.Expression {
+  /// The number of elements.
+  fileprivate var count: EngineExpression {
+    if case .constant(.list(let values)) = self { return .constant(.integer(Int64(values.count))) }
+    return .aggregate(.count, self, path: nil)
+  }
+
+  /// Whether there are no elements.
+  fileprivate var isEmpty: EnginePredicate {
+    if case .subquery(let collection, let variable, let condition) = self {
+      return EnginePredicate.quantified(.any, collection, variable, condition).reversed()
+    }
+    return TranslatedExpression.compare(.value(count), .equal, .value(.constant(0)))
+  }
+}

@@ -1,0 +1,19 @@
+/// Tells how the properties are called that Swift key paths name, so that `#Predicate` can be asked of a store: a key path
+/// does not know its own name.
+///
+///     extension Aircraft: PredicateKeyPaths {
+///       static var predicateKeyPaths: [AnyKeyPath: String] {
+///         [\Aircraft.tailNumber: "tailNumber", \Aircraft.colorScheme: "colorScheme"]
+///       }
+///     }
+///     extension ColorScheme: PredicateKeyPaths {
+///       static var predicateKeyPaths: [AnyKeyPath: String] { [\ColorScheme.primary: "primary"] }
+///     }
+///
+/// Each type declares its own properties, composites as well. A class whose subclasses are asked about writes `\Self.name`:
+/// the key path of an inherited property begins at the subclass. The text may be a key path itself, such as `aircraft.name`
+/// for a property that reads through a relationship.
+public protocol PredicateKeyPaths {
+  /// The names of the properties in the model, by key path.
+  static var predicateKeyPaths: [AnyKeyPath: String] { get }
+}

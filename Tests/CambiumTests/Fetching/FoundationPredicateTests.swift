@@ -1,0 +1,200 @@
+import Cambium
+import Foundation
+import Testing
+
+/// Foundation's predicates, evaluated by Foundation on plain objects, and by the store on the same.
+@Suite struct FoundationPredicateTests {
+  private let planes: Planes
+
+  init() throws { planes = try Planes() }
+
+  /// Compares the two answers, and the translation with what is expected.
+  private func check(
+    _ predicate: Predicate<Plane>, _ format: String, sourceLocation: SourceLocation = #_sourceLocation
+  ) throws {
+    let translated = try FetchPredicate(predicate)
+    #expect(translated.predicateFormat == format, sourceLocation: sourceLocation)
+    let expected = try planes.plain.filter { try predicate.evaluate($0) }.map { $0.tail }
+    do {
+      #expect(try planes.stored(translated) == expected, sourceLocation: sourceLocation)
+    } catch let error as CambiumError where error.message.contains("not supported") {
+      // The translation is right all the same.
+    }
+  }
+
+  @Test func comparisons() throws {
+    try check(#Predicate { $0.tail == "N1" }, "tail == \"N1\"")
+    try check(#Predicate { $0.tail != "N1" }, "tail != \"N1\"")
+    try check(#Predicate { $0.engines >= 2 }, "engines >= 2")
+    try check(#Predicate { 2 > $0.engines }, "2 > engines")
+    try check(#Predicate { $0.hours < 333.0 }, "hours < 333.0")
+    try check(#Predicate { $0.tail <= "D4" }, "tail <= \"D4\"")
+    let date = Date(timeIntervalSinceReferenceDate: 3000)
+    try check(#Predicate { $0.built > date }, "built > CAST(3000.0, \"NSDate\")")
+    let kind = PlaneKind.glider
+    try check(#Predicate { $0.kind == kind }, "kind == \"glider\"")
+    let wanted = Paint(primary: "gold", secondary: "blue")
+    try check(#Predicate { $0.paint?.secondary == wanted.secondary }, "paint.secondary == \"blue\"")
+  }
+
+  @Test func logic() throws {
+    try check(#Predicate { $0.isActive }, "isActive == TRUE")
+    try check(#Predicate { !$0.isActive }, "isActive != TRUE")
+    try check(
+      #Predicate { $0.isActive && $0.engines == 2 && $0.hours > 1 },
+      "isActive == TRUE AND engines == 2 AND hours > 1.0")
+    try check(
+      #Predicate { $0.isActive && ($0.engines == 0 || $0.engines == 1) },
+      "isActive == TRUE AND (engines == 0 OR engines == 1)")
+    try check(#Predicate { !($0.engines == 1 || $0.hours > 100) }, "NOT (engines == 1 OR hours > 100.0)")
+    try check(
+      #Predicate { ($0.engines > 1) == $0.isActive },
+      "engines > 1 AND isActive == TRUE OR NOT engines > 1 AND isActive == FALSE")
+    try check(#Predicate { ($0.engines > 1) != true }, "NOT engines > 1")
+    try check(Predicate<Plane>.true, "TRUEPREDICATE")
+    try check(Predicate<Plane>.false, "FALSEPREDICATE")
+  }
+
+  @Test func optionals() throws {
+    try check(#Predicate { $0.seats == nil }, "seats == NULL")
+    try check(#Predicate { $0.seats != nil }, "seats != NULL")
+    try check(#Predicate { $0.seats == 4 }, "seats == 4")
+    try check(#Predicate { $0.seats != 4 }, "seats != 4")
+    try check(#Predicate { ($0.seats ?? 0) > 1 }, "seats > 1")
+    try check(#Predicate { ($0.seats ?? 100) > 3 }, "seats == NULL OR seats > 3")
+    try check(#Predicate { ($0.seats ?? 100) == 100 }, "seats == NULL OR seats == 100")
+    try check(#Predicate { $0.seats.flatMap { $0 > 1 } ?? false }, "seats > 1")
+    try check(#Predicate { $0.seats.flatMap { $0 > 1 } == true }, "seats > 1")
+    try check(#Predicate { $0.seats.flatMap { $0 > 1 } == nil }, "seats == NULL")
+    try check(#Predicate { $0.seats.flatMap { $0 > 1 } != true }, "seats == NULL OR NOT seats > 1")
+    try check(#Predicate { if let seats = $0.seats { seats < 5 } else { true } }, "seats == NULL OR seats < 5")
+    try check(#Predicate { $0.owner?.name == "Bob" }, "owner.name == \"Bob\"")
+    try check(#Predicate { $0.owner?.name != "Bob" }, "owner.name != \"Bob\"")
+    try check(#Predicate { $0.owner?.city == nil }, "owner.city == NULL")
+    try check(#Predicate { $0.owner?.city?.contains("er") ?? false }, "owner.city CONTAINS \"er\"")
+    try check(#Predicate { ($0.owner?.city ?? "Rome") == "Rome" }, "owner.city == NULL OR owner.city == \"Rome\"")
+    try check(#Predicate { $0.owner == nil }, "owner == NULL")
+    try check(#Predicate { $0.paint?.secondary == "blue" }, "paint.secondary == \"blue\"")
+    try check(#Predicate { $0.paint?.secondary != nil }, "paint.secondary != NULL")
+    try check(#Predicate { $0.colors["primary"] == "white" }, "paint.primary == \"white\"")
+    try check(#Predicate { $0.colors["secondary"] == nil }, "paint.secondary == NULL")
+    try check(
+      #Predicate { $0.colors["secondary", default: "none"] == "none" },
+      "paint.secondary == NULL OR paint.secondary == \"none\"")
+  }
+
+  @Test func strings() throws {
+    try check(#Predicate { $0.tail.starts(with: "N") }, "tail BEGINSWITH \"N\"")
+    try check(#Predicate { $0.tail.contains("4") }, "tail CONTAINS \"4\"")
+    try check(#Predicate { ($0.note ?? "").contains("lue") }, "note CONTAINS \"lue\"")
+    try check(#Predicate { $0.note?.isEmpty == true }, "note == \"\"")
+    try check(#Predicate { $0.note?.starts(with: "B") ?? true }, "note == NULL OR note BEGINSWITH \"B\"")
+    try check(#Predicate { $0.tail.count == 2 }, "length(tail) == 2")
+  }
+
+  @Test func ranges() throws {
+    try check(#Predicate { (1...2).contains($0.engines) }, "engines BETWEEN {1, 2}")
+    try check(#Predicate { (1..<2).contains($0.engines) }, "engines >= 1 AND engines < 2")
+    let hours = 100.0...2000.0
+    try check(#Predicate { hours.contains($0.hours) }, "hours BETWEEN {100.0, 2000.0}")
+    let years = Date(timeIntervalSinceReferenceDate: 2000)..<Date(timeIntervalSinceReferenceDate: 4000)
+    try check(
+      #Predicate { years.contains($0.built) },
+      "built >= CAST(2000.0, \"NSDate\") AND built < CAST(4000.0, \"NSDate\")")
+    try check(#Predicate { $0.seats.flatMap { (1...4).contains($0) } ?? false }, "seats BETWEEN {1, 4}")
+  }
+
+  @Test func sequences() throws {
+    let tails = ["N1", "D4", "X"]
+    try check(#Predicate { tails.contains($0.tail) }, "tail IN {\"N1\", \"D4\", \"X\"}")
+    let seats: [Int?] = [nil, 4]
+    try check(#Predicate { seats.contains($0.seats) }, "seats IN {NULL, 4}")
+    let kinds: Set<PlaneKind> = [.glider]
+    try check(#Predicate { kinds.contains($0.kind) }, "kind IN {\"glider\"}")
+    try check(#Predicate { $0.legs.contains { $0.minutes > 90 } }, "ANY legs.minutes > 90")
+    try check(#Predicate { $0.legs.allSatisfy { $0.minutes > 20 } }, "ALL legs.minutes > 20")
+    try check(#Predicate { !$0.legs.contains { $0.remarks == nil } }, "NOT ANY legs.remarks == NULL")
+    try check(
+      #Predicate { $0.legs.contains { $0.minutes == 20 || $0.remarks == "fog" } },
+      "ANY legs.minutes == 20 OR ANY legs.remarks == \"fog\"")
+    try check(#Predicate { plane in plane.legs.contains { plane.engines > $0.minutes } }, "ANY legs.minutes < engines")
+    try check(
+      #Predicate { plane in tails.contains { plane.tail.contains($0) } },
+      "tail CONTAINS \"N1\" OR tail CONTAINS \"D4\" OR tail CONTAINS \"X\"")
+    try check(
+      #Predicate { $0.legs.contains { $0.minutes > 90 && $0.remarks != nil } },
+      "SUBQUERY(legs, $x1, $x1.minutes > 90 AND $x1.remarks != NULL).@count > 0")
+    try check(
+      #Predicate { $0.legs.filter { $0.minutes > 50 }.count > 1 },
+      "SUBQUERY(legs, $x1, $x1.minutes > 50).@count > 1")
+    try check(#Predicate { $0.legs.filter { $0.minutes > 90 }.isEmpty }, "NOT ANY legs.minutes > 90")
+    try check(#Predicate { $0.legs.count == 2 }, "legs.@count == 2")
+    try check(#Predicate { $0.legs.isEmpty }, "legs.@count == 0")
+    try check(#Predicate { $0.legs.first?.minutes == 30 }, "legs[FIRST].minutes == 30")
+  }
+
+  @Test func arithmetic() throws {
+    let (a, b) = (20, 3)
+    try check(#Predicate { $0.engines == a / 7 }, "engines == 2")
+    try check(#Predicate { $0.engines == a % b }, "engines == 2")
+    try check(#Predicate { $0.engines + 1 == b }, "(engines + 1) == 3")
+    try check(#Predicate { $0.hours * 2 > 600 }, "(hours * 2.0) > 600.0")
+    try check(#Predicate { $0.hours / 2 > 6 }, "(hours / 2.0) > 6.0")
+    try check(#Predicate { $0.engines / 2 == 1 }, "(engines / 2) == 1")
+    try check(#Predicate { $0.engines % 2 == 1 }, "modulus:by:(engines, 2) == 1")
+    try check(#Predicate { -$0.engines < -1 }, "-(engines) < -1")
+    try check(
+      #Predicate { ($0.isActive ? $0.engines : 1) == 1 }, "isActive != TRUE OR engines == 1")
+  }
+
+  @Test func errors() throws {
+    func refused(_ predicate: Predicate<Plane>, _ text: String) {
+      let error = cambiumError { _ = try FetchPredicate(predicate) }
+      #expect(error?.code == .invalidPredicate && error?.message.contains(text) == true, "\(error?.description ?? "")")
+    }
+    refused(#Predicate { $0.tail.hashValue == 1 }, "has no name in the model")
+    refused(#Predicate { $0.tail.contains { $0 == $0 } }, "characters of a text")
+    refused(#Predicate { $0 is Seaplane }, "'is Seaplane'")
+    refused(#Predicate { ($0 as? Seaplane)?.tail == "N1" }, "'as? Seaplane'")
+    let point = Point(x: 1)
+    refused(#Predicate { $0.tail.count == point.x && point == point }, "captures a Point")
+    let legs = [1, 2, 3]
+    refused(#Predicate { legs[0..<2].contains($0.engines) }, "CollectionRangeSubscript")
+  }
+
+  private struct Point: Codable, Equatable {
+    var x: Int
+  }
+
+  @Test func namesOfTypesThatDeclareNone() throws {
+    final class Unknown: Sendable {
+      let label: String
+      init(_ label: String) { self.label = label }
+    }
+    let predicate = #Predicate<Unknown> { $0.label == "N1" }
+    #expect(cambiumError { _ = try FetchPredicate(predicate) }?.message.contains("PredicateKeyPaths") == true)
+    let named = try FetchPredicate(predicate, names: [\Unknown.label: "tail"])
+    #expect(try planes.stored(named) == ["N1"])
+  }
+
+  @Test func classesOfObjects() throws {
+    let directory = try TemporaryDirectory()
+    let context = try directory.container().viewContext
+    for (tail, color) in [("N1", "white"), ("N2", "blue")] {
+      try context.make("Aircraft", ["tailNumber": tail, "colorScheme": ["primary": color]])
+    }
+    try context.save()
+    let request = Aircraft.fetchRequest()
+    request.predicate = try FetchPredicate(
+      #Predicate<Aircraft> { $0.tailNumber?.starts(with: "N") == true && $0.scheme["primary"] == "blue" })
+    #expect(request.predicate?.predicateFormat == "tailNumber BEGINSWITH \"N\" AND colorScheme.primary == \"blue\"")
+    #expect(try context.fetch(request).map { $0.tailNumber } == ["N2"])
+  }
+}
+
+extension Aircraft: PredicateKeyPaths {
+  var scheme: [String: String] { colorScheme as? [String: String] ?? [:] }
+  static var predicateKeyPaths: [AnyKeyPath: String] {
+    [\Aircraft.tailNumber: "tailNumber", \Aircraft.scheme: "colorScheme"]
+  }
+}
