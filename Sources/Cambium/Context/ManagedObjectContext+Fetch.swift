@@ -15,7 +15,8 @@ extension ManagedObjectContext {
   /// fetch evaluates every object of the entity in memory. Save first where that matters.
   ///
   /// - Throws: ``CambiumError/Code/invalidArgument`` for an unknown entity, or objects that are no `Result`s;
-  ///   ``CambiumError/Code/invalidPredicate``; ``CambiumError/Code/unsupported`` for dictionaries; what reading throws.
+  ///   ``CambiumError/Code/invalidPredicate``; for dictionaries ``CambiumError/Code/invalidArgument`` and
+  ///   ``CambiumError/Code/unknownKey`` if what is asked for breaks a rule of theirs; what reading throws.
   public func fetch<Result: FetchRequestResult>(_ request: FetchRequest<Result>) throws -> [Result] {
     try lock.run {
       let plan = try plan(request)
@@ -27,9 +28,7 @@ extension ManagedObjectContext {
           persistentStoreCoordinator.note(objectClass, for: plan.name)
         }
         return try cast(try objects(plan), request)
-      case .dictionary:
-        throw CambiumError(
-          .unsupported, "fetching dictionaries is not supported yet; fetch objects", entityName: plan.name)
+      case .dictionary: return try cast(try dictionaries(request, plan), request)
       }
     }
   }
@@ -38,7 +37,10 @@ extension ManagedObjectContext {
   ///
   /// - Throws: as ``fetch(_:)``.
   public func count<Result: FetchRequestResult>(for request: FetchRequest<Result>) throws -> Int {
-    try lock.run { try count(try plan(request)) }
+    try lock.run {
+      let plan = try plan(request)
+      return request.resultType == .dictionary ? try dictionaries(request, plan).count : try count(plan)
+    }
   }
 
   private func cast<T, Result: FetchRequestResult>(_ values: [T], _ request: FetchRequest<Result>) throws -> [Result] {
@@ -67,9 +69,9 @@ extension ManagedObjectContext {
     guard let name = request.entityName else {
       throw CambiumError(.invalidArgument, "the fetch request has no entity; set entityName")
     }
-    let parts = persistentStoreCoordinator.persistentStores.compactMap { store in
-      store.space.info(named: name).map { (store, $0) }
-    }
+    var stores = persistentStoreCoordinator.persistentStores
+    if let affected = request.affectedStores { stores.removeAll { store in !affected.contains { $0 === store } } }
+    let parts = stores.compactMap { store in store.space.info(named: name).map { (store, $0) } }
     guard !parts.isEmpty else {
       throw CambiumError(
         .invalidArgument,
@@ -79,13 +81,14 @@ extension ManagedObjectContext {
     guard request.fetchLimit >= 0, request.fetchOffset >= 0 else {
       throw CambiumError(.invalidArgument, "a fetch's limit and offset must not be negative", entityName: name)
     }
+    try checkProperties(request, parts.map { $0.1 })
     return FetchPlan(
       name: name, parts: parts, predicate: request.predicate, sort: request.sortDescriptors ?? [],
       offset: request.fetchOffset, limit: request.fetchLimit == 0 ? nil : request.fetchLimit,
       includesSubentities: request.includesSubentities, includesPendingChanges: request.includesPendingChanges)
   }
 
-  private func engineFetch(_ plan: FetchPlan, _ info: EntityInfo) throws -> EngineFetch {
+  func engineFetch(_ plan: FetchPlan, _ info: EntityInfo) throws -> EngineFetch {
     var fetch = EngineFetch(info.schema)
     fetch.includesSubentities = plan.includesSubentities
     fetch.predicate = try plan.predicate?.checked(for: info, inMemory: false)

@@ -18,7 +18,7 @@ public enum FetchRequestResultType: Int, Sendable {
   case managedObject = 0
   /// Identifiers of objects.
   case managedObjectID = 1
-  /// Dictionaries of values. Not supported yet.
+  /// Dictionaries of values: see ``FetchRequest/propertiesToFetch``.
   case dictionary = 2
   /// One number: how many objects match.
   case count = 4
@@ -26,7 +26,8 @@ public enum FetchRequestResultType: Int, Sendable {
 
 /// One key of an order. Core Data: `NSSortDescriptor`; Foundation's `SortDescriptor` is another type.
 ///
-/// Nulls come first in ascending order; strings are ordered as Swift's `<` does, in no language.
+/// Nulls come first in ascending order; strings are ordered as Swift's `<` does, in no language. For dictionaries the key may
+/// also be the name of an expression.
 public struct FetchSortDescriptor: Hashable, Sendable {
   /// A key path, through composites and to-one relationships.
   public var key: String
@@ -65,6 +66,38 @@ public final class FetchRequest<Result: FetchRequestResult> {
   public var includesPendingChanges = true
   /// What is given. Set from `Result` at first.
   public var resultType: FetchRequestResultType
+  /// The stores to look into; `nil` for all.
+  public var affectedStores: [PersistentStore]?
+
+  // MARK: Dictionaries
+
+  /// What each dictionary holds: properties and key paths under their names, expressions under those of their descriptions.
+  /// `nil` for all attributes and to-one relationships.
+  ///
+  /// A value that is null is not in the dictionary; objects are there by their identifiers. Where a property is an
+  /// aggregate or there are groups, the others are literals or grouped by. Dictionaries are read from the store: unsaved
+  /// changes have no effect on them.
+  ///
+  ///     let request = FetchRequest<[String: Any]>(entityName: "LogEntry")
+  ///     request.propertiesToGroupBy = ["aircraft.tailNumber"]
+  ///     request.propertiesToFetch = [
+  ///       "aircraft.tailNumber",
+  ///       .expression("legs", .count(.evaluatedObject)),
+  ///       .expression("minutes", .sum(.init(forKeyPath: "minutes"))),
+  ///     ]
+  ///     request.havingPredicate = try FetchPredicate(format: "legs > 10")
+  ///     request.sortDescriptors = [FetchSortDescriptor(key: "minutes", ascending: false)]
+  ///
+  /// In a request for objects it says which properties are wanted; whole rows come nevertheless, since they cost no more.
+  public var propertiesToFetch: [FetchProperty]?
+  /// Whether equal dictionaries are given once. Without effect unless ``propertiesToFetch`` is set.
+  public var returnsDistinctResults = false
+  /// Key paths, through composites and to-one relationships, of whose values each combination gives one dictionary. Those
+  /// without a value are a group like others.
+  public var propertiesToGroupBy: [String]?
+  /// Which groups are given: a condition on names in ``propertiesToFetch`` (as they are, or as `$variables`) and on grouped
+  /// key paths.
+  public var havingPredicate: FetchPredicate?
 
   /// A request for all objects of no entity yet.
   public init() {

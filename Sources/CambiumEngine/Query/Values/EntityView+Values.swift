@@ -1,0 +1,93 @@
+import CambiumKernel
+
+extension EntityView {
+  /// The results of a fetch of values: for each the values of its columns. Rows are gone through once, and no objects are
+  /// built. Where the order leaves it open, results come in the order in which the first of their objects does in a fetch.
+  ///
+  /// - Throws: as ``EngineValuesFetch/check(against:)`` and ``fetch(_:)``.
+  public func fetchValues(_ request: EngineValuesFetch) throws(EngineError) -> [[Value]] {
+    let design = try ValuesDesign(request, store.schema)
+    if let limit = request.fetch.limit, limit <= 0 { return [] }
+    var objects = request.fetch
+    objects.sort = []
+    objects.offset = 0
+    objects.limit = nil
+    var collector = ValuesCollector(design, request)
+    if design.isGrouped {
+      for slots in try groups(objects, design) where try holds(design.having, slots) {
+        if !collector.add(slots) { break }
+      }
+    } else {
+      let reader = ValuesReader(self, design.read)
+      try forEach(objects) { (row) throws(EngineError) in
+        var slots: [Value] = []
+        slots.reserveCapacity(design.read.count)
+        try reader.read(row, into: &slots)
+        return collector.add(slots)
+      }
+    }
+    return collector.finish()
+  }
+
+  /// The slots of each group, the groups in the order in which their first objects come.
+  private func groups(_ objects: EngineFetch, _ design: ValuesDesign) throws(EngineError) -> [[Value]] {
+    var read = design.read
+    for aggregate in design.aggregates { read.append(aggregate.argument) }
+    let keyCount = design.read.count
+    let reader = ValuesReader(self, read)
+    var fresh: [GroupAggregate] = []
+    for aggregate in design.aggregates { fresh.append(GroupAggregate(aggregate.function)) }
+    var places: [[Value]: Int] = [:]
+    var keys: [[Value]] = []
+    var gathered: [[GroupAggregate]] = []
+    if keyCount == 0 {
+      // One group of all objects, also if there are none.
+      keys.append([])
+      gathered.append(fresh)
+    }
+    var values: [Value] = []
+    try forEach(objects) { (row) throws(EngineError) in
+      values.removeAll(keepingCapacity: true)
+      try reader.read(row, into: &values)
+      var place = 0
+      if keyCount > 0 {
+        let key = Array(values[..<keyCount])
+        if let known = places[key] {
+          place = known
+        } else {
+          place = keys.count
+          places[key] = place
+          keys.append(key)
+          gathered.append(fresh)
+        }
+      }
+      for i in fresh.indices { gathered[place][i].add(values[keyCount + i]) }
+      return true
+    }
+    var result: [[Value]] = []
+    result.reserveCapacity(keys.count)
+    for i in keys.indices {
+      var slots = keys[i]
+      for aggregate in gathered[i] { slots.append(aggregate.value) }
+      result.append(slots)
+    }
+    return result
+  }
+
+  /// Whether a condition on groups holds, whose variables are called after the slots.
+  private func holds(_ having: Predicate?, _ slots: [Value]) throws(EngineError) -> Bool {
+    guard let having else { return true }
+    var variables: [String: Value] = [:]
+    for (slot, value) in slots.enumerated() { variables["\(slot)"] = value }
+    do throws(PredicateEvaluationError<EngineError>) {
+      return try having.evaluate(variables: variables) { (path: String) throws(EngineError) -> Value in
+        throw .unknownProperty(entity: "group", name: path)
+      }
+    } catch {
+      switch error {
+      case .predicate(let inner): throw .predicate(inner)
+      case .value(let inner): throw inner
+      }
+    }
+  }
+}

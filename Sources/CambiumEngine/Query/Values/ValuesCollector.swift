@@ -1,0 +1,81 @@
+/// Makes results of slots: leaves out those that there are already, puts them in order, and keeps no more than are wanted.
+struct ValuesCollector {
+  private struct Result {
+    var values: [Value]
+    var keys: [Value]
+    /// As they came.
+    var place: Int
+  }
+
+  private let design: ValuesDesign
+  private let isDistinct: Bool
+  private let offset: Int
+  /// How many results count from the first; nil for all.
+  private let wanted: Int?
+  private var known: Set<[Value]> = []
+  private var results: [Result] = []
+  private var count = 0
+
+  init(_ design: ValuesDesign, _ request: EngineValuesFetch) {
+    self.design = design
+    isDistinct = request.isDistinct
+    let offset = max(0, request.fetch.offset)
+    self.offset = offset
+    // Saturating: a limit may be the largest number there is.
+    wanted = request.fetch.limit.map { limit in
+      let (sum, overflow) = offset.addingReportingOverflow(max(0, limit))
+      return overflow ? Int.max : sum
+    }
+  }
+
+  /// Takes a result in. Answers whether more can change the answer.
+  mutating func add(_ slots: [Value]) -> Bool {
+    if let wanted, design.order.isEmpty, results.count >= wanted { return false }
+    var values: [Value] = []
+    values.reserveCapacity(design.columns.count)
+    for column in design.columns {
+      let value = value(column.source, slots)
+      values.append(column.type.flatMap { $0.coerce(value) } ?? value)
+    }
+    if isDistinct, !known.insert(values).inserted { return true }
+    var keys: [Value] = []
+    for key in design.order { keys.append(value(key.source, slots)) }
+    results.append(Result(values: values, keys: keys, place: count))
+    count += 1
+    // With a limit, keep about twice as many as wanted and throw the rest away now and then.
+    if let wanted, !design.order.isEmpty, results.count / 2 > wanted, results.count >= 64 {
+      sort()
+      results.removeLast(results.count - wanted)
+    }
+    return true
+  }
+
+  /// The results, in order.
+  mutating func finish() -> [[Value]] {
+    if !design.order.isEmpty { sort() }
+    let end = wanted.map { min($0, results.count) } ?? results.count
+    let start = min(offset, end)
+    var answer: [[Value]] = []
+    answer.reserveCapacity(end - start)
+    for result in results[start..<end] { answer.append(result.values) }
+    return answer
+  }
+
+  private func value(_ source: ValuesDesign.Source, _ slots: [Value]) -> Value {
+    switch source {
+    case .constant(let value): return value
+    case .slot(let slot): return slots[slot]
+    }
+  }
+
+  private mutating func sort() {
+    let order = design.order
+    results.sort { a, b in
+      for i in order.indices {
+        let outcome = a.keys[i].sortOrder(b.keys[i])
+        if outcome != 0 { return order[i].isAscending ? outcome < 0 : outcome > 0 }
+      }
+      return a.place < b.place
+    }
+  }
+}

@@ -1,0 +1,50 @@
+import CambiumKernel
+
+/// Reads the same expressions of row after row. Where they lie in rows of a layout is looked up once for each run of it.
+final class ValuesReader {
+  private let reader: PathReader
+  private let expressions: [Expression]
+  private var layoutID: UInt16?
+  private var fields: [(FieldPath, AttributeSchema)?] = []
+
+  init(_ view: EntityView, _ expressions: [Expression]) {
+    reader = PathReader(view: view)
+    self.expressions = expressions
+  }
+
+  /// Adds what a row has of each expression to `values`.
+  func read(_ row: borrowing RowReader, into values: inout [Value]) throws(EngineError) {
+    if layoutID != row.layoutID { change(to: row.layout) }
+    for i in expressions.indices {
+      if let (path, attribute) = fields[i] {
+        let record = row.record
+        values.append(
+          try storing { () throws(StoreError) in
+            guard let parent = try path.parent(in: record) else { return .null }
+            return try parent.value(attribute, at: path.leaf)
+          })
+        continue
+      }
+      switch expressions[i] {
+      case .constant(let value): values.append(value)
+      case .evaluatedObject: values.append(.reference(row.reference))
+      case .keyPath(let path):
+        values.append(try reader.value(path, row.record, row.layout, row.reference))
+      default:
+        throw .unsupported("'\(expressions[i].description)' cannot be fetched as a value: fetch key paths and literals")
+      }
+    }
+  }
+
+  private func change(to layout: EntityLayout) {
+    layoutID = layout.id
+    fields = []
+    for expression in expressions {
+      if case .keyPath(let path) = expression {
+        fields.append(reader.field(path, layout))
+      } else {
+        fields.append(nil)
+      }
+    }
+  }
+}
