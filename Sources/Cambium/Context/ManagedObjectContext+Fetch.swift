@@ -22,12 +22,14 @@ extension ManagedObjectContext {
       let plan = try plan(request)
       switch request.resultType {
       case .count: return try cast([try count(plan)], request)
-      case .managedObjectID: return try cast(try objects(plan).map { $0.objectID }, request)
+      case .managedObjectID: return try cast(try identifiers(plan), request)
       case .managedObject:
         if let objectClass = Result.self as? ManagedObject.Type {
           persistentStoreCoordinator.note(objectClass, for: plan.name)
         }
-        return try cast(try objects(plan), request)
+        let found = try objects(plan)
+        try prepare(found, for: request)
+        return try cast(found, request)
       case .dictionary: return try cast(try dictionaries(request, plan), request)
       }
     }
@@ -63,9 +65,10 @@ extension ManagedObjectContext {
     var limit: Int?
     var includesSubentities: Bool
     var includesPendingChanges: Bool
+    var includesPropertyValues: Bool
   }
 
-  private func plan<Result: FetchRequestResult>(_ request: FetchRequest<Result>) throws -> FetchPlan {
+  func plan<Result: FetchRequestResult>(_ request: FetchRequest<Result>) throws -> FetchPlan {
     guard let name = request.entityName else {
       throw CambiumError(.invalidArgument, "the fetch request has no entity; set entityName")
     }
@@ -82,17 +85,21 @@ extension ManagedObjectContext {
       throw CambiumError(.invalidArgument, "a fetch's limit and offset must not be negative", entityName: name)
     }
     try checkProperties(request, parts.map { $0.1 })
+    for part in parts {
+      try checkPrefetching(request.relationshipKeyPathsForPrefetching ?? [], part.1, part.0.space)
+    }
     return FetchPlan(
       name: name, parts: parts, predicate: request.predicate, sort: request.sortDescriptors ?? [],
       offset: request.fetchOffset, limit: request.fetchLimit == 0 ? nil : request.fetchLimit,
-      includesSubentities: request.includesSubentities, includesPendingChanges: request.includesPendingChanges)
+      includesSubentities: request.includesSubentities, includesPendingChanges: request.includesPendingChanges,
+      includesPropertyValues: request.includesPropertyValues)
   }
 
   func engineFetch(_ plan: FetchPlan, _ info: EntityInfo) throws -> EngineFetch {
     var fetch = EngineFetch(info.schema)
     fetch.includesSubentities = plan.includesSubentities
     fetch.predicate = try plan.predicate?.checked(for: info, inMemory: false)
-    fetch.sort = plan.sort.map { EngineSort($0.key, ascending: $0.ascending) }
+    fetch.sort = plan.sort.map { $0.engine }
     return fetch
   }
 
@@ -110,17 +117,17 @@ extension ManagedObjectContext {
     return try objects(plan).count
   }
 
-  private func hasPendingChanges(_ plan: FetchPlan) -> Bool {
+  func hasPendingChanges(_ plan: FetchPlan) -> Bool {
     plan.includesPendingChanges && !(inserted.isEmpty && updated.isEmpty && deleted.isEmpty)
   }
 
-  private func objects(_ plan: FetchPlan) throws -> [ManagedObject] {
+  func objects(_ plan: FetchPlan) throws -> [ManagedObject] {
     advance()
     if plan.parts.count == 1, let part = plan.parts.first, !hasPendingChanges(plan) {
       var fetch = try engineFetch(plan, part.info)
       fetch.offset = plan.offset
       fetch.limit = plan.limit
-      return try rows(fetch, part.store)
+      return plan.includesPropertyValues ? try rows(fetch, part.store) : try faults(fetch, part.store)
     }
     var found: [ManagedObject] = []
     for part in plan.parts {
@@ -145,7 +152,7 @@ extension ManagedObjectContext {
     return try rows(fetch, part.store)
   }
 
-  private func rows(_ fetch: EngineFetch, _ store: PersistentStore) throws -> [ManagedObject] {
+  func rows(_ fetch: EngineFetch, _ store: PersistentStore) throws -> [ManagedObject] {
     let view = try view(of: store.space)
     let rows = try mapping { () throws(EngineError) in try view.fetchRows(fetch) }
     var result: [ManagedObject] = []
@@ -222,16 +229,16 @@ extension ManagedObjectContext {
   // MARK: Order
 
   private func sorted(_ objects: [ManagedObject], _ sort: [FetchSortDescriptor]) throws -> [ManagedObject] {
+    let keys = sort.map { $0.engine }
     var keyed: [(object: ManagedObject, keys: [Value])] = []
     keyed.reserveCapacity(objects.count)
-    for object in objects { keyed.append((object, try sort.map { try object.engineValue(keyPath: $0.key) })) }
+    for object in objects {
+      keyed.append((object, try keys.map { $0.key(try object.engineValue(keyPath: $0.keyPath)) }))
+    }
     keyed.sort { a, b in
-      for (index, descriptor) in sort.enumerated() {
-        switch Value.sortOrder(a.keys[index], b.keys[index]) {
-        case .equal: continue
-        case .less: return descriptor.ascending
-        case .greater: return !descriptor.ascending
-        }
+      for (index, key) in keys.enumerated() {
+        let order = key.order(a.keys[index], b.keys[index])
+        if order != 0 { return key.isAscending ? order < 0 : order > 0 }
       }
       // Rows in their order, then what is not saved yet in the order of its making.
       return a.object.objectID.reference.row < b.object.objectID.reference.row

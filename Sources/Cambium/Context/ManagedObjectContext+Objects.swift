@@ -216,7 +216,7 @@ extension ManagedObjectContext {
 
   /// Gives up the row that the context has of an object, but not the unsaved changes. Where there are some, the row that
   /// they are based on from now on is read at once: what others save after this is a conflict.
-  private func rebase(_ object: ManagedObject) {
+  func rebase(_ object: ManagedObject) {
     let (row, state) = (object.row, object.state)
     object.row = nil
     object.state = .stale

@@ -24,23 +24,6 @@ public enum FetchRequestResultType: Int, Sendable {
   case count = 4
 }
 
-/// One key of an order. Core Data: `NSSortDescriptor`; Foundation's `SortDescriptor` is another type.
-///
-/// Nulls come first in ascending order; strings are ordered as Swift's `<` does, in no language. For dictionaries the key may
-/// also be the name of an expression.
-public struct FetchSortDescriptor: Hashable, Sendable {
-  /// A key path, through composites and to-one relationships.
-  public var key: String
-  /// Whether small values come first.
-  public var ascending: Bool
-
-  /// A key of an order.
-  public init(key: String, ascending: Bool = true) {
-    self.key = key
-    self.ascending = ascending
-  }
-}
-
 /// Describes which objects to fetch, and in which order. Core Data: `NSFetchRequest`.
 ///
 ///     let request = FetchRequest<Aircraft>(entityName: "Aircraft")
@@ -68,6 +51,23 @@ public final class FetchRequest<Result: FetchRequestResult> {
   public var resultType: FetchRequestResultType
   /// The stores to look into; `nil` for all.
   public var affectedStores: [PersistentStore]?
+
+  // MARK: Rows and faults
+
+  /// Whether the rows come with the objects. Without them a fetch is quicker where the objects are not looked at, since
+  /// an index may answer it alone; objects that the context has already stay as they are.
+  public var includesPropertyValues = true
+  /// Whether objects are given as faults. Their rows are there all the same; without faults, `awakeFromFetch` is called for
+  /// all of them at once.
+  public var returnsObjectsAsFaults = true
+  /// Whether objects with unsaved changes get their rows anew, which the changes then are based on. Others always do.
+  public var shouldRefreshRefetchedObjects = false
+  /// Key paths of relationships whose objects will be needed. They are checked, and have no effect otherwise: there is no
+  /// round trip to be saved, since a row is read where it lies when it is asked for.
+  public var relationshipKeyPathsForPrefetching: [String]?
+  /// How many objects ``ManagedObjectContext/fetchBatches(_:)`` reads at a time; 0 for 100. Without effect on
+  /// ``ManagedObjectContext/fetch(_:)``.
+  public var fetchBatchSize = 0
 
   // MARK: Dictionaries
 

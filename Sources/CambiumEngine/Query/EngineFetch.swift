@@ -19,17 +19,3 @@ public struct EngineFetch: Sendable {
     self.predicate = predicate
   }
 }
-
-/// One key of an order. Nulls come first in ascending order; strings in Swift's order.
-public struct EngineSort: Sendable {
-  /// A key path without to-many relationships.
-  public var keyPath: String
-  /// Whether small values come first.
-  public var isAscending: Bool
-
-  /// A key of an order.
-  public init(_ keyPath: String, ascending: Bool = true) {
-    self.keyPath = keyPath
-    isAscending = ascending
-  }
-}

@@ -244,14 +244,16 @@ extension EntityView {
     var heap: [Sorted] = []
     func precedes(_ a: Sorted, _ b: Sorted) -> Bool {
       for i in fetch.sort.indices {
-        let order = a.keys[i].sortOrder(b.keys[i])
+        let order = fetch.sort[i].order(a.keys[i], b.keys[i])
         if order != 0 { return fetch.sort[i].isAscending ? order < 0 : order > 0 }
       }
       return a.reference.row < b.reference.row
     }
     try candidates(fetch, plan, predicate, reader) { (row) throws(EngineError) in
       var keys: [Value] = []
-      for key in fetch.sort { keys.append(try reader.value(key.keyPath, row.record, row.layout, row.reference)) }
+      for key in fetch.sort {
+        keys.append(key.key(try reader.value(key.keyPath, row.record, row.layout, row.reference)))
+      }
       let entry = Sorted(keys: keys, reference: row.reference, layout: row.layout, bytes: [])
       // With a limit, keep about twice as many as wanted and throw the rest away now and then.
       if let wanted, heap.count / 2 >= wanted, heap.count >= 64 {

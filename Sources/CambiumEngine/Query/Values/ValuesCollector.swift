@@ -39,7 +39,7 @@ struct ValuesCollector {
     }
     if isDistinct, !known.insert(values).inserted { return true }
     var keys: [Value] = []
-    for key in design.order { keys.append(value(key.source, slots)) }
+    for key in design.order { keys.append(key.sort.key(value(key.source, slots))) }
     results.append(Result(values: values, keys: keys, place: count))
     count += 1
     // With a limit, keep about twice as many as wanted and throw the rest away now and then.
@@ -72,8 +72,8 @@ struct ValuesCollector {
     let order = design.order
     results.sort { a, b in
       for i in order.indices {
-        let outcome = a.keys[i].sortOrder(b.keys[i])
-        if outcome != 0 { return order[i].isAscending ? outcome < 0 : outcome > 0 }
+        let outcome = order[i].sort.order(a.keys[i], b.keys[i])
+        if outcome != 0 { return order[i].sort.isAscending ? outcome < 0 : outcome > 0 }
       }
       return a.place < b.place
     }

@@ -14,7 +14,7 @@ struct ValuesDesign {
   /// An order of results.
   struct Order {
     var source: Source
-    var isAscending: Bool
+    var sort: EngineSort
   }
 
   private let schema: Schema
@@ -49,7 +49,7 @@ struct ValuesDesign {
     }
     for column in request.columns { try add(column) }
     for key in request.fetch.sort {
-      order.append(Order(source: try orderSource(key.keyPath, request.isDistinct), isAscending: key.isAscending))
+      order.append(Order(source: try orderSource(key.keyPath, request.isDistinct), sort: key))
     }
     if let condition = request.having { having = try rewritten(condition, depth: 0) }
   }

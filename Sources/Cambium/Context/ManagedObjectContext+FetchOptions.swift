@@ -1,0 +1,58 @@
+import CambiumEngine
+
+// What a request says about rows and faults.
+extension ManagedObjectContext {
+  /// Does with fetched objects what the request asks for.
+  func prepare<Result: FetchRequestResult>(_ objects: [ManagedObject], for request: FetchRequest<Result>) throws {
+    if request.shouldRefreshRefetchedObjects {
+      for object in objects where object.isUpdated { rebase(object) }
+    }
+    if !request.returnsObjectsAsFaults {
+      for object in objects where object.isFault { try object.load() }
+    }
+  }
+
+  /// The identifiers that a request finds; rows are read only where unsaved changes have to be compared.
+  func identifiers(_ plan: FetchPlan) throws -> [ManagedObjectID] {
+    guard plan.parts.count == 1, !hasPendingChanges(plan), let part = plan.parts.first else {
+      return try objects(plan).map { $0.objectID }
+    }
+    advance()
+    var fetch = try engineFetch(plan, part.info)
+    fetch.offset = plan.offset
+    fetch.limit = plan.limit
+    return try references(fetch, part.store).map { ManagedObjectID(space: part.store.space, reference: $0) }
+  }
+
+  /// The objects of a fetch, without their rows.
+  func faults(_ fetch: EngineFetch, _ store: PersistentStore) throws -> [ManagedObject] {
+    try references(fetch, store).compactMap { reference in
+      store.space.info(reference.entity).map { object(ManagedObjectID(space: store.space, reference: reference), $0) }
+    }
+  }
+
+  private func references(_ fetch: EngineFetch, _ store: PersistentStore) throws -> [ObjectReference] {
+    let view = try view(of: store.space)
+    return try mapping { () throws(EngineError) in try view.fetch(fetch) }
+  }
+
+  /// Refuses key paths that lead along anything but relationships.
+  func checkPrefetching(_ paths: [String], _ info: EntityInfo, _ space: StoreSpace) throws {
+    for path in paths {
+      var current: EntityInfo? = info
+      for name in path.split(separator: ".", omittingEmptySubsequences: false).map(String.init) {
+        guard let property = current?.properties[name] else {
+          throw CambiumError(
+            .unknownKey, "'\(path)' cannot be prefetched: '\(current?.name ?? "")' has no property '\(name)'",
+            entityName: info.name, key: path)
+        }
+        guard let relationship = property.relationship else {
+          throw CambiumError(
+            .invalidArgument, "'\(path)' cannot be prefetched: '\(name)' is no relationship", entityName: info.name,
+            key: path)
+        }
+        current = space.info(named: relationship.schema.destination)
+      }
+    }
+  }
+}
