@@ -80,7 +80,8 @@ extension EntityView {
     var variables: [String: Value] = [:]
     for (slot, value) in slots.enumerated() { variables["\(slot)"] = value }
     do throws(PredicateEvaluationError<EngineError>) {
-      return try having.evaluate(variables: variables) { (path: String) throws(EngineError) -> Value in
+      return try having.evaluate(variables: variables) {
+        (_: ObjectReference?, path: String) throws(EngineError) -> Value in
         throw .unknownProperty(entity: "group", name: path)
       }
     } catch {
