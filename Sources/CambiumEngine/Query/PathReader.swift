@@ -19,9 +19,11 @@ final class PathReader {
   /// Takes time and chance from the store's environment, once for all rows.
   func prepare(for predicate: Predicate?) {
     guard let predicate, predicate.isVolatile else { return }
-    let kernel = view.store.kernel
-    state = EvaluationState(variables: state.variables, now: kernel.now, seed: kernel.randomBits())
+    prepare()
   }
+
+  /// The same for expressions of any kind.
+  func prepare() { state = view.evaluationState(variables: state.variables) }
 
   /// A stretch of a path within one row, and what follows.
   private final class CompiledPath {
@@ -176,6 +178,25 @@ final class PathReader {
     }
   }
 
+  /// What a checked expression gives for a record.
+  func value(
+    of expression: Expression, _ record: RecordView, _ layout: EntityLayout, _ reference: ObjectReference
+  ) throws(EngineError) -> Value {
+    do throws(PredicateEvaluationError<EngineError>) {
+      return try expression.read(
+        &state,
+        { (object: ObjectReference?, path: String) throws(EngineError) -> Value in
+          guard let object else { return try self.value(path, record, layout, reference) }
+          return try self.follow(object, path) ?? .null
+        }, depth: 0)
+    } catch {
+      switch error {
+      case .predicate(let inner): throw .predicate(inner)
+      case .value(let inner): throw inner
+      }
+    }
+  }
+
   func matches(_ predicate: Predicate, _ row: Row) throws(EngineError) -> Bool {
     try row.bytes.withUnsafeBytesEngine { (b) throws(EngineError) -> Bool in
       let record = try storing { () throws(StoreError) in try RecordView(b, layout: row.layout.record) }
@@ -187,4 +208,12 @@ final class PathReader {
 extension Store {
   /// The environment's time in seconds since 2001, as dates count.
   var now: Double { Double(nowMilliseconds()) / 1000 - 978_307_200 }
+}
+
+extension EntityView {
+  /// What evaluating needs besides the rows, with the time and chance of the store's environment.
+  func evaluationState(variables: [String: Value] = [:]) -> EvaluationState {
+    let kernel = store.kernel
+    return EvaluationState(variables: variables, now: kernel.now, seed: kernel.randomBits())
+  }
 }

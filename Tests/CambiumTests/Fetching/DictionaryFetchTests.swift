@@ -155,6 +155,42 @@ import Testing
     #expect(try texts(none) == [])
   }
 
+  @Test func computedValues() throws {
+    let rows = try request(
+      "LogEntry",
+      [
+        "number", .expression("twice", try FetchExpression(format: "number * 2 + 1")),
+        .expression("text", try FetchExpression(format: "uppercase(remarks)")),
+        .expression("legs", FetchExpression(forKeyPath: "aircraft.logEntries.@count")),
+        .expression("kind", try FetchExpression(format: "TERNARY(number > 0, 'later', 'first')")),
+      ], sort: [FetchSortDescriptor(key: "twice", ascending: false)])
+    rows.predicate = try FetchPredicate(format: "number < 2")
+    #expect(
+      try texts(rows) == [
+        "kind=later legs=4 number=1 text=EARLY twice=3", "kind=first legs=4 number=0 text=EARLY twice=1",
+      ])
+
+    let groups = try request(
+      "LogEntry",
+      [
+        "remarks", .expression("spread", try FetchExpression(format: "max(number) - min(number)")),
+        .expression("double", try FetchExpression(format: "sum(number * 2)")),
+        .expression("mean", try FetchExpression(format: "sum(number) / count(SELF)")),
+        .expression("name", try FetchExpression(format: "uppercase(remarks)")),
+        .expression("middle", try FetchExpression(format: "median(number)")),
+        .expression("often", try FetchExpression(format: "mode(aircraft.logEntries.number)")),
+        .expression("deviation", try FetchExpression(format: "stddev(number)")),
+      ], by: ["remarks"], having: "sum(number) * 2 > 90 AND remarks BEGINSWITH 'l' AND count(self) == 10",
+      sort: [FetchSortDescriptor(key: "spread")])
+    var late = try #require(try context.fetch(groups).first)
+    let deviation = try #require(late.removeValue(forKey: "deviation") as? Double)
+    #expect(abs(deviation - 2.8722813232690143) < 1e-9)
+    let text = late.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }.joined(separator: " ")
+    #expect(text == "double=290 mean=14 middle=14.5 name=LATE often=0 remarks=late spread=9")
+    groups.havingPredicate = try FetchPredicate(format: "spread > 100 OR $double == 90")
+    #expect(try context.fetch(groups).map { $0["remarks"] as? String } == ["early"])
+  }
+
   @Test func unsavedChangesHaveNoEffect() throws {
     try context.make("LogEntry", ["number": 99])
     let count = try request("LogEntry", [.expression("n", .count(.evaluatedObject))])
@@ -188,9 +224,21 @@ import Testing
     try refused(["remarks"], by: ["remarks"], having: "number > 1", "'number' has several values in a group")
     try refused([.expression("n", .sum(.init(forKeyPath: "remarks")))], "only numbers")
     try refused([.expression("n", .max(.init(forKeyPath: "aircraft")))], "no least or greatest")
-    try refused([.expression("n", .sum(.evaluatedObject))], "takes a key path")
+    try refused([.expression("n", .sum(.evaluatedObject))], "only numbers")
     try refused([.expression("n", .min(number)), .expression("n", .count(number))], "two columns")
     try refused([.expression("", .count(number))], "no name")
+    try refused([.expression("n", .sum(.count(number)))], "aggregate itself")
+    let each = FetchExpression(forKeyPath: "aircraft.logEntries.@count")
+    try refused(
+      [.expression("n", each), .expression("c", .count(number))], code: .unsupported, "put it into an aggregate")
+    let many = FetchExpression(forKeyPath: "aircraft.logEntries.number")
+    try refused([.expression("n", many)], "leads to several objects")
+    try refused(
+      [.expression("n", try FetchExpression(format: "SUBQUERY(pilots, $p, $p.name == 'x')"))], "several values")
+    try refused(
+      [.expression("n", try FetchExpression(format: "number + remarks"))], code: .invalidPredicate, "takes numbers")
+    try refused([.expression("n", try FetchExpression(format: "nothing * 2"))], code: .invalidPredicate, "nothing")
+    try refused(["remarks"], by: ["remarks"], having: "$missing == 1", code: .invalidPredicate, "missing")
     try refused([], "something to fetch")
     try refused(["nothing"], code: .unknownKey, "nothing")
     try refused(["number"], by: ["number.x"], code: .unknownKey, "number.x")

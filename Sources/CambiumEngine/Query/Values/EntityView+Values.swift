@@ -12,10 +12,11 @@ extension EntityView {
     objects.sort = []
     objects.offset = 0
     objects.limit = nil
-    var collector = ValuesCollector(design, request)
+    var state = evaluationState()
+    var collector = ValuesCollector(design, request, state)
     if design.isGrouped {
-      for slots in try groups(objects, design) where try holds(design.having, slots) {
-        if !collector.add(slots) { break }
+      for slots in try groups(objects, design) where try design.having?.holds(ofSlots: slots, &state) ?? true {
+        if try !collector.add(slots) { break }
       }
     } else {
       let reader = ValuesReader(self, design.read)
@@ -23,7 +24,7 @@ extension EntityView {
         var slots: [Value] = []
         slots.reserveCapacity(design.read.count)
         try reader.read(row, into: &slots)
-        return collector.add(slots)
+        return try collector.add(slots)
       }
     }
     return collector.finish()
@@ -72,23 +73,5 @@ extension EntityView {
       result.append(slots)
     }
     return result
-  }
-
-  /// Whether a condition on groups holds, whose variables are called after the slots.
-  private func holds(_ having: Predicate?, _ slots: [Value]) throws(EngineError) -> Bool {
-    guard let having else { return true }
-    var variables: [String: Value] = [:]
-    for (slot, value) in slots.enumerated() { variables["\(slot)"] = value }
-    do throws(PredicateEvaluationError<EngineError>) {
-      return try having.evaluate(variables: variables) {
-        (_: ObjectReference?, path: String) throws(EngineError) -> Value in
-        throw .unknownProperty(entity: "group", name: path)
-      }
-    } catch {
-      switch error {
-      case .predicate(let inner): throw .predicate(inner)
-      case .value(let inner): throw inner
-      }
-    }
   }
 }

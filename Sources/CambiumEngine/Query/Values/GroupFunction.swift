@@ -1,18 +1,24 @@
 /// What is computed of the values of a group.
 enum GroupFunction: UInt8, Equatable {
-  case count, sum, average, minimum, maximum
+  case count, sum, average, minimum, maximum, median, mode, standardDeviation
 
   /// The aggregate of a function's name; nil if it is none.
   init?(_ name: String) {
-    switch name {
-    case "count", "count:": self = .count
-    case "sum", "sum:": self = .sum
-    case "average", "average:", "avg", "avg:": self = .average
-    case "min", "min:": self = .minimum
-    case "max", "max:": self = .maximum
+    switch PredicateFunction(name) {
+    case .count: self = .count
+    case .sum: self = .sum
+    case .average: self = .average
+    case .minimum: self = .minimum
+    case .maximum: self = .maximum
+    case .median: self = .median
+    case .mode: self = .mode
+    case .standardDeviation: self = .standardDeviation
     default: return nil
     }
   }
+
+  /// Whether the values have to be numbers.
+  var takesNumbers: Bool { self != .count && self != .minimum && self != .maximum }
 }
 
 /// What is known so far of a group's values.
@@ -21,6 +27,8 @@ struct GroupAggregate {
   private var count: Int64 = 0
   private var sum = GroupSum()
   private var extreme = Value.null
+  /// All of them, for what cannot be said before the last one is known.
+  private var values: [Value] = []
 
   init(_ function: GroupFunction) { self.function = function }
 
@@ -41,6 +49,7 @@ struct GroupAggregate {
     case .sum, .average: if sum.add(value) { count += 1 }
     case .minimum: if extreme.isNull || value.compare(to: extreme) == .less { extreme = value }
     case .maximum: if extreme.isNull || value.compare(to: extreme) == .greater { extreme = value }
+    case .median, .mode, .standardDeviation: values.append(value)
     }
   }
 
@@ -49,8 +58,14 @@ struct GroupAggregate {
     switch function {
     case .count: return .integer(count)
     case .sum: return count == 0 ? .null : sum.value
-    case .average: return count == 0 ? .null : sum.double.map { .double($0 / Double(count)) } ?? .null
+    case .average:
+      if count == 0 { return .null }
+      if sum.isDecimal { return ArithmeticOperator.divide.apply(sum.value, .integer(count)) }
+      return sum.value.nearestDouble.map { .double($0 / Double(count)) } ?? .null
     case .minimum, .maximum: return extreme
+    case .median: return Aggregates.median(values)
+    case .mode: return Aggregates.mode(values)
+    case .standardDeviation: return Aggregates.standardDeviation(values)
     }
   }
 }

@@ -12,11 +12,13 @@ struct ValuesCollector {
   private let offset: Int
   /// How many results count from the first; nil for all.
   private let wanted: Int?
+  private var state: EvaluationState
   private var known: Set<[Value]> = []
   private var results: [Result] = []
   private var count = 0
 
-  init(_ design: ValuesDesign, _ request: EngineValuesFetch) {
+  init(_ design: ValuesDesign, _ request: EngineValuesFetch, _ state: EvaluationState) {
+    self.state = state
     self.design = design
     isDistinct = request.isDistinct
     let offset = max(0, request.fetch.offset)
@@ -29,17 +31,16 @@ struct ValuesCollector {
   }
 
   /// Takes a result in. Answers whether more can change the answer.
-  mutating func add(_ slots: [Value]) -> Bool {
-    if let wanted, design.order.isEmpty, results.count >= wanted { return false }
+  mutating func add(_ slots: [Value]) throws(EngineError) -> Bool {
     var values: [Value] = []
     values.reserveCapacity(design.columns.count)
     for column in design.columns {
-      let value = value(column.source, slots)
+      let value = try value(column.source, slots)
       values.append(column.type.flatMap { $0.coerce(value) } ?? value)
     }
     if isDistinct, !known.insert(values).inserted { return true }
     var keys: [Value] = []
-    for key in design.order { keys.append(key.sort.key(value(key.source, slots))) }
+    for key in design.order { keys.append(key.sort.key(try value(key.source, slots))) }
     results.append(Result(values: values, keys: keys, place: count))
     count += 1
     // With a limit, keep about twice as many as wanted and throw the rest away now and then.
@@ -47,7 +48,7 @@ struct ValuesCollector {
       sort()
       results.removeLast(results.count - wanted)
     }
-    return true
+    return !design.order.isEmpty || wanted.map { results.count < $0 } ?? true
   }
 
   /// The results, in order.
@@ -61,10 +62,11 @@ struct ValuesCollector {
     return answer
   }
 
-  private func value(_ source: ValuesDesign.Source, _ slots: [Value]) -> Value {
+  private mutating func value(_ source: ValuesDesign.Source, _ slots: [Value]) throws(EngineError) -> Value {
     switch source {
     case .constant(let value): return value
     case .slot(let slot): return slots[slot]
+    case .computed(let expression): return try expression.value(ofSlots: slots, &state)
     }
   }
 

@@ -9,6 +9,8 @@ struct ValuesDesign {
   enum Source {
     case constant(Value)
     case slot(Int)
+    /// Computed of slots, which are its variables.
+    case computed(Expression)
   }
 
   /// An order of results.
@@ -17,8 +19,7 @@ struct ValuesDesign {
     var sort: EngineSort
   }
 
-  private let schema: Schema
-  private let entity: EntitySchema
+  private let rules: ValuesRules
   let isGrouped: Bool
   /// What is read of each object: of groups their key paths, else all slots.
   private(set) var read: [Expression] = []
@@ -31,20 +32,23 @@ struct ValuesDesign {
 
   private let groupBy: [String]
   private var named: [String: Int] = [:]
+  /// The aggregates as they were written, to be found again.
+  private var written: [Expression] = []
 
   init(_ request: EngineValuesFetch, _ schema: Schema) throws(EngineError) {
-    self.schema = schema
-    entity = request.fetch.entity
+    rules = ValuesRules(schema, request.fetch.entity)
     groupBy = request.groupBy
     var hasAggregate = false
-    for column in request.columns where ValuesDesign.aggregate(column.expression) != nil { hasAggregate = true }
+    for column in request.columns where try ValuesRules.hasAggregate(column.expression, depth: 0) {
+      hasAggregate = true
+    }
     isGrouped = !groupBy.isEmpty || hasAggregate
     if request.columns.isEmpty { throw .misuse("a fetch of values needs something to fetch: name a property") }
     if request.having != nil, groupBy.isEmpty {
       throw .misuse("a condition on groups (having) needs groups: name what to group by, or use the predicate")
     }
     for path in groupBy {
-      try checkSingle(path, "group by", "a group has one value of it; group the objects at its other end")
+      try rules.checkSingle(path, "group by", "a group has one value of it; group the objects at its other end")
       read.append(.keyPath(path))
     }
     for column in request.columns { try add(column) }
@@ -59,34 +63,38 @@ struct ValuesDesign {
   private mutating func add(_ column: EngineColumn) throws(EngineError) {
     if column.name.isEmpty { throw .misuse("a column of the results has no name") }
     if named[column.name] != nil { throw .misuse("two columns of the results are called '\(column.name)'") }
+    let source = try source(of: column.expression)
     named[column.name] = columns.count
-    columns.append((try source(of: column.expression, named: column.name), column.type))
+    columns.append((source, column.type))
   }
 
-  private mutating func source(of expression: Expression, named name: String) throws(EngineError) -> Source {
-    if let (function, argument) = ValuesDesign.aggregate(expression) {
-      return .slot(try slot(function, argument, named: name))
+  private mutating func source(of expression: Expression) throws(EngineError) -> Source {
+    if case .constant(let value) = expression { return .constant(value) }
+    if isGrouped { return source(ofSlots: try rewritten(expression, depth: 0, namesColumns: false)) }
+    if case .keyPath(let path) = expression {
+      try rules.checkSingle(path, "fetch", "an aggregate such as max takes all its values")
+      return .slot(slot(reading: expression))
     }
+    let (checked, side) = try rules.check(expression)
+    if side.isToMany {
+      throw .misuse("'\(expression.description)' gives several values: a column has one; use an operator such as @max")
+    }
+    return .slot(slot(reading: checked))
+  }
+
+  private func source(ofSlots expression: Expression) -> Source {
     switch expression {
     case .constant(let value): return .constant(value)
-    case .keyPath(let path):
-      if isGrouped { return try grouped(path) }
-      try checkSingle(path, "fetch", "an aggregate such as max takes all its values")
-    case .evaluatedObject:
-      if isGrouped { return try grouped("self") }
-    default:
-      throw .unsupported(
-        "'\(expression.description)' cannot be fetched as a value: fetch key paths, literals, and \(ValuesDesign.functions)"
-      )
+    case .variable(let name): return Int(name).map { .slot($0) } ?? .computed(expression)
+    default: return .computed(expression)
     }
-    return .slot(slot(reading: expression))
   }
 
-  /// A key path that groups have one value of.
-  private func grouped(_ path: String) throws(EngineError) -> Source {
-    for (index, known) in groupBy.enumerated() where known == path { return .slot(index) }
+  /// The slot of a key path that groups have one value of.
+  private func grouped(_ path: String) throws(EngineError) -> Int {
+    for (index, known) in groupBy.enumerated() where known == path { return index }
     throw .misuse(
-      "'\(path)' has several values in a group: group by it as well, or fetch an aggregate (\(ValuesDesign.functions)) "
+      "'\(path)' has several values in a group: group by it as well, or fetch an aggregate (\(ValuesRules.functions)) "
         + "of it")
   }
 
@@ -96,19 +104,12 @@ struct ValuesDesign {
     return read.count - 1
   }
 
-  private mutating func slot(
-    _ function: GroupFunction, _ argument: Expression, named name: String
-  ) throws(EngineError) -> Int {
-    switch argument {
-    case .keyPath(let path): try checkAggregated(path, function)
-    case .evaluatedObject, .constant:
-      if function != .count { throw .misuse("'\(name)' takes a key path to its values") }
-    default: throw .unsupported("'\(argument.description)' cannot be aggregated: name a key path")
-    }
-    for (index, known) in aggregates.enumerated() where known.function == function && known.argument == argument {
+  private mutating func slot(_ function: GroupFunction, _ argument: Expression) throws(EngineError) -> Int {
+    for (index, known) in written.enumerated() where aggregates[index].function == function && known == argument {
       return groupBy.count + index
     }
-    aggregates.append((function, argument))
+    aggregates.append((function, try rules.checkAggregated(argument, function)))
+    written.append(argument)
     return groupBy.count + aggregates.count - 1
   }
 
@@ -120,7 +121,7 @@ struct ValuesDesign {
       for (index, known) in groupBy.enumerated() where known == key { return .slot(index) }
       throw .misuse("results are ordered by '\(key)', which is neither a column of theirs nor grouped by")
     }
-    let path = try checkSingle(key, "sort by", "sort by a property with one value")
+    let path = try rules.checkSingle(key, "sort by", "sort by a property with one value")
     if path.type == .composite { throw .misuse("'\(key)' is a composite: sort by one of its elements") }
     let known = read.count
     let slot = slot(reading: .keyPath(key))
@@ -130,18 +131,18 @@ struct ValuesDesign {
     return .slot(slot)
   }
 
-  // MARK: Condition on groups
+  // MARK: What is said of groups
 
   private mutating func rewritten(_ predicate: Predicate, depth: Int) throws(EngineError) -> Predicate {
-    guard depth <= Predicate.depthLimit else { throw .misuse("the condition on groups is nested too deeply") }
+    guard depth <= Predicate.depthLimit else { throw .predicate(.tooDeep) }
     switch predicate {
     case .true, .false: return predicate
     case .not(let inner): return .not(try rewritten(inner, depth: depth + 1))
     case .and(let parts): return .and(try rewritten(parts, depth: depth + 1))
     case .or(let parts): return .or(try rewritten(parts, depth: depth + 1))
     case .comparison(var comparison):
-      comparison.left = try rewritten(comparison.left, depth: depth + 1)
-      comparison.right = try rewritten(comparison.right, depth: depth + 1)
+      comparison.left = try rewritten(comparison.left, depth: depth + 1, namesColumns: true)
+      comparison.right = try rewritten(comparison.right, depth: depth + 1, namesColumns: true)
       return .comparison(comparison)
     }
   }
@@ -152,76 +153,52 @@ struct ValuesDesign {
     return result
   }
 
-  private mutating func rewritten(_ expression: Expression, depth: Int) throws(EngineError) -> Expression {
-    guard depth <= Predicate.depthLimit else { throw .misuse("the condition on groups is nested too deeply") }
-    if let (function, argument) = ValuesDesign.aggregate(expression) {
-      return .variable("\(try slot(function, argument, named: expression.description))")
+  /// An expression with slots in place of what a group has one value of.
+  private mutating func rewritten(
+    _ expression: Expression, depth: Int, namesColumns: Bool
+  ) throws(EngineError) -> Expression {
+    guard depth <= Predicate.depthLimit else { throw .predicate(.tooDeep) }
+    if let (function, argument) = ValuesRules.aggregate(expression) {
+      return .variable("\(try slot(function, argument))")
     }
     switch expression {
     case .constant: return expression
-    case .keyPath(let name), .variable(let name):
-      let source: Source
-      if let column = named[name] { source = columns[column].source } else { source = try grouped(name) }
-      switch source {
-      case .constant(let value): return .constant(value)
-      case .slot(let slot): return .variable("\(slot)")
-      }
-    case .list(let elements):
-      var result: [Expression] = []
-      for element in elements { result.append(try rewritten(element, depth: depth + 1)) }
-      return .list(result)
-    default:
+    case .evaluatedObject: return .variable("\(try grouped("self"))")
+    case .keyPath(let name):
+      if namesColumns, let column = named[name] { return self.expression(of: columns[column].source) }
+      return .variable("\(try grouped(name))")
+    case .variable(let name):
+      guard let column = named[name] else { throw .predicate(.unboundVariable(name)) }
+      return self.expression(of: columns[column].source)
+    case .fetch, .assignment: throw .predicate(expression.unsupportedError)
+    case .subquery, .aggregate, .member, .element:
       throw .unsupported(
-        "'\(expression.description)' cannot be asked of a group: compare columns, grouped key paths and \(ValuesDesign.functions)"
+        "'\(expression.description)' is asked of objects, not of a group: put it into an aggregate (\(ValuesRules.functions))"
       )
-    }
-  }
-
-  // MARK: Rules
-
-  private static let functions = "count, sum, average, min and max"
-
-  private static func aggregate(_ expression: Expression) -> (GroupFunction, Expression)? {
-    guard case .function(let name, let arguments) = expression, arguments.count == 1,
-      let function = GroupFunction(name)
-    else { return nil }
-    return (function, arguments[0])
-  }
-
-  private func resolve(_ path: String) throws(EngineError) -> ResolvedPath {
-    let resolved: ResolvedPath
-    do throws(SchemaError) { resolved = try schema.resolve(keyPath: path, from: entity.id) } catch {
-      throw .unknownProperty(entity: entity.name, name: path)
-    }
-    for step in resolved.steps {
-      if case .attribute(let attribute) = step, attribute.isTransient {
-        throw .misuse("'\(path)' is transient: the store has no values of it")
+    default:
+      var parts: [Expression] = []
+      var conditions: [Predicate] = []
+      try expression.forEachPart { (part) throws(EngineError) in
+        parts.append(try rewritten(part, depth: depth + 1, namesColumns: namesColumns))
+      } _: { (condition) throws(EngineError) in
+        conditions.append(try rewritten(condition, depth: depth + 1))
+      }
+      var (part, condition) = (0, 0)
+      return expression.replacingParts { (_) throws(Never) in
+        part += 1
+        return parts[part - 1]
+      } _: { (_) throws(Never) in
+        condition += 1
+        return conditions[condition - 1]
       }
     }
-    return resolved
   }
 
-  @discardableResult
-  private func checkSingle(
-    _ path: String, _ what: String, _ advice: String
-  ) throws(EngineError) -> ResolvedPath {
-    let resolved = try resolve(path)
-    if resolved.isToMany { throw .misuse("cannot \(what) '\(path)', which leads to several objects: \(advice)") }
-    return resolved
-  }
-
-  private func checkAggregated(_ path: String, _ function: GroupFunction) throws(EngineError) {
-    let type = try resolve(path).type
-    switch function {
-    case .count: return
-    case .sum, .average:
-      if !type.isNumeric { throw .misuse("'\(path)' is of type \(type.name): only numbers have a sum or an average") }
-    case .minimum, .maximum:
-      switch type {
-      case .composite, .transformable, .objectID:
-        throw .misuse("'\(path)' is of type \(type.name), which has no least or greatest value")
-      default: return
-      }
+  private func expression(of source: Source) -> Expression {
+    switch source {
+    case .constant(let value): return .constant(value)
+    case .slot(let slot): return .variable("\(slot)")
+    case .computed(let expression): return expression
     }
   }
 }

@@ -9,6 +9,7 @@ final class ValuesReader {
 
   init(_ view: EntityView, _ expressions: [Expression]) {
     reader = PathReader(view: view)
+    reader.prepare()
     self.expressions = expressions
   }
 
@@ -30,8 +31,7 @@ final class ValuesReader {
       case .evaluatedObject: values.append(.reference(row.reference))
       case .keyPath(let path):
         values.append(try reader.value(path, row.record, row.layout, row.reference))
-      default:
-        throw .unsupported("'\(expressions[i].description)' cannot be fetched as a value: fetch key paths and literals")
+      default: values.append(try reader.value(of: expressions[i], row.record, row.layout, row.reference))
       }
     }
   }
