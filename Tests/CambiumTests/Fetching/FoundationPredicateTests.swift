@@ -140,6 +140,32 @@ import Testing
       "SUBQUERY(SUBQUERY(legs, $x1, $x1.minutes > 20), $x2, $x2.remarks == NULL).@count > 0")
   }
 
+  @Test func valuesOfCollections() throws {
+    try check(#Predicate { $0.legMinutes.contains(95) }, "ANY legs.minutes == 95")
+    try check(#Predicate { $0.legMinutes.max() == 610 }, "legs.@max.minutes == 610")
+    try check(#Predicate { ($0.legMinutes.min() ?? 1000) > 50 }, "legs.@min.minutes == NULL OR legs.@min.minutes > 50")
+    try check(
+      #Predicate { $0.legMinutes.count > 1 && $0.legMinutes[1] == 0 },
+      "legs.minutes.@count > 1 AND legs.minutes[1] == 0")
+    try check(#Predicate { $0.legMinutes.allSatisfy { $0 > 20 } }, "ALL legs.minutes > 20")
+    let wanted = [45, 61]
+    try check(
+      #Predicate { $0.legMinutes.contains { wanted.contains($0) } }, "ANY legs.minutes IN {45, 61}")
+    try check(#Predicate { plane in wanted.allSatisfy { plane.engines < $0 } }, "engines < 45 AND engines < 61")
+    #expect(
+      try FetchPredicate(#Predicate<Plane> { wanted.max() == $0.seats }).predicateFormat == "61 == seats")
+  }
+
+  @Test func casts() throws {
+    try check(#Predicate { ($0.untyped["primary"] as? String) == "white" }, "paint.primary == \"white\"")
+    try check(
+      #Predicate { ($0.untypedPaint.flatMap { $0["secondary"] } as? String) == nil }, "paint.secondary == NULL")
+    try check(
+      #Predicate { ($0.untyped["primary"] as? String).flatMap { $0.starts(with: "b") } == true },
+      "paint.primary BEGINSWITH \"b\"")
+    #expect(try FetchPredicate(#Predicate<Plane> { $0.seats! > 3 }).predicateFormat == "seats > 3")
+  }
+
   @Test func arithmetic() throws {
     let (a, b) = (20, 3)
     try check(#Predicate { $0.engines == a / 7 }, "engines == 2")

@@ -38,6 +38,9 @@ class Plane {
   let colors: [String: String]
   let owner: Owner?
   let legs: [Leg]
+  var legMinutes: [Int] { legs.map { $0.minutes } }
+  var untyped: [String: Any] { colors }
+  var untypedPaint: [String: Any]? { paint == nil ? nil : colors }
 
   init(
     _ tail: String, seats: Int?, engines: Int, hours: Double, isActive: Bool, kind: PlaneKind, built: Double,
@@ -69,6 +72,7 @@ extension Plane: PredicateKeyPaths {
       \Plane.tail: "tail", \Plane.seats: "seats", \Plane.engines: "engines", \Plane.hours: "hours",
       \Plane.isActive: "isActive", \Plane.kind: "kind", \Plane.built: "built", \Plane.note: "note",
       \Plane.paint: "paint", \Plane.colors: "paint", \Plane.owner: "owner", \Plane.legs: "legs",
+      \Plane.legMinutes: "legs.minutes", \Plane.untyped: "paint", \Plane.untypedPaint: "paint",
     ]
   }
 }
