@@ -66,6 +66,9 @@ public struct FetchExpression: Hashable, Sendable, CustomStringConvertible {
         return
       }
     } catch {
+      // The place of the mistake is told in the text as it was given.
+      var error = error
+      error.position = error.position.map { Swift.min(Swift.max(0, $0 - 1), format.utf8.count) }
       throw CambiumError(.invalidPredicate, "in the expression '\(format)': \(error)", underlying: [error])
     }
     throw CambiumError(.invalidPredicate, "'\(format)' is no expression")

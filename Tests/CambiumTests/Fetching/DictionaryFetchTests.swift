@@ -263,6 +263,29 @@ import Testing
     #expect(try context.fetch(objects).count == 20)
   }
 
+  @Test func dictionariesAreOfOneStore() throws {
+    let container = PersistentContainer(name: "two", managedObjectModel: try FlightModel.make())
+    container.persistentStoreDescriptions = ["one", "two"].map {
+      PersistentStoreDescription(url: directory.url.appendingPathComponent($0 + ".cambium"))
+    }
+    try container.loadPersistentStores()
+    let context = container.viewContext
+    try context.make("Aircraft", ["tailNumber": "N1"])
+    try context.save()
+    let request = try request("Aircraft", ["tailNumber"])
+    #expect(cambiumError { _ = try context.fetch(request) }?.message.contains("affectedStores") == true)
+    let stores = container.persistentStoreCoordinator.persistentStores
+    let counts = try stores.map { store in
+      request.affectedStores = [store]
+      return try context.count(for: request)
+    }
+    #expect(counts.sorted() == [0, 1])
+    let objects = FetchRequest<ManagedObject>(entityName: "Aircraft")
+    #expect(try context.count(for: objects) == 1)
+    objects.affectedStores = zip(stores, counts).filter { $0.1 == 0 }.map { $0.0 }
+    #expect(try context.fetch(objects).isEmpty)
+  }
+
   @Test func expressions() throws {
     #expect(try FetchExpression(format: "aircraft.tailNumber") == FetchExpression(forKeyPath: "aircraft.tailNumber"))
     #expect(try FetchExpression(format: "%@", 5).expressionFormat == "5")
@@ -272,6 +295,7 @@ import Testing
     for text in ["a) == TRUE OR (b", "a ==", "", "a == 1"] {
       #expect(cambiumError { _ = try FetchExpression(format: text) }?.code == .invalidPredicate, "\(text)")
     }
+    #expect(cambiumError { _ = try FetchExpression(format: "number $") }?.message.contains("at byte 7") == true)
     struct Strange {}
     #expect(cambiumError { _ = try FetchExpression(forConstantValue: Strange()) }?.code == .invalidArgument)
     #expect(FetchProperty.property(AttributeDescription("number", .integer16)) == "number")
