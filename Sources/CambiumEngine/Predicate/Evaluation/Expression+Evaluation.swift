@@ -2,6 +2,19 @@ import CambiumKernel
 
 // What expressions give. Each kind has a function of its own, so that the frames of the recursion stay small.
 extension Expression {
+  /// What the expression gives. Values and key paths, which most are, are answered where they are asked for.
+  @inline(__always)
+  func value<Failure: Error>(
+    _ state: inout EvaluationState, _ value: (ObjectReference?, String) throws(Failure) -> Value, depth: Int
+  ) throws(PredicateEvaluationError<Failure>) -> Value {
+    switch self {
+    case .constant(let constant): return constant
+    case .keyPath(let path):
+      do throws(Failure) { return try value(nil, path) } catch { throw .value(error) }
+    default: return try read(&state, value, depth: depth)
+    }
+  }
+
   func read<Failure: Error>(
     _ state: inout EvaluationState, _ value: (ObjectReference?, String) throws(Failure) -> Value, depth: Int
   ) throws(PredicateEvaluationError<Failure>) -> Value {
@@ -22,8 +35,8 @@ extension Expression {
       guard Self.isSmall(values) else { throw .predicate(.listTooLarge) }
       return .list(values)
     case .arithmetic(let operation, let a, let b):
-      let left = try a.read(&state, value, depth: depth + 1)
-      return operation.apply(left, try b.read(&state, value, depth: depth + 1))
+      let left = try a.value(&state, value, depth: depth + 1)
+      return operation.apply(left, try b.value(&state, value, depth: depth + 1))
     case .negated(let inner): return try inner.read(&state, value, depth: depth + 1).arithmeticNegation
     case .function(let name, let arguments):
       return try Self.call(name, arguments, &state, value, depth: depth)

@@ -66,8 +66,8 @@ extension Predicate {
       return false
     case .not(let inner): return try !inner.holds(&state, value, depth: depth + 1)
     case .comparison(let comparison):
-      let left = try comparison.left.read(&state, value, depth: depth + 1)
-      let right = try comparison.right.read(&state, value, depth: depth + 1)
+      let left = try comparison.left.value(&state, value, depth: depth + 1)
+      let right = try comparison.right.value(&state, value, depth: depth + 1)
       guard comparison.comparator == .matches else { return comparison.holds(left, right) }
       guard let text = right.text else { return comparison.holds(left, right, nil) }
       do throws(PredicateError) {
