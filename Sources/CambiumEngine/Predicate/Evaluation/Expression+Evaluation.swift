@@ -35,8 +35,7 @@ extension Expression {
       guard Self.isSmall(values) else { throw .predicate(.listTooLarge) }
       return .list(values)
     case .arithmetic(let operation, let a, let b):
-      let left = try a.value(&state, value, depth: depth + 1)
-      return operation.apply(left, try b.value(&state, value, depth: depth + 1))
+      return try Self.operate(operation, a, b, &state, value, depth: depth)
     case .negated(let inner): return try inner.read(&state, value, depth: depth + 1).arithmeticNegation
     case .function(let name, let arguments):
       return try Self.call(name, arguments, &state, value, depth: depth)
@@ -71,6 +70,15 @@ extension Expression {
     return count(values)
   }
 
+  @inline(never)
+  private static func operate<Failure: Error>(
+    _ operation: ArithmeticOperator, _ a: Expression, _ b: Expression, _ state: inout EvaluationState,
+    _ value: (ObjectReference?, String) throws(Failure) -> Value, depth: Int
+  ) throws(PredicateEvaluationError<Failure>) -> Value {
+    let left = try a.value(&state, value, depth: depth + 1)
+    return operation.apply(left, try b.value(&state, value, depth: depth + 1))
+  }
+
   private static func readAll<Failure: Error>(
     _ expressions: [Expression], _ state: inout EvaluationState,
     _ value: (ObjectReference?, String) throws(Failure) -> Value, depth: Int
@@ -81,6 +89,7 @@ extension Expression {
     return values
   }
 
+  @inline(never)
   private static func call<Failure: Error>(
     _ name: String, _ arguments: [Expression], _ state: inout EvaluationState,
     _ value: (ObjectReference?, String) throws(Failure) -> Value, depth: Int
@@ -94,6 +103,7 @@ extension Expression {
     do throws(PredicateError) { return try function.apply(values, &state) } catch { throw .predicate(error) }
   }
 
+  @inline(never)
   private static func select<Failure: Error>(
     _ collection: Expression, _ variable: String, _ condition: Predicate, _ state: inout EvaluationState,
     _ value: (ObjectReference?, String) throws(Failure) -> Value, depth: Int
@@ -107,6 +117,7 @@ extension Expression {
     return .list(found)
   }
 
+  @inline(never)
   private static func aggregate<Failure: Error>(
     _ operation: CollectionOperator, _ collection: Expression, _ path: String?, _ state: inout EvaluationState,
     _ value: (ObjectReference?, String) throws(Failure) -> Value, depth: Int
@@ -122,6 +133,7 @@ extension Expression {
     return Aggregates.apply(operation, values)
   }
 
+  @inline(never)
   private static func member<Failure: Error>(
     _ object: Expression, _ path: String, _ state: inout EvaluationState,
     _ value: (ObjectReference?, String) throws(Failure) -> Value, depth: Int
@@ -159,6 +171,7 @@ extension Expression {
     }
   }
 
+  @inline(never)
   private static func element<Failure: Error>(
     _ collection: Expression, _ index: ElementIndex, _ state: inout EvaluationState,
     _ value: (ObjectReference?, String) throws(Failure) -> Value, depth: Int
