@@ -27,7 +27,7 @@ public struct DeferredPart: Sendable, Equatable {
 /// then it is longer, which takes less work for each row. And so seldom is a part durable that syncs are not most of the work.
 public struct DeferredPartSize: Sendable {
   /// What a part is to take, without its sync, where others write. They wait for a part at most, a few of them for two.
-  public static let aim = Duration.milliseconds(2)
+  public static let aim = Duration.microseconds(400)
   /// The same where nobody else does.
   public static let aimAlone = Duration.milliseconds(40)
   /// What parts have to take together, without a commit of others between, for that.

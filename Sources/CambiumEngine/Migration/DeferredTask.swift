@@ -98,6 +98,8 @@ extension EntityStore {
   public func runDeferredPart(
     maximumRows: Int, durably: Bool = true
   ) throws(EngineError) -> DeferredPart {
+    // Those who wait for a part do not wait for the next one as well.
+    kernel.letOthersWrite()
     var rows = 0
     var next: UInt64?
     var base: UInt64 = 0

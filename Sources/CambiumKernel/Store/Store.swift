@@ -34,6 +34,8 @@ public final class Store: @unchecked Sendable {
   var turnTaken = false
   /// Threads that wait for the turn.
   var turnWaiters = 0
+  /// How often the turn was taken.
+  var turnsTaken: UInt64 = 0
   @exclusivity(unchecked) var pins = PinCounts()
   var snapshotCounter = 0
 
@@ -202,11 +204,21 @@ public final class Store: @unchecked Sendable {
       throw error
     }
     turnTaken = true
+    turnsTaken &+= 1
     lock.unlock()
     do throws(StoreError) { try enterSharedTurn() } catch {
       endTurn()
       throw error
     }
+  }
+
+  /// Lets one of those go first who wait for the turn to write, if anybody of this process does: for work in the background,
+  /// which would otherwise take the turn again before a thread that waits for it has woken up.
+  public func letOthersWrite() {
+    lock.lock()
+    let before = turnsTaken
+    while turnWaiters > 0, turnsTaken == before, !isClosed, !isPoisoned { lock.wait() }
+    lock.unlock()
   }
 
   func endTurn() {
