@@ -28,7 +28,8 @@ extension FetchPredicate {
   ///
   /// The predicate means what it means in Swift, with these differences, none of which throws: a property that is `nil` in
   /// the store stays `nil` where Swift's has another type (`!` of it compares as `nil`); strings are ordered, searched
-  /// and counted by the scalars of their normal form instead of by characters; not-a-number equals itself; decimals and integers don't overflow.
+  /// and counted by the scalars of their normal form instead of by characters; not-a-number equals itself and is
+  /// less than every number; a division by zero gives `nil`; decimals and integers don't overflow.
   /// Captured objects, regular expressions and casts between classes have no place in it: join what needs them with
   /// ``and(_:)``, from a format string.
   ///

@@ -92,10 +92,11 @@ extension PersistentStoreCoordinator {
           if pagesLeft <= 0 { return false }
           rows = Int(min(Double(rows), max(1, pagesLeft / pagesARow)))
         }
+        var turn = began
         let part = try mapping(.migration) { () throws(EngineError) in
-          try store.currentEngine().runDeferredPart(maximumRows: rows, durably: size.isDurable)
+          try store.currentEngine().runDeferredPart(maximumRows: rows, durably: size.isDurable) { turn = clock.now }
         }
-        size.note(clock.now - began, part)
+        size.note(clock.now - turn, part)
         total += UInt64(part.rows)
         if let left = pagesLeft { pagesLeft = left - Double(max(1, part.rows)) * pagesARow }
         let now = try mapping { () throws(EngineError) in try store.currentEngine().deferredTasks() }

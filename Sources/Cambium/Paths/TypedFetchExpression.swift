@@ -38,7 +38,11 @@ public struct FetchPath<Root, Output>: TypedFetchExpression {
   public var fetchExpression: FetchExpression { FetchExpression(engine) }
 
   /// The key path's text.
-  public var keyPath: String { engine.description }
+  public var keyPath: String {
+    // As it is: in a predicate's text a name that is a word of the language is marked.
+    if case .keyPath(let names) = engine { return names }
+    return engine.description
+  }
 
   /// What to fetch of objects in a request for dictionaries.
   public var fetchProperty: FetchProperty { .keyPath(keyPath) }
@@ -70,6 +74,11 @@ extension CambiumEngine.Expression {
     switch path {
     case .keyPath(let names): return member(names)
     case .evaluatedObject: return self
+    // Operators of what a path leads to.
+    case .aggregate(let function, let collection, let rest):
+      return .aggregate(function, appending(collection), path: rest)
+    case .member(let base, let rest): return .member(appending(base), path: rest)
+    case .element(let base, let index): return .element(appending(base), index)
     default: return path
     }
   }

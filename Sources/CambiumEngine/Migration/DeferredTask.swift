@@ -92,11 +92,12 @@ extension EntityStore {
 
   /// The same; answers also how many rows were gone through, and at which the task goes on: nil if it is done.
   ///
-  /// - Parameter durably: Whether to wait until the part is durable, unless it is the last one of a task, which always is. A
-  ///   part that is not, is lost if the power fails, and done again; ``deferredTasks()`` does not show it before a later one
-  ///   is.
+  /// - Parameters:
+  ///   - durably: Whether to wait until the part is durable, unless it is the last one of a task, which always is. A part
+  ///     that is not, is lost if the power fails, and done again; ``deferredTasks()`` does not show it before a later one is.
+  ///   - begins: Called once nobody else writes any more: what was waited for until then is not the part's.
   public func runDeferredPart(
-    maximumRows: Int, durably: Bool = true
+    maximumRows: Int, durably: Bool = true, begins: () -> Void = {}
   ) throws(EngineError) -> DeferredPart {
     // Those who wait for a part do not wait for the next one as well.
     kernel.letOthersWrite()
@@ -104,9 +105,10 @@ extension EntityStore {
     var next: UInt64?
     var base: UInt64 = 0
     let outcome = try upkeep(durably: { _ in next == nil || durably }) { (t, catalogue) throws(EngineError) -> Bool? in
+      begins()
       base = t.sequence
       if let (id, start) = catalogue.building.min(by: { $0.key < $1.key }) {
-        // Indexes first: fetches wait for them.
+        // Indexes first: until then fetches do without them.
         let (entity, _, tree) = try building(id, catalogue)
         next = try fillIndex(tree, of: entity, from: start, maximumRows: max(1, maximumRows), t, &rows)
         try catalogue.setBuilding(id, next, t)
@@ -118,7 +120,7 @@ extension EntityStore {
           }
         }
         try catalogue.setDeferred(id, next, t)
-      } else {
+      } else if catalogue.priors.values.allSatisfy({ $0.isKeptUntilConfirmed }) {
         return nil
       }
       try catalogue.dropFinishedPriors(t)

@@ -10,7 +10,9 @@ public struct MigrationPlan: Sendable {
   public var blocks: [MigrationBlock] = []
 
   /// Whether the migration costs the same at any size of the store.
-  public var isMetadataOnly: Bool { steps.allSatisfy { $0.kind == .writeModel || $0.kind == .keepRows } }
+  public var isMetadataOnly: Bool {
+    steps.allSatisfy { $0.kind == .writeModel || $0.kind == .keepRows || $0.isPutOff }
+  }
 }
 
 /// A step of a migration.
@@ -53,6 +55,8 @@ public struct MigrationStep: Sendable, Equatable {
   public var bytes: UInt64 = 0
   /// Whether the step could be put off until after the store is open.
   public var isDeferrable = false
+  /// Whether it is: it is no part of the commit, and a task afterwards.
+  public var isPutOff = false
 
   /// One line: what, where, how much.
   public var description: String {
@@ -70,7 +74,7 @@ public struct MigrationStep: Sendable, Equatable {
     case .buildConstraint: what = "build the uniqueness constraint \(place)"
     case .dropIndex: what = "drop index \(place)"
     }
-    return what + " (\(entries) entries, \(pages) pages)"
+    return (isPutOff ? "later, " : "") + what + " (\(entries) entries, \(pages) pages)"
   }
 }
 
@@ -84,8 +88,10 @@ extension EntityStore {
   ) throws(EngineError) -> MigrationPlan {
     let earlier = schema
     let destination = try resolving { () throws(SchemaError) in try Schema(definition, basedOn: earlier) }
-    let design = try MigrationDesign(self, destination, defers: defers)
     let view = try view()
+    let present = try EntityStore(
+      kernel: kernel, schema: schema, catalogue: Catalogue(view.trees), modelNumber: modelNumber)
+    let design = try MigrationDesign(present, destination, defers: defers)
     var plan = MigrationPlan(mapping: design.mapping)
     plan.steps = try design.steps(view)
     plan.blocks = try design.findBlocks(view)
@@ -151,6 +157,7 @@ extension MigrationDesign {
       let tree = entities[entity.id].flatMap { old.catalogue.rows[$0.source.rootID] }
       for index in entity.indexes where !keptIndexes.contains(index.id) {
         try add(.buildIndex, entity.name, index.name, tree, true)
+        steps[steps.count - 1].isPutOff = deferredIndexes.contains(index.id)
       }
       for constraint in entity.uniquenessConstraints where !keptConstraints.contains(constraint.id) {
         var name = ""

@@ -37,9 +37,11 @@ extension EntityStore {
       }
       let earlier = schema
       let destination = try resolving { () throws(SchemaError) in try Schema(definition, basedOn: earlier) }
-      let design = try MigrationDesign(self, destination, defers: defers)
+      // What was put off may have been done since the store was opened.
+      let present = try EntityStore(kernel: kernel, schema: schema, catalogue: Catalogue(t), modelNumber: modelNumber)
+      let design = try MigrationDesign(present, destination, defers: defers)
       // What the transaction builds on, which may not be durable yet and so in no other view.
-      let before = EntityView(store: self, trees: try storing { () throws(StoreError) in try t.newest() })
+      let before = EntityView(store: present, trees: try storing { () throws(StoreError) in try t.newest() })
       let blocks = try design.findBlocks(before)
       if !blocks.isEmpty { throw .migrationBlocked(blocks) }
       if let observe { for step in try design.steps(before) { observe(step) } }

@@ -65,14 +65,17 @@ extension Schema {
   /// Components are attributes, elements of composites, relationships, and the special `self` and `objectID`. A property
   /// of a descendant of the entity reached is not found, as in Core Data.
   ///
-  /// - Throws: `SchemaError.unknownKeyPath` with the component that was not found, or `unknownEntity`.
+  /// - Throws: `SchemaError.unknownKeyPath` with the component that was not found, `keyPathTooLong`, or `unknownEntity`.
   public func resolve(keyPath: String, from entity: UInt32) throws(SchemaError) -> ResolvedPath {
     guard let start = self.entity(id: entity) else { throw .unknownEntity("\(entity)", place: keyPath) }
     var steps: [PathStep] = []
     var current: EntitySchema? = start
     var composite: AttributeSchema?
     var lastName = start.name
-    for part in keyPathNames(keyPath) {
+    let names = keyPathNames(keyPath)
+    // Following a path takes a call for each name.
+    guard names.count <= Predicate.depthLimit else { throw .keyPathTooLong(components: names.count) }
+    for part in names {
       let component = String(part)
       if let parent = composite {
         guard let element = parent.element(named: component) else {

@@ -33,6 +33,8 @@ extension SchemaError: CustomStringConvertible {
       return "\(entity), index '\(index)', element '\(path)': \(reason)"
     case .unknownKeyPath(let path, let component, let entity):
       return "'\(path)': \(entity) has no property '\(component)'"
+    case .keyPathTooLong(let components):
+      return "a key path has \(components) components; at most \(Predicate.depthLimit) are followed"
     case .malformed(let offset, let detail): return "the stored model is damaged at byte \(offset): \(detail)"
     case .unsupportedVersion(let version):
       return "the stored model has version \(version), which this version does not know; use a newer version of Cambium"

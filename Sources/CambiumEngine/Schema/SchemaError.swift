@@ -42,6 +42,8 @@ public enum SchemaError: Error, Equatable, Sendable {
   case invalidIndexPath(String, index: String, entity: String, reason: String)
   /// A key path has a component that the entity (or composite) before it does not have.
   case unknownKeyPath(String, component: String, entity: String)
+  /// A key path has more names than are followed, ``Predicate/depthLimit``.
+  case keyPathTooLong(components: Int)
   /// The bytes are no stored model: `offset` is in bytes from their start, `detail` says which check failed.
   case malformed(offset: Int, detail: String)
   /// The stored model was written by a version of the format that this one does not know.

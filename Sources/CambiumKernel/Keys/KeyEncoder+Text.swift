@@ -1,5 +1,5 @@
 extension KeyEncoder {
-  /// Appends a string. Order and equality are those of Swift's `String`: canonical equivalents are equal.
+  /// Appends a string, in the order of ``StringNormalization/compare(_:_:)``: canonical equivalents are equal, as in Swift.
   public mutating func append(_ value: String, descending: Bool = false) {
     var value = value
     value.withUTF8 { append(utf8: UnsafeRawBufferPointer($0), descending: descending) }

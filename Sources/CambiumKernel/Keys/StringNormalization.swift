@@ -1,6 +1,6 @@
 /// Brings text into Unicode normalisation form C. `==` on String is equality of its bytes, and `<` is meant to be their
 /// order; the standard library's compares a text that another begins with before that one is normalised, so that it is
-/// not always an order. What is compared by Cambium is compared by ``compare(_:_:)``, in an index or not.
+/// not always an order. What is asked of a store, and how it is sorted, goes by ``compare(_:_:)``, in an index or not.
 ///
 /// The kernel has tables of its own, so that keys are the same on every platform and do not depend on the Unicode
 /// version that a standard library happens to have; they work in Embedded Swift as well. A build with the condition

@@ -34,7 +34,7 @@ extension Store {
     }
     // Too large for a record.
     do throws(StoreError) {
-      try t.settleAllRuns()
+      try t.settleRuns()
       try t.prepareToMerge()
       try beginCheckpoint(transaction: t)
       try finishCheckpoint()

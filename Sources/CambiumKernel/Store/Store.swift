@@ -238,7 +238,8 @@ public final class Store: @unchecked Sendable {
 
   // MARK: Syncs
 
-  /// Makes all commits so far durable, whatever the store's ``Durability``: one sync, or none if they are.
+  /// Makes all commits so far durable: one sync, or none if they are. Nothing is synced where the store's ``Durability`` is
+  /// `none`.
   ///
   /// - Throws: ``StoreError/poisoned`` and the device's errors: what was not durable may be lost.
   public func makeDurable() throws(StoreError) {

@@ -6,7 +6,7 @@ public class TreeView {
   var generation: Generation
   /// The newest commit in view.
   let upTo: UInt64
-  /// Whether some tree has to be brought in order before it is read; see ``WriteTransaction/runs``.
+  /// Whether trees have to be brought in order before any is read; see ``WriteTransaction/runs``.
   var hasRuns = false
   /// Spreads readers over the slots of the cache.
   let hint: Int
@@ -24,8 +24,8 @@ public class TreeView {
   /// Throws when the view cannot be used any more.
   func requireOpen() throws(StoreError) {}
 
-  /// Brings a tree in order before it is read.
-  func settleRuns(_ tree: TreeID) throws(StoreError) {}
+  /// Brings the trees in order before one is read.
+  func settleRuns() throws(StoreError) {}
 
   /// The changes that are this view's alone.
   var ownTable: DeltaTable? { nil }
@@ -55,7 +55,8 @@ public class TreeView {
 
   final func access(_ tree: TreeID, _ kind: TreeKind?) throws(StoreError) -> TreeAccess {
     try requireOpen()
-    if hasRuns { try settleRuns(tree) }
+    // Before anything is lent, never while it is: what is lent would lose its memory, and pages could not leave the cache.
+    if hasRuns { try settleRuns() }
     guard let access = find(tree) else { throw .noSuchTree(tree) }
     if let kind, access.kind != kind { throw .wrongTreeKind(tree) }
     return access

@@ -54,8 +54,7 @@ extension WriteTransaction {
 
   private func merge(_ batch: BatchCursor, _ access: TreeAccess) throws(StoreError) {
     // Its pages are to stand in for the transaction's changes of the tree as well.
-    if own.list(access.id) != nil { try spill() }
-    try settleRuns(access.id)
+    if own.list(access.id) != nil || hasRuns { try spill(wholly: true) }
     try prepareToMerge()
     guard let context else { return }
     do throws(StoreError) { try merge(batch, access, context) } catch {

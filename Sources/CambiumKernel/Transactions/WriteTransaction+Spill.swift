@@ -18,11 +18,6 @@ extension WriteTransaction {
     }
   }
 
-  /// Takes all runs into the pages of the trees.
-  func settleAllRuns() throws(StoreError) {
-    if hasRuns { try spill(wholly: true) }
-  }
-
   private func spill(_ context: MergeContext, wholly: Bool) throws(StoreError) {
     let last = DeltaNode.void - 1
     let fresh = DeltaTable()
@@ -81,7 +76,7 @@ extension WriteTransaction {
   /// So many runs of a tree, and it takes them in: each costs memory and time when they are.
   static let mostRuns = 64
 
-  /// After so many looks at a tree with runs it gets none any more.
+  /// After runs were taken in so often for a look, the transaction makes none any more.
   static let mostLooks = 8
 
   /// Whether the changes in a list should go to a run: they are puts alone, and fall into so many leaves of a tree that is
@@ -92,7 +87,7 @@ extension WriteTransaction {
     if earlier.count >= Self.mostRuns { return false }
     // In a tree with runs nothing but puts is done.
     if !earlier.isEmpty { return true }
-    if looks[tree] ?? 0 >= Self.mostLooks { return false }
+    if looks >= Self.mostLooks { return false }
     if source.bytes < 2 * UInt64(own.bytes) { return false }
     var cursor = DeltaCursor(list, after: 0, upTo: DeltaNode.void - 1)
     cursor.seekFirst()

@@ -15,15 +15,15 @@ public final class WriteTransaction: TreeView {
   /// Trees whose pages this transaction has rewritten: their changes outgrew memory.
   @exclusivity(unchecked) var spilled: [TreeID: TreeState] = [:]
   /// What was put into trees when the changes outgrew memory, the oldest first: sorted, in pages of its own, and not yet
-  /// taken into the tree's. It is taken there when the transaction looks at the tree, and before it commits: random keys of
+  /// taken into the tree's. It is taken there when the transaction looks at any tree, and before it commits: random keys of
   /// a transaction that is much larger than memory would otherwise have the tree written again each time.
   ///
   /// A put into such a tree does not look for what was there, so that ``figures`` don't know the number of its entries.
   @exclusivity(unchecked) var runs: [TreeID: [TreeState]] = [:] {
     didSet { hasRuns = !runs.isEmpty }
   }
-  /// How often a tree was looked at that had runs: those that are made to be taken in at once are only work.
-  @exclusivity(unchecked) var looks: [TreeID: Int] = [:]
+  /// How often runs were taken in since something was looked at: those that are made for that are only work.
+  @exclusivity(unchecked) var looks = 0
   /// What the spilling undoes on rollback.
   var savedTable: SegmentTable?
   /// Count and counters per tree, as changed by this transaction.
@@ -133,15 +133,16 @@ public final class WriteTransaction: TreeView {
   @inline(never)
   private func learn(_ tree: TreeID, _ kind: TreeKind, _ i: Int) throws(StoreError) -> Int {
     // What is found is known from then on.
-    if hasRuns, runs[tree] != nil {
-      // Nothing is read for a put.
-      try requireOpen()
-      guard let access = find(tree) else { throw .noSuchTree(tree) }
-      if access.kind != kind { throw .wrongTreeKind(tree) }
-    } else {
-      _ = try access(tree, kind)
-    }
+    _ = try writingAccess(tree, kind)
     return i
+  }
+
+  /// The same as ``TreeView/access(_:_:)`` for what is written: nothing is lent, and runs stay.
+  private func writingAccess(_ tree: TreeID, _ kind: TreeKind?) throws(StoreError) -> TreeAccess {
+    try requireOpen()
+    guard let access = find(tree) else { throw .noSuchTree(tree) }
+    if let kind, access.kind != kind { throw .wrongTreeKind(tree) }
+    return access
   }
 
   override func requireOpen() throws(StoreError) {
@@ -149,10 +150,9 @@ public final class WriteTransaction: TreeView {
     if let failure { throw failure }
   }
 
-  /// Takes everything into the pages of the trees if there are runs of one.
-  override func settleRuns(_ tree: TreeID) throws(StoreError) {
-    guard hasRuns, runs[tree] != nil else { return }
-    looks[tree, default: 0] += 1
+  override func settleRuns() throws(StoreError) {
+    if !hasRuns { return }
+    looks += 1
     try spill(wholly: true)
   }
 
@@ -204,7 +204,7 @@ public final class WriteTransaction: TreeView {
   }
 
   public override func counter(_ tree: TreeID, _ index: UInt32) throws(StoreError) -> Int64 {
-    let access = try access(tree, nil)
+    let access = try writingAccess(tree, nil)
     var n = committedCounter(committed(tree) ?? access, index)
     for c in figures[tree]?.counters ?? [] where c.index == index { n &+= c.value }
     return n
@@ -233,7 +233,7 @@ public final class WriteTransaction: TreeView {
     return tree
   }
 
-  /// Drops a tree with all its entries. O(1); its room is freed by checkpoints.
+  /// Drops a tree with all its entries. O(1), where the transaction has no ``runs``; its room is freed by checkpoints.
   public func dropTree(_ tree: TreeID) throws(StoreError) {
     guard tree.rawValue >= TreeID.firstFree else { throw .misuse("the kernel's own trees cannot be dropped") }
     let access = try access(tree, nil)
@@ -243,7 +243,7 @@ public final class WriteTransaction: TreeView {
 
   /// Adds `change` to counter `index` of `tree`.
   public func addToCounter(_ tree: TreeID, _ index: UInt32, _ change: Int64) throws(StoreError) {
-    let access = try access(tree, nil)
+    let access = try writingAccess(tree, nil)
     figures[tree, default: Figures(kind: access.kind)].addToCounter(index, change)
   }
 
@@ -319,7 +319,7 @@ public final class WriteTransaction: TreeView {
 
   private func delete(_ i: Int, _ key: TreeKey) throws(StoreError) -> Bool {
     if known[i].isBlind, let tree = known[i].access?.id {
-      try settleRuns(tree)
+      try settleRuns()
       _ = find(tree)
     }
     guard let access = known[i].access else { return false }
@@ -391,7 +391,7 @@ public final class WriteTransaction: TreeView {
       core.valueWriter.begin(born: core.nextPublication)
     }
     let id = core.valueIDs.take()
-    let access = try access(.extents, .integer)
+    let access = try writingAccess(.extents, .integer)
     let space = core.space
     var entries: [(UInt64, [UInt8])] = []
     do throws(StoreError) {

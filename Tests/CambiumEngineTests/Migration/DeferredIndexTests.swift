@@ -142,6 +142,69 @@ import Testing
     try Self.verify(store, isBuilt: true, "all done")
   }
 
+  /// A migration goes by what is put off now, not by what was when the store was opened: a task that was done is not begun
+  /// anew, and the state before it is given up with the last one.
+  @Test func whatWasDoneIsNotPutOffAgain() throws {
+    let store = try EntityStore.create(
+      in: try Store.create(on: MemoryDevice(), environment: TestEnvironment(seed: 5)),
+      schema: try Schema(
+        SchemaDefinition([
+          EntitySchema("A", attributes: [AttributeSchema("n", .integer64)]),
+          EntitySchema("B", attributes: [AttributeSchema("n", .integer64), AttributeSchema("gone", .string)]),
+        ])))
+    try store.write { (t) throws(EngineError) in
+      for entity in store.schema.entities {
+        for n in 0..<50 {
+          var values = RowValues()
+          values.set("n", .integer(Int64(n)))
+          if entity.name == "B" { values.set("gone", .string("x")) }
+          try t.insert(try t.reserveReference(entity), values)
+        }
+      }
+    }
+    let indexed = EntitySchema("A", attributes: [AttributeSchema("n", .integer64)], indexes: [Self.byNumber])
+    let shorter = EntitySchema("B", attributes: [AttributeSchema("n", .integer64)])
+    let second = try store.migrate(to: SchemaDefinition([indexed, shorter]), defers: true)
+    #expect(try second.deferredTasks().map(\.kind) == [.buildIndex, .rewriteRows])
+    #expect(try second.priorState() != nil)
+    // The index alone is done; then B, which had the other task, goes.
+    while try second.deferredTasks().count == 2 { _ = try second.runDeferredTask(maximumRows: 20) }
+    let third = try second.migrate(to: SchemaDefinition([indexed]))
+    #expect(try third.deferredTasks().isEmpty && third.priorState() == nil)
+
+    // And rows that were written again hold nothing any more.
+    let other = try EntityStore.create(
+      in: try Store.create(on: MemoryDevice(), environment: TestEnvironment(seed: 5)), schema: store.schema)
+    let b = try #require(other.schema.entity(named: "B"))
+    try other.write { (t) throws(EngineError) in
+      var values = RowValues()
+      values.set("gone", .string("x"))
+      try t.insert(try t.reserveReference(b), values)
+    }
+    let a = EntitySchema("A", attributes: [AttributeSchema("n", .integer64)])
+    let next = try other.migrate(to: SchemaDefinition([a, shorter]), defers: true)
+    #expect(try next.deferredTasks().count == 1)
+    while try next.runDeferredTask() {}
+    let last = try next.migrate(
+      to: SchemaDefinition([
+        a, EntitySchema("B", attributes: [AttributeSchema("n", .integer64), AttributeSchema("m", .string)]),
+      ]), defers: true)
+    #expect(try last.deferredTasks().isEmpty && last.priorState() == nil)
+  }
+
+  /// The plan says what is put off.
+  @Test func thePlanTells() throws {
+    var random = SplitMix64(seed: 14)
+    let store = try Self.prepared(&random)
+    var definition = Self.definition([Self.byNumber, Self.evenTexts])
+    definition.entities[0].indexes.append(IndexSchema("byText", [IndexElement("s")]))
+    let later = try store.migrationPlan(to: definition, defers: true)
+    #expect(later.isMetadataOnly && later.steps.contains { $0.kind == .buildIndex && $0.isPutOff })
+    #expect(later.steps.contains { $0.description.hasPrefix("later, build index Thing.byText") })
+    let atOnce = try store.migrationPlan(to: definition)
+    #expect(!atOnce.isMetadataOnly && atOnce.steps.allSatisfy { !$0.isPutOff })
+  }
+
   /// Where there is nothing to go through there is nothing to put off.
   @Test func anEmptyEntityHasItsIndexesAtOnce() throws {
     let store = try EntityStore.create(

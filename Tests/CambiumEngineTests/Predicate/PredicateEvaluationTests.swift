@@ -141,6 +141,8 @@ import Testing
     ("SUBQUERY(list, $five, $five == 2).@count == 1", true), ("SUBQUERY(void, $x, $x == 1).@count == 0", true),
     ("TERNARY(i == 5, 'yes', 'no') == 'yes'", true), ("TERNARY(i == 6, missing, 1) == 1", true),
     ("ANY SUBQUERY(list, $x, $x > 1) == 3", true), ("2 IN SUBQUERY(list, $x, $x > 1)", true),
+    // A quotient whose last digit is rounded up beyond what a decimal holds.
+    ("30625413022884461711703714668859139031 / 9 > 1", true),
     // Regular expressions
     ("ascii MATCHES 'H.*o'", true), ("ascii MATCHES 'ell'", false), ("ascii MATCHES[c] 'hello'", true),
     ("s MATCHES[cd] 'E\\\\w+'", true), ("void MATCHES '.*'", false), ("i MATCHES '5'", false),

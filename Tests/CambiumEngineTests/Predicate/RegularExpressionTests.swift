@@ -73,6 +73,7 @@ import Testing
     (String(repeating: "[", count: 100_000), .unsupported), (String(repeating: "(a|", count: 50_000), .tooDeep),
     (String(repeating: "a", count: 100_000), .tooDeep), (String(repeating: "\\", count: 99_999), .syntax),
     (String(repeating: "\\", count: 100_000), .tooDeep),
+    ("(?:[^" + String(repeating: "\\w", count: 20_000) + "]?){1000}", .tooDeep),
     ("[" + String(repeating: "a", count: 100_000) + "]", .tooDeep),
   ]
 

@@ -25,6 +25,23 @@ import Testing
     return try Schema(SchemaDefinition([thing]))
   }
 
+  /// Following a path takes a call for each name, and the stack is finite.
+  @Test func longKeyPathsAreRefused() throws {
+    let schema = try Self.schema()
+    let thing = try #require(schema.entity(named: "Thing"))
+    for count in [199, 200, 20_000] {
+      let path = Array(repeating: "whole", count: count).joined(separator: ".")
+      let predicate = try Predicate(format: path + ".small == 1")
+      if count < 200 {
+        _ = try predicate.check(against: schema, entity: thing.id)
+      } else {
+        let error = #expect(throws: PredicateError.self) { try predicate.check(against: schema, entity: thing.id) }
+        #expect(error?.kind == .tooDeep)
+        #expect(throws: SchemaError.self) { try schema.resolve(keyPath: path + ".small", from: thing.id) }
+      }
+    }
+  }
+
   /// A number. `object` is what paths begin with: nothing, or a variable of a subquery.
   static func number(_ random: inout SplitMix64, _ object: String, _ depth: Int) -> String {
     func inner() -> String { number(&random, object, depth - 1) }

@@ -55,13 +55,15 @@ import Testing
   ) throws {
     for _ in 0..<count {
       let key = key(random.below(keys))
-      model[key] = random.bytes(random.oneIn(40) ? 5000 + random.below(2000) : random.below(60))
+      // Some go to extents at once, some when they come to pages.
+      let length = random.oneIn(40) ? random.pick([5000, 1500]) + random.below(2000) : random.below(60)
+      model[key] = random.bytes(length)
       try t.put(tree, key, model[key] ?? [])
     }
   }
 
   enum Look: CaseIterable {
-    case get, absent, cursor, count, delete, batch, drop, nothing, rollBack, savepoint
+    case get, absent, cursor, count, other, delete, batch, drop, nothing, rollBack, savepoint
   }
 
   @Test(arguments: Look.allCases) func everyLookSeesWhatWentToRuns(_ look: Look) throws {
@@ -71,14 +73,22 @@ import Testing
     let t = try store.beginWrite()
     try Self.put(300, t, tree, &model, &random)
     #expect(t.runs[tree]?.count ?? 0 >= 3)
-    // Such a tree stays as it is while others are looked at.
+    // Such a tree stays as it is while others are written to.
     let other = try t.createTree(.integer)
     try t.put(other, 1, [1])
-    #expect(try t.count(other) == 1 && t.runs[tree] != nil)
+    try t.addToCounter(tree, 1, 1)
+    #expect(try t.counter(tree, 1) == 1 && t.runs[tree] != nil)
     switch look {
     case .get:
       for n in 0..<Self.keys { #expect(try t.value(tree, Self.key(n)) == model[Self.key(n)]) }
     case .absent: #expect(try t.value(tree, [1, 2, 3]) == nil)
+    // What is lent of one tree stays good while another one is read.
+    case .other:
+      let isRight = try t.withValue(other, 1) { (bytes) throws(StoreError) in
+        let count = try t.count(tree)
+        return count == UInt64(model.count) && bytes.elementsEqual([1])
+      }
+      #expect(isRight == true)
     case .cursor: #expect(try Self.content(t, tree) == model)
     case .count: #expect(try t.count(tree) == UInt64(model.count))
     case .delete:
@@ -174,6 +184,34 @@ import Testing
       #expect(report.problems.isEmpty, "seed \(first &+ n)")
     }
     #expect(withRuns >= 30)
+  }
+
+  /// The same of a tree whose keys are integers.
+  @Test func runsOfIntegers() throws {
+    var random = SplitMix64(seed: 82)
+    let (store, _, _, _) = try Self.store(&random)
+    var t = try store.beginWrite()
+    let tree = try t.createTree(.integer)
+    var model: [UInt64: [UInt8]] = [:]
+    for n in 0..<UInt64(3000) {
+      model[n * 7] = random.bytes(30)
+      try t.put(tree, n * 7, model[n * 7] ?? [])
+    }
+    try t.commit()
+    t = try store.beginWrite()
+    for _ in 0..<600 {
+      let key = UInt64(random.below(21_000))
+      model[key] = random.bytes(random.oneIn(50) ? 2000 : 30)
+      try t.put(tree, key, model[key] ?? [])
+    }
+    #expect(t.runs[tree]?.count ?? 0 >= 3)
+    #expect(try t.count(tree) == UInt64(model.count))
+    try t.commit()
+    let view = try store.snapshot()
+    #expect(try view.count(tree) == UInt64(model.count))
+    for (key, value) in model { #expect(try view.value(tree, key) == value) }
+    let report = try store.check()
+    #expect(report.problems.isEmpty)
   }
 
   /// Puts in order, and puts close together, are taken in at once: a run would only have them written twice.

@@ -191,6 +191,21 @@ import Testing
     #expect(try context.fetch(groups).map { $0["remarks"] as? String } == ["early"])
   }
 
+  /// Conditions within columns are asked of groups as well, and know no columns.
+  @Test func conditionsWithinColumns() throws {
+    let all = try request(
+      "LogEntry", [.expression("many", try FetchExpression(format: "TERNARY(count(SELF) > 2, 'many', 'few')"))])
+    #expect(try texts(all) == ["many=many"])
+    let named = try request(
+      "LogEntry",
+      [
+        .expression("remarks", try FetchExpression(format: "uppercase(remarks)")),
+        .expression("same", try FetchExpression(format: "TERNARY(remarks == uppercase(remarks), 1, 0)")),
+      ], by: ["remarks"])
+    let lower = try context.fetch(named).filter { ($0["remarks"] as? String)?.isEmpty == false }
+    #expect(!lower.isEmpty && lower.allSatisfy { "\($0["same"] ?? "")" == "0" })
+  }
+
   @Test func unsavedChangesHaveNoEffect() throws {
     try context.make("LogEntry", ["number": 99])
     let count = try request("LogEntry", [.expression("n", .count(.evaluatedObject))])
@@ -220,6 +235,7 @@ import Testing
     try refused(["remarks"], by: ["pilots.name"], "leads to several objects")
     try refused(["number"], sort: "pilots.name", "leads to several objects")
     try refused(["number"], sort: "aircraft.colorScheme", "is a composite")
+    try refused(["aircraft.colorScheme"], sort: "aircraft.colorScheme", "is a composite")
     try refused(["remarks"], by: ["remarks"], sort: "number", "neither a column")
     try refused(["remarks"], by: ["remarks"], having: "number > 1", "'number' has several values in a group")
     try refused([.expression("n", .sum(.init(forKeyPath: "remarks")))], "only numbers")
@@ -228,6 +244,8 @@ import Testing
     try refused([.expression("n", .min(number)), .expression("n", .count(number))], "two columns")
     try refused([.expression("", .count(number))], "no name")
     try refused([.expression("n", .sum(.count(number)))], "aggregate itself")
+    let inCondition = try FetchExpression(format: "sum(TERNARY(sum(number) > 1, 1, 0))")
+    try refused([.expression("n", inCondition)], "aggregate itself")
     let each = FetchExpression(forKeyPath: "aircraft.logEntries.@count")
     try refused(
       [.expression("n", each), .expression("c", .count(number))], code: .unsupported, "put it into an aggregate")

@@ -1,6 +1,8 @@
-import Cambium
+import CambiumEngine
 import Foundation
 import Testing
+
+@testable import Cambium
 
 final class PlaneObject: ManagedObject, FetchPaths {
   struct Paths: Sendable {
@@ -81,6 +83,20 @@ extension ColorScheme: FetchPaths {
     try check({ $0.seats.between(1...2) }, "seats BETWEEN {1, 2}", ["D3", "D5"])
     try check({ $0.tail.in(["N1", "D5"]) }, "tail IN {\"N1\", \"D5\"}", ["N1", "D5"])
     try check({ $0.seats.in([nil, 180]) }, "seats IN {NULL, 180}", ["N2", "D4"])
+  }
+
+  /// A path with an operator goes on from where it is used; a name that is a word of the language is itself in an order.
+  @Test func operatorsAndWords() throws {
+    let legs = FetchPath<PlaneObject, Int>("legs.@count")
+    let owner = FetchPath<LegObject, PlaneObject>("plane")
+    #expect(legs.fetchExpression == FetchExpression(forKeyPath: "legs.@count"))
+    struct Paths: Sendable { let legCount = FetchPath<PlaneObject, Int>("legs.@count") }
+    let longer = CambiumEngine.Expression.keyPath("plane").appending(.aggregate(.count, .keyPath("legs"), path: nil))
+    #expect(longer == .aggregate(.count, .keyPath("plane.legs"), path: nil))
+    #expect(owner.keyPath == "plane" && legs.keyPath == "legs.@count")
+    let word = FetchPath<PlaneObject, String>("like")
+    #expect(word.keyPath == "like" && word.ascending == FetchSortDescriptor(key: "like"))
+    #expect((word == "x").predicateFormat == "#like == \"x\"")
   }
 
   @Test func logicAndText() throws {

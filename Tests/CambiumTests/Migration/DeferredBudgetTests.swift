@@ -120,19 +120,21 @@ import Testing
   @Test func partsBecomeAsLongAsTheyAreToBe() {
     // A microsecond a row.
     let time = { (rows: Int) in Duration.microseconds(rows) }
+    let short = 200...800
+    let long = 20_000...65_536
     var size = DeferredPartSize()
     var newest: UInt64 = 10
-    run(&size, &newest, 5, isAlone: true, time)
-    #expect((1000...4000).contains(size.rows))
-    run(&size, &newest, 300, isAlone: true, time)
-    #expect((20_000...65_536).contains(size.rows))
+    run(&size, &newest, 20, isAlone: true, time)
+    #expect(short.contains(size.rows))
+    run(&size, &newest, 2000, isAlone: true, time)
+    #expect(long.contains(size.rows))
     // Somebody comes, and is gone.
-    run(&size, &newest, 2, isAlone: false, time)
-    #expect((1000...4000).contains(size.rows))
-    let durable = run(&size, &newest, 500, isAlone: false, time)
-    #expect((1000...4000).contains(size.rows) && (10...40).contains(durable))
-    run(&size, &newest, 300, isAlone: true, time)
-    #expect((20_000...65_536).contains(size.rows))
+    run(&size, &newest, 4, isAlone: false, time)
+    #expect(short.contains(size.rows))
+    let durable = run(&size, &newest, 2000, isAlone: false, time)
+    #expect(short.contains(size.rows) && (5...40).contains(durable))
+    run(&size, &newest, 2000, isAlone: true, time)
+    #expect(long.contains(size.rows))
     // Neither none nor all.
     run(&size, &newest, 100, isAlone: false) { _ in .seconds(1) }
     #expect(size.rows == 64)
@@ -143,7 +145,7 @@ import Testing
     for _ in 0..<50 {
       run(&size, &newest, 10, isAlone: true, time)
       run(&size, &newest, 1, isAlone: false, time)
-      #expect(size.rows <= 4000)
+      #expect(size.rows <= 800)
     }
   }
 }

@@ -141,6 +141,7 @@ extension PredicateChecker {
       switch error {
       case .unknownKeyPath(_, let component, let place):
         throw PredicateError(.unknownKeyPath, text, "'\(place)' has no property '\(component)'")
+      case .keyPathTooLong: throw PredicateError(.tooDeep, "", error.description)
       default: throw PredicateError(.unknownKeyPath, text, "the entity is not in the model")
       }
     }

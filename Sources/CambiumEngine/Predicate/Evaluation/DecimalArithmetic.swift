@@ -104,7 +104,11 @@ extension DecimalValue {
       let (shifted, overflow) = quotient.multipliedReportingOverflow(by: 10)
       let (sum, carry) = shifted.addingReportingOverflow(digit)
       if overflow || carry {
-        if digit > 5 || (digit == 5 && (next != 0 || quotient & 1 == 1)) { quotient += 1 }
+        if digit > 5 || (digit == 5 && (next != 0 || quotient & 1 == 1)) {
+          let (up, isTooLarge) = quotient.addingReportingOverflow(1)
+          quotient = isTooLarge ? .max / 10 + 1 : up
+          if isTooLarge { power += 1 }
+        }
         break
       }
       (quotient, rest) = (sum, next)

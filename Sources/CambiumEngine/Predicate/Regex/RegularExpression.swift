@@ -54,8 +54,8 @@ struct RegularExpression: Sendable {
       case .empty: break
       case .scalar(let scalar): steps.append(.scalar(scalar))
       case .set(let set):
-        // A class costs as much as it has ranges.
-        try charge(set.ranges.count)
+        // A class costs as much as it has parts.
+        try charge(set.ranges.count + set.named.count)
         steps.append(.set(sets.count))
         sets.append(set)
       case .anchor(let anchor): steps.append(.anchor(anchor))

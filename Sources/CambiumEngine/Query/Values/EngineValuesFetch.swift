@@ -44,7 +44,7 @@ public struct EngineColumn: Sendable {
   public var name: String
   /// The value.
   public var expression: Expression
-  /// The type that the value is brought into, where that loses nothing; nil for its own.
+  /// The type that the value is brought into where it can be; numbers are rounded to what it holds; nil for its own.
   public var type: AttributeType?
 
   /// A column.

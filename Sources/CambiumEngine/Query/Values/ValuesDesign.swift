@@ -55,7 +55,7 @@ struct ValuesDesign {
     for key in request.fetch.sort {
       order.append(Order(source: try orderSource(key.keyPath, request.isDistinct), sort: key))
     }
-    if let condition = request.having { having = try rewritten(condition, depth: 0) }
+    if let condition = request.having { having = try rewritten(condition, depth: 0, namesColumns: true) }
   }
 
   // MARK: Columns
@@ -116,7 +116,10 @@ struct ValuesDesign {
   // MARK: Order
 
   private mutating func orderSource(_ key: String, _ isDistinct: Bool) throws(EngineError) -> Source {
-    if let column = named[key] { return columns[column].source }
+    if let column = named[key] {
+      if rules.isComposite(key) { throw .misuse("'\(key)' is a composite: sort by one of its elements") }
+      return columns[column].source
+    }
     if isGrouped {
       for (index, known) in groupBy.enumerated() where known == key { return .slot(index) }
       throw .misuse("results are ordered by '\(key)', which is neither a column of theirs nor grouped by")
@@ -133,23 +136,27 @@ struct ValuesDesign {
 
   // MARK: What is said of groups
 
-  private mutating func rewritten(_ predicate: Predicate, depth: Int) throws(EngineError) -> Predicate {
+  private mutating func rewritten(
+    _ predicate: Predicate, depth: Int, namesColumns: Bool
+  ) throws(EngineError) -> Predicate {
     guard depth <= Predicate.depthLimit else { throw .predicate(.tooDeep) }
     switch predicate {
     case .true, .false: return predicate
-    case .not(let inner): return .not(try rewritten(inner, depth: depth + 1))
-    case .and(let parts): return .and(try rewritten(parts, depth: depth + 1))
-    case .or(let parts): return .or(try rewritten(parts, depth: depth + 1))
+    case .not(let inner): return .not(try rewritten(inner, depth: depth + 1, namesColumns: namesColumns))
+    case .and(let parts): return .and(try rewritten(parts, depth: depth + 1, namesColumns: namesColumns))
+    case .or(let parts): return .or(try rewritten(parts, depth: depth + 1, namesColumns: namesColumns))
     case .comparison(var comparison):
-      comparison.left = try rewritten(comparison.left, depth: depth + 1, namesColumns: true)
-      comparison.right = try rewritten(comparison.right, depth: depth + 1, namesColumns: true)
+      comparison.left = try rewritten(comparison.left, depth: depth + 1, namesColumns: namesColumns)
+      comparison.right = try rewritten(comparison.right, depth: depth + 1, namesColumns: namesColumns)
       return .comparison(comparison)
     }
   }
 
-  private mutating func rewritten(_ parts: [Predicate], depth: Int) throws(EngineError) -> [Predicate] {
+  private mutating func rewritten(
+    _ parts: [Predicate], depth: Int, namesColumns: Bool
+  ) throws(EngineError) -> [Predicate] {
     var result: [Predicate] = []
-    for part in parts { result.append(try rewritten(part, depth: depth)) }
+    for part in parts { result.append(try rewritten(part, depth: depth, namesColumns: namesColumns)) }
     return result
   }
 
@@ -181,7 +188,7 @@ struct ValuesDesign {
       try expression.forEachPart { (part) throws(EngineError) in
         parts.append(try rewritten(part, depth: depth + 1, namesColumns: namesColumns))
       } _: { (condition) throws(EngineError) in
-        conditions.append(try rewritten(condition, depth: depth + 1))
+        conditions.append(try rewritten(condition, depth: depth + 1, namesColumns: namesColumns))
       }
       var (part, condition) = (0, 0)
       return expression.replacingParts { (_) throws(Never) in

@@ -31,9 +31,32 @@ struct ValuesRules {
     var result = false
     try expression.forEachPart { (part) throws(EngineError) in
       if try hasAggregate(part, depth: depth + 1) { result = true }
-    } _: { (_) throws(EngineError) in
+    } _: { (condition) throws(EngineError) in
+      if try hasAggregate(condition, depth: depth + 1) { result = true }
     }
     return result
+  }
+
+  private static func hasAggregate(_ predicate: Predicate, depth: Int) throws(EngineError) -> Bool {
+    guard depth <= Predicate.depthLimit else { throw .predicate(.tooDeep) }
+    switch predicate {
+    case .true, .false: return false
+    case .not(let inner): return try hasAggregate(inner, depth: depth + 1)
+    case .and(let parts), .or(let parts):
+      for part in parts { if try hasAggregate(part, depth: depth + 1) { return true } }
+      return false
+    case .comparison(let comparison):
+      if try hasAggregate(comparison.left, depth: depth + 1) { return true }
+      return try hasAggregate(comparison.right, depth: depth + 1)
+    }
+  }
+
+  /// Whether a key path leads to a composite as a whole.
+  func isComposite(_ path: String) -> Bool {
+    do throws(SchemaError) { return try schema.resolve(keyPath: path, from: entity.id).type == .composite } catch {
+      // It is the name of something else.
+      return false
+    }
   }
 
   private func resolve(_ path: String) throws(EngineError) -> ResolvedPath {

@@ -144,8 +144,8 @@ final class CambiumPeer: Peer {
     let clock = ContinuousClock()
     var size = DeferredPartSize()
     while true {
-      let began = clock.now
-      let part = try store.runDeferredPart(maximumRows: size.rows, durably: size.isDurable)
+      var began = clock.now
+      let part = try store.runDeferredPart(maximumRows: size.rows, durably: size.isDurable) { began = clock.now }
       size.note(clock.now - began, part)
       if !part.isLeft { return }
     }
