@@ -257,6 +257,8 @@ import Testing
       [.expression("n", try FetchExpression(format: "number + remarks"))], code: .invalidPredicate, "takes numbers")
     try refused([.expression("n", try FetchExpression(format: "nothing * 2"))], code: .invalidPredicate, "nothing")
     try refused(["remarks"], by: ["remarks"], having: "$missing == 1", code: .invalidPredicate, "missing")
+    try refused(
+      ["remarks"], by: ["remarks"], having: "NOT (remarks > 5)", code: .invalidPredicate, "'remarks > 5'")
     try refused([], "something to fetch")
     try refused(["nothing"], code: .unknownKey, "nothing")
     try refused(["number"], by: ["number.x"], code: .unknownKey, "number.x")

@@ -52,7 +52,7 @@ struct PredicateChecker {
 
   private func check(_ original: Comparison, depth: Int) throws(PredicateError) -> Comparison {
     var comparison = original
-    comparison.turnPathLeft()
+    comparison.turnPathLeft { name in scope.contains { $0.name == name } }
     let left: Side
     let right: Side
     (comparison.left, left) = try side(comparison.left, depth: depth + 1)
@@ -207,9 +207,14 @@ struct PredicateChecker {
 
 extension Comparison {
   /// Exchanges the sides, where the comparison has a mirror image and only the right side is a key path, or only the right
-  /// one has to be computed.
-  fileprivate mutating func turnPathLeft() {
-    guard modifier == .direct, right.isPath ? !left.isPath : left.isGiven && !right.isGiven else { return }
+  /// one has to be computed. Variables of which something is known are like key paths beside a value.
+  fileprivate mutating func turnPathLeft(_ isKnown: (String) -> Bool) {
+    func isKnownVariable(_ side: Expression) -> Bool {
+      if case .variable(let name) = side { return isKnown(name) }
+      return false
+    }
+    let isComputed = !right.isGiven || (isKnownVariable(right) && !isKnownVariable(left))
+    guard modifier == .direct, right.isPath ? !left.isPath : left.isGiven && isComputed else { return }
     switch comparator {
     case .equal, .notEqual: break
     case .less: comparator = .greater

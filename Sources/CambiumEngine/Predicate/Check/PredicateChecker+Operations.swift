@@ -317,5 +317,5 @@ extension PredicateChecker {
 }
 
 extension AttributeType {
-  fileprivate var isReal: Bool { self == .double || self == .float }
+  var isReal: Bool { self == .double || self == .float }
 }

@@ -19,7 +19,7 @@ struct ValuesDesign {
     var sort: EngineSort
   }
 
-  private let rules: ValuesRules
+  let rules: ValuesRules
   let isGrouped: Bool
   /// What is read of each object: of groups their key paths, else all slots.
   private(set) var read: [Expression] = []
@@ -32,8 +32,10 @@ struct ValuesDesign {
 
   private let groupBy: [String]
   private var named: [String: Int] = [:]
-  /// The aggregates as they were written, to be found again.
+  /// What the aggregates are of, as it was written, to be found again.
   private var written: [Expression] = []
+  /// Of groups, what is known of each slot, and what it was called.
+  private(set) var known: [(side: PredicateChecker.Side, spelling: Expression)] = []
 
   init(_ request: EngineValuesFetch, _ schema: Schema) throws(EngineError) {
     rules = ValuesRules(schema, request.fetch.entity)
@@ -48,14 +50,19 @@ struct ValuesDesign {
       throw .misuse("a condition on groups (having) needs groups: name what to group by, or use the predicate")
     }
     for path in groupBy {
-      try rules.checkSingle(path, "group by", "a group has one value of it; group the objects at its other end")
+      let resolved = try rules.checkSingle(
+        path, "group by", "a group has one value of it; group the objects at its other end")
       read.append(.keyPath(path))
+      known.append((PredicateChecker.Side(resolved), .keyPath(path)))
     }
     for column in request.columns { try add(column) }
     for key in request.fetch.sort {
       order.append(Order(source: try orderSource(key.keyPath, request.isDistinct), sort: key))
     }
-    if let condition = request.having { having = try rewritten(condition, depth: 0, namesColumns: true) }
+    if let condition = request.having {
+      let condition = try rewritten(condition, depth: 0, namesColumns: true)
+      having = try checked { (checker) throws(PredicateError) in try checker.check(condition, depth: 0) }
+    }
   }
 
   // MARK: Columns
@@ -70,7 +77,10 @@ struct ValuesDesign {
 
   private mutating func source(of expression: Expression) throws(EngineError) -> Source {
     if case .constant(let value) = expression { return .constant(value) }
-    if isGrouped { return source(ofSlots: try rewritten(expression, depth: 0, namesColumns: false)) }
+    if isGrouped {
+      let computed = try rewritten(expression, depth: 0, namesColumns: false)
+      return source(ofSlots: try checked { (checker) throws(PredicateError) in try checker.side(computed, depth: 0).0 })
+    }
     if case .keyPath(let path) = expression {
       try rules.checkSingle(path, "fetch", "an aggregate such as max takes all its values")
       return .slot(slot(reading: expression))
@@ -104,12 +114,16 @@ struct ValuesDesign {
     return read.count - 1
   }
 
-  private mutating func slot(_ function: GroupFunction, _ argument: Expression) throws(EngineError) -> Int {
+  /// The slot of an aggregate; `call` is how it was written.
+  private mutating func slot(
+    _ function: GroupFunction, _ argument: Expression, _ call: Expression
+  ) throws(EngineError) -> Int {
     for (index, known) in written.enumerated() where aggregates[index].function == function && known == argument {
       return groupBy.count + index
     }
     aggregates.append((function, try rules.checkAggregated(argument, function)))
     written.append(argument)
+    known.append((function.side(of: try rules.check(argument).1), call))
     return groupBy.count + aggregates.count - 1
   }
 
@@ -166,7 +180,7 @@ struct ValuesDesign {
   ) throws(EngineError) -> Expression {
     guard depth <= Predicate.depthLimit else { throw .predicate(.tooDeep) }
     if let (function, argument) = ValuesRules.aggregate(expression) {
-      return .variable("\(try slot(function, argument))")
+      return .variable("\(try slot(function, argument, expression))")
     }
     switch expression {
     case .constant: return expression

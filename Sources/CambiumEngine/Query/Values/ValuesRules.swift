@@ -8,6 +8,9 @@ struct ValuesRules {
     self.entity = entity
   }
 
+  /// What looks at expressions of an object.
+  var checker: PredicateChecker { PredicateChecker(schema: schema, entity: entity.id) }
+
   /// The aggregates, in messages.
   static let functions = "count, sum, average, min and max"
 
