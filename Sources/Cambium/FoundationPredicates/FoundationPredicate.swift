@@ -34,7 +34,8 @@ extension FetchPredicate {
   /// ``and(_:)``, from a format string.
   ///
   /// - Parameter names: The properties' key paths, for types that don't declare them; they come first.
-  /// - Throws: ``CambiumError/Code/invalidPredicate`` naming the part that has no translation, and what to use instead.
+  /// - Throws: ``CambiumError/Code/invalidPredicate`` naming the part that has no translation, and what to use instead; or if
+  ///   the predicate comes to more than 100,000 parts, as dozens of `==` between conditions do that are nested.
   public init<Object>(_ predicate: FoundationPredicate<Object>, names: [AnyKeyPath: String] = [:]) throws {
     var translator = PredicateTranslator(object: predicate.variable.key, names: names)
     self.init(try translator.translate(predicate.expression).condition)

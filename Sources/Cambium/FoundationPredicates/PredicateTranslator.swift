@@ -21,6 +21,10 @@ struct PredicateTranslator {
   private var localCount = 0
   private var depth = 0
 
+  /// What a predicate may come to. Some parts are repeated in what they are translated into: each level of these makes it
+  /// twice as large, and nobody could wait for what a few dozen of them come to.
+  private static let partsLimit = 100_000
+
   init(object: PredicateExpressions.VariableID, names: [AnyKeyPath: String]) {
     self.names = names
     variables = [object: .value(.evaluatedObject)]
@@ -34,7 +38,14 @@ struct PredicateTranslator {
     depth += 1
     defer { depth -= 1 }
     guard let expressible = expression as? any FetchExpressible else { throw unsupported(expression) }
-    return try expressible.translated(by: &self)
+    let result = try expressible.translated(by: &self)
+    if result.hasMoreParts(than: Self.partsLimit) {
+      throw CambiumError(
+        .invalidPredicate,
+        "the predicate comes to more than \(Self.partsLimit) parts, since each == or != of two conditions, each condition "
+          + "of a choice and each ?? is translated into two of it; nest less of them, or write them as a format string")
+    }
+    return result
   }
 
   // MARK: Variables

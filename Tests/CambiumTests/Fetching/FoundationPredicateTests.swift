@@ -195,6 +195,49 @@ import Testing
     refused(#Predicate { legs[0..<2].contains($0.engines) }, "CollectionRangeSubscript")
   }
 
+  private typealias Condition = StandardPredicateExpression<Bool>
+
+  /// Adds levels around a condition, each by `more`.
+  private func nested(
+    _ levels: Int, _ condition: any Condition, _ more: (any Condition) -> any Condition
+  ) -> any Condition {
+    (0..<levels).reduce(condition) { condition, _ in more(condition) }
+  }
+
+  /// What each level makes twice as large is refused from where it would take for ever.
+  @Test(.timeLimit(.minutes(1))) func whatGrowsTooLarge() throws {
+    typealias Parts = PredicateExpressions
+    func equal(_ condition: some Condition, _ other: some Condition) -> any Condition {
+      Parts.build_Equal(lhs: condition, rhs: other)
+    }
+    func chosen(_ condition: some Condition, _ a: some Condition, _ b: some Condition) -> any Condition {
+      Parts.build_Conditional(condition, a, b)
+    }
+    for levels in [3, 30] {
+      for isChoice in [false, true] {
+        let predicate = Predicate<Plane> { plane in
+          let engines = Parts.build_KeyPath(root: plane, keyPath: \.engines)
+          let (one, two) = (Parts.build_Arg(1), Parts.build_Arg(2))
+          let isOne = Parts.build_Equal(lhs: engines, rhs: one)
+          let isTwo = Parts.build_Equal(lhs: engines, rhs: two)
+          return nested(levels, isOne) { isChoice ? chosen($0, isTwo, isOne) : equal($0, isTwo) }
+        }
+        if levels < 10 {
+          let expected = try planes.plain.filter { try predicate.evaluate($0) }.map { $0.tail }
+          #expect(try planes.stored(try FetchPredicate(predicate)) == expected)
+        } else {
+          let error = cambiumError { _ = try FetchPredicate(predicate) }
+          #expect(error?.code == .invalidPredicate)
+          #expect(error?.message.contains("more than 100000 parts") == true, "\(error?.message ?? "none")")
+        }
+      }
+    }
+    // Many captured values are not too much.
+    let tails = (0..<10_000).map { "N\($0)" }
+    let anyOf = #Predicate<Plane> { plane in tails.contains { $0 == plane.tail } }
+    #expect(try planes.stored(try FetchPredicate(anyOf)).contains("N1"))
+  }
+
   private struct Point: Codable, Equatable {
     var x: Int
   }
