@@ -55,6 +55,16 @@ import Testing
     ("NOT (engines == 2.0 OR TRUEPREDICATE)", .not(.or([.compare(path("engines"), .equal, of(2)), .true]))),
     ("cached == 'anything'", .compare(path("cached"), .equal, of("anything"))),
     ("'x' IN tailNumber", .compare(of("x"), .in, path("tailNumber"))),
+    ("{1.0, 2} CONTAINS engines", .compare(path("engines"), .in, of([1, 2]))),
+    (
+      "{'E621E1F8-C36C-495A-93FC-0C247A3E6E5F', nil} CONTAINS token",
+      .compare(
+        path("token"), .in, of([.uuid(UUIDBytes(high: 0xE621_E1F8_C36C_495A, low: 0x93FC_0C24_7A3E_6E5F)), nil]))
+    ),
+    ("{1, engines} CONTAINS hours", .compare(path("hours"), .in, .list([of(decimal("1")), path("engines")]))),
+    ("{'X'} CONTAINS[c] tailNumber", .compare(path("tailNumber"), .in, of(["X"]), .caseInsensitive)),
+    ("$list CONTAINS engines", .compare(.variable("list"), .contains, path("engines"))),
+    ("$list CONTAINS 5", .compare(.variable("list"), .contains, of(5))),
     ("built > CAST(5, 'NSDate')", .compare(path("built"), .greater, of(.date(5)))),
     // Expressions
     ("engines == 2 + 3 * 4", .compare(path("engines"), .equal, of(14))),
@@ -114,7 +124,9 @@ import Testing
     ("logEntries.duration > 3", .typeMismatch), ("ANY engines == 1", .typeMismatch),
     ("engines == logEntries.duration", .typeMismatch),
     ("engines BEGINSWITH '1'", .typeMismatch), ("tailNumber LIKE 1", .typeMismatch),
-    ("tailNumber CONTAINS engines", .typeMismatch),
+    ("tailNumber CONTAINS engines", .typeMismatch), ("{1, 'x'} CONTAINS engines", .typeMismatch),
+    ("{1, tailNumber} CONTAINS engines", .typeMismatch), ("5 CONTAINS engines", .typeMismatch),
+    ("nil CONTAINS engines", .typeMismatch), ("engines CONTAINS 5", .typeMismatch),
     ("engines IN 5", .typeMismatch), ("engines IN {1, 'x'}", .typeMismatch),
     ("engines BETWEEN {1, 'x'}", .typeMismatch),
     ("engines BETWEEN {nil, 1}", .typeMismatch), ("engines == tailNumber", .typeMismatch),

@@ -8,7 +8,7 @@ extension Predicate {
   ///   integer becomes a double, or a double the decimal of its shortest text (0.1), text a UUID or URI, the elements of a
   ///   composite get their declared order. What the type cannot hold (1.5 for an integer) stays as it is and is compared
   ///   by its exact value;
-  /// - in `constant < keyPath` and the like the key path comes first;
+  /// - in `constant < keyPath` and the like the key path comes first, and `{…} CONTAINS keyPath` is `keyPath IN {…}`;
   /// - operators, functions and casts of constants alone are computed;
   /// - operands of operators and arguments of functions have kinds that these take, and regular expressions can be read;
   /// - options are taken off where no strings are compared; `FALSE AND …`, `TRUE OR …` and the like are not folded.
@@ -77,7 +77,7 @@ struct PredicateChecker {
     case .contains:
       if left.isToMany, comparison.modifier == .direct {
         comparison.right = try coerced(comparison.right, for: left, comparison)
-      } else {
+      } else if comparison.modifier != .direct || !left.mayBeList {
         try checkTextual(comparison, left, right)
       }
     case .beginsWith, .endsWith, .like: try checkTextual(comparison, left, right)
@@ -207,11 +207,17 @@ struct PredicateChecker {
 
 extension Comparison {
   /// Exchanges the sides, where the comparison has a mirror image and only the right side is a key path, or only the right
-  /// one has to be computed. Variables of which something is known are like key paths beside a value.
+  /// one has to be computed. Variables of which something is known are like key paths beside a value. A list CONTAINS what
+  /// is IN it.
   fileprivate mutating func turnPathLeft(_ isKnown: (String) -> Bool) {
     func isKnownVariable(_ side: Expression) -> Bool {
       if case .variable(let name) = side { return isKnown(name) }
       return false
+    }
+    if modifier == .direct, comparator == .contains, left.isList {
+      comparator = .in
+      (left, right) = (right, left)
+      return
     }
     let isComputed = !right.isGiven || (isKnownVariable(right) && !isKnownVariable(left))
     guard modifier == .direct, right.isPath ? !left.isPath : left.isGiven && isComputed else { return }
@@ -231,6 +237,13 @@ extension Expression {
   fileprivate var isPath: Bool {
     switch self {
     case .keyPath, .evaluatedObject: return true
+    default: return false
+    }
+  }
+
+  fileprivate var isList: Bool {
+    switch self {
+    case .list, .constant(.list): return true
     default: return false
     }
   }

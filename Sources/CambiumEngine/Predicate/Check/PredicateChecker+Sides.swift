@@ -23,6 +23,15 @@ extension PredicateChecker {
       }
     }
 
+    /// Whether it is a list, or may be one: a variable may.
+    var mayBeList: Bool {
+      switch constant {
+      case .list: return true
+      case .some: return false
+      case nil: return type == nil
+      }
+    }
+
     /// Of one value of a type; nothing is known if that is nil.
     init(_ type: AttributeType?) {
       self.type = type
