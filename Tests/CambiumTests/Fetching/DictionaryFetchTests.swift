@@ -244,6 +244,9 @@ import Testing
     try refused([.expression("n", .min(number)), .expression("n", .count(number))], "two columns")
     try refused([.expression("", .count(number))], "no name")
     try refused([.expression("n", .sum(.count(number)))], "aggregate itself")
+    var doubling: [FetchProperty] = [.expression("c0", .sum(number))]
+    for n in 1...30 { doubling.append(.expression("c\(n)", try FetchExpression(format: "$c\(n - 1) + $c\(n - 1)"))) }
+    try refused(doubling, "parts where it names other columns")
     let inCondition = try FetchExpression(format: "sum(TERNARY(sum(number) > 1, 1, 0))")
     try refused([.expression("n", inCondition)], "aggregate itself")
     let each = FetchExpression(forKeyPath: "aircraft.logEntries.@count")

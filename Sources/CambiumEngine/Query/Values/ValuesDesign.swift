@@ -37,6 +37,12 @@ struct ValuesDesign {
   /// Of groups, what is known of each slot, and what it was called.
   private(set) var known: [(side: PredicateChecker.Side, spelling: Expression)] = []
 
+  /// Parts of what is being written with slots, and of each column. A column that names others has all of theirs.
+  private var parts = 0
+  private var sizes: [Int] = []
+  /// More are refused: columns that name one another twice would double each time.
+  static let mostParts = 20_000
+
   init(_ request: EngineValuesFetch, _ schema: Schema) throws(EngineError) {
     rules = ValuesRules(schema, request.fetch.entity)
     groupBy = request.groupBy
@@ -60,6 +66,7 @@ struct ValuesDesign {
       order.append(Order(source: try orderSource(key.keyPath, request.isDistinct), sort: key))
     }
     if let condition = request.having {
+      parts = 0
       let condition = try rewritten(condition, depth: 0, namesColumns: true)
       having = try checked { (checker) throws(PredicateError) in try checker.check(condition, depth: 0) }
     }
@@ -70,7 +77,9 @@ struct ValuesDesign {
   private mutating func add(_ column: EngineColumn) throws(EngineError) {
     if column.name.isEmpty { throw .misuse("a column of the results has no name") }
     if named[column.name] != nil { throw .misuse("two columns of the results are called '\(column.name)'") }
+    parts = 0
     let source = try source(of: column.expression)
+    sizes.append(parts)
     named[column.name] = columns.count
     columns.append((source, column.type))
   }
@@ -174,11 +183,26 @@ struct ValuesDesign {
     return result
   }
 
+  private mutating func column(_ column: Int) throws(EngineError) -> Expression {
+    try count(sizes[column])
+    return expression(of: columns[column].source)
+  }
+
+  private mutating func count(_ more: Int) throws(EngineError) {
+    parts += more
+    if parts > Self.mostParts {
+      throw .misuse(
+        "a column or condition comes to more than \(Self.mostParts) parts where it names other columns: compute it of fewer"
+      )
+    }
+  }
+
   /// An expression with slots in place of what a group has one value of.
   private mutating func rewritten(
     _ expression: Expression, depth: Int, namesColumns: Bool
   ) throws(EngineError) -> Expression {
     guard depth <= Predicate.depthLimit else { throw .predicate(.tooDeep) }
+    try count(1)
     if let (function, argument) = ValuesRules.aggregate(expression) {
       return .variable("\(try slot(function, argument, expression))")
     }
@@ -186,11 +210,11 @@ struct ValuesDesign {
     case .constant: return expression
     case .evaluatedObject: return .variable("\(try grouped("self"))")
     case .keyPath(let name):
-      if namesColumns, let column = named[name] { return self.expression(of: columns[column].source) }
+      if namesColumns, let column = named[name] { return try self.column(column) }
       return .variable("\(try grouped(name))")
     case .variable(let name):
       guard let column = named[name] else { throw .predicate(.unboundVariable(name)) }
-      return self.expression(of: columns[column].source)
+      return try self.column(column)
     case .fetch, .assignment: throw .predicate(expression.unsupportedError)
     case .subquery, .aggregate, .member, .element:
       throw .unsupported(
