@@ -377,7 +377,9 @@ extension Store {
           nextTree = tree.rawValue + 1
           delta.addEvent(delta.makeList(tree, kind), .created, sequence: sequence, total: 0)
         case .dropped(let tree):
-          guard let kind = kind(tree) else { throw malformed }
+          guard let kind = kind(tree), Verification.operationDropped.holds(tree.rawValue >= TreeID.firstFree) else {
+            throw malformed
+          }
           delta.addEvent(delta.makeList(tree, kind), .dropped, sequence: sequence, total: 0)
         case .counter(let tree, let index, let change):
           guard let kind = kind(tree) else { throw malformed }

@@ -165,6 +165,8 @@ enum Verification: UInt8, CaseIterable, Sendable {
   case operationStub
   /// A tree is made once.
   case operationTree
+  /// The kernel's own trees are not dropped.
+  case operationDropped
   /// Large values that are told of in the log have identifiers that can be counted on.
   case operationValueID
   /// Values are appended to segments of values.

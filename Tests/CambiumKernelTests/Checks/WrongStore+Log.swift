@@ -156,6 +156,7 @@ extension WrongStore {
       "a key that is too long", [1, 17, 0] + varint(2000) + [UInt8](repeating: 65, count: 2000) + [1, 7])
     try operation("a short reference to a large value", [3, 16, 5, 3, 1, 2, 3])
     try operation("a tree that is made again", [4, 16, 2])
+    try operation("the kernel's own tree dropped", [5, 1])
     try operation("the last identifier of values", [8] + varint(UInt64.max))
     try operation("a value that is cut off", [1, 16, 5, 60, 7])
     try operation("an operation that is cut off", [2, 16, 5, 0, 0, 0], length: 2)

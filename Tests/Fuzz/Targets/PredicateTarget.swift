@@ -87,7 +87,9 @@ enum PredicateTarget {
     }
     if names.first == "r", names.count > 1 { return value(names.dropFirst().joined(separator: "."), choice &+ 1) }
     switch names.last {
-    case "r", "self": return .reference(ObjectReference(entity: 1, row: UInt64(choice + 1)))
+    // What `SELF.i` means, and `i`, are one.
+    case "self": return .reference(ObjectReference(entity: 1, row: UInt64(choice)))
+    case "r": return .reference(ObjectReference(entity: 1, row: UInt64(choice + 1)))
     case "i", "l": return .integer(n)
     case "d": return .double([Double(n) / 2, -0.0, .nan, .infinity][choice / 8 % 4])
     case "f": return .float(Float(n) / 4 + (choice % 2 == 0 ? 0.1 : 0))
