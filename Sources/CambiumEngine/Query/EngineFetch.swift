@@ -12,6 +12,10 @@ public struct EngineFetch: Sendable {
   public var offset = 0
   /// How many at most; nil for all.
   public var limit: Int?
+  /// Whether indexes and the like may be used; else every row is looked at. The results are the same: for who doubts that.
+  public var usesIndexes = true
+  /// What the plan is chosen by.
+  var costs = PlanCosts.measured
 
   /// A fetch of all objects of an entity.
   public init(_ entity: EntitySchema, predicate: Predicate? = nil) {

@@ -7,13 +7,21 @@ extension EntityView {
   public func fetch(_ fetch: EngineFetch) throws(EngineError) -> [ObjectReference] {
     var found: [ObjectReference] = []
     let plan = try store.plan(fetch.entity.id)
-    let predicate = try checked(fetch)
-    if let rows = try rowsByIndexAlone(fetch, plan, predicate) {
-      found.reserveCapacity(rows.count)
-      for row in rows { found.append(ObjectReference(entity: plan.entity.id, row: row)) }
+    let chosen = try choose(fetch)
+    if fetch.sort.isEmpty, let rows = try rowsAlone(chosen, plan) {
+      let range = fetch.range(of: rows.count)
+      found.reserveCapacity(range.count)
+      for row in rows[range] { found.append(ObjectReference(entity: plan.entity.id, row: row)) }
       return found
     }
-    try run(fetch) { (row) throws(EngineError) in
+    if !fetch.sort.isEmpty, chosen.order == nil {
+      try requireSortable(fetch)
+      for entry in try gatherSorted(fetch, plan, chosen, reader(for: chosen), needsRows: false) {
+        found.append(entry.reference)
+      }
+      return found
+    }
+    try run(fetch, chosen) { (row) throws(EngineError) in
       found.append(row.reference)
       return true
     }
@@ -23,7 +31,7 @@ extension EntityView {
   /// The rows that a fetch finds, in its order.
   public func fetchRows(_ fetch: EngineFetch) throws(EngineError) -> [Row] {
     var found: [Row] = []
-    try run(fetch) { (row) throws(EngineError) in
+    try run(fetch, nil) { (row) throws(EngineError) in
       found.append(row.copy())
       return true
     }
@@ -37,43 +45,31 @@ extension EntityView {
   public func forEach(
     _ fetch: EngineFetch, _ body: (borrowing RowReader) throws(EngineError) -> Bool
   ) throws(EngineError) {
-    try run(fetch, body)
+    try run(fetch, nil, body)
   }
 
   /// The number of objects that a fetch would find, offset and limit considered.
   public func count(_ fetch: EngineFetch) throws(EngineError) -> Int {
     let plan = try store.plan(fetch.entity.id)
-    var n: Int
     if fetch.predicate == nil, !plan.sharesRows || (fetch.includesSubentities && fetch.entity.parentID == nil) {
-      n = Int(clamping: try storing { () throws(StoreError) in try trees.count(plan.rows) })
-    } else {
-      n = 0
-      var all = fetch
-      all.sort = []
-      all.offset = 0
-      all.limit = nil
-      if let rows = try rowsByIndexAlone(all, plan, try checked(all)) {
-        n = max(0, rows.count - max(0, fetch.offset))
-        return fetch.limit.map { min(n, max(0, $0)) } ?? n
-      }
-      try run(all) { (_) throws(EngineError) in
-        n += 1
-        return true
-      }
+      let n = Int(clamping: try storing { () throws(StoreError) in try trees.count(plan.rows) })
+      return fetch.range(of: n).count
     }
-    n = max(0, n - max(0, fetch.offset))
-    return fetch.limit.map { min(n, max(0, $0)) } ?? n
-  }
-
-  /// How a fetch would be done, in a line.
-  public func explain(_ fetch: EngineFetch) throws(EngineError) -> String {
-    let plan = try store.plan(fetch.entity.id)
-    switch try fetchPlan(try checked(fetch), plan) {
-    case .scan: return "scan of \(fetch.entity.name)"
-    case .rows(let rows): return "\(rows.count) rows of \(fetch.entity.name) by identity"
-    case .ranges(_, let name, let ranges, _):
-      return "\(ranges.count) ranges of \(name.isEmpty ? "a uniqueness constraint" : "index '\(name)'")"
+    var all = fetch
+    all.sort = []
+    all.offset = 0
+    all.limit = nil
+    let chosen = try choose(all)
+    if let n = try countAlone(chosen, plan) { return fetch.range(of: n).count }
+    var n = 0
+    // Who wants to know no more than that there are so many need not see the others.
+    let enough = fetch.limit.map { max(0, $0).addingSaturating(max(0, fetch.offset)) } ?? .max
+    if enough == 0 { return 0 }
+    try run(all, chosen) { (_) throws(EngineError) in
+      n += 1
+      return n < enough
     }
+    return fetch.range(of: n).count
   }
 
   private func checked(_ fetch: EngineFetch) throws(EngineError) -> Predicate? {
@@ -86,26 +82,35 @@ extension EntityView {
 
   typealias Visit = (borrowing RowReader) throws(EngineError) -> Bool
 
-  private func run(_ fetch: EngineFetch, _ visit: Visit) throws(EngineError) {
-    let plan = try store.plan(fetch.entity.id)
+  /// Chooses how a fetch is done.
+  func choose(_ fetch: EngineFetch) throws(EngineError) -> FetchPlan {
     let predicate = try checked(fetch)
-    let reader = PathReader(view: self)
-    reader.prepare(for: predicate)
     // Trees must not change while one of them is gone through, as they would when a path is followed into one.
     _ = try settle()
+    guard fetch.usesIndexes else {
+      return FetchPlan(path: .scan, residual: predicate, rows: 0, cost: 0)
+    }
+    let wanted = fetch.limit.map { max(0, $0).addingSaturating(max(0, fetch.offset)) }
+    return try FetchPlanner(self, fetch.entity, costs: fetch.costs)
+      .choose(predicate, wanted: wanted, sort: fetch.sort)
+  }
+
+  private func reader(for chosen: FetchPlan) -> PathReader {
+    let reader = PathReader(view: self)
+    reader.prepare(for: chosen.residual)
+    return reader
+  }
+
+  func run(_ fetch: EngineFetch, _ known: FetchPlan?, _ visit: Visit) throws(EngineError) {
+    let plan = try store.plan(fetch.entity.id)
+    let chosen: FetchPlan
+    if let known { chosen = known } else { chosen = try choose(fetch) }
+    let reader = reader(for: chosen)
     let offset = max(0, fetch.offset)
     if let limit = fetch.limit, limit <= 0 { return }
-    if !fetch.sort.isEmpty {
-      try runSorted(fetch, plan, predicate, reader, visit)
-      return
-    }
-    if offset == 0, fetch.limit == nil {
-      try candidates(fetch, plan, predicate, reader, visit)
-      return
-    }
     var skipped = 0
     var taken = 0
-    try candidates(fetch, plan, predicate, reader) { (row) throws(EngineError) in
+    func part(_ row: borrowing RowReader) throws(EngineError) -> Bool {
       if skipped < offset {
         skipped += 1
         return true
@@ -114,167 +119,58 @@ extension EntityView {
       if try !visit(row) { return false }
       return fetch.limit.map { taken < $0 } ?? true
     }
-  }
-
-  /// Tells `visit` every record that matches, until it answers false.
-  private func candidates(
-    _ fetch: EngineFetch, _ plan: EntityPlan, _ predicate: Predicate?, _ reader: PathReader, _ visit: Visit
-  ) throws(EngineError) {
-    switch try fetchPlan(predicate, plan) {
-    case .scan:
-      let sieve = try RowSieve(self, plan, predicate, includesSubentities: fetch.includesSubentities, reader)
-      var failure: EngineError?
-      try storing { () throws(StoreError) in
-        try trees.forEachRun(plan.rows) { (run) throws(StoreError) -> Bool in
-          do throws(EngineError) { return try sieve.offer(run, visit) } catch {
-            failure = error
-            return false
-          }
+    if !fetch.sort.isEmpty {
+      try requireSortable(fetch)
+      if let order = chosen.order {
+        try forEach(order, fetch, chosen.residual, reader) { (row) throws(EngineError) in try part(row) }
+      } else {
+        for entry in try gatherSorted(fetch, plan, chosen, reader, needsRows: true) {
+          if try !lend(entry, visit) { return }
         }
       }
-      if let failure { throw failure }
-    case .rows(let rows):
-      let sieve = try RowSieve(self, plan, predicate, includesSubentities: fetch.includesSubentities, reader)
-      try offer(rows, plan, sieve, inPlace: false, visit)
-    case .ranges(let tree, _, let ranges, let isExact):
-      let rows = try rows(tree, ranges)
-      let asked = isExact ? nil : predicate
-      let sieve = try RowSieve(self, plan, asked, includesSubentities: fetch.includesSubentities, reader)
-      try offer(rows, plan, sieve, inPlace: fetch.sort.isEmpty, visit)
+    } else if offset == 0, fetch.limit == nil {
+      try candidates(
+        chosen, plan, includesSubentities: fetch.includesSubentities, reader, readsElsewhere: false, visit)
+    } else {
+      try candidates(
+        chosen, plan, includesSubentities: fetch.includesSubentities, reader, readsElsewhere: false
+      ) { (row) throws(EngineError) in try part(row) }
     }
   }
 
-  /// Offers each of some rows, until `visit` has enough. A row is lent in place only where nothing else is read meanwhile:
-  /// pages that are read while one is lent cannot be kept in the cache.
-  private func offer(
-    _ rows: [UInt64], _ plan: EntityPlan, _ sieve: RowSieve, inPlace: Bool, _ visit: Visit
-  ) throws(EngineError) {
-    var rest = rows[...]
-    if inPlace, !sieve.readsElsewhere {
-      var failure: EngineError?
-      var isDone = true
-      try storing { () throws(StoreError) in
-        try trees.forEach(plan.rows, of: rest) { (row, bytes) throws(StoreError) -> Bool in
-          do throws(EngineError) {
-            if try !sieve.offer(bytes, row, visit) { return false }
-          } catch {
-            failure = error
-            return false
-          }
-          // Rows of other layouts may have to be asked elsewhere; the others then follow by themselves.
-          if !sieve.readsElsewhere { return true }
-          rest = rest.drop { $0 <= row }
-          isDone = false
-          return false
-        }
-      }
-      if let failure { throw failure }
-      if isDone { return }
-    }
-    for row in rest {
-      let copy = try storing { () throws(StoreError) in try trees.value(plan.rows, row) }
-      guard let copy else { continue }
-      if try !copy.withUnsafeBytesEngine({ (b) throws(EngineError) in try sieve.offer(b, row, visit) }) { return }
-    }
+  /// The rows of a plan that decides the predicate without looking at them, if all are of one entity; else nil.
+  private func rowsAlone(_ chosen: FetchPlan, _ plan: EntityPlan) throws(EngineError) -> [UInt64]? {
+    guard chosen.residual == nil, !plan.sharesRows, !chosen.path.mayNameMissingRows else { return nil }
+    return try rows(of: chosen.path)
   }
 
-  /// The rows that ranges of an index name, in the order of a scan, so that a fetch without order gives the same whatever
-  /// index serves it.
-  private func rows(_ tree: TreeID, _ ranges: [KeyRange]) throws(EngineError) -> [UInt64] {
-    var rows: [UInt64] = []
-    var isAscending = true
-    _ = try settle()
-    try storing { () throws(StoreError) in
-      var last: UInt64 = 0
-      for range in ranges {
-        try trees.forEachKey(tree, in: range) { (key) throws(StoreError) in
-          let row = try KeyDecoder.rowID(atEndOf: key).id
-          if row < last { isAscending = false }
-          last = row
-          rows.append(row)
-          return true
-        }
-      }
+  /// The same for their number, which ranges tell without their entries being gone through.
+  private func countAlone(_ chosen: FetchPlan, _ plan: EntityPlan) throws(EngineError) -> Int? {
+    guard case .ranges(let ranges) = chosen.path, chosen.residual == nil, !plan.sharesRows else {
+      return try rowsAlone(chosen, plan)?.count
     }
-    if !isAscending { rows.sort() }
-    return rows
+    var n: UInt64 = 0
+    for range in ranges.ranges {
+      n += try storing { () throws(StoreError) in try trees.count(ranges.maker.tree, in: range) }
+    }
+    return Int(clamping: n)
   }
+}
 
-  /// What the index alone tells, when it decides the predicate, no order is asked for, and all rows are of one entity:
-  /// nil if it does not.
-  private func rowsByIndexAlone(
-    _ fetch: EngineFetch, _ plan: EntityPlan, _ predicate: Predicate?
-  ) throws(EngineError) -> ArraySlice<UInt64>? {
-    guard fetch.sort.isEmpty, !plan.sharesRows,
-      case .ranges(let tree, _, let ranges, true) = try fetchPlan(predicate, plan)
-    else { return nil }
-    let rows = try rows(tree, ranges)
-    let start = min(max(0, fetch.offset), rows.count)
-    let end = fetch.limit.map { min(rows.count - start, max(0, $0)) + start } ?? rows.count
-    return rows[start..<end]
+extension Int {
+  /// The sum, or the largest number there is.
+  func addingSaturating(_ other: Int) -> Int {
+    let (sum, overflow) = addingReportingOverflow(other)
+    return overflow ? .max : sum
   }
+}
 
-  // MARK: Order
-
-  private struct Sorted {
-    var keys: [Value]
-    var reference: ObjectReference
-    var layout: EntityLayout
-    var bytes: [UInt8]
-  }
-
-  private func runSorted(
-    _ fetch: EngineFetch, _ plan: EntityPlan, _ predicate: Predicate?, _ reader: PathReader, _ visit: Visit
-  ) throws(EngineError) {
-    for key in fetch.sort {
-      let schema = store.schema
-      let path = try resolving { () throws(SchemaError) in
-        try schema.resolve(keyPath: key.keyPath, from: fetch.entity.id)
-      }
-      if path.isToMany { throw .unsupported("'\(key.keyPath)' leads to several objects and cannot be sorted by") }
-      if path.type == .composite {
-        throw .unsupported("'\(key.keyPath)' is a composite: sort by one of its elements")
-      }
-    }
-    // Saturating: a limit may be the largest number there is.
-    let wanted = fetch.limit.map { limit in
-      let (sum, overflow) = max(0, fetch.offset).addingReportingOverflow(max(0, limit))
-      return overflow ? Int.max : sum
-    }
-    var heap: [Sorted] = []
-    func precedes(_ a: Sorted, _ b: Sorted) -> Bool {
-      for i in fetch.sort.indices {
-        let order = fetch.sort[i].order(a.keys[i], b.keys[i])
-        if order != 0 { return fetch.sort[i].isAscending ? order < 0 : order > 0 }
-      }
-      return a.reference.row < b.reference.row
-    }
-    try candidates(fetch, plan, predicate, reader) { (row) throws(EngineError) in
-      var keys: [Value] = []
-      for key in fetch.sort {
-        keys.append(key.key(try reader.value(key.keyPath, row.record, row.layout, row.reference)))
-      }
-      let entry = Sorted(keys: keys, reference: row.reference, layout: row.layout, bytes: [])
-      // With a limit, keep about twice as many as wanted and throw the rest away now and then.
-      if let wanted, heap.count / 2 >= wanted, heap.count >= 64 {
-        heap.sort(by: precedes)
-        heap.removeLast(heap.count - wanted)
-      }
-      var kept = entry
-      kept.bytes = Array(row.record.bytes)
-      heap.append(kept)
-      return true
-    }
-    heap.sort(by: precedes)
-    let end = wanted.map { min($0, heap.count) } ?? heap.count
-    let start = min(max(0, fetch.offset), end)
-    for entry in heap[start..<end] {
-      let goOn = try entry.bytes.withUnsafeBytesEngine { (b) throws(EngineError) -> Bool in
-        let record = try storing { () throws(StoreError) in try RecordView(b, layout: entry.layout.record) }
-        return try visit(RowReader(record, entry.layout, entry.reference))
-      }
-      if !goOn { return }
-    }
+extension EngineFetch {
+  /// Which of so many results are wanted.
+  func range(of count: Int) -> Range<Int> {
+    let start = Swift.min(Swift.max(0, offset), count)
+    let end = limit.map { Swift.min(count - start, Swift.max(0, $0)) + start } ?? count
+    return start..<end
   }
 }
 

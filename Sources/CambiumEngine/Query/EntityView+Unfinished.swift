@@ -16,9 +16,4 @@ extension EntityView {
     }
     return trees
   }
-
-  /// Chooses how to find the candidates of a fetch.
-  func fetchPlan(_ predicate: Predicate?, _ plan: EntityPlan) throws(EngineError) -> FetchPlan {
-    FetchPlan(predicate, plan, keyLimit: store.kernel.maxKeyLength, unfinished: try unfinishedIndexes(plan))
-  }
 }

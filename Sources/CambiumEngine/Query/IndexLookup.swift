@@ -127,8 +127,8 @@ public final class IndexLookup {
     var isSure = true
     var part = 0
     for value in values {
-      guard let value = converted(value, part), FetchPlan.append(value, maker, part, to: &encoder) else { return nil }
-      if !value.isNull, !FetchPlan.tells(value, maker, part) { isSure = false }
+      guard let value = converted(value, part), IndexRanges.append(value, maker, part, to: &encoder) else { return nil }
+      if !value.isNull, !IndexRanges.tells(value, maker, part) { isSure = false }
       part += 1
     }
     return isSure && !encoder.isInexact
@@ -137,7 +137,7 @@ public final class IndexLookup {
   /// A value in the form of the part's type, as a predicate's constant gets it; nil if no row can have it.
   @inline(__always)
   private func converted(_ value: Value, _ part: Int) -> Value? {
-    guard let type = maker.types[part], !value.isNull, !FetchPlan.tells(value, maker, part) else { return value }
+    guard let type = maker.types[part], !value.isNull, !IndexRanges.tells(value, maker, part) else { return value }
     return value.isNumeric && type.isNumeric ? type.sameNumber(value) : type.coerce(value)
   }
 

@@ -179,6 +179,41 @@ struct DeltaList {
     return nil
   }
 
+  /// About how many keys there are from `lower` up to, not including, `upper`; nil for no end. `total` is about how many
+  /// there are in the list, and matters only where there are too many to be counted, leaf by leaf.
+  func estimatedCount(from lower: TreeKey, to upper: TreeKey?, total: UInt64) -> UInt64 {
+    guard var place = lowerBound(lower) else { return 0 }
+    var n: UInt64 = 0
+    for _ in 0..<Self.mostCountedLeaves {
+      let count = place.order.count
+      if let upper, let last = place.leaf.node(place.order.slot(count &- 1)), !(TreeKey.compare(last.key, upper) < 0) {
+        let end = place.leaf.lowerBound(upper, place.order).rank
+        return n &+ UInt64(max(0, end &- place.rank))
+      }
+      n &+= UInt64(count &- place.rank)
+      if !place.nextLeaf() { return n }
+    }
+    let share = (upper.map { fraction($0) } ?? 1) - fraction(lower)
+    return max(n, UInt64(Double(total) * max(0, min(1, share))))
+  }
+
+  private static let mostCountedLeaves = 64
+
+  /// How far from the first key, 0, to the last one, 1, a key stands, if all nodes hold the same number of keys.
+  private func fraction(_ key: TreeKey) -> Double {
+    var word = root.pointee.load(ordering: .acquiring)
+    var start = 0.0
+    var width = 1.0
+    while let inner = DeltaInner(word: word) {
+      let order = DeltaOrder(word: inner.order.pointee.load(ordering: .acquiring))
+      let rank = inner.rank(key, order)
+      width /= Double(order.count + 1)
+      start += width * Double(rank)
+      word = inner.child(inner.slot(ofChild: rank, order)).pointee.load(ordering: .acquiring)
+    }
+    return start + width / 2
+  }
+
   // MARK: Writing
 
   /// Where a change of a key belongs: its leaf, its rank there, and whether the key is in the list already.

@@ -126,7 +126,7 @@ enum TreeDescent {
   }
 
   @inline(__always)
-  private static func isKind(_ page: UnsafeRawPointer, _ kind: PageKind) -> Bool {
+  static func isKind(_ page: UnsafeRawPointer, _ kind: PageKind) -> Bool {
     Verification.lookupKind.holds(page.pageKind == kind.rawValue)
   }
 

@@ -122,7 +122,7 @@ import Testing
     if seed % 3 == 0 { options.deltaBytes = 4096 }
     let kernel = try Store.create(on: device, environment: TestEnvironment(seed: seed), options: options)
     let store = try EntityStore.create(in: kernel, schema: try Schema(definition))
-    try fill(store, &random, nulls: nulls)
+    try fill(store, &random) { value($0, &$1, nulls: nulls) }
     if random.oneIn(2) { try kernel.checkpoint() }
     return kernel
   }
@@ -151,18 +151,22 @@ import Testing
     }
   }
 
-  private static func fill(_ store: EntityStore, _ random: inout SplitMix64, nulls: Bool) throws {
+  /// Fills a store with fewer than `bound` objects of each entity.
+  static func fill(
+    _ store: EntityStore, _ random: inout SplitMix64, fewerThan bound: Int = 8,
+    _ value: (AttributeSchema, inout SplitMix64) -> Value
+  ) throws {
     let schema = store.schema
     var generator = random
     try store.write { (t) throws(EngineError) in
       var references: [ObjectReference] = []
       var values: [UInt64: RowValues] = [:]
       for entity in schema.entities where !entity.isAbstract {
-        for _ in 0..<generator.below(8) {
+        for _ in 0..<generator.below(bound) {
           let reference = try t.reserveReference(entity)
           references.append(reference)
           var row = RowValues()
-          for attribute in entity.allAttributes { row.set(attribute.name, value(attribute, &generator, nulls: nulls)) }
+          for attribute in entity.allAttributes { row.set(attribute.name, value(attribute, &generator)) }
           values[reference.row] = row
         }
       }
@@ -174,7 +178,7 @@ import Testing
           }
         }
       }
-      for (row, toOne, toMany) in links(schema, references, &generator) {
+      for (row, toOne, toMany) in links(schema, references, &generator, bound) {
         for (name, target) in toOne { values[row]?.set(toOne: name, target) }
         for (name, targets) in toMany { values[row]?.set(toMany: name, targets) }
       }
@@ -187,7 +191,7 @@ import Testing
 
   /// Random links that agree on both sides.
   private static func links(
-    _ schema: Schema, _ references: [ObjectReference], _ random: inout SplitMix64
+    _ schema: Schema, _ references: [ObjectReference], _ random: inout SplitMix64, _ bound: Int
   ) -> [(UInt64, [String: ObjectReference], [String: [ObjectReference]])] {
     var targets: [UInt32: [UInt64: [ObjectReference]]] = [:]
     var isDone: Set<UInt32> = []
@@ -203,7 +207,7 @@ import Testing
         }
         if owners.isEmpty || others.isEmpty { continue }
         // A relationship that is its own inverse, or leads within one entity, is linked in pairs all the same.
-        for _ in 0..<random.below(12) {
+        for _ in 0..<random.below(bound + bound / 2) {
           let a = random.pick(owners)
           let b = random.pick(others)
           let mine = targets[relationship.id]?[a.row] ?? []

@@ -69,6 +69,7 @@ import Testing
     // Expressions
     ("engines == 2 + 3 * 4", .compare(path("engines"), .equal, of(14))),
     ("hours > 1 / 2.0", .compare(path("hours"), .greater, of(decimal("0.5")))),
+    ("2 * 5 < engines * 2", .compare(.arithmetic(.multiply, path("engines"), of(2)), .greater, of(10))),
     ("10 < engines * 2", .compare(.arithmetic(.multiply, path("engines"), of(2)), .greater, of(10))),
     ("hours * 2 > 0.2", .compare(.arithmetic(.multiply, path("hours"), of(2)), .greater, of(decimal("0.2")))),
     ("engines * 1.0 == 2", .compare(.arithmetic(.multiply, path("engines"), of(1.0)), .equal, of(2.0))),
@@ -117,7 +118,8 @@ import Testing
     ("owner.hours == 1", .unknownKeyPath),
     ("ANY logEntries.x == 1", .unknownKeyPath), ("engines == 1 AND (TRUEPREDICATE OR x == 1)", .unknownKeyPath),
     ("engines == '1'", .typeMismatch), ("tailNumber == 1", .typeMismatch), ("built == '2020-01-01'", .typeMismatch),
-    ("built > 5", .typeMismatch), ("token == 'x'", .typeMismatch), ("owner == 'x'", .typeMismatch),
+    ("built > 5", .typeMismatch), ("-1 / 6 == built - 0", .typeMismatch),
+    ("token == 'x'", .typeMismatch), ("owner == 'x'", .typeMismatch),
     ("owner < SELF", .typeMismatch),
     ("colorScheme < nil", .typeMismatch), ("colorScheme == 'red'", .typeMismatch), ("notes == 'x'", .typeMismatch),
     ("colorScheme == CAST({'fourth', 1}, 'composite')", .typeMismatch), ("photo == 'x'", .typeMismatch),

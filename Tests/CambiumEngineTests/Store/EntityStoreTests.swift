@@ -124,20 +124,17 @@ import Testing
   }
 
   @Test(arguments: [
-    ("code == 'A5'", "1 ranges of a uniqueness constraint"),
-    ("code IN {'A5', 'A7', 'none'}", "3 ranges of a uniqueness constraint"),
-    ("code BEGINSWITH 'A1'", "1 ranges of a uniqueness constraint"),
-    ("place.location.latitude > 3 AND place.location.latitude <= 8.5", "1 ranges of index 'byLatitude'"),
-    ("place.location.latitude BETWEEN {3, 8}", "1 ranges of index 'byLatitude'"),
-    ("name == nil", "scan of Airport"), ("name CONTAINS '1'", "scan of Airport"),
-    ("NOT (place.timeZone == 'West' OR code == 'A11')", "scan of Airport"),
+    ("code == 'A5'", QueryExplanation.Kind.equality), ("code IN {'A5', 'A7', 'none'}", .list),
+    ("code BEGINSWITH 'A1'", .prefix), ("place.location.latitude > 3 AND place.location.latitude <= 8.5", .range),
+    ("place.location.latitude BETWEEN {3, 8}", .range), ("name == nil", .scan), ("name CONTAINS '1'", .scan),
+    ("NOT (place.timeZone == 'West' OR code == 'A11')", .scan),
   ])
-  func plansAgreeWithTheEvaluator(_ format: String, _ plan: String) throws {
+  func plansAgreeWithTheEvaluator(_ format: String, _ kind: QueryExplanation.Kind) throws {
     let (f, _, _) = try Self.filled()
     let entity = try f.entity("Airport")
     let predicate = try Predicate(format: format, arguments: [])
     let view = try f.store.view()
-    #expect(try view.explain(EngineFetch(entity, predicate: predicate)) == plan)
+    #expect(try view.explain(.preferringIndexes(entity, predicate)).kinds.contains(kind))
     var expected: [UInt64] = []
     try view.rows(entity: entity) { (row) throws(EngineError) in
       let matches =

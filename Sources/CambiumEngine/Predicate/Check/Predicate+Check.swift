@@ -53,8 +53,8 @@ struct PredicateChecker {
   private func check(_ original: Comparison, depth: Int) throws(PredicateError) -> Comparison {
     var comparison = original
     comparison.turnPathLeft { name in scope.contains { $0.name == name } }
-    let left: Side
-    let right: Side
+    var left: Side
+    var right: Side
     (comparison.left, left) = try side(comparison.left, depth: depth + 1)
     // Each part is looked at once: what is nested in it would else be looked at twice for each level.
     var elements: [Side] = []
@@ -68,6 +68,10 @@ struct PredicateChecker {
       right = Side(nil)
     } else {
       (comparison.right, right) = try side(comparison.right, depth: depth + 1)
+    }
+    // What was to be computed on the left may have come to be a value.
+    if case .constant = comparison.left, comparison.turnPathLeft({ name in scope.contains { $0.name == name } }) {
+      swap(&left, &right)
     }
     try checkCardinality(comparison, left, right)
     switch comparison.comparator {
@@ -207,9 +211,10 @@ struct PredicateChecker {
 
 extension Comparison {
   /// Exchanges the sides, where the comparison has a mirror image and only the right side is a key path, or only the right
-  /// one has to be computed. Variables of which something is known are like key paths beside a value. A list CONTAINS what
-  /// is IN it.
-  fileprivate mutating func turnPathLeft(_ isKnown: (String) -> Bool) {
+  /// one has to be computed, and answers whether it did. Variables of which something is known are like key paths beside a
+  /// value. A list CONTAINS what is IN it.
+  @discardableResult
+  fileprivate mutating func turnPathLeft(_ isKnown: (String) -> Bool) -> Bool {
     func isKnownVariable(_ side: Expression) -> Bool {
       if case .variable(let name) = side { return isKnown(name) }
       return false
@@ -217,19 +222,22 @@ extension Comparison {
     if modifier == .direct, comparator == .contains, left.isList {
       comparator = .in
       (left, right) = (right, left)
-      return
+      return true
     }
     let isComputed = !right.isGiven || (isKnownVariable(right) && !isKnownVariable(left))
-    guard modifier == .direct, right.isPath ? !left.isPath : left.isGiven && isComputed else { return }
+    guard modifier == .direct, right.isPath ? !left.isPath : left.isGiven && isComputed else {
+      return false
+    }
     switch comparator {
     case .equal, .notEqual: break
     case .less: comparator = .greater
     case .lessOrEqual: comparator = .greaterOrEqual
     case .greater: comparator = .less
     case .greaterOrEqual: comparator = .lessOrEqual
-    default: return
+    default: return false
     }
     (left, right) = (right, left)
+    return true
   }
 }
 

@@ -1,0 +1,196 @@
+import CambiumKernel
+
+/// Finding the rows of plans.
+extension EntityView {
+  /// The rows that a way gives, each once and in the order of a scan, so that a fetch without order gives the same whatever
+  /// way is taken; nil if that is all of them.
+  func rows(of path: AccessPath) throws(EngineError) -> [UInt64]? {
+    switch path {
+    case .scan: return nil
+    case .nothing: return []
+    case .rows(let rows): return rows
+    case .ranges(let ranges): return try rows(of: ranges)
+    case .union(let alternatives):
+      var all: [UInt64] = []
+      for alternative in alternatives {
+        guard let rows = try rows(of: alternative.path) else { return nil }
+        all += rows
+      }
+      return Self.ascending(all, isAscending: alternatives.count < 2)
+    case .intersection(let parts):
+      var common: [UInt64]?
+      for part in parts {
+        guard let rows = try rows(of: part.path) else { continue }
+        common = common.map { Self.common($0, rows) } ?? rows
+        if common?.isEmpty ?? false { break }
+      }
+      return common
+    case .related(let related): return try rows(of: related)
+    }
+  }
+
+  /// Rows in ascending order, each once.
+  private static func ascending(_ rows: [UInt64], isAscending: Bool) -> [UInt64] {
+    if isAscending { return rows }
+    var result: [UInt64] = []
+    result.reserveCapacity(rows.count)
+    for row in rows.sorted() where row != result.last { result.append(row) }
+    return result
+  }
+
+  /// The rows that are in both.
+  private static func common(_ a: [UInt64], _ b: [UInt64]) -> [UInt64] {
+    var result: [UInt64] = []
+    var i = 0
+    var j = 0
+    while i < a.count, j < b.count {
+      if a[i] == b[j] {
+        result.append(a[i])
+        i += 1
+        j += 1
+      } else if a[i] < b[j] {
+        i += 1
+      } else {
+        j += 1
+      }
+    }
+    return result
+  }
+
+  private func rows(of ranges: IndexRanges) throws(EngineError) -> [UInt64] {
+    var rows: [UInt64] = []
+    var isAscending = true
+    _ = try settle()
+    try storing { () throws(StoreError) in
+      var last: UInt64?
+      for range in ranges.ranges {
+        try trees.forEachKey(ranges.maker.tree, in: range) { (key) throws(StoreError) in
+          let row = try KeyDecoder.rowID(atEndOf: key).id
+          if let last, row <= last { isAscending = false }
+          last = row
+          rows.append(row)
+          return true
+        }
+      }
+    }
+    return Self.ascending(rows, isAscending: isAscending)
+  }
+
+  private func rows(of related: RelatedRows) throws(EngineError) -> [UInt64] {
+    switch (related.way, related.ends) {
+    case (.toOne(let tree), .rows(let ends)): return try sources(of: ends, tree)
+    case (.toOne(let tree), .found(let destination, let plan)):
+      var ends: [UInt64] = []
+      try find(plan, in: destination) { (row) throws(EngineError) in
+        ends.append(row.reference.row)
+        return true
+      }
+      return try sources(of: ends, tree)
+    case (.toMany(let inverse), .found(let destination, let plan)):
+      var rows: [UInt64] = []
+      var known: (layout: UInt16, field: Int?)?
+      try find(plan, in: destination) { (row) throws(EngineError) in
+        if known?.layout != row.layoutID { known = (row.layoutID, row.layout.fieldByName[inverse.name]) }
+        guard let field = known?.field else { return true }
+        let record = row.record
+        let owner = try storing { () throws(StoreError) in try record.reference(at: field) }
+        if let owner { rows.append(PackedReference.unpack(owner).row) }
+        return true
+      }
+      return Self.ascending(rows, isAscending: false)
+    case (.toMany, .rows(let ends)): return ends
+    }
+  }
+
+  /// The rows that a relationship's tree leads back to.
+  private func sources(of ends: [UInt64], _ tree: TreeID) throws(EngineError) -> [UInt64] {
+    var rows: [UInt64] = []
+    _ = try settle()
+    try storing { () throws(StoreError) in
+      let cursor = try trees.cursor(tree)
+      var encoder = KeyEncoder()
+      for end in ends {
+        encoder.removeAll()
+        encoder.append(rowID: end)
+        let prefix = encoder.bytes
+        var more = try cursor.seek(prefix)
+        while more, prefix.withUnsafeBytes({ hasPrefix(cursor.key, $0) }) {
+          rows.append(try KeyDecoder.rowID(atEndOf: cursor.key).id)
+          more = try cursor.next()
+        }
+      }
+    }
+    return Self.ascending(rows, isAscending: ends.count < 2)
+  }
+
+  /// Lends `visit` the rows of an entity and its descendants that a plan finds.
+  private func find(_ plan: FetchPlan, in entity: EntitySchema, _ visit: Visit) throws(EngineError) {
+    let reader = PathReader(view: self)
+    reader.prepare(for: plan.residual)
+    try candidates(plan, try store.plan(entity.id), includesSubentities: true, reader, readsElsewhere: false, visit)
+  }
+
+  // MARK: Rows of a plan
+
+  /// Lends `visit` every row that a plan finds, in the order of a scan, until it answers false. `readsElsewhere` says that
+  /// it reads other rows meanwhile.
+  func candidates(
+    _ chosen: FetchPlan, _ plan: EntityPlan, includesSubentities: Bool, _ reader: PathReader, readsElsewhere: Bool,
+    _ visit: Visit
+  ) throws(EngineError) {
+    let sieve = try RowSieve(self, plan, chosen.residual, includesSubentities: includesSubentities, reader)
+    guard let rows = try rows(of: chosen.path) else {
+      var failure: EngineError?
+      try storing { () throws(StoreError) in
+        try trees.forEachRun(plan.rows) { (run) throws(StoreError) -> Bool in
+          do throws(EngineError) { return try sieve.offer(run, visit) } catch {
+            failure = error
+            return false
+          }
+        }
+      }
+      if let failure { throw failure }
+      return
+    }
+    try offer(rows, plan, sieve, inPlace: !readsElsewhere, visit)
+  }
+
+  /// Offers each of some ascending rows, until `visit` has enough. A row is lent in place only where nothing else is read
+  /// meanwhile: pages that are read while one is lent cannot be kept in the cache.
+  private func offer(
+    _ rows: [UInt64], _ plan: EntityPlan, _ sieve: RowSieve, inPlace: Bool, _ visit: Visit
+  ) throws(EngineError) {
+    var rest = rows[...]
+    if inPlace, !sieve.readsElsewhere {
+      var failure: EngineError?
+      var isDone = true
+      try storing { () throws(StoreError) in
+        try trees.forEach(plan.rows, of: rest) { (row, bytes) throws(StoreError) -> Bool in
+          do throws(EngineError) {
+            if try !sieve.offer(bytes, row, visit) { return false }
+          } catch {
+            failure = error
+            return false
+          }
+          // Rows of other layouts may have to be asked elsewhere; the others then follow by themselves.
+          if !sieve.readsElsewhere { return true }
+          rest = rest.drop { $0 <= row }
+          isDone = false
+          return false
+        }
+      }
+      if let failure { throw failure }
+      if isDone { return }
+    }
+    for row in rest where try !offer(row, plan, sieve, visit) { return }
+  }
+
+  /// Offers a copy of a row. Answers whether to go on.
+  func offer(
+    _ row: UInt64, _ plan: EntityPlan, _ sieve: RowSieve, _ visit: Visit
+  ) throws(EngineError) -> Bool {
+    let copy = try storing { () throws(StoreError) in try trees.value(plan.rows, row) }
+    guard let copy else { return true }
+    return try copy.withUnsafeBytesEngine { (b) throws(EngineError) in try sieve.offer(b, row, visit) }
+  }
+}

@@ -1,0 +1,150 @@
+import CambiumKernel
+
+/// Fetches in an order.
+extension EntityView {
+  /// Refuses keys that have no order.
+  func requireSortable(_ fetch: EngineFetch) throws(EngineError) {
+    let schema = store.schema
+    for key in fetch.sort {
+      let path = try resolving { () throws(SchemaError) in
+        try schema.resolve(keyPath: key.keyPath, from: fetch.entity.id)
+      }
+      if path.isToMany { throw .unsupported("'\(key.keyPath)' leads to several objects and cannot be sorted by") }
+      if path.type == .composite {
+        throw .unsupported("'\(key.keyPath)' is a composite: sort by one of its elements")
+      }
+    }
+  }
+
+  /// A result with what it is put in order by, and its row, if that is asked for.
+  struct Sorted {
+    var keys: [Value]
+    var reference: ObjectReference
+    var layout: EntityLayout
+    var bytes: [UInt8]
+  }
+
+  /// Whether results with these keys come in this order.
+  private static func precedes(_ a: Sorted, _ b: Sorted, _ sort: [EngineSort]) -> Bool {
+    for i in sort.indices {
+      let order = sort[i].order(a.keys[i], b.keys[i])
+      if order != 0 { return sort[i].isAscending ? order < 0 : order > 0 }
+    }
+    return a.reference.row < b.reference.row
+  }
+
+  private func sorted(
+    _ row: borrowing RowReader, _ sort: [EngineSort], _ reader: PathReader
+  ) throws(EngineError) -> Sorted {
+    var keys: [Value] = []
+    keys.reserveCapacity(sort.count)
+    for key in sort {
+      keys.append(key.key(try reader.value(key.keyPath, row.record, row.layout, row.reference)))
+    }
+    return Sorted(keys: keys, reference: row.reference, layout: row.layout, bytes: [])
+  }
+
+  /// Gathers what a plan finds and puts it in order. With a limit, no more than about twice as many are kept as are wanted.
+  func gatherSorted(
+    _ fetch: EngineFetch, _ plan: EntityPlan, _ chosen: FetchPlan, _ reader: PathReader, needsRows: Bool
+  ) throws(EngineError) -> ArraySlice<Sorted> {
+    let sort = fetch.sort
+    let wanted = fetch.limit.map { max(0, $0).addingSaturating(max(0, fetch.offset)) }
+    var kept: [Sorted] = []
+    // The last of those that are wanted, as far as is known: what does not come before it is not.
+    var last: Sorted?
+    let readsElsewhere = sort.contains { $0.keyPath.utf8.contains(UInt8(ascii: ".")) }
+    try candidates(
+      chosen, plan, includesSubentities: fetch.includesSubentities, reader, readsElsewhere: readsElsewhere
+    ) { (row) throws(EngineError) in
+      var entry = try sorted(row, sort, reader)
+      if let last, !Self.precedes(entry, last, sort) { return true }
+      if needsRows { entry.bytes = Array(row.record.bytes) }
+      kept.append(entry)
+      if let wanted, kept.count >= 64, kept.count / 2 >= wanted {
+        kept.sort { Self.precedes($0, $1, sort) }
+        kept.removeLast(kept.count - wanted)
+        last = kept.last
+      }
+      return true
+    }
+    kept.sort { Self.precedes($0, $1, sort) }
+    return kept[fetch.range(of: kept.count)]
+  }
+
+  /// Lends a row that was kept.
+  func lend(_ entry: Sorted, _ visit: Visit) throws(EngineError) -> Bool {
+    try entry.bytes.withUnsafeBytesEngine { (b) throws(EngineError) -> Bool in
+      let record = try storing { () throws(StoreError) in try RecordView(b, layout: entry.layout.record) }
+      return try visit(RowReader(record, entry.layout, entry.reference))
+    }
+  }
+
+  // MARK: By an index
+
+  /// Lends `visit` the rows of an index in its order, for which a predicate holds.
+  func forEach(
+    _ order: OrderedIndex, _ fetch: EngineFetch, _ residual: Predicate?, _ reader: PathReader, _ visit: Visit
+  ) throws(EngineError) {
+    let plan = try store.plan(fetch.entity.id)
+    let sieve = try RowSieve(self, plan, residual, includesSubentities: fetch.includesSubentities, reader)
+    let maker = order.ranges.maker
+    guard let range = order.ranges.ranges.first else { return }
+    // Longer keys may have been cut, and then say nothing of the order of their rows.
+    let longestWhole = store.kernel.maxKeyLength - 48
+    let cursor = try storing { () throws(StoreError) in try trees.cursor(maker.tree) }
+    // Rows with equal keys, which come in their own order whatever that of the index.
+    var group: [UInt64] = []
+    var groupKey: [UInt8] = []
+    var goesOn = true
+    func finishGroup() throws(EngineError) {
+      defer { group.removeAll(keepingCapacity: true) }
+      if group.isEmpty || !goesOn { return }
+      if groupKey.count > longestWhole, group.count > 1 {
+        var entries: [Sorted] = []
+        for row in group {
+          _ = try offer(row, plan, sieve) { (row) throws(EngineError) in
+            var entry = try sorted(row, fetch.sort, reader)
+            entry.bytes = Array(row.record.bytes)
+            entries.append(entry)
+            return true
+          }
+        }
+        entries.sort { Self.precedes($0, $1, fetch.sort) }
+        for entry in entries where goesOn { goesOn = try lend(entry, visit) }
+        return
+      }
+      if order.isReversed { group.reverse() }
+      for row in group where goesOn { goesOn = try offer(row, plan, sieve, visit) }
+    }
+    var more = try storing { () throws(StoreError) in try cursor.move(toStartOf: range, reversed: order.isReversed) }
+    while more, goesOn {
+      let key = cursor.key
+      let isInside =
+        order.isReversed
+        ? range.lower.withUnsafeBytes { compareKeys(key, $0) >= 0 }
+        : range.upper.map { upper in upper.withUnsafeBytes { compareKeys(key, $0) < 0 } } ?? true
+      if !isInside { break }
+      let (row, end) = try storing { () throws(StoreError) in try KeyDecoder.rowID(atEndOf: key) }
+      let isSame = end == groupKey.count && groupKey.withUnsafeBytes { hasPrefix(key, $0) }
+      if !isSame {
+        try finishGroup()
+        if !goesOn { break }
+        groupKey.removeAll(keepingCapacity: true)
+        groupKey.append(contentsOf: UnsafeRawBufferPointer(rebasing: key[..<end]))
+      }
+      group.append(row)
+      more = try storing { () throws(StoreError) in order.isReversed ? try cursor.previous() : try cursor.next() }
+    }
+    try finishGroup()
+  }
+}
+
+extension Cursor {
+  /// To the first entry of a range, or to its last one; answers whether there is one before or behind the range's other end.
+  fileprivate func move(toStartOf range: KeyRange, reversed: Bool) throws(StoreError) -> Bool {
+    if !reversed { return try range.lower.withUnsafeBytesEngine { (b) throws(StoreError) in try seek(b) } }
+    guard let upper = range.upper else { return try seekLast() }
+    return try upper.withUnsafeBytesEngine { (b) throws(StoreError) in try seek(before: b) }
+  }
+}

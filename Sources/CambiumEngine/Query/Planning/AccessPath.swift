@@ -1,0 +1,112 @@
+import CambiumKernel
+
+/// A way to find rows. The rows that it gives contain all that the conditions it was made for hold for; whether they are
+/// just those is said by who made it.
+indirect enum AccessPath {
+  /// Every row.
+  case scan
+  /// No row: a condition never holds.
+  case nothing
+  /// These rows, ascending.
+  case rows([UInt64])
+  /// What ranges of an index hold.
+  case ranges(IndexRanges)
+  /// What any of them gives.
+  case union([Alternative])
+  /// What all of them give.
+  case intersection([Narrowing])
+  /// What is related to rows of another entity.
+  case related(RelatedRows)
+
+  /// Whether rows may be named that are not there.
+  var mayNameMissingRows: Bool {
+    switch self {
+    case .scan, .nothing, .ranges, .related: return false
+    case .rows: return true
+    case .union(let alternatives): return alternatives.contains { $0.path.mayNameMissingRows }
+    case .intersection(let parts): return parts.contains { $0.path.mayNameMissingRows }
+    }
+  }
+
+  /// One of the alternatives of a union.
+  struct Alternative {
+    let path: AccessPath
+    let rows: Double
+  }
+}
+
+/// Rows of an entity found by way of the rows of another: those from which a relationship leads to objects that were found.
+struct RelatedRows {
+  enum Way {
+    /// By the tree of a to-one relationship of the rows wanted.
+    case toOne(tree: TreeID)
+    /// By the field of the to-one relationship that is the inverse of a to-many one of the rows wanted.
+    case toMany(inverse: RelationshipSchema)
+  }
+
+  /// The objects that it is followed from.
+  enum Ends {
+    /// Those that a fetch of the destination finds.
+    case found(EntitySchema, FetchPlan)
+    /// Those in these rows.
+    case rows([UInt64])
+  }
+
+  let relationship: RelationshipSchema
+  let way: Way
+  let ends: Ends
+}
+
+/// A way to find rows by something else than looking at all of them.
+struct Narrowing {
+  var path: AccessPath
+  /// About how many rows it gives.
+  var rows: Double
+  /// What finding them costs, reading them not included.
+  var cost: Double
+  /// The conditions, by place, that hold for what it gives, and for nothing else: they need not be asked again.
+  var covered: [Int]
+}
+
+/// How a fetch is done: the rows that are looked at, and what is asked of them.
+struct FetchPlan {
+  var path: AccessPath
+  /// What is asked of each row; nil if it is one that is sought.
+  var residual: Predicate?
+  /// An index that gives the rows in the order asked for, instead of ``path``.
+  var order: OrderedIndex?
+  /// About how many rows are looked at.
+  var rows: Double
+  /// What all of it costs, in the time to look at a row of a scan.
+  var cost: Double
+}
+
+/// An index, or a stretch of one, whose entries stand in the order that a fetch asks for.
+struct OrderedIndex {
+  let ranges: IndexRanges
+  /// Whether it is gone through from its end.
+  let isReversed: Bool
+}
+
+/// What steps cost, in the time to look at a row of a scan.
+struct PlanCosts {
+  /// A row of a scan.
+  var scannedRow = 1.0
+  /// A key of an index, read in order.
+  var key = 0.7
+  /// A row that is sought among others in ascending order.
+  var soughtRow = 5.0
+  /// A row that is sought in no order.
+  var strayRow = 12.0
+  /// Asking a row something that is to be read elsewhere.
+  var readElsewhere = 25.0
+  /// The way from a row to the beginning of what is related to it.
+  var related = 15.0
+  /// The way to the beginning of a range.
+  var range = 12.0
+  /// Putting a row in order.
+  var sortedRow = 10.0
+
+  /// As measured; see Specs/07-predicates.md.
+  static let measured = PlanCosts()
+}

@@ -1,0 +1,255 @@
+import CambiumKernel
+
+/// Chooses how a fetch is done, by how many entries of its indexes the conditions are about (which the trees tell in
+/// O(log n)), and by what steps cost.
+struct FetchPlanner {
+  let view: EntityView
+  let plan: EntityPlan
+  let entity: EntitySchema
+  let costs: PlanCosts
+  /// How many relationships and alternatives this is inside of.
+  private let depth: Int
+  /// The number of rows in the entity's tree.
+  let rowCount: Double
+  let makers: [KeyMaker]
+
+  /// Alternatives and relationships inside of each other, and alternatives beside each other, beyond which a scan is done.
+  private static let mostDepth = 6
+  private static let mostAlternatives = 100
+  /// Ranges of which the entries are counted; there are about as many in each of the others.
+  private static let mostCountedRanges = 16
+
+  init(_ view: EntityView, _ entity: EntitySchema, costs: PlanCosts, depth: Int = 0) throws(EngineError) {
+    self.view = view
+    self.entity = entity
+    self.costs = costs
+    self.depth = depth
+    plan = try view.store.plan(entity.id)
+    let unfinished = try view.unfinishedIndexes(plan)
+    makers = (plan.constraints + plan.indexes).filter { !unfinished.contains($0.tree) }
+    let rows = plan.rows
+    rowCount = Double(try storing { () throws(StoreError) in try view.trees.count(rows) })
+  }
+
+  // MARK: Choosing
+
+  /// The cheapest plan. `wanted` is how many results are, nil for all; `sort` the order that is asked for.
+  func choose(
+    _ predicate: Predicate?, wanted: Int? = nil, sort: [EngineSort] = []
+  ) throws(EngineError) -> FetchPlan {
+    guard let conjuncts = predicate.map({ Conjunct.all(of: $0) }) ?? [] else {
+      return FetchPlan(path: .nothing, residual: nil, rows: 0, cost: 0)
+    }
+    let narrowings = try narrowings(conjuncts)
+    let best = combined(narrowings, conjuncts)
+    // How many rows there are to be found: none that was said to be covered or not is left out in any narrowing.
+    let matches = best.map { max($0.rows, 0.5) } ?? max(rowCount, 1)
+    let asked = askingCost(conjuncts.map { $0.predicate })
+    // Without an order, whoever wants few stops early.
+    let share = sort.isEmpty ? wanted.map { min(1, Double($0) / matches) } ?? 1 : 1
+    var chosen = FetchPlan(
+      path: .scan, residual: Self.joined(conjuncts, except: []), rows: rowCount * share,
+      cost: rowCount * share * (costs.scannedRow + asked) + (sort.isEmpty ? 0 : matches * costs.sortedRow))
+    if let best {
+      let rest = conjuncts.indices.filter { !best.covered.contains($0) }
+      let reading =
+        best.rows * share * (costs.soughtRow + askingCost(rest.map { conjuncts[$0].predicate }))
+        + (sort.isEmpty ? 0 : best.rows * costs.sortedRow)
+      let cost = best.cost + reading
+      if cost < chosen.cost {
+        chosen = FetchPlan(
+          path: best.path, residual: Self.joined(conjuncts, except: best.covered), rows: best.rows * share, cost: cost)
+      }
+    }
+    if !sort.isEmpty, let ordered = try ordered(sort, conjuncts, matches: matches, wanted: wanted),
+      ordered.cost < chosen.cost
+    {
+      chosen = ordered
+    }
+    return chosen
+  }
+
+  /// What is left to ask when the covered conditions hold; nil if nothing is.
+  static func joined(_ conjuncts: [Conjunct], except covered: [Int]) -> Predicate? {
+    var rest: [Predicate] = []
+    for place in conjuncts.indices where !covered.contains(place) { rest.append(conjuncts[place].predicate) }
+    return rest.isEmpty ? nil : rest.count == 1 ? rest[0] : .and(rest)
+  }
+
+  /// What asking a row costs besides looking at it.
+  private func askingCost(_ predicates: [Predicate]) -> Double {
+    for predicate in predicates where readsElsewhere(predicate) { return costs.readElsewhere }
+    return 0
+  }
+
+  private func readsElsewhere(_ predicate: Predicate) -> Bool {
+    do throws(PredicateError) {
+      let reads = try predicate.reads()
+      if reads.otherObjects { return true }
+      for path in reads.keyPaths {
+        guard let dot = path.utf8.firstIndex(of: UInt8(ascii: ".")) else {
+          if entity.relationship(named: path)?.isToMany ?? false { return true }
+          continue
+        }
+        if entity.relationship(named: String(path[..<dot])) != nil { return true }
+      }
+      return false
+    } catch { return true }
+  }
+
+  // MARK: Narrowing
+
+  /// The best way to narrow the rows down by an index or the like; nil if there is none.
+  func narrow(_ predicate: Predicate) throws(EngineError) -> (narrowing: Narrowing, isExact: Bool)? {
+    guard let conjuncts = Conjunct.all(of: predicate) else {
+      return (Narrowing(path: .nothing, rows: 0, cost: 0, covered: []), true)
+    }
+    let narrowings = try narrowings(conjuncts)
+    guard let best = combined(narrowings, conjuncts) else { return nil }
+    return (best, best.covered.count == conjuncts.count)
+  }
+
+  /// Each way to narrow the rows down.
+  private func narrowings(_ conjuncts: [Conjunct]) throws(EngineError) -> [Narrowing] {
+    var found: [Narrowing] = []
+    for (place, conjunct) in conjuncts.enumerated() {
+      if let narrowing = identity(conjunct, place) { found.append(narrowing) }
+      if case .or(let parts) = conjunct.predicate, let narrowing = try union(parts, place) { found.append(narrowing) }
+    }
+    for maker in makers where isUsable(maker, conjuncts) {
+      guard let ranges = IndexRanges(maker, conjuncts, keyLimit: view.store.kernel.maxKeyLength) else { continue }
+      let rows = ranges.isSingle ? 1 : try entries(ranges)
+      found.append(
+        Narrowing(
+          path: .ranges(ranges), rows: rows,
+          cost: rows * costs.key + Double(ranges.ranges.count) * costs.range, covered: ranges.covered))
+    }
+    if depth < Self.mostDepth { found += try related(conjuncts, depth: depth) }
+    return found
+  }
+
+  /// Whether an index has all rows that the conditions hold for.
+  func isUsable(_ maker: KeyMaker, _ conjuncts: [Conjunct]) -> Bool {
+    guard let partial = maker.partial else { return true }
+    guard let conditions = Conjunct.all(of: partial) else { return false }
+    for condition in conditions {
+      var isImplied = false
+      for conjunct in conjuncts where conjunct.implies(condition) { isImplied = true }
+      if !isImplied { return false }
+    }
+    return true
+  }
+
+  /// About how many entries there are in the ranges.
+  func entries(_ ranges: IndexRanges) throws(EngineError) -> Double {
+    let all = ranges.ranges
+    if all.isEmpty { return 0 }
+    let step = max(1, all.count / Self.mostCountedRanges)
+    var sum = 0.0
+    var counted = 0.0
+    var i = 0
+    while i < all.count {
+      let range = all[i]
+      sum += Double(
+        try storing { () throws(StoreError) in try view.trees.estimatedCount(ranges.maker.tree, in: range) })
+      counted += 1
+      i += step
+    }
+    return sum * Double(all.count) / counted
+  }
+
+  private func identity(_ conjunct: Conjunct, _ place: Int) -> Narrowing? {
+    guard case .comparison(let c) = conjunct.predicate, c.modifier == .direct else { return nil }
+    let isSelf: Bool
+    switch c.left {
+    case .evaluatedObject: isSelf = true
+    case .keyPath(let path): isSelf = path == "self" || path == "SELF" || path == "objectID"
+    default: isSelf = false
+    }
+    guard isSelf, case .constant(let value) = c.right else { return nil }
+    var references: [ObjectReference] = []
+    switch (c.comparator, value) {
+    case (.equal, .reference(let reference)): references = [reference]
+    case (.in, .list(let list)):
+      for case .reference(let reference) in list { references.append(reference) }
+    default: return nil
+    }
+    // Rows of other hierarchies have the same numbers. An object that is named with its ancestor's entity equals none, which
+    // the rows tell.
+    let schema = view.store.schema
+    var rows: Set<UInt64> = []
+    var isExact = true
+    for reference in references {
+      guard schema.entity(id: reference.entity)?.rootID == entity.rootID else { continue }
+      if plan.sharesRows || reference.entity != entity.id { isExact = false }
+      rows.insert(reference.row)
+    }
+    return Narrowing(
+      path: .rows(rows.sorted()), rows: Double(rows.count), cost: 0, covered: isExact ? [place] : [])
+  }
+
+  /// What any of several conditions holds for, if all of them can be narrowed down.
+  private func union(_ parts: [Predicate], _ place: Int) throws(EngineError) -> Narrowing? {
+    guard depth < Self.mostDepth, parts.count <= Self.mostAlternatives else { return nil }
+    let inner = FetchPlanner(self, depth: depth + 1)
+    var alternatives: [AccessPath.Alternative] = []
+    var rows = 0.0
+    var cost = 0.0
+    var isExact = true
+    for part in parts {
+      guard let (narrowing, isDecided) = try inner.narrow(part) else { return nil }
+      if !isDecided { isExact = false }
+      rows += narrowing.rows
+      cost += narrowing.cost
+      alternatives.append(AccessPath.Alternative(path: narrowing.path, rows: narrowing.rows))
+    }
+    return Narrowing(path: .union(alternatives), rows: min(rows, rowCount), cost: cost, covered: isExact ? [place] : [])
+  }
+
+  private init(_ other: FetchPlanner, depth: Int) {
+    view = other.view
+    plan = other.plan
+    entity = other.entity
+    costs = other.costs
+    rowCount = other.rowCount
+    makers = other.makers
+    self.depth = depth
+  }
+
+  /// The cheapest narrowing, or several of which only the rows that all of them give are read.
+  private func combined(_ narrowings: [Narrowing], _ conjuncts: [Conjunct]) -> Narrowing? {
+    func total(_ n: Narrowing) -> Double {
+      let rest = conjuncts.indices.filter { !n.covered.contains($0) }
+      return n.cost + n.rows * (costs.soughtRow + askingCost(rest.map { conjuncts[$0].predicate }))
+    }
+    var best: Narrowing?
+    var bestCost = Double.infinity
+    for narrowing in narrowings {
+      let cost = total(narrowing)
+      if cost < bestCost { (best, bestCost) = (narrowing, cost) }
+    }
+    guard var chosen = best, narrowings.count > 1, rowCount > 0 else { return best }
+    var parts = [chosen]
+    var isBetter = true
+    while isBetter, parts.count < 3 {
+      isBetter = false
+      for other in narrowings {
+        // What tells nothing new does not make fewer.
+        var isNew = false
+        for place in other.covered where !chosen.covered.contains(place) { isNew = true }
+        if !isNew { continue }
+        let together = Narrowing(
+          path: .intersection(parts + [other]), rows: chosen.rows * min(1, other.rows / rowCount),
+          cost: chosen.cost + other.cost + chosen.rows * costs.key * 0.2,
+          covered: chosen.covered + other.covered.filter { !chosen.covered.contains($0) })
+        let cost = total(together)
+        if cost < bestCost * 0.9 {
+          (chosen, bestCost, isBetter) = (together, cost, true)
+          parts.append(other)
+          break
+        }
+      }
+    }
+    return chosen
+  }
+}

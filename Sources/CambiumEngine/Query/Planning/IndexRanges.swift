@@ -1,0 +1,240 @@
+import CambiumKernel
+
+/// Ranges of an index or of a uniqueness constraint's tree that a fetch is confined to; disjoint and ascending.
+struct IndexRanges {
+  /// What the part behind those that are compared for equality is confined by.
+  enum Shape {
+    case equality, list, range, prefix
+    /// By nothing: the whole tree, or all that equals in the first parts.
+    case open
+  }
+
+  let maker: KeyMaker
+  var ranges: [KeyRange]
+  var shape: Shape
+  /// How many parts are compared for equality.
+  var equalParts: Int
+  /// The conditions, by place, that hold for what is in the ranges, and for nothing else.
+  var covered: [Int]
+  /// Whether there is one entry at most.
+  var isSingle: Bool { maker.isUnique && shape == .equality && equalParts == maker.paths.count && ranges.count <= 1 }
+
+  /// The ranges that the conditions confine a fetch to: equalities of the index's first parts, then one range. Nil if they
+  /// confine it to nothing less than the whole tree.
+  init?(_ maker: KeyMaker, _ conjuncts: [Conjunct], keyLimit: Int) {
+    self.maker = maker
+    var prefix = KeyEncoder(limit: keyLimit)
+    var covered: [Int] = []
+    var equal = 0
+    while equal < maker.paths.count {
+      guard let (place, value) = Self.equality(maker.paths[equal], conjuncts),
+        Self.append(value, maker, equal, to: &prefix)
+      else { break }
+      // An index may name a path twice; that does not cover a second condition on it.
+      let isTold = value.isNull || Self.tells(value, maker, equal)
+      if isTold, !maker.paths[..<equal].contains(maker.paths[equal]) { covered.append(place) }
+      equal += 1
+    }
+    // Keys that were cut, or from which parts were left out, are those of several values.
+    if prefix.isInexact { covered = [] }
+    equalParts = equal
+    self.covered = covered
+    if equal == maker.paths.count {
+      shape = .equality
+      ranges = [KeyRange(prefix: prefix.bytes)]
+      return
+    }
+    shape = equal > 0 ? .equality : .open
+    ranges = equal > 0 ? [KeyRange(prefix: prefix.bytes)] : [KeyRange(lower: [], upper: nil)]
+    if !prefix.isInexact { confine(equal, conjuncts, prefix) }
+    if shape == .open { return nil }
+  }
+
+  /// The whole tree.
+  init(all maker: KeyMaker) {
+    self.maker = maker
+    ranges = [KeyRange(lower: [], upper: nil)]
+    shape = .open
+    equalParts = 0
+    covered = []
+  }
+
+  private static func equality(_ path: String, _ conjuncts: [Conjunct]) -> (Int, Value)? {
+    for (place, conjunct) in conjuncts.enumerated() where conjunct.isPlain {
+      if let about = conjunct.about, about.comparator == .equal, about.path == path { return (place, about.value) }
+    }
+    return nil
+  }
+
+  private mutating func confine(_ part: Int, _ conjuncts: [Conjunct], _ prefix: KeyEncoder) {
+    var bounds = Bounds()
+    for (place, conjunct) in conjuncts.enumerated() where conjunct.isPlain {
+      guard let about = conjunct.about, about.path == maker.paths[part] else { continue }
+      switch (about.comparator, about.value) {
+      case (.in, .list(let list)):
+        if confine(part, to: list, place, prefix) { return }
+      case (.beginsWith, .string(let text)) where isText(part):
+        if confine(part, toPrefix: text, prefix) { return }
+      case (.like, .string(let pattern)) where isText(part):
+        if let text = Self.literalPrefix(pattern), confine(part, toPrefix: text, prefix) { return }
+      case (.between, .list(let list)) where list.count == 2:
+        if bounds.lower == nil, bounds.upper == nil {
+          bounds.lower = (list[0], true, place)
+          bounds.upper = (list[1], true, place)
+        }
+      case (.greater, _): if bounds.lower == nil { bounds.lower = (about.value, false, place) }
+      case (.greaterOrEqual, _): if bounds.lower == nil { bounds.lower = (about.value, true, place) }
+      case (.less, _): if bounds.upper == nil { bounds.upper = (about.value, false, place) }
+      case (.lessOrEqual, _): if bounds.upper == nil { bounds.upper = (about.value, true, place) }
+      case (.notEqual, .null): bounds.exceptNull = place
+      default: break
+      }
+    }
+    confine(part, to: bounds, prefix)
+  }
+
+  private func isText(_ part: Int) -> Bool { maker.types[part] == .string || maker.types[part] == .uri }
+
+  /// What every text begins with that a pattern of `LIKE` describes; nil if that is nothing.
+  private static func literalPrefix(_ pattern: String) -> String? {
+    var text = ""
+    for character in pattern.unicodeScalars {
+      if character == "*" || character == "?" || character == "\\" { break }
+      text.unicodeScalars.append(character)
+    }
+    return text.isEmpty ? nil : text
+  }
+
+  private mutating func confine(_ part: Int, toPrefix text: String, _ prefix: KeyEncoder) -> Bool {
+    if text.isEmpty { return false }
+    ranges = [KeyRange(strings: text, after: prefix, descending: !maker.ascending[part])]
+    shape = .prefix
+    return true
+  }
+
+  private mutating func confine(_ part: Int, to list: [Value], _ place: Int, _ prefix: KeyEncoder) -> Bool {
+    var found: [KeyRange] = []
+    found.reserveCapacity(list.count)
+    var isExact = true
+    for element in list {
+      var key = prefix
+      guard Self.append(element, maker, part, to: &key) else { return false }
+      if key.isInexact || !Self.tells(element, maker, part) { isExact = false }
+      found.append(KeyRange(prefix: key.bytes))
+    }
+    found.sort { $0.lower.lexicographicallyPrecedes($1.lower) }
+    var distinct: [KeyRange] = []
+    distinct.reserveCapacity(found.count)
+    for range in found {
+      guard let last = distinct.last else {
+        distinct.append(range)
+        continue
+      }
+      if range.lower == last.lower { continue }
+      // Cut keys may be prefixes of one another.
+      if range.lower.starts(with: last.lower) { return false }
+      distinct.append(range)
+    }
+    ranges = distinct
+    shape = .list
+    if isExact { covered.append(place) }
+    return true
+  }
+
+  private struct Bounds {
+    typealias Bound = (value: Value, isInclusive: Bool, place: Int)
+    var lower: Bound?
+    var upper: Bound?
+    /// The condition that says that there is a value.
+    var exceptNull: Int?
+  }
+
+  private mutating func confine(_ part: Int, to bounds: Bounds, _ prefix: KeyEncoder) {
+    guard bounds.lower != nil || bounds.upper != nil || bounds.exceptNull != nil else { return }
+    let ascending = maker.ascending[part]
+    var range = KeyRange(prefix: prefix.bytes)
+    // Null compares with nothing, and comes first, or last where the part is descending.
+    var null = prefix
+    null.appendNull(descending: !ascending)
+    if null.isInexact { return }
+    if ascending {
+      range.lower = KeyRange.upperBound(ofPrefix: null.bytes) ?? null.bytes
+    } else {
+      range.upper = null.bytes
+    }
+    var newlyCovered: [Int] = bounds.exceptNull.map { [$0] } ?? []
+    // Of a condition with two bounds, both have to be exact.
+    var inexact: [Int] = []
+    for (bound, isFirst) in [(bounds.lower, ascending), (bounds.upper, !ascending)] {
+      guard let bound else { continue }
+      var key = prefix
+      guard Self.append(bound.value, maker, part, to: &key) else { return }
+      let isExact = !key.isInexact && !bound.value.isNull && Self.tells(bound.value, maker, part)
+      (isExact ? { newlyCovered.append($0) } : { inexact.append($0) })(bound.place)
+      // What may be equal to the bound is in, unless it is known not to be wanted.
+      let isIn = bound.isInclusive || !isExact
+      if isFirst {
+        guard let start = isIn ? key.bytes : KeyRange.upperBound(ofPrefix: key.bytes) else { return }
+        if range.lower.lexicographicallyPrecedes(start) { range.lower = start }
+      } else {
+        range.upper = isIn ? KeyRange.upperBound(ofPrefix: key.bytes) : key.bytes
+      }
+    }
+    for place in newlyCovered where !inexact.contains(place) && !covered.contains(place) { covered.append(place) }
+    ranges = [range]
+    shape = .range
+  }
+
+  // MARK: Constants as parts of keys
+
+  /// Whether rows have the part's key exactly if they equal the value, which is not null: not so for kinds of values whose
+  /// conversion to the attribute's type might round.
+  static func tells(_ value: Value, _ maker: KeyMaker, _ part: Int) -> Bool {
+    guard let type = maker.types[part] else {
+      // A row number or entity too large for a key, as a temporary identity has, is cut there.
+      if case .reference(let reference) = value {
+        return PackedReference.unpack(PackedReference.pack(reference)) == reference
+      }
+      return false
+    }
+    switch (type, value) {
+    case (.integer16, .integer), (.integer32, .integer), (.integer64, .integer), (.string, .string), (.uri, .uri),
+      (.boolean, .boolean), (.date, .date), (.uuid, .uuid), (.double, .double), (.float, .float), (.decimal, .decimal):
+      return true
+    default: return false
+    }
+  }
+
+  /// Appends a constant as a part of the key; false if the part cannot hold it, so that the index is of no use.
+  static func append(_ value: Value, _ maker: KeyMaker, _ part: Int, to encoder: inout KeyEncoder) -> Bool {
+    let descending = !maker.ascending[part]
+    guard let type = maker.types[part] else {
+      // A to-one relationship.
+      guard case .reference(let r) = value else {
+        if value.isNull {
+          encoder.appendNull(descending: descending)
+          return true
+        }
+        return false
+      }
+      encoder.append(reference: PackedReference.pack(r), descending: descending)
+      return true
+    }
+    guard let coerced = type.coerce(value) else { return false }
+    switch coerced {
+    case .null: encoder.appendNull(descending: descending)
+    case .boolean(let v): encoder.append(v, descending: descending)
+    case .integer(let v): encoder.append(v, descending: descending)
+    case .decimal(let v): encoder.append(v, descending: descending)
+    case .double(let v): encoder.append(v, descending: descending)
+    case .float(let v): encoder.append(Double(v), descending: descending)
+    case .string(let v), .uri(let v): encoder.append(v, descending: descending)
+    case .date(let v): encoder.append(date: v, descending: descending)
+    case .binary(let v): encoder.append(bytes: v, descending: descending)
+    case .uuid(let v): encoder.append(v, descending: descending)
+    case .reference(let v): encoder.append(reference: PackedReference.pack(v), descending: descending)
+    case .composite, .list: return false
+    }
+    return true
+  }
+}

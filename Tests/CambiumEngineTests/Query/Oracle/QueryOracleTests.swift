@@ -1,0 +1,212 @@
+import CambiumKernel
+import CambiumTesting
+import Testing
+
+@testable import CambiumEngine
+
+/// Random models, data and predicates, with random migrations between them: what a fetch finds by the plan that it chooses,
+/// what it finds by looking at every row, and what a naive evaluation of values that were read out finds, are the same.
+@Suite struct QueryOracleTests {
+  /// How many predicates; `CAMBIUM_PREDICATES` sets another number.
+  static var count: Int { testCount("CAMBIUM_PREDICATES", debug: 6000, release: 300_000) }
+
+  private struct Tally {
+    var predicates = 0
+    var refused = 0
+    /// Predicates that some objects match, and some do not.
+    var telling = 0
+    var migrations = 0
+    var kinds: [QueryExplanation.Kind: Int] = [:]
+  }
+
+  @Test func plansScansAndEvaluationAgree() throws {
+    let first = testSeed(20_261_124)
+    print("random predicates from seed \(first)")
+    var tally = Tally()
+    var seed = first
+    while tally.predicates < Self.count {
+      try Self.round(seed, &tally)
+      seed &+= 1
+    }
+    let kinds = QueryExplanation.Kind.allCases.map { "\($0) \(tally.kinds[$0] ?? 0)" }.joined(separator: ", ")
+    print(
+      "\(tally.predicates) predicates, \(tally.telling) of them match some objects and not others, \(tally.refused) "
+        + "refused, \(tally.migrations) migrations; \(kinds)")
+    #expect(tally.telling * 10 >= tally.predicates * 3)
+    #expect(tally.migrations * 1000 > tally.predicates)
+    let least = Self.count / 300
+    for kind in QueryExplanation.Kind.allCases {
+      #expect(tally.kinds[kind] ?? 0 >= least, "\(kind) was taken \(tally.kinds[kind] ?? 0) times")
+    }
+  }
+
+  private static func round(_ seed: UInt64, _ tally: inout Tally) throws {
+    var random = SplitMix64(seed: seed)
+    var model = RandomModel(seed: random.next())
+    addIndexes(&model.definition, &random)
+    guard let schema = try? Schema(model.definition) else { return }
+    var options = StoreOptions()
+    if random.oneIn(3) { options.deltaBytes = 4096 }
+    let kernel = try Store.create(
+      on: MemoryDevice(), environment: TestEnvironment(seed: random.next()), options: options)
+    var store = try EntityStore.create(in: kernel, schema: schema)
+    let domain = UInt64(random.below(1000))
+    try RandomMigrationTests.fill(store, &random, fewerThan: 30) { value($0, &$1, domain: domain) }
+    if random.oneIn(2) { try kernel.checkpoint() }
+    try ask(store, "seed \(seed)", &random, &tally)
+    for step in 0..<2 {
+      let next = model.changed()
+      guard (try? Schema(next.definition, basedOn: store.schema)) != nil,
+        case .success(let after) = RandomMigrationTests.migrate(store, next.definition, defers: random.oneIn(2))
+      else { continue }
+      (store, model) = (after, next)
+      tally.migrations += 1
+      if random.oneIn(2) { try RandomMigrationTests.changeSomething(store, &random) }
+      if random.oneIn(2) { _ = try store.runDeferredTask(maximumRows: 5) }
+      try ask(store, "seed \(seed), migration \(step + 1)", &random, &tally)
+    }
+  }
+
+  /// Indexes of several parts, of elements of composites, of relationships, and with conditions; and relationships whose way
+  /// back is kept with them.
+  private static func addIndexes(_ definition: inout SchemaDefinition, _ random: inout SplitMix64) {
+    for n in 0..<random.below(3) {
+      let (a, b) = (random.below(definition.entities.count), random.below(definition.entities.count))
+      let (there, back) = ("one\(n)", "many\(n)")
+      definition.entities[a].relationships.append(
+        RelationshipSchema(there, to: definition.entities[b].name, inverse: back))
+      definition.entities[b].relationships.append(
+        RelationshipSchema(back, toMany: definition.entities[a].name, inverse: there))
+    }
+    guard let schema = try? Schema(definition) else { return }
+    for place in definition.entities.indices {
+      guard let entity = schema.entity(named: definition.entities[place].name) else { continue }
+      let attributes = RandomPredicates.attributes(entity)
+      for n in 0..<(attributes.isEmpty ? 0 : random.below(4)) {
+        var elements = (0..<(1 + random.below(3))).map { _ in
+          IndexElement(random.pick(attributes).path, ascending: random.oneIn(2))
+        }
+        if random.oneIn(3), let text = attributes.first(where: { $0.type == .string }) {
+          elements[0] = IndexElement(text.path, ascending: elements[0].isAscending)
+        }
+        if random.oneIn(6), let toOne = entity.allRelationships.first(where: { !$0.isToMany }) {
+          elements[0] = IndexElement(toOne.name)
+        }
+        var index = IndexSchema("x\(n)", elements)
+        let (path, type) = random.pick(attributes)
+        if random.oneIn(3) {
+          index.partialPredicate = type.isNumeric && random.oneIn(2) ? "\(path) > -20" : "\(path) != nil"
+        }
+        definition.entities[place].indexes.append(index)
+      }
+    }
+  }
+
+  /// A value of an attribute, of few that there are; now and then longer than a key.
+  private static func value(_ attribute: AttributeSchema, _ random: inout SplitMix64, domain: UInt64) -> Value {
+    if random.oneIn(6), attribute.isOptional { return .null }
+    if attribute.type == .composite {
+      return .composite(
+        CompositeValue(
+          names: attribute.elements.map { $0.name },
+          values: attribute.elements.map { Self.value($0, &random, domain: domain) }))
+    }
+    if attribute.type == .string {
+      if random.oneIn(40) { return .string(String(repeating: "long ", count: 300) + "\(random.below(3))") }
+      return .string(random.pick(["a", "A", "ab", "b", "", "caf\u{E9}", "cafe\u{301}", "Cafe", "\u{36E}", "x y z"]))
+    }
+    if attribute.type == .double || attribute.type == .float || attribute.type == .date, random.oneIn(12) {
+      let special = random.pick([Double.nan, -0.0, .infinity])
+      return attribute.type == .double
+        ? .double(special) : attribute.type == .date ? .date(special) : .float(Float(special))
+    }
+    var few = SplitMix64(seed: domain &+ UInt64(random.below(6)))
+    let found: Value = RandomModel.value(attribute.type, &few)
+    if case .binary(let bytes) = found { return .binary(Array(bytes.prefix(20))) }
+    return found
+  }
+
+  private static func ask(
+    _ store: EntityStore, _ place: String, _ random: inout SplitMix64, _ tally: inout Tally
+  ) throws {
+    let values = NaiveValues(store.schema, try NaiveStore(store))
+    var predicates = RandomPredicates(values: values, random: SplitMix64(seed: random.next()))
+    let view = try store.view()
+    for entity in store.schema.entities {
+      for _ in 0..<12 {
+        let predicate = predicates.predicate(entity, depth: 3)
+        guard let checked = try? predicate.check(against: store.schema, entity: entity.id) else {
+          tally.refused += 1
+          #expect(throws: EngineError.self, "\(place): \(predicate)") {
+            try view.fetch(EngineFetch(entity, predicate: predicate))
+          }
+          continue
+        }
+        var fetch = EngineFetch(entity, predicate: predicate)
+        fetch.includesSubentities = !random.oneIn(4)
+        // Stores are small: without a word for indexes they would hardly be used.
+        fetch.costs.scannedRow = random.pick([1, 10, 10_000])
+        fetch.costs.soughtRow = random.pick([1, 5, 500])
+        fetch.costs.readElsewhere = random.pick([1, 25, 10_000])
+        let all = values.objects(of: entity, includesSubentities: fetch.includesSubentities)
+        var expected = try all.filter { try values.holds(checked, for: $0) }
+        tally.predicates += 1
+        if !expected.isEmpty, expected.count < all.count { tally.telling += 1 }
+        if random.oneIn(3) {
+          fetch.sort = sort(entity, &random)
+          expected = sorted(expected, fetch.sort, values)
+          if random.oneIn(2) { fetch.costs.strayRow = 0.01 }
+        }
+        if random.oneIn(3) {
+          fetch.offset = random.below(3)
+          fetch.limit = random.below(6)
+        }
+        let page = Array(expected.dropFirst(fetch.offset).prefix(fetch.limit ?? .max))
+        let plan = try view.explain(fetch)
+        for kind in plan.kinds { tally.kinds[kind, default: 0] += 1 }
+        let text = "\(place): \(entity.name), \(predicate), \(fetch.sort), \(plan)"
+        let found = try view.fetch(fetch)
+        #expect(found == page, "\(text)")
+        #expect(try view.count(fetch) == page.count, "\(text)")
+        if random.oneIn(4) { #expect(try view.fetchRows(fetch).map(\.reference) == page, "\(text)") }
+        fetch.usesIndexes = false
+        #expect(try view.fetch(fetch) == page, "\(text), looking at every row")
+        if found != page { return }
+      }
+    }
+  }
+
+  private static func sort(_ entity: EntitySchema, _ random: inout SplitMix64) -> [EngineSort] {
+    var paths = RandomPredicates.attributes(entity).filter { $0.type != .binary }.map { $0.path }
+    // What there are indexes for, more often than not.
+    for index in entity.indexes where index.elements.allSatisfy({ paths.contains($0.path) }) && random.oneIn(2) {
+      let reversed = random.oneIn(2)
+      return index.elements.map { EngineSort($0.path, ascending: $0.isAscending != reversed) }
+    }
+    for relationship in entity.allRelationships where !relationship.isToMany && random.oneIn(3) {
+      if let name = entity.allAttributes.first(where: { $0.type == .string })?.name,
+        relationship.destination == entity.name
+      {
+        paths.append(relationship.name + "." + name)
+      }
+    }
+    if paths.isEmpty { return [] }
+    return (0..<(1 + random.below(2))).map { _ in
+      EngineSort(
+        random.pick(paths), ascending: random.oneIn(2), textOrder: random.oneIn(5) ? .caseInsensitive : .scalars)
+    }
+  }
+
+  private static func sorted(
+    _ objects: [ObjectReference], _ sort: [EngineSort], _ values: NaiveValues
+  ) -> [ObjectReference] {
+    let keyed = objects.map { object in (object, sort.map { $0.key(values.value(object, $0.keyPath)) }) }
+    return keyed.sorted { a, b in
+      for (i, key) in sort.enumerated() {
+        let order = key.order(a.1[i], b.1[i])
+        if order != 0 { return key.isAscending ? order < 0 : order > 0 }
+      }
+      return a.0.row < b.0.row
+    }.map { $0.0 }
+  }
+}
