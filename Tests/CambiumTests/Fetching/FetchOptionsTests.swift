@@ -61,6 +61,30 @@ import Testing
     #expect(key.reversedSortDescriptor == FetchSortDescriptor(key: "name", ascending: false, comparator: .natural))
   }
 
+  @Test func plansAreExplained() throws {
+    for n in 0..<200 {
+      try context.make("Aircraft", ["tailNumber": "N\(n)", "colorScheme": ["primary": n % 2 == 0 ? "red" : "blue"]])
+    }
+    try context.save()
+    let request = FetchRequest<ManagedObject>(entityName: "Aircraft")
+    request.predicate = try FetchPredicate(format: "tailNumber IN {'N7', 'N8'} AND colorScheme.primary == 'red'")
+    #expect(
+      try context.explain(request, running: true) == """
+        2 values of index 'byTailNumber' on (tailNumber), about 2 rows
+        of these, those for which colorScheme.primary == "red"
+        found 1
+        """)
+    request.predicate = nil
+    request.sortDescriptors = [FetchSortDescriptor(key: "tailNumber", ascending: false)]
+    request.fetchLimit = 3
+    #expect(
+      try context.explain(request)
+        == "all of index 'byTailNumber' on (tailNumber), from its end, in the order asked for, about 3 rows")
+    #expect(try context.fetch(request).map { $0.value(forKey: "tailNumber") as? String } == ["N99", "N98", "N97"])
+    request.predicate = try FetchPredicate(format: "colour == 1")
+    #expect(throws: CambiumError.self) { try context.explain(request) }
+  }
+
   @Test func batches() throws {
     for number in 0..<250 { try context.make("LogEntry", ["number": number]) }
     try context.save()
