@@ -100,7 +100,7 @@ extension ManagedObjectContext {
   }
 
   /// The objects of identifiers, with the rows that the newest commit has of them.
-  fileprivate func objects(with identifiers: [ManagedObjectID]) throws -> [ManagedObject] {
+  func objects(with identifiers: [ManagedObjectID]) throws -> [ManagedObject] {
     try lock.run {
       advance()
       // Kept until all of them are found: the context holds objects weakly.

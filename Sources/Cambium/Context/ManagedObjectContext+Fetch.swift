@@ -45,7 +45,7 @@ extension ManagedObjectContext {
     }
   }
 
-  private func cast<T, Result: FetchRequestResult>(_ values: [T], _ request: FetchRequest<Result>) throws -> [Result] {
+  func cast<T, Result: FetchRequestResult>(_ values: [T], _ request: FetchRequest<Result>) throws -> [Result] {
     if let results = values as? [Result] { return results }
     throw CambiumError(
       .invalidArgument,

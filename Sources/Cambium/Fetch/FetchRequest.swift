@@ -5,7 +5,7 @@
 #endif
 
 /// What a fetch may give: ``ManagedObject`` and its subclasses, ``ManagedObjectID``, `Int` for counts, dictionaries.
-public protocol FetchRequestResult {}
+public protocol FetchRequestResult: SendableMetatype {}
 
 extension ManagedObject: FetchRequestResult {}
 extension ManagedObjectID: FetchRequestResult {}
@@ -120,4 +120,28 @@ public final class FetchRequest<Result: FetchRequestResult> {
 
   /// A request for all objects of an entity.
   public convenience init(entity: EntityDescription) { self.init(entityName: entity.name) }
+
+  /// Another request for the same.
+  public func copy() -> FetchRequest {
+    let copy = FetchRequest()
+    copy.entityName = entityName
+    copy.predicate = predicate
+    copy.sortDescriptors = sortDescriptors
+    copy.fetchLimit = fetchLimit
+    copy.fetchOffset = fetchOffset
+    copy.includesSubentities = includesSubentities
+    copy.includesPendingChanges = includesPendingChanges
+    copy.resultType = resultType
+    copy.affectedStores = affectedStores
+    copy.includesPropertyValues = includesPropertyValues
+    copy.returnsObjectsAsFaults = returnsObjectsAsFaults
+    copy.shouldRefreshRefetchedObjects = shouldRefreshRefetchedObjects
+    copy.relationshipKeyPathsForPrefetching = relationshipKeyPathsForPrefetching
+    copy.fetchBatchSize = fetchBatchSize
+    copy.propertiesToFetch = propertiesToFetch
+    copy.returnsDistinctResults = returnsDistinctResults
+    copy.propertiesToGroupBy = propertiesToGroupBy
+    copy.havingPredicate = havingPredicate
+    return copy
+  }
 }

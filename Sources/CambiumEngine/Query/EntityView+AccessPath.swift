@@ -139,6 +139,7 @@ extension EntityView {
     _ visit: Visit
   ) throws(EngineError) {
     let sieve = try RowSieve(self, plan, chosen.residual, includesSubentities: includesSubentities, reader)
+    sieve.isCancelled = chosen.isCancelled
     guard let rows = try rows(of: chosen.path) else {
       var failure: EngineError?
       try storing { () throws(StoreError) in
@@ -167,7 +168,7 @@ extension EntityView {
       try storing { () throws(StoreError) in
         try trees.forEach(plan.rows, of: rest) { (row, bytes) throws(StoreError) -> Bool in
           do throws(EngineError) {
-            if try !sieve.offer(bytes, row, visit) { return false }
+            if try !sieve.offerSingle(bytes, row, visit) { return false }
           } catch {
             failure = error
             return false
@@ -191,6 +192,6 @@ extension EntityView {
   ) throws(EngineError) -> Bool {
     let copy = try storing { () throws(StoreError) in try trees.value(plan.rows, row) }
     guard let copy else { return true }
-    return try copy.withUnsafeBytesEngine { (b) throws(EngineError) in try sieve.offer(b, row, visit) }
+    return try copy.withUnsafeBytesEngine { (b) throws(EngineError) in try sieve.offerSingle(b, row, visit) }
   }
 }

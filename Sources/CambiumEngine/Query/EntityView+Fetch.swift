@@ -87,12 +87,14 @@ extension EntityView {
     let predicate = try checked(fetch)
     // Trees must not change while one of them is gone through, as they would when a path is followed into one.
     _ = try settle()
-    guard fetch.usesIndexes else {
-      return FetchPlan(path: .scan, residual: predicate, rows: 0, cost: 0)
+    var chosen = FetchPlan(path: .scan, residual: predicate, rows: 0, cost: 0)
+    if fetch.usesIndexes {
+      let wanted = fetch.limit.map { max(0, $0).addingSaturating(max(0, fetch.offset)) }
+      chosen = try FetchPlanner(self, fetch.entity, costs: fetch.costs)
+        .choose(predicate, wanted: wanted, sort: fetch.sort)
     }
-    let wanted = fetch.limit.map { max(0, $0).addingSaturating(max(0, fetch.offset)) }
-    return try FetchPlanner(self, fetch.entity, costs: fetch.costs)
-      .choose(predicate, wanted: wanted, sort: fetch.sort)
+    chosen.isCancelled = fetch.isCancelled
+    return chosen
   }
 
   private func reader(for chosen: FetchPlan) -> PathReader {
@@ -122,7 +124,7 @@ extension EntityView {
     if !fetch.sort.isEmpty {
       try requireSortable(fetch)
       if let order = chosen.order {
-        try forEach(order, fetch, chosen.residual, reader) { (row) throws(EngineError) in try part(row) }
+        try forEach(order, fetch, chosen, reader) { (row) throws(EngineError) in try part(row) }
       } else {
         for entry in try gatherSorted(fetch, plan, chosen, reader, needsRows: true) {
           if try !lend(entry, visit) { return }

@@ -82,12 +82,13 @@ extension EntityView {
 
   // MARK: By an index
 
-  /// Lends `visit` the rows of an index in its order, for which a predicate holds.
+  /// Lends `visit` the rows of an index in its order, for which the plan's condition holds.
   func forEach(
-    _ order: OrderedIndex, _ fetch: EngineFetch, _ residual: Predicate?, _ reader: PathReader, _ visit: Visit
+    _ order: OrderedIndex, _ fetch: EngineFetch, _ chosen: FetchPlan, _ reader: PathReader, _ visit: Visit
   ) throws(EngineError) {
     let plan = try store.plan(fetch.entity.id)
-    let sieve = try RowSieve(self, plan, residual, includesSubentities: fetch.includesSubentities, reader)
+    let sieve = try RowSieve(self, plan, chosen.residual, includesSubentities: fetch.includesSubentities, reader)
+    sieve.isCancelled = chosen.isCancelled
     let maker = order.ranges.maker
     guard let range = order.ranges.ranges.first else { return }
     // Longer keys may have been cut, and then say nothing of the order of their rows.

@@ -27,6 +27,9 @@ final class RowSieve {
   /// The places in a run of rows that may be what is asked for.
   private let passed: UnsafeMutablePointer<Int32>
   private static let passedCount = 128
+  /// Whether to end with ``EngineError/cancelled``: asked before each run of rows, and now and then between single ones.
+  var isCancelled: (@Sendable () -> Bool)?
+  @exclusivity(unchecked) private var untilAsked = 64
 
   init(
     _ view: EntityView, _ plan: EntityPlan, _ predicate: Predicate?, includesSubentities: Bool, _ reader: PathReader
@@ -56,6 +59,7 @@ final class RowSieve {
   /// Tells `visit` the rows of a run that the predicate holds for. Answers whether to go on.
   @inline(__always)
   func offer(_ run: LentRun, _ visit: EntityView.Visit) throws(EngineError) -> Bool {
+    if let isCancelled, isCancelled() { throw .cancelled }
     // Rows of another layout pass these, and may bring other ones for the rows behind them: those that were begun with say
     // nothing of theirs.
     guard known.isMember else { return try offerAll(run, visit) }
@@ -88,6 +92,19 @@ final class RowSieve {
   private func offerAll(_ run: LentRun, _ visit: EntityView.Visit) throws(EngineError) -> Bool {
     for i in run.indices where try !offer(run.value(i), run.key(i), visit) { return false }
     return true
+  }
+
+  /// The same for a single row, of which there are others.
+  @inline(__always)
+  func offerSingle(
+    _ bytes: UnsafeRawBufferPointer, _ row: UInt64, _ visit: EntityView.Visit
+  ) throws(EngineError) -> Bool {
+    untilAsked &-= 1
+    if untilAsked == 0 {
+      untilAsked = 64
+      if let isCancelled, isCancelled() { throw .cancelled }
+    }
+    return try offer(bytes, row, visit)
   }
 
   /// Tells `visit` the row, if the predicate holds for it. Answers whether to go on.

@@ -33,6 +33,8 @@ public enum EngineError: Error, Sendable {
   case unsupported(String)
   /// The caller did what the documentation rules out.
   case misuse(String)
+  /// Whoever asked does not want to know any more.
+  case cancelled
 }
 
 extension EngineError: CustomStringConvertible {
@@ -64,6 +66,7 @@ extension EngineError: CustomStringConvertible {
     case .corrupt(let text): return "the store is damaged: \(text)"
     case .unsupported(let text): return text
     case .misuse(let text): return text
+    case .cancelled: return "the fetch was cancelled"
     }
   }
 

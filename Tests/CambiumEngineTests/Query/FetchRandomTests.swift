@@ -136,3 +136,49 @@ import Testing
     #expect(checked > (allInPages ? 150 : 300) && byIndex > (allInPages ? 25 : 50))
   }
 }
+
+/// Fetches that are told to end.
+@Suite struct CancelledFetchTests {
+  private final class Calls: @unchecked Sendable {
+    // One thread uses it.
+    var count = 0
+  }
+
+  @Test(arguments: ["", "small == 1", "SELF != nil AND small < 3", "large > 9000"], [true, false])
+  func fetchesEndWhenTold(_ format: String, isSorted: Bool) throws {
+    let store = try EntityStore.create(
+      in: try Store.create(on: MemoryDevice(), environment: TestEnvironment(seed: 5)),
+      schema: try FetchRandomTests.schema())
+    let thing = try #require(store.schema.entity(named: "Thing"))
+    try store.write { (t) throws(EngineError) in
+      for n in 0..<4000 {
+        var values = RowValues()
+        values.set("small", .integer(Int64(n % 4)))
+        values.set("large", .integer(Int64(n)))
+        try t.insert(try t.reserveReference(thing), values)
+      }
+    }
+    try store.kernel.checkpoint()
+    var fetch = EngineFetch(thing, predicate: format.isEmpty ? nil : try Predicate(format: format))
+    if isSorted { fetch.sort = [EngineSort("half"), EngineSort("small")] }
+    let calls = Calls()
+    fetch.isCancelled = {
+      calls.count += 1
+      return calls.count == 3
+    }
+    var found = 0
+    let error = #expect(throws: EngineError.self) {
+      try store.view().forEach(fetch) { (_) throws(EngineError) in
+        found += 1
+        return true
+      }
+    }
+    guard case .cancelled = error else {
+      Issue.record("\(String(describing: error))")
+      return
+    }
+    #expect(calls.count == 3 && found < 1000)
+    fetch.isCancelled = { false }
+    #expect(try store.view().fetch(fetch).count == (format.isEmpty ? 4000 : try store.view().count(fetch)))
+  }
+}

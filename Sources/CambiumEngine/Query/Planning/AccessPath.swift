@@ -79,6 +79,8 @@ struct FetchPlan {
   var rows: Double
   /// What all of it costs, in the time to look at a row of a scan.
   var cost: Double
+  /// Whether to end; see ``EngineFetch/isCancelled``.
+  var isCancelled: (@Sendable () -> Bool)?
 }
 
 /// An index, or a stretch of one, whose entries stand in the order that a fetch asks for.
