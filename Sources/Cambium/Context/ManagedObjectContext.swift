@@ -23,8 +23,10 @@ public final class ManagedObjectContext: @unchecked Sendable {
   public let concurrencyType: ConcurrencyType
   /// The stores.
   public let persistentStoreCoordinator: PersistentStoreCoordinator
-  /// A name for logs.
+  /// A name for logs, and for the history of the stores.
   public var name: String?
+  /// Who makes the context's changes, as the history of the stores tells: "importer", say.
+  public var transactionAuthor: String?
   /// What saving does about objects that others changed.
   public var mergePolicy = MergePolicy.error
   /// What the application attaches to the context.

@@ -30,9 +30,7 @@ extension ManagedObjectContext {
       throw CambiumError(.persistentStoreSave, "the store was removed from the coordinator")
     }
     if store.isReadOnly {
-      var error = CambiumError(.fileWriteNoPermission, "the store was opened for reading only")
-      error.storeURL = store.url
-      throw error
+      throw store.readOnlyError
     }
     // Everything that reads happens before the transaction: ordered and many-to-many relationships are written whole.
     var values: [ManagedObjectID: PendingValues] = [:]
@@ -48,6 +46,7 @@ extension ManagedObjectContext {
       updates.append(PendingUpdate(object: object, version: pending.isEmpty ? nil : object.row?.version))
     }
 
+    let history = HistoryRecorder(self, store)
     var outcome = SaveOutcome(batch: batch)
     var conflicts: [MergeConflict] = []
     var missing: CambiumError?
@@ -108,14 +107,20 @@ extension ManagedObjectContext {
         for object in batch.insertions {
           guard let id = permanent[object.objectID], let pending = values[object.objectID] else { continue }
           try t.insert(id.reference, try pending.rowValues(resolve))
+          history?.inserted(id.reference)
         }
-        for update in updates where update.version != nil && !skipped.contains(update.object.objectID) {
-          guard let pending = values[update.object.objectID], !pending.isEmpty else { continue }
-          try t.update(update.object.objectID.reference, try pending.rowValues(resolve))
+        for update in updates where !skipped.contains(update.object.objectID) {
+          let object = update.object
+          guard let pending = values[object.objectID] else { continue }
+          history?.updated(object.objectID.reference, object.info, pending.names(changed: object.changedKeys))
+          if update.version == nil || pending.isEmpty { continue }
+          try t.update(object.objectID.reference, try pending.rowValues(resolve))
         }
         for object in batch.deletions where !skipped.contains(object.objectID) {
+          try history?.deleted(object.objectID.reference, object.info, t)
           try t.delete(object.objectID.reference)
         }
+        try history?.finish(t)
         outcome.permanent = permanent
       }
     } catch {
@@ -149,6 +154,8 @@ struct PendingValues {
   private var attributes: [String: Value] = [:]
   private var toOne: [String: ManagedObjectID?] = [:]
   private var toMany: [String: [ManagedObjectID]] = [:]
+  /// All that would be written but for conflicts.
+  private let written: Set<String>
 
   init(_ object: ManagedObject) throws {
     attributes = object.attributeChanges
@@ -162,9 +169,15 @@ struct PendingValues {
       if r.isDerived || property.isTransient { continue }
       toMany[name] = try object.currentToMany(r)
     }
+    written = Set(attributes.keys).union(toOne.keys).union(toMany.keys)
   }
 
   var isEmpty: Bool { attributes.isEmpty && toOne.isEmpty && toMany.isEmpty }
+
+  /// Of the properties that an object has changed, those that are written, or are derived from what others write.
+  func names(changed keys: [String]) -> [String] {
+    keys.filter { attributes[$0] != nil || toOne[$0] != nil || toMany[$0] != nil || !written.contains($0) }
+  }
 
   func rowValues(
     _ resolve: (ManagedObjectID) throws(EngineError) -> ObjectReference

@@ -30,7 +30,7 @@ extension PersistentStore {
   public func retain(
     reason: String, limitBytes: UInt64? = nil, expires: Date? = nil
   ) throws -> RetainedCommit {
-    if isReadOnly { throw CambiumError(.fileWriteNoPermission, "the store was opened for reading only") }
+    if isReadOnly { throw readOnlyError }
     let milliseconds = try expires.flatMap { try Self.milliseconds(until: $0) }
     return try mapping { () throws(EngineError) in
       try currentEngine().retain(reason: reason, limitBytes: limitBytes, expires: milliseconds)
@@ -58,7 +58,7 @@ extension PersistentStore {
   /// - Throws: ``CambiumError/Code/snapshotExpired`` if it is not kept any more; ``CambiumError/Code/invalidArgument`` for
   ///   the state before a migration or a stage of one, which `confirmMigration()` gives up; what writing throws.
   public func release(_ commit: RetainedCommit) throws {
-    if isReadOnly { throw CambiumError(.fileWriteNoPermission, "the store was opened for reading only") }
+    if isReadOnly { throw readOnlyError }
     if commit.isKeptForMigration {
       throw CambiumError(
         .invalidArgument,

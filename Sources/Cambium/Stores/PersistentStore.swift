@@ -16,8 +16,12 @@ public final class PersistentStore: @unchecked Sendable {
   public let type: PersistentStoreType
   /// The configuration whose entities the store holds; `nil` for all.
   public let configurationName: String?
-  /// Whether saves to the store fail.
+  /// Whether saves to the store fail; ``readOnlyReason`` says why.
   public let isReadOnly: Bool
+  /// Why the store is read-only; `nil` if it is not.
+  public let readOnlyReason: ReadOnlyReason?
+  /// Whether the store's history tells of what is saved (``PersistentStoreDescription/tracksHistory``).
+  public let tracksHistory: Bool
   /// The store's UUID as text; never changes.
   public var identifier: String { space.identifier }
   let space: StoreSpace
@@ -32,17 +36,42 @@ public final class PersistentStore: @unchecked Sendable {
 
   init(
     _ description: PersistentStoreDescription, engine: EntityStore, shared: SharedStore?, space: StoreSpace,
-    isBorrowed: Bool = false, origin: PersistentStore? = nil
+    isBorrowed: Bool = false, origin: PersistentStore? = nil, tracksHistory: Bool = false,
+    readOnlyReason: ReadOnlyReason? = nil
   ) {
+    let reason = description.isReadOnly ? .requested : readOnlyReason
+    self.readOnlyReason = reason
+    self.tracksHistory = tracksHistory
     self.isBorrowed = isBorrowed
     self.origin = origin
     url = description.type == .file ? description.url : nil
     type = description.type
     configurationName = description.configuration
-    isReadOnly = description.isReadOnly
+    isReadOnly = reason != nil
     newest = engine
     self.space = space
     self.shared = shared
+  }
+
+  /// Why a store is read-only.
+  public enum ReadOnlyReason: String, Sendable {
+    /// It was opened so.
+    case requested
+    /// It keeps history, and was opened without ``PersistentStoreDescription/tracksHistory``: what would be saved would be
+    /// missing from it. Open it with history; or delete its history, all of it, and open it again.
+    case historyNotTracked
+  }
+
+  /// What saving is refused with.
+  var readOnlyError: CambiumError {
+    var error = CambiumError(
+      .fileWriteNoPermission,
+      readOnlyReason == .historyNotTracked
+        ? "the store keeps history, and was opened without it, which makes it read-only: open it with tracksHistory, or "
+          + "delete its history (PersistentHistoryChangeRequest.deleteHistory(before: .distantFuture)) and open it again"
+        : "the store was opened for reading only")
+    error.storeURL = url
+    return error
   }
 
   deinit {
@@ -130,7 +159,7 @@ public final class PersistentStore: @unchecked Sendable {
   /// - Throws: ``CambiumError/Code/invalidArgument`` for values of other types;
   ///   ``CambiumError/Code/fileWriteNoPermission`` if the store is read-only; what writing throws.
   public func setMetadata(_ entries: [String: Any]) throws {
-    if isReadOnly { throw CambiumError(.fileWriteNoPermission, "the store was opened for reading only") }
+    if isReadOnly { throw readOnlyError }
     let own = [
       Self.storeUUIDKey, Self.storeTypeKey, Self.modelVersionIdentifiersKey, Self.modelVersionHashesKey,
       Self.modelVersionChecksumKey, Self.deferredLightweightMigrationKey,

@@ -107,6 +107,10 @@ public final class PersistentStoreCoordinator: @unchecked Sendable {
   /// was set.
   public static let deferredLightweightMigrationOption = PersistentStore.deferredLightweightMigrationKey
 
+  /// The option that the store keeps history (`Bool`); see ``PersistentStoreDescription/tracksHistory``. Core Data:
+  /// `NSPersistentHistoryTrackingKey`.
+  public static let persistentHistoryTrackingOption = "CambiumPersistentHistoryTracking"
+
   private func open(_ description: PersistentStoreDescription, _ model: Schema) throws -> PersistentStore {
     switch description.type {
     case .inMemory:
@@ -114,7 +118,10 @@ public final class PersistentStoreCoordinator: @unchecked Sendable {
       let kernel = try Store.create(
         on: MemoryDevice(lock: environment.makeLock()), environment: environment, options: description.storeOptions)
       let engine = try EntityStore.create(in: kernel, schema: model)
-      return PersistentStore(description, engine: engine, shared: nil, space: try space(for: engine, description))
+      let reason = try prepareHistory(of: engine, description)
+      return PersistentStore(
+        description, engine: engine, shared: nil, space: try space(for: engine, description),
+        tracksHistory: description.tracksHistory && !description.isReadOnly, readOnlyReason: reason)
     case .file:
       guard let url = description.url, url.isFileURL else {
         throw CambiumError(.persistentStoreOpen, "a store in a file needs a file URL")
@@ -125,7 +132,10 @@ public final class PersistentStoreCoordinator: @unchecked Sendable {
         let engine = try migration.prepare(shared)
         // What a process that was killed did not come to.
         if !description.isReadOnly { try? engine.releaseOwnStates() }
-        return PersistentStore(description, engine: engine, shared: shared, space: try space(for: engine, description))
+        let reason = try prepareHistory(of: engine, description)
+        return PersistentStore(
+          description, engine: engine, shared: shared, space: try space(for: engine, description),
+          tracksHistory: description.tracksHistory && !description.isReadOnly, readOnlyReason: reason)
       } catch {
         try? OpenStores.close(shared)
         throw error

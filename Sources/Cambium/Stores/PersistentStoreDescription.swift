@@ -66,6 +66,12 @@ public final class PersistentStoreDescription: @unchecked Sendable {
   ///
   /// Migrations by mapping models of the application's own make another file; of the one before nothing is kept.
   public var keepsStateBeforeMigration = false
+  /// Whether the store keeps a history of what is saved, which ``PersistentHistoryChangeRequest`` asks for. Off by default.
+  /// Core Data: the option `NSPersistentHistoryTrackingKey`.
+  ///
+  /// A store that has history and is opened without this is read-only (``PersistentStore/readOnlyReason``), as with Core Data,
+  /// until its history is deleted.
+  public var tracksHistory = false
   /// Whether ``PersistentContainer/loadPersistentStores(completionHandler:)`` returns before the store is open.
   public var shouldAddStoreAsynchronously = false
 
@@ -100,6 +106,7 @@ public final class PersistentStoreDescription: @unchecked Sendable {
           .invalidArgument, "the option '\(key)' takes a StagedMigrationManager, not \(Swift.type(of: value))")
       }
       stagedMigrationManager = manager
+    case PersistentStoreCoordinator.persistentHistoryTrackingOption: tracksHistory = try flag(key, value)
     default: break
     }
   }

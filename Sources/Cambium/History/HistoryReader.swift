@@ -1,0 +1,188 @@
+import CambiumEngine
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// Reads the history of a store for a request.
+struct HistoryReader {
+  let store: PersistentStore
+  let request: PersistentHistoryChangeRequest
+  private var space: StoreSpace { store.space }
+
+  init(_ store: PersistentStore, _ request: PersistentHistoryChangeRequest) {
+    self.store = store
+    self.request = request
+  }
+
+  private var readsChanges: Bool {
+    switch request.resultType {
+    case .statusOnly, .count, .transactionsOnly: return false
+    case .objectIDs, .changesOnly, .transactionsAndChanges: return true
+    }
+  }
+
+  func read(
+    after place: PersistentHistoryChangeRequest.Place, into result: inout PersistentHistoryResult
+  ) throws {
+    let view = try mapping { () throws(EngineError) in try store.view() }
+    let bounds = try mapping { () throws(EngineError) in try view.historyBounds() }
+    var start = bounds.deletedTo
+    var time = -Double.infinity
+    switch place {
+    case .token(let token?):
+      // A store that the token does not know is new to it.
+      if let position = token.positions[store.identifier] {
+        let known = UInt64(clamping: position)
+        guard known >= bounds.deletedTo, known <= bounds.last else {
+          var error = CambiumError(
+            .persistentHistoryTokenExpired,
+            known > bounds.last
+              ? "the token names transaction \(known) of the store's history, which has come to \(bounds.last): another file "
+                + "has taken the store's place"
+              : "the transactions behind \(known) were deleted up to \(bounds.deletedTo); fetch everything anew")
+          error.storeURL = store.url
+          throw error
+        }
+        start = known
+      } else if bounds.deletedTo > 0, !token.positions.isEmpty, bounds.isEmpty {
+        return
+      }
+    case .token(nil): break
+    case .date(let date): time = date.timeIntervalSinceReferenceDate
+    }
+    var left = request.fetchLimit > 0 ? request.fetchLimit : Int.max
+    try mapping { () throws(EngineError) in
+      try view.forEachHistoryTransaction(after: start, readsChanges: readsChanges) { (entry) in
+        guard entry.timestamp > time || time == -.infinity else { return true }
+        take(entry, into: &result)
+        left -= 1
+        return left > 0
+      }
+    }
+  }
+
+  /// Those for which a predicate holds, of the transactions, or of their changes.
+  func read(where predicate: FetchPredicate?, into result: inout PersistentHistoryResult) throws {
+    let view = try mapping { () throws(EngineError) in try store.view() }
+    var state = FetchPredicate.evaluationState(for: predicate?.inMemory)
+    var failure: (any Error)?
+    var isOfChanges = false
+    if case .fetchChanges = request.task { isOfChanges = true }
+    try mapping { () throws(EngineError) in
+      try view.forEachHistoryTransaction(readsChanges: isOfChanges || readsChanges) { (entry) in
+        do {
+          if isOfChanges {
+            for change in transaction(entry).changes ?? [] where try holds(predicate, change, &state) {
+              result.changes.append(change)
+            }
+          } else if try holds(predicate, entry, &state) {
+            take(entry, into: &result)
+          }
+          return true
+        } catch {
+          failure = error
+          return false
+        }
+      }
+    }
+    if let failure { throw failure }
+  }
+
+  private func take(_ entry: HistoryTransaction, into result: inout PersistentHistoryResult) {
+    result.count += 1
+    switch request.resultType {
+    case .statusOnly, .count: break
+    case .changesOnly: result.changes += transaction(entry).changes ?? []
+    case .objectIDs, .transactionsOnly, .transactionsAndChanges: result.transactions.append(transaction(entry))
+    }
+  }
+
+  private func transaction(_ entry: HistoryTransaction) -> PersistentHistoryTransaction {
+    var changes: [PersistentHistoryChange]?
+    if entry.changes.count == entry.changeCount {
+      changes = entry.changes.enumerated().map { change($1, $0 + 1, entry.number) }
+    }
+    return PersistentHistoryTransaction(
+      transactionNumber: Int64(clamping: entry.number),
+      timestamp: Date(timeIntervalSinceReferenceDate: entry.timestamp), author: entry.author,
+      contextName: entry.contextName, bundleID: entry.programName, processID: entry.processName,
+      storeID: store.identifier, changes: changes, changeCount: entry.changeCount)
+  }
+
+  private func change(_ change: HistoryChange, _ place: Int, _ number: UInt64) -> PersistentHistoryChange {
+    let schema = space.info(change.reference.entity)?.schema
+    var updated: Set<String>?
+    if change.kind == .update {
+      let ids = Set(change.properties)
+      updated = []
+      for attribute in schema?.allAttributes ?? [] where ids.contains(attribute.id) { updated?.insert(attribute.name) }
+      for relationship in schema?.allRelationships ?? [] where ids.contains(relationship.id) {
+        updated?.insert(relationship.name)
+      }
+    }
+    var kept: [String: PersistentHistoryChange.KeptValue] = [:]
+    for attribute in schema?.allAttributes ?? [] {
+      guard let value = change.tombstone[attribute.id] else { continue }
+      kept[attribute.name] = PersistentHistoryChange.KeptValue(value: value, type: attribute.type)
+    }
+    return PersistentHistoryChange(
+      changeID: Int64(place), changeType: PersistentHistoryChangeType(rawValue: Int(change.kind.rawValue)) ?? .update,
+      changedObjectID: ManagedObjectID(space: space, reference: change.reference), updatedProperties: updated,
+      transactionNumber: Int64(clamping: number), kept: kept)
+  }
+
+  // MARK: Predicates
+
+  private func holds(
+    _ predicate: FetchPredicate?, _ entry: HistoryTransaction, _ state: inout EvaluationState
+  ) throws -> Bool {
+    try holds(predicate, &state, of: "transaction") { path in
+      switch path {
+      case "transactionNumber": .integer(Int64(clamping: entry.number))
+      case "timestamp": .date(entry.timestamp)
+      case "author": entry.author.map { .string($0) } ?? .null
+      case "contextName": entry.contextName.map { .string($0) } ?? .null
+      case "bundleID": entry.programName.map { .string($0) } ?? .null
+      case "processID": entry.processName.map { .string($0) } ?? .null
+      case "storeID": .string(store.identifier)
+      default: nil
+      }
+    }
+  }
+
+  private func holds(
+    _ predicate: FetchPredicate?, _ change: PersistentHistoryChange, _ state: inout EvaluationState
+  ) throws -> Bool {
+    try holds(predicate, &state, of: "change") { path in
+      switch path {
+      case "changeID": .integer(change.changeID)
+      case "changeType": .integer(Int64(change.changeType.rawValue))
+      case "changedEntity": .string(change.changedObjectID.entityName)
+      case "changedObjectID", "self": .reference(change.changedObjectID.reference)
+      default: nil
+      }
+    }
+  }
+
+  private func holds(
+    _ predicate: FetchPredicate?, _ state: inout EvaluationState, of what: String, _ value: (String) -> Value?
+  ) throws -> Bool {
+    guard let predicate else { return true }
+    do throws(PredicateEvaluationError<any Error>) {
+      return try predicate.inMemory.evaluate(&state) { (_, path) throws(any Error) in
+        if let found = value(path) { return found }
+        throw CambiumError(
+          .invalidPredicate, "a \(what) of history has no property '\(path)'; its documentation lists those that it has"
+        )
+      }
+    } catch {
+      switch error {
+      case .predicate(let error): throw CambiumError(.invalidPredicate, "\(error)", underlying: [error])
+      case .value(let error): throw error
+      }
+    }
+  }
+}

@@ -1,0 +1,66 @@
+import CambiumEngine
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// Gathers what a transaction changes, and tells the store's history of it in the same commit.
+final class HistoryRecorder {
+  private var transaction = HistoryTransaction(timestamp: 0)
+
+  /// Nil if the store keeps no history.
+  convenience init?(_ context: ManagedObjectContext, _ store: PersistentStore) {
+    self.init(author: context.transactionAuthor, contextName: context.name, store)
+  }
+
+  init?(author: String?, contextName: String?, _ store: PersistentStore) {
+    guard store.tracksHistory else { return nil }
+    let process = ProcessInfo.processInfo
+    transaction.author = author
+    transaction.contextName = contextName
+    transaction.programName = process.processName
+    transaction.processName = "\(process.processIdentifier)"
+  }
+
+  func inserted(_ reference: ObjectReference) { transaction.changes.append(HistoryChange(.insert, reference)) }
+
+  func updated(_ reference: ObjectReference, _ info: EntityInfo, _ names: [String]) {
+    if names.isEmpty { return }
+    var change = HistoryChange(.update, reference)
+    for name in names {
+      guard let id = info.schema.attribute(named: name)?.id ?? info.schema.relationship(named: name)?.id else {
+        continue
+      }
+      change.properties.append(id)
+    }
+    if !change.properties.isEmpty { transaction.changes.append(change) }
+  }
+
+  func deleted(
+    _ reference: ObjectReference, _ info: EntityInfo, _ t: EntityTransaction
+  ) throws(EngineError) {
+    var change = HistoryChange(.delete, reference)
+    let kept = info.ordered.compactMap { property -> AttributeSchema? in
+      guard case .attribute(let stored, let rules) = property.kind, rules.preservesValueInHistoryOnDeletion,
+        !stored.isTransient
+      else { return nil }
+      return stored
+    }
+    if !kept.isEmpty, let row = try t.row(reference) {
+      for attribute in kept {
+        let value = try row.value(attribute)
+        if !value.isNull { change.tombstone[attribute.id] = value }
+      }
+    }
+    transaction.changes.append(change)
+  }
+
+  /// Adds what was gathered to the history, if that is anything.
+  func finish(_ t: EntityTransaction) throws(EngineError) {
+    if transaction.changes.isEmpty { return }
+    transaction.timestamp = Date().timeIntervalSinceReferenceDate
+    try t.appendHistory(transaction)
+  }
+}

@@ -1,0 +1,99 @@
+import CambiumEngine
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+extension ManagedObjectContext {
+  /// Asks the stores for their history, or deletes the beginning of it.
+  ///
+  /// - Throws: ``CambiumError/Code/persistentHistoryTokenExpired`` for a token behind which transactions were deleted, or which
+  ///   the store's history has not come to (another file has taken its place): fetch everything anew, and go on from
+  ///   ``PersistentStoreCoordinator/currentPersistentHistoryToken(fromStores:)``;
+  ///   ``CambiumError/Code/invalidPredicate``; ``CambiumError/Code/fileWriteNoPermission`` for deleting from a store that was
+  ///   opened for reading only; what reading and writing throw.
+  @discardableResult
+  public func execute(_ request: PersistentHistoryChangeRequest) throws -> PersistentHistoryResult {
+    try lock.run {
+      var result = PersistentHistoryResult(resultType: request.resultType)
+      for store in persistentStoreCoordinator.persistentStores {
+        if let wanted = request.affectedStores, !wanted.contains(store.identifier) { continue }
+        switch request.task {
+        case .delete(let place): result.count += try Self.deleteHistory(store, before: place)
+        case .fetch(let place): try HistoryReader(store, request).read(after: place, into: &result)
+        case .fetchTransactions(let predicate, _, _), .fetchChanges(let predicate, _, _):
+          try HistoryReader(store, request).read(where: predicate, into: &result)
+        }
+      }
+      switch request.task {
+      case .fetchTransactions(_, let limit, let offset):
+        result.transactions = Self.page(result.transactions, limit, offset)
+        result.count = result.transactions.count
+      case .fetchChanges(_, let limit, let offset): result.changes = Self.page(result.changes, limit, offset)
+      case .fetch, .delete: break
+      }
+      return result
+    }
+  }
+
+  private static func page<T>(_ all: [T], _ limit: Int, _ offset: Int) -> [T] {
+    let rest = all.dropFirst(max(0, offset))
+    return Array(limit > 0 ? rest.prefix(limit) : rest)
+  }
+
+  private static func deleteHistory(
+    _ store: PersistentStore, before place: PersistentHistoryChangeRequest.Place
+  ) throws -> Int {
+    if store.readOnlyReason == .requested { throw store.readOnlyError }
+    return try mapping(.persistentStoreSave) { () throws(EngineError) in
+      try store.write { (t) throws(EngineError) -> Int in
+        let bounds = try t.historyBounds()
+        var last = bounds.deletedTo
+        switch place {
+        case .token(let token):
+          // Without a token, nothing is known to be known.
+          guard let position = token?.positions[store.identifier], position > 0 else { return 0 }
+          last = UInt64(position)
+        case .date(let date):
+          try t.forEachHistoryTransaction(after: bounds.deletedTo, readsChanges: false) { (entry) in
+            guard entry.timestamp < date.timeIntervalSinceReferenceDate else { return false }
+            last = entry.number
+            return true
+          }
+        }
+        try t.deleteHistory(upTo: last)
+        return Int(clamping: try t.historyBounds().deletedTo - bounds.deletedTo)
+      }
+    }
+  }
+
+  // MARK: Taking changes in
+
+  /// Brings the objects of the context up to date with what was changed elsewhere: unchanged ones show the newest commit
+  /// when they are read next, changes are based on it from then on, and deleted ones are as if they had never been fetched,
+  /// unless they have unsaved changes, which meet a conflict when they are saved.
+  public func mergeChanges(fromContextDidSave notification: ObjectIDNotification) {
+    lock.run {
+      advance()
+      for id in notification.updatedObjectIDs.union(notification.insertedObjectIDs) {
+        guard let object = registered(id), object.state != .inserted, !object.isDeleted else { continue }
+        rebase(object)
+      }
+      for id in notification.deletedObjectIDs {
+        guard let object = registered(id), object.state != .inserted, !object.isDeleted, !object.isUpdated else {
+          continue
+        }
+        object.turnIntoFault()
+      }
+    }
+  }
+
+  /// The same for several contexts.
+  public static func mergeChanges(
+    fromRemoteContextSave notification: ObjectIDNotification, into contexts: [ManagedObjectContext]
+  ) {
+    for context in contexts { context.mergeChanges(fromContextDidSave: notification) }
+  }
+}

@@ -1,0 +1,41 @@
+import CambiumEngine
+
+extension PersistentStoreCoordinator {
+  /// Has a store that is being opened keep history, if it is to; answers why it may only be read, if it may.
+  func prepareHistory(
+    of engine: EntityStore, _ description: PersistentStoreDescription
+  ) throws -> PersistentStore.ReadOnlyReason? {
+    if description.isReadOnly { return nil }
+    return try mapping(.persistentStoreOpen) { () throws(EngineError) in
+      let bounds = try engine.view().historyBounds()
+      if description.tracksHistory {
+        if !bounds.isOn { try engine.write { (t) throws(EngineError) in try t.startHistory() } }
+        return nil
+      }
+      if !bounds.isOn { return nil }
+      if bounds.isEmpty {
+        try engine.write { (t) throws(EngineError) in try t.stopHistory() }
+        return nil
+      }
+      DebugLog.write(
+        .store,
+        "the store keeps history and was opened without tracksHistory: it is read-only until its history is deleted")
+      return .historyNotTracked
+    }
+  }
+
+  /// The place in the histories of stores behind everything that was saved; `nil` if none of them ever kept history.
+  ///
+  /// - Parameter stores: Those that are asked; `nil` for all.
+  /// - Throws: what reading throws.
+  public func currentPersistentHistoryToken(
+    fromStores stores: [PersistentStore]? = nil
+  ) throws -> PersistentHistoryToken? {
+    var positions: [String: Int64] = [:]
+    for store in stores ?? persistentStores {
+      let bounds = try mapping { () throws(EngineError) in try store.view().historyBounds() }
+      if bounds.isOn || bounds.last > 0 { positions[store.identifier] = Int64(clamping: bounds.last) }
+    }
+    return positions.isEmpty ? nil : PersistentHistoryToken(positions)
+  }
+}

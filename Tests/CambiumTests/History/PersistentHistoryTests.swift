@@ -1,0 +1,347 @@
+import Cambium
+import CambiumTesting
+import Foundation
+import Testing
+
+/// What a store tells of what was saved, and when it may only be read.
+@Suite struct PersistentHistoryTests {
+  private let directory: TemporaryDirectory
+
+  init() throws { directory = try TemporaryDirectory() }
+
+  private static func model(color: String = "color", renamed: String? = nil) throws -> ManagedObjectModel {
+    try ManagedObjectModel {
+      Entity("Aircraft") {
+        Attribute("tailNumber", .string).with { $0.preservesValueInHistoryOnDeletion = true }
+        Attribute("engines", .integer16)
+        Attribute(color, .string, renamed: renamed)
+        ToMany("entries", "Entry", inverse: "aircraft", deleteRule: .cascade)
+      }
+      Entity("Entry") {
+        Attribute("minutes", .integer32)
+        ToOne("aircraft", "Aircraft", inverse: "entries")
+      }
+    }
+  }
+
+  private func container(
+    _ model: ManagedObjectModel? = nil, tracks: Bool = true
+  ) throws -> PersistentContainer {
+    try directory.container(model: try model ?? Self.model()) { $0.tracksHistory = tracks }
+  }
+
+  private func history(
+    _ context: ManagedObjectContext, after token: PersistentHistoryToken? = nil
+  ) throws -> [PersistentHistoryTransaction] {
+    try context.execute(PersistentHistoryChangeRequest.fetchHistory(after: token)).transactions
+  }
+
+  @Test func tellsWhoChangedWhat() throws {
+    let container = try container()
+    let context = container.viewContext
+    context.name = "editor"
+    context.transactionAuthor = "ana"
+    #expect(try history(context).isEmpty)
+    let start = Date()
+    let plane = try context.make("Aircraft", ["tailNumber": "N1", "engines": 2])
+    let entry = try context.make("Entry", ["minutes": 5, "aircraft": plane])
+    try context.save()
+    plane.setValue("red", forKey: "color")
+    plane.setValue(4, forKey: "engines")
+    context.transactionAuthor = nil
+    try context.save()
+    // A save without changes is none.
+    try context.save()
+    let other = try context.make("Entry", ["minutes": 6])
+    try context.save()
+    other.setValue(plane, forKey: "aircraft")
+    try context.save()
+    context.delete(plane)
+    try context.save()
+
+    let all = try history(context)
+    #expect(all.map { $0.transactionNumber } == [1, 2, 3, 4, 5])
+    #expect(all.map { $0.author } == ["ana", nil, nil, nil, nil])
+    #expect(
+      all.allSatisfy { $0.contextName == "editor" && $0.processID == "\(ProcessInfo.processInfo.processIdentifier)" })
+    #expect(all.allSatisfy { $0.timestamp >= start && $0.timestamp <= Date() && $0.bundleID?.isEmpty == false })
+    #expect(all[0].changes?.map { $0.changeType } == [.insert, .insert])
+    #expect(all[0].changes?.map { $0.changedObjectID } == [plane.objectID, entry.objectID])
+    #expect(all[0].changes?.map { $0.changeID } == [1, 2])
+    #expect(all[1].changes?.map { $0.updatedProperties } == [["color", "engines"]])
+    // Both ends of a relationship have changed.
+    let linked = Dictionary(
+      uniqueKeysWithValues: (all[3].changes ?? []).map { ($0.changedObjectID, $0.updatedProperties) })
+    #expect(linked == [other.objectID: ["aircraft"], plane.objectID: ["entries"]])
+    let gone = all[4].changes ?? []
+    #expect(gone.count == 3 && gone.allSatisfy { $0.changeType == .delete })
+    let tombstone = gone.first { $0.changedObjectID == plane.objectID }?.tombstone
+    #expect(tombstone?.count == 1 && tombstone?["tailNumber"] as? String == "N1")
+    #expect(gone.filter { $0.changedObjectID != plane.objectID }.allSatisfy { $0.tombstone == nil })
+  }
+
+  @Test func tokensGoOnWhereTheyStand() throws {
+    var token: PersistentHistoryToken?
+    do {
+      let container = try container()
+      let context = container.viewContext
+      #expect(try container.persistentStoreCoordinator.currentPersistentHistoryToken()?.positions.values.first == 0)
+      for n in 0..<3 {
+        try context.make("Aircraft", ["tailNumber": "N\(n)"])
+        try context.save()
+      }
+      token = try container.persistentStoreCoordinator.currentPersistentHistoryToken()
+      try context.make("Aircraft", ["tailNumber": "N3"])
+      try context.save()
+    }
+    let kept = try JSONEncoder().encode(token)
+    token = try JSONDecoder().decode(PersistentHistoryToken.self, from: kept)
+    let container = try container()
+    let context = container.viewContext
+    #expect(try history(context, after: token).map { $0.transactionNumber } == [4])
+    var request = PersistentHistoryChangeRequest.fetchHistory(after: nil as PersistentHistoryToken?)
+    request.fetchLimit = 2
+    #expect(try context.execute(request).transactions.map { $0.transactionNumber } == [1, 2])
+    request.resultType = .count
+    request.fetchLimit = 0
+    #expect(try context.execute(request).result as? Int == 4)
+    request.resultType = .transactionsOnly
+    let bare = try context.execute(request).transactions
+    #expect(bare.allSatisfy { $0.changes == nil && $0.changeCount == 1 } && bare.count == 4)
+    request.resultType = .changesOnly
+    #expect(try context.execute(request).changes.map { $0.transactionNumber } == [1, 2, 3, 4])
+    request.resultType = .objectIDs
+    #expect(try context.execute(request).objectIDs.count == 4)
+    request.affectedStores = ["another"]
+    #expect(try context.execute(request).objectIDs.isEmpty)
+    let middle = bare[1].timestamp
+    let later = try context.execute(PersistentHistoryChangeRequest.fetchHistory(after: middle)).transactions
+    #expect(later.allSatisfy { $0.timestamp > middle } && later.count <= 2)
+    #expect(
+      try context.execute(PersistentHistoryChangeRequest.fetchHistory(after: bare[2])).transactions
+        .map { $0.transactionNumber } == [4])
+  }
+
+  @Test func whatWasDeletedIsExpired() throws {
+    let context = try container().viewContext
+    var tokens: [PersistentHistoryToken] = []
+    for n in 0..<6 {
+      try context.make("Aircraft", ["tailNumber": "N\(n)"])
+      try context.save()
+      tokens.append(try #require(try context.persistentStoreCoordinator.currentPersistentHistoryToken()))
+    }
+    #expect(try context.execute(PersistentHistoryChangeRequest.deleteHistory(before: tokens[1])).count == 2)
+    #expect(try history(context).map { $0.transactionNumber } == [3, 4, 5, 6])
+    let fourth = try history(context)[1]
+    #expect(try context.execute(PersistentHistoryChangeRequest.deleteHistory(before: fourth)).count == 1)
+    #expect(try history(context).map { $0.transactionNumber } == [4, 5, 6])
+    // Behind the third nothing is missing.
+    #expect(try history(context, after: tokens[2]).count == 3)
+    let error = #expect(throws: CambiumError.self) { try self.history(context, after: tokens[1]) }
+    #expect(error?.code == .persistentHistoryTokenExpired)
+    #expect(try context.execute(PersistentHistoryChangeRequest.deleteHistory(before: .distantFuture)).count == 3)
+    #expect(try history(context).isEmpty && history(context, after: tokens[5]).isEmpty)
+    try context.make("Aircraft", ["tailNumber": "next"])
+    try context.save()
+    #expect(try history(context, after: tokens[5]).map { $0.transactionNumber } == [7])
+    #expect(
+      try context.execute(PersistentHistoryChangeRequest.deleteHistory(before: nil as PersistentHistoryToken?)).count
+        == 0)
+  }
+
+  @Test func withoutItTheStoreIsReadOnly() throws {
+    do {
+      let context = try container().viewContext
+      try context.make("Aircraft", ["tailNumber": "N1"])
+      try context.save()
+    }
+    do {
+      let container = try container(tracks: false)
+      let store = try #require(container.persistentStoreCoordinator.persistentStores.first)
+      #expect(store.isReadOnly && store.readOnlyReason == .historyNotTracked && !store.tracksHistory)
+      let context = container.viewContext
+      #expect(try context.all("Aircraft", nil).count == 1)
+      try context.make("Aircraft", ["tailNumber": "N2"])
+      let error = #expect(throws: CambiumError.self) { try context.save() }
+      #expect(error?.code == .fileWriteNoPermission && error?.description.contains("tracksHistory") == true)
+      #expect(throws: CambiumError.self) { try store.setMetadata(["a": 1]) }
+      context.rollback()
+      #expect(try history(context).count == 1)
+      // With history it may be written still.
+      let tracking = try self.container()
+      #expect(tracking.persistentStoreCoordinator.persistentStores.first?.isReadOnly == false)
+      try context.execute(PersistentHistoryChangeRequest.deleteHistory(before: .distantFuture))
+      #expect(store.isReadOnly)
+    }
+    let container = try container(tracks: false)
+    #expect(container.persistentStoreCoordinator.persistentStores.first?.isReadOnly == false)
+    let context = container.viewContext
+    try context.make("Aircraft", ["tailNumber": "N2"])
+    try context.save()
+    #expect(try history(context).isEmpty)
+    // What was saved meanwhile is in no history, and what comes now is again.
+    let again = try self.container().viewContext
+    try again.make("Aircraft", ["tailNumber": "N3"])
+    try again.save()
+    #expect(try history(again).map { $0.transactionNumber } == [2])
+  }
+
+  @Test func openedForReadingNothingIsDeleted() throws {
+    do {
+      let context = try container().viewContext
+      try context.make("Aircraft", ["tailNumber": "N1"])
+      try context.save()
+    }
+    let container = try directory.container(model: Self.model()) {
+      $0.isReadOnly = true
+      $0.tracksHistory = true
+    }
+    #expect(container.persistentStoreCoordinator.persistentStores.first?.readOnlyReason == .requested)
+    #expect(try history(container.viewContext).count == 1)
+    #expect(throws: CambiumError.self) {
+      try container.viewContext.execute(PersistentHistoryChangeRequest.deleteHistory(before: .distantFuture))
+    }
+  }
+
+  @Test func askedByPredicates() throws {
+    let context = try container().viewContext
+    for (author, count) in [("a", 1), ("b", 2), ("a", 3)] {
+      context.transactionAuthor = author
+      for n in 0..<count { try context.make("Aircraft", ["tailNumber": "\(author)\(n)"]) }
+      if count == 3 { try context.make("Entry", ["minutes": 1]) }
+      try context.save()
+    }
+    let request = FetchRequest<PersistentHistoryTransaction>()
+    request.predicate = try FetchPredicate(format: "author == 'a' AND transactionNumber > 0 AND timestamp < now()")
+    var found = try context.execute(PersistentHistoryChangeRequest.fetchHistory(withFetch: request))
+    #expect(found.transactions.map { $0.transactionNumber } == [1, 3])
+    request.fetchLimit = 1
+    request.fetchOffset = 1
+    found = try context.execute(PersistentHistoryChangeRequest.fetchHistory(withFetch: request))
+    #expect(found.transactions.map { $0.transactionNumber } == [3])
+    let changes = FetchRequest<PersistentHistoryChange>()
+    changes.predicate = try FetchPredicate(format: "changedEntity == 'Entry' AND changeType == 0")
+    #expect(try context.execute(PersistentHistoryChangeRequest.fetchHistory(withFetch: changes)).changes.count == 1)
+    changes.predicate = try FetchPredicate(format: "writer == 'a'")
+    let error = #expect(throws: CambiumError.self) {
+      try context.execute(PersistentHistoryChangeRequest.fetchHistory(withFetch: changes))
+    }
+    #expect(error?.code == .invalidPredicate)
+  }
+
+  @Test func migrationsKeepIt() throws {
+    do {
+      let context = try container().viewContext
+      let plane = try context.make("Aircraft", ["tailNumber": "N1"])
+      try context.save()
+      plane.setValue("red", forKey: "color")
+      plane.setValue(1, forKey: "engines")
+      try context.save()
+    }
+    let context = try container(Self.model(color: "paint", renamed: "color")).viewContext
+    let all = try history(context)
+    #expect(all.count == 2)
+    #expect(all[1].changes?.first?.updatedProperties == ["paint", "engines"])
+    let plane = try #require(try context.all("Aircraft", nil).first)
+    #expect(all[1].changes?.first?.changedObjectID == plane.objectID)
+  }
+
+  @Test func oneTellsTheOtherWhatItDid() throws {
+    let here = try container().viewContext
+    let there = try container().viewContext
+    let plane = try here.make("Aircraft", ["tailNumber": "N1", "color": "red"])
+    let doomed = try here.make("Aircraft", ["tailNumber": "N2"])
+    try here.save()
+    var token = try there.persistentStoreCoordinator.currentPersistentHistoryToken()
+    let theirs = try there.existingObject(with: plane.objectID)
+    #expect(theirs.value(forKey: "color") as? String == "red")
+    let lost = try there.existingObject(with: doomed.objectID)
+    #expect(lost.value(forKey: "tailNumber") as? String == "N2")
+    plane.setValue("blue", forKey: "color")
+    here.delete(doomed)
+    try here.make("Aircraft", ["tailNumber": "N3"])
+    try here.save()
+    for transaction in try history(there, after: token) {
+      let notification = transaction.objectIDNotification()
+      #expect(notification.updatedObjectIDs == [plane.objectID] && notification.deletedObjectIDs == [lost.objectID])
+      #expect(notification.insertedObjectIDs.count == 1)
+      there.mergeChanges(fromContextDidSave: notification)
+      token = token?.merging(transaction.token)
+    }
+    #expect(theirs.value(forKey: "color") as? String == "blue")
+    #expect(throws: CambiumError.self) { try there.existingObject(with: lost.objectID) }
+    #expect(try history(there, after: token).isEmpty)
+  }
+
+  /// Random saves by two contexts: what history tells, from any of its tokens on, leads from the objects that there were to those
+  /// that there are, and names the properties that differ.
+  @Test func historyLeadsFromOneStateToTheNext() throws {
+    var random = SplitMix64(seed: testSeed(20_261_122))
+    let contexts = try [container().viewContext, container().viewContext]
+    struct State {
+      var token: PersistentHistoryToken?
+      var objects: [ManagedObjectID: [String: Int]]
+    }
+    func state() throws -> State {
+      let context = contexts[0]
+      context.reset()
+      var objects: [ManagedObjectID: [String: Int]] = [:]
+      for name in ["Aircraft", "Entry"] {
+        for object in try context.all(name, nil) {
+          var values: [String: Int] = [:]
+          for key in ["engines", "minutes", "color"] where object.entity.attributesByName[key] != nil {
+            let value = object.value(forKey: key)
+            values[key] = value as? Int ?? (value as? String).flatMap { Int($0) } ?? -1
+          }
+          objects[object.objectID] = values
+        }
+      }
+      return State(token: try context.persistentStoreCoordinator.currentPersistentHistoryToken(), objects: objects)
+    }
+    var states = [try state()]
+    for _ in 0..<40 {
+      let context = random.pick(contexts)
+      context.reset()
+      for _ in 0..<(1 + random.below(4)) {
+        let objects = try context.all(random.pick(["Aircraft", "Entry"]), nil)
+        switch random.below(4) {
+        case 0: try context.make("Entry", ["minutes": random.below(100)])
+        case 1: try context.make("Aircraft", ["engines": random.below(100), "color": "\(random.below(9))"])
+        case 2: if let object = objects.randomElement(using: &random) { context.delete(object) }
+        default:
+          guard let object = objects.randomElement(using: &random), !object.isDeleted else { continue }
+          let key = object.entity.name == "Entry" ? "minutes" : "engines"
+          object.setValue(random.below(100), forKey: key)
+        }
+      }
+      try context.save()
+      states.append(try state())
+    }
+    let last = try #require(states.last)
+    for (n, state) in states.enumerated() {
+      var objects = state.objects
+      var changed: [ManagedObjectID: Set<String>] = [:]
+      for transaction in try history(contexts[1], after: state.token) {
+        for change in transaction.changes ?? [] {
+          let id = change.changedObjectID
+          switch change.changeType {
+          case .insert:
+            #expect(objects[id] == nil)
+            objects[id] = [:]
+            changed[id] = ["engines", "minutes", "color"]
+          case .update:
+            #expect(objects[id] != nil)
+            changed[id, default: []].formUnion(change.updatedProperties ?? [])
+          case .delete: #expect(objects.removeValue(forKey: id) != nil)
+          }
+        }
+      }
+      #expect(Set(objects.keys) == Set(last.objects.keys), "from state \(n)")
+      for (id, values) in last.objects {
+        for (key, value) in values where state.objects[id]?[key] != value {
+          #expect(changed[id]?.contains(key) == true, "from state \(n), \(id) has another \(key)")
+        }
+      }
+    }
+  }
+}
