@@ -9,6 +9,8 @@ import CambiumEngine
 /// Gathers what a transaction changes, and tells the store's history of it in the same commit.
 final class HistoryRecorder {
   private var transaction = HistoryTransaction(timestamp: 0)
+  /// The places of updates: an object has one in a transaction.
+  private var updates: [ObjectReference: Int] = [:]
 
   /// Nil if the store keeps no history.
   convenience init?(_ context: ManagedObjectContext, _ store: PersistentStore) {
@@ -27,15 +29,21 @@ final class HistoryRecorder {
   func inserted(_ reference: ObjectReference) { transaction.changes.append(HistoryChange(.insert, reference)) }
 
   func updated(_ reference: ObjectReference, _ info: EntityInfo, _ names: [String]) {
-    if names.isEmpty { return }
-    var change = HistoryChange(.update, reference)
+    var ids: [UInt32] = []
     for name in names {
-      guard let id = info.schema.attribute(named: name)?.id ?? info.schema.relationship(named: name)?.id else {
-        continue
-      }
-      change.properties.append(id)
+      if let id = info.schema.attribute(named: name)?.id ?? info.schema.relationship(named: name)?.id { ids.append(id) }
     }
-    if !change.properties.isEmpty { transaction.changes.append(change) }
+    if ids.isEmpty { return }
+    if let known = updates[reference] {
+      for id in ids where !transaction.changes[known].properties.contains(id) {
+        transaction.changes[known].properties.append(id)
+      }
+      return
+    }
+    updates[reference] = transaction.changes.count
+    var change = HistoryChange(.update, reference)
+    change.properties = ids
+    transaction.changes.append(change)
   }
 
   func deleted(

@@ -94,6 +94,19 @@ public struct RowValues: Sendable {
     toMany[relationship] = references
   }
 
+  /// What is set at a path: an attribute, an element of a composite, or a to-one relationship; null if nothing is.
+  public func value(at path: String) -> Value {
+    var names = keyPathNames(path)[...]
+    guard let first = names.popFirst() else { return .null }
+    if let reference = toOne[String(first)] { return reference.map { .reference($0) } ?? .null }
+    var value = attributes[String(first)] ?? .null
+    for name in names {
+      guard case .composite(let composite) = value else { return .null }
+      value = composite[String(name)] ?? .null
+    }
+    return value
+  }
+
   /// Whether nothing is set.
   public var isEmpty: Bool { attributes.isEmpty && toOne.isEmpty && toMany.isEmpty }
 }

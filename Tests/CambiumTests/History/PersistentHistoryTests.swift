@@ -273,6 +273,25 @@ import Testing
     #expect(try history(there, after: token).isEmpty)
   }
 
+  @Test(.timeLimit(.minutes(2))) func saysThatThereIsSomethingNew() async throws {
+    let listening = try container()
+    let changes = listening.persistentStoreCoordinator.remoteChanges(interval: .milliseconds(5))
+    let store = try #require(listening.persistentStoreCoordinator.persistentStores.first)
+    let other = try container().newBackgroundContext()
+    try await other.perform {
+      try other.make("Aircraft", ["tailNumber": "N1"])
+      try other.save()
+    }
+    var token = PersistentHistoryToken?.none
+    for await change in changes {
+      #expect(change.storeIdentifier == store.identifier && change.storeURL == store.url)
+      token = change.historyToken
+      break
+    }
+    #expect(token?.positions == [store.identifier: 1])
+    #expect(try history(listening.viewContext, after: nil).count == 1)
+  }
+
   /// Random saves by two contexts: what history tells, from any of its tokens on, leads from the objects that there were to those
   /// that there are, and names the properties that differ.
   @Test func historyLeadsFromOneStateToTheNext() throws {

@@ -1,0 +1,114 @@
+/// What a batch request gives, with Core Data's raw values.
+public enum BatchResultType: Int, Sendable {
+  /// Whether it was done.
+  case statusOnly = 0
+  /// The identifiers of the objects.
+  case objectIDs = 1
+  /// How many objects there were.
+  case count = 2
+}
+
+/// Makes many objects, as rows, without building them in a context. Core Data: `NSBatchInsertRequest`.
+///
+///     let rows = try context.execute(BatchInsertRequest(entityName: "Aircraft", objects: [["tailNumber": "N1"], ...]))
+///
+/// All are made in one transaction, or none. Attributes that are not given get their defaults; to-one relationships take
+/// ``ManagedObjectID``s where the other side is derived from them (an unordered to-many inverse, or none). An object that has the
+/// values of another one in a uniqueness constraint meets the context's merge policy: ``MergePolicy/error`` refuses all of them,
+/// by-property policies with the object's precedence and ``MergePolicy/overwrite`` change the other one, the rest leave it as it is.
+/// Rules of the model are not checked otherwise. What is pending in contexts plays no part, and contexts are not told:
+/// ``ManagedObjectContext/mergeChanges(fromContextDidSave:)`` tells them, with what history has of it.
+public struct BatchInsertRequest {
+  /// The entity.
+  public let entityName: String
+  /// What is given.
+  public var resultType = BatchResultType.statusOnly
+  let next: () -> [String: Any]?
+
+  /// Objects of their values by name.
+  public init(entityName: String, objects: [[String: Any]]) {
+    self.entityName = entityName
+    var rest = objects[...]
+    next = { rest.popFirst() }
+  }
+
+  /// As many objects as `handler` fills in, until it answers true.
+  public init(entityName: String, dictionaryHandler handler: @escaping (inout [String: Any]) -> Bool) {
+    self.entityName = entityName
+    next = {
+      var values: [String: Any] = [:]
+      return handler(&values) ? nil : values
+    }
+  }
+}
+
+/// Changes many objects, as rows. Core Data: `NSBatchUpdateRequest`.
+///
+///     var request = BatchUpdateRequest(entityName: "LogEntry")
+///     request.predicate = try FetchPredicate(format: "minutes < 0")
+///     request.propertiesToUpdate = ["minutes": try FetchExpression(format: "0 - minutes")]
+///     try context.execute(request)
+///
+/// In one transaction, with the values that it finds; see ``BatchInsertRequest`` for what plays no part.
+public struct BatchUpdateRequest {
+  /// The entity.
+  public let entityName: String
+  /// Which objects; `nil` for all.
+  public var predicate: FetchPredicate?
+  /// Whether objects of subentities count as well.
+  public var includesSubentities = true
+  /// Attributes, and to-one relationships whose other side is derived from them, with the values that they get: one for all, or a
+  /// ``FetchExpression`` that is computed of each object.
+  public var propertiesToUpdate: [String: Any] = [:]
+  /// What is given.
+  public var resultType = BatchResultType.statusOnly
+
+  /// A request that changes nothing yet.
+  public init(entityName: String) { self.entityName = entityName }
+}
+
+/// Deletes many objects, as rows, by the delete rules of their relationships. Core Data: `NSBatchDeleteRequest`.
+///
+/// In one transaction. An object whose deletion a rule denies refuses all of them. Core Data's deletes by simple rules only, and
+/// not where one denies; see ``BatchInsertRequest`` for what plays no part.
+public struct BatchDeleteRequest {
+  enum Which {
+    case found(FetchRequest<ManagedObject>)
+    case identifiers([ManagedObjectID])
+  }
+
+  let which: Which
+  /// What is given: of the objects asked for, not of those that are deleted with them.
+  public var resultType = BatchResultType.statusOnly
+
+  /// What a request finds; its predicate, order, offset and limit count.
+  public init(fetchRequest: FetchRequest<ManagedObject>) { which = .found(fetchRequest.copy()) }
+
+  /// Objects of one store. Those that are no more are passed over.
+  public init(objectIDs: [ManagedObjectID]) { which = .identifiers(objectIDs) }
+}
+
+/// What a batch request has done. Core Data: `NSBatchInsertResult`, `NSBatchUpdateResult`, `NSBatchDeleteResult`.
+public struct BatchResult: Sendable {
+  /// What was asked for.
+  public let resultType: BatchResultType
+  /// The objects, in the order of their rows; empty unless they were asked for.
+  public internal(set) var objectIDs: [ManagedObjectID] = []
+  /// How many there were.
+  public internal(set) var count = 0
+
+  /// What the result type says: `Bool`, `[ManagedObjectID]` or `Int`.
+  public var result: Any {
+    switch resultType {
+    case .statusOnly: return true
+    case .objectIDs: return objectIDs
+    case .count: return count
+    }
+  }
+
+  init(_ type: BatchResultType, _ identifiers: [ManagedObjectID]) {
+    resultType = type
+    if type == .objectIDs { objectIDs = identifiers }
+    count = identifiers.count
+  }
+}

@@ -1,0 +1,83 @@
+import CambiumEngine
+
+/// What a batch request sets, in the form of rows.
+struct BatchValues {
+  let info: EntityInfo
+  let space: StoreSpace
+
+  /// The property of a name that rows have themselves.
+  private func property(_ name: String) throws -> PropertyInfo {
+    guard let property = info.properties[name] else {
+      throw CambiumError(
+        .unknownKey, "'\(info.name)' has no property '\(name)'", entityName: info.name, key: name)
+    }
+    func refuse(_ why: String) -> CambiumError {
+      CambiumError(
+        .invalidArgument, "a batch request cannot set '\(name)' of '\(info.name)': \(why)", entityName: info.name,
+        key: name)
+    }
+    if property.isTransient { throw refuse("it is kept in memory only") }
+    if property.isDerived { throw refuse("it is derived") }
+    if let r = property.relationship {
+      if r.isToMany { throw refuse("it leads to several objects; set the other side, or change objects in a context") }
+      if let inverse = r.inverse, !inverse.isToMany || inverse.isOrdered {
+        throw refuse(
+          "'\(inverse.name)' of '\(r.schema.destination)' would have to be changed with it; change objects in a context"
+        )
+      }
+    }
+    return property
+  }
+
+  /// Sets a property to what a caller gives.
+  func set(_ given: Any?, _ name: String, in values: inout RowValues) throws {
+    let property = try property(name)
+    switch property.kind {
+    case .attribute(let attribute, let rules):
+      let value = property.isTransformed ? try rules.untransformed(given, path: name, entity: info.name) : given
+      values.set(name, try attribute.accept(value, path: name, entity: info.name))
+    case .relationship(let r):
+      guard let given = unwrapped(given) else { return values.set(toOne: name, nil) }
+      let id = given as? ManagedObjectID ?? (given as? ManagedObject)?.objectID
+      guard let id, !id.isTemporaryID, id.space.identifier == space.identifier else {
+        throw CambiumError(
+          .invalidArgument,
+          "'\(name)' of '\(info.name)' takes the identifier of a saved object of the same store, not '\(given)'",
+          entityName: info.name, key: name)
+      }
+      values.set(toOne: r.schema.name, id.reference)
+    }
+  }
+
+  /// Sets a property to what was computed.
+  func set(computed value: Value, _ name: String, in values: inout RowValues) throws {
+    switch try property(name).kind {
+    case .attribute(let attribute, _):
+      guard let coerced = attribute.coerce(value) else {
+        throw CambiumError(
+          .invalidArgument, "'\(name)' of '\(info.name)' is of type \(attribute.type.name) and cannot hold '\(value)'",
+          entityName: info.name, key: name)
+      }
+      values.set(name, coerced)
+    case .relationship(let r):
+      if case .reference(let reference) = value {
+        values.set(toOne: r.schema.name, reference)
+      } else {
+        values.set(toOne: r.schema.name, nil)
+      }
+    }
+  }
+
+  /// A new object's values: those given, and the defaults of the others.
+  func row(_ given: [String: Any]) throws -> RowValues {
+    var values = RowValues()
+    for property in info.ordered where given[property.name] == nil {
+      guard case .attribute(let attribute, let rules) = property.kind, !property.isTransient, !property.isDerived,
+        !rules.defaultValue.isNull
+      else { continue }
+      values.set(property.name, attribute.coerce(rules.defaultValue) ?? .null)
+    }
+    for (name, value) in given { try set(value, name, in: &values) }
+    return values
+  }
+}

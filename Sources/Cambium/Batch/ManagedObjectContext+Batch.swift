@@ -1,0 +1,329 @@
+import CambiumEngine
+
+extension ManagedObjectContext {
+  /// Makes many objects at once.
+  ///
+  /// - Throws: ``CambiumError/Code/unknownKey`` and ``CambiumError/Code/invalidArgument`` for values that the entity cannot
+  ///   have; ``CambiumError/Code/managedObjectConstraintMerge`` for objects that are not unique;
+  ///   ``CambiumError/Code/fileWriteNoPermission``; what writing throws. Nothing was made then.
+  @discardableResult
+  public func execute(_ request: BatchInsertRequest) throws -> BatchResult {
+    try lock.run {
+      let (store, info) = try target(request.entityName)
+      guard !info.schema.isAbstract else {
+        throw CambiumError(
+          .invalidArgument, "'\(info.name)' is abstract: no objects can be made of it", entityName: info.name)
+      }
+      if !store.space.derivedRules.isEmpty { return try insertObjects(request) }
+      let values = BatchValues(info: info, space: store.space)
+      let identifiers = try batch(store) { (t, history) throws(BatchError) in
+        var made: [ObjectReference] = []
+        let keys = try UniqueKeys(info, t)
+        while let given = request.next() {
+          let row = try accepting { try values.row(given) }
+          if let existing = try keys.existing(row) {
+            guard mergePolicy != .error else { throw .refused(notUnique(existing, store)) }
+            switch mergePolicy.mergeType {
+            case .mergeByPropertyObjectTrump, .overwrite:
+              var changes = RowValues()
+              for (name, value) in given { try accepting { try values.set(value, name, in: &changes) } }
+              if !changes.isEmpty { try engine { () throws(EngineError) in try t.update(existing, changes) } }
+              history?.updated(existing, info, given.keys.sorted())
+              made.append(existing)
+            case .error, .mergeByPropertyStoreTrump, .rollback: break
+            }
+            continue
+          }
+          let reference = try engine { () throws(EngineError) in
+            let reference = try t.reserveReference(info.schema)
+            try t.insert(reference, row)
+            return reference
+          }
+          history?.inserted(reference)
+          made.append(reference)
+        }
+        return made
+      }
+      return BatchResult(request.resultType, identifiers)
+    }
+  }
+
+  /// Changes many objects at once.
+  ///
+  /// - Throws: as for ``execute(_:)-BatchInsertRequest``, and ``CambiumError/Code/invalidPredicate``.
+  @discardableResult
+  public func execute(_ request: BatchUpdateRequest) throws -> BatchResult {
+    try lock.run {
+      let (store, info) = try target(request.entityName)
+      let values = BatchValues(info: info, space: store.space)
+      var fixed = RowValues()
+      var columns = [EngineColumn("self", .evaluatedObject)]
+      for (name, given) in request.propertiesToUpdate.sorted(by: { $0.key < $1.key }) {
+        if let expression = given as? FetchExpression {
+          // Whether it can be set at all is found out with null, which every property takes.
+          var none = RowValues()
+          try values.set(nil, name, in: &none)
+          columns.append(EngineColumn(name, expression.engine))
+        } else {
+          try values.set(given, name, in: &fixed)
+        }
+      }
+      var fetch = EngineFetch(info.schema)
+      fetch.includesSubentities = request.includesSubentities
+      fetch.predicate = try request.predicate?.checked(for: info, inMemory: false)
+      let asked = EngineValuesFetch(fetch, columns: columns)
+      try mapping(.invalidArgument) { () throws(EngineError) in
+        try asked.check(against: info.storeSchema ?? store.engine.schema)
+      }
+      if !store.space.derivedRules.isEmpty { return try updateObjects(request, asked, store) }
+      let names = request.propertiesToUpdate.keys.sorted()
+      let identifiers = try batch(store) { (t, history) throws(BatchError) in
+        let rows = try engine { () throws(EngineError) in try t.fetchValues(asked) }
+        var changed: [ObjectReference] = []
+        for row in rows {
+          guard case .reference(let reference) = row[0] else { continue }
+          var changes = fixed
+          for (place, column) in columns.enumerated().dropFirst() {
+            try accepting { try values.set(computed: row[place], column.name, in: &changes) }
+          }
+          if !changes.isEmpty { try engine { () throws(EngineError) in try t.update(reference, changes) } }
+          if let own = store.space.info(reference.entity) { history?.updated(reference, own, names) }
+          changed.append(reference)
+        }
+        return changed
+      }
+      return BatchResult(request.resultType, identifiers)
+    }
+  }
+
+  /// Deletes many objects at once.
+  ///
+  /// - Throws: ``CambiumError/Code/validationRelationshipDeniedDelete``; ``CambiumError/Code/invalidArgument`` for objects of
+  ///   several stores; else as for ``execute(_:)-BatchInsertRequest``.
+  @discardableResult
+  public func execute(_ request: BatchDeleteRequest) throws -> BatchResult {
+    try lock.run {
+      let store: PersistentStore
+      var fetch: EngineFetch?
+      var references: [ObjectReference] = []
+      switch request.which {
+      case .found(let search):
+        let plan = try plan(search)
+        guard plan.parts.count == 1, let part = plan.parts.first else {
+          throw CambiumError(
+            .invalidArgument, "objects of several stores cannot be deleted together: name one by affectedStores")
+        }
+        store = part.store
+        var asked = try engineFetch(plan, part.info)
+        asked.offset = plan.offset
+        asked.limit = plan.limit
+        fetch = asked
+      case .identifiers(let identifiers):
+        guard let first = identifiers.first else { return BatchResult(request.resultType, []) }
+        guard let known = persistentStoreCoordinator.store(of: first.space),
+          identifiers.allSatisfy({ $0.space.identifier == first.space.identifier })
+        else {
+          throw CambiumError(.invalidArgument, "the objects are not of one store that the coordinator has")
+        }
+        store = known
+        references = identifiers.filter { !$0.isTemporaryID }.map { $0.reference }
+      }
+      if !store.space.derivedRules.isEmpty { return try deleteObjects(request, store, fetch, references) }
+      let identifiers = try batch(store) { (t, history) throws(BatchError) in
+        var deletion = BatchDeletion(store.space, history)
+        let asked = try fetch.map { (fetch) throws(BatchError) in
+          try engine { () throws(EngineError) in try t.fetch(fetch) }
+        }
+        return try deletion.delete(asked ?? references, t)
+      }
+      return BatchResult(request.resultType, identifiers)
+    }
+  }
+
+  // MARK: In one transaction
+
+  private func target(_ entity: String) throws -> (PersistentStore, EntityInfo) {
+    guard let store = persistentStoreCoordinator.store(forEntity: entity), let info = store.space.info(named: entity)
+    else {
+      throw CambiumError(
+        .invalidArgument,
+        "no store of this context holds an entity '\(entity)'; load the stores first, or correct the name",
+        entityName: entity)
+    }
+    return (store, info)
+  }
+
+  /// Runs a batch in a transaction of its own, of which the store's history tells.
+  private func batch(
+    _ store: PersistentStore,
+    _ body: (EntityTransaction, HistoryRecorder?) throws(BatchError) -> [ObjectReference]
+  ) throws -> [ManagedObjectID] {
+    if store.isReadOnly { throw store.readOnlyError }
+    var refusal: CambiumError?
+    defer { advance() }
+    do throws(EngineError) {
+      let references = try store.write { (t) throws(EngineError) -> [ObjectReference] in
+        let history = HistoryRecorder(self, store)
+        do throws(BatchError) {
+          let references = try body(t, history)
+          do throws(EngineError) { try history?.finish(t) } catch { throw .engine(error) }
+          return references
+        } catch {
+          switch error {
+          case .engine(let error): throw error
+          case .refused(let error):
+            refusal = error
+            throw .misuse("the batch was refused")
+          }
+        }
+      }
+      return references.map { ManagedObjectID(space: store.space, reference: $0) }
+    } catch {
+      if let refusal { throw refusal }
+      var result = CambiumError(error, during: .persistentStoreSave)
+      result.storeURL = store.url
+      if case .uniqueViolation(_, _, let existing, let offending) = error {
+        result.affectedObjectIDs = [existing, offending].map { ManagedObjectID(space: store.space, reference: $0) }
+      }
+      throw result
+    }
+  }
+
+  private func notUnique(_ existing: ObjectReference, _ store: PersistentStore) -> CambiumError {
+    let id = ManagedObjectID(space: store.space, reference: existing)
+    var error = CambiumError(
+      .managedObjectConstraintMerge,
+      "an object with the unique values of \(id) exists; set a merge policy to change it instead",
+      entityName: id.entityName, objectID: id)
+    error.affectedObjectIDs = [id]
+    error.storeURL = store.url
+    return error
+  }
+
+  // MARK: By way of objects
+
+  // Where attributes are derived, objects have to be made of the rows.
+
+  private func scratch() -> ManagedObjectContext {
+    let context = ManagedObjectContext(
+      concurrencyType: .privateQueue, persistentStoreCoordinator: persistentStoreCoordinator)
+    context.name = name
+    context.transactionAuthor = transactionAuthor
+    context.mergePolicy = mergePolicy
+    return context
+  }
+
+  private func insertObjects(_ request: BatchInsertRequest) throws -> BatchResult {
+    let context = scratch()
+    defer { advance() }
+    var objects: [ManagedObject] = []
+    while let given = request.next() {
+      let object = try context.insertNewObject(forEntityName: request.entityName)
+      try context.set(given, of: object)
+      objects.append(object)
+    }
+    try context.save()
+    return BatchResult(request.resultType, objects.map { $0.objectID })
+  }
+
+  private func updateObjects(
+    _ request: BatchUpdateRequest, _ asked: EngineValuesFetch, _ store: PersistentStore
+  ) throws -> BatchResult {
+    let context = scratch()
+    defer { advance() }
+    let view = try context.view(of: store.space)
+    let rows = try mapping { () throws(EngineError) in try view.fetchValues(asked) }
+    var objects: [ManagedObject] = []
+    for row in rows {
+      guard case .reference(let reference) = row[0] else { continue }
+      let object = try context.existingObject(with: ManagedObjectID(space: store.space, reference: reference))
+      var values = request.propertiesToUpdate
+      for (place, column) in asked.columns.enumerated().dropFirst() {
+        let type = object.info.properties[column.name]?.attribute?.type ?? .undefined
+        values[column.name] = row[place].foundation(type: type, objects: store.space) as Any
+      }
+      try context.set(values, of: object)
+      objects.append(object)
+    }
+    try context.save()
+    return BatchResult(request.resultType, objects.map { $0.objectID })
+  }
+
+  private func deleteObjects(
+    _ request: BatchDeleteRequest, _ store: PersistentStore, _ fetch: EngineFetch?, _ references: [ObjectReference]
+  ) throws -> BatchResult {
+    let context = scratch()
+    defer { advance() }
+    let objects: [ManagedObject]
+    if let fetch {
+      objects = try context.rows(fetch, store)
+    } else {
+      objects = references.compactMap { reference in
+        try? context.existingObject(with: ManagedObjectID(space: store.space, reference: reference))
+      }
+    }
+    let identifiers = objects.map { $0.objectID }
+    for object in objects { context.delete(object) }
+    try context.save()
+    return BatchResult(request.resultType, identifiers)
+  }
+
+  private func set(_ values: [String: Any], of object: ManagedObject) throws {
+    for (name, given) in values.sorted(by: { $0.key < $1.key }) {
+      let value = unwrapped(given)
+      if let id = value as? ManagedObjectID {
+        try object.set(self.object(with: id), forKey: name)
+      } else if let foreign = value as? ManagedObject {
+        try object.set(self.object(with: foreign.objectID), forKey: name)
+      } else {
+        try object.set(value, forKey: name)
+      }
+    }
+  }
+}
+
+private func engine<R>(_ body: () throws(EngineError) -> R) throws(BatchError) -> R {
+  do throws(EngineError) { return try body() } catch { throw .engine(error) }
+}
+
+private func accepting<R>(_ body: () throws -> R) throws(BatchError) -> R {
+  do { return try body() } catch {
+    throw .refused(error as? CambiumError ?? CambiumError(.coreData, "\(error)", underlying: [error]))
+  }
+}
+
+/// Finds the object that has the unique values of a row.
+private struct UniqueKeys {
+  private var lookups: [(paths: [String], lookup: IndexLookup)] = []
+  private let info: EntityInfo
+
+  init(_ info: EntityInfo, _ t: EntityTransaction) throws(BatchError) {
+    self.info = info
+    var entity: EntitySchema? = info.schema
+    while let current = entity {
+      for constraint in current.uniquenessConstraints {
+        lookups.append(
+          (
+            constraint.paths,
+            try engine { () throws(EngineError) in try t.lookup(current, by: constraint.paths) }
+          ))
+      }
+      entity = current.parentID.flatMap { id in info.storeSchema?.entity(id: id) }
+    }
+  }
+
+  func existing(_ row: RowValues) throws(BatchError) -> ObjectReference? {
+    for (paths, lookup) in lookups {
+      var values: [Value] = []
+      for path in paths {
+        let value = row.value(at: path)
+        // Null is like nothing else.
+        if value.isNull { break }
+        values.append(value)
+      }
+      guard values.count == paths.count else { continue }
+      if let found = try engine({ () throws(EngineError) in try lookup.first(values) }) { return found }
+    }
+    return nil
+  }
+}

@@ -1,0 +1,62 @@
+import CambiumEngine
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// A store has something new, whoever saved it. Core Data: `NSPersistentStoreRemoteChangeNotification`.
+public struct PersistentStoreRemoteChange: Sendable, Hashable {
+  /// The store's identifier.
+  public let storeIdentifier: String
+  /// Its file; `nil` in memory.
+  public let storeURL: URL?
+  /// The place behind what is new in the store's history; `nil` if it never kept history.
+  public let historyToken: PersistentHistoryToken?
+}
+
+extension PersistentStoreCoordinator {
+  /// Tells of what is saved from now on, by this coordinator and others, in this process and others, as long as somebody listens.
+  ///
+  ///     for await change in coordinator.remoteChanges() {
+  ///       // What is it?
+  ///       let request = PersistentHistoryChangeRequest.fetchHistory(after: token)
+  ///     }
+  ///
+  /// Stores are looked at in intervals, which costs microseconds; several saves in one are told of once. Stores that are added
+  /// later are looked at as well.
+  ///
+  /// - Parameter interval: How often.
+  public func remoteChanges(interval: Duration = .milliseconds(100)) -> AsyncStream<PersistentStoreRemoteChange> {
+    var known: [String: UInt64] = [:]
+    for store in persistentStores { known[store.identifier] = try? store.view().sequence }
+    let start = known
+    return AsyncStream(bufferingPolicy: .bufferingNewest(64)) { continuation in
+      let task = Task.detached { [weak self] in
+        var known = start
+        while !Task.isCancelled {
+          // Who has let go of the coordinator listens to nothing any more.
+          guard let stores = self?.persistentStores else { break }
+          for store in stores {
+            // A store that is suspended tells nothing until it is resumed.
+            guard let view = try? store.view() else { continue }
+            let sequence = view.sequence
+            defer { known[store.identifier] = sequence }
+            guard let before = known[store.identifier], before < sequence else { continue }
+            let bounds = try? view.historyBounds()
+            let token = bounds.flatMap { bounds in
+              bounds.isOn || bounds.last > 0
+                ? PersistentHistoryToken([store.identifier: Int64(clamping: bounds.last)]) : nil
+            }
+            continuation.yield(
+              PersistentStoreRemoteChange(storeIdentifier: store.identifier, storeURL: store.url, historyToken: token))
+          }
+          try? await Task.sleep(for: interval)
+        }
+        continuation.finish()
+      }
+      continuation.onTermination = { _ in task.cancel() }
+    }
+  }
+}
