@@ -30,6 +30,8 @@ let package = Package(
       name: "StoreWorker", dependencies: ["Cambium", "CambiumEngine", "CambiumKernel", "CambiumSystem"],
       path: "Tests/StoreWorker"),
     .testTarget(name: "CambiumSystemTests", dependencies: ["CambiumSystem", "CambiumTesting", "StoreWorker"]),
+    .testTarget(
+      name: "CambiumToolTests", dependencies: ["CambiumEngine", "CambiumKernel", "CambiumSystem", "CambiumTool"]),
     .testTarget(name: "FlightLogTests", dependencies: ["CambiumTesting", "FlightLog"]),
     .testTarget(
       name: "CambiumTests", dependencies: ["Cambium", "CambiumEngineTests", "CambiumTesting", "StoreWorker"],

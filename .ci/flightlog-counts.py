@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Compares `cambium count` on an imported flight log with what the CSV files say.
+"""Compares `cambium count` and `cambium query` on an imported flight log with what the CSV files say.
 
     .ci/flightlog-counts.py --store log.store [--data DIR] [--tool .build/release/cambium]
 
@@ -9,6 +9,8 @@ DIR is the folder that was imported, by default the repository's month. Exits wi
 import argparse
 import csv
 import datetime
+import io
+import json
 import os
 import subprocess
 import sys
@@ -211,6 +213,113 @@ def whole_entry(entry):
     return "LogEntry", " AND ".join(parts), holds
 
 
+# MARK: Queries
+
+def mean(values):
+    values = [value for value in values if value is not None]
+    return sum(values) / len(values) if values else None
+
+
+def groups(items, key):
+    result = {}
+    for item in items:
+        result.setdefault(key(item), []).append(item)
+    return result
+
+
+def iso(entry):
+    return (datetime.date(2001, 1, 1) + datetime.timedelta(seconds=entry["date"])).isoformat() + "T00:00:00Z"
+
+
+def airlines_by_delay(data):
+    rows = []
+    for name, entries in groups(data.entries, lambda e: e["airline"]["name"]).items():
+        delays = [e["arrival.delay"] for e in entries if e["arrival.delay"] is not None]
+        rows.append({"airline.name": name, "flights": len(entries), "mean": mean(delays), "worst": max(delays, default=None),
+                     "miles": sum(e["distance"] for e in entries)})
+    return sorted(rows, key=lambda r: (r["mean"], r["airline.name"]))
+
+
+def routes(data):
+    rows = [{"origin.faaIdentifier": a, "destination.faaIdentifier": b, "count": len(entries)}
+            for (a, b), entries in groups(
+                data.entries, lambda e: (e["origin"]["faaIdentifier"], e["destination"]["faaIdentifier"])).items()
+            if len(entries) > len(data.entries) / 100]
+    return sorted(rows, key=lambda r: (-r["count"], r["origin.faaIdentifier"], r["destination.faaIdentifier"]))
+
+
+def latest(data):
+    entries = sorted((e for e in data.entries if above(e["departure.delay"], 60)), key=lambda e: -e["departure.delay"])
+    return [{"date": iso(e), "airline.code": e["airline"]["code"], "flightNumber": e["flightNumber"],
+             "delay": e["departure.delay"], "seats": of(e, "aircraft", "seats")} for e in entries[2:12]]
+
+
+def first_of_day(data):
+    return [{"flightNumber": e["flightNumber"], "departure.scheduled": e["departure.scheduled"],
+             "departure.actual": e["departure.actual"], "destination.name": e["destination"]["name"]}
+            for e in data.entries if e["date"] == seconds(2013, 1, 3) and e["airline"]["code"] == "B6"][:40]
+
+
+def late_aircraft(data):
+    rows = [{"tailNumber": a["tailNumber"], "legs": len(a["logEntries"])} for a in data.aircraft.values()
+            if sum(1 for e in a["logEntries"] if above(e["departure.delay"], 120)) > 2]
+    return sorted(rows, key=lambda r: (-r["legs"], r["tailNumber"]))
+
+
+QUERIES = [
+    (["LogEntry", "--group-by", "airline.name", "--sort", "mean,airline.name", "--columns",
+      "airline.name, count(SELF) AS flights, average(arrival.delay) AS mean, max(arrival.delay) AS worst, "
+      "sum(distance) AS miles"], airlines_by_delay),
+    (["LogEntry", "--group-by", "origin.faaIdentifier,destination.faaIdentifier", "--having", "count > {percent}",
+      "--sort", "-count,origin.faaIdentifier,destination.faaIdentifier"], routes),
+    # Equals stay in the order in which they were imported.
+    (["LogEntry", "departure.delay > 60", "--sort", "-departure.delay", "--offset", "2", "--limit", "10", "--columns",
+      "date, airline.code, flightNumber, departure.delay AS delay, aircraft.seats AS seats"], latest),
+    (["LogEntry", f'date == {day(2013, 1, 3)} AND airline.code == "B6"', "--limit", "40", "--columns",
+      "flightNumber,departure.scheduled,departure.actual,destination.name"], first_of_day),
+    (["Aircraft", "SUBQUERY(logEntries, $e, $e.departure.delay > 120).@count > 2", "--columns",
+      "tailNumber,logEntries.@count AS legs", "--sort", "-legs,tailNumber"], late_aircraft),
+    (["Airport", "NONE arrivals.distance > 0 AND NONE departures.distance > 0", "--columns", "count(SELF) AS n"],
+     lambda data: [{"n": sum(1 for a in data.airports.values() if not a["arrivals"] and not a["departures"])}]),
+]
+
+
+def same(a, b):
+    if isinstance(a, float) or isinstance(b, float):
+        return a is not None and b is not None and abs(a - b) <= 1e-9 * max(abs(a), abs(b))
+    return a == b
+
+
+def as_csv(value):
+    return "" if value is None else str(value)
+
+
+def check_query(arguments, expected, data, tool, store):
+    """What is wrong with the answers to a query, as JSON, CSV and a table; None if nothing is."""
+    arguments = [part.replace("{percent}", str(len(data.entries) / 100)) for part in arguments]
+    outputs = []
+    for form in (["--json"], ["--csv"], []):
+        result = subprocess.run([tool, "query", store] + arguments + form, capture_output=True, text=True)
+        if result.returncode != 0:
+            return result.stderr.strip() or result.stdout.strip()
+        outputs.append(result.stdout)
+    found = [json.loads(line) for line in outputs[0].splitlines()]
+    if len(found) != len(expected):
+        return f"{len(found)} rows instead of {len(expected)}"
+    for row, wanted in zip(found, expected):
+        if list(row) != list(wanted) or not all(same(row[name], wanted[name]) for name in row):
+            return f"{row} instead of {wanted}"
+    lines = list(csv.reader(io.StringIO(outputs[1]), strict=True))
+    names = list(expected[0])
+    if lines != [names] + [[as_csv(row[name]) for name in names] for row in found]:
+        return "as CSV there are other values than as JSON"
+    table = outputs[2].splitlines()
+    if [line.split() for line in table[2:]] != [
+            " ".join("nil" if value is None else str(value) for value in row.values()).split() for row in found]:
+        return "a table has other values than JSON"
+    return None
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--store", required=True)
@@ -237,7 +346,18 @@ def main():
         print(f"{'ok   ' if agrees else 'WRONG'} {expected:>8} {milliseconds:7.0f} ms  {entity}: {shown}")
         if not agrees:
             print(f"      cambium said: {answer or result.stderr.strip()}\n      to: {predicate}")
-    print(f"{len(questions)} questions, {wrong} answered wrongly")
+    for query, expected in QUERIES:
+        answer = expected(data)
+        began = time.monotonic()
+        problem = check_query(query, answer, data, arguments.tool, arguments.store)
+        milliseconds = (time.monotonic() - began) * 1000
+        wrong += problem is not None
+        shown = " ".join(query)
+        shown = shown if len(shown) <= 78 else shown[:75] + "..."
+        print(f"{'ok   ' if problem is None else 'WRONG'} {len(answer):>8} {milliseconds:7.0f} ms  query {shown}")
+        if problem is not None:
+            print(f"      {problem}")
+    print(f"{len(questions)} questions and {len(QUERIES)} queries, {wrong} answered wrongly")
     return 1 if wrong else 0
 
 

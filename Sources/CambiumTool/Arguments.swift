@@ -1,23 +1,33 @@
 /// A command line, taken apart: operands in order, and which options were given.
 ///
-/// Options may stand anywhere; after `--` everything is an operand.
+/// Options may stand anywhere; after `--` everything is an operand. The value of an option is the next argument, whatever it
+/// begins with, or stands behind `=`.
 struct Arguments {
   /// What is no option: the command, then what it works on.
   private(set) var operands: [String] = []
   /// The options, with their dashes.
   private(set) var options: Set<String> = []
+  /// The values of those that have one.
+  private(set) var values: [String: String] = [:]
 
-  /// All options that there are.
-  static let known = forMigrations.union(["--json", "--help", "-h", "--version", "--sync"])
+  /// All options without a value that there are.
+  static let known = forMigrations.union(["--json", "--help", "-h", "--version", "--sync"]).union(flagsForQueries)
   /// Those that only `cambium migrate` takes.
   static let forMigrations: Set<String> = ["--deferred", "--keep", "--discard"]
+  /// Those that only `cambium query` takes.
+  static let forQueries = flagsForQueries.union(withValue)
+  private static let flagsForQueries: Set<String> = ["--csv"]
+  private static let withValue: Set<String> = [
+    "--columns", "--group-by", "--having", "--sort", "--limit", "--offset",
+  ]
 
   /// Takes a command line apart.
   ///
-  /// - Throws: ``ToolError/usage(_:)`` for an option that does not exist.
+  /// - Throws: ``ToolError/usage(_:)`` for an option that does not exist, lacks its value, or is given a value twice.
   init(_ arguments: [String]) throws(ToolError) {
+    var rest = arguments[...]
     var onlyOperands = false
-    for argument in arguments {
+    while let argument = rest.popFirst() {
       if onlyOperands || !argument.hasPrefix("-") || argument == "-" {
         operands.append(argument)
       } else if argument == "--" {
@@ -25,9 +35,23 @@ struct Arguments {
       } else if Self.known.contains(argument) {
         options.insert(argument)
       } else {
-        throw .usage("unknown option '\(argument)'")
+        let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+        let name = String(parts[0])
+        guard Self.withValue.contains(name) else { throw .usage("unknown option '\(argument)'") }
+        guard let value = parts.count > 1 ? String(parts[1]) : rest.popFirst() else {
+          throw .usage("\(name) needs a value")
+        }
+        guard values.updateValue(value, forKey: name) == nil else { throw .usage("\(name) is given twice") }
+        options.insert(name)
       }
     }
+  }
+
+  /// The value of an option as a count; nil if it was not given.
+  func count(_ name: String) throws(ToolError) -> Int? {
+    guard let text = values[name] else { return nil }
+    guard let count = Int(text), count >= 0 else { throw .usage("\(name) takes a number from 0, not '\(text)'") }
+    return count
   }
 
   /// Whether the answer is to be JSON.

@@ -33,12 +33,19 @@ func runCommandLine(_ arguments: [String]) -> ExitStatus {
       print(command.help)
       return .success
     }
+    if command == .query {
+      // Rows are written as they are found: there may be more of them than memory.
+      let output = StandardOutput()
+      try runQuery(try command.checked(Array(operands.dropFirst()), arguments), arguments, output)
+      return .success
+    }
     let answer = try command.run(Array(operands.dropFirst()), arguments)
     print(wantsJSON ? answer.json.text() : answer.text)
     return answer.status
   } catch {
     if wantsJSON {
-      print(JSON.object([("error", .string(error.name)), ("message", .string(error.text))]).text())
+      let json = JSON.object([("error", .string(error.name)), ("message", .string(error.text))])
+      print(arguments.first == Command.query.rawValue ? json.line : json.text())
     } else {
       StandardError.write(line: "cambium: \(error.text)")
       if case .usage = error { StandardError.write(line: "Try 'cambium --help'.") }
@@ -49,23 +56,33 @@ func runCommandLine(_ arguments: [String]) -> ExitStatus {
 
 /// The commands.
 enum Command: String, CaseIterable {
-  case info, check, count, compact, model, migrate
+  case info, check, count, query, compact, model, migrate
 
-  /// Runs the command on its operands.
-  func run(_ operands: [String], _ arguments: Arguments) throws(ToolError) -> Answer {
+  /// The operands, if there are as many as the command takes, and the options are its own.
+  func checked(_ operands: [String], _ arguments: Arguments) throws(ToolError) -> [String] {
     if arguments.wantsSync, self != .model { throw .usage("--sync is for 'cambium model lint' only") }
     if self != .migrate, let option = Arguments.forMigrations.intersection(arguments.options).min() {
       throw .usage("\(option) is for 'cambium migrate' only")
     }
-    let expected = self == .count ? 2...3 : self == .model || self == .migrate ? 1...4 : 1...1
+    if self != .query, let option = Arguments.forQueries.intersection(arguments.options).min() {
+      throw .usage("\(option) is for 'cambium query' only")
+    }
+    let expected = self == .count || self == .query ? 2...3 : self == .model || self == .migrate ? 1...4 : 1...1
     guard expected.contains(operands.count) else {
       throw .usage(operands.count < expected.lowerBound ? "too few arguments: \(synopsis)" : "too many: \(synopsis)")
     }
+    return operands
+  }
+
+  /// Runs a command that answers when it is done on its operands.
+  func run(_ operands: [String], _ arguments: Arguments) throws(ToolError) -> Answer {
+    let operands = try checked(operands, arguments)
     switch self {
     case .info: return try showInfo(path: operands[0])
     case .check: return try checkStore(path: operands[0])
     case .count:
       return try countObjects(path: operands[0], entity: operands[1], predicate: operands.count > 2 ? operands[2] : nil)
+    case .query: throw .usage("'cambium query' writes as it goes")
     case .compact: return try compactStore(path: operands[0])
     case .migrate: return try runMigrate(operands, arguments)
     case .model: return try runModel(operands, sync: arguments.wantsSync)

@@ -7,11 +7,7 @@ func countObjects(path: String, entity name: String, predicate text: String?) th
     do throws(PredicateError) { predicate = try Predicate(format: text) } catch { throw .usage(error.description) }
   }
   let store = try OpenedStore(path: path)
-  guard let entityStore = try store.entities() else { throw .usage("\(path) has no model yet, so no '\(name)'") }
-  guard let entity = entityStore.schema.entity(named: name) else {
-    let names = entityStore.schema.entities.map(\.name).joined(separator: ", ")
-    throw .usage("\(path) has no entity '\(name)', but \(names)")
-  }
+  let (entityStore, entity) = try store.entity(named: name)
   let count = try attempting(path) { () throws(EngineError) in
     try entityStore.view().count(EngineFetch(entity, predicate: predicate))
   }

@@ -10,6 +10,7 @@ let generalHelp = """
     info STORE                      what is in the store: model, numbers of objects, sizes
     check STORE                     verify every page, checksum, row, index and relationship
     count STORE ENTITY [PREDICATE]  how many objects match
+    query STORE ENTITY [PREDICATE]  the objects that match, or what groups of them come to
     compact STORE                   give unused room back to the file system
     migrate plan STORE MODEL        what giving a store another model would do
     migrate run STORE MODEL         give a store another model
@@ -35,6 +36,11 @@ extension Command {
     case .info: return "cambium info STORE [--json]"
     case .check: return "cambium check STORE [--json]"
     case .count: return "cambium count STORE ENTITY [PREDICATE] [--json]"
+    case .query:
+      return """
+        cambium query STORE ENTITY [PREDICATE] [--columns A,B,...] [--sort KEYS] [--limit N] [--offset N]
+                            [--group-by A,B,... [--having PREDICATE]] [--json | --csv]
+        """
     case .compact: return "cambium compact STORE [--json]"
     case .migrate:
       return
@@ -69,6 +75,28 @@ extension Command {
           cambium count log.store LogEntry 'date < CAST(378691200, "NSDate") AND aircraft == nil'
 
         Dates are seconds since 2001-01-01 00:00 UTC. Writes nothing.
+        """
+    case .query:
+      return """
+        Prints a row for each object of ENTITY that matches PREDICATE (see 'cambium count --help'), as soon as it is found
+        unless an order is asked for: a table, JSON with an object on each line (--json), or CSV by RFC 4180 (--csv).
+
+        --columns  key paths, through composites and to-one relationships, and what predicates' expressions make of them,
+                   each with 'AS name' behind it or not. Without it: all attributes and to-one relationships.
+        --sort     columns or key paths; -KEY the largest first; KEY:ci small and capital letters alike, KEY:natural
+                   besides with numbers by their value
+        --limit, --offset   how many rows at most, and how many to leave out before them
+        --group-by key paths: a row for each group of objects that have the same values. Columns are these and
+                   aggregates: count, sum, average, min, max, median, mode, stddev. Without --columns: these and count.
+        --having   which groups: a predicate on columns, by name, and aggregates
+
+          cambium query log.store LogEntry 'departure.delay > 600' --columns date,airline.code,departure.delay --sort -departure.delay
+          cambium query log.store LogEntry --group-by airline.name --having 'count > 1000' --sort -mean \
+            --columns 'airline.name, count(SELF) AS count, average(arrival.delay) AS mean'
+          cambium query log.store LogEntry 'aircraft == nil' --columns 'count(SELF) AS flights, max(distance)'
+
+        Dates are printed in UTC, bytes as hexadecimal digits, objects as ENTITY/ROW. Null is 'nil' in a table, an empty
+        field in CSV (empty text is ""). Writes nothing to the store.
         """
     case .compact:
       return """

@@ -4,6 +4,8 @@ enum JSON {
   case boolean(Bool)
   case integer(Int64)
   case number(Double)
+  /// A number by its digits, which a double may not hold.
+  case digits(String)
   case string(String)
   case array([JSON])
   case object([(String, JSON)])
@@ -20,6 +22,7 @@ enum JSON {
     case .boolean(let value): return value ? "true" : "false"
     case .integer(let value): return String(value)
     case .number(let value): return value.isFinite ? "\(value)" : "null"
+    case .digits(let text): return text
     case .string(let value): return Self.quoted(value)
     case .array(let values):
       if values.isEmpty { return "[]" }
@@ -29,6 +32,16 @@ enum JSON {
       if members.isEmpty { return "{}" }
       let lines = members.map { inner + Self.quoted($0.0) + ": " + $0.1.text(indent: indent + 2) }
       return "{\n" + lines.joined(separator: ",\n") + "\n\(outer)}"
+    }
+  }
+
+  /// The text on one line.
+  var line: String {
+    switch self {
+    case .array(let values): return "[" + values.map(\.line).joined(separator: ",") + "]"
+    case .object(let members):
+      return "{" + members.map { Self.quoted($0.0) + ":" + $0.1.line }.joined(separator: ",") + "}"
+    default: return text()
     }
   }
 

@@ -33,6 +33,18 @@ struct OpenedStore {
     } catch { throw ToolError(error, path: path) }
   }
 
+  /// The entities in it, and the one of a name.
+  ///
+  /// - Throws: ``ToolError/usage(_:)`` with the names that there are.
+  func entity(named name: String) throws(ToolError) -> (EntityStore, EntitySchema) {
+    guard let store = try entities() else { throw .usage("\(path) has no model yet, so no '\(name)'") }
+    guard let entity = store.schema.entity(named: name) else {
+      let names = store.schema.entities.map(\.name).joined(separator: ", ")
+      throw .usage("\(path) has no entity '\(name)', but \(names)")
+    }
+    return (store, entity)
+  }
+
   /// Figures about the file.
   func statistics() throws(ToolError) -> StoreStatistics {
     do throws(StoreError) { return try kernel.statistics() } catch { throw ToolError(error, path: path) }

@@ -25,3 +25,25 @@ func standardErrorIsTerminal() -> Bool {
     return isatty(2) == 1
   #endif
 }
+
+/// Writes bytes to standard output; answers the system's error code if that fails. What `print` has buffered comes later.
+func writeStandardOutput(_ bytes: [UInt8]) -> Int32? {
+  var done = 0
+  while done < bytes.count {
+    let written = bytes.withUnsafeBytes { all in
+      // Never beyond the array: `done` is less than its count.
+      let rest = UnsafeRawBufferPointer(rebasing: all[done...])
+      #if os(Windows)
+        return Int(_write(1, rest.baseAddress, UInt32(clamping: rest.count)))
+      #else
+        return write(1, rest.baseAddress, rest.count)
+      #endif
+    }
+    if written > 0 {
+      done += written
+    } else if written < 0, errno != EINTR {
+      return errno
+    }
+  }
+  return nil
+}

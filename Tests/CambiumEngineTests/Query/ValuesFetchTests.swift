@@ -133,4 +133,32 @@ import Testing
     }
     #expect(try view.fetchValues(request) == [[.integer(Int64(links)), .integer(linked.reduce(0, +))]])
   }
+
+  /// Without an order, results are handed over as they are found, and no more rows are read than are asked for.
+  @Test func resultsAreHandedOverOneByOne() throws {
+    var random = SplitMix64(seed: 5)
+    let store = try store(&random, rows: 40)
+    let thing = try #require(store.schema.entity(named: "Thing"))
+    let view = try store.view()
+    var request = EngineValuesFetch(
+      EngineFetch(thing), columns: [EngineColumn("n", .keyPath("n")), EngineColumn("s", .keyPath("s"))])
+    for (offset, limit, isDistinct) in [(0, nil, false), (3, 5, false), (2, 4, true), (50, nil, false), (0, 0, true)] {
+      request.fetch.offset = offset
+      request.fetch.limit = limit
+      request.isDistinct = isDistinct
+      var found: [[Value]] = []
+      for row in try view.fetchRows(EngineFetch(thing)) {
+        let values = [try row.value(keyPath: "n"), try row.value(keyPath: "s")]
+        if !isDistinct || !found.contains(values) { found.append(values) }
+      }
+      found = Array(found.dropFirst(offset).prefix(limit ?? .max))
+      #expect(try view.fetchValues(request) == found)
+      var first: [[Value]] = []
+      try view.forEachValues(request) { (values) throws(EngineError) in
+        first.append(values)
+        return first.count < 2
+      }
+      #expect(first == Array(found.prefix(2)))
+    }
+  }
 }

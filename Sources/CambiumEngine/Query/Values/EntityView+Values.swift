@@ -6,8 +6,25 @@ extension EntityView {
   ///
   /// - Throws: as ``EngineValuesFetch/check(against:)`` and ``fetch(_:)``.
   public func fetchValues(_ request: EngineValuesFetch) throws(EngineError) -> [[Value]] {
+    var results: [[Value]] = []
+    try forEachValues(request) { (values) throws(EngineError) in
+      results.append(values)
+      return true
+    }
+    return results
+  }
+
+  /// Hands `body` the results of ``fetchValues(_:)``, one by one, until it answers false.
+  ///
+  /// Where there are neither groups nor an order, each is handed over as soon as it is found and then forgotten (of a
+  /// distinct fetch, known). `body` must not write through a transaction whose view this is.
+  ///
+  /// - Throws: as ``fetchValues(_:)``, and what `body` throws.
+  public func forEachValues(
+    _ request: EngineValuesFetch, _ body: ([Value]) throws(EngineError) -> Bool
+  ) throws(EngineError) {
     let design = try ValuesDesign(request, store.schema)
-    if let limit = request.fetch.limit, limit <= 0 { return [] }
+    if let limit = request.fetch.limit, limit <= 0 { return }
     var objects = request.fetch
     objects.sort = []
     objects.offset = 0
@@ -20,14 +37,22 @@ extension EntityView {
       }
     } else {
       let reader = ValuesReader(self, design.read)
+      let isOrdered = !design.order.isEmpty
+      var place = 0
       try forEach(objects) { (row) throws(EngineError) in
         var slots: [Value] = []
         slots.reserveCapacity(design.read.count)
         try reader.read(row, into: &slots)
-        return try collector.add(slots)
+        if isOrdered { return try collector.add(slots) }
+        guard let values = try collector.values(of: slots) else { return true }
+        place += 1
+        if place <= collector.offset { return true }
+        if try !body(values) { return false }
+        return collector.wanted.map { place < $0 } ?? true
       }
+      if !isOrdered { return }
     }
-    return collector.finish()
+    for values in collector.finish() where try !body(values) { return }
   }
 
   /// The slots of each group, the groups in the order in which their first objects come.

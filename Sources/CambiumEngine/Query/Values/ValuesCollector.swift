@@ -9,9 +9,10 @@ struct ValuesCollector {
 
   private let design: ValuesDesign
   private let isDistinct: Bool
-  private let offset: Int
+  /// How many results are left out at the start.
+  let offset: Int
   /// How many results count from the first; nil for all.
-  private let wanted: Int?
+  let wanted: Int?
   private var state: EvaluationState
   private var known: Set<[Value]> = []
   private var results: [Result] = []
@@ -30,15 +31,20 @@ struct ValuesCollector {
     }
   }
 
-  /// Takes a result in. Answers whether more can change the answer.
-  mutating func add(_ slots: [Value]) throws(EngineError) -> Bool {
+  /// The result that slots make; nil for one that there was already, where each is wanted once.
+  mutating func values(of slots: [Value]) throws(EngineError) -> [Value]? {
     var values: [Value] = []
     values.reserveCapacity(design.columns.count)
     for column in design.columns {
       let value = try value(column.source, slots)
       values.append(column.type.flatMap { $0.coerce(value) } ?? value)
     }
-    if isDistinct, !known.insert(values).inserted { return true }
+    return isDistinct && !known.insert(values).inserted ? nil : values
+  }
+
+  /// Takes a result in. Answers whether more can change the answer.
+  mutating func add(_ slots: [Value]) throws(EngineError) -> Bool {
+    guard let values = try values(of: slots) else { return true }
     var keys: [Value] = []
     for key in design.order { keys.append(key.sort.key(try value(key.source, slots))) }
     results.append(Result(values: values, keys: keys, place: count))

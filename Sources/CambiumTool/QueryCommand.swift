@@ -1,0 +1,143 @@
+import CambiumEngine
+
+/// `cambium query`: the objects of an entity that match a predicate, or what groups of them come to, row by row.
+func runQuery(_ operands: [String], _ arguments: Arguments, _ output: any RowOutput) throws(ToolError) {
+  if arguments.wantsJSON, arguments.options.contains("--csv") { throw .usage("--json and --csv exclude one another") }
+  let (path, name) = (operands[0], operands[1])
+  let store = try OpenedStore(path: path)
+  let (entities, entity) = try store.entity(named: name)
+  let request = try QueryRequest(
+    schema: entities.schema, entity: entity, predicate: operands.count > 2 ? operands[2] : nil, arguments)
+  let printer = RowPrinter(
+    arguments.wantsJSON ? .json : arguments.options.contains("--csv") ? .csv : .table,
+    names: request.values.columns.map(\.name), schema: entities.schema, output: output)
+  let view = try attempting(path) { () throws(EngineError) in try entities.view() }
+  var isBegun = false
+  var failure: ToolError?
+  do throws(EngineError) {
+    try request.values.check(against: entities.schema)
+    try view.forEachValues(request.values) { (values) throws(EngineError) in
+      do throws(ToolError) {
+        // Not before the first row: what is wrong with the predicate is said instead of a heading.
+        if !isBegun { try printer.begin() }
+        isBegun = true
+        try printer.add(values)
+        return true
+      } catch {
+        failure = error
+        return false
+      }
+    }
+  } catch { throw request.error(error, path: path) }
+  if let failure { throw failure }
+  if !isBegun { try printer.begin() }
+  try printer.finish()
+  try store.close()
+}
+
+/// What `cambium query` is asked for.
+struct QueryRequest {
+  let schema: Schema
+  let entity: EntitySchema
+  private(set) var values: EngineValuesFetch
+
+  /// Reads the request.
+  ///
+  /// - Throws: ``ToolError/usage(_:)`` for what cannot be read.
+  init(schema: Schema, entity: EntitySchema, predicate text: String?, _ arguments: Arguments) throws(ToolError) {
+    self.schema = schema
+    self.entity = entity
+    var fetch = EngineFetch(entity)
+    if let text { fetch.predicate = try Self.predicate(text, "") }
+    fetch.limit = try arguments.count("--limit")
+    fetch.offset = try arguments.count("--offset") ?? 0
+    if let text = arguments.values["--sort"] {
+      for part in try QueryText.parts(text, of: "--sort") { fetch.sort.append(try QueryText.sortKey(part)) }
+    }
+    let groupBy = try arguments.values["--group-by"].map { (text) throws(ToolError) in
+      try QueryText.parts(text, of: "--group-by")
+    }
+    var columns: [EngineColumn] = []
+    if let text = arguments.values["--columns"] {
+      for part in try QueryText.parts(text, of: "--columns") { columns.append(try QueryText.column(part)) }
+    } else if let groupBy {
+      columns = groupBy.map { EngineColumn($0, .keyPath($0)) }
+      columns.append(EngineColumn("count", .function("count", [.evaluatedObject])))
+    } else {
+      columns = Self.columns(of: entity)
+    }
+    values = EngineValuesFetch(fetch, columns: columns)
+    values.groupBy = groupBy ?? []
+    if let text = arguments.values["--having"] { values.having = try Self.predicate(text, "--having: ") }
+  }
+
+  private static func predicate(_ text: String, _ place: String) throws(ToolError) -> Predicate {
+    do throws(PredicateError) { return try Predicate(format: text) } catch {
+      throw .usage(place + error.description)
+    }
+  }
+
+  /// All that an object itself has: its attributes, composites taken apart, and the objects that it leads to.
+  private static func columns(of entity: EntitySchema) -> [EngineColumn] {
+    var columns: [EngineColumn] = []
+    func add(_ attribute: AttributeSchema, prefix: String) {
+      let path = prefix + attribute.name
+      if attribute.type == .composite {
+        for element in attribute.elements { add(element, prefix: path + ".") }
+      } else if !attribute.isTransient {
+        columns.append(EngineColumn(path, .keyPath(path)))
+      }
+    }
+    for attribute in entity.allAttributes { add(attribute, prefix: "") }
+    for relationship in entity.allRelationships where !relationship.isToMany {
+      columns.append(EngineColumn(relationship.name, .keyPath(relationship.name)))
+    }
+    // An entity without any of these still has objects.
+    return columns.isEmpty ? [EngineColumn("SELF", .evaluatedObject)] : columns
+  }
+
+  // MARK: What is wrong
+
+  /// What to say of an error, with the names that there are where one was not found.
+  func error(_ error: EngineError, path: String) -> ToolError {
+    switch error {
+    case .unknownProperty(_, let name): return .usage(error.description + known(along: name, place: nil))
+    case .predicate(let wrong) where wrong.kind == .unknownKeyPath:
+      return .usage(error.description + known(along: wrong.construct, place: wrong.advice))
+    case .predicate, .misuse, .unsupported, .typeMismatch, .schema(.unknownKeyPath), .schema(.keyPathTooLong):
+      return .usage(error.description)
+    default: return ToolError(error, path: path)
+    }
+  }
+
+  /// The names that can stand where a key path goes wrong; `place` is what was said about it.
+  private func known(along path: String, place: String?) -> String {
+    do throws(SchemaError) {
+      _ = try schema.resolve(keyPath: path, from: entity.id)
+      return ""
+    } catch {
+      guard case .unknownKeyPath(_, let component, let holder) = error else { return "" }
+      // A path of a subquery's elements begins elsewhere.
+      if let place, place != "'\(holder)' has no property '\(component)'" { return "" }
+      let names = names(of: holder, along: path)
+      return names.isEmpty ? "" : "; \(holder) has \(names.joined(separator: ", "))"
+    }
+  }
+
+  /// The properties of what a path leads to before it goes wrong: an entity, or a composite attribute.
+  private func names(of holder: String, along path: String) -> [String] {
+    var elements: [AttributeSchema]?
+    let components = path.split(separator: ".")
+    for count in stride(from: components.count - 1, to: 0, by: -1) {
+      let prefix = components[..<count].joined(separator: ".")
+      do throws(SchemaError) {
+        let resolved = try schema.resolve(keyPath: prefix, from: entity.id)
+        elements = resolved.attribute?.elements
+        break
+      } catch { continue }
+    }
+    if let elements { return elements.map(\.name) }
+    guard let entity = schema.entity(named: holder) else { return [] }
+    return entity.allAttributes.map(\.name) + entity.allRelationships.map(\.name)
+  }
+}

@@ -1,0 +1,221 @@
+import CambiumEngine
+import CambiumKernel
+import CambiumSystem
+import Foundation
+import Testing
+
+@testable import CambiumTool
+
+/// `cambium query` on a small store in a file.
+@Suite final class QueryTests {
+  private let path: String
+
+  /// Keeps what is written.
+  private final class Written: RowOutput {
+    var text = ""
+    func write(_ text: String, force: Bool) { self.text += text }
+  }
+
+  init() throws {
+    path = FileManager.default.temporaryDirectory.appendingPathComponent("cambium-\(UUID().uuidString).store").path
+    let environment = SystemEnvironment()
+    try FileDevice.create(at: path) { (device) throws(StoreError) in
+      try Store.format(device, environment: environment, options: StoreOptions())
+    }.close()
+    let time = CompositeSchema(
+      "Time", elements: [AttributeSchema("hour", .integer16), AttributeSchema("zone", .string)])
+    let schema = try Schema(
+      SchemaDefinition(
+        [
+          EntitySchema(
+            "Plane", attributes: [AttributeSchema("tail", .string), AttributeSchema("seats", .integer32)],
+            relationships: [RelationshipSchema("legs", toMany: "Leg", inverse: "plane")]),
+          EntitySchema(
+            "Leg",
+            attributes: [
+              AttributeSchema("day", .date), AttributeSchema("start", composite: "Time"),
+              AttributeSchema("remark", .string),
+            ],
+            relationships: [RelationshipSchema("plane", to: "Plane", inverse: "legs")]),
+        ], composites: [time]))
+    let store = try EntityStore.create(
+      in: try Store.open(on: FileDevice(path: path), environment: environment, options: StoreOptions()), schema: schema)
+    let plane = try #require(schema.entity(named: "Plane"))
+    let leg = try #require(schema.entity(named: "Leg"))
+    try store.write { (t) throws(EngineError) in
+      var planes: [ObjectReference] = []
+      for (tail, seats) in [("n10", 4), ("N9", 2)] {
+        var values = RowValues()
+        values.set("tail", .string(tail))
+        values.set("seats", .integer(Int64(seats)))
+        planes.append(try t.reserveReference(plane))
+        try t.insert(planes[planes.count - 1], values)
+      }
+      let remarks: [Value] = [.null, "", "a,b", "say \"hi\"", "two\nlines", "\u{1B}[2J"]
+      for (number, remark) in remarks.enumerated() {
+        var values = RowValues()
+        values.set("day", .date(Double(number / 3) * 86_400))
+        values.set(
+          "start", .composite(["hour": .integer(Int64(number)), "zone": number == 5 ? .null : "UTC"]))
+        values.set("remark", remark)
+        if number < 5 { values.set(toOne: "plane", planes[number % 2]) }
+        try t.insert(try t.reserveReference(leg), values)
+      }
+    }
+    try store.close()
+  }
+
+  deinit { try? FileManager.default.removeItem(atPath: path) }
+
+  private func query(_ arguments: String...) throws -> String {
+    let written = Written()
+    let parsed = try Arguments(["query", path] + arguments)
+    try runQuery(try Command.query.checked(Array(parsed.operands.dropFirst()), parsed), parsed, written)
+    return written.text
+  }
+
+  private func mistake(_ arguments: String...) -> String {
+    do {
+      let parsed = try Arguments(["query", path] + arguments)
+      try runQuery(try Command.query.checked(Array(parsed.operands.dropFirst()), parsed), parsed, Written())
+      return ""
+    } catch {
+      #expect(error.status == .usage)
+      return error.text
+    }
+  }
+
+  // MARK: Forms
+
+  @Test func tablesAreAligned() throws {
+    #expect(
+      try query("Leg", "start.hour > 1", "--columns", "start.hour AS at, remark, plane.tail", "--sort", "-start.hour")
+        == """
+        at  remark      plane.tail
+        --  ----------  ----------
+         5  \\u{1b}[2J   nil
+         4  two\\nlines  n10
+         3  say "hi"    N9
+         2  a,b         n10
+
+        """)
+    #expect(try query("Leg", "start.hour > 9", "--columns", "remark") == "remark\n------\n")
+  }
+
+  @Test func csvIsThatOfTheStandard() throws {
+    #expect(
+      try query("Leg", "--columns", "start.hour,remark", "--csv")
+        == "start.hour,remark\r\n0,\r\n1,\"\"\r\n2,\"a,b\"\r\n3,\"say \"\"hi\"\"\"\r\n4,\"two\nlines\"\r\n5,\u{1B}[2J\r\n"
+    )
+    #expect(try query("Leg", "start.hour == 0", "--columns", "remark", "--csv") == "remark\r\n\"\"\r\n")
+  }
+
+  @Test func jsonIsAnObjectALine() throws {
+    #expect(
+      try query("Leg", "start.hour IN {0, 5}", "--json") == """
+        {"day":"2001-01-01T00:00:00Z","start.hour":0,"start.zone":"UTC","remark":null,"plane":"Plane/1"}
+        {"day":"2001-01-02T00:00:00Z","start.hour":5,"start.zone":null,"remark":"\\u001b[2J","plane":null}
+
+        """)
+    let columns = try query("Leg", "start.hour == 3", "--columns", "start, SELF, start.hour * 2 AS twice", "--json")
+    #expect(
+      columns == "{\"start\":{\"hour\":3,\"zone\":\"UTC\"},\"SELF\":\"Leg/6\",\"twice\":6}\n")
+  }
+
+  /// A wide value among later rows moves its own line only, and no row waits for more than the first hundred.
+  @Test func aTableIsAlignedByItsFirstRows() throws {
+    let written = Written()
+    let schema = try Schema(SchemaDefinition([EntitySchema("Thing", attributes: [AttributeSchema("a", .string)])]))
+    let printer = RowPrinter(.table, names: ["a", "b"], schema: schema, output: written)
+    for number in 0..<RowPrinter.sampleSize { try printer.add([.string("x"), .integer(Int64(number % 10))]) }
+    #expect(written.text.hasPrefix("a  b\n-  -\nx  0\nx  1\n"))
+    #expect(written.text.split(separator: "\n").count == RowPrinter.sampleSize + 2)
+    try printer.add(["much longer", 1])
+    try printer.finish()
+    #expect(written.text.hasSuffix("x  9\nmuch longer  1\n"))
+  }
+
+  // MARK: Requests
+
+  @Test func ordersAndLimits() throws {
+    func tails(_ sort: String) throws -> [Substring] {
+      try query("Plane", "--columns", "tail", "--sort", sort, "--csv").split(separator: "\r\n").dropFirst().map { $0 }
+    }
+    #expect(try tails("tail") == ["N9", "n10"])
+    #expect(try tails("tail:ci") == ["n10", "N9"])
+    #expect(try tails("tail:natural") == ["N9", "n10"])
+    #expect(try tails("-tail:natural") == ["n10", "N9"])
+    #expect(
+      try query(
+        "Leg", "--columns=start.hour", "--sort=plane.tail,-start.hour", "--limit=2", "--offset=1", "--csv")
+        == "start.hour\r\n3\r\n1\r\n")
+    #expect(
+      try query("Leg", "--columns", "start.hour", "--limit", "2", "--offset", "3", "--csv")
+        == "start.hour\r\n3\r\n4\r\n")
+    #expect(try query("Leg", "--limit", "0", "--columns", "day", "--csv") == "day\r\n")
+  }
+
+  @Test func groups() throws {
+    #expect(
+      try query("Leg", "--group-by", "plane.tail", "--csv")
+        == "plane.tail,count\r\nn10,3\r\nN9,2\r\n,1\r\n")
+    #expect(
+      try query(
+        "Leg", "plane != nil", "--group-by", "plane.tail, day", "--having", "hours > 2",
+        "--columns", "plane.tail, day AS d, sum(start.hour) AS hours, count(remark)", "--sort", "-hours", "--csv")
+        == "plane.tail,d,hours,count(remark)\r\nn10,2001-01-02T00:00:00Z,4,1\r\nN9,2001-01-02T00:00:00Z,3,1\r\n")
+    #expect(
+      try query("Leg", "--columns", "count(SELF) AS n, max(start.hour), average(start.hour) as \"the mean\"", "--json")
+        == "{\"n\":6,\"max(start.hour)\":5,\"the mean\":2.5}\n")
+    #expect(
+      try query("Plane", "SUBQUERY(legs, $l, $l.start.hour > 2).@count > 0", "--columns", "tail,legs.@count", "--csv")
+        == "tail,legs.@count\r\nn10,3\r\nN9,2\r\n")
+  }
+
+  @Test func columnsAreSplitOutsideOfBracketsAndQuotes() throws {
+    #expect(
+      try QueryText.parts("a, f(b, {c, d}) , \"x, \\\"y\", 'p,q'", of: "") == [
+        "a", "f(b, {c, d})", "\"x, \\\"y\"", "'p,q'",
+      ])
+    let column = try QueryText.column("TERNARY(a == \" AS \", 1, 2)  as  b c")
+    #expect(column.name == "b c")
+    #expect(column.expression.description == "TERNARY(a == \" AS \", 1, 2)")
+    #expect(try QueryText.column("basis").name == "basis")
+    #expect(try QueryText.sortKey("modulus:by:(a, 2)").keyPath == "modulus:by:(a, 2)")
+  }
+
+  @Test func mistakesSayWhatThereIs() {
+    #expect(mistake("Boat") == "\(path) has no entity 'Boat', but Plane, Leg")
+    #expect(mistake("Leg", "--columns", "remrk") == "Leg has no property 'remrk'; Leg has day, start, remark, plane")
+    #expect(mistake("Leg", "--columns", "plane.tial").hasSuffix("; Plane has tail, seats, legs"))
+    #expect(mistake("Leg", "--group-by", "start.our").hasSuffix("; start has hour, zone"))
+    #expect(mistake("Leg", "start.our > 1").hasSuffix("'start' has no property 'our'; start has hour, zone"))
+    #expect(
+      mistake("Leg", "ANY plane.legs.x == 1").hasSuffix("'Leg' has no property 'x'; Leg has day, start, remark, plane"))
+    #expect(mistake("Plane", "SUBQUERY(legs, $l, $l.x > 1).@count > 0").hasSuffix("has no property 'x'"))
+    #expect(mistake("Leg", "remark >").hasPrefix("predicate at byte 8"))
+    #expect(mistake("Leg", "--columns", "day, f(1").hasPrefix("--columns 'f(1': predicate at byte"))
+    #expect(mistake("Leg", "--having", "count >").hasPrefix("--having: predicate at byte 7"))
+    #expect(mistake("Leg", "--having", "count > 1").contains("needs groups"))
+    #expect(mistake("Leg", "--group-by", "day", "--columns", "remark").contains("has several values in a group"))
+    #expect(
+      mistake("Leg", "--sort", "remark:up") == "--sort 'remark:up': there is no order 'up'; there are ci and natural")
+    #expect(mistake("Leg", "--sort", "remrk").hasSuffix("; Leg has day, start, remark, plane"))
+    #expect(mistake("Leg", "--columns", "day,,remark").contains("between two commas"))
+    #expect(mistake("Leg", "--columns", "day AS ").contains("write 'expression AS name'"))
+    #expect(mistake("Leg", "--limit", "-1") == "--limit takes a number from 0, not '-1'")
+    #expect(mistake("Leg", "--limit") == "--limit needs a value")
+    #expect(mistake("Leg", "--limit", "1", "--limit=2") == "--limit is given twice")
+    #expect(mistake("Leg", "--json", "--csv") == "--json and --csv exclude one another")
+    #expect(mistake("Leg", "day != nil", "more").hasPrefix("too many"))
+    #expect(mistake("Plane", "--columns", "legs").contains("leads to several objects"))
+  }
+
+  @Test func optionsOfQueriesAreForQueries() {
+    do {
+      let parsed = try Arguments(["count", path, "Leg", "--sort", "day"])
+      _ = try Command.count.run(Array(parsed.operands.dropFirst()), parsed)
+      Issue.record("count takes --sort")
+    } catch { #expect(error.text == "--sort is for 'cambium query' only") }
+  }
+}
