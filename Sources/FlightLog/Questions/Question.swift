@@ -8,7 +8,7 @@ struct Question: Sendable {
   let answer: @Sendable (ManagedObjectContext) throws -> [String]
 
   /// All questions, in the order in which they are asked.
-  static let all: [Question] = punctuality + aircraft + places
+  static let all: [Question] = punctuality + aircraft + places + summaries
 }
 
 extension ManagedObjectContext {
