@@ -15,6 +15,14 @@ struct Options {
   var markdown: String?
   var svg: String?
   var directory = ".build/benchmarks"
+  /// Compare answers to random questions instead of measuring.
+  var isOracle = false
+  /// The folder with the flight data; nil for the month in the repository.
+  var data: String?
+  /// What the random questions are made from; nil for another one each time.
+  var seed: UInt64?
+  var predicates = 2_000
+  var groups = 200
   /// Take the stores that an earlier run left instead of loading them: for profiles of reads.
   var reusesStores = false
   /// What a process that another one started is to do, with its arguments.
@@ -35,6 +43,14 @@ struct Options {
       --directory  where the files are made, .build/benchmarks by default
       --reuse      the stores that an earlier run with as many rows left, instead of loading them: for profiles of reads
       --quick      10,000 rows, 1 round: are the answers right? Exit status 1 if not
+
+           CambiumBenchmarks --oracle [--data DIR] [--seed N] [--predicates N] [--groups N] [--directory DIR] [--quick]
+
+      --oracle     random predicates and questions about groups on flight data: does SQLite answer the same? Exit
+                   status 1 if not
+      --data       the folder with the CSV files, by default the month in Sources/FlightLog/Data
+      --seed       makes the same questions again
+      --predicates, --groups   how many, 2,000 and 200 by default (--quick: 200 and 40)
     """
 
   struct Mistake: Error { let text: String }
@@ -58,6 +74,8 @@ struct Options {
         rounds = 1
         scale = 0.002
         sizes = [2_000, 10_000]
+        predicates = 200
+        groups = 40
       case "--rows": rows = max(10_000, try number(argument))
       case "--rounds": rounds = try number(argument)
       case "--only": only = try list(argument)
@@ -76,6 +94,11 @@ struct Options {
           return n
         }
       case "--reuse": reusesStores = true
+      case "--oracle": isOracle = true
+      case "--data": data = try value(argument)
+      case "--seed": seed = UInt64(try number(argument))
+      case "--predicates": predicates = try number(argument)
+      case "--groups": groups = try number(argument)
       case "--json": json = try value(argument)
       case "--markdown": markdown = try value(argument)
       case "--svg": svg = try value(argument)

@@ -9,6 +9,7 @@ struct Program {
   /// Runs; answers the exit status.
   func run() throws -> Int32 {
     try FileManager.default.createDirectory(atPath: options.directory, withIntermediateDirectories: true)
+    if options.isOracle { return try OracleRun(options: options).run() }
     if options.suite == .growth { return try growthSuite() }
     let results = options.suite == .main ? try mainSuite() : try redbSuite()
     try report(results)

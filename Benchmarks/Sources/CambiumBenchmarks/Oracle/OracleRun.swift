@@ -1,0 +1,217 @@
+import CSQLite
+import CambiumEngine
+import Foundation
+
+/// Asks Cambium and SQLite the same random questions about the flight data.
+struct OracleRun {
+  let options: Options
+
+  /// What came of the predicates.
+  private struct Outcome {
+    var none = 0
+    var all = 0
+    var some = 0
+    var rows = 0
+    var features: [String: Int] = [:]
+    var cambiumTime = 0.0
+    var sqliteTime = 0.0
+    var failures = 0
+    var asked: Int { none + all + some }
+  }
+
+  /// Runs; answers the exit status.
+  func run() throws -> Int32 {
+    let data = options.data ?? Self.repositoryData
+    let seed = options.seed ?? UInt64.random(in: 1...999_999_999)
+    let start = now()
+    let tables = try FlightTables(data: data, directory: options.directory + "/oracle")
+    defer { try? tables.close() }
+    let counts = tables.tables.map { "\($0.rows.count) \($0.name)" }.joined(separator: ", ")
+    print("\(counts), loaded into both in \(short(now() - start)) s from \(data)")
+    print("seed \(seed)")
+    var generator = PredicateGenerator(tables, seed: seed)
+    let predicates = try comparePredicates(tables, &generator)
+    let groups = try compareGroups(tables, &generator)
+    let share = Double(predicates.some) / Double(max(1, predicates.asked))
+    print(
+      "\(predicates.asked) predicates: \(predicates.none) matched none, \(predicates.all) all, \(predicates.some) "
+        + "neither (\(Int(share * 100)) %); \(predicates.rows) rows found; Cambium \(short(predicates.cambiumTime)) s, SQLite "
+        + "\(short(predicates.sqliteTime)) s; \(predicates.failures) different")
+    print("  " + predicates.features.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }.joined(separator: ", "))
+    print(
+      "\(groups.asked) questions about groups: \(groups.none) without a group, \(groups.some) with several; "
+        + "\(groups.rows) groups; Cambium \(short(groups.cambiumTime)) s, SQLite \(short(groups.sqliteTime)) s; "
+        + "\(groups.failures) different")
+    print("  " + groups.features.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }.joined(separator: ", "))
+    if share < 0.3 { print("FAILED: fewer than 30 % of the predicates matched neither none nor all rows") }
+    return predicates.failures == 0 && groups.failures == 0 && share >= 0.3 ? 0 : 1
+  }
+
+  /// The month of flights in the repository.
+  private static var repositoryData: String {
+    URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+      .appendingPathComponent("../../../../Sources/FlightLog/Data").standardizedFileURL.path
+  }
+
+  // MARK: Predicates
+
+  private func comparePredicates(_ tables: FlightTables, _ generator: inout PredicateGenerator) throws -> Outcome {
+    var outcome = Outcome()
+    let names = [
+      "LogEntry", "LogEntry", "LogEntry", "LogEntry", "Aircraft", "Aircraft", "Aircraft", "Airport", "Airport",
+    ]
+    for number in 0..<options.predicates {
+      if number > 0, number % 200 == 0 { log("\(number) predicates, \(outcome.failures) different") }
+      let table = try tables.table(generator.chance(10) ? "Airline" : generator.pick(names))
+      var predicate = try generator.predicate(table)
+      let features = generator.features
+      let translator = SQLTranslator(tables)
+      let scope = translator.scope(of: table)
+      let sql =
+        "SELECT \(scope.alias).id FROM \(table.name) \(scope.alias) WHERE "
+        + "\(try translator.condition(predicate, scope)) ORDER BY 1"
+      // Written and read again, it is the same.
+      if generator.chance(50) { predicate = try Predicate(format: predicate.description) }
+      let asksCount = generator.chance(20)
+      do {
+        var expected: [UInt64] = []
+        outcome.sqliteTime += try seconds {
+          let statement = try tables.connection.prepare(sql)
+          for (place, value) in translator.parameters.enumerated() { statement.bindValue(Int32(place + 1), value) }
+          while try statement.step() { expected.append(table.rows[statement.int(0) - 1]) }
+        }
+        let fetch = EngineFetch(try tables.entity(table), predicate: predicate)
+        var found: [UInt64] = []
+        outcome.cambiumTime += try seconds { found = try tables.store.view().fetch(fetch).map { $0.row } }
+        var difference: String?
+        // A fetch without order is in the order of rows.
+        if found != expected { difference = describe(found, expected, table) }
+        if difference == nil, asksCount {
+          let count = try tables.store.view().count(fetch)
+          if count != found.count { difference = "counted \(count), found \(found.count)" }
+        }
+        outcome.rows += expected.count
+        if expected.isEmpty {
+          outcome.none += 1
+        } else if expected.count == table.rows.count {
+          outcome.all += 1
+        } else {
+          outcome.some += 1
+        }
+        for feature in features { outcome.features[feature, default: 0] += 1 }
+        if let difference {
+          throw OracleError(difference)
+        }
+      } catch {
+        outcome.failures += 1
+        report("predicate \(number) on \(table.name): \(predicate)", sql, translator.parameters, "\(error)")
+      }
+    }
+    return outcome
+  }
+
+  private func describe(_ found: [UInt64], _ expected: [UInt64], _ table: OracleTable) -> String {
+    let (ours, theirs) = (Set(found), Set(expected))
+    if ours == theirs { return "the same rows in another order" }
+    func ids(_ rows: Set<UInt64>) -> String {
+      let ids = rows.compactMap { table.idOfRow[$0] }.sorted()
+      return ids.prefix(10).map(String.init).joined(separator: ", ") + (ids.count > 10 ? ", ..." : "")
+    }
+    return
+      "\(found.count) rows instead of \(expected.count); Cambium alone has ids [\(ids(ours.subtracting(theirs)))], SQLite "
+      + "alone [\(ids(theirs.subtracting(ours)))]"
+  }
+
+  private func report(_ title: String, _ sql: String, _ parameters: [Value], _ difference: String) {
+    let list = parameters.enumerated().map { "?\($0.offset + 1) = \($0.element.formatText)" }.joined(separator: ", ")
+    print("DIFFERENT: \(title)\n  SQL: \(sql)\n  with \(list)\n  \(difference)")
+  }
+
+  // MARK: Groups
+
+  private func compareGroups(_ tables: FlightTables, _ generator: inout PredicateGenerator) throws -> Outcome {
+    var outcome = Outcome()
+    for number in 0..<options.groups {
+      if number > 0, number % 50 == 0 { log("\(number) questions about groups, \(outcome.failures) different") }
+      var query = try generator.groupQuery(tables)
+      var sql = try query.sql(tables)
+      do {
+        var expected = try ask(tables, sql, columns: query.keys.count + query.aggregates.count)
+        if generator.chance(60), let having = generator.having(query, expected) {
+          query.having = having
+          sql = try query.sql(tables)
+          outcome.features["having", default: 0] += 1
+        }
+        outcome.sqliteTime += try seconds {
+          expected = try ask(tables, sql, columns: query.keys.count + query.aggregates.count)
+        }
+        let request = try query.request(tables, namesColumns: generator.chance(50))
+        var found: [[Value]] = []
+        outcome.cambiumTime += try seconds { found = try tables.store.view().fetchValues(request) }
+        outcome.rows += expected.count
+        if expected.isEmpty {
+          outcome.none += 1
+        } else if expected.count == 1 {
+          outcome.all += 1
+        } else {
+          outcome.some += 1
+        }
+        for aggregate in query.aggregates {
+          if case .function(let name, _) = aggregate.expression { outcome.features[name, default: 0] += 1 }
+        }
+        let results = try found.map { try $0.map { try plain($0, tables) } }
+        if let difference = difference(results, expected, keys: query.keys.count) { throw OracleError(difference) }
+      } catch {
+        outcome.failures += 1
+        report("groups \(number): \(query.description)", sql.text, sql.parameters, "\(error)")
+      }
+    }
+    return outcome
+  }
+
+  private func ask(
+    _ tables: FlightTables, _ sql: (text: String, parameters: [Value]), columns: Int
+  ) throws -> [[Value]] {
+    let statement = try tables.connection.prepare(sql.text)
+    for (place, value) in sql.parameters.enumerated() { statement.bindValue(Int32(place + 1), value) }
+    var rows: [[Value]] = []
+    while try statement.step() { rows.append((0..<Int32(columns)).map { statement.value($0) }) }
+    return rows
+  }
+
+  /// A value as SQLite has it.
+  private func plain(_ value: Value, _ tables: FlightTables) throws -> Value {
+    switch value {
+    case .date(let seconds): return .double(seconds)
+    case .boolean(let flag): return .integer(flag ? 1 : 0)
+    case .reference(let reference):
+      guard let name = tables.store.schema.entity(id: reference.entity)?.name,
+        let id = try tables.table(name).idOfRow[reference.row]
+      else { throw OracleError("there is no object \(reference)") }
+      return .integer(Int64(id))
+    default: return value
+    }
+  }
+
+  /// What differs between two lists of groups, which have no order; nil if nothing does.
+  private func difference(_ found: [[Value]], _ expected: [[Value]], keys: Int) -> String? {
+    var known: [[Value]: [Value]] = [:]
+    for row in expected { known[Array(row[..<keys])] = row }
+    if found.count != expected.count { return "\(found.count) groups instead of \(expected.count)" }
+    for row in found {
+      guard let other = known.removeValue(forKey: Array(row[..<keys])) else {
+        return "SQLite has no group \(row[..<keys].map { $0.formatText })"
+      }
+      for (ours, theirs) in zip(row, other) where !isSame(ours, theirs) {
+        return "group \(row[..<keys].map { $0.formatText }): \(ours.formatText) instead of \(theirs.formatText)"
+      }
+    }
+    return nil
+  }
+
+  /// Doubles may differ in their last digits, as sums of them do that are added up in another order.
+  private func isSame(_ a: Value, _ b: Value) -> Bool {
+    guard case .double(let x) = a, case .double(let y) = b else { return a == b }
+    return x == y || abs(x - y) <= 1e-9 * max(abs(x), abs(y))
+  }
+}
