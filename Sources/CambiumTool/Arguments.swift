@@ -16,7 +16,7 @@ struct Arguments {
   static let forMigrations: Set<String> = ["--deferred", "--keep", "--discard"]
   /// Those that only `cambium query` takes.
   static let forQueries = flagsForQueries.union(withValue)
-  private static let flagsForQueries: Set<String> = ["--csv"]
+  private static let flagsForQueries: Set<String> = ["--csv", "--explain", "--run"]
   private static let withValue: Set<String> = [
     "--columns", "--group-by", "--having", "--sort", "--limit", "--offset",
   ]

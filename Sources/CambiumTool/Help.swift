@@ -39,7 +39,7 @@ extension Command {
     case .query:
       return """
         cambium query STORE ENTITY [PREDICATE] [--columns A,B,...] [--sort KEYS] [--limit N] [--offset N]
-                            [--group-by A,B,... [--having PREDICATE]] [--json | --csv]
+                            [--group-by A,B,... [--having PREDICATE]] [--json | --csv] [--explain [--run]]
         """
     case .compact: return "cambium compact STORE [--json]"
     case .migrate:
@@ -89,6 +89,8 @@ extension Command {
         --group-by key paths: a row for each group of objects that have the same values. Columns are these and
                    aggregates: count, sum, average, min, max, median, mode, stddev. Without --columns: these and count.
         --having   which groups: a predicate on columns, by name, and aggregates
+        --explain  instead of rows how they would be found: by which indexes, of about how many rows; with --run also how
+                   many there are
 
           cambium query log.store LogEntry 'departure.delay > 600' --columns date,airline.code,departure.delay --sort -departure.delay
           cambium query log.store LogEntry --group-by airline.name --having 'count > 1000' --sort -mean \

@@ -2,16 +2,27 @@ import CambiumEngine
 
 /// `cambium query`: the objects of an entity that match a predicate, or what groups of them come to, row by row.
 func runQuery(_ operands: [String], _ arguments: Arguments, _ output: any RowOutput) throws(ToolError) {
-  if arguments.wantsJSON, arguments.options.contains("--csv") { throw .usage("--json and --csv exclude one another") }
+  let options = arguments.options
+  if arguments.wantsJSON, options.contains("--csv") { throw .usage("--json and --csv exclude one another") }
+  if options.contains("--explain"), options.contains("--csv") { throw .usage("--explain answers with text or --json") }
+  if options.contains("--run"), !options.contains("--explain") { throw .usage("--run is for --explain") }
   let (path, name) = (operands[0], operands[1])
   let store = try OpenedStore(path: path)
   let (entities, entity) = try store.entity(named: name)
   let request = try QueryRequest(
     schema: entities.schema, entity: entity, predicate: operands.count > 2 ? operands[2] : nil, arguments)
   let printer = RowPrinter(
-    arguments.wantsJSON ? .json : arguments.options.contains("--csv") ? .csv : .table,
+    arguments.wantsJSON ? .json : options.contains("--csv") ? .csv : .table,
     names: request.values.columns.map(\.name), schema: entities.schema, output: output)
   let view = try attempting(path) { () throws(EngineError) in try entities.view() }
+  if options.contains("--explain") {
+    let explanation: QueryExplanation
+    do throws(EngineError) {
+      explanation = try view.explain(request.values, running: options.contains("--run"))
+    } catch { throw request.error(error, path: path) }
+    try output.write((arguments.wantsJSON ? json(explanation).line : explanation.description) + "\n", force: true)
+    return try store.close()
+  }
   var isBegun = false
   var failure: ToolError?
   do throws(EngineError) {
@@ -33,6 +44,22 @@ func runQuery(_ operands: [String], _ arguments: Arguments, _ output: any RowOut
   if !isBegun { try printer.begin() }
   try printer.finish()
   try store.close()
+}
+
+private func json(_ explanation: QueryExplanation) -> JSON {
+  .object([
+    (
+      "steps",
+      .array(
+        explanation.steps.map { step in
+          .object([
+            ("depth", .count(step.depth)), ("text", .string(step.text)),
+            ("estimatedRows", step.estimatedRows.map { .count($0) } ?? .null),
+          ])
+        })
+    ), ("estimatedRows", .count(explanation.estimatedRows)),
+    ("actualRows", explanation.actualRows.map { .count($0) } ?? .null),
+  ])
 }
 
 /// What `cambium query` is asked for.

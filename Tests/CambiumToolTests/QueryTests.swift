@@ -29,7 +29,7 @@ import Testing
         [
           EntitySchema(
             "Plane", attributes: [AttributeSchema("tail", .string), AttributeSchema("seats", .integer32)],
-            relationships: [RelationshipSchema("legs", toMany: "Leg", inverse: "plane")]),
+            relationships: [RelationshipSchema("legs", toMany: "Leg", inverse: "plane")], unique: [["tail"]]),
           EntitySchema(
             "Leg",
             attributes: [
@@ -209,6 +209,23 @@ import Testing
     #expect(mistake("Leg", "--json", "--csv") == "--json and --csv exclude one another")
     #expect(mistake("Leg", "day != nil", "more").hasPrefix("too many"))
     #expect(mistake("Plane", "--columns", "legs").contains("leads to several objects"))
+  }
+
+  @Test func explains() throws {
+    #expect(
+      try query("Plane", "tail == \"N9\"", "--explain", "--run").hasSuffix("\nfound 1\n"))
+    #expect(
+      try query("Leg", "--group-by", "day", "--explain") == """
+        scan of Leg, about 6 rows
+        grouped by day
+
+        """)
+    #expect(
+      try query("Plane", "--limit", "1", "--explain", "--json").hasPrefix(
+        "{\"steps\":[{\"depth\":0,\"text\":\"scan of Plane\""))
+    #expect(mistake("Plane", "--explain", "--csv") == "--explain answers with text or --json")
+    #expect(mistake("Plane", "--run") == "--run is for --explain")
+    #expect(mistake("Plane", "x == 1", "--explain").hasSuffix("; Plane has tail, seats, legs"))
   }
 
   @Test func optionsOfQueriesAreForQueries() {

@@ -161,4 +161,61 @@ import Testing
       #expect(first == Array(found.prefix(2)))
     }
   }
+
+  /// An order of key paths is that of the objects, whether by an index or not, with offset and limit.
+  @Test(arguments: 1...30) func ordersAreThoseOfTheObjects(_ seed: UInt64) throws {
+    var random = SplitMix64(seed: seed)
+    let store = try store(&random, rows: 90)
+    let thing = try #require(store.schema.entity(named: "Thing"))
+    let view = try store.view()
+    let sorts: [[EngineSort]] = [
+      [EngineSort("n")], [EngineSort("n", ascending: false)], [EngineSort("s", textOrder: .caseInsensitive)],
+      [EngineSort("to.s"), EngineSort("n", ascending: false)], [EngineSort("to"), EngineSort("s")],
+    ]
+    var fetch = EngineFetch(thing, predicate: seed % 2 == 0 ? try Predicate(format: "n > 1") : nil)
+    fetch.sort = sorts[Int(random.next() % 5)]
+    fetch.offset = Int(random.next() % 4) * 7
+    fetch.limit = [nil, 1, 10, 200][Int(random.next() % 4)]
+    // A column may have another name than what it reads, and that of something else.
+    let request = EngineValuesFetch(
+      fetch, columns: [EngineColumn("self", .evaluatedObject), EngineColumn("number", .keyPath("n"))])
+    var expected: [[Value]] = []
+    for row in try view.fetchRows(fetch) { expected.append([.reference(row.reference), try row.value(keyPath: "n")]) }
+    #expect(try view.fetchValues(request) == expected)
+    let explanation = try view.explain(request, running: true)
+    #expect(explanation.actualRows == expected.count)
+    #expect(explanation.kinds == (try view.explain(fetch).kinds))
+
+    var named = request
+    named.fetch.sort = [EngineSort("number", ascending: false)]
+    var byNumber = fetch
+    byNumber.sort = [EngineSort("n", ascending: false)]
+    var references: [[Value]] = []
+    for reference in try view.fetch(byNumber) { references.append([.reference(reference)]) }
+    #expect(try view.fetchValues(named).map { [$0[0]] } == references)
+  }
+
+  @Test func explains() throws {
+    var random = SplitMix64(seed: 3)
+    let store = try store(&random, rows: 50)
+    let thing = try #require(store.schema.entity(named: "Thing"))
+    let view = try store.view()
+    var fetch = EngineFetch(thing)
+    fetch.sort = [EngineSort("total")]
+    fetch.limit = 3
+    var request = EngineValuesFetch(
+      fetch, columns: [EngineColumn("s", .keyPath("s")), EngineColumn("total", .function("sum", [.keyPath("n")]))])
+    request.groupBy = ["s"]
+    request.having = try Predicate(format: "total > 2")
+    let explanation = try view.explain(request, running: true)
+    #expect(
+      explanation.steps.map { $0.text } == [
+        "scan of Thing", "grouped by s", "of the groups, those for which total > 2", "put in order, the first 3 kept",
+      ])
+    #expect(explanation.kinds == [.scan, .boundedSort])
+    #expect(explanation.actualRows == 3)
+    #expect(
+      try view.explain(EngineValuesFetch(EngineFetch(thing), columns: request.columns.suffix(1))).steps.count == 2)
+    #expect(throws: EngineError.self) { try view.explain(EngineValuesFetch(EngineFetch(thing), columns: [])) }
+  }
 }

@@ -1,6 +1,6 @@
 /// How a fetch is done: which indexes are used, what is asked of each row, and about how many rows there are to it.
 ///
-/// Made by ``EntityView/explain(_:running:)``. The text is for people, and may change; tests of plans go by ``kinds``.
+/// Made by `EntityView.explain`. The text is for people, and may change; tests of plans go by ``kinds``.
 public struct QueryExplanation: Sendable, CustomStringConvertible {
   /// What plans are made of.
   public enum Kind: String, CaseIterable, Sendable {
@@ -111,6 +111,11 @@ extension QueryExplanation {
       kinds.insert(.undecoded)
     }
     guard let fetch, !fetch.sort.isEmpty, plan.order == nil else { return }
+    addOrder(of: fetch, depth)
+  }
+
+  /// What is found is put in order.
+  mutating func addOrder(of fetch: EngineFetch, _ depth: Int = 0) {
     if let limit = fetch.limit {
       kinds.insert(.boundedSort)
       add("put in order, the first \(max(0, limit).addingSaturating(max(0, fetch.offset))) kept", nil, depth)

@@ -17,7 +17,8 @@ extension EntityView {
   /// Hands `body` the results of ``fetchValues(_:)``, one by one, until it answers false.
   ///
   /// Where there are neither groups nor an order, each is handed over as soon as it is found and then forgotten (of a
-  /// distinct fetch, known). `body` must not write through a transaction whose view this is.
+  /// distinct fetch, known); so it is in an order that an index has. `body` must not write through a transaction whose view
+  /// this is.
   ///
   /// - Throws: as ``fetchValues(_:)``, and what `body` throws.
   public func forEachValues(
@@ -25,34 +26,74 @@ extension EntityView {
   ) throws(EngineError) {
     let design = try ValuesDesign(request, store.schema)
     if let limit = request.fetch.limit, limit <= 0 { return }
-    var objects = request.fetch
-    objects.sort = []
-    objects.offset = 0
-    objects.limit = nil
     var state = evaluationState()
     var collector = ValuesCollector(design, request, state)
+    let objects = objects(of: request, design)
     if design.isGrouped {
-      for slots in try groups(objects, design) where try design.having?.holds(ofSlots: slots, &state) ?? true {
+      for slots in try groups(objects.fetch, design) where try design.having?.holds(ofSlots: slots, &state) ?? true {
         if try !collector.add(slots) { break }
       }
     } else {
       let reader = ValuesReader(self, design.read)
-      let isOrdered = !design.order.isEmpty
       var place = 0
-      try forEach(objects) { (row) throws(EngineError) in
+      try forEach(objects.fetch) { (row) throws(EngineError) in
         var slots: [Value] = []
         slots.reserveCapacity(design.read.count)
         try reader.read(row, into: &slots)
-        if isOrdered { return try collector.add(slots) }
+        if !objects.isInOrder { return try collector.add(slots) }
         guard let values = try collector.values(of: slots) else { return true }
+        if objects.isPart { return try body(values) }
         place += 1
         if place <= collector.offset { return true }
         if try !body(values) { return false }
         return collector.wanted.map { place < $0 } ?? true
       }
-      if !isOrdered { return }
+      if objects.isInOrder { return }
     }
     for values in collector.finish() where try !body(values) { return }
+  }
+
+  /// Of which objects results are made: whether they come in the order of the results, and whether they are those of the results
+  /// alone, offset and limit taken into account.
+  private func objects(
+    of request: EngineValuesFetch, _ design: ValuesDesign
+  ) -> (fetch: EngineFetch, isInOrder: Bool, isPart: Bool) {
+    var fetch = request.fetch
+    fetch.sort = []
+    let order = design.isGrouped ? nil : design.orderOfObjects
+    // Of equal results the first counts, wherever its object stands in an order.
+    let isInOrder = order.map { $0.isEmpty || !request.isDistinct } ?? false
+    let isPart = isInOrder && !request.isDistinct
+    if isInOrder { fetch.sort = order ?? [] }
+    if !isPart {
+      fetch.offset = 0
+      fetch.limit = nil
+    }
+    return (fetch, isInOrder, isPart)
+  }
+
+  /// How a fetch of values is done: how its objects are found, and what is made of them; with `running`, also how many
+  /// results there are, for which it is done.
+  ///
+  /// - Throws: what ``fetchValues(_:)`` throws.
+  public func explain(
+    _ request: EngineValuesFetch, running: Bool = false
+  ) throws(EngineError) -> QueryExplanation {
+    let design = try ValuesDesign(request, store.schema)
+    let objects = objects(of: request, design)
+    var explanation = try explain(objects.fetch)
+    if design.isGrouped {
+      var paths = ""
+      for path in request.groupBy { paths += paths.isEmpty ? path : ", " + path }
+      explanation.add(paths.isEmpty ? "taken together" : "grouped by " + paths, nil, 0)
+      if let having = request.having { explanation.add("of the groups, those for which " + having.description, nil, 0) }
+    }
+    if request.isDistinct { explanation.add("equal results left out", nil, 0) }
+    if !objects.isInOrder, !design.order.isEmpty {
+      explanation.addOrder(of: request.fetch)
+    }
+    if running { explanation.actualRows = try fetchValues(request).count }
+    return explanation
   }
 
   /// The slots of each group, the groups in the order in which their first objects come.

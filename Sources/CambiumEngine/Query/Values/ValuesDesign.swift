@@ -157,6 +157,18 @@ struct ValuesDesign {
     return .slot(slot)
   }
 
+  /// The order as one of the objects that results are made of, one by one; nil if it has to be made of the results.
+  var orderOfObjects: [EngineSort]? {
+    var keys: [EngineSort] = []
+    for key in order {
+      guard case .slot(let slot) = key.source, case .keyPath(let path) = read[slot], !rules.isComposite(path) else {
+        return nil
+      }
+      keys.append(EngineSort(path, ascending: key.sort.isAscending, textOrder: key.sort.textOrder))
+    }
+    return keys
+  }
+
   // MARK: What is said of groups
 
   private mutating func rewritten(
