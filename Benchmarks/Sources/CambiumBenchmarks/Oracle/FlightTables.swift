@@ -27,7 +27,7 @@ final class FlightTables {
     [
       OracleTable(
         "Airline", [.init("code", .text), .init("name", .text)],
-        toMany: [(name: "logEntries", table: "LogEntry", column: "airline")]),
+        toMany: [(name: "logEntries", table: "LogEntry", column: "airline")], indexed: ["code"]),
       OracleTable(
         "Airport",
         [
@@ -38,14 +38,15 @@ final class FlightTables {
         toMany: [
           (name: "departures", table: "LogEntry", column: "origin"),
           (name: "arrivals", table: "LogEntry", column: "destination"),
-        ]),
+        ], indexed: ["faaIdentifier", "place.location.latitude", "place.timeZone"]),
       OracleTable(
         "Aircraft",
         [
           .init("tailNumber", .text), .init("year", .integer), .init("aircraftType", .text),
           .init("manufacturer", .text), .init("aircraftModel", .text), .init("engines", .integer),
           .init("seats", .integer), .init("engineType", .text),
-        ], toMany: [(name: "logEntries", table: "LogEntry", column: "aircraft")]),
+        ], toMany: [(name: "logEntries", table: "LogEntry", column: "aircraft")],
+        indexed: ["tailNumber", "manufacturer", "seats", "aircraftModel"]),
       OracleTable(
         "LogEntry",
         [
@@ -58,7 +59,7 @@ final class FlightTables {
         toOne: [
           (name: "airline", table: "Airline"), (name: "origin", table: "Airport"),
           (name: "destination", table: "Airport"), (name: "aircraft", table: "Aircraft"),
-        ]),
+        ], indexed: ["date", "departure.delay", "distance", "arrival.delay", "flightNumber"]),
     ]
   }
 

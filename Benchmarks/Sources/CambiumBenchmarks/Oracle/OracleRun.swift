@@ -13,6 +13,8 @@ struct OracleRun {
     var some = 0
     var rows = 0
     var features: [String: Int] = [:]
+    /// What the plans were made of.
+    var plans: [String: Int] = [:]
     var cambiumTime = 0.0
     var sqliteTime = 0.0
     var failures = 0
@@ -37,14 +39,19 @@ struct OracleRun {
       "\(predicates.asked) predicates: \(predicates.none) matched none, \(predicates.all) all, \(predicates.some) "
         + "neither (\(Int(share * 100)) %); \(predicates.rows) rows found; Cambium \(short(predicates.cambiumTime)) s, SQLite "
         + "\(short(predicates.sqliteTime)) s; \(predicates.failures) different")
-    print("  " + predicates.features.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }.joined(separator: ", "))
+    print("  asked: " + list(predicates.features))
+    print("  plans: " + list(predicates.plans))
     print(
       "\(groups.asked) questions about groups: \(groups.none) without a group, \(groups.some) with several; "
         + "\(groups.rows) groups; Cambium \(short(groups.cambiumTime)) s, SQLite \(short(groups.sqliteTime)) s; "
         + "\(groups.failures) different")
-    print("  " + groups.features.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }.joined(separator: ", "))
+    print("  asked: " + list(groups.features))
     if share < 0.3 { print("FAILED: fewer than 30 % of the predicates matched neither none nor all rows") }
     return predicates.failures == 0 && groups.failures == 0 && share >= 0.3 ? 0 : 1
+  }
+
+  private func list(_ counts: [String: Int]) -> String {
+    counts.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }.joined(separator: ", ")
   }
 
   /// The month of flights in the repository.
@@ -83,6 +90,7 @@ struct OracleRun {
         let fetch = EngineFetch(try tables.entity(table), predicate: predicate)
         var found: [UInt64] = []
         outcome.cambiumTime += try seconds { found = try tables.store.view().fetch(fetch).map { $0.row } }
+        for kind in try tables.store.view().explain(fetch).kinds { outcome.plans[kind.rawValue, default: 0] += 1 }
         var difference: String?
         // A fetch without order is in the order of rows.
         if found != expected { difference = describe(found, expected, table) }

@@ -44,6 +44,8 @@ final class OracleTable {
   let toOne: [(name: String, table: String)]
   /// Relationships to many: the rows of a table whose column leads here.
   let toMany: [(name: String, table: String, column: String)]
+  /// What indexes of the store begin with.
+  let indexedColumns: Set<String>
   /// The row of the store for each id from 1.
   private(set) var rows: [UInt64] = []
   /// Values of columns, some of each, as they were met: from them constants are taken.
@@ -52,8 +54,9 @@ final class OracleTable {
 
   init(
     _ name: String, _ columns: [Column], toOne: [(name: String, table: String)] = [],
-    toMany: [(name: String, table: String, column: String)] = []
+    toMany: [(name: String, table: String, column: String)] = [], indexed: Set<String> = []
   ) {
+    indexedColumns = indexed
     self.name = name
     self.columns = columns
     self.toOne = toOne

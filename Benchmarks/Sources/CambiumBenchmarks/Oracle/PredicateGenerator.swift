@@ -42,6 +42,9 @@ struct PredicateGenerator {
     }
     var columns = table.columns.filter { wanted($0.kind) }
     if columns.isEmpty { columns = table.columns }
+    // Those that indexes begin with more often, so that not nearly everything is a scan.
+    let indexed = columns.filter { table.indexedColumns.contains($0.path) }
+    if !indexed.isEmpty, chance(45) { columns = indexed }
     let column = pick(columns)
     return Path(text: column.path, table: table, column: column)
   }
@@ -101,14 +104,14 @@ struct PredicateGenerator {
     case 8..<10: return try element(table)
     case 10..<14: return try text(table)
     case 14: return null(try path(table).text)
-    case 15: return try link(table)
+    case 15: return chance(50) ? try link(table) : try compound(table)
     case 16..<18: return try columns(table)
     default: return try computed(table)
     }
   }
 
   private mutating func order() -> Comparator {
-    pick([.equal, .notEqual, .less, .lessOrEqual, .greater, .greaterOrEqual, .less, .greater])
+    pick([.equal, .equal, .notEqual, .less, .lessOrEqual, .greater, .greaterOrEqual, .less, .greater])
   }
 
   private mutating func plain(_ table: OracleTable) throws -> Predicate {
@@ -123,6 +126,23 @@ struct PredicateGenerator {
       return .compare(constant, turned[comparator] ?? comparator, .keyPath(path.text))
     }
     return .compare(.keyPath(path.text), comparator, constant)
+  }
+
+  /// Equality of the first part of an index, and something of the second.
+  private mutating func compound(_ table: OracleTable) throws -> Predicate {
+    let pairs = [
+      "LogEntry": [("distance", "airTime"), ("flightNumber", "date")], "Aircraft": [("seats", "year")],
+    ]
+    guard let pair = pairs[table.name].map({ pick($0) }), let first = table.column(pair.0),
+      let second = table.column(pair.1)
+    else { return try plain(table) }
+    features.insert("compound")
+    let a = constant(Path(text: pair.0, table: table, column: first))
+    let path = Path(text: pair.1, table: table, column: second)
+    let b = constant(path)
+    let equality = Predicate.compare(.keyPath(pair.0), .equal, .constant(a))
+    if chance(30) { return .and([equality, null(pair.1)]) }
+    return .and([equality, .compare(.keyPath(pair.1), order(), .constant(b))])
   }
 
   private mutating func null(_ path: String) -> Predicate {

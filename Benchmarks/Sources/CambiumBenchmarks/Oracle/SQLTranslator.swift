@@ -78,7 +78,8 @@ final class SQLTranslator {
     case .between: return try between(l, comparison.right, scope, folded)
     case .in:
       switch comparison.right {
-      case .constant(.list(let values)): return isElement(l, of: try values.map { (try constant($0), $0.isNull) }, folded)
+      case .constant(.list(let values)):
+        return isElement(l, of: try values.map { (try constant($0), $0.isNull) }, folded)
       case .list(let parts):
         return "(\(try parts.map { "\(l) IS \(folded(try scalar($0, scope)))" }.joined(separator: " OR ")))"
       default: return isTrue("instr(\(folded(try scalar(comparison.right, scope))), \(l)) > 0")
