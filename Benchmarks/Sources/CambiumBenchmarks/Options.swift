@@ -1,6 +1,6 @@
 /// What the command line asks for.
 struct Options {
-  enum Suite: String { case main, redb, growth }
+  enum Suite: String { case main, redb, growth, query }
 
   var isQuick = false
   var rows = 1_000_000
@@ -29,11 +29,11 @@ struct Options {
   var child: [String] = []
 
   static let help = """
-    usage: CambiumBenchmarks [--suite main|redb|growth] [--rows N] [--rounds N] [--peers NAME,...] [--only NAME,...]
+    usage: CambiumBenchmarks [--suite main|redb|growth|query] [--rows N] [--rounds N] [--peers NAME,...] [--only NAME,...]
                              [--reuse] [--scale F] [--sizes N,...] [--json FILE] [--markdown FILE] [--svg FILE] [--directory DIR] [--quick]
 
       --suite      main: aircraft and log entries (the default); redb: redb's published workload;
-                   growth: stores of growing size
+                   growth: stores of growing size; query: questions about flights and aircraft
       --rows       rows of each table, 1,000,000 by default
       --rounds     how often each workload is run, 3 by default
       --peers      cambium,sqlite,lmdb,grdb,grdb-manual by default; the ratios are the first one's to the others
@@ -48,7 +48,8 @@ struct Options {
 
       --oracle     random predicates and questions about groups on flight data: does SQLite answer the same? Exit
                    status 1 if not
-      --data       the folder with the CSV files, by default the month in Sources/FlightLog/Data
+      --data       the folder with the CSV files of flights, by default the month in Sources/FlightLog/Data; also of
+                   --suite query
       --seed       makes the same questions again
       --predicates, --groups   how many, 2,000 and 200 by default (--quick: 200 and 40)
     """

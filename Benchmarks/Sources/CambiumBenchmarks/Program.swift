@@ -11,7 +11,12 @@ struct Program {
     try FileManager.default.createDirectory(atPath: options.directory, withIntermediateDirectories: true)
     if options.isOracle { return try OracleRun(options: options).run() }
     if options.suite == .growth { return try growthSuite() }
-    let results = options.suite == .main ? try mainSuite() : try redbSuite()
+    let results: Results
+    switch options.suite {
+    case .query: results = try querySuite()
+    case .redb: results = try redbSuite()
+    default: results = try mainSuite()
+    }
     try report(results)
     for text in results.disagreements { log("DIFFERENT: \(text)") }
     return results.disagreements.isEmpty ? 0 : 1
@@ -69,6 +74,33 @@ struct Program {
     // A round is the whole of it, since each step builds on the one before.
     for workload in redbWorkloads(size) { try runner.run(workload) }
     for peer in peers { try peer.close() }
+    return runner.results
+  }
+
+  private func querySuite() throws -> Results {
+    let context = RunContext(options)
+    let folder = options.data ?? FlightTwins.repositoryData
+    log("loading the flights of \(folder), and \(options.rows) aircraft and log entries")
+    let data = QueryData(
+      flights: try FlightTwins.load(data: folder, directory: options.directory, name: "flights"),
+      aircraft: try AircraftTwins.load(context.data, directory: options.directory, name: "aircraft"))
+    let peers: [any QueryPeer] = try options.peers.compactMap { name in
+      switch name {
+      case "cambium": return CambiumQueries(data)
+      case "sqlite": return SQLiteQueries(data)
+      case "grdb": return try GRDBQueries(data)
+      default: return nil
+      }
+    }
+    let flights = try data.flights.table("LogEntry").rows.count
+    let runner = Runner(
+      title: "Questions about \(flights) flights, and \(options.rows) aircraft with as many log entries",
+      peers: peers.map { ($0.name, $0) }, context: context)
+    for workload in queryWorkloads(try flightQueries(data.flights) + aircraftQueries(options.rows)) {
+      try runner.run(workload)
+    }
+    try data.flights.close()
+    try data.aircraft.close()
     return runner.results
   }
 

@@ -2,7 +2,7 @@ import CambiumEngine
 
 /// A random question about groups.
 struct GroupQuery {
-  var table: OracleTable
+  var table: TwinTable
   var predicate: Predicate?
   var keys: [String]
   var aggregates: [(name: String, expression: Expression)]
@@ -10,7 +10,7 @@ struct GroupQuery {
   var having: Predicate?
 
   /// The request. Half of the conditions on groups name columns rather than write them once more.
-  func request(_ tables: FlightTables, namesColumns: Bool) throws -> EngineValuesFetch {
+  func request(_ tables: TwinTables, namesColumns: Bool) throws -> EngineValuesFetch {
     let columns =
       keys.map { EngineColumn($0, .keyPath($0)) } + aggregates.map { EngineColumn($0.name, $0.expression) }
     var request = EngineValuesFetch(
@@ -35,7 +35,7 @@ struct GroupQuery {
   }
 
   /// The same as SQL, with its parameters.
-  func sql(_ tables: FlightTables) throws -> (text: String, parameters: [Value]) {
+  func sql(_ tables: TwinTables) throws -> (text: String, parameters: [Value]) {
     let translator = SQLTranslator(tables)
     let scope = translator.scope(of: table)
     var columns = try keys.map { try translator.scalar(.keyPath($0), scope) }
@@ -58,7 +58,7 @@ struct GroupQuery {
 
 extension PredicateGenerator {
   /// A question about groups, without a condition on them.
-  mutating func groupQuery(_ tables: FlightTables) throws -> GroupQuery {
+  mutating func groupQuery(_ tables: TwinTables) throws -> GroupQuery {
     let table = try tables.table(pick(["LogEntry", "LogEntry", "LogEntry", "Aircraft", "Airport"]))
     var query = GroupQuery(table: table, keys: [], aggregates: [])
     if chance(50) { query.predicate = try predicate(table) }
@@ -82,7 +82,7 @@ extension PredicateGenerator {
   }
 
   /// Something that can be added up.
-  private mutating func summand(_ table: OracleTable) throws -> Expression {
+  private mutating func summand(_ table: TwinTable) throws -> Expression {
     let path = try path(table) { $0.isNumber }
     guard path.column.kind.isNumber else { return .function("length", [.keyPath(path.text)]) }
     let column = Expression.keyPath(path.text)

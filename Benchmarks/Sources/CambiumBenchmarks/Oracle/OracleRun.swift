@@ -23,10 +23,10 @@ struct OracleRun {
 
   /// Runs; answers the exit status.
   func run() throws -> Int32 {
-    let data = options.data ?? Self.repositoryData
+    let data = options.data ?? FlightTwins.repositoryData
     let seed = options.seed ?? UInt64.random(in: 1...999_999_999)
     let start = now()
-    let tables = try FlightTables(data: data, directory: options.directory + "/oracle")
+    let tables = try FlightTwins.load(data: data, directory: options.directory, name: "oracle")
     defer { try? tables.close() }
     let counts = tables.tables.map { "\($0.rows.count) \($0.name)" }.joined(separator: ", ")
     print("\(counts), loaded into both in \(short(now() - start)) s from \(data)")
@@ -54,15 +54,9 @@ struct OracleRun {
     counts.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }.joined(separator: ", ")
   }
 
-  /// The month of flights in the repository.
-  private static var repositoryData: String {
-    URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-      .appendingPathComponent("../../../../Sources/FlightLog/Data").standardizedFileURL.path
-  }
-
   // MARK: Predicates
 
-  private func comparePredicates(_ tables: FlightTables, _ generator: inout PredicateGenerator) throws -> Outcome {
+  private func comparePredicates(_ tables: TwinTables, _ generator: inout PredicateGenerator) throws -> Outcome {
     var outcome = Outcome()
     let names = [
       "LogEntry", "LogEntry", "LogEntry", "LogEntry", "Aircraft", "Aircraft", "Aircraft", "Airport", "Airport",
@@ -118,7 +112,7 @@ struct OracleRun {
     return outcome
   }
 
-  private func describe(_ found: [UInt64], _ expected: [UInt64], _ table: OracleTable) -> String {
+  private func describe(_ found: [UInt64], _ expected: [UInt64], _ table: TwinTable) -> String {
     let (ours, theirs) = (Set(found), Set(expected))
     if ours == theirs { return "the same rows in another order" }
     func ids(_ rows: Set<UInt64>) -> String {
@@ -137,7 +131,7 @@ struct OracleRun {
 
   // MARK: Groups
 
-  private func compareGroups(_ tables: FlightTables, _ generator: inout PredicateGenerator) throws -> Outcome {
+  private func compareGroups(_ tables: TwinTables, _ generator: inout PredicateGenerator) throws -> Outcome {
     var outcome = Outcome()
     for number in 0..<options.groups {
       if number > 0, number % 50 == 0 { log("\(number) questions about groups, \(outcome.failures) different") }
@@ -178,7 +172,7 @@ struct OracleRun {
   }
 
   private func ask(
-    _ tables: FlightTables, _ sql: (text: String, parameters: [Value]), columns: Int
+    _ tables: TwinTables, _ sql: (text: String, parameters: [Value]), columns: Int
   ) throws -> [[Value]] {
     let statement = try tables.connection.prepare(sql.text)
     for (place, value) in sql.parameters.enumerated() { statement.bindValue(Int32(place + 1), value) }
@@ -188,7 +182,7 @@ struct OracleRun {
   }
 
   /// A value as SQLite has it.
-  private func plain(_ value: Value, _ tables: FlightTables) throws -> Value {
+  private func plain(_ value: Value, _ tables: TwinTables) throws -> Value {
     switch value {
     case .date(let seconds): return .double(seconds)
     case .boolean(let flag): return .integer(flag ? 1 : 0)

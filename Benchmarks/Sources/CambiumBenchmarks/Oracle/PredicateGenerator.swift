@@ -2,14 +2,14 @@ import CambiumEngine
 
 /// Makes random predicates on the flight data, with constants that occur in them.
 struct PredicateGenerator {
-  private let tables: FlightTables
+  private let tables: TwinTables
   var random: SplitMix64
   /// What was made use of in the predicate that was made last.
   private(set) var features: Set<String> = []
   /// How many collections of many rows may still be gone through: each takes time for every row.
   private var collectionsLeft = 0
 
-  init(_ tables: FlightTables, seed: UInt64) {
+  init(_ tables: TwinTables, seed: UInt64) {
     self.tables = tables
     random = SplitMix64(seed: seed)
   }
@@ -25,11 +25,11 @@ struct PredicateGenerator {
   /// A key path to one value, and what it is of; through a to-one relationship now and then.
   struct Path {
     var text: String
-    var table: OracleTable
-    var column: OracleTable.Column
+    var table: TwinTable
+    var column: TwinTable.Column
   }
 
-  mutating func path(_ table: OracleTable, of wanted: (OracleKind) -> Bool = { _ in true }) throws -> Path {
+  mutating func path(_ table: TwinTable, of wanted: (TwinKind) -> Bool = { _ in true }) throws -> Path {
     if !table.toOne.isEmpty, chance(30) {
       let link = pick(table.toOne)
       let other = try tables.table(link.table)
@@ -67,14 +67,14 @@ struct PredicateGenerator {
   // MARK: Predicates
 
   /// A predicate on the rows of a table.
-  mutating func predicate(_ table: OracleTable) throws -> Predicate {
+  mutating func predicate(_ table: TwinTable) throws -> Predicate {
     features = []
     // One of a table with few rows has many for each of them.
     collectionsLeft = 2
     return try predicate(table, depth: 0)
   }
 
-  private mutating func predicate(_ table: OracleTable, depth: Int) throws -> Predicate {
+  private mutating func predicate(_ table: TwinTable, depth: Int) throws -> Predicate {
     let dice = below(100)
     if depth < 3, dice < 45 {
       var parts: [Predicate] = []
@@ -93,7 +93,7 @@ struct PredicateGenerator {
     return try comparison(table)
   }
 
-  private mutating func comparison(_ table: OracleTable) throws -> Predicate {
+  private mutating func comparison(_ table: TwinTable) throws -> Predicate {
     if !table.toMany.isEmpty, collectionsLeft > 0, chance(40) {
       collectionsLeft -= 1
       return try collection(table)
@@ -114,7 +114,7 @@ struct PredicateGenerator {
     pick([.equal, .equal, .notEqual, .less, .lessOrEqual, .greater, .greaterOrEqual, .less, .greater])
   }
 
-  private mutating func plain(_ table: OracleTable) throws -> Predicate {
+  private mutating func plain(_ table: TwinTable) throws -> Predicate {
     let path = try path(table)
     let comparator = path.column.kind == .boolean ? pick([.equal, .notEqual]) : order()
     features.insert(comparator.text)
@@ -129,7 +129,7 @@ struct PredicateGenerator {
   }
 
   /// Equality of the first part of an index, and something of the second.
-  private mutating func compound(_ table: OracleTable) throws -> Predicate {
+  private mutating func compound(_ table: TwinTable) throws -> Predicate {
     let pairs = [
       "LogEntry": [("distance", "airTime"), ("flightNumber", "date")], "Aircraft": [("seats", "year")],
     ]
@@ -150,7 +150,7 @@ struct PredicateGenerator {
     return .compare(.keyPath(path), chance(50) ? .equal : .notEqual, .constant(.null))
   }
 
-  private mutating func between(_ table: OracleTable) throws -> Predicate {
+  private mutating func between(_ table: TwinTable) throws -> Predicate {
     features.insert("BETWEEN")
     let path = try path(table) { $0 != .boolean }
     var bounds = [constant(path), constant(path)]
@@ -158,7 +158,7 @@ struct PredicateGenerator {
     return .compare(.keyPath(path.text), .between, .constant(.list(bounds)))
   }
 
-  private mutating func element(_ table: OracleTable) throws -> Predicate {
+  private mutating func element(_ table: TwinTable) throws -> Predicate {
     features.insert("IN")
     let path = try path(table) { $0 != .boolean }
     let count = chance(10) ? 200 : 1 + below(12)
@@ -169,7 +169,7 @@ struct PredicateGenerator {
   }
 
   /// Relationships as such.
-  private mutating func link(_ table: OracleTable) throws -> Predicate {
+  private mutating func link(_ table: TwinTable) throws -> Predicate {
     guard !table.toOne.isEmpty else { return try plain(table) }
     features.insert("object")
     let link = pick(table.toOne)
@@ -185,7 +185,7 @@ struct PredicateGenerator {
     return .compare(.keyPath(link.name), chance(60) ? .equal : .notEqual, .constant(references[0]))
   }
 
-  private mutating func text(_ table: OracleTable) throws -> Predicate {
+  private mutating func text(_ table: TwinTable) throws -> Predicate {
     var path = try path(table) { $0 == .text }
     if path.column.kind != .text {
       guard let link = table.toOne.randomElement(using: &random) else { return try plain(table) }
@@ -239,7 +239,7 @@ struct PredicateGenerator {
   }
 
   /// Two columns of the same kind.
-  private mutating func columns(_ table: OracleTable) throws -> Predicate {
+  private mutating func columns(_ table: TwinTable) throws -> Predicate {
     let first = try path(table)
     let second = try path(table) { $0 == first.column.kind || ($0.isNumber && first.column.kind.isNumber) }
     let kinds = (first.column.kind, second.column.kind)
@@ -252,7 +252,7 @@ struct PredicateGenerator {
   // MARK: Computed values
 
   /// An expression that is a number; nil where the table has none.
-  private mutating func number(_ table: OracleTable, depth: Int) throws -> Expression {
+  private mutating func number(_ table: TwinTable, depth: Int) throws -> Expression {
     let path = try path(table) { $0.isNumber }
     guard path.column.kind.isNumber else { return .function("length", [.keyPath(path.text)]) }
     let column = Expression.keyPath(path.text)
@@ -277,7 +277,7 @@ struct PredicateGenerator {
     }
   }
 
-  private mutating func computed(_ table: OracleTable) throws -> Predicate {
+  private mutating func computed(_ table: TwinTable) throws -> Predicate {
     features.insert("arithmetic")
     if chance(15), let column = table.columns.first(where: { $0.kind == .date }) {
       let path = Path(text: column.path, table: table, column: column)
@@ -299,7 +299,7 @@ struct PredicateGenerator {
 
   // MARK: Many rows
 
-  private mutating func collection(_ table: OracleTable) throws -> Predicate {
+  private mutating func collection(_ table: TwinTable) throws -> Predicate {
     let link = pick(table.toMany)
     let other = try tables.table(link.table)
     switch below(10) {
@@ -330,7 +330,7 @@ struct PredicateGenerator {
   }
 
   /// A comparison of a column with constants, of which there is one side only.
-  private mutating func comparisonOfElement(_ table: OracleTable) throws -> Predicate {
+  private mutating func comparisonOfElement(_ table: TwinTable) throws -> Predicate {
     let first = try chance(20) ? text(table) : chance(20) ? between(table) : plain(table)
     guard chance(35) else { return first }
     let second = try chance(50) ? plain(table) : null(try path(table).text)
@@ -338,7 +338,7 @@ struct PredicateGenerator {
   }
 
   private mutating func quantified(
-    _ relationship: String, _ table: OracleTable, _ modifier: ComparisonModifier
+    _ relationship: String, _ table: TwinTable, _ modifier: ComparisonModifier
   ) throws -> Predicate {
     let kind = below(4)
     let one = try kind == 0 ? between(table) : kind == 1 ? element(table) : kind == 2 ? text(table) : plain(table)

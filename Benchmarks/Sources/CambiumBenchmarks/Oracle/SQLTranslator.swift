@@ -6,17 +6,17 @@ import CambiumEngine
 /// `==` and `!=` are `IS` and `IS NOT`, everything else is false where a side is null. Texts are compared byte by byte, which is
 /// the order of the engine as long as they are ASCII, as the flight data are. Each constant is a parameter.
 final class SQLTranslator {
-  private let tables: FlightTables
+  private let tables: TwinTables
   /// The values of `?1`, `?2` and so on.
   private(set) var parameters: [Value] = []
   private var aliases = 0
 
   /// What key paths begin at.
   struct Scope {
-    let table: OracleTable
+    let table: TwinTable
     let alias: String
     /// What a subquery's variables stand for.
-    var variables: [String: (table: OracleTable, alias: String)] = [:]
+    var variables: [String: (table: TwinTable, alias: String)] = [:]
   }
 
   /// Several values: a value for each row of a source.
@@ -28,9 +28,9 @@ final class SQLTranslator {
     let value: String
   }
 
-  init(_ tables: FlightTables) { self.tables = tables }
+  init(_ tables: TwinTables) { self.tables = tables }
 
-  func scope(of table: OracleTable) -> Scope { Scope(table: table, alias: alias()) }
+  func scope(of table: TwinTable) -> Scope { Scope(table: table, alias: alias()) }
 
   private func alias() -> String {
     aliases += 1
@@ -190,7 +190,7 @@ final class SQLTranslator {
   }
 
   /// A key path to one value: of other tables' rows as a query for each.
-  private func column(_ path: String, _ table: OracleTable, _ alias: String) throws -> String {
+  private func column(_ path: String, _ table: TwinTable, _ alias: String) throws -> String {
     if table.column(path) != nil { return "\(alias).\"\(path)\"" }
     let parts = path.split(separator: ".", maxSplits: 1).map(String.init)
     guard let link = table.toOne.first(where: { $0.name == parts[0] }) else {

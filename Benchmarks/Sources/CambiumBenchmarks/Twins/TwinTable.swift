@@ -1,7 +1,7 @@
 import CambiumEngine
 
 /// A kind of column.
-enum OracleKind: Equatable {
+enum TwinKind: Equatable {
   case integer, double, text, date, boolean
 
   var isNumber: Bool { self == .integer || self == .double }
@@ -27,12 +27,12 @@ enum OracleKind: Equatable {
 
 /// An entity and the table of the same name: elements of composites are columns that are called after their key paths, to-one
 /// relationships columns with the id of the other table's row.
-final class OracleTable {
+final class TwinTable {
   struct Column {
     let path: String
-    let kind: OracleKind
+    let kind: TwinKind
 
-    init(_ path: String, _ kind: OracleKind) {
+    init(_ path: String, _ kind: TwinKind) {
       self.path = path
       self.kind = kind
     }

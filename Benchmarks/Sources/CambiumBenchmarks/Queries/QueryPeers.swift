@@ -1,0 +1,100 @@
+import CSQLite
+import CambiumEngine
+
+/// What answers questions.
+protocol QueryPeer: AnyObject {
+  var name: String { get }
+  func answer(_ query: TwinQuery, _ variant: Int) throws -> Answer
+}
+
+/// Cambium: fetches, and rows read where they lie.
+final class CambiumQueries: QueryPeer {
+  let name = "cambium"
+  private let data: QueryData
+  private var fields: [String: [(field: RowField, kind: TwinKind)]] = [:]
+
+  init(_ data: QueryData) { self.data = data }
+
+  private func fields(_ query: TwinQuery, _ columns: [String]) throws -> [(field: RowField, kind: TwinKind)] {
+    if let known = fields[query.name] { return known }
+    let tables = data[keyPath: query.data]
+    let entity = try tables.entity(try tables.table(query.table))
+    let made = try zip(columns, query.kinds).map { (field: try tables.store.field($0, of: entity), kind: $1) }
+    fields[query.name] = made
+    return made
+  }
+
+  func answer(_ query: TwinQuery, _ variant: Int) throws -> Answer {
+    let tables = data[keyPath: query.data]
+    let fetch = try query.fetch(tables, variant)
+    let view = try tables.store.view()
+    var answer = Answer()
+    switch query.form {
+    case .count: return Answer(count: try view.count(fetch))
+    case .groups(let paths, let columns):
+      var request = EngineValuesFetch(fetch, columns: columns)
+      request.groupBy = paths
+      for row in try view.fetchValues(request) {
+        var digest = RowDigest()
+        for value in row { digest.add(value) }
+        answer.add(digest.value)
+      }
+    case .rows(let columns):
+      let fields = try fields(query, columns)
+      try view.forEach(fetch) { (row) throws(EngineError) in
+        var digest = RowDigest()
+        for (field, kind) in fields {
+          switch kind {
+          case .integer: digest.add(try row.int64(field))
+          case .double: digest.add(try row.double(field))
+          case .date: digest.add(try row.date(field))
+          case .boolean: digest.add(try row.boolean(field).map { $0 ? 1 as Int64 : 0 })
+          case .text: digest.add(try row.string(field))
+          }
+        }
+        answer.add(digest.value)
+        return true
+      }
+    }
+    return answer
+  }
+}
+
+/// SQLite by its C interface, statements prepared once.
+final class SQLiteQueries: QueryPeer {
+  let name = "sqlite"
+  private let data: QueryData
+  private var statements: [String: SQLiteStatement] = [:]
+
+  init(_ data: QueryData) { self.data = data }
+
+  func answer(_ query: TwinQuery, _ variant: Int) throws -> Answer {
+    let s: SQLiteStatement
+    if let known = statements[query.name] {
+      s = known
+    } else {
+      s = try data[keyPath: query.data].connection.prepare(query.sql)
+      statements[query.name] = s
+    }
+    for (place, value) in query.variants[variant % query.variants.count].parameters.enumerated() {
+      s.bindValue(Int32(place + 1), value)
+    }
+    defer { s.reset() }
+    if case .count = query.form { return Answer(count: try s.step() ? s.int(0) : 0) }
+    var answer = Answer()
+    while try s.step() {
+      var digest = RowDigest()
+      for (place, kind) in query.kinds.enumerated() {
+        let column = Int32(place)
+        let isNull = s.isNull(column)
+        switch kind {
+        case .integer, .boolean: digest.add(isNull ? nil : Int64(s.int(column)))
+        case .double, .date: digest.add(isNull ? nil : s.double(column))
+        case .text: digest.add(isNull ? nil : s.text(column))
+        }
+      }
+      answer.add(digest.value)
+    }
+    return answer
+  }
+}
