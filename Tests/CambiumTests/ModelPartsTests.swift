@@ -146,7 +146,8 @@ import Testing
     let area = try ManagedObjectModel {
       Entity("Place") {
         Attribute("latitude", .double)
-        Index("area", "-latitude", where: "latitude > 0", kind: .rTree)
+        Attribute("longitude", .double)
+        Index("area", "-latitude", "longitude", where: "latitude > 0", kind: .rTree)
       }
     }
     #expect(try area.schema().entity(named: "Place")?.indexes.first?.elements.first?.kind == .rTree)

@@ -119,11 +119,6 @@ extension Schema {
   }
 
   private func findIndexes(_ entity: EntitySchema, _ result: inout [ModelFinding]) {
-    for index in entity.indexes where index.elements.contains(where: { $0.kind == .rTree }) {
-      result.append(
-        ModelFinding(
-          "r-tree", entity.name, "index \(index.name) is an R-tree, which stores do not build yet; make it binary"))
-    }
     for (place, index) in entity.indexes.enumerated() where index.partialPredicate == nil {
       let paths = index.elements.map { $0.path }
       for other in entity.indexes[..<place] where other.elements == index.elements && other.partialPredicate == nil {

@@ -163,10 +163,20 @@ extension SchemaBuilder {
         throw .invalidIndex(index.name, entity: entity.name, reason: "its elements are of different kinds")
       }
       let type = try checkKeyPath(element.path, index: index.name, entity: entity, in: schema)
-      guard element.kind == .binary || type.isNumeric || type == .date else {
+      guard element.kind == .binary || type.isNumeric && type != .boolean || type == .date else {
         throw .invalidIndexPath(
           element.path, index: index.name, entity: entity.name, reason: "an R-tree holds numbers and dates")
       }
+    }
+    guard first.kind == .rTree else { return }
+    guard index.elements.count == 2 else {
+      throw .invalidIndex(
+        index.name, entity: entity.name,
+        reason: "an R-tree is of two elements, the coordinates of places; this has \(index.elements.count)")
+    }
+    guard index.elements[0].path != index.elements[1].path else {
+      throw .invalidIndex(
+        index.name, entity: entity.name, reason: "an R-tree is of two different elements, and both name one key path")
     }
   }
 

@@ -136,10 +136,6 @@ struct Catalogue: Sendable {
         rows[entity.id] = try make(t, .integer, Self.rowsKey(entity.id))
       }
       for index in entity.indexes {
-        if index.elements.contains(where: { $0.kind == .rTree }) {
-          throw .unsupported(
-            "index '\(index.name)' of \(entity.name) is an R-tree, which this version does not build; make it binary")
-        }
         if indexes[index.id] == nil { indexes[index.id] = try make(t, .bytes, Self.indexKey(index.id)) }
       }
       for constraint in entity.uniquenessConstraints where constraints[constraint.id] == nil {

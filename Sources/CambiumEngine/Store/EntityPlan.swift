@@ -13,7 +13,11 @@ final class EntityPlan: Sendable {
   /// Whether other entities share the tree of rows.
   let sharesRows: Bool
   let indexes: [KeyMaker]
+  /// Indexes of places, which have no order that a condition on one path could use.
+  let spatialIndexes: [KeyMaker]
   let constraints: [KeyMaker]
+  /// All that have to be kept in step.
+  var makers: [KeyMaker] { indexes + spatialIndexes + constraints }
   /// Indexes that were not whole when the store was opened; see ``EntityView/unfinishedIndexes(_:)``.
   let building: [(tree: TreeID, index: UInt32)]
   /// To-one relationships that have a tree for the way back: field and tree.
@@ -30,6 +34,7 @@ final class EntityPlan: Sendable {
     family = Set(schema.entityAndDescendants(entity.id).map { $0.id })
     sharesRows = entity.parentID != nil || !entity.childIDs.isEmpty
     var indexes: [KeyMaker] = []
+    var spatial: [KeyMaker] = []
     var constraints: [KeyMaker] = []
     var building: [(tree: TreeID, index: UInt32)] = []
     // Those of the ancestors apply as well.
@@ -37,7 +42,8 @@ final class EntityPlan: Sendable {
     while let e = owner {
       for index in e.indexes {
         guard let tree = catalogue.indexes[index.id] else { throw .corrupt("index '\(index.name)' has no tree") }
-        indexes.append(try KeyMaker(index, tree, layout, schema, owner: e))
+        let maker = try KeyMaker(index, tree, layout, schema, owner: e)
+        if maker.isSpatial { spatial.append(maker) } else { indexes.append(maker) }
         if catalogue.building[index.id] != nil { building.append((tree, index.id)) }
       }
       for constraint in e.uniquenessConstraints {
@@ -47,6 +53,7 @@ final class EntityPlan: Sendable {
       owner = e.parentID.flatMap { schema.entity(id: $0) }
     }
     self.indexes = indexes
+    spatialIndexes = spatial
     self.constraints = constraints
     self.building = building
     var back: [(relationship: RelationshipSchema, field: Int, tree: TreeID)] = []
@@ -86,6 +93,8 @@ final class KeyMaker: @unchecked Sendable {
   let owner: EntitySchema
   let partial: Predicate?
   let isUnique: Bool
+  /// Whether the two parts make one place (`KeyPlace`). Rows that have no place are left out.
+  let isSpatial: Bool
   /// The fields that the keys depend on.
   let mask: UInt64
 
@@ -98,6 +107,7 @@ final class KeyMaker: @unchecked Sendable {
     self.owner = owner
     self.partial = partial
     self.isUnique = isUnique
+    isSpatial = elements.count == 2 && elements[0].kind == .rTree
     paths = elements.map { $0.path }
     ascending = elements.map { $0.isAscending }
     var fields: [[Int]] = []
@@ -175,8 +185,10 @@ final class KeyMaker: @unchecked Sendable {
     }
   }
 
-  /// Appends the parts of the key of a record. Answers whether any part is null.
+  /// Appends the parts of the key of a record. Answers whether any part is null; if the index is one of places, there is
+  /// no key then.
   func appendParts(_ record: RecordView, to encoder: inout KeyEncoder) throws(StoreError) -> Bool {
+    if isSpatial { return try !appendPlace(record, to: &encoder) }
     var anyNull = false
     for i in 0..<parts.count {
       let part = parts[i]
@@ -187,5 +199,13 @@ final class KeyMaker: @unchecked Sendable {
       if isNull { anyNull = true }
     }
     return anyNull
+  }
+
+  private func appendPlace(_ record: RecordView, to encoder: inout KeyEncoder) throws(StoreError) -> Bool {
+    guard compiled.count == 2, let x = try record.coordinate(at: compiled[0]),
+      let y = try record.coordinate(at: compiled[1])
+    else { return false }
+    encoder.append(KeyPlace(x: x, y: y))
+    return true
   }
 }

@@ -30,7 +30,7 @@ extension EntityStore {
     var report = EngineCheckReport(kernel: kernelReport)
     let view = try view()
     var expected: [TreeID: Set<[UInt8]>] = [:]
-    let makers = plans.values.flatMap { $0.indexes + $0.constraints }
+    let makers = plans.values.flatMap { $0.makers }
     for maker in makers { expected[maker.tree] = [] }
     for plan in plans.values {
       for (_, _, tree) in plan.backTrees { expected[tree] = [] }
@@ -63,10 +63,11 @@ extension EntityStore {
   ) throws(EngineError) {
     try row.withView { (record) throws(StoreError) in try record.validate() }
     let plan = try plan(row.reference.entity)
-    for maker in plan.indexes + plan.constraints {
+    for maker in plan.makers {
       if let partial = maker.partial, try !PathReader(view: view).matches(partial, row) { continue }
       var encoder = KeyEncoder(limit: kernel.maxKeyLength)
-      _ = try row.withView { (record) throws(StoreError) in try maker.appendParts(record, to: &encoder) }
+      let anyNull = try row.withView { (record) throws(StoreError) in try maker.appendParts(record, to: &encoder) }
+      if anyNull, maker.isSpatial { continue }
       encoder.append(rowID: row.reference.row)
       expected[maker.tree]?.insert(encoder.bytes)
     }

@@ -10,6 +10,7 @@ final class IndexKeeper {
     let mask: UInt64
     let isUnique: Bool
     let isPartial: Bool
+    let isSpatial: Bool
   }
 
   /// A relationship tree.
@@ -31,7 +32,7 @@ final class IndexKeeper {
   /// Keeps all trees of the entity in step, or only some.
   init(_ transaction: EntityTransaction, _ plan: EntityPlan, _ kit: TransactionKit, only trees: Set<TreeID>? = nil) {
     self.plan = plan
-    let makers = (plan.indexes + plan.constraints).filter { trees?.contains($0.tree) ?? true }
+    let makers = plan.makers.filter { trees?.contains($0.tree) ?? true }
     let backTrees = plan.backTrees.filter { trees?.contains($0.tree) ?? true }
     var batches: [IndexBatch] = []
     indexes = .allocate(capacity: makers.count)
@@ -42,7 +43,7 @@ final class IndexKeeper {
         at: i,
         to: Index(
           maker: .passUnretained(maker), batch: .passUnretained(batch), mask: maker.mask, isUnique: maker.isUnique,
-          isPartial: maker.partial != nil))
+          isPartial: maker.partial != nil, isSpatial: maker.isSpatial))
     }
     links = .allocate(capacity: backTrees.count)
     for (i, back) in backTrees.enumerated() {
@@ -141,6 +142,7 @@ final class IndexKeeper {
     do throws(StoreError) {
       anyNull = try index.maker.borrowed { (maker) throws(StoreError) in try maker.appendParts(record, to: &encoder) }
     } catch { throw .store(error) }
+    if anyNull, index.isSpatial { return nil }
     let part = Part(count: encoder.bytes.count, anyNull: anyNull, isExact: !encoder.isInexact)
     encoder.append(rowID: reference.row)
     return part

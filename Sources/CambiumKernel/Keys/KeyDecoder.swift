@@ -18,6 +18,8 @@ public enum KeyPart: Equatable, Sendable {
   case bytes([UInt8])
   /// A UUID.
   case uuid(UUIDBytes)
+  /// A place in a plane, by its coordinates.
+  case place(Double, Double)
   /// The row id of a relationship's target.
   case reference(UInt64)
   /// The row id at the end of a key.
@@ -82,6 +84,12 @@ public struct KeyDecoder {
     case KeyTag.string: return .string(try string())
     case KeyTag.bytes: return .bytes(try unescaped())
     case KeyTag.uuid: return .uuid(UUIDBytes(high: try bigEndian(8), low: try bigEndian(8)))
+    case KeyTag.place:
+      guard !descending else { throw KeyDecoder.corrupt(offset, "a place is descending") }
+      let code = try bigEndian(8)
+      let place = KeyPlace(x: try double(), y: try double())
+      guard place.code == code else { throw KeyDecoder.corrupt(offset, "a place of a key has another code") }
+      return .place(place.x, place.y)
     case KeyTag.reference...KeyTag.reference + 8:
       return .reference(try shortest(Int(tag - KeyTag.reference)))
     case KeyTag.rowID...KeyTag.rowID + 8:

@@ -158,7 +158,7 @@ public struct KeyEncoder: Sendable {
   }
 
   @inline(__always)
-  private mutating func append(bigEndian value: UInt64, count: Int, _ inversion: UInt8) {
+  mutating func append(bigEndian value: UInt64, count: Int, _ inversion: UInt8) {
     var shift = 8 &* (count &- 1)
     while shift >= 0 {
       bytes.append(UInt8(truncatingIfNeeded: value &>> UInt64(shift)) ^ inversion)

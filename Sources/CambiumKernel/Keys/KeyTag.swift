@@ -17,6 +17,7 @@
 //   24          string            UTF-8 in normalisation form C, escaped, 00
 //   25          bytes             escaped, 00
 //   28          uuid              16 bytes
+//   2C          place             24 bytes: see `KeyPlace`
 //   30 ... 38   row id            0 ... 8 bytes, big-endian, the first one not zero
 //   40 ... 48   row id at the end 0 ... 8 bytes, big-endian, the first one not zero; then the tag again
 //
@@ -42,6 +43,7 @@ enum KeyTag {
   static let string: UInt8 = 0x24
   static let bytes: UInt8 = 0x25
   static let uuid: UInt8 = 0x28
+  static let place: UInt8 = 0x2C
   static let reference: UInt8 = 0x30
   static let rowID: UInt8 = 0x40
 

@@ -42,12 +42,12 @@ import Testing
       "A",
       attributes: [
         AttributeSchema("Name", .string, optional: false), untransformed, derived, AttributeSchema("value", .string),
-        AttributeSchema("number", .double),
+        AttributeSchema("number", .double), AttributeSchema("other", .double),
       ],
       relationships: [bs, cascading, another, nullifying, RelationshipSchema("alone", to: "C")],
       indexes: [
         IndexSchema("one", [path]), IndexSchema("two", [path]),
-        IndexSchema("three", [IndexElement("number", kind: .rTree)]),
+        IndexSchema("three", [IndexElement("number", kind: .rTree), IndexElement("other", kind: .rTree)]),
       ], unique: [["Name"]])
     a.fetchedProperties = [
       FetchedPropertySchema("fetched", request: FetchTemplate(entity: "A", predicate: "missing == 1"))
@@ -73,7 +73,7 @@ import Testing
           "abstract-leaf Leaf", "capital-property A.Name", "cascade-both A.another", "clashing-name A.value",
           "crossing A.alone", "crossing A.cs", "deny-both A.bs", "derivation A.sum", "duplicate-index A",
           "duplicate-index A", "duplicate-index A", "empty-composite Inner", "empty-entity Empty", "no-action C.a",
-          "no-configuration C", "no-configuration Empty", "no-inverse A.alone", "nullify-required A.cs", "r-tree A",
+          "no-configuration C", "no-configuration Empty", "no-inverse A.alone", "nullify-required A.cs",
           "required-without-default A.Name", "small-entity b", "template A.fetched", "template broken",
           "untransformed A.object", "unused-composite Inner", "unused-composite Unused",
         ])

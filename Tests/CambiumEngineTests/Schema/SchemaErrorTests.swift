@@ -156,7 +156,9 @@ import Testing
       return EntitySchema(
         "A",
         attributes: [
-          string("x"), AttributeSchema("c", elements: [string("e")]), transient, AttributeSchema("o", .transformable),
+          string("x"), AttributeSchema("c", elements: [string("e"), AttributeSchema("n", .float)]), transient,
+          AttributeSchema("o", .transformable), AttributeSchema("n", .integer16), AttributeSchema("d", .date),
+          AttributeSchema("f", .boolean),
         ], relationships: [RelationshipSchema("one", to: "A"), RelationshipSchema("many", toMany: "A")],
         indexes: [
           IndexSchema(
@@ -180,6 +182,22 @@ import Testing
     expect(
       .invalidIndexPath("x", index: "i", entity: "A", reason: "an R-tree holds numbers and dates"),
       entity(["x"], kinds: [.rTree]))
+    expect(
+      .invalidIndexPath("f", index: "i", entity: "A", reason: "an R-tree holds numbers and dates"),
+      entity(["n", "f"], kinds: [.rTree, .rTree]))
+    for count in [1, 3] {
+      expect(
+        .invalidIndex(
+          "i", entity: "A",
+          reason: "an R-tree is of two elements, the coordinates of places; this has \(count)"),
+        entity(Array(["n", "d", "c.n"].prefix(count)), kinds: [.rTree, .rTree, .rTree]))
+    }
+    expect(
+      .invalidIndex(
+        "i", entity: "A", reason: "an R-tree is of two different elements, and both name one key path"),
+      entity(["n", "n"], kinds: [.rTree, .rTree]))
+    #expect(throws: Never.self) { try Schema(SchemaDefinition([entity(["n", "c.n"], kinds: [.rTree, .rTree])])) }
+    #expect(throws: Never.self) { try Schema(SchemaDefinition([entity(["n", "d"], kinds: [.rTree, .rTree])])) }
     #expect(throws: Never.self) { try Schema(SchemaDefinition([entity(["c.e", "one", "x"])])) }
     expect(
       .invalidIndex("", entity: "A", reason: "a uniqueness constraint has no key paths"),

@@ -98,6 +98,7 @@ import Testing
           case .string: continue  // Damage may leave text that is not in the normal form.
           case .bytes(let value): encoder.append(bytes: value, descending: descending)
           case .uuid(let value): encoder.append(value, descending: descending)
+          case .place(let x, let y): encoder.append(KeyPlace(x: x, y: y))
           case .reference(let value): encoder.append(reference: value, descending: descending)
           case .rowID(let value):
             if descending { continue }

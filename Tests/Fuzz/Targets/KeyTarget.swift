@@ -57,6 +57,7 @@ enum KeyTarget {
     case .string(let value): encoder.append(value, descending: isDescending)
     case .bytes(let value): encoder.append(bytes: value, descending: isDescending)
     case .uuid(let value): encoder.append(value, descending: isDescending)
+    case .place(let x, let y): encoder.append(KeyPlace(x: x, y: y))
     case .reference(let value): encoder.append(reference: value, descending: isDescending)
     case .rowID(let value): encoder.append(rowID: value)
     }
@@ -101,6 +102,9 @@ enum KeyTarget {
     case (.string(let x), .string(let y)): return texts(x, y)
     case (.bytes(let x), .bytes(let y)): return x == y ? 0 : x.lexicographicallyPrecedes(y) ? -1 : 1
     case (.uuid(let x), .uuid(let y)): return of(x, y)
+    case (.place(let a, let b), .place(let x, let y)):
+      let codes = of(KeyPlace(x: a, y: b).code, KeyPlace(x: x, y: y).code)
+      return codes != 0 ? codes : numbers(a, x) != 0 ? numbers(a, x) : numbers(b, y)
     case (.reference(let x), .reference(let y)): return of(x, y)
     default: return 2
     }

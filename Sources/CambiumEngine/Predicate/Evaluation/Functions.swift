@@ -92,19 +92,13 @@ extension PredicateFunction {
     }
   }
 
-  /// The way between two places over a sphere of 6,371,008.8 m (the mean radius of the ellipsoid of WGS 84), in metres.
   private static func distance(_ a: Value, _ b: Value) -> Value {
     guard let from = place(a), let to = place(b) else { return .null }
-    let sine = ElementaryFunctions.sine(degrees: (to.latitude - from.latitude) / 2)
-    let turn = ElementaryFunctions.sine(degrees: (to.longitude - from.longitude) / 2)
-    let cosines =
-      ElementaryFunctions.cosine(degrees: from.latitude) * ElementaryFunctions.cosine(degrees: to.latitude)
-    guard let chord = ElementaryFunctions.squareRoot(sine * sine + cosines * turn * turn) else { return .null }
-    return .double(2 * 6_371_008.8 * ElementaryFunctions.arcSine(chord))
+    return greatCircle(from.latitude, from.longitude, to.latitude, to.longitude).map { .double($0) } ?? .null
   }
 
   /// A composite with elements `latitude` and `longitude`, or a list of the two, in degrees.
-  private static func place(_ value: Value) -> (latitude: Double, longitude: Double)? {
+  static func place(_ value: Value) -> (latitude: Double, longitude: Double)? {
     switch value {
     case .composite(let composite):
       guard let latitude = composite["latitude"]?.nearestDouble, let longitude = composite["longitude"]?.nearestDouble
