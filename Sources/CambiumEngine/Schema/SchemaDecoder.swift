@@ -11,7 +11,9 @@ extension Schema {
       }
     }
     let version = try reader.byte()
-    guard version == Schema.formatVersion else { throw .unsupportedVersion(UInt32(version)) }
+    guard version == Schema.formatVersion || version == Schema.spatialFormatVersion else {
+      throw .unsupportedVersion(UInt32(version))
+    }
     var decoder = SchemaDecoder()
     try decoder.decode(&reader)
     // What the attributes' elements were made of must still be what the composite types say, identifiers apart.

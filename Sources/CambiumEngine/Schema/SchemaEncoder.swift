@@ -1,12 +1,15 @@
 extension Schema {
   /// The version of the format that ``encoded()`` writes. See `SchemaCodec.swift` for the bytes.
   public static let formatVersion: UInt8 = 1
+  /// The version of models with R-tree indexes: a program that knows only the first one would write other keys into them.
+  static let spatialFormatVersion: UInt8 = 2
   static let signature: [UInt8] = [0x43, 0x53, 0x01]
 
   /// The schema as bytes, as stores keep it. Equal schemas have equal bytes. O(size of the schema).
   public func encoded() -> [UInt8] {
     var writer = FieldWriter()
-    writer.append(raw: Schema.signature + [Schema.formatVersion])
+    let isSpatial = entities.contains { $0.indexes.contains { $0.elements.contains { $0.kind == .rTree } } }
+    writer.append(raw: Schema.signature + [isSpatial ? Schema.spatialFormatVersion : Schema.formatVersion])
     writer.field(1, number: UInt64(nextIdentifiers.entity))
     writer.field(2, number: UInt64(nextIdentifiers.property))
     writer.field(3, number: UInt64(nextIdentifiers.index))

@@ -35,6 +35,8 @@ struct NearestPlaces: ~Copyable {
   /// Nothing that is further away is looked for.
   private let limit: Double
   private var heap: [Item] = []
+  /// How many entries were read, some of them more than once.
+  private(set) var readCount = 0
 
   init(_ cursor: Cursor, _ distance: SpatialDistance, upTo limit: Double = .infinity) {
     self.cursor = cursor
@@ -61,6 +63,7 @@ struct NearestPlaces: ~Copyable {
       let place = try KeyPlace(atStartOf: cursor.key)
       guard place.code <= cell.lastCode else { break }
       first = first ?? place.code
+      readCount &+= 1
       count += 1
       if cell.level > 0, count > Self.patience { break }
       if let measure = distance.measure(place.x, place.y) {

@@ -28,7 +28,7 @@ struct SpatialCondition {
     _ path: String, _ type: AttributeType?, _ conjuncts: [Comparison]
   ) -> (low: UInt64, high: UInt64)? {
     var low: UInt64 = 0
-    var high = UInt64.max
+    var high = KeyEncoder.orderedBits(.infinity)
     var isConfined = false
     for c in conjuncts where c.modifier == .direct && c.options.isEmpty {
       guard let (comparator, value) = constant(c, comparedWith: .keyPath(path)) else { continue }

@@ -15,6 +15,8 @@ struct SpatialWalk: ~Copyable {
   /// Where the cursor stands; nil before the first seek.
   private var place: KeyPlace?
   private var isAtEnd = false
+  /// How many entries were read.
+  private(set) var readCount = 0
 
   typealias Visit = (KeyPlace, UInt64) throws(StoreError) -> Bool
 
@@ -84,6 +86,7 @@ struct SpatialWalk: ~Copyable {
 
   private mutating func read(_ isThere: Bool) throws(StoreError) {
     isAtEnd = !isThere
+    readCount &+= 1
     if isThere { place = try KeyPlace(atStartOf: cursor.key) }
   }
 }
