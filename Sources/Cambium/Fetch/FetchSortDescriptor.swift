@@ -8,7 +8,7 @@ import CambiumEngine
 
 /// One key of an order. Core Data: `NSSortDescriptor`; Foundation's `SortDescriptor` is another type.
 ///
-/// Nulls come first in ascending order. For dictionaries the key may also be the name of an expression.
+/// Nulls come first in ascending order, but not in one of distances. For dictionaries the key may also be the name of an expression.
 public struct FetchSortDescriptor: Hashable, Sendable {
   /// A key path, through composites and to-one relationships.
   public var key: String
@@ -16,6 +16,9 @@ public struct FetchSortDescriptor: Hashable, Sendable {
   public var ascending: Bool
   /// How strings are compared.
   public var comparator: FetchSortComparator
+  /// If there is one, ``key`` leads to a composite with elements `latitude` and `longitude`, and the order is that of the
+  /// distances from here.
+  public var origin: FetchPlace?
 
   /// A key of an order.
   public init(key: String, ascending: Bool = true, comparator: FetchSortComparator = .binary) {
@@ -24,17 +27,57 @@ public struct FetchSortDescriptor: Hashable, Sendable {
     self.comparator = comparator
   }
 
+  /// The order of distances from a place, the nearest first; objects without a place come last.
+  ///
+  ///     request.sortDescriptors = [FetchSortDescriptor(distanceOf: "place.location", fromLatitude: 46.5, longitude: 8)]
+  ///     request.fetchLimit = 10
+  ///
+  /// With an R-tree index on the latitude and the longitude, such a request reads only what is around the place.
+  ///
+  /// - Parameters:
+  ///   - key: A key path to a composite with numbers `latitude` and `longitude`, in degrees.
+  ///   - latitude: Degrees north of the equator.
+  ///   - longitude: Degrees east of Greenwich.
+  public init(
+    distanceOf key: String, fromLatitude latitude: Double, longitude: Double, ascending: Bool = true
+  ) {
+    self.init(key: key, ascending: ascending)
+    origin = FetchPlace(latitude: latitude, longitude: longitude)
+  }
+
   /// The opposite order.
   public var reversedSortDescriptor: FetchSortDescriptor {
-    FetchSortDescriptor(key: key, ascending: !ascending, comparator: comparator)
+    var result = self
+    result.ascending.toggle()
+    return result
   }
 
   /// The same order with strings compared in another way.
   public func comparing(_ comparator: FetchSortComparator) -> FetchSortDescriptor {
-    FetchSortDescriptor(key: key, ascending: ascending, comparator: comparator)
+    var result = self
+    result.comparator = comparator
+    return result
   }
 
-  var engine: EngineSort { EngineSort(key, ascending: ascending, textOrder: comparator.order) }
+  var engine: EngineSort {
+    guard let origin else { return EngineSort(key, ascending: ascending, textOrder: comparator.order) }
+    return EngineSort(
+      distanceOf: key, from: EnginePlace(latitude: origin.latitude, longitude: origin.longitude), ascending: ascending)
+  }
+}
+
+/// A place on the earth, in degrees.
+public struct FetchPlace: Hashable, Sendable {
+  /// Degrees north of the equator.
+  public var latitude: Double
+  /// Degrees east of Greenwich.
+  public var longitude: Double
+
+  /// A place.
+  public init(latitude: Double, longitude: Double) {
+    self.latitude = latitude
+    self.longitude = longitude
+  }
 }
 
 /// How an order compares strings. Core Data: the selector of an `NSSortDescriptor`.

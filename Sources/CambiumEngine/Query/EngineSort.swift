@@ -6,6 +6,9 @@ public struct EngineSort: Sendable {
   public var isAscending: Bool
   /// How texts are put in order; other values have one order only.
   public var textOrder: EngineTextOrder
+  /// If there is one, the key path leads to a composite with elements `latitude` and `longitude`, and the order is that of
+  /// the distances from here.
+  public var origin: EnginePlace?
 
   /// A key of an order.
   public init(_ keyPath: String, ascending: Bool = true, textOrder: EngineTextOrder = .scalars) {
@@ -14,8 +17,19 @@ public struct EngineSort: Sendable {
     self.textOrder = textOrder
   }
 
+  /// The order of distances from a place, as `distanceToLocation:fromLocation:` has them: in ascending order the nearest
+  /// come first, and objects without a distance last, since they are not near.
+  ///
+  /// - Parameter keyPath: A composite with numbers `latitude` and `longitude`, in degrees. If there is an R-tree index on
+  ///   both and a limit, only what is around the place is read.
+  public init(distanceOf keyPath: String, from origin: EnginePlace, ascending: Bool = true) {
+    self.init(keyPath, ascending: ascending)
+    self.origin = origin
+  }
+
   /// What is compared in place of a value, made once for each.
   public func key(_ value: Value) -> Value {
+    if let origin { return .double(origin.metres(to: value) ?? .infinity) }
     switch (textOrder, value) {
     case (.caseInsensitive, .string(let text)), (.caseInsensitive, .uri(let text)):
       return .binary(FoldedText(text, .caseInsensitive).bytes)
@@ -28,6 +42,28 @@ public struct EngineSort: Sendable {
   public func order(_ a: Value, _ b: Value) -> Int {
     if case .custom(let compare) = textOrder, case .string(let x) = a, case .string(let y) = b { return compare(x, y) }
     return a.sortOrder(b)
+  }
+}
+
+/// A place on the earth, in degrees.
+public struct EnginePlace: Hashable, Sendable {
+  /// Degrees north of the equator.
+  public var latitude: Double
+  /// Degrees east of Greenwich.
+  public var longitude: Double
+
+  /// A place.
+  public init(latitude: Double, longitude: Double) {
+    self.latitude = latitude
+    self.longitude = longitude
+  }
+
+  /// The distance to a composite or list of latitude and longitude; nil if that is no place.
+  func metres(to value: Value) -> Double? {
+    guard let place = PredicateFunction.place(value),
+      let metres = greatCircle(place.latitude, place.longitude, latitude, longitude)
+    else { return nil }
+    return metres.isNaN ? nil : metres
   }
 }
 

@@ -130,6 +130,16 @@ extension SpatialDistance {
     return nil
   }
 
+  /// The distance that an order goes by, if a spatial index has the places; nil if not.
+  init?(_ sort: EngineSort, _ maker: KeyMaker) {
+    guard let origin = sort.origin, let latitudeFirst = Self.isLatitudeFirst(.keyPath(sort.keyPath), maker) else {
+      return nil
+    }
+    self.init(
+      .greatCircle(latitudeFirst: latitudeFirst), fromX: latitudeFirst ? origin.latitude : origin.longitude,
+      y: latitudeFirst ? origin.longitude : origin.latitude)
+  }
+
   /// Whether an index has a place's latitude and longitude, or the other way round; nil if it has other paths.
   private static func isLatitudeFirst(_ place: Expression, _ maker: KeyMaker) -> Bool? {
     // Dates are coordinates, but no degrees.

@@ -63,6 +63,11 @@ struct ValuesDesign {
     }
     for column in request.columns { try add(column) }
     for key in request.fetch.sort {
+      if key.origin != nil {
+        throw .misuse(
+          "results are ordered by the distance of '\(key.keyPath)', which is no column of theirs: fetch the distance as an "
+            + "expression, and sort by its name")
+      }
       order.append(Order(source: try orderSource(key.keyPath, request.isDistinct), sort: key))
     }
     if let condition = request.having {
