@@ -14,7 +14,7 @@ extension EntityView {
       for row in rows[range] { found.append(ObjectReference(entity: plan.entity.id, row: row)) }
       return found
     }
-    if !fetch.sort.isEmpty, chosen.order == nil {
+    if !fetch.sort.isEmpty, !chosen.isInOrder {
       try requireSortable(fetch)
       for entry in try gatherSorted(fetch, plan, chosen, reader(for: chosen), needsRows: false) {
         found.append(entry.reference)
@@ -125,6 +125,8 @@ extension EntityView {
       try requireSortable(fetch)
       if let order = chosen.order {
         try forEach(order, fetch, chosen, reader) { (row) throws(EngineError) in try part(row) }
+      } else if let nearest = chosen.nearest {
+        try forEach(nearest, fetch, chosen, reader) { (row) throws(EngineError) in try part(row) }
       } else {
         for entry in try gatherSorted(fetch, plan, chosen, reader, needsRows: true) {
           if try !lend(entry, visit) { return }

@@ -10,7 +10,12 @@ extension EntityView {
         try schema.resolve(keyPath: key.keyPath, from: fetch.entity.id)
       }
       if path.isToMany { throw .unsupported("'\(key.keyPath)' leads to several objects and cannot be sorted by") }
-      if path.type == .composite {
+      if key.origin != nil {
+        guard path.isPlace else {
+          throw .unsupported(
+            "'\(key.keyPath)' has no distance: that takes a composite with numbers 'latitude' and 'longitude'")
+        }
+      } else if path.type == .composite {
         throw .unsupported("'\(key.keyPath)' is a composite: sort by one of its elements")
       }
     }

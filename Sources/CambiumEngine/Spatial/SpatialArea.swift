@@ -54,10 +54,10 @@ enum SpatialRelation {
 /// An area in steps of the axes, for comparing cells with it.
 struct SpatialFrame {
   let area: SpatialArea
-  private var lowX: UInt32 = 0
-  private var highX: UInt32 = .max
-  private var lowY: UInt32 = 0
-  private var highY: UInt32 = .max
+  private(set) var lowX: UInt32 = 0
+  private(set) var highX: UInt32 = .max
+  private(set) var lowY: UInt32 = 0
+  private(set) var highY: UInt32 = .max
   /// Whether the area has no places at all.
   private(set) var isEmpty = false
 

@@ -2,105 +2,120 @@ import CambiumKernel
 
 /// What conditions of a predicate, all of which have to hold, say about the places that a spatial index has.
 struct SpatialCondition {
-  /// No row outside of the area meets the conditions. Of those inside, the predicate is asked.
+  /// No row outside of the area meets the conditions. Of those inside, the others are asked.
   let area: SpatialArea
+  /// The conditions, by place, that hold for the rows inside, and for no others.
+  let covered: [Int]
 
-  /// nil if the conditions don't confine the places, or rows without a place may meet them: the index lacks those.
-  init?(_ conjuncts: [Comparison], _ maker: KeyMaker) {
-    guard maker.isSpatial, maker.paths.count == 2 else { return nil }
-    for comparison in conjuncts {
-      if let area = Self.around(comparison, maker) {
-        self.area = area
-        return
-      }
+  /// The areas that the conditions confine the places to: a box, and one around each place that a distance is asked of.
+  /// None, if rows without a place may meet the conditions: the index lacks those.
+  static func all(_ conjuncts: [Conjunct], _ maker: KeyMaker) -> [SpatialCondition] {
+    guard maker.isSpatial, maker.paths.count == 2 else { return [] }
+    var found: [SpatialCondition] = []
+    for conjunct in conjuncts {
+      // A row without a distance may be in the area, so that all are asked.
+      if let area = around(conjunct, maker) { found.append(SpatialCondition(area: area, covered: [])) }
     }
-    guard let x = Self.bounds(maker.paths[0], maker.types[0], conjuncts),
-      let y = Self.bounds(maker.paths[1], maker.types[1], conjuncts)
-    else { return nil }
-    area = .box(SpatialBox(x: x, y: y))
+    let x = Bounds(maker.paths[0], maker.types[0], conjuncts)
+    let y = Bounds(maker.paths[1], maker.types[1], conjuncts)
+    if x.isConfined, y.isConfined {
+      let box = SpatialBox(x: (x.low, x.high), y: (y.low, y.high))
+      found.append(SpatialCondition(area: .box(box), covered: x.covered + y.covered))
+    }
+    return found
   }
 
   // MARK: Boxes
 
-  /// The least and the greatest ordered bits of what conditions on a path let through; nil if there are none that null does
-  /// not meet.
-  private static func bounds(
-    _ path: String, _ type: AttributeType?, _ conjuncts: [Comparison]
-  ) -> (low: UInt64, high: UInt64)? {
+  /// What conditions on a path let through.
+  private struct Bounds {
+    /// The least and the greatest ordered bits.
     var low: UInt64 = 0
     var high = KeyEncoder.orderedBits(.infinity)
+    /// Whether there is a condition that null does not meet.
     var isConfined = false
-    for c in conjuncts where c.modifier == .direct && c.options.isEmpty {
-      guard let (comparator, value) = constant(c, comparedWith: .keyPath(path)) else { continue }
-      switch comparator {
-      case .equal, .less, .lessOrEqual, .greater, .greaterOrEqual:
-        guard let bits = bits(value, type) else { continue }
-        isConfined = true
-        // Bounds are taken as inclusive: coordinates are rounded, and the predicate is asked anyway.
-        if comparator != .less, comparator != .lessOrEqual { low = max(low, bits) }
-        if comparator != .greater, comparator != .greaterOrEqual { high = min(high, bits) }
-      case .between:
-        guard case .list(let ends) = value, ends.count == 2, let first = bits(ends[0], type),
-          let last = bits(ends[1], type)
-        else { continue }
-        isConfined = true
-        low = max(low, first)
-        high = min(high, last)
-      default: continue
+    var covered: [Int] = []
+
+    init(_ path: String, _ type: AttributeType?, _ conjuncts: [Conjunct]) {
+      for (place, conjunct) in conjuncts.enumerated() where conjunct.isPlain {
+        guard let about = conjunct.about, about.path == path else { continue }
+        switch about.comparator {
+        case .equal, .less, .lessOrEqual, .greater, .greaterOrEqual:
+          guard let (bits, isExact) = bits(about.value, type) else { continue }
+          isConfined = true
+          // What the bound may be rounded from is in.
+          let step: UInt64 = isExact ? 1 : 0
+          switch about.comparator {
+          case .greater: low = max(low, bits &+ step)
+          case .less: high = min(high, bits &- step)
+          case .greaterOrEqual: low = max(low, bits)
+          case .lessOrEqual: high = min(high, bits)
+          default: (low, high) = (max(low, bits), min(high, bits))
+          }
+          if isExact { covered.append(place) }
+        case .between:
+          guard case .list(let ends) = about.value, ends.count == 2, let first = bits(ends[0], type),
+            let last = bits(ends[1], type)
+          else { continue }
+          isConfined = true
+          low = max(low, first.bits)
+          high = min(high, last.bits)
+          if first.isExact, last.isExact { covered.append(place) }
+        default: continue
+        }
       }
     }
-    return isConfined ? (low, high) : nil
-  }
 
-  /// The ordered bits of a constant as a coordinate of an attribute; nil for null and what does not compare with it.
-  private static func bits(_ value: Value, _ type: AttributeType?) -> UInt64? {
-    switch (value, type) {
-    case (.date(let seconds), .date): return KeyEncoder.orderedBits(seconds)
-    case (_, .date): return nil
-    // The nearest double, as in the index: what is greater has none that is less.
-    case (.integer, _), (.double, _), (.float, _), (.decimal, _): return value.nearestDouble.map(KeyEncoder.orderedBits)
-    default: return nil
-    }
-  }
-
-  /// The constant that an expression is compared with, and how, with the expression on the left.
-  private static func constant(_ c: Comparison, comparedWith side: Expression) -> (Comparator, Value)? {
-    if c.left == side, case .constant(let value) = c.right { return (c.comparator, value) }
-    guard c.right == side, case .constant(let value) = c.left, let comparator = mirrored(c.comparator) else {
-      return nil
-    }
-    return (comparator, value)
-  }
-
-  private static func mirrored(_ comparator: Comparator) -> Comparator? {
-    switch comparator {
-    case .equal: return .equal
-    case .less: return .greater
-    case .lessOrEqual: return .greaterOrEqual
-    case .greater: return .less
-    case .greaterOrEqual: return .lessOrEqual
-    default: return nil
+    /// The ordered bits of a constant as a coordinate, and whether values compare with it as their coordinates with the
+    /// bits; nil for null and what does not compare with the attribute.
+    private func bits(_ value: Value, _ type: AttributeType?) -> (bits: UInt64, isExact: Bool)? {
+      var isExact: Bool
+      let number: Double
+      switch (value, type) {
+      case (.date(let seconds), .date): (number, isExact) = (seconds, true)
+      case (_, .date): return nil
+      case (.double(let double), _): (number, isExact) = (double, type == .double || type == .float)
+      case (.float(let float), _): (number, isExact) = (Double(float), type == .double || type == .float)
+      case (.integer(let integer), _):
+        // Beyond, several integers have one double.
+        (number, isExact) = (Double(integer), type != .decimal && integer.magnitude < 1 << 53)
+      case (.decimal, _):
+        // The nearest double, as in the index: what is greater has none that is less.
+        guard let nearest = value.nearestDouble else { return nil }
+        (number, isExact) = (nearest, false)
+      default: return nil
+      }
+      if number.isNaN { isExact = false }
+      return (KeyEncoder.orderedBits(number), isExact)
     }
   }
 
   // MARK: Distances
 
-  /// The places that a comparison of their distance from a constant place lets through.
-  private static func around(_ c: Comparison, _ maker: KeyMaker) -> SpatialArea? {
-    guard c.modifier == .direct, c.options.isEmpty else { return nil }
-    for side in [c.left, c.right] {
-      guard let distance = SpatialDistance(side, maker), let (comparator, value) = constant(c, comparedWith: side)
-      else { continue }
-      var metres: Double?
-      switch comparator {
-      case .less, .lessOrEqual, .equal: metres = number(value)
-      case .between: if case .list(let ends) = value, ends.count == 2 { metres = number(ends[1]) }
-      default: break
-      }
-      // Not below 0: what has no number for a distance is less than any, and in cells of which nothing is known.
-      if let metres, !metres.isNaN { return .around(distance, measure: max(0, metres.nextUp)) }
+  /// The places that a condition on their distance from a constant place lets through.
+  private static func around(_ conjunct: Conjunct, _ maker: KeyMaker) -> SpatialArea? {
+    guard case .comparison(let c) = conjunct.predicate, c.modifier == .direct, c.options.isEmpty else { return nil }
+    let distance: SpatialDistance
+    let comparator: Comparator
+    let value: Value
+    if case .constant(let constant) = c.right, let its = SpatialDistance(c.left, maker) {
+      (distance, comparator, value) = (its, c.comparator, constant)
+    } else if case .constant(let constant) = c.left, let its = SpatialDistance(c.right, maker),
+      let mirrored = c.comparator.mirrored
+    {
+      (distance, comparator, value) = (its, mirrored, constant)
+    } else {
+      return nil
     }
-    return nil
+    var metres: Double?
+    switch comparator {
+    case .less, .lessOrEqual, .equal: metres = number(value)
+    case .between: if case .list(let ends) = value, ends.count == 2 { metres = number(ends[1]) }
+    default: break
+    }
+    guard let metres, !metres.isNaN else { return nil }
+    // Not below 0: what has no number for a distance is less than any, and in cells of which nothing is known.
+    return .around(distance, measure: max(0, metres.nextUp))
   }
 
   private static func number(_ value: Value) -> Double? {

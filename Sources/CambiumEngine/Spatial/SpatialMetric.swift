@@ -10,7 +10,7 @@ public enum SpatialMetric: Equatable, Sendable {
 
 /// Distances from one place: those of others, and the least that any place of a cell can have. What is nearer has the lesser
 /// measure; in a plane that is the square of the distance, which needs no root.
-struct SpatialDistance {
+struct SpatialDistance: Equatable {
   let metric: SpatialMetric
   let x: Double
   let y: Double

@@ -72,6 +72,8 @@ import Testing
     var random = SplitMix64(seed: seed + 1)
     var areas = 0
     var found = 0
+    var byPlace = 0
+    var nearest = 0
     for _ in 0..<testCount("CAMBIUM_CONDITIONS", debug: 600, release: 5000) {
       let text = Self.condition(&random)
       let name = random.pick(["Place", "Airport"])
@@ -83,28 +85,37 @@ import Testing
       }
       let plainEntity = try #require(plain.schema.entity(named: name))
       let expected = try plainView.fetch(EngineFetch(plainEntity, predicate: predicate)).map(\.row)
-      #expect(try view.fetch(EngineFetch(entity, predicate: predicate)).map(\.row) == expected, "\(text)")
+      var fetch = EngineFetch.preferringIndexes(entity, predicate)
+      let kinds = try view.explain(fetch).kinds
+      if kinds.contains(.places) { byPlace += 1 }
+      #expect(try view.fetch(fetch).map(\.row) == expected, "\(text)")
+      #expect(try view.count(fetch) == expected.count, "\(text)")
+      // The nearest of them first, some of them.
+      let origin = EnginePlace(
+        latitude: PlacesModel.degrees(&random, 90), longitude: PlacesModel.degrees(&random, 180))
+      fetch.sort = [EngineSort(distanceOf: "location", from: origin, ascending: !random.oneIn(6))]
+      fetch.limit = random.pick([1, 5, 30, 1000])
+      fetch.offset = random.oneIn(3) ? 2 : 0
+      fetch.costs.strayRow = random.pick([0.01, 12])
+      var plainFetch = fetch
+      plainFetch.entity = plainEntity
+      let ordered = try plainView.fetch(plainFetch).map(\.row)
+      if try view.explain(fetch).kinds.contains(.nearest) { nearest += 1 }
+      #expect(try view.fetch(fetch).map(\.row) == ordered, "\(text), from \(origin)")
+      #expect(try view.fetchRows(fetch).map(\.reference.row) == ordered, "\(text), from \(origin)")
       found += expected.count
       let plan = try store.plan(entity.id)
       let checked = try predicate.check(against: store.schema, entity: entity.id)
-      var conjuncts: [Comparison] = []
-      gather(checked, &conjuncts)
+      guard let conjuncts = Conjunct.all(of: checked) else { continue }
       for maker in plan.spatialIndexes where maker.partial == nil {
-        guard let condition = SpatialCondition(conjuncts, maker) else { continue }
-        let rows = Set(try view.rows(maker.tree, in: condition.area))
-        #expect(rows.isSuperset(of: expected), "\(text)")
-        areas += 1
+        for condition in SpatialCondition.all(conjuncts, maker) {
+          let rows = Set(try view.rows(maker.tree, in: condition.area))
+          #expect(rows.isSuperset(of: expected), "\(text)")
+          areas += 1
+        }
       }
     }
-    #expect(areas > 200 && found > 1000, "\(areas) areas, \(found) rows")
-  }
-
-  private func gather(_ predicate: Predicate, _ conjuncts: inout [Comparison]) {
-    switch predicate {
-    case .and(let parts): for part in parts { gather(part, &conjuncts) }
-    case .comparison(let comparison): conjuncts.append(comparison)
-    default: break
-    }
+    #expect(areas > 200 && byPlace > 200 && nearest > 50 && found > 1000, "\(areas), \(byPlace), \(nearest), \(found)")
   }
 
   /// Which conditions an index serves, and which not: null must not meet them, since it is not in the index.
@@ -129,9 +140,13 @@ import Testing
     let place = try #require(store.schema.entity(named: "Place"))
     let plan = try store.plan(place.id)
     let maker = try #require(plan.spatialIndexes.first { $0.paths == PlacesModel.location })
-    var conjuncts: [Comparison] = []
-    gather(try Predicate(format: text).check(against: store.schema, entity: place.id), &conjuncts)
-    #expect((SpatialCondition(conjuncts, maker) != nil) == isServed)
+    var random = SplitMix64(seed: 53)
+    try PlacesModel.insert(store, 40, &random)
+    let checked = try Predicate(format: text).check(against: store.schema, entity: place.id)
+    let conjuncts = try #require(Conjunct.all(of: checked))
+    #expect(SpatialCondition.all(conjuncts, maker).isEmpty == !isServed)
+    let fetch = EngineFetch.preferringIndexes(place, try Predicate(format: text))
+    #expect(try store.view().explain(fetch).description.contains("byLocation") == isServed)
   }
 
   /// What is read of the index is not much more than what is found.

@@ -97,13 +97,14 @@ import Testing
     let directory = try TemporaryDirectory()
     try Self.fill(try directory.container(model: Self.model(indexed: indexed)).viewContext)
     let context = try directory.container(model: Self.model(indexed: indexed)).viewContext
-    let box = "place.location.latitude BETWEEN {45, 47} AND place.location.longitude > 5 AND place.location.longitude < 9"
+    let box =
+      "place.location.latitude BETWEEN {45, 47} AND place.location.longitude > 5 AND place.location.longitude < 9"
     #expect(try codes(context, box) == ["BRN", "GVA", "LUG"])
     #expect(try codes(context, box + " AND code != 'GVA'") == ["BRN", "LUG"])
     #expect(try codes(context, Self.near, [[46.948, 7.447], 150_000.0]) == ["BRN", "GVA", "ZRH"])
     // Over the antimeridian.
     #expect(try codes(context, Self.near, [[-16.0, -179.0], 1_000_000.0]) == ["APW", "NAN"])
-    let typed = Airport.fetchRequest(as: Airport.self, "Airport")
+    let typed = FetchRequest<Airport>(entityName: "Airport")
     typed.filter { $0.location.distance(fromLatitude: 46.948, longitude: 7.447) < 150_000 }
       .sort { [$0.location.nearest(toLatitude: 46.948, longitude: 7.447)] }
     #expect(try context.fetch(typed).map { $0.value(forKey: "code") as? String } == ["BRN", "ZRH", "GVA"])

@@ -11,6 +11,8 @@ indirect enum AccessPath {
   case rows([UInt64])
   /// What ranges of an index hold.
   case ranges(IndexRanges)
+  /// The places that a spatial index has in an area.
+  case places(PlaceRows)
   /// What any of them gives.
   case union([Alternative])
   /// What all of them give.
@@ -21,7 +23,7 @@ indirect enum AccessPath {
   /// Whether rows may be named that are not there.
   var mayNameMissingRows: Bool {
     switch self {
-    case .scan, .nothing, .ranges, .related: return false
+    case .scan, .nothing, .ranges, .places, .related: return false
     case .rows: return true
     case .union(let alternatives): return alternatives.contains { $0.path.mayNameMissingRows }
     case .intersection(let parts): return parts.contains { $0.path.mayNameMissingRows }
@@ -33,6 +35,12 @@ indirect enum AccessPath {
     let path: AccessPath
     let rows: Double
   }
+}
+
+/// Rows whose places lie in an area.
+struct PlaceRows {
+  let maker: KeyMaker
+  let area: SpatialArea
 }
 
 /// Rows of an entity found by way of the rows of another: those from which a relationship leads to objects that were found.
@@ -75,12 +83,16 @@ struct FetchPlan {
   var residual: Predicate?
   /// An index that gives the rows in the order asked for, instead of ``path``.
   var order: OrderedIndex?
+  /// A spatial index that gives the nearest rows first, instead of ``path``, if that is the order asked for.
+  var nearest: NearestOrder?
   /// About how many rows are looked at.
   var rows: Double
   /// What all of it costs, in the time to look at a row of a scan.
   var cost: Double
   /// Whether to end; see ``EngineFetch/isCancelled``.
   var isCancelled: (@Sendable () -> Bool)?
+  /// Whether rows are found in the order asked for.
+  var isInOrder: Bool { order != nil || nearest != nil }
 }
 
 /// An index, or a stretch of one, whose entries stand in the order that a fetch asks for.
@@ -90,12 +102,22 @@ struct OrderedIndex {
   let isReversed: Bool
 }
 
+/// A spatial index whose places are gone through from a place on, the nearest first.
+struct NearestOrder {
+  let maker: KeyMaker
+  let distance: SpatialDistance
+  /// What the conditions leave of the places, if they do; then rows without a place are left out as well.
+  let area: SpatialArea?
+}
+
 /// What steps cost, in the time to look at a row of a scan.
 struct PlanCosts {
   /// A row of a scan.
   var scannedRow = 1.0
   /// A key of an index, read in order.
   var key = 0.7
+  /// A place of a spatial index, with what is read around it and compared.
+  var place = 2.0
   /// A row that is sought among others in ascending order.
   var soughtRow = 5.0
   /// A row that is sought in no order.

@@ -34,7 +34,7 @@ extension FetchPlanner {
     for key in sort {
       // What is the same for all makes no difference; text is the same only to the order of its scalars.
       if fixed.contains(key.keyPath), case .scalars = key.textOrder { continue }
-      guard part < maker.paths.count, maker.paths[part] == key.keyPath, let type = maker.types[part],
+      guard key.origin == nil, part < maker.paths.count, maker.paths[part] == key.keyPath, let type = maker.types[part],
         type.isOrderedByKeys
       else { return nil }
       if type == .string || type == .uri {

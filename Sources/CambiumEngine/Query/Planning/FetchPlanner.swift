@@ -12,6 +12,8 @@ struct FetchPlanner {
   /// The number of rows in the entity's tree.
   let rowCount: Double
   let makers: [KeyMaker]
+  /// Indexes of places.
+  let spatialMakers: [KeyMaker]
 
   /// Alternatives and relationships inside of each other, and alternatives beside each other, beyond which a scan is done.
   private static let mostDepth = 6
@@ -27,6 +29,7 @@ struct FetchPlanner {
     plan = try view.store.plan(entity.id)
     let unfinished = try view.unfinishedIndexes(plan)
     makers = (plan.constraints + plan.indexes).filter { !unfinished.contains($0.tree) }
+    spatialMakers = plan.spatialIndexes.filter { !unfinished.contains($0.tree) }
     let rows = plan.rows
     rowCount = Double(try storing { () throws(StoreError) in try view.trees.count(rows) })
   }
@@ -60,6 +63,11 @@ struct FetchPlanner {
         chosen = FetchPlan(
           path: best.path, residual: Self.joined(conjuncts, except: best.covered), rows: best.rows * share, cost: cost)
       }
+    }
+    if let wanted, let nearest = try nearest(sort, conjuncts, matches: matches, wanted: wanted),
+      nearest.cost < chosen.cost
+    {
+      chosen = nearest
     }
     if !sort.isEmpty, let ordered = try ordered(sort, conjuncts, matches: matches, wanted: wanted),
       ordered.cost < chosen.cost
@@ -124,6 +132,7 @@ struct FetchPlanner {
           path: .ranges(ranges), rows: rows,
           cost: rows * costs.key + Double(ranges.ranges.count) * costs.range, covered: ranges.covered))
     }
+    for maker in spatialMakers where isUsable(maker, conjuncts) { found += try places(conjuncts, maker) }
     if depth < Self.mostDepth { found += try related(conjuncts, depth: depth) }
     return found
   }
@@ -213,6 +222,7 @@ struct FetchPlanner {
     costs = other.costs
     rowCount = other.rowCount
     makers = other.makers
+    spatialMakers = other.spatialMakers
     self.depth = depth
   }
 

@@ -24,6 +24,10 @@ public struct QueryExplanation: Sendable, CustomStringConvertible {
     case wholeIndex
     /// An index of which the conditions say that it holds all rows sought.
     case partialIndex
+    /// Places in an area, by a spatial index.
+    case places
+    /// The nearest places first, by a spatial index.
+    case nearest
     /// What any of several plans finds.
     case union
     /// What all of several plans find.
@@ -101,16 +105,19 @@ extension QueryExplanation {
       add(
         order.ranges, plan.rows, depth,
         suffix: order.isReversed ? ", from its end, in the order asked for" : ", in the order asked for")
+    } else if let nearest = plan.nearest {
+      kinds.insert(.nearest)
+      add("the nearest first, by " + name(of: nearest.maker), plan.rows, depth)
     } else {
       add(plan.path, plan.rows, entity, depth)
     }
     if let residual = plan.residual {
       add("of these, those for which " + residual.description, nil, depth)
     } else if case .scan = plan.path {
-    } else if plan.order == nil, fetch?.sort.isEmpty ?? true {
+    } else if !plan.isInOrder, fetch?.sort.isEmpty ?? true {
       kinds.insert(.undecoded)
     }
-    guard let fetch, !fetch.sort.isEmpty, plan.order == nil else { return }
+    guard let fetch, !fetch.sort.isEmpty, !plan.isInOrder else { return }
     addOrder(of: fetch, depth)
   }
 
@@ -137,6 +144,13 @@ extension QueryExplanation {
       kinds.insert(.identity)
       add("by identity", Double(rows.count), depth)
     case .ranges(let ranges): add(ranges, rows, depth, suffix: "")
+    case .places(let places):
+      kinds.insert(.places)
+      if case .box = places.area {
+        add("places in a rectangle of " + name(of: places.maker), rows, depth)
+      } else {
+        add("places within a distance, by " + name(of: places.maker), rows, depth)
+      }
     case .union(let alternatives):
       kinds.insert(.union)
       add("any of", rows, depth)
@@ -157,9 +171,7 @@ extension QueryExplanation {
 
   private mutating func add(_ ranges: IndexRanges, _ rows: Double, _ depth: Int, suffix: String) {
     let maker = ranges.maker
-    var paths = ""
-    for path in maker.paths { paths += paths.isEmpty ? path : ", " + path }
-    let name = maker.isUnique ? "the unique (\(paths))" : "index '\(maker.name)' on (\(paths))"
+    let name = name(of: maker)
     let what: String
     switch ranges.shape {
     case .open:
@@ -179,7 +191,13 @@ extension QueryExplanation {
       what = "a prefix of "
     }
     if ranges.equalParts > 0, ranges.shape != .equality { kinds.insert(.compound) }
-    if maker.partial != nil { kinds.insert(.partialIndex) }
     add(what + name + suffix, rows, depth)
+  }
+
+  private mutating func name(of maker: KeyMaker) -> String {
+    if maker.partial != nil { kinds.insert(.partialIndex) }
+    var paths = ""
+    for path in maker.paths { paths += paths.isEmpty ? path : ", " + path }
+    return maker.isUnique ? "the unique (\(paths))" : "index '\(maker.name)' on (\(paths))"
   }
 }

@@ -78,6 +78,18 @@ import Testing
       definition.entities[b].relationships.append(
         RelationshipSchema(back, toMany: definition.entities[a].name, inverse: there))
     }
+    // A place, for boxes, distances and the nearest first.
+    if !random.oneIn(4) {
+      definition.composites.append(
+        CompositeSchema(
+          "Spot", elements: [AttributeSchema("latitude", .double), AttributeSchema("longitude", .double)]))
+      let place = random.below(definition.entities.count)
+      definition.entities[place].attributes.append(AttributeSchema("spot", composite: "Spot"))
+      definition.entities[place].indexes.append(
+        IndexSchema(
+          "bySpot", ["spot.latitude", "spot.longitude"].map { IndexElement($0, kind: .rTree) },
+          partialPredicate: random.oneIn(3) ? "spot.latitude > -20" : nil))
+    }
     guard let schema = try? Schema(definition) else { return }
     for place in definition.entities.indices {
       guard let entity = schema.entity(named: definition.entities[place].name) else { continue }
@@ -86,7 +98,7 @@ import Testing
         var elements = (0..<(1 + random.below(3))).map { _ in
           IndexElement(random.pick(attributes).path, ascending: random.oneIn(2))
         }
-        if random.oneIn(3), let text = attributes.first(where: { $0.type == .string }) {
+        if random.oneIn(2), let text = attributes.first(where: { $0.type == .string }) {
           elements[0] = IndexElement(text.path, ascending: elements[0].isAscending)
         }
         if random.oneIn(6), let toOne = entity.allRelationships.first(where: { !$0.isToMany }) {
@@ -98,6 +110,13 @@ import Testing
           index.partialPredicate = type.isNumeric && random.oneIn(2) ? "\(path) > -20" : "\(path) != nil"
         }
         definition.entities[place].indexes.append(index)
+      }
+      let numbers = attributes.filter { $0.type.isNumeric && $0.type != .boolean || $0.type == .date }
+      if numbers.count > 1, random.oneIn(2) {
+        let first = random.below(numbers.count)
+        let second = (first + 1 + random.below(numbers.count - 1)) % numbers.count
+        definition.entities[place].indexes.append(
+          IndexSchema("r", [first, second].map { IndexElement(numbers[$0].path, kind: .rTree) }))
       }
     }
   }
@@ -157,7 +176,7 @@ import Testing
           expected = sorted(expected, fetch.sort, values)
           if random.oneIn(2) { fetch.costs.strayRow = 0.01 }
         }
-        if random.oneIn(3) {
+        if random.oneIn(fetch.sort.first?.origin == nil ? 3 : 2) {
           fetch.offset = random.below(3)
           fetch.limit = random.below(6)
         }
@@ -177,6 +196,13 @@ import Testing
   }
 
   private static func sort(_ entity: EntitySchema, _ random: inout SplitMix64) -> [EngineSort] {
+    let spot = entity.allAttributes.first {
+      $0.type == .composite && $0.elements.map(\.name) == ["latitude", "longitude"]
+    }
+    if let spot, !random.oneIn(3) {
+      let origin = EnginePlace(latitude: Double(random.below(180) - 90), longitude: Double(random.below(360) - 180))
+      return [EngineSort(distanceOf: spot.name, from: origin, ascending: !random.oneIn(6))]
+    }
     var paths = RandomPredicates.attributes(entity).filter { $0.type != .binary }.map { $0.path }
     // What there are indexes for, more often than not.
     for index in entity.indexes where index.elements.allSatisfy({ paths.contains($0.path) }) && random.oneIn(2) {

@@ -27,6 +27,10 @@ struct RandomPredicates {
     var conditions: [Predicate] = []
     for _ in 0..<(1 + random.below(3)) {
       let index = random.pick(entity.indexes)
+      if index.elements[0].kind == .rTree, index.elements.count == 2 {
+        conditions += aboutPlaces(index, types, entity)
+        continue
+      }
       for (part, element) in index.elements.prefix(1 + random.below(index.elements.count)).enumerated() {
         guard let type = types[element.path] else { continue }
         if part + 1 < index.elements.count, random.oneIn(2) {
@@ -41,6 +45,34 @@ struct RandomPredicates {
       }
     }
     return conditions.count == 1 ? conditions[0] : .and(conditions)
+  }
+
+  /// A box or a distance, of values that an index of places has.
+  private mutating func aboutPlaces(
+    _ index: IndexSchema, _ types: [String: AttributeType], _ entity: EntitySchema
+  ) -> [Predicate] {
+    let paths = index.elements.map { $0.path }
+    if random.oneIn(2) {
+      let center = paths.map { value(at: $0, entity) }
+      let distance = Expression.function(
+        "distanceToLocation:fromLocation:",
+        [
+          paths == ["spot.latitude", "spot.longitude"] && random.oneIn(2)
+            ? .keyPath("spot") : .list(paths.map { .keyPath($0) }), .constant(.list(center)),
+        ])
+      let metres = Value.double(random.pick([0, 1, 1000, 2_000_000, 9_000_000]))
+      return [.compare(distance, random.pick([.less, .lessOrEqual, .lessOrEqual, .greater]), .constant(metres))]
+    }
+    return paths.compactMap { path in
+      guard let type = types[path] else { return nil }
+      if random.oneIn(2) {
+        let bounds = [constant(type, path, entity), constant(type, path, entity)]
+        if !bounds.contains(where: { $0.isNull }) {
+          return .compare(.keyPath(path), .between, .constant(.list(bounds)))
+        }
+      }
+      return comparison(.keyPath(path), type, of: path, entity)
+    }
   }
 
   /// The paths of the attributes and elements of an entity that have a type of their own.
@@ -177,10 +209,10 @@ struct RandomPredicates {
       result.unicodeScalars.append(contentsOf: part)
       return result
     }
-    switch random.below(5) {
-    case 0, 1: return .compare(left, .beginsWith, .constant(.string(joined(scalars[..<cut]))), options)
-    case 2: return .compare(left, .contains, .constant(.string(joined(scalars[cut...]))), options)
-    case 3: return .compare(left, .like, .constant(.string(joined(scalars[..<cut]) + "*")), options)
+    switch random.below(7) {
+    case 0, 1, 2, 6: return .compare(left, .beginsWith, .constant(.string(joined(scalars[..<cut]))), options)
+    case 3: return .compare(left, .contains, .constant(.string(joined(scalars[cut...]))), options)
+    case 4: return .compare(left, .like, .constant(.string(joined(scalars[..<cut]) + "*")), options)
     default: return .compare(left, .endsWith, .constant(.string(joined(scalars[cut...]))), options)
     }
   }
