@@ -165,7 +165,7 @@ import Testing
         fetch.includesSubentities = !random.oneIn(4)
         // Stores are small: without a word for indexes they would hardly be used.
         fetch.costs.scannedRow = random.pick([1, 10, 10_000])
-        fetch.costs.soughtRow = random.pick([1, 5, 500])
+        fetch.costs.soughtRow = random.pick([1, 5, 500, 500])
         fetch.costs.readElsewhere = random.pick([1, 25, 10_000])
         let all = values.objects(of: entity, includesSubentities: fetch.includesSubentities)
         var expected = try all.filter { try values.holds(checked, for: $0) }

@@ -33,7 +33,10 @@ struct RandomPredicates {
       }
       for (part, element) in index.elements.prefix(1 + random.below(index.elements.count)).enumerated() {
         guard let type = types[element.path] else { continue }
-        if part + 1 < index.elements.count, random.oneIn(2) {
+        if case .string(let text) = value(at: element.path, entity), random.oneIn(3) {
+          let start = String(String.UnicodeScalarView(text.unicodeScalars.prefix(1 + random.below(2))))
+          conditions.append(.compare(.keyPath(element.path), .beginsWith, .constant(.string(start))))
+        } else if part + 1 < index.elements.count, random.oneIn(2) {
           conditions.append(
             .compare(.keyPath(element.path), .equal, .constant(constant(type, element.path, entity))))
         } else {
