@@ -4,7 +4,8 @@ import CambiumEngine
 public enum FetchIndexElementType: Int, Sendable {
   /// Equality, ranges and order.
   case binary = 0
-  /// Ranges over several dimensions at once.
+  /// Places in a plane, such as a composite's latitude and longitude: ranges over both numbers at once, distances, and the
+  /// nearest first. An index has two such elements and no others.
   case rTree = 1
 }
 

@@ -10,12 +10,13 @@ extension ResolvedPath {
 }
 
 extension EntityView {
-  /// Lends `visit` the rows for which a predicate holds, the nearest first, until it answers false.
+  /// Lends `visit` the rows that a plan finds, the nearest first, until it answers false.
   func forEach(
-    _ order: NearestOrder, _ fetch: EngineFetch, _ residual: Predicate?, _ reader: PathReader, _ visit: Visit
+    _ order: NearestOrder, _ fetch: EngineFetch, _ chosen: FetchPlan, _ reader: PathReader, _ visit: Visit
   ) throws(EngineError) {
     let plan = try store.plan(fetch.entity.id)
-    let sieve = try RowSieve(self, plan, residual, includesSubentities: fetch.includesSubentities, reader)
+    let sieve = try RowSieve(self, plan, chosen.residual, includesSubentities: fetch.includesSubentities, reader)
+    sieve.isCancelled = chosen.isCancelled
     let tree = order.maker.tree
     let cursor = try storing { () throws(StoreError) in try trees.cursor(tree) }
     var limit = Double.infinity
@@ -29,9 +30,8 @@ extension EntityView {
     }
     // Those without a distance, by row.
     guard let key = fetch.sort.first else { return }
-    var path = AccessPath.scan
-    if let area = order.area { path = .places(PlaceRows(maker: order.maker, area: area)) }
-    let rest = FetchPlan(path: path, residual: residual, rows: 0, cost: 0)
+    var rest = chosen
+    if let area = order.area { rest.path = .places(PlaceRows(maker: order.maker, area: area)) }
     try candidates(
       rest, plan, includesSubentities: fetch.includesSubentities, reader, readsElsewhere: true
     ) { (row) throws(EngineError) in

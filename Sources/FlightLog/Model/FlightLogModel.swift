@@ -96,6 +96,7 @@ extension FlightLogModel {
       ToMany("departures", "LogEntry", inverse: "origin", deleteRule: .deny)
       ToMany("arrivals", "LogEntry", inverse: "destination", deleteRule: .deny)
       Index("byLatitude", "place.location.latitude")
+      Index("byPlace", "place.location.latitude", "place.location.longitude", kind: .rTree)
       Unique("faaIdentifier")
     }
   }

@@ -24,6 +24,16 @@ extension Question {
         "Airport", predicate, by: [FetchSortDescriptor(key: "place.location.altitude", ascending: false)])
       return airports.map(\.locationLine)
     },
+    Question(title: "Which five airports are nearest to Aspen, with how many flights each?") { context in
+      let (latitude, longitude) = (39.2232, -106.8688)
+      let nearest: [Airport] = try context.find(
+        "Airport", try FetchPredicate(format: "faaIdentifier != 'ASE'"),
+        by: [FetchSortDescriptor(distanceOf: "place.location", fromLatitude: latitude, longitude: longitude)], limit: 5)
+      return try nearest.map { airport in
+        let flights = try context.count("LogEntry", "destination.faaIdentifier == %@", airport.faaIdentifier)
+        return "\(padded(grouped(flights), 6)) flights to  \(airport.locationLine)"
+      }
+    },
     Question(title: "Which airports are highest?") { context in
       let airports: [Airport] = try context.find(
         "Airport", by: [FetchSortDescriptor(key: "place.location.altitude", ascending: false)], limit: 3)

@@ -20,13 +20,22 @@ enum EntitiesTarget {
   static func schema() throws -> Schema {
     let nest = CompositeSchema(
       "Nest", elements: [AttributeSchema("number", .integer32), AttributeSchema("word", .string)])
+    let spot = CompositeSchema(
+      "Spot", elements: [AttributeSchema("latitude", .double), AttributeSchema("longitude", .double)])
     let airport = EntitySchema(
       "Airport",
-      attributes: [AttributeSchema("code", .string, optional: false), AttributeSchema("nest", composite: "Nest")],
+      attributes: [
+        AttributeSchema("code", .string, optional: false), AttributeSchema("nest", composite: "Nest"),
+        AttributeSchema("spot", composite: "Spot"),
+      ],
       relationships: [
         RelationshipSchema("departures", toMany: "Flight", inverse: "origin"),
         RelationshipSchema("partners", toMany: "Airport", inverse: "partners"),
-      ], indexes: [IndexSchema("byNumber", [IndexElement("nest.number"), IndexElement("code", ascending: false)])],
+      ],
+      indexes: [
+        IndexSchema("byNumber", [IndexElement("nest.number"), IndexElement("code", ascending: false)]),
+        IndexSchema("bySpot", ["spot.latitude", "spot.longitude"].map { IndexElement($0, kind: .rTree) }),
+      ],
       unique: [["code"]])
     let flight = EntitySchema(
       "Flight",
@@ -39,7 +48,7 @@ enum EntitiesTarget {
         RelationshipSchema("stops", toMany: "Airport", ordered: true),
       ], indexes: [IndexSchema("late", [IndexElement("delay")], partialPredicate: "delay > 60")])
     let charter = EntitySchema("Charter", parent: "Flight", attributes: [AttributeSchema("client", .string)])
-    return try Schema(SchemaDefinition([airport, flight, charter], composites: [nest]))
+    return try Schema(SchemaDefinition([airport, flight, charter], composites: [nest, spot]))
   }
 
   private static func makeFile() throws -> [UInt8] {
@@ -55,6 +64,7 @@ enum EntitiesTarget {
         var values = RowValues()
         values.set("code", .string("A\(n)"))
         if n > 1 { values.set("nest", .composite(["number": .integer(Int64(n)), "word": .string("w")])) }
+        values.set("spot", .composite(["latitude": .double(Double(n) * 9), "longitude": .double(Double(n * n) - 5)]))
         values.set(toMany: "partners", airports)
         airports.append(try t.reserveReference(airport))
         try t.insert(airports[n], values)
@@ -152,6 +162,8 @@ enum EntitiesTarget {
     let formats = [
       "code == 'A3'", "nest.number > 2", "nest.word BEGINSWITH 'w'", "delay > 70", "delay == nil", "price < 300",
       "origin.code == 'A1'", "ANY departures.delay > 60", "number IN {1, 2, 3}", "ANY partners.code == 'A0'",
+      "spot.latitude > 5 AND spot.longitude BETWEEN {-2, 9}",
+      "distanceToLocation:fromLocation:(spot, {10, 0}) < 1000000",
     ]
     for entity in store.schema.entities {
       try? view.rows(entity: entity) { (row) throws(EngineError) in
@@ -166,6 +178,10 @@ enum EntitiesTarget {
       var fetch = EngineFetch(entity)
       fetch.sort = [EngineSort(["code", "delay", "nest.number", "price"][seed % 4], ascending: seed % 3 != 0)]
       _ = try? view.fetchRows(fetch)
+      if let search = try? view.spatialSearch(entity, by: ["spot.latitude", "spot.longitude"]) {
+        _ = try? search.references(in: SpatialBox(x: -10...20, y: -.infinity...10))
+        _ = try? search.nearest(toX: 7, y: 3, limit: seed % 8, metric: seed % 2 == 0 ? .euclidean : .greatCircle())
+      }
       for format in formats {
         guard let predicate = try? Predicate(format: format) else { continue }
         let fetch = EngineFetch(entity, predicate: predicate)
