@@ -9,6 +9,21 @@ struct BatchDeletion {
   /// What denies a deletion unless it is deleted as well.
   private var denials: [(object: ObjectReference, by: ObjectReference, RelationshipInfo)] = []
 
+  /// An end of a relationship of an object that stays.
+  private struct End: Hashable, Comparable {
+    let relationship: UInt32
+    let object: ObjectReference
+
+    static func < (a: End, b: End) -> Bool {
+      (a.object.row, a.relationship) < (b.object.row, b.relationship)
+    }
+  }
+
+  /// Ends that lead to what is deleted, each once: with the relationship there, and whether its inverse is a to-many.
+  private var left: [End: (RelationshipSchema, Bool)] = [:]
+  /// Rows have numbers that no other entity's rows have.
+  private var doomedRows: Set<UInt64> = []
+
   init(_ space: StoreSpace, _ history: HistoryRecorder?) {
     self.space = space
     self.history = history
@@ -43,7 +58,9 @@ struct BatchDeletion {
             + "first", entityName: id.entityName, key: denial.2.schema.name, objectID: id))
     }
     do throws(EngineError) {
-      for reference in order { try unlink(reference, t) }
+      for reference in order { try note(reference, t) }
+      doomedRows = Set(order.map { $0.row })
+      for (end, (inverse, isToMany)) in left.sorted(by: { $0.key < $1.key }) { try unlink(end, inverse, isToMany, t) }
       for reference in order {
         if let info = space.info(reference.entity) { try history?.deleted(reference, info, t) }
         try t.delete(reference)
@@ -70,25 +87,32 @@ struct BatchDeletion {
     }
   }
 
-  /// Takes an object out of the other sides of its relationships, where these are kept for themselves.
-  private func unlink(_ object: ObjectReference, _ t: EntityTransaction) throws(EngineError) {
+  /// Notes the objects at the other ends of an object's relationships that stay.
+  private mutating func note(_ object: ObjectReference, _ t: EntityTransaction) throws(EngineError) {
     for property in space.info(object.entity)?.relationships ?? [] where !property.isTransient {
       guard let r = property.relationship, r.rules.deleteRule != .noAction, let inverse = r.inverse else { continue }
       for other in try t.related(object, r.schema) where !doomed.contains(other) {
         guard let row = try t.row(other), !doomed.contains(row.reference) else { continue }
-        var values = RowValues()
-        if !inverse.isToMany {
-          guard try row.reference(inverse)?.row == object.row else { continue }
-          values.set(toOne: inverse.name, nil)
-        } else if r.isToMany || inverse.isOrdered {
-          let rest = try t.related(row.reference, inverse).filter { $0.row != object.row }
-          values.set(toMany: inverse.name, rest)
-        }
-        if let info = space.info(row.reference.entity) { history?.updated(row.reference, info, [inverse.name]) }
-        // The other end of a to-one relationship is derived from the row that goes.
-        if !values.isEmpty { try t.update(row.reference, values) }
+        left[End(relationship: inverse.id, object: row.reference)] = (inverse, r.isToMany)
       }
     }
+  }
+
+  /// Takes what is deleted out of a relationship, where that is kept for itself.
+  private func unlink(_ end: End, _ inverse: RelationshipSchema, _ isToMany: Bool, _ t: EntityTransaction)
+    throws(EngineError)
+  {
+    guard let row = try t.row(end.object) else { return }
+    var values = RowValues()
+    if !inverse.isToMany {
+      guard let target = try row.reference(inverse), doomedRows.contains(target.row) else { return }
+      values.set(toOne: inverse.name, nil)
+    } else if isToMany || inverse.isOrdered {
+      values.set(toMany: inverse.name, try t.related(end.object, inverse).filter { !doomedRows.contains($0.row) })
+    }
+    if let info = space.info(row.reference.entity) { history?.updated(row.reference, info, [inverse.name]) }
+    // The other end of a to-one relationship is derived from the row that goes.
+    if !values.isEmpty { try t.update(row.reference, values) }
   }
 }
 

@@ -16,29 +16,33 @@ public enum BatchResultType: Int, Sendable {
 /// ``ManagedObjectID``s where the other side is derived from them (an unordered to-many inverse, or none). An object that has the
 /// values of another one in a uniqueness constraint meets the context's merge policy: ``MergePolicy/error`` refuses all of them,
 /// by-property policies with the object's precedence and ``MergePolicy/overwrite`` change the other one, the rest leave it as it is.
-/// Rules of the model are not checked otherwise. What is pending in contexts plays no part, and contexts are not told:
+/// Rules of the model are not checked otherwise; an entity of or for which attributes are derived is the exception: its objects
+/// are made in a context of their own and saved, with all that belongs to it. What is pending in contexts plays no part, and contexts are not told:
 /// ``ManagedObjectContext/mergeChanges(fromContextDidSave:)`` tells them, with what history has of it.
 public struct BatchInsertRequest {
   /// The entity.
   public let entityName: String
   /// What is given.
   public var resultType = BatchResultType.statusOnly
-  let next: () -> [String: Any]?
+  /// The objects, or what fills them in.
+  let source: Source
+
+  enum Source {
+    case objects([[String: Any]])
+    case handler((inout [String: Any]) -> Bool)
+  }
 
   /// Objects of their values by name.
   public init(entityName: String, objects: [[String: Any]]) {
     self.entityName = entityName
-    var rest = objects[...]
-    next = { rest.popFirst() }
+    source = .objects(objects)
   }
 
-  /// As many objects as `handler` fills in, until it answers true.
+  /// As many objects as `handler` fills in, until it answers true. It is called before the transaction begins, and their rows
+  /// are kept in memory until then: make several requests of very many.
   public init(entityName: String, dictionaryHandler handler: @escaping (inout [String: Any]) -> Bool) {
     self.entityName = entityName
-    next = {
-      var values: [String: Any] = [:]
-      return handler(&values) ? nil : values
-    }
+    source = .handler(handler)
   }
 }
 
@@ -49,7 +53,8 @@ public struct BatchInsertRequest {
 ///     request.propertiesToUpdate = ["minutes": try FetchExpression(format: "0 - minutes")]
 ///     try context.execute(request)
 ///
-/// In one transaction, with the values that it finds; see ``BatchInsertRequest`` for what plays no part.
+/// In one transaction, with the values that it finds; see ``BatchInsertRequest`` for what plays no part, and for entities with
+/// derived attributes.
 public struct BatchUpdateRequest {
   /// The entity.
   public let entityName: String

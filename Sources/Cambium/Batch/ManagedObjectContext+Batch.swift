@@ -14,24 +14,36 @@ extension ManagedObjectContext {
         throw CambiumError(
           .invalidArgument, "'\(info.name)' is abstract: no objects can be made of it", entityName: info.name)
       }
-      if !store.space.derivedRules.isEmpty { return try insertObjects(request) }
       let values = BatchValues(info: info, space: store.space)
+      // All that is the caller's comes before the transaction, in which others would wait for it.
+      var given: [[String: Any]] = []
+      switch request.source {
+      case .objects(let objects): given = objects
+      case .handler(let handler):
+        var next: [String: Any] = [:]
+        while !handler(&next) {
+          given.append(next)
+          next = [:]
+        }
+      }
+      let rows = try given.map { try values.row($0) }
+      if store.space.derives(info) { return try insertObjects(given, rows, info, store, request.resultType) }
       let identifiers = try batch(store) { (t, history) throws(BatchError) in
         var made: [ObjectReference] = []
+        var known: Set<ObjectReference> = []
         let keys = try UniqueKeys(info, t)
-        while let given = request.next() {
-          let row = try accepting { try values.row(given) }
+        for (given, row) in zip(given, rows) {
           if let existing = try keys.existing(row) {
-            guard mergePolicy != .error else { throw .refused(notUnique(existing, store)) }
-            switch mergePolicy.mergeType {
-            case .mergeByPropertyObjectTrump, .overwrite:
-              var changes = RowValues()
-              for (name, value) in given { try accepting { try values.set(value, name, in: &changes) } }
-              if !changes.isEmpty { try engine { () throws(EngineError) in try t.update(existing, changes) } }
-              history?.updated(existing, info, given.keys.sorted())
-              made.append(existing)
-            case .error, .mergeByPropertyStoreTrump, .rollback: break
+            // An object of another entity is not changed by what is said of this one.
+            guard mergePolicy != .error, let own = store.space.info(existing.entity), own.isKind(of: info) else {
+              throw .refused(notUnique(existing, store))
             }
+            guard mergePolicy.changesExisting else { continue }
+            var changes = RowValues()
+            for (name, value) in given { try accepting { try values.set(value, name, in: &changes) } }
+            if !changes.isEmpty { try engine { () throws(EngineError) in try t.update(existing, changes) } }
+            history?.updated(existing, own, given.keys.sorted())
+            if known.insert(existing).inserted { made.append(existing) }
             continue
           }
           let reference = try engine { () throws(EngineError) in
@@ -40,7 +52,7 @@ extension ManagedObjectContext {
             return reference
           }
           history?.inserted(reference)
-          made.append(reference)
+          if known.insert(reference).inserted { made.append(reference) }
         }
         return made
       }
@@ -75,7 +87,7 @@ extension ManagedObjectContext {
       try mapping(.invalidArgument) { () throws(EngineError) in
         try asked.check(against: info.storeSchema ?? store.engine.schema)
       }
-      if !store.space.derivedRules.isEmpty { return try updateObjects(request, asked, store) }
+      if store.space.derives(info) { return try updateObjects(request, asked, store) }
       let names = request.propertiesToUpdate.keys.sorted()
       let identifiers = try batch(store) { (t, history) throws(BatchError) in
         let rows = try engine { () throws(EngineError) in try t.fetchValues(asked) }
@@ -213,17 +225,47 @@ extension ManagedObjectContext {
     return context
   }
 
-  private func insertObjects(_ request: BatchInsertRequest) throws -> BatchResult {
+  private func insertObjects(
+    _ given: [[String: Any]], _ rows: [RowValues], _ info: EntityInfo, _ store: PersistentStore, _ type: BatchResultType
+  ) throws -> BatchResult {
     let context = scratch()
     defer { advance() }
-    var objects: [ManagedObject] = []
-    while let given = request.next() {
-      let object = try context.insertNewObject(forEntityName: request.entityName)
-      try context.set(given, of: object)
-      objects.append(object)
+    let view = try context.view(of: store.space)
+    var made: [ManagedObject] = []
+    var known: Set<ManagedObject> = []
+    var byKeys: [[Value]: ManagedObject] = [:]
+    do throws(BatchError) {
+      let keys = try UniqueKeys(info, view)
+      for (values, row) in zip(given, rows) {
+        var object = keys.values(row).lazy.compactMap { byKeys[$0] }.first
+        if object == nil, let existing = try keys.existing(row) {
+          guard mergePolicy != .error, let own = store.space.info(existing.entity), own.isKind(of: info) else {
+            throw .refused(notUnique(existing, store))
+          }
+          object = try accepting {
+            try context.existingObject(with: ManagedObjectID(space: store.space, reference: existing))
+          }
+        }
+        if object != nil, mergePolicy == .error {
+          throw .refused(
+            CambiumError(
+              .managedObjectConstraintMerge, "two of the batch's objects of '\(info.name)' have the same unique values",
+              entityName: info.name))
+        }
+        if object != nil, !mergePolicy.changesExisting { continue }
+        let target = try accepting { try object ?? context.insertNewObject(forEntityName: info.name) }
+        try accepting { try context.set(values, of: target) }
+        for key in keys.values(row) { byKeys[key] = target }
+        if known.insert(target).inserted { made.append(target) }
+      }
+    } catch {
+      switch error {
+      case .engine(let error): throw CambiumError(error, during: .persistentStoreSave)
+      case .refused(let error): throw error
+      }
     }
     try context.save()
-    return BatchResult(request.resultType, objects.map { $0.objectID })
+    return BatchResult(type, made.map { $0.objectID })
   }
 
   private func updateObjects(
@@ -258,8 +300,11 @@ extension ManagedObjectContext {
     if let fetch {
       objects = try context.rows(fetch, store)
     } else {
-      objects = references.compactMap { reference in
-        try? context.existingObject(with: ManagedObjectID(space: store.space, reference: reference))
+      let view = try context.view(of: store.space)
+      objects = try references.compactMap { reference in
+        let row = try mapping { () throws(EngineError) in try view.row(reference) }
+        if row == nil { return nil }
+        return try context.existingObject(with: ManagedObjectID(space: store.space, reference: reference))
       }
     }
     let identifiers = objects.map { $0.objectID }
@@ -297,7 +342,7 @@ private struct UniqueKeys {
   private var lookups: [(paths: [String], lookup: IndexLookup)] = []
   private let info: EntityInfo
 
-  init(_ info: EntityInfo, _ t: EntityTransaction) throws(BatchError) {
+  init(_ info: EntityInfo, _ t: EntityView) throws(BatchError) {
     self.info = info
     var entity: EntitySchema? = info.schema
     while let current = entity {
@@ -312,18 +357,45 @@ private struct UniqueKeys {
     }
   }
 
+  /// The values of each constraint that a row has all of, behind the constraint's place.
+  func values(_ row: RowValues) -> [[Value]] {
+    lookups.enumerated().compactMap { place, entry in
+      let values = entry.paths.map { row.value(at: $0) }
+      // Null is like nothing else.
+      return values.contains { $0.isNull } ? nil : [.integer(Int64(place))] + values
+    }
+  }
+
   func existing(_ row: RowValues) throws(BatchError) -> ObjectReference? {
-    for (paths, lookup) in lookups {
-      var values: [Value] = []
-      for path in paths {
-        let value = row.value(at: path)
-        // Null is like nothing else.
-        if value.isNull { break }
-        values.append(value)
+    for values in values(row) {
+      guard case .integer(let place) = values[0] else { continue }
+      let lookup = lookups[Int(place)].lookup
+      if let found = try engine({ () throws(EngineError) in try lookup.first(Array(values.dropFirst())) }) {
+        return found
       }
-      guard values.count == paths.count else { continue }
-      if let found = try engine({ () throws(EngineError) in try lookup.first(values) }) { return found }
     }
     return nil
+  }
+}
+
+extension MergePolicy {
+  /// Whether an object that is there already is changed by what is inserted.
+  fileprivate var changesExisting: Bool {
+    switch mergeType {
+    case .mergeByPropertyObjectTrump, .overwrite: return true
+    case .error, .mergeByPropertyStoreTrump, .rollback: return false
+    }
+  }
+}
+
+extension StoreSpace {
+  /// Whether attributes of an entity or its relatives are derived, or others' are derived from them.
+  fileprivate func derives(_ info: EntityInfo) -> Bool {
+    derivedRules.contains { rule in
+      [rule.entity.id, rule.destination].contains { id in
+        guard let id, let other = self.info(id) else { return false }
+        return info.isKind(of: other) || other.isKind(of: info)
+      }
+    }
   }
 }

@@ -16,6 +16,9 @@ extension ManagedObjectContext {
     try lock.run {
       let request = search.fetchRequest.copy()
       let plan = try plan(request)
+      if let objectClass = Result.self as? ManagedObject.Type {
+        persistentStoreCoordinator.note(objectClass, for: plan.name)
+      }
       guard plan.parts.count == 1, let part = plan.parts.first, !hasPendingChanges(plan),
         request.resultType == .managedObject || request.resultType == .managedObjectID
       else {
@@ -29,7 +32,7 @@ extension ManagedObjectContext {
       var fetch = try engineFetch(plan, part.info)
       fetch.offset = plan.offset
       fetch.limit = plan.limit
-      let estimate = try mapping { () throws(EngineError) in try part.store.engine.view().explain(fetch).estimatedRows }
+      let estimate = try mapping { () throws(EngineError) in try part.store.view().explain(fetch).estimatedRows }
       let count = search.estimatedResultCount > 0 ? search.estimatedResultCount : min(estimate, plan.limit ?? .max)
       let result = AsynchronousFetchResult(self, request, estimatedCount: count, search.completionBlock)
       fetch.isCancelled = { result.isCancelled }
@@ -48,7 +51,7 @@ extension ManagedObjectContext {
   ) throws -> [ManagedObjectID] {
     try mapping { () throws(EngineError) in
       var found: [ManagedObjectID] = []
-      try store.engine.view().forEach(fetch) { (row) throws(EngineError) in
+      try store.view().forEach(fetch) { (row) throws(EngineError) in
         found.append(ManagedObjectID(space: store.space, reference: row.reference))
         if found.count % 256 == 0 { note(found.count) }
         return true
@@ -63,7 +66,14 @@ extension ManagedObjectContext {
   ) throws -> [Result] {
     guard request.resultType == .managedObject else { return try cast(identifiers, request) }
     advance()
-    let found = try objects(with: identifiers).filter { !$0.isDeleted && (try? $0.load()) != nil }
+    let found = try objects(with: identifiers).filter { object in
+      if object.isDeleted { return false }
+      do { try object.load() } catch let error as CambiumError {
+        guard error.code == .managedObjectReferentialIntegrity else { throw error }
+        return false
+      }
+      return true
+    }
     try prepare(found, for: request)
     return try cast(found, request)
   }

@@ -21,6 +21,7 @@ extension CambiumError {
     case .migrationBlocked(let blocks): self.init(blocks)
     case .corrupt: self.init(.fileReadCorruptFile, "\(error)", underlying: [error])
     case .unsupported: self.init(.unsupported, "\(error)", underlying: [error])
+    case .historyNotTracked: self.init(.fileWriteNoPermission, "\(error)", underlying: [error])
     case .cancelled: self.init(.coreData, "\(error)", underlying: [CancellationError()])
     case .misuse: self.init(operation, "\(error)", underlying: [error])
     }

@@ -6,6 +6,36 @@ import CambiumEngine
   import Foundation
 #endif
 
+/// Which of what is found is wanted, over all stores.
+struct HistoryPage {
+  private var skipped = 0
+  private var left = Int.max
+
+  init(_ request: PersistentHistoryChangeRequest) {
+    var limits = [request.fetchLimit]
+    switch request.task {
+    case .fetchTransactions(_, let limit, let offset), .fetchChanges(_, let limit, let offset):
+      limits.append(limit)
+      skipped = max(0, offset)
+    case .fetch, .delete: break
+    }
+    left = limits.filter { $0 > 0 }.min() ?? .max
+  }
+
+  var isFull: Bool { left <= 0 }
+
+  /// Whether the next one that is found is wanted.
+  mutating func takes() -> Bool {
+    if skipped > 0 {
+      skipped -= 1
+      return false
+    }
+    if left <= 0 { return false }
+    left -= 1
+    return true
+  }
+}
+
 /// Reads the history of a store for a request.
 struct HistoryReader {
   let store: PersistentStore
@@ -25,63 +55,74 @@ struct HistoryReader {
   }
 
   func read(
-    after place: PersistentHistoryChangeRequest.Place, into result: inout PersistentHistoryResult
+    after place: PersistentHistoryChangeRequest.Place, _ page: inout HistoryPage,
+    into result: inout PersistentHistoryResult
   ) throws {
+    if page.isFull { return }
     let view = try mapping { () throws(EngineError) in try store.view() }
     let bounds = try mapping { () throws(EngineError) in try view.historyBounds() }
     var start = bounds.deletedTo
-    var time = -Double.infinity
+    var time: Double?
     switch place {
     case .token(let token?):
+      try Self.requireKnown(token, store, bounds)
       // A store that the token does not know is new to it.
-      if let position = token.positions[store.identifier] {
-        let known = UInt64(clamping: position)
-        guard known >= bounds.deletedTo, known <= bounds.last else {
-          var error = CambiumError(
-            .persistentHistoryTokenExpired,
-            known > bounds.last
-              ? "the token names transaction \(known) of the store's history, which has come to \(bounds.last): another file "
-                + "has taken the store's place"
-              : "the transactions behind \(known) were deleted up to \(bounds.deletedTo); fetch everything anew")
-          error.storeURL = store.url
-          throw error
-        }
-        start = known
-      } else if bounds.deletedTo > 0, !token.positions.isEmpty, bounds.isEmpty {
-        return
-      }
+      start = token.positions[store.identifier].map { UInt64(clamping: $0) } ?? bounds.deletedTo
     case .token(nil): break
     case .date(let date): time = date.timeIntervalSinceReferenceDate
     }
-    var left = request.fetchLimit > 0 ? request.fetchLimit : Int.max
     try mapping { () throws(EngineError) in
       try view.forEachHistoryTransaction(after: start, readsChanges: readsChanges) { (entry) in
-        guard entry.timestamp > time || time == -.infinity else { return true }
-        take(entry, into: &result)
-        left -= 1
-        return left > 0
+        if let time, entry.timestamp <= time { return true }
+        if page.takes() { take(entry, into: &result) }
+        return !page.isFull
       }
     }
   }
 
+  /// Refuses a token whose place is not in the store's history any more, or not yet.
+  static func requireKnown(
+    _ token: PersistentHistoryToken, _ store: PersistentStore, _ bounds: HistoryBounds
+  ) throws {
+    guard let position = token.positions[store.identifier] else { return }
+    let known = UInt64(clamping: position)
+    if known >= bounds.deletedTo, known <= bounds.last { return }
+    var error = CambiumError(
+      .persistentHistoryTokenExpired,
+      known > bounds.last
+        ? "the token names transaction \(known) of the store's history, which has come to \(bounds.last): another file has "
+          + "taken the store's place"
+        : "the transactions behind \(known) were deleted up to \(bounds.deletedTo); fetch everything anew")
+    error.storeURL = store.url
+    throw error
+  }
+
   /// Those for which a predicate holds, of the transactions, or of their changes.
-  func read(where predicate: FetchPredicate?, into result: inout PersistentHistoryResult) throws {
+  func read(
+    where predicate: FetchPredicate?, _ page: inout HistoryPage, into result: inout PersistentHistoryResult
+  ) throws {
+    if page.isFull { return }
     let view = try mapping { () throws(EngineError) in try store.view() }
+    let bounds = try mapping { () throws(EngineError) in try view.historyBounds() }
     var state = FetchPredicate.evaluationState(for: predicate?.inMemory)
     var failure: (any Error)?
     var isOfChanges = false
     if case .fetchChanges = request.task { isOfChanges = true }
     try mapping { () throws(EngineError) in
-      try view.forEachHistoryTransaction(readsChanges: isOfChanges || readsChanges) { (entry) in
+      try view.forEachHistoryTransaction(after: bounds.deletedTo, readsChanges: isOfChanges || readsChanges) {
+        (entry) in
         do {
           if isOfChanges {
             for change in transaction(entry).changes ?? [] where try holds(predicate, change, &state) {
-              result.changes.append(change)
+              if page.isFull { return false }
+              guard page.takes() else { continue }
+              result.count += 1
+              if request.resultType != .count, request.resultType != .statusOnly { result.changes.append(change) }
             }
-          } else if try holds(predicate, entry, &state) {
+          } else if try holds(predicate, entry, &state), page.takes() {
             take(entry, into: &result)
           }
-          return true
+          return !page.isFull
         } catch {
           failure = error
           return false

@@ -17,38 +17,31 @@ extension ManagedObjectContext {
   @discardableResult
   public func execute(_ request: PersistentHistoryChangeRequest) throws -> PersistentHistoryResult {
     try lock.run {
+      var page = HistoryPage(request)
       var result = PersistentHistoryResult(resultType: request.resultType)
       for store in persistentStoreCoordinator.persistentStores {
         if let wanted = request.affectedStores, !wanted.contains(store.identifier) { continue }
         switch request.task {
         case .delete(let place): result.count += try Self.deleteHistory(store, before: place)
-        case .fetch(let place): try HistoryReader(store, request).read(after: place, into: &result)
+        case .fetch(let place): try HistoryReader(store, request).read(after: place, &page, into: &result)
         case .fetchTransactions(let predicate, _, _), .fetchChanges(let predicate, _, _):
-          try HistoryReader(store, request).read(where: predicate, into: &result)
+          try HistoryReader(store, request).read(where: predicate, &page, into: &result)
         }
-      }
-      switch request.task {
-      case .fetchTransactions(_, let limit, let offset):
-        result.transactions = Self.page(result.transactions, limit, offset)
-        result.count = result.transactions.count
-      case .fetchChanges(_, let limit, let offset): result.changes = Self.page(result.changes, limit, offset)
-      case .fetch, .delete: break
       }
       return result
     }
-  }
-
-  private static func page<T>(_ all: [T], _ limit: Int, _ offset: Int) -> [T] {
-    let rest = all.dropFirst(max(0, offset))
-    return Array(limit > 0 ? rest.prefix(limit) : rest)
   }
 
   private static func deleteHistory(
     _ store: PersistentStore, before place: PersistentHistoryChangeRequest.Place
   ) throws -> Int {
     if store.readOnlyReason == .requested { throw store.readOnlyError }
+    if case .token(let token?) = place {
+      try HistoryReader.requireKnown(
+        token, store, try mapping { () throws(EngineError) in try store.view().historyBounds() })
+    }
     return try mapping(.persistentStoreSave) { () throws(EngineError) in
-      try store.write { (t) throws(EngineError) -> Int in
+      try store.write(isOfHistory: true) { (t) throws(EngineError) -> Int in
         let bounds = try t.historyBounds()
         var last = bounds.deletedTo
         switch place {

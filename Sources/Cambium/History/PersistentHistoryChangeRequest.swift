@@ -40,7 +40,7 @@ public struct PersistentHistoryChangeRequest: Sendable {
   let task: Task
   /// What is given.
   public var resultType = PersistentHistoryResultType.transactionsAndChanges
-  /// How many transactions at most (of a fetch by a request: results); 0 for all.
+  /// How many transactions at most, of a fetch of changes how many of these, over all stores; 0 for all.
   public var fetchLimit = 0
   /// The identifiers of the stores that are asked; `nil` for all that keep history.
   public var affectedStores: [String]?
@@ -52,7 +52,8 @@ public struct PersistentHistoryChangeRequest: Sendable {
     PersistentHistoryChangeRequest(.fetch(after: .token(token)))
   }
 
-  /// What came after a transaction in its store; everything there is, without one.
+  /// What came after a transaction in its store, and all there is of others (``affectedStores`` leaves them out); everything
+  /// there is, without one.
   public static func fetchHistory(after transaction: PersistentHistoryTransaction?) -> PersistentHistoryChangeRequest {
     fetchHistory(after: transaction?.token)
   }
@@ -108,9 +109,9 @@ public struct PersistentHistoryResult: Sendable {
   /// The transactions, oldest first, those of one store behind those of another. Without their changes for
   /// ``PersistentHistoryResultType/transactionsOnly``; empty for changes alone.
   public internal(set) var transactions: [PersistentHistoryTransaction] = []
-  /// The changes, for ``PersistentHistoryResultType/changesOnly``.
+  /// The changes, for ``PersistentHistoryResultType/changesOnly`` and fetches of changes.
   public internal(set) var changes: [PersistentHistoryChange] = []
-  /// How many transactions there were, or were deleted.
+  /// How many transactions there were (of a fetch of changes, changes), or were deleted.
   public internal(set) var count = 0
 
   /// What the result type says: `Bool`, `[ManagedObjectID]`, `Int`, `[PersistentHistoryTransaction]` or
@@ -128,7 +129,7 @@ public struct PersistentHistoryResult: Sendable {
   /// The objects that were changed, each once, in the order of their first change.
   public var objectIDs: [ManagedObjectID] {
     var known: Set<ManagedObjectID> = []
-    let all = resultType == .changesOnly ? changes : transactions.flatMap { $0.changes ?? [] }
+    let all = changes + transactions.flatMap { $0.changes ?? [] }
     return all.compactMap { known.insert($0.changedObjectID).inserted ? $0.changedObjectID : nil }
   }
 }

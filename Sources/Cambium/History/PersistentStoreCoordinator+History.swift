@@ -14,8 +14,13 @@ extension PersistentStoreCoordinator {
       }
       if !bounds.isOn { return nil }
       if bounds.isEmpty {
-        try engine.write { (t) throws(EngineError) in try t.stopHistory() }
-        return nil
+        // Somebody may have told of something meanwhile. Who has the store open with history begins it again.
+        let isStopped = try engine.write { (t) throws(EngineError) in
+          guard try t.historyBounds().isEmpty else { return false }
+          try t.stopHistory()
+          return true
+        }
+        if isStopped { return nil }
       }
       DebugLog.write(
         .store,

@@ -27,7 +27,7 @@ extension PersistentStoreCoordinator {
   /// Stores are looked at in intervals, which costs microseconds; several saves in one are told of once. Stores that are added
   /// later are looked at as well.
   ///
-  /// - Parameter interval: How often.
+  /// - Parameter interval: How often; at most every millisecond.
   public func remoteChanges(interval: Duration = .milliseconds(100)) -> AsyncStream<PersistentStoreRemoteChange> {
     var known: [String: UInt64] = [:]
     for store in persistentStores { known[store.identifier] = try? store.view().sequence }
@@ -52,7 +52,7 @@ extension PersistentStoreCoordinator {
             continuation.yield(
               PersistentStoreRemoteChange(storeIdentifier: store.identifier, storeURL: store.url, historyToken: token))
           }
-          try? await Task.sleep(for: interval)
+          try? await Task.sleep(for: max(interval, .milliseconds(1)))
         }
         continuation.finish()
       }

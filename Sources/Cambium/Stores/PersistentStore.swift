@@ -98,12 +98,22 @@ public final class PersistentStore: @unchecked Sendable {
     }
   }
 
-  /// Runs `body` in a transaction; see `EntityStore.write(_:)`.
-  func write<R>(_ body: (EntityTransaction) throws(EngineError) -> R) throws(EngineError) -> R {
-    do throws(EngineError) { return try engine.write(body) } catch {
+  /// Runs `body` in a transaction; see `EntityStore.write(_:)`. Unless `isOfHistory`, it is the application's: then another
+  /// coordinator or process may have begun to keep history, or have ended it, since the store was opened.
+  func write<R>(
+    isOfHistory: Bool = false, _ body: (EntityTransaction) throws(EngineError) -> R
+  ) throws(EngineError) -> R {
+    func checked(_ t: EntityTransaction) throws(EngineError) -> R {
+      if !isOfHistory, try t.isKeepingHistory() != tracksHistory {
+        guard tracksHistory else { throw .historyNotTracked }
+        try t.startHistory()
+      }
+      return try body(t)
+    }
+    do throws(EngineError) { return try engine.write { (t) throws(EngineError) in try checked(t) } } catch {
       // Told before `body` runs.
       guard case .modelChanged = error, let changed = try changedEngine() else { throw error }
-      return try changed.write(body)
+      return try changed.write { (t) throws(EngineError) in try checked(t) }
     }
   }
 

@@ -153,7 +153,9 @@ public final class PersistentStoreCoordinator: @unchecked Sendable {
     try managedObjectModel.takeIntoUse()
     let store = PersistentStore(
       description, engine: engine, shared: nil, space: try space(for: engine, description), isBorrowed: true,
-      origin: origin)
+      origin: origin,
+      // What handlers of a migration save belongs to the store's history, if it has one.
+      tracksHistory: try mapping { () throws(EngineError) in try engine.view().isKeepingHistory() })
     lock.locked { stores.append(store) }
     return store
   }

@@ -1,11 +1,17 @@
 import CambiumKernel
 
 extension EntityTransaction {
-  /// Has the layer above tell of its transactions from this one on.
+  /// Has the layer above tell of its transactions from this one on. Where there was history before, nobody can tell what came
+  /// between: it is deleted, with a number of its own for what is missing, so that whoever has come to the end of it does not
+  /// take the new one for what follows.
   public func startHistory() throws(EngineError) {
-    let known = try historyTree()
+    if try isKeepingHistory() { return }
+    if let tree = try historyTree() {
+      try deleteHistory(upTo: .max)
+      try storing { () throws(StoreError) in try HistoryCodec.leaveGap(in: tree, transaction) }
+    }
     try storing { () throws(StoreError) in
-      if known == nil {
+      if try transaction.value(Catalogue.tree, HistoryCodec.treeKey) == nil {
         let tree = try transaction.createTree(.bytes)
         try transaction.put(Catalogue.tree, HistoryCodec.treeKey, Catalogue.bytes(tree.rawValue))
       }
@@ -49,7 +55,7 @@ extension EntityTransaction {
     guard last > bounds.deletedTo else { return }
     try storing { () throws(StoreError) in
       var keys: [[UInt8]] = []
-      let range = KeyRange(lower: HistoryCodec.key(0, 0), upper: HistoryCodec.key(last, .max))
+      var range = KeyRange(lower: HistoryCodec.key(0, 0), upper: HistoryCodec.key(last, .max))
       repeat {
         keys.removeAll(keepingCapacity: true)
         try transaction.forEachKey(tree, in: range) { (key) throws(StoreError) in
@@ -57,6 +63,8 @@ extension EntityTransaction {
           return keys.count < 1000
         }
         for key in keys { _ = try transaction.delete(tree, key) }
+        // Behind what was deleted, which need not be gone through again.
+        if let last = keys.last { range.lower = last }
       } while !keys.isEmpty
       try transaction.addToCounter(
         tree, HistoryCodec.deletedCounter, Int64(clamping: last) - Int64(clamping: bounds.deletedTo))

@@ -9,6 +9,11 @@ extension EntityView {
     return TreeID(rawValue: number)
   }
 
+  /// Whether transactions are to be told of. O(log n).
+  public func isKeepingHistory() throws(EngineError) -> Bool {
+    try storing { () throws(StoreError) in try trees.value(Catalogue.tree, HistoryCodec.onKey) } != nil
+  }
+
   /// What the store has of its history. O(log n).
   public func historyBounds() throws(EngineError) -> HistoryBounds {
     guard let tree = try historyTree() else { return HistoryBounds(isOn: false, last: 0, deletedTo: 0) }

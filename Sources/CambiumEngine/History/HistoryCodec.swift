@@ -1,3 +1,5 @@
+import CambiumKernel
+
 // A transaction of history takes one entry that tells of it, and one for each few hundred of its changes, in a tree of byte
 // keys: the transaction's number (8 bytes, big-endian), then 0, or from 1 the place of the changes (4 bytes).
 //
@@ -16,6 +18,32 @@ enum HistoryCodec {
   static let deletedCounter: UInt32 = 1
   static let treeKey = Catalogue.key("history/tree")
   static let onKey = Catalogue.key("history/on")
+
+  /// Counts a transaction that is not there.
+  static func leaveGap(in tree: TreeID, _ t: WriteTransaction) throws(StoreError) {
+    let last = try t.counter(tree, numberCounter)
+    try t.addToCounter(tree, numberCounter, 1)
+    try t.addToCounter(tree, deletedCounter, last &+ 1 &- (try t.counter(tree, deletedCounter)))
+  }
+
+  /// When `t` goes back to an earlier state of a store whose newest is `newest`: what was told since is not so any more, and its
+  /// numbers are not used again. Whoever knows any of it finds that its place in history is gone.
+  static func carryOn(from newest: TreeView, to t: WriteTransaction) throws(StoreError) {
+    guard let bytes = try newest.value(Catalogue.tree, treeKey), let number = Catalogue.number(bytes) else { return }
+    let last = try newest.counter(TreeID(rawValue: number), numberCounter)
+    if let mine = try t.value(Catalogue.tree, treeKey).flatMap({ Catalogue.number($0) }) {
+      try t.dropTree(TreeID(rawValue: mine))
+    }
+    let fresh = try t.createTree(.bytes)
+    try t.put(Catalogue.tree, treeKey, Catalogue.bytes(fresh.rawValue))
+    try t.addToCounter(fresh, numberCounter, last &+ 1)
+    try t.addToCounter(fresh, deletedCounter, last &+ 1)
+    if try newest.value(Catalogue.tree, onKey) != nil {
+      try t.put(Catalogue.tree, onKey, [])
+    } else {
+      _ = try t.delete(Catalogue.tree, onKey)
+    }
+  }
 
   static func key(_ number: UInt64, _ place: UInt32) -> [UInt8] {
     var key: [UInt8] = []

@@ -87,6 +87,7 @@ extension EntityStore {
         }
         try advance(Catalogue.rowCounter, to: try newest.counter(Catalogue.tree, Catalogue.rowCounter))
         try advance(Catalogue.modelCounter, to: modelNumber &+ 1)
+        try HistoryCodec.carryOn(from: newest, to: t)
         // None of what was committed since is the application's any more.
         let gone = Int64(clamping: newest.sequence - min(newest.sequence, t.sequence))
         try t.addToCounter(Catalogue.tree, Catalogue.upkeepCounter, gone &+ 1)

@@ -4,7 +4,10 @@ import CambiumKernel
 extension EntityView {
   /// The rows that a way gives, each once and in the order of a scan, so that a fetch without order gives the same whatever
   /// way is taken; nil if that is all of them.
-  func rows(of path: AccessPath) throws(EngineError) -> [UInt64]? {
+  func rows(
+    of path: AccessPath, isCancelled: (@Sendable () -> Bool)? = nil
+  ) throws(EngineError) -> [UInt64]? {
+    if let isCancelled, isCancelled() { throw .cancelled }
     switch path {
     case .scan: return nil
     case .nothing: return []
@@ -14,19 +17,19 @@ extension EntityView {
     case .union(let alternatives):
       var all: [UInt64] = []
       for alternative in alternatives {
-        guard let rows = try rows(of: alternative.path) else { return nil }
+        guard let rows = try rows(of: alternative.path, isCancelled: isCancelled) else { return nil }
         all += rows
       }
       return Self.ascending(all, isAscending: alternatives.count < 2)
     case .intersection(let parts):
       var common: [UInt64]?
       for part in parts {
-        guard let rows = try rows(of: part.path) else { continue }
+        guard let rows = try rows(of: part.path, isCancelled: isCancelled) else { continue }
         common = common.map { Self.common($0, rows) } ?? rows
         if common?.isEmpty ?? false { break }
       }
       return common
-    case .related(let related): return try rows(of: related)
+    case .related(let related): return try rows(of: related, isCancelled)
     }
   }
 
@@ -77,12 +80,14 @@ extension EntityView {
     return Self.ascending(rows, isAscending: isAscending)
   }
 
-  private func rows(of related: RelatedRows) throws(EngineError) -> [UInt64] {
+  private func rows(
+    of related: RelatedRows, _ isCancelled: (@Sendable () -> Bool)?
+  ) throws(EngineError) -> [UInt64] {
     switch (related.way, related.ends) {
     case (.toOne(let tree), .rows(let ends)): return try sources(of: ends, tree)
     case (.toOne(let tree), .found(let destination, let plan)):
       var ends: [UInt64] = []
-      try find(plan, in: destination) { (row) throws(EngineError) in
+      try find(plan, in: destination, isCancelled) { (row) throws(EngineError) in
         ends.append(row.reference.row)
         return true
       }
@@ -90,7 +95,7 @@ extension EntityView {
     case (.toMany(let inverse), .found(let destination, let plan)):
       var rows: [UInt64] = []
       var known: (layout: UInt16, field: Int?)?
-      try find(plan, in: destination) { (row) throws(EngineError) in
+      try find(plan, in: destination, isCancelled) { (row) throws(EngineError) in
         if known?.layout != row.layoutID { known = (row.layoutID, row.layout.fieldByName[inverse.name]) }
         guard let field = known?.field else { return true }
         let record = row.record
@@ -125,7 +130,11 @@ extension EntityView {
   }
 
   /// Lends `visit` the rows of an entity and its descendants that a plan finds.
-  private func find(_ plan: FetchPlan, in entity: EntitySchema, _ visit: Visit) throws(EngineError) {
+  private func find(
+    _ plan: FetchPlan, in entity: EntitySchema, _ isCancelled: (@Sendable () -> Bool)?, _ visit: Visit
+  ) throws(EngineError) {
+    var plan = plan
+    plan.isCancelled = isCancelled
     let reader = PathReader(view: self)
     reader.prepare(for: plan.residual)
     try candidates(plan, try store.plan(entity.id), includesSubentities: true, reader, readsElsewhere: false, visit)
@@ -141,7 +150,7 @@ extension EntityView {
   ) throws(EngineError) {
     let sieve = try RowSieve(self, plan, chosen.residual, includesSubentities: includesSubentities, reader)
     sieve.isCancelled = chosen.isCancelled
-    guard let rows = try rows(of: chosen.path) else {
+    guard let rows = try rows(of: chosen.path, isCancelled: chosen.isCancelled) else {
       var failure: EngineError?
       try storing { () throws(StoreError) in
         try trees.forEachRun(plan.rows) { (run) throws(StoreError) -> Bool in

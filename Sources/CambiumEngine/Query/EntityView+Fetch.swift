@@ -145,7 +145,7 @@ extension EntityView {
   /// The rows of a plan that decides the predicate without looking at them, if all are of one entity; else nil.
   private func rowsAlone(_ chosen: FetchPlan, _ plan: EntityPlan) throws(EngineError) -> [UInt64]? {
     guard chosen.residual == nil, !plan.sharesRows, !chosen.path.mayNameMissingRows else { return nil }
-    return try rows(of: chosen.path)
+    return try rows(of: chosen.path, isCancelled: chosen.isCancelled)
   }
 
   /// The same for their number, which ranges tell without their entries being gone through.

@@ -132,6 +132,15 @@ extension EntityView {
         : range.upper.map { upper in upper.withUnsafeBytes { compareKeys(key, $0) < 0 } } ?? true
       if !isInside { break }
       let (row, end) = try storing { () throws(StoreError) in try KeyDecoder.rowID(atEndOf: key) }
+      if !order.isReversed, end <= longestWhole {
+        // In their own order already.
+        try finishGroup()
+        groupKey.removeAll(keepingCapacity: true)
+        if goesOn { goesOn = try offer(row, plan, sieve, visit) }
+        more = try storing { () throws(StoreError) in try cursor.next() }
+        continue
+      }
+      if group.count % 256 == 255, let isCancelled = chosen.isCancelled, isCancelled() { throw .cancelled }
       let isSame = end == groupKey.count && groupKey.withUnsafeBytes { hasPrefix(key, $0) }
       if !isSame {
         try finishGroup()

@@ -33,6 +33,8 @@ public enum EngineError: Error, Sendable {
   case unsupported(String)
   /// The caller did what the documentation rules out.
   case misuse(String)
+  /// The store keeps history, of which this writer would not tell.
+  case historyNotTracked
   /// Whoever asked does not want to know any more.
   case cancelled
 }
@@ -66,6 +68,8 @@ extension EngineError: CustomStringConvertible {
     case .corrupt(let text): return "the store is damaged: \(text)"
     case .unsupported(let text): return text
     case .misuse(let text): return text
+    case .historyNotTracked:
+      return "the store keeps history now, and was opened without it: open it again with history"
     case .cancelled: return "the fetch was cancelled"
     }
   }

@@ -13,9 +13,11 @@ struct NaiveStore: Equatable {
   var objects: [UInt64: Object] = [:]
 
   /// Reads everything out of a store.
-  init(_ store: EntityStore) throws {
-    let view = try store.view()
-    for entity in store.schema.entities {
+  init(_ store: EntityStore) throws { try self.init(try store.view()) }
+
+  /// Reads everything out of a view.
+  init(_ view: EntityView) throws {
+    for entity in view.store.schema.entities {
       try view.rows(entity: entity, includesSubentities: false) { (row) throws(EngineError) in
         var object = Object(entity: entity.name)
         for attribute in entity.allAttributes where !attribute.isTransient {

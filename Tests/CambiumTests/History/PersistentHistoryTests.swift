@@ -183,7 +183,109 @@ import Testing
     let again = try self.container().viewContext
     try again.make("Aircraft", ["tailNumber": "N3"])
     try again.save()
-    #expect(try history(again).map { $0.transactionNumber } == [2])
+    #expect(try history(again).map { $0.transactionNumber } == [3])
+    // Who knew all there was does not take what came later for all that came.
+    let identifier = try #require(again.persistentStoreCoordinator.persistentStores.first).identifier
+    let old = try JSONDecoder().decode(
+      PersistentHistoryToken.self, from: Data(#"{"positions": {"\#(identifier)": 1}}"#.utf8))
+    let error = #expect(throws: CambiumError.self) { try self.history(again, after: old) }
+    #expect(error?.code == .persistentHistoryTokenExpired)
+  }
+
+  /// Whether history is kept is a matter of the store, which others may open meanwhile.
+  @Test func openersDisagree() throws {
+    let silent = try container(tracks: false).viewContext
+    try silent.make("Aircraft", ["tailNumber": "N1"])
+    try silent.save()
+    let telling = try container().viewContext
+    // It was opened before there was history, and may not save what nobody would be told of.
+    try silent.make("Aircraft", ["tailNumber": "N2"])
+    let error = #expect(throws: CambiumError.self) { try silent.save() }
+    #expect(error?.code == .fileWriteNoPermission)
+    silent.rollback()
+    // There is nothing in the history yet, and so it may be ended; who keeps it begins it again.
+    let second = try container(tracks: false).viewContext
+    try second.make("Aircraft", ["tailNumber": "N3"])
+    try second.save()
+    try telling.make("Aircraft", ["tailNumber": "N4"])
+    try telling.save()
+    #expect(try history(telling).count == 1)
+    try second.make("Aircraft", ["tailNumber": "N5"])
+    #expect(throws: CambiumError.self) { try second.save() }
+    #expect(try container(tracks: false).persistentStoreCoordinator.persistentStores.first?.isReadOnly == true)
+  }
+
+  /// Going back to the state before a migration gives no transaction a number that another one had.
+  @Test func rollingBackEndsWhatWasTold() throws {
+    var tokens: [PersistentHistoryToken] = []
+    func save(_ context: ManagedObjectContext, _ count: Int) throws {
+      for n in 0..<count {
+        try context.make("Aircraft", ["tailNumber": "\(n)"])
+        try context.save()
+        tokens.append(try #require(try context.persistentStoreCoordinator.currentPersistentHistoryToken()))
+      }
+    }
+    try save(try container().viewContext, 3)
+    do {
+      let changed = try directory.container(model: Self.model(color: "paint", renamed: "color")) {
+        $0.tracksHistory = true
+        $0.keepsStateBeforeMigration = true
+      }
+      try save(changed.viewContext, 2)
+      try changed.persistentStoreCoordinator.rollBackMigration(discardsCommits: true)
+    }
+    let context = try container().viewContext
+    #expect(try context.all("Aircraft").count == 3)
+    try save(context, 4)
+    for (place, token) in tokens.enumerated() {
+      if place >= 5 {
+        #expect(try history(context, after: token).count == 8 - place)
+      } else {
+        let error = #expect(throws: CambiumError.self) { try self.history(context, after: token) }
+        #expect(error?.code == .persistentHistoryTokenExpired)
+      }
+    }
+  }
+
+  /// Every kind of result of every kind of request.
+  @Test func resultTypes() throws {
+    let context = try container().viewContext
+    for author in ["a", "b", "a"] {
+      context.transactionAuthor = author
+      for n in 0..<2 { try context.make("Aircraft", ["tailNumber": "\(author)\(n)"]) }
+      try context.save()
+    }
+    let transactions = FetchRequest<PersistentHistoryTransaction>()
+    transactions.predicate = try FetchPredicate(format: "author == 'a'")
+    let changes = FetchRequest<PersistentHistoryChange>()
+    changes.predicate = try FetchPredicate(format: "changeID == 2")
+    // How many transactions, changes and objects there are, and what they are counted as.
+    for (request, expected) in [
+      (PersistentHistoryChangeRequest.fetchHistory(after: nil as PersistentHistoryToken?), (3, 6, 6)),
+      (.fetchHistory(withFetch: transactions), (2, 4, 4)), (.fetchHistory(withFetch: changes), (3, 3, 3)),
+    ] {
+      var request = request
+      for type in [
+        PersistentHistoryResultType.statusOnly, .objectIDs, .count, .transactionsOnly, .changesOnly,
+        .transactionsAndChanges,
+      ] {
+        request.resultType = type
+        request.fetchLimit = 0
+        let result = try context.execute(request)
+        #expect(result.count == expected.0, "\(type)")
+        switch type {
+        case .statusOnly:
+          #expect(result.result as? Bool == true && result.transactions.isEmpty && result.changes.isEmpty)
+        case .count: #expect(result.result as? Int == expected.0)
+        case .objectIDs: #expect((result.result as? [ManagedObjectID])?.count == expected.2)
+        case .changesOnly: #expect(result.changes.count == expected.1)
+        case .transactionsOnly, .transactionsAndChanges:
+          #expect(result.transactions.count + result.changes.count == expected.0)
+        }
+        request.fetchLimit = 1
+        #expect(try context.execute(request).count == 1, "\(type)")
+      }
+    }
   }
 
   @Test func openedForReadingNothingIsDeleted() throws {

@@ -23,8 +23,12 @@ indirect enum AccessPath {
   /// Whether rows may be named that are not there.
   var mayNameMissingRows: Bool {
     switch self {
-    case .scan, .nothing, .ranges, .places, .related: return false
+    case .scan, .nothing, .ranges, .places: return false
     case .rows: return true
+    case .related(let related):
+      // What is kept in other rows may lead to one that was deleted.
+      if case .toMany = related.way { return true }
+      return false
     case .union(let alternatives): return alternatives.contains { $0.path.mayNameMissingRows }
     case .intersection(let parts): return parts.contains { $0.path.mayNameMissingRows }
     }

@@ -61,6 +61,11 @@ struct Conjunct {
     guard let mine = about, let theirs = other.about, mine.path == theirs.path, isPlain else { return false }
     if theirs.comparator == .notEqual, theirs.value.isNull { return excludesNull }
     switch (mine.comparator, mine.value) {
+    // The order with upper and lower case alike is another one.
+    case (.between, _) where !other.isPlain, (.greater, _) where !other.isPlain,
+      (.greaterOrEqual, _) where !other.isPlain,
+      (.less, _) where !other.isPlain, (.lessOrEqual, _) where !other.isPlain:
+      return false
     case (.equal, .list), (.equal, .composite), (.equal, .null): return false
     case (.equal, _): return other.holds(for: mine.value)
     case (.in, .list(let list)):

@@ -18,6 +18,8 @@ struct FetchPlanner {
   /// Alternatives and relationships inside of each other, and alternatives beside each other, beyond which a scan is done.
   private static let mostDepth = 6
   private static let mostAlternatives = 100
+  /// Ways to narrow down that are tried together.
+  private static let mostCombined = 32
   /// Ranges of which the entries are counted; there are about as many in each of the others.
   private static let mostCountedRanges = 16
 
@@ -114,7 +116,7 @@ struct FetchPlanner {
     }
     let narrowings = try narrowings(conjuncts)
     guard let best = combined(narrowings, conjuncts) else { return nil }
-    return (best, best.covered.count == conjuncts.count)
+    return (best, Set(best.covered).count == conjuncts.count)
   }
 
   /// Each way to narrow the rows down.
@@ -228,9 +230,12 @@ struct FetchPlanner {
 
   /// The cheapest narrowing, or several of which only the rows that all of them give are read.
   private func combined(_ narrowings: [Narrowing], _ conjuncts: [Conjunct]) -> Narrowing? {
+    let isElsewhere = conjuncts.map { readsElsewhere($0.predicate) }
+    let elsewhere = isElsewhere.filter { $0 }.count
     func total(_ n: Narrowing) -> Double {
-      let rest = conjuncts.indices.filter { !n.covered.contains($0) }
-      return n.cost + n.rows * (costs.soughtRow + askingCost(rest.map { conjuncts[$0].predicate }))
+      var asked = elsewhere
+      for place in Set(n.covered) where isElsewhere[place] { asked -= 1 }
+      return n.cost + n.rows * (costs.soughtRow + (asked > 0 ? costs.readElsewhere : 0))
     }
     var best: Narrowing?
     var bestCost = Double.infinity
@@ -239,6 +244,12 @@ struct FetchPlanner {
       if cost < bestCost { (best, bestCost) = (narrowing, cost) }
     }
     guard var chosen = best, narrowings.count > 1, rowCount > 0 else { return best }
+    // Of very many, those that give the fewest rows.
+    var narrowings = narrowings
+    if narrowings.count > Self.mostCombined {
+      narrowings.sort { $0.rows < $1.rows }
+      narrowings.removeLast(narrowings.count - Self.mostCombined)
+    }
     var parts = [chosen]
     var isBetter = true
     while isBetter, parts.count < 3 {

@@ -99,7 +99,9 @@ struct IndexRanges {
   private static func literalPrefix(_ pattern: String) -> String? {
     var text = ""
     for character in pattern.unicodeScalars {
-      if character == "*" || character == "?" || character == "\\" { break }
+      // What is escaped may be a mark, which joins with what is before it.
+      if character == "\\" { return nil }
+      if character == "*" || character == "?" { break }
       text.unicodeScalars.append(character)
     }
     return text.isEmpty ? nil : text

@@ -7,10 +7,13 @@ struct NaiveValues {
   let store: NaiveStore
   /// By row.
   private(set) var references: [UInt64: ObjectReference] = [:]
+  /// Objects that are no more, which others lead to still.
+  let ghosts: [UInt64: ObjectReference]
 
-  init(_ schema: Schema, _ store: NaiveStore) {
+  init(_ schema: Schema, _ store: NaiveStore, ghosts: [UInt64: ObjectReference] = [:]) {
     self.schema = schema
     self.store = store
+    self.ghosts = ghosts
     for (row, object) in store.objects {
       guard let entity = schema.entity(named: object.entity) else { continue }
       references[row] = ObjectReference(entity: entity.id, row: row)
@@ -33,7 +36,7 @@ struct NaiveValues {
       guard let relationship = schema.entity(id: object.entity)?.relationship(named: name) else { return .null }
       var values: [Value] = []
       for row in rows {
-        guard let target = references[row] else { continue }
+        guard let target = references[row] ?? (names.isEmpty ? ghosts[row] : nil) else { continue }
         let found = names.isEmpty ? Value.reference(target) : value(target, names.joined(separator: "."))
         if !relationship.isToMany { return found }
         if case .list(let inner) = found { values += inner } else { values.append(found) }

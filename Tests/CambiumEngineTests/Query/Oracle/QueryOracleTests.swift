@@ -107,7 +107,7 @@ import Testing
         var index = IndexSchema("x\(n)", elements)
         let (path, type) = random.pick(attributes)
         if random.oneIn(3) {
-          index.partialPredicate = type.isNumeric && random.oneIn(2) ? "\(path) > -20" : "\(path) != nil"
+          index.partialPredicate = condition(path, type, &random)
         }
         definition.entities[place].indexes.append(index)
       }
@@ -145,12 +145,69 @@ import Testing
     return found
   }
 
+  /// A condition of a partial index.
+  private static func condition(_ path: String, _ type: AttributeType, _ random: inout SplitMix64) -> String {
+    if type.isNumeric, type != .boolean, !random.oneIn(3) {
+      return path + random.pick([" > -20", " <= 10", " BETWEEN {-50, 50}", " != 0", " IN {0, 1, 2, 3}"])
+    }
+    if type == .string, !random.oneIn(3) {
+      return path
+        + random.pick([" >[c] 'B'", " <=[cd] 'b'", " > 'A'", " == 'a'", " IN {'a', 'ab', 'Cafe'}", " BEGINSWITH 'a'"])
+    }
+    return path + " != nil"
+  }
+
+  /// Deletes some objects, and leaves what leads to them.
+  private static func deleteSome(
+    _ t: EntityTransaction, _ random: inout SplitMix64
+  ) throws(EngineError) -> [UInt64: ObjectReference] {
+    var found: [ObjectReference] = []
+    for entity in t.store.schema.entities where entity.parentID == nil && entity.childIDs.isEmpty {
+      try t.rows(entity: entity) { (row) throws(EngineError) in
+        found.append(row.reference)
+        return true
+      }
+    }
+    var ghosts: [UInt64: ObjectReference] = [:]
+    for reference in found where random.oneIn(6) {
+      try t.delete(reference)
+      ghosts[reference.row] = reference
+    }
+    return ghosts
+  }
+
   private static func ask(
     _ store: EntityStore, _ place: String, _ random: inout SplitMix64, _ tally: inout Tally
   ) throws {
-    let values = NaiveValues(store.schema, try NaiveStore(store))
+    let before = try store.view()
+    try ask(before, [:], place, &random, &tally)
+    guard random.oneIn(3) else { return }
+    // What a transaction has changed so far, it sees; and others go on to see what they saw.
+    var failure: (any Error)?
+    var ghosts: [UInt64: ObjectReference] = [:]
+    var generator = random
+    var counted = tally
+    try store.write { (t) throws(EngineError) in
+      ghosts = try deleteSome(t, &generator)
+      do { try ask(t, ghosts, place + ", in a transaction", &generator, &counted) } catch { failure = error }
+    }
+    if let failure { throw failure }
+    try ask(try store.view(), ghosts, place + ", some deleted", &generator, &counted)
+    try ask(before, [:], place + ", as it was before", &generator, &counted)
+    // Migrations, which come next, are about objects that are there.
+    try store.write { (t) throws(EngineError) in
+      for reference in ghosts.values.sorted(by: { $0.row < $1.row }) { try t.insert(reference, RowValues()) }
+    }
+    (random, tally) = (generator, counted)
+  }
+
+  private static func ask(
+    _ view: EntityView, _ ghosts: [UInt64: ObjectReference], _ place: String, _ random: inout SplitMix64,
+    _ tally: inout Tally
+  ) throws {
+    let store = view.store
+    let values = NaiveValues(store.schema, try NaiveStore(view), ghosts: ghosts)
     var predicates = RandomPredicates(values: values, random: SplitMix64(seed: random.next()))
-    let view = try store.view()
     for entity in store.schema.entities {
       for _ in 0..<12 {
         let predicate = predicates.predicate(entity, depth: 3)
