@@ -29,7 +29,7 @@ public struct EngineSort: Sendable {
 
   /// What is compared in place of a value, made once for each.
   public func key(_ value: Value) -> Value {
-    if let origin { return .double(origin.metres(to: value) ?? .infinity) }
+    if let origin { return .double(origin.measure(of: value) ?? .infinity) }
     switch (textOrder, value) {
     case (.caseInsensitive, .string(let text)), (.caseInsensitive, .uri(let text)):
       return .binary(FoldedText(text, .caseInsensitive).bytes)
@@ -58,12 +58,12 @@ public struct EnginePlace: Hashable, Sendable {
     self.longitude = longitude
   }
 
-  /// The distance to a composite or list of latitude and longitude; nil if that is no place.
-  func metres(to value: Value) -> Double? {
+  /// What grows with the distance to a composite or list of latitude and longitude; nil if that is no place.
+  func measure(of value: Value) -> Double? {
     guard let place = PredicateFunction.place(value),
-      let metres = greatCircle(place.latitude, place.longitude, latitude, longitude)
+      let distance = SpatialDistance(.greatCircle(), fromX: latitude, y: longitude)
     else { return nil }
-    return metres.isNaN ? nil : metres
+    return distance.measure(place.latitude, place.longitude)
   }
 }
 

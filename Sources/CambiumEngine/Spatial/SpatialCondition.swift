@@ -115,7 +115,7 @@ struct SpatialCondition {
     }
     guard let metres, !metres.isNaN else { return nil }
     // Not below 0: what has no number for a distance is less than any, and in cells of which nothing is known.
-    return .around(distance, measure: max(0, metres.nextUp))
+    return .around(distance, measure: distance.measure(ofDistance: max(0, metres)))
   }
 
   private static func number(_ value: Value) -> Double? {

@@ -1,29 +1,8 @@
 import CambiumKernel
 
 extension SpatialFrame {
-  /// Cells that the area is in, no more than some, and how they lie to it: the larger ones are divided first.
-  func cells(atMost limit: Int) -> [(cell: PlaneCell, relation: SpatialRelation)] {
-    if isEmpty { return [] }
-    var cells: [(cell: PlaneCell, relation: SpatialRelation)] = [(.plane, .across)]
-    while true {
-      var largest: Int?
-      for (place, one) in cells.enumerated() where one.relation == .across && one.cell.level > 0 {
-        if largest.map({ cells[$0].cell.level < one.cell.level }) ?? true { largest = place }
-      }
-      guard let largest else { return cells }
-      var parts: [(cell: PlaneCell, relation: SpatialRelation)] = []
-      for number in 0..<4 {
-        let part = cells[largest].cell.child(number)
-        let relation = relation(part)
-        if relation != .outside { parts.append((part, relation)) }
-      }
-      if cells.count - 1 + parts.count > limit { return cells }
-      cells.replaceSubrange(largest...largest, with: parts)
-    }
-  }
-
   /// About which share of a cell that lies across the area is in it.
-  func share(of cell: PlaneCell) -> Double {
+  fileprivate func share(of cell: PlaneCell) -> Double {
     guard case .box = area else { return 0.6 }
     let x = Double(min(cell.lastX, highX)) - Double(max(cell.x, lowX)) + 1
     let y = Double(min(cell.lastY, highY)) - Double(max(cell.y, lowY)) + 1
@@ -33,18 +12,49 @@ extension SpatialFrame {
 }
 
 extension EntityView {
-  /// Cells of which the entries are counted: the estimate gets better with more, and takes longer.
-  private static let countedCells = 8
+  /// How many entries are read of an area at most, to know their number: that takes less time than counting cells.
+  private static let readEntries = 64
+  /// How many cells are counted at most where there are more.
+  private static let countedCells = 32
 
-  /// About how many entries of a spatial index lie in an area.
+  /// About how many entries of a spatial index lie in an area: the number, if there are few; else by the cells that the area
+  /// is in, of which those with most entries are divided first.
   func estimatedCount(_ tree: TreeID, in area: SpatialArea) throws(EngineError) -> Double {
-    let frame = SpatialFrame(area)
+    do throws(StoreError) {
+      var few = 0.0
+      var walk = SpatialWalk(try trees.cursor(tree), area, mostReads: Self.readEntries)
+      let isAll = try walk.run { (_, _) throws(StoreError) in
+        few += 1
+        return true
+      }
+      if isAll { return few }
+      return try countedEstimate(tree, SpatialFrame(area))
+    } catch { throw .store(error) }
+  }
+
+  private func countedEstimate(_ tree: TreeID, _ frame: SpatialFrame) throws(StoreError) -> Double {
     var sum = 0.0
-    for (cell, relation) in frame.cells(atMost: Self.countedCells) {
-      let range = KeyPlace.range(from: cell.code, through: cell.lastCode)
-      let count = try storing { () throws(StoreError) in try trees.estimatedCount(tree, in: range) }
-      sum += Double(count) * (relation == .inside ? 1 : frame.share(of: cell))
+    var across: [(cell: PlaneCell, count: Double)] = [(.plane, Double(try trees.count(tree)))]
+    var counted = 0
+    while counted < Self.countedCells {
+      var most: Int?
+      for (place, one) in across.enumerated() where one.cell.level > 0 {
+        if most.map({ across[$0].count < one.count }) ?? true { most = place }
+      }
+      guard let most else { break }
+      let cell = across.remove(at: most).cell
+      for number in 0..<4 {
+        let part = cell.child(number)
+        let relation = frame.relation(part)
+        if relation == .outside { continue }
+        counted += 1
+        let range = KeyPlace.range(from: part.code, through: part.lastCode)
+        let count = Double(try trees.estimatedCount(tree, in: range))
+        if count == 0 { continue }
+        if relation == .inside { sum += count } else { across.append((part, count)) }
+      }
     }
+    for (cell, count) in across { sum += count * frame.share(of: cell) }
     return sum
   }
 }

@@ -9,11 +9,13 @@ public enum SpatialMetric: Equatable, Sendable {
 }
 
 /// Distances from one place: those of others, and the least that any place of a cell can have. What is nearer has the lesser
-/// measure; in a plane that is the square of the distance, which needs no root.
+/// measure, which needs no roots: in a plane the square of the distance, on the sphere the haversine of the angle.
 struct SpatialDistance: Equatable {
   let metric: SpatialMetric
   let x: Double
   let y: Double
+  /// Of the latitude, on the sphere.
+  private let cosine: Double
 
   /// nil for a place without a number: nothing is near to it.
   init?(_ metric: SpatialMetric, fromX x: Double, y: Double) {
@@ -21,6 +23,10 @@ struct SpatialDistance: Equatable {
     self.metric = metric
     self.x = x
     self.y = y
+    switch metric {
+    case .euclidean: cosine = 0
+    case .greatCircle(let latitudeFirst): cosine = ElementaryFunctions.cosine(degrees: latitudeFirst ? x : y)
+    }
   }
 
   /// The measure of a place; nil if it has none.
@@ -30,16 +36,25 @@ struct SpatialDistance: Equatable {
     case .euclidean:
       let (dx, dy) = (a - x, b - y)
       measure = dx * dx + dy * dy
-    case .greatCircle(let latitudeFirst):
-      guard let metres = latitudeFirst ? greatCircle(a, b, x, y) : greatCircle(b, a, y, x) else { return nil }
-      measure = metres
+    case .greatCircle(true): measure = haversine(a - x, b - y, cosine * ElementaryFunctions.cosine(degrees: a))
+    case .greatCircle(false): measure = haversine(b - y, a - x, cosine * ElementaryFunctions.cosine(degrees: b))
     }
-    return measure.isNaN ? nil : measure
+    return measure.isNaN || measure < 0 ? nil : measure
   }
 
   /// The distance of a measure.
   func distance(_ measure: Double) -> Double {
-    metric == .euclidean ? ElementaryFunctions.squareRoot(measure) ?? 0 : measure
+    let root = ElementaryFunctions.squareRoot(measure) ?? 0
+    return metric == .euclidean ? root : sphereDiameter * ElementaryFunctions.arcSine(root)
+  }
+
+  /// A measure that no place of at most a distance has more than.
+  func measure(ofDistance distance: Double) -> Double {
+    if metric == .euclidean { return (distance * distance).nextUp }
+    let angle = distance / sphereDiameter * (180 / 3.141592653589793)
+    if angle >= 90 { return .infinity }
+    let sine = ElementaryFunctions.sine(degrees: angle)
+    return sine * sine * (1 + 1e-9) + 1e-30
   }
 
   /// A measure that no place of a cell is below. Places without a measure may be anywhere.
@@ -51,8 +66,8 @@ struct SpatialDistance: Equatable {
       // Rounding keeps order, so that what is computed of a place is not below what is computed of the nearest edge.
       let (dx, dy) = (Self.gap(x, x0, x1), Self.gap(y, y0, y1))
       return dx * dx + dy * dy
-    case .greatCircle(true): return Self.leastMetres(x, y, (x0, x1), (y0, y1))
-    case .greatCircle(false): return Self.leastMetres(y, x, (y0, y1), (x0, x1))
+    case .greatCircle(true): return leastHaversine(x, y, (x0, x1), (y0, y1))
+    case .greatCircle(false): return leastHaversine(y, x, (y0, y1), (x0, x1))
     }
   }
 
@@ -63,59 +78,73 @@ struct SpatialDistance: Equatable {
 
 // MARK: The sphere
 
+/// In metres; the mean radius of the ellipsoid of WGS 84.
+private let sphereDiameter = 2 * 6_371_008.8
+
+/// The haversine of the angle between two places: of the degrees that they are apart, and the product of their latitudes'
+/// cosines. Below 0 by rounding only.
+private func haversine(_ latitudes: Double, _ longitudes: Double, _ cosines: Double) -> Double {
+  let sine = ElementaryFunctions.sine(degrees: latitudes / 2)
+  let turn = ElementaryFunctions.sine(degrees: longitudes / 2)
+  return sine * sine + cosines * turn * turn
+}
+
 /// The way between two places over a sphere of 6,371,008.8 m (the mean radius of the ellipsoid of WGS 84), in metres; nil
 /// where rounding leaves no number.
 func greatCircle(_ latitude: Double, _ longitude: Double, _ toLatitude: Double, _ toLongitude: Double) -> Double? {
-  let sine = ElementaryFunctions.sine(degrees: (toLatitude - latitude) / 2)
-  let turn = ElementaryFunctions.sine(degrees: (toLongitude - longitude) / 2)
   let cosines = ElementaryFunctions.cosine(degrees: latitude) * ElementaryFunctions.cosine(degrees: toLatitude)
-  guard let chord = ElementaryFunctions.squareRoot(sine * sine + cosines * turn * turn) else { return nil }
-  return 2 * 6_371_008.8 * ElementaryFunctions.arcSine(chord)
+  let chord = ElementaryFunctions.squareRoot(haversine(toLatitude - latitude, toLongitude - longitude, cosines))
+  return chord.map { sphereDiameter * ElementaryFunctions.arcSine($0) }
 }
 
 extension SpatialDistance {
-  /// The metres from a place to the nearest one between two parallels and two meridians, a little less.
+  /// The haversine of the angle from a place to the nearest one between two parallels and two meridians, or a little less.
   ///
   /// Degrees may be any numbers: the formula goes on round the sphere and beyond the poles, and so does this, but for places
-  /// that are meant hardly ever: what lies beyond a pole altogether, or a million degrees away, is taken to be 0 away.
-  private static func leastMetres(
+  /// that are meant hardly ever: what lies beyond a pole altogether, or a thousand degrees away, is taken to be 0 away.
+  private func leastHaversine(
     _ latitude: Double, _ longitude: Double, _ parallels: (Double, Double), _ meridians: (Double, Double)
   ) -> Double {
-    let reach = 1e6
+    let reach = 1000.0
     guard latitude.magnitude <= 90, longitude.magnitude < reach, meridians.0 > -reach, meridians.1 < reach,
-      let (low, high) = latitudes(parallels)
+      let (low, high) = Self.latitudes(parallels)
     else { return 0 }
+    let isOnSphere = parallels.0 >= -90 && parallels.1 <= 90
     // Degrees between the place's meridian and the nearest of the area. Beyond a pole, meridians are other ones.
     var turn = 0.0
-    if meridians.1 - meridians.0 < 360, parallels.0 >= -90, parallels.1 <= 90 {
-      let east = wrapped(meridians.0 - longitude)
+    if meridians.1 - meridians.0 < 360, isOnSphere {
+      let east = Self.wrapped(meridians.0 - longitude)
       let isBetween = east == 0 || 360 - east <= meridians.1 - meridians.0
-      turn = isBetween ? 0 : min(east, wrapped(longitude - meridians.1))
+      // Round the sphere, degrees are right to 13 digits behind the point.
+      turn = isBetween ? 0 : max(0, min(east, Self.wrapped(longitude - meridians.1)) - 1e-12)
     }
-    let apart =
-      turn == 0
-      ? 2 * radius * ElementaryFunctions.arcSine(ElementaryFunctions.sine(degrees: gap(latitude, low, high) / 2))
-      : metres(latitude, low, high, turn: turn)
-    // Sines are right to some 15 digits, an angle near a half turn that is computed of them to 8.
-    return max(0, apart * (1 - 1e-7) - 1e-6)
+    let least: Double
+    if turn == 0 {
+      let sine = ElementaryFunctions.sine(degrees: Self.gap(latitude, low, high) / 2)
+      least = sine * sine
+    } else {
+      least = leastHaversine(latitude, low, high, turn: turn)
+    }
+    // All terms are positive, and right to some 15 digits; but for those of places beyond a pole.
+    return max(0, least * (1 - 1e-12) - (isOnSphere ? 0 : 1e-15))
   }
 
-  private static let radius = 6_371_008.8
-
-  /// The metres to the nearest place on a piece of a meridian that is `turn` degrees away.
-  private static func metres(_ latitude: Double, _ low: Double, _ high: Double, turn: Double) -> Double {
+  /// The same for a piece of a meridian that is `turn` degrees away.
+  private func leastHaversine(_ latitude: Double, _ low: Double, _ high: Double, turn: Double) -> Double {
     // The cosine of the angle to the latitude p on the meridian is a sin p + b cos p; the nearest place is where that is
     // greatest: at an end, or between them if it grows at the lower one and falls at the upper.
     let a = ElementaryFunctions.sine(degrees: latitude)
-    let cosine = ElementaryFunctions.cosine(degrees: latitude)
     let b = cosine * ElementaryFunctions.cosine(degrees: turn)
-    func slope(_ p: Double) -> Double {
-      a * ElementaryFunctions.cosine(degrees: p) - b * ElementaryFunctions.sine(degrees: p)
+    let (lowCosine, highCosine) = (ElementaryFunctions.cosine(degrees: low), ElementaryFunctions.cosine(degrees: high))
+    if a * lowCosine > b * ElementaryFunctions.sine(degrees: low),
+      a * highCosine < b * ElementaryFunctions.sine(degrees: high)
+    {
+      // The sine of the angle there; its haversine is a little more than a quarter of the square.
+      let sine = cosine * ElementaryFunctions.sine(degrees: turn)
+      return sine * sine / 4
     }
-    if slope(low) > 0, slope(high) < 0 {
-      return radius * ElementaryFunctions.arcSine(cosine * ElementaryFunctions.sine(degrees: turn).magnitude)
-    }
-    return min(greatCircle(latitude, 0, low, turn) ?? 0, greatCircle(latitude, 0, high, turn) ?? 0)
+    return min(
+      haversine(low - latitude, turn, cosine * lowCosine), haversine(high - latitude, turn, cosine * highCosine))
   }
 
   /// Degrees from 0 up to 360.

@@ -17,18 +17,22 @@ struct SpatialWalk: ~Copyable {
   private var isAtEnd = false
   /// How many entries were read.
   private(set) var readCount = 0
+  private let mostReads: Int
 
   typealias Visit = (KeyPlace, UInt64) throws(StoreError) -> Bool
 
-  init(_ cursor: Cursor, _ area: SpatialArea) {
+  /// With `mostReads`, it ends after so many entries.
+  init(_ cursor: Cursor, _ area: SpatialArea, mostReads: Int = .max) {
     self.cursor = cursor
+    self.mostReads = mostReads
     frame = SpatialFrame(area)
   }
 
-  /// Tells `visit` the places and rows of the area until it answers false.
-  mutating func run(_ visit: Visit) throws(StoreError) {
-    guard !frame.isEmpty else { return }
-    _ = try go(into: .plane, .across, visit)
+  /// Tells `visit` the places and rows of the area until it answers false. Answers whether those were all.
+  @discardableResult
+  mutating func run(_ visit: Visit) throws(StoreError) -> Bool {
+    guard !frame.isEmpty else { return true }
+    return try go(into: .plane, .across, visit)
   }
 
   /// Answers whether to go on. Goes as deep as the plane has levels, 32.
@@ -56,6 +60,7 @@ struct SpatialWalk: ~Copyable {
     try seek(cell.code)
     var misses = 0
     while let place, !isAtEnd, place.code <= cell.lastCode {
+      if readCount > mostReads { return false }
       if relation == .inside || frame.area.contains(place.x, place.y) {
         if try !visit(place, try KeyDecoder.rowID(atEndOf: cursor.key).id) { return false }
       } else {

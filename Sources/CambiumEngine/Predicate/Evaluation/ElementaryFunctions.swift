@@ -17,14 +17,6 @@ enum ElementaryFunctions {
     6.666666666666735130e-01, 3.999999999940941908e-01, 2.857142874366239149e-01, 2.222219843214978396e-01,
     1.818357216161805012e-01, 1.531383769920937332e-01, 1.479819860511658591e-01,
   ]
-  private static let sineTerms = [
-    -1.66666666666666324348e-01, 8.33333333332248946124e-03, -1.98412698298579493134e-04, 2.75573137070700676789e-06,
-    -2.50507602534068634195e-08, 1.58969099521155010221e-10,
-  ]
-  private static let cosineTerms = [
-    4.16666666666666019037e-02, -1.38888888888741095749e-03, 2.48015872894767294178e-05, -2.75573143513906633035e-07,
-    2.08757232129817482790e-09, -1.13596475577881948265e-11,
-  ]
   private static let arcSineTerms = [
     1.66666666666666657415e-01, -3.25565818622400915405e-01, 2.01212532134862925881e-01, -4.00555345006794114027e-02,
     7.91534994289814532176e-04, 3.47933107596021167570e-05,
@@ -150,15 +142,28 @@ enum ElementaryFunctions {
     return x < 0 && isOdd ? -result : result
   }
 
-  /// The sine of an angle between -π/4 and π/4.
+  /// The sine of an angle between -π/4 and π/4. Its terms, and those of the cosine, are written out, since searches for near
+  /// places compute them for many.
   private static func smallSine(_ x: Double) -> Double {
     let z = x * x
-    return x + z * x * polynomial(z, sineTerms)
+    var p = 1.58969099521155010221e-10
+    p = p * z - 2.50507602534068634195e-08
+    p = p * z + 2.75573137070700676789e-06
+    p = p * z - 1.98412698298579493134e-04
+    p = p * z + 8.33333333332248946124e-03
+    p = p * z - 1.66666666666666324348e-01
+    return x + z * x * p
   }
 
   private static func smallCosine(_ x: Double) -> Double {
     let z = x * x
-    return 1 - (0.5 * z - z * z * polynomial(z, cosineTerms))
+    var p = -1.13596475577881948265e-11
+    p = p * z + 2.08757232129817482790e-09
+    p = p * z - 2.75573143513906633035e-07
+    p = p * z + 2.48015872894767294178e-05
+    p = p * z - 1.38888888888741095749e-03
+    p = p * z + 4.16666666666666019037e-02
+    return 1 - (0.5 * z - z * z * p)
   }
 
   /// The sine of an angle in degrees.

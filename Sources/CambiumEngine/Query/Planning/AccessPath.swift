@@ -126,6 +126,8 @@ struct PlanCosts {
   var soughtRow = 5.0
   /// A row that is sought in no order.
   var strayRow = 12.0
+  /// Asking a row something that is to be computed.
+  var computed = 50.0
   /// Asking a row something that is to be read elsewhere.
   var readElsewhere = 25.0
   /// The way from a row to the beginning of what is related to it.

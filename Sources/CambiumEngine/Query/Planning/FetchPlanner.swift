@@ -88,8 +88,12 @@ struct FetchPlanner {
 
   /// What asking a row costs besides looking at it.
   private func askingCost(_ predicates: [Predicate]) -> Double {
-    for predicate in predicates where readsElsewhere(predicate) { return costs.readElsewhere }
-    return 0
+    var cost = 0.0
+    for predicate in predicates {
+      if readsElsewhere(predicate) { return costs.readElsewhere }
+      if case .comparison(let c) = predicate, c.left.isFunction || c.right.isFunction { cost = costs.computed }
+    }
+    return cost
   }
 
   private func readsElsewhere(_ predicate: Predicate) -> Bool {
@@ -272,5 +276,12 @@ struct FetchPlanner {
       }
     }
     return chosen
+  }
+}
+
+extension Expression {
+  fileprivate var isFunction: Bool {
+    if case .function = self { return true }
+    return false
   }
 }
