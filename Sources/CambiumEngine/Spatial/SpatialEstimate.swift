@@ -1,6 +1,21 @@
 import CambiumKernel
 
 extension SpatialFrame {
+  /// The parts of a cell that the area is in; if that is one which lies across, its parts in turn.
+  fileprivate func parts(of cell: PlaneCell) -> [(PlaneCell, SpatialRelation)] {
+    var cell = cell
+    while true {
+      var parts: [(PlaneCell, SpatialRelation)] = []
+      for number in 0..<4 {
+        let part = cell.child(number)
+        let relation = relation(part)
+        if relation != .outside { parts.append((part, relation)) }
+      }
+      guard parts.count == 1, parts[0].1 == .across, parts[0].0.level > 0 else { return parts }
+      cell = parts[0].0
+    }
+  }
+
   /// About which share of a cell that lies across the area is in it.
   fileprivate func share(of cell: PlaneCell) -> Double {
     guard case .box = area else { return 0.6 }
@@ -42,11 +57,7 @@ extension EntityView {
         if most.map({ across[$0].count < one.count }) ?? true { most = place }
       }
       guard let most else { break }
-      let cell = across.remove(at: most).cell
-      for number in 0..<4 {
-        let part = cell.child(number)
-        let relation = frame.relation(part)
-        if relation == .outside { continue }
+      for (part, relation) in frame.parts(of: across.remove(at: most).cell) {
         counted += 1
         let range = KeyPlace.range(from: part.code, through: part.lastCode)
         let count = Double(try trees.estimatedCount(tree, in: range))

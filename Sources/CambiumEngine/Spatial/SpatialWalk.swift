@@ -7,6 +7,9 @@ import CambiumKernel
 /// entries were outside, then divided; the parts that the curve has already left, and those with no entry, cost nothing, so
 /// that the work is that of the entries found, and of the area's edge as far as there are entries at it.
 struct SpatialWalk: ~Copyable {
+  /// Cells of higher levels are divided without being read: of some of their places, only that they may be in the area is
+  /// known, and there is not much in most of their parts.
+  private static let mostRead: UInt8 = 29
   /// How many entries of a cell may be outside before it is divided. Reading an entry takes a tenth of the time of a seek.
   private static let patience = 8
 
@@ -58,8 +61,9 @@ struct SpatialWalk: ~Copyable {
       (cell, relation) = (part, its)
     }
     try seek(cell.code)
+    let isRead = relation == .inside || cell.level <= Self.mostRead
     var misses = 0
-    while let place, !isAtEnd, place.code <= cell.lastCode {
+    while isRead, let place, !isAtEnd, place.code <= cell.lastCode {
       if readCount > mostReads { return false }
       if relation == .inside || frame.area.contains(place.x, place.y) {
         if try !visit(place, try KeyDecoder.rowID(atEndOf: cursor.key).id) { return false }
@@ -69,7 +73,7 @@ struct SpatialWalk: ~Copyable {
       }
       try next()
     }
-    if misses < Self.patience { return true }
+    if isRead, misses < Self.patience { return true }
     for number in 0..<4 {
       guard let place, !isAtEnd, place.code <= cell.lastCode else { return true }
       let part = cell.child(number)
