@@ -128,6 +128,8 @@ struct PlanCosts {
   var strayRow = 12.0
   /// Asking a row something that is to be computed.
   var computed = 50.0
+  /// Comparing with an element of a list.
+  var listed = 0.7
   /// Asking a row something that is to be read elsewhere.
   var readElsewhere = 25.0
   /// The way from a row to the beginning of what is related to it.

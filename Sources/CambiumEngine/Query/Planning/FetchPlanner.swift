@@ -86,29 +86,43 @@ struct FetchPlanner {
     return rest.isEmpty ? nil : rest.count == 1 ? rest[0] : .and(rest)
   }
 
-  /// What asking a row costs besides looking at it.
+  /// What asking a row each of several conditions costs, besides looking at it.
   private func askingCost(_ predicates: [Predicate]) -> Double {
     var cost = 0.0
-    for predicate in predicates {
-      if readsElsewhere(predicate) { return costs.readElsewhere }
-      if case .comparison(let c) = predicate, c.left.isFunction || c.right.isFunction { cost = costs.computed }
-    }
+    for predicate in predicates { cost += askingCost(predicate) }
     return cost
   }
 
-  private func readsElsewhere(_ predicate: Predicate) -> Bool {
+  private func askingCost(_ predicate: Predicate) -> Double {
+    var cost = 0.0
+    if case .comparison(let c) = predicate {
+      if c.left.isFunction || c.right.isFunction { cost += costs.computed }
+      // Lists are gone through.
+      if c.comparator == .in, case .constant(.list(let list)) = c.right { cost += Double(list.count) * costs.listed }
+    }
     do throws(PredicateError) {
       let reads = try predicate.reads()
-      if reads.otherObjects { return true }
+      if reads.otherObjects { cost += costs.readElsewhere }
       for path in reads.keyPaths {
-        guard let dot = path.utf8.firstIndex(of: UInt8(ascii: ".")) else {
-          if entity.relationship(named: path)?.isToMany ?? false { return true }
-          continue
+        let dot = path.utf8.firstIndex(of: UInt8(ascii: "."))
+        guard let relationship = entity.relationship(named: dot.map { String(path[..<$0]) } ?? path) else { continue }
+        if relationship.isToMany {
+          cost += costs.readElsewhere * (1 + objectsPerRow(relationship))
+        } else if dot != nil {
+          cost += costs.readElsewhere
         }
-        if entity.relationship(named: String(path[..<dot])) != nil { return true }
       }
-      return false
-    } catch { return true }
+      return cost
+    } catch { return cost + costs.readElsewhere }
+  }
+
+  /// About how many objects a to-many relationship leads to.
+  private func objectsPerRow(_ relationship: RelationshipSchema) -> Double {
+    guard rowCount > 0, let destination = view.store.schema.entity(named: relationship.destination) else { return 1 }
+    do throws(EngineError) {
+      let rows = try view.store.plan(destination.id).rows
+      return Double(try storing { () throws(StoreError) in try view.trees.count(rows) }) / rowCount
+    } catch { return 1 }
   }
 
   // MARK: Narrowing
@@ -234,12 +248,12 @@ struct FetchPlanner {
 
   /// The cheapest narrowing, or several of which only the rows that all of them give are read.
   private func combined(_ narrowings: [Narrowing], _ conjuncts: [Conjunct]) -> Narrowing? {
-    let isElsewhere = conjuncts.map { readsElsewhere($0.predicate) }
-    let elsewhere = isElsewhere.filter { $0 }.count
+    let costOfEach = conjuncts.map { askingCost($0.predicate) }
+    let costOfAll = costOfEach.reduce(0, +)
     func total(_ n: Narrowing) -> Double {
-      var asked = elsewhere
-      for place in Set(n.covered) where isElsewhere[place] { asked -= 1 }
-      return n.cost + n.rows * (costs.soughtRow + (asked > 0 ? costs.readElsewhere : 0))
+      var asking = costOfAll
+      for place in Set(n.covered) { asking -= costOfEach[place] }
+      return n.cost + n.rows * (costs.soughtRow + asking)
     }
     var best: Narrowing?
     var bestCost = Double.infinity
