@@ -254,8 +254,9 @@ final class SQLTranslator {
     // Of nothing the sum is 0, the others are null.
     case .sum: return "(SELECT COALESCE(sum(\(value)), 0) FROM \(many.source))"
     case .average: return "(SELECT avg(\(value)) FROM \(many.source))"
-    case .minimum: return "(SELECT min(\(value)) FROM \(many.source))"
-    case .maximum: return "(SELECT max(\(value)) FROM \(many.source))"
+    // `+` keeps SQLite from going through all of an index of the value for each row, in search of one that belongs to it.
+    case .minimum: return "(SELECT min(+\(value)) FROM \(many.source))"
+    case .maximum: return "(SELECT max(+\(value)) FROM \(many.source))"
     default: throw OracleError("\(operation.text) is not translated")
     }
   }
