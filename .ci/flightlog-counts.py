@@ -11,6 +11,7 @@ import csv
 import datetime
 import io
 import json
+import math
 import os
 import subprocess
 import sys
@@ -266,6 +267,18 @@ def late_aircraft(data):
     return sorted(rows, key=lambda r: (-r["legs"], r["tailNumber"]))
 
 
+def nearest(data):
+    def metres(a):
+        if a["latitude"] is None:
+            return math.inf
+        there, here = math.radians(a["latitude"]), math.radians(40.64)
+        across = math.radians(a["longitude"] + 73.78)
+        h = math.sin((there - here) / 2) ** 2 + math.cos(there) * math.cos(here) * math.sin(across / 2) ** 2
+        return 2 * 6371008.8 * math.asin(math.sqrt(h))
+    airports = sorted(data.airports.values(), key=metres)
+    return [{"faaIdentifier": a["faaIdentifier"], "place.location.altitude": a["altitude"]} for a in airports[:10]]
+
+
 QUERIES = [
     (["LogEntry", "--group-by", "airline.name", "--sort", "mean,airline.name", "--columns",
       "airline.name, count(SELF) AS flights, average(arrival.delay) AS mean, max(arrival.delay) AS worst, "
@@ -279,6 +292,8 @@ QUERIES = [
       "flightNumber,departure.scheduled,departure.actual,destination.name"], first_of_day),
     (["Aircraft", "SUBQUERY(logEntries, $e, $e.departure.delay > 120).@count > 2", "--columns",
       "tailNumber,logEntries.@count AS legs", "--sort", "-legs,tailNumber"], late_aircraft),
+    (["Airport", "--sort", "place.location:near(40.64, -73.78)", "--limit", "10", "--columns",
+      "faaIdentifier,place.location.altitude"], nearest),
     (["Airport", "NONE arrivals.distance > 0 AND NONE departures.distance > 0", "--columns", "count(SELF) AS n"],
      lambda data: [{"n": sum(1 for a in data.airports.values() if not a["arrivals"] and not a["departures"])}]),
 ]

@@ -84,7 +84,7 @@ extension Command {
         --columns  key paths, through composites and to-one relationships, and what predicates' expressions make of them,
                    each with 'AS name' behind it or not. Without it: all attributes and to-one relationships.
         --sort     columns or key paths; -KEY the largest first; KEY:ci small and capital letters alike, KEY:natural
-                   besides with numbers by their value
+                   besides with numbers by their value; PLACE:near(LATITUDE, LONGITUDE) by the distance of a composite
         --limit, --offset   how many rows at most, and how many to leave out before them
         --group-by key paths: a row for each group of objects that have the same values. Columns are these and
                    aggregates: count, sum, average, min, max, median, mode, stddev. Without --columns: these and count.

@@ -36,11 +36,15 @@ enum QueryText {
     }
   }
 
-  /// A key of an order: `-` in front of it turns it round, `:ci` or `:natural` behind it says how texts are compared.
+  /// A key of an order: `-` in front of it turns it round, `:ci` or `:natural` behind it says how texts are compared,
+  /// `:near(latitude, longitude)` that the distance from there counts.
   static func sortKey(_ text: String) throws(ToolError) -> EngineSort {
     let isDescending = text.hasPrefix("-")
     var key = isDescending ? trimmed(String(text.dropFirst())) : text
     var order = EngineTextOrder.scalars
+    if let place = try place(in: key, text) {
+      return EngineSort(distanceOf: place.path, from: place.origin, ascending: !isDescending)
+    }
     if let colon = key.lastIndex(of: ":") {
       let word = key[colon...].dropFirst()
       switch word {
@@ -49,13 +53,25 @@ enum QueryText {
       default:
         // Functions have colons in their names, which may be the names of columns.
         if word.allSatisfy({ $0.isLetter }) {
-          throw .usage("--sort '\(text)': there is no order '\(word)'; there are ci and natural")
+          throw .usage(
+            "--sort '\(text)': there is no order '\(word)'; there are ci, natural and near(latitude, longitude)")
         }
       }
       if word == "ci" || word == "natural" { key = String(key[..<colon]) }
     }
     if key.isEmpty { throw .usage("--sort '\(text)' names nothing") }
     return EngineSort(key, ascending: !isDescending, textOrder: order)
+  }
+
+  /// The key path before `:near(latitude, longitude)`, and the place; nil if the key does not end so.
+  private static func place(in key: String, _ text: String) throws(ToolError) -> (path: String, origin: EnginePlace)? {
+    guard key.hasSuffix(")"), let colon = key.lastIndex(of: ":"), key[colon...].hasPrefix(":near(") else { return nil }
+    let degrees = key[colon...].dropFirst(6).dropLast().split(separator: ",", omittingEmptySubsequences: false)
+      .map { Double(trimmed(String($0))) }
+    guard degrees.count == 2, let latitude = degrees[0], let longitude = degrees[1], colon > key.startIndex else {
+      throw .usage("--sort '\(text)': write 'PATH:near(latitude, longitude)', in degrees")
+    }
+    return (trimmed(String(key[..<colon])), EnginePlace(latitude: latitude, longitude: longitude))
   }
 
   /// Follows brackets and quotes.

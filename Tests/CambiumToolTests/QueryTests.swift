@@ -182,6 +182,9 @@ import Testing
     #expect(column.expression.description == "TERNARY(a == \" AS \", 1, 2)")
     #expect(try QueryText.column("basis").name == "basis")
     #expect(try QueryText.sortKey("modulus:by:(a, 2)").keyPath == "modulus:by:(a, 2)")
+    let near = try QueryText.sortKey("-place.location:near(40.5, -73)")
+    #expect(near.keyPath == "place.location" && !near.isAscending)
+    #expect(near.origin == EnginePlace(latitude: 40.5, longitude: -73))
   }
 
   @Test func mistakesSayWhatThereIs() {
@@ -199,7 +202,10 @@ import Testing
     #expect(mistake("Leg", "--having", "count > 1").contains("needs groups"))
     #expect(mistake("Leg", "--group-by", "day", "--columns", "remark").contains("has several values in a group"))
     #expect(
-      mistake("Leg", "--sort", "remark:up") == "--sort 'remark:up': there is no order 'up'; there are ci and natural")
+      mistake("Leg", "--sort", "remark:up")
+        == "--sort 'remark:up': there is no order 'up'; there are ci, natural and near(latitude, longitude)")
+    #expect(mistake("Leg", "--sort", "start:near(1)").contains("write 'PATH:near(latitude, longitude)'"))
+    #expect(mistake("Leg", "--sort", "start:near(1, 2)").contains("has no distance"))
     #expect(mistake("Leg", "--sort", "remrk").hasSuffix("; Leg has day, start, remark, plane"))
     #expect(mistake("Leg", "--columns", "day,,remark").contains("between two commas"))
     #expect(mistake("Leg", "--columns", "day AS ").contains("write 'expression AS name'"))

@@ -158,8 +158,36 @@ import Testing
     dictionaries.sortDescriptors = [
       FetchSortDescriptor(distanceOf: "place.location", fromLatitude: 0, longitude: 0)
     ]
+    dictionaries.propertiesToGroupBy = ["code"]
     let error = cambiumError { _ = try context.fetch(dictionaries) }
-    #expect(error?.description.contains("as an expression") ?? false)
+    #expect(error?.description.contains("groups have not") ?? false)
+    dictionaries.propertiesToGroupBy = nil
+    dictionaries.sortDescriptors = [FetchSortDescriptor(distanceOf: "code", fromLatitude: 0, longitude: 0)]
+    #expect(cambiumError { _ = try context.fetch(dictionaries) }?.description.contains("has no distance") ?? false)
+  }
+
+  /// Dictionaries come in the order in which the objects do.
+  @Test(arguments: [true, false]) func dictionariesNearestFirst(_ indexed: Bool) throws {
+    let directory = try TemporaryDirectory()
+    let context = try directory.container(model: Self.model(indexed: indexed)).viewContext
+    try Self.fill(context)
+    for byDistance in [true, false].map({
+      FetchSortDescriptor(distanceOf: "place.location", fromLatitude: 46.948, longitude: 7.447, ascending: $0)
+    }) {
+      for (offset, limit) in [(0, 4), (1, 2), (0, 0), (207, 5)] {
+        let request = FetchRequest<[String: Any]>(entityName: "Airport")
+        request.propertiesToFetch = ["code"]
+        request.sortDescriptors = [byDistance]
+        request.fetchOffset = offset
+        request.fetchLimit = limit
+        let expected = try codes(context, sort: [byDistance], limit: limit, offset: offset)
+        #expect(try context.fetch(request).compactMap { $0["code"] as? String } == expected)
+        request.returnsDistinctResults = true
+        #expect(cambiumError { _ = try context.fetch(request) } != nil)
+        request.propertiesToFetch = ["code", "place.location"]
+        #expect(try context.fetch(request).compactMap { $0["code"] as? String } == expected)
+      }
+    }
   }
 
   /// An index that a migration adds is used when it is whole, and answers the same before.

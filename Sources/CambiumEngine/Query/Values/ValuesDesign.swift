@@ -63,12 +63,7 @@ struct ValuesDesign {
     }
     for column in request.columns { try add(column) }
     for key in request.fetch.sort {
-      if key.origin != nil {
-        throw .misuse(
-          "results are ordered by the distance of '\(key.keyPath)', which is no column of theirs: fetch the distance as an "
-            + "expression, and sort by its name")
-      }
-      order.append(Order(source: try orderSource(key.keyPath, request.isDistinct), sort: key))
+      order.append(Order(source: try orderSource(key, request.isDistinct), sort: key))
     }
     if let condition = request.having {
       parts = 0
@@ -143,7 +138,15 @@ struct ValuesDesign {
 
   // MARK: Order
 
-  private mutating func orderSource(_ key: String, _ isDistinct: Bool) throws(EngineError) -> Source {
+  private mutating func orderSource(_ sort: EngineSort, _ isDistinct: Bool) throws(EngineError) -> Source {
+    let key = sort.keyPath
+    if sort.origin != nil {
+      if isGrouped { throw .misuse("results are ordered by a distance, which objects have, and groups have not") }
+      guard try rules.checkSingle(key, "sort by", "sort by a property with one value").isPlace else {
+        throw .misuse("'\(key)' has no distance: that takes a composite with numbers 'latitude' and 'longitude'")
+      }
+      return try slotOfOrder(key, isDistinct)
+    }
     if let column = named[key] {
       if rules.isComposite(key) { throw .misuse("'\(key)' is a composite: sort by one of its elements") }
       return columns[column].source
@@ -154,6 +157,11 @@ struct ValuesDesign {
     }
     let path = try rules.checkSingle(key, "sort by", "sort by a property with one value")
     if path.type == .composite { throw .misuse("'\(key)' is a composite: sort by one of its elements") }
+    return try slotOfOrder(key, isDistinct)
+  }
+
+  /// The slot of a key path that results are ordered by.
+  private mutating func slotOfOrder(_ key: String, _ isDistinct: Bool) throws(EngineError) -> Source {
     let known = read.count
     let slot = slot(reading: .keyPath(key))
     if isDistinct, slot == known {
@@ -166,10 +174,12 @@ struct ValuesDesign {
   var orderOfObjects: [EngineSort]? {
     var keys: [EngineSort] = []
     for key in order {
-      guard case .slot(let slot) = key.source, case .keyPath(let path) = read[slot], !rules.isComposite(path) else {
-        return nil
-      }
-      keys.append(EngineSort(path, ascending: key.sort.isAscending, textOrder: key.sort.textOrder))
+      guard case .slot(let slot) = key.source, case .keyPath(let path) = read[slot],
+        key.sort.origin != nil || !rules.isComposite(path)
+      else { return nil }
+      var sort = key.sort
+      sort.keyPath = path
+      keys.append(sort)
     }
     return keys
   }
