@@ -1,5 +1,6 @@
 // swift-tools-version: 6.2
 // Cambium depends on no package and contains no C. Keep it so: `.ci/run` fails otherwise.
+import CompilerPluginSupport
 import PackageDescription
 
 let package = Package(
@@ -17,7 +18,11 @@ let package = Package(
     .target(name: "CambiumKernel"),
     .target(name: "CambiumEngine", dependencies: ["CambiumKernel"]),
     .target(name: "CambiumSystem", dependencies: ["CambiumKernel"]),
-    .target(name: "Cambium", dependencies: ["CambiumEngine", "CambiumKernel", "CambiumSystem"]),
+    // Built for the machine that compiles, whatever it compiles for. It speaks with the compiler itself; swift-syntax is not
+    // needed. What it does is in a library, since a test that depends on a macro makes all tests be built as tools.
+    .macro(name: "CambiumMacros", dependencies: ["CambiumMacroSupport"]),
+    .target(name: "CambiumMacroSupport"),
+    .target(name: "Cambium", dependencies: ["CambiumEngine", "CambiumKernel", "CambiumMacros", "CambiumSystem"]),
     .executableTarget(name: "CambiumTool", dependencies: ["CambiumEngine", "CambiumKernel", "CambiumSystem"]),
     .executableTarget(name: "FlightLog", dependencies: ["Cambium"], exclude: ["Data"]),
     .target(name: "CambiumTesting", dependencies: ["CambiumKernel"], path: "Tests/CambiumTesting"),
@@ -33,6 +38,7 @@ let package = Package(
     .testTarget(
       name: "CambiumToolTests", dependencies: ["CambiumEngine", "CambiumKernel", "CambiumSystem", "CambiumTool"]),
     .testTarget(name: "FlightLogTests", dependencies: ["Cambium", "CambiumTesting", "FlightLog"]),
+    .testTarget(name: "CambiumMacrosTests", dependencies: ["CambiumMacroSupport", "CambiumTesting"]),
     .testTarget(
       name: "CambiumTests", dependencies: ["Cambium", "CambiumEngineTests", "CambiumTesting", "StoreWorker"],
       exclude: ["Models"]),

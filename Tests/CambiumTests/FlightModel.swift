@@ -70,18 +70,19 @@ enum FlightModel {
   }
 }
 
-/// The class of the seeds' worked example, with accessors written by hand.
-final class Aircraft: ManagedObject {
+/// The class of the seeds' worked example, its properties in an extension as there.
+final class Aircraft: ManagedObject {}
+
+extension Aircraft {
   class func fetchRequest() -> FetchRequest<Aircraft> { FetchRequest<Aircraft>(entityName: "Aircraft") }
-  var tailNumber: String? {
-    get { value(forKey: "tailNumber") as? String }
-    set { setValue(newValue, forKey: "tailNumber") }
-  }
-  var colorScheme: [String: Any]? {
-    get { value(forKey: "colorScheme") as? [String: Any] }
-    set { setValue(newValue, forKey: "colorScheme") }
-  }
-  var logEntries: Set<ManagedObject> { value(forKey: "logEntries") as? Set<ManagedObject> ?? [] }
+
+  @Managed var aircraftCategory: String?
+  @Managed var aircraftClass: String?
+  @Managed var aircraftType: String?
+  @Managed var colorScheme: [String: Any]?
+  @Managed var photo: Data?
+  @Managed var tailNumber: String?
+  @Managed var logEntries: Set<ManagedObject>
 }
 
 enum PaintColor: String, AttributeRepresentable {

@@ -13,7 +13,7 @@ import CambiumKernel
 /// and `Decimal`. An enumeration with such a raw value conforms by saying so:
 ///
 ///     enum PaintColor: String, AttributeRepresentable { case white, blue }
-public protocol AttributeRepresentable: FetchComparable {
+public protocol AttributeRepresentable: FetchComparable, ManagedValue {
   /// Reads a value; `nil` if it is null or of another kind.
   init?(attributeValue: Value)
   /// The value to store.

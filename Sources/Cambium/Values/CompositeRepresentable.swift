@@ -13,7 +13,7 @@
 ///     let scheme = aircraft.composite(ColorScheme.self, forKey: "colorScheme")
 ///
 /// A nested composite is a dictionary within the dictionary, or a `CompositeRepresentable` when writing.
-public protocol CompositeRepresentable: FetchComparable {
+public protocol CompositeRepresentable: FetchComparable, ManagedValue {
   /// Reads the elements that have a value; `nil` to refuse them.
   init?(compositeValues: [String: Any])
   /// The elements to store. What is missing or `nil` is stored as null; a name that the composite does not have, or a

@@ -11,45 +11,43 @@ import Cambium
 
 /// An airline.
 final class Airline: ManagedObject {
-  var code: String { text("code") ?? "" }
-  var name: String { text("name") ?? code }
+  @Managed var code: String
+  @Managed("name") var givenName: String?
+  var name: String { givenName ?? code }
 }
 
 /// An airport.
 final class Airport: ManagedObject {
-  var faaIdentifier: String { text("faaIdentifier") ?? "" }
-  var icaoIdentifier: String? { text("icaoIdentifier") }
-  var name: String { text("name") ?? "(not in the reference data)" }
-  var place: Place? { composite(Place.self, forKey: "place") }
+  @Managed var faaIdentifier: String
+  @Managed var icaoIdentifier: String?
+  @Managed(default: "(not in the reference data)") var name: String
+  @Managed var place: Place?
 }
 
 /// An aircraft.
 final class Aircraft: ManagedObject {
-  var tailNumber: String { text("tailNumber") ?? "" }
-  var year: Int? { integer("year") }
-  var manufacturer: String? { text("manufacturer") }
-  var aircraftModel: String? { text("aircraftModel") }
-  var seats: Int? { integer("seats") }
+  @Managed var tailNumber: String
+  @Managed var year: Int?
+  @Managed var manufacturer: String?
+  @Managed var aircraftModel: String?
+  @Managed var seats: Int?
 }
 
 /// A flight from one airport to another.
 final class LogEntry: ManagedObject {
-  var date: Date? { value(forKey: "date") as? Date }
-  var flightNumber: Int { integer("flightNumber") ?? 0 }
-  var departure: Times? { composite(Times.self, forKey: "departure") }
-  var arrival: Times? { composite(Times.self, forKey: "arrival") }
-  var airTime: Int? { integer("airTime") }
-  var distance: Int { integer("distance") ?? 0 }
-  var aircraft: Aircraft? { value(forKey: "aircraft") as? Aircraft }
-  var airline: Airline? { value(forKey: "airline") as? Airline }
-  var origin: Airport? { value(forKey: "origin") as? Airport }
-  var destination: Airport? { value(forKey: "destination") as? Airport }
+  @Managed var date: Date?
+  @Managed var flightNumber: Int
+  @Managed var departure: Times?
+  @Managed var arrival: Times?
+  @Managed var airTime: Int?
+  @Managed var distance: Int
+  @Managed var aircraft: Aircraft?
+  @Managed var airline: Airline?
+  @Managed var origin: Airport?
+  @Managed var destination: Airport?
 }
 
 extension ManagedObject {
-  fileprivate func text(_ key: String) -> String? { value(forKey: key) as? String }
-  fileprivate func integer(_ key: String) -> Int? { value(forKey: key) as? Int }
-
   /// Sets several properties.
   ///
   /// - Throws: what ``ManagedObject/set(_:forKey:)`` throws for the first that does not fit.

@@ -1,0 +1,189 @@
+import CambiumEngine
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// A Swift type that a property with ``Managed()`` may have: ``AttributeRepresentable``, ``CompositeRepresentable``,
+/// ``ManagedObject``, sets and arrays of those, ``ManagedObjectID``, and `[String: Any]`. Conform to one of the first two
+/// instead of to this.
+public protocol ManagedValue {
+  /// Reads a property; `nil` if it has no value.
+  ///
+  /// - Throws: ``CambiumError/Code/unknownKey``; ``CambiumError/Code/invalidArgument`` for a value of another type; what
+  ///   reading throws.
+  static func managedValue(of object: ManagedObject, forKey key: String) throws -> Self?
+
+  /// Sets a property to this value.
+  ///
+  /// - Throws: as ``ManagedObject/set(_:forKey:)``.
+  func setManagedValue(of object: ManagedObject, forKey key: String) throws
+}
+
+/// A type of which a property with ``Managed()`` need not be optional: this is read where there is no value. Reading it
+/// changes nothing. Numbers are 0, texts, data, dictionaries and relationships empty, a date is the reference date, and a
+/// UUID all zeros, as Core Data's scalars are.
+///
+///     extension PaintColor: ManagedDefault {
+///       static var managedDefault: PaintColor { .white }
+///     }
+public protocol ManagedDefault {
+  /// What is read where there is no value.
+  static var managedDefault: Self { get }
+}
+
+extension AttributeRepresentable {
+  /// Reads an attribute.
+  public static func managedValue(of object: ManagedObject, forKey key: String) throws -> Self? {
+    try object.attributeValue(key, as: Self.self)
+  }
+
+  /// Sets an attribute.
+  public func setManagedValue(of object: ManagedObject, forKey key: String) throws {
+    try object.setAttribute(self, key)
+  }
+}
+
+extension CompositeRepresentable {
+  /// Reads a composite.
+  public static func managedValue(of object: ManagedObject, forKey key: String) throws -> Self? {
+    guard let elements = try [String: Any].managedValue(of: object, forKey: key) else { return nil }
+    if let composite = Self(compositeValues: elements) { return composite }
+    throw object.misread(key, "the elements \(elements)", Self.self)
+  }
+
+  /// Sets a composite.
+  public func setManagedValue(of object: ManagedObject, forKey key: String) throws {
+    try object.set(compositeValues, forKey: key)
+  }
+}
+
+extension ManagedObject: ManagedValue {
+  /// Reads a to-one relationship.
+  public static func managedValue(of object: ManagedObject, forKey key: String) throws -> Self? {
+    try object.destination(key, as: Self.self)
+  }
+
+  /// Sets a to-one relationship.
+  public func setManagedValue(of object: ManagedObject, forKey key: String) throws { try object.set(self, forKey: key) }
+}
+
+extension ManagedObjectID: ManagedValue {
+  /// Reads an attribute that holds an identifier.
+  public static func managedValue(of object: ManagedObject, forKey key: String) throws -> Self? {
+    try object.anyValue(key, as: Self.self)
+  }
+
+  /// Sets an attribute that holds an identifier.
+  public func setManagedValue(of object: ManagedObject, forKey key: String) throws { try object.set(self, forKey: key) }
+}
+
+extension Set: ManagedValue where Element: ManagedObject {
+  /// Reads a to-many relationship, or a fetched property.
+  public static func managedValue(of object: ManagedObject, forKey key: String) throws -> Set? {
+    Set(try object.destinations(key, as: Element.self))
+  }
+
+  /// Sets a to-many relationship.
+  public func setManagedValue(of object: ManagedObject, forKey key: String) throws { try object.set(self, forKey: key) }
+}
+
+extension Array: ManagedValue where Element: ManagedObject {
+  /// Reads a to-many relationship, in its order if it has one, or a fetched property.
+  public static func managedValue(of object: ManagedObject, forKey key: String) throws -> Array? {
+    try object.destinations(key, as: Element.self)
+  }
+
+  /// Sets a to-many relationship.
+  public func setManagedValue(of object: ManagedObject, forKey key: String) throws { try object.set(self, forKey: key) }
+}
+
+extension Dictionary: ManagedValue where Key == String, Value == Any {
+  /// Reads a composite, its elements that have a value.
+  public static func managedValue(of object: ManagedObject, forKey key: String) throws -> Dictionary? {
+    try object.anyValue(key, as: Self.self)
+  }
+
+  /// Sets a composite.
+  public func setManagedValue(of object: ManagedObject, forKey key: String) throws { try object.set(self, forKey: key) }
+}
+
+// MARK: Where there is no value
+
+extension BinaryInteger {
+  /// Zero.
+  public static var managedDefault: Self { 0 }
+}
+
+extension Int: ManagedDefault {}
+extension Int8: ManagedDefault {}
+extension Int16: ManagedDefault {}
+extension Int32: ManagedDefault {}
+extension Int64: ManagedDefault {}
+extension UInt: ManagedDefault {}
+extension UInt8: ManagedDefault {}
+extension UInt16: ManagedDefault {}
+extension UInt32: ManagedDefault {}
+extension UInt64: ManagedDefault {}
+
+extension Double: ManagedDefault {
+  /// Zero.
+  public static var managedDefault: Double { 0 }
+}
+
+extension Float: ManagedDefault {
+  /// Zero.
+  public static var managedDefault: Float { 0 }
+}
+
+extension Decimal: ManagedDefault {
+  /// Zero.
+  public static var managedDefault: Decimal { 0 }
+}
+
+extension Bool: ManagedDefault {
+  /// False.
+  public static var managedDefault: Bool { false }
+}
+
+extension String: ManagedDefault {
+  /// The empty text.
+  public static var managedDefault: String { "" }
+}
+
+extension Substring: ManagedDefault {
+  /// The empty text.
+  public static var managedDefault: Substring { "" }
+}
+
+extension Data: ManagedDefault {
+  /// No bytes.
+  public static var managedDefault: Data { Data() }
+}
+
+extension Date: ManagedDefault {
+  /// The reference date, the first instant of 2001.
+  public static var managedDefault: Date { Date(timeIntervalSinceReferenceDate: 0) }
+}
+
+extension UUID: ManagedDefault {
+  /// All zeros.
+  public static var managedDefault: UUID { UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)) }
+}
+
+extension Set: ManagedDefault where Element: ManagedObject {
+  /// No objects.
+  public static var managedDefault: Set { [] }
+}
+
+extension Array: ManagedDefault where Element: ManagedObject {
+  /// No objects.
+  public static var managedDefault: Array { [] }
+}
+
+extension Dictionary: ManagedDefault where Key == String, Value == Any {
+  /// No elements.
+  public static var managedDefault: Dictionary { [:] }
+}
