@@ -203,7 +203,7 @@ extension ManagedObjectContext {
   }
 
   /// Whether predicate or order look at other objects than the one evaluated.
-  private func leavesRow(_ plan: FetchPlan, _ predicate: CambiumEngine.Predicate?, _ info: EntityInfo) throws -> Bool {
+  func leavesRow(_ plan: FetchPlan, _ predicate: CambiumEngine.Predicate?, _ info: EntityInfo) throws -> Bool {
     guard let schema = info.storeSchema else { return false }
     var paths = plan.sort.map { $0.key }
     if let predicate {

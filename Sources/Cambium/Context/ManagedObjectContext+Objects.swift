@@ -153,6 +153,7 @@ extension ManagedObjectContext {
   /// values. Reads nothing. Noted errors are forgotten.
   public func rollback() {
     lock.run {
+      let dropped = Set(inserted.keys).union(updated.keys).union(deleted.keys)
       for object in inserted.values {
         unregister(object.objectID)
         object.detach()
@@ -170,6 +171,7 @@ extension ManagedObjectContext {
       updated = [:]
       deleted = [:]
       forgetErrors()
+      persistentStoreCoordinator.saveObservers.tell(takenIn: SavedObjects(changed: dropped), in: self)
     }
   }
 

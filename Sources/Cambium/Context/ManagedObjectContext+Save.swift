@@ -50,6 +50,7 @@ extension ManagedObjectContext {
     let updates = ordered(updated).filter { $0.isUpdated }
     guard !(deletions.isEmpty && insertions.isEmpty && updates.isEmpty) else {
       updated = [:]
+      if !isMigrating { persistentStoreCoordinator.saveObservers.tell(SavedObjects(), from: self) }
       return
     }
     if !isMigrating { try validate(deletions, insertions, updates) }
@@ -58,12 +59,19 @@ extension ManagedObjectContext {
     for object in deletions + insertions + updates where !spaces.contains(where: { $0 === object.objectID.space }) {
       spaces.append(object.objectID.space)
     }
+    // Told in the end, also of the stores that were saved before one failed.
+    var saved = SavedObjects()
+    defer { if !isMigrating { persistentStoreCoordinator.saveObservers.tell(saved, from: self) } }
     for (position, space) in spaces.enumerated() {
       let batch = SaveBatch(
         space: space, deletions: deletions.filter { $0.objectID.space === space },
         insertions: insertions.filter { $0.objectID.space === space },
         updates: updates.filter { $0.objectID.space === space }, policy: mergePolicy)
-      do { settle(try write(batch)) } catch {
+      do {
+        settle(try write(batch))
+        saved.changed.formUnion((batch.insertions + batch.updates).map { $0.objectID })
+        saved.deleted.formUnion(batch.deletions.map { $0.objectID })
+      } catch {
         guard position > 0 else { throw error }
         throw CambiumError(
           .persistentStoreIncompleteSave,

@@ -80,6 +80,10 @@ extension ManagedObjectContext {
         }
         object.turnIntoFault()
       }
+      persistentStoreCoordinator.saveObservers.tell(
+        takenIn: SavedObjects(
+          changed: notification.updatedObjectIDs.union(notification.insertedObjectIDs),
+          deleted: notification.deletedObjectIDs), in: self)
     }
   }
 

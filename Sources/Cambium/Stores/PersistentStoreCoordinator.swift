@@ -21,6 +21,9 @@ public final class PersistentStoreCoordinator: @unchecked Sendable {
   /// Whether objects are of no class of the application's, as in migrations. Set before any object is made.
   var makesPlainObjects = false
 
+  /// Who is told of saves.
+  let saveObservers = SaveObservers()
+
   /// A coordinator without stores.
   public init(managedObjectModel: ManagedObjectModel) { self.managedObjectModel = managedObjectModel }
 

@@ -1,0 +1,260 @@
+import CambiumEngine
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// Is told how the results of a controller change, on the queue of its context. Core Data:
+/// `NSFetchedResultsControllerDelegate`.
+///
+/// The calls come in this order: `controllerWillChangeContent`, the sections, the objects, `controllerDidChangeContent`. The
+/// controller has the new results already.
+public protocol FetchedResultsControllerDelegate: AnyObject {
+  /// The results are about to be told anew.
+  func controllerWillChangeContent<Result>(_ controller: FetchedResultsController<Result>)
+  /// A section was inserted or deleted.
+  func controller<Result>(
+    _ controller: FetchedResultsController<Result>, didChange sectionInfo: FetchedResultsSection<Result>,
+    atSectionIndex sectionIndex: Int, for type: FetchedResultsChangeType)
+  /// An object changed, at its old place and with its new one; see ``FetchedResultsDifference/Change``.
+  func controller<Result>(
+    _ controller: FetchedResultsController<Result>, didChange anObject: Result, at indexPath: IndexPath?,
+    for type: FetchedResultsChangeType, newIndexPath: IndexPath?)
+  /// Everything was told.
+  func controllerDidChangeContent<Result>(_ controller: FetchedResultsController<Result>)
+}
+
+extension FetchedResultsControllerDelegate {
+  /// Does nothing.
+  public func controllerWillChangeContent<Result>(_ controller: FetchedResultsController<Result>) {}
+  /// Does nothing.
+  public func controller<Result>(
+    _ controller: FetchedResultsController<Result>, didChange sectionInfo: FetchedResultsSection<Result>,
+    atSectionIndex sectionIndex: Int, for type: FetchedResultsChangeType
+  ) {}
+  /// Does nothing.
+  public func controller<Result>(
+    _ controller: FetchedResultsController<Result>, didChange anObject: Result, at indexPath: IndexPath?,
+    for type: FetchedResultsChangeType, newIndexPath: IndexPath?
+  ) {}
+  /// Does nothing.
+  public func controllerDidChangeContent<Result>(_ controller: FetchedResultsController<Result>) {}
+}
+
+/// What became of an object or section, with Core Data's raw values.
+public enum FetchedResultsChangeType: UInt, Sendable {
+  /// It is new.
+  case insert = 1
+  /// It is gone.
+  case delete = 2
+  /// It has another place.
+  case move = 3
+  /// It was saved again.
+  case update = 4
+}
+
+/// A section of a controller's results. Core Data: `NSFetchedResultsSectionInfo`.
+public struct FetchedResultsSection<Result: ManagedObject> {
+  /// What the objects have at the controller's `sectionNameKeyPath`; empty without one, and for `nil`.
+  public let name: String
+  /// The objects, in their order.
+  public internal(set) var objects: [Result]
+  /// The number of objects.
+  public var numberOfObjects: Int { objects.count }
+}
+
+/// The objects that match a request, kept up to date. Core Data: `NSFetchedResultsController`.
+///
+///     let controller = FetchedResultsController(
+///       fetchRequest: request, managedObjectContext: context, sectionNameKeyPath: "aircraftType")
+///     try controller.performFetch()
+///     for await difference in controller.differences() { ... }
+///
+/// Use it on the queue of its context. After each save of a context of the same coordinator the results are what a fetch
+/// would give: at once if it was the controller's own context, otherwise when the queue comes to it, or at
+/// ``processPendingChanges()``. If the request's predicate, order and section look at the rows of its entity alone, without
+/// limit and offset, just the objects that were saved are evaluated again; otherwise the request is fetched again. Unsaved
+/// changes of the context count as of the last save of any context, and no longer when they are rolled back. What
+/// batch requests and other processes have changed counts when it is merged into the context, by
+/// ``ManagedObjectContext/mergeChanges(fromContextDidSave:)``. After ``ManagedObjectContext/reset()`` call
+/// ``performFetch()`` again.
+public final class FetchedResultsController<Result: ManagedObject>: @unchecked Sendable {
+  // `@unchecked`: touched on the context's queue, that is, with its lock held; `streams` and `waiting` with
+  // `waitingLock` held, since whoever stops listening may be anywhere.
+
+  /// What is fetched.
+  public let fetchRequest: FetchRequest<Result>
+  /// The context of the objects.
+  public let managedObjectContext: ManagedObjectContext
+  /// What divides the objects into sections, each of which is where its first object is. Order by it first to have the
+  /// sections ordered.
+  public let sectionNameKeyPath: String?
+  /// Is told of changes.
+  public weak var delegate: (any FetchedResultsControllerDelegate)?
+
+  /// The sections; none before ``performFetch()``.
+  public private(set) var sections: [FetchedResultsSection<Result>] = []
+  /// The objects, section after section; `nil` before ``performFetch()``.
+  public var fetchedObjects: [Result]? { isFetched ? sections.flatMap { $0.objects } : nil }
+
+  var entries: [ResultsEntry<Result>] = []
+  /// The objects that had unsaved changes when the results were made, and may not have them any more.
+  var unsaved = Set<ManagedObjectID>()
+  private var isFetched = false
+  private var streams: [Int: AsyncStream<FetchedResultsDifference>.Continuation] = [:]
+  private var streamCount = 0
+  private let waitingLock = StateLock()
+  private var waiting = SavedObjects()
+
+  /// A controller, which has no results before ``performFetch()``.
+  public init(
+    fetchRequest: FetchRequest<Result>, managedObjectContext: ManagedObjectContext, sectionNameKeyPath: String? = nil
+  ) {
+    self.fetchRequest = fetchRequest
+    self.managedObjectContext = managedObjectContext
+    self.sectionNameKeyPath = sectionNameKeyPath
+  }
+
+  deinit {
+    for stream in streams.values { stream.finish() }
+  }
+
+  /// Fetches the results, and follows the saves from then on. Nobody is told of what changes by this.
+  ///
+  /// - Throws: as ``ManagedObjectContext/fetch(_:)``; ``CambiumError/Code/invalidPredicate`` for the key path of the sections.
+  public func performFetch() throws {
+    try managedObjectContext.lock.run {
+      managedObjectContext.persistentStoreCoordinator.saveObservers.add(self)
+      // What is saved from here on comes once more, which does no harm; what was before is in the fetch.
+      waitingLock.locked { waiting = SavedObjects() }
+      entries = try allEntries()
+      isFetched = true
+      sections = grouped(entries)
+    }
+  }
+
+  // MARK: Places
+
+  /// The object at a section and place; `nil` if there is none.
+  public func object(at indexPath: IndexPath) -> Result? {
+    guard indexPath.count == 2, sections.indices.contains(indexPath[0]),
+      sections[indexPath[0]].objects.indices.contains(indexPath[1])
+    else { return nil }
+    return sections[indexPath[0]].objects[indexPath[1]]
+  }
+
+  /// Where an object is; `nil` if it is not among the results.
+  public func indexPath(forObject object: Result) -> IndexPath? {
+    for (section, content) in sections.enumerated() {
+      if let item = content.objects.firstIndex(of: object) { return IndexPath(indexes: [section, item]) }
+    }
+    return nil
+  }
+
+  // MARK: Changes
+
+  /// The changes from now on, until the controller is gone. Each call gives a stream of its own.
+  public func differences() -> AsyncStream<FetchedResultsDifference> {
+    AsyncStream { continuation in
+      let number = waitingLock.locked {
+        streamCount += 1
+        streams[streamCount] = continuation
+        return streamCount
+      }
+      continuation.onTermination = { [weak self] _ in
+        self?.waitingLock.locked { _ = self?.streams.removeValue(forKey: number) }
+      }
+    }
+  }
+
+  /// Takes in what other contexts have saved, which otherwise happens when the context's queue comes to it. What cannot be
+  /// read is noted in ``ManagedObjectContext/recordedErrors``, and the results stay as they are.
+  public func processPendingChanges() {
+    managedObjectContext.lock.run {
+      let saved = waitingLock.locked {
+        defer { waiting = SavedObjects() }
+        return waiting
+      }
+      guard isFetched, !(saved.isEmpty && unsaved.isEmpty) else { return }
+      do { try takeIn(saved) } catch {
+        managedObjectContext.record(error, losesChange: false)
+        // The next save has to bring what this one did not.
+        waitingLock.locked { waiting.formUnion(saved) }
+      }
+    }
+  }
+
+  private func takeIn(_ saved: SavedObjects) throws {
+    guard let (new, changed) = try updatedEntries(saved) else { return }
+    let newSections = grouped(new)
+    let difference = list(sections).difference(to: list(newSections), changed: changed) { $0.objectID }
+    let old = sections
+    entries = new
+    sections = newSections
+    if !difference.isEmpty { tell(difference, old: old) }
+  }
+
+  private func list(_ sections: [FetchedResultsSection<Result>]) -> ResultsList<Result> {
+    ResultsList(names: sections.map { $0.name }, sections: sections.map { $0.objects })
+  }
+
+  private func grouped(_ entries: [ResultsEntry<Result>]) -> [FetchedResultsSection<Result>] {
+    var result: [FetchedResultsSection<Result>] = []
+    var places: [String: Int] = [:]
+    for entry in entries {
+      if let place = places[entry.section] {
+        result[place].objects.append(entry.object)
+      } else {
+        places[entry.section] = result.count
+        result.append(FetchedResultsSection(name: entry.section, objects: [entry.object]))
+      }
+    }
+    return result
+  }
+
+  private func tell(_ difference: FetchedResultsDifference, old: [FetchedResultsSection<Result>]) {
+    for stream in waitingLock.locked({ Array(streams.values) }) { stream.yield(difference) }
+    guard let delegate else { return }
+    let new = sections
+    delegate.controllerWillChangeContent(self)
+    for index in difference.deletedSections {
+      delegate.controller(self, didChange: old[index], atSectionIndex: index, for: .delete)
+    }
+    for index in difference.insertedSections {
+      delegate.controller(self, didChange: new[index], atSectionIndex: index, for: .insert)
+    }
+    for change in difference.changes {
+      let (type, from, to): (FetchedResultsChangeType, IndexPath?, IndexPath?)
+      switch change {
+      case .insert(_, let place): (type, from, to) = (.insert, nil, place)
+      case .delete(_, let place): (type, from, to) = (.delete, place, nil)
+      case .move(_, let place, let newPlace): (type, from, to) = (.move, place, newPlace)
+      case .update(_, let place, let newPlace): (type, from, to) = (.update, place, newPlace)
+      }
+      guard let object = to.map({ new[$0[0]].objects[$0[1]] }) ?? from.map({ old[$0[0]].objects[$0[1]] }) else {
+        continue
+      }
+      delegate.controller(self, didChange: object, at: from, for: type, newIndexPath: to)
+    }
+    delegate.controllerDidChangeContent(self)
+  }
+}
+
+extension FetchedResultsController: SaveObserver {
+  func didSave(_ saved: SavedObjects, in context: ManagedObjectContext) {
+    waitingLock.locked { waiting.formUnion(saved) }
+    if context === managedObjectContext {
+      processPendingChanges()
+    } else if !saved.isEmpty {
+      managedObjectContext.perform { [weak self] in self?.processPendingChanges() }
+    }
+  }
+
+  func didTakeIn(_ changes: SavedObjects, in context: ManagedObjectContext) {
+    guard context === managedObjectContext else { return }
+    waitingLock.locked { waiting.formUnion(changes) }
+    processPendingChanges()
+  }
+}

@@ -1,0 +1,50 @@
+/// What a save of a context put into the stores.
+struct SavedObjects: Sendable {
+  /// The inserted and updated objects.
+  var changed = Set<ManagedObjectID>()
+  var deleted = Set<ManagedObjectID>()
+
+  var isEmpty: Bool { changed.isEmpty && deleted.isEmpty }
+
+  mutating func formUnion(_ other: SavedObjects) {
+    changed.formUnion(other.changed)
+    deleted.formUnion(other.deleted)
+  }
+}
+
+/// One that is told of the saves of a coordinator's contexts.
+protocol SaveObserver: AnyObject, Sendable {
+  /// Called on the queue of the context that saved, when everything is saved; also if there was nothing
+  /// to save, as after deleting what was never saved.
+  func didSave(_ saved: SavedObjects, in context: ManagedObjectContext)
+
+  /// Called on the queue of a context of which objects have other values than before, because it gave up its unsaved changes
+  /// or took in what was saved elsewhere.
+  func didTakeIn(_ changes: SavedObjects, in context: ManagedObjectContext)
+}
+
+/// The observers of a coordinator, held weakly. Thread-safe.
+final class SaveObservers: @unchecked Sendable {
+  // `@unchecked`: touched with `lock` held only.
+  private struct WeakObserver { weak var observer: (any SaveObserver)? }
+
+  private let lock = StateLock()
+  private var observers: [WeakObserver] = []
+
+  func add(_ observer: any SaveObserver) {
+    lock.locked {
+      observers.removeAll { $0.observer == nil || $0.observer === observer }
+      observers.append(WeakObserver(observer: observer))
+    }
+  }
+
+  func tell(_ saved: SavedObjects, from context: ManagedObjectContext) {
+    for observer in living { observer.didSave(saved, in: context) }
+  }
+
+  func tell(takenIn changes: SavedObjects, in context: ManagedObjectContext) {
+    for observer in living { observer.didTakeIn(changes, in: context) }
+  }
+
+  private var living: [any SaveObserver] { lock.locked { observers.compactMap { $0.observer } } }
+}
