@@ -34,13 +34,11 @@ extension TreeView {
     _ access: TreeAccess, _ lower: TreeKey, _ upper: TreeKey?
   ) throws(StoreError) -> UInt64 {
     if let upper, TreeKey.compare(lower, upper) >= 0 { return 0 }
-    let paged = generation.trees[access.id]?.count ?? 0
-    var n: UInt64 = 0
-    if !access.root.isNone {
-      let high = try upper.map { (key) throws(StoreError) in try entries(before: key, access) } ?? paged
-      let low = try entries(before: lower, access)
-      n = high > low ? high - low : 0
-    }
+    // A transaction may have written pages of its own, of which the committed figures know nothing.
+    let paged = try entries(before: nil, access)
+    let high = upper == nil ? paged : try entries(before: upper, access)
+    let low = try entries(before: lower, access)
+    var n = high > low ? high - low : 0
     let all = UInt64(max(0, committedCount(access)))
     let unpaged = all > paged ? all - paged : 0
     for list in [access.active, access.frozen] {
@@ -53,8 +51,9 @@ extension TreeView {
     return n
   }
 
-  /// How many entries in the pages have lesser keys.
-  private final func entries(before key: TreeKey, _ access: TreeAccess) throws(StoreError) -> UInt64 {
+  /// How many entries in the pages have lesser keys; without a key, how many there are.
+  private final func entries(before key: TreeKey?, _ access: TreeAccess) throws(StoreError) -> UInt64 {
+    if access.root.isNone { return 0 }
     let slot = core.cache.slots.enter(hint)
     defer { core.cache.slots.leave(slot) }
     var sum: UInt64 = 0
@@ -64,6 +63,10 @@ extension TreeView {
     while level > 0 {
       guard TreeDescent.isKind(page, .bytesInner) else { throw TreeDescent.wrongKind(ref, access.id) }
       let inner = BytesInner(page)
+      guard let key else {
+        for i in 0..<inner.count { sum &+= inner.entries(i) }
+        return sum
+      }
       let child = inner.child(key)
       for i in 0..<child { sum &+= inner.entries(i) }
       ref = inner.ref(child)
@@ -71,6 +74,7 @@ extension TreeView {
       page = try core.cache.child(child, of: page, ref, tree: access.id, level: level)
     }
     guard TreeDescent.isKind(page, .bytesLeaf) else { throw TreeDescent.wrongKind(ref, access.id) }
-    return sum &+ UInt64(BytesLeaf(page).lowerBound(key).index)
+    let leaf = BytesLeaf(page)
+    return sum &+ UInt64(key.map { leaf.lowerBound($0).index } ?? leaf.count)
   }
 }

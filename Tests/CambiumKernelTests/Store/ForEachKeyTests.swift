@@ -24,11 +24,14 @@ import Testing
     return found
   }
 
-  @Test func rangesAreToldInOrder() throws {
+  /// With and without room for what a transaction changes: without, it writes pages of its own.
+  @Test(arguments: [64 << 20, 8 << 10]) func rangesAreToldInOrder(deltaBytes: Int) throws {
     let seed = testSeed(4_242)
     var random = SplitMix64(seed: seed)
     print("ranges of keys: seed \(seed)")
-    let store = try Store.create(on: MemoryDevice(), environment: TestEnvironment(seed: 2))
+    var options = StoreOptions()
+    options.deltaBytes = deltaBytes
+    let store = try Store.create(on: MemoryDevice(), environment: TestEnvironment(seed: 2), options: options)
     var tree = TreeID(rawValue: 0)
     var model = Set<[UInt8]>()
     var unpaged = 0

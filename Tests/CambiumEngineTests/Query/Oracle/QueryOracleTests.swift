@@ -40,6 +40,13 @@ import Testing
     }
   }
 
+  /// Rounds in which something was found once: counts in a transaction that had written pages of its own.
+  @Test(arguments: [20_261_170, 20_261_343, 20_261_472, 20_261_760]) func whatWasFoundOnce(_ seed: UInt64) throws {
+    var tally = Tally()
+    try Self.round(seed, &tally)
+    #expect(tally.predicates > 0)
+  }
+
   private static func round(_ seed: UInt64, _ tally: inout Tally) throws {
     var random = SplitMix64(seed: seed)
     var model = RandomModel(seed: random.next())
