@@ -58,10 +58,17 @@ extension EntityView {
     var kept: [Sorted] = []
     // The last of those that are wanted, as far as is known: what does not come before it is not.
     var last: Sorted?
+    // Its first key, by which most rows are passed over.
+    var lastKey: Value?
+    let keys = ValuesReader(self, sort.map { .keyPath($0.keyPath) })
     let readsElsewhere = sort.contains { $0.keyPath.utf8.contains(UInt8(ascii: ".")) }
     try candidates(
       chosen, plan, includesSubentities: fetch.includesSubentities, reader, readsElsewhere: readsElsewhere
     ) { (row) throws(EngineError) in
+      if let lastKey {
+        let order = sort[0].order(sort[0].key(try keys.first(of: row)), lastKey)
+        if sort[0].isAscending ? order > 0 : order < 0 { return true }
+      }
       var entry = try sorted(row, sort, reader)
       if let last, !Self.precedes(entry, last, sort) { return true }
       if needsRows { entry.bytes = Array(row.record.bytes) }
@@ -70,6 +77,7 @@ extension EntityView {
         kept.sort { Self.precedes($0, $1, sort) }
         kept.removeLast(kept.count - wanted)
         last = kept.last
+        lastKey = last?.keys.first
       }
       return true
     }

@@ -36,6 +36,21 @@ final class ValuesReader {
     }
   }
 
+  /// What a row has of the first expression, which is a key path.
+  func first(of row: borrowing RowReader) throws(EngineError) -> Value {
+    if layoutID != row.layoutID { change(to: row.layout) }
+    if let (path, attribute) = fields.first ?? nil {
+      let record = row.record
+      return try storing { () throws(StoreError) in
+        guard let parent = try path.parent(in: record) else { return .null }
+        return try parent.value(attribute, at: path.leaf)
+      }
+    }
+    var values: [Value] = []
+    try read(row, into: &values)
+    return values.first ?? .null
+  }
+
   private func change(to layout: EntityLayout) {
     layoutID = layout.id
     fields = []
