@@ -318,7 +318,7 @@ final class RowFilter {
       switch (c.left, c.right) {
       case (.keyPath(let p), .constant(let v)): (path, constant, comparator) = (p, v, c.comparator)
       case (.constant(let v), .keyPath(let p)):
-        guard let mirrored = mirror(c.comparator) else { return nil }
+        guard let mirrored = c.comparator.mirrored else { return nil }
         (path, constant, comparator) = (p, v, mirrored)
       default: return nil
       }
@@ -363,17 +363,6 @@ final class RowFilter {
         paths.append(field)
       }
       return step
-    }
-
-    private func mirror(_ comparator: Comparator) -> Comparator? {
-      switch comparator {
-      case .equal, .notEqual: return comparator
-      case .less: return .greater
-      case .lessOrEqual: return .greaterOrEqual
-      case .greater: return .less
-      case .greaterOrEqual: return .lessOrEqual
-      default: return nil
-      }
     }
 
     private mutating func single(

@@ -228,14 +228,8 @@ extension Comparison {
     guard modifier == .direct, right.isPath ? !left.isPath : left.isGiven && isComputed else {
       return false
     }
-    switch comparator {
-    case .equal, .notEqual: break
-    case .less: comparator = .greater
-    case .lessOrEqual: comparator = .greaterOrEqual
-    case .greater: comparator = .less
-    case .greaterOrEqual: comparator = .lessOrEqual
-    default: return false
-    }
+    guard let mirrored = comparator.mirrored else { return false }
+    comparator = mirrored
     (left, right) = (right, left)
     return true
   }
