@@ -17,13 +17,8 @@ final class ValuesReader {
   func read(_ row: borrowing RowReader, into values: inout [Value]) throws(EngineError) {
     if layoutID != row.layoutID { change(to: row.layout) }
     for i in expressions.indices {
-      if let (path, attribute) = fields[i] {
-        let record = row.record
-        values.append(
-          try storing { () throws(StoreError) in
-            guard let parent = try path.parent(in: record) else { return .null }
-            return try parent.value(attribute, at: path.leaf)
-          })
+      if let field = fields[i] {
+        values.append(try value(field, of: row))
         continue
       }
       switch expressions[i] {
@@ -39,16 +34,20 @@ final class ValuesReader {
   /// What a row has of the first expression, which is a key path.
   func first(of row: borrowing RowReader) throws(EngineError) -> Value {
     if layoutID != row.layoutID { change(to: row.layout) }
-    if let (path, attribute) = fields.first ?? nil {
-      let record = row.record
-      return try storing { () throws(StoreError) in
-        guard let parent = try path.parent(in: record) else { return .null }
-        return try parent.value(attribute, at: path.leaf)
-      }
-    }
+    if let field = fields.first ?? nil { return try value(field, of: row) }
     var values: [Value] = []
     try read(row, into: &values)
     return values.first ?? .null
+  }
+
+  private func value(
+    _ field: (path: FieldPath, attribute: AttributeSchema), of row: borrowing RowReader
+  ) throws(EngineError) -> Value {
+    let record = row.record
+    return try storing { () throws(StoreError) in
+      guard let parent = try field.path.parent(in: record) else { return .null }
+      return try parent.value(field.attribute, at: field.path.leaf)
+    }
   }
 
   private func change(to layout: EntityLayout) {
