@@ -15,6 +15,7 @@ let package = Package(
     .executableTarget(
       name: "CambiumBenchmarks",
       dependencies: [
+        .product(name: "Cambium", package: "cambium"),
         .product(name: "CambiumEngine", package: "cambium"),
         .product(name: "CambiumKernel", package: "cambium"),
         .product(name: "CambiumSystem", package: "cambium"),

@@ -1,1 +1,3 @@
+// Also what says how much memory is allocated.
+#include <malloc.h>
 #include <lmdb.h>

@@ -1,6 +1,6 @@
 /// What the command line asks for.
 struct Options {
-  enum Suite: String { case main, redb, growth, query }
+  enum Suite: String { case main, redb, growth, query, objects }
 
   var isQuick = false
   var rows = 1_000_000
@@ -29,11 +29,12 @@ struct Options {
   var child: [String] = []
 
   static let help = """
-    usage: CambiumBenchmarks [--suite main|redb|growth|query] [--rows N] [--rounds N] [--peers NAME,...] [--only NAME,...]
+    usage: CambiumBenchmarks [--suite main|redb|growth|query|objects] [--rows N] [--rounds N] [--peers NAME,...] [--only NAME,...]
                              [--reuse] [--scale F] [--sizes N,...] [--json FILE] [--markdown FILE] [--svg FILE] [--directory DIR] [--quick]
 
       --suite      main: aircraft and log entries (the default); redb: redb's published workload;
-                   growth: stores of growing size; query: questions about flights and aircraft
+                   growth: stores of growing size; query: questions about flights and aircraft;
+                   objects: managed objects, a tenth of the rows
       --rows       rows of each table, 1,000,000 by default
       --rounds     how often each workload is run, 3 by default
       --peers      cambium,sqlite,lmdb,grdb,grdb-manual by default; the ratios are the first one's to the others
@@ -113,7 +114,7 @@ struct Options {
   }
 
   /// What every other workload of a suite needs.
-  static let always = ["load", "entries", "bulk"]
+  static let always = ["load", "entries", "bulk", "insert"]
 
   func wants(_ name: String) -> Bool {
     if reusesStores, Self.always.contains(name) { return false }

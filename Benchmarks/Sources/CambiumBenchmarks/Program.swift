@@ -15,6 +15,7 @@ struct Program {
     switch options.suite {
     case .query: results = try querySuite()
     case .redb: results = try redbSuite()
+    case .objects: results = try objectSuite()
     default: results = try mainSuite()
     }
     try report(results)
@@ -101,6 +102,26 @@ struct Program {
     }
     try data.flights.close()
     try data.aircraft.close()
+    return runner.results
+  }
+
+  private func objectSuite() throws -> Results {
+    let data = Dataset(rows: max(1_000, options.rows / 10))
+    let directory = options.directory + "/objects"
+    try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
+    let peers: [any ObjectPeer] = options.peers.compactMap { name in
+      switch name {
+      case "cambium": return CambiumObjects(directory: directory)
+      case "sqlite": return SQLiteObjects(directory: directory)
+      case "grdb": return GRDBObjects(directory: directory, manual: false)
+      case "grdb-manual": return GRDBObjects(directory: directory, manual: true)
+      default: return nil
+      }
+    }
+    let runner = Runner(
+      title: "Objects: \(data.rows) aircraft and as many log entries", peers: peers.map { ($0.name, $0) },
+      context: RunContext(options))
+    for workload in objectWorkloads(data) { try runner.run(workload) }
     return runner.results
   }
 

@@ -1,51 +1,45 @@
 import CambiumKernel
 import CambiumSystem
+import Synchronization
 
-/// A lock that the call chain that holds it may take again, made without threads' identities, so that it needs neither
-/// libc nor Dispatch.
+/// A lock that the thread which holds it may take again.
 ///
-/// Who holds what is kept in a task-local value, which on a thread outside of any task is local to the thread. A task
-/// started inside inherits the value but is another task, so the task is part of what is compared; one task, and one
-/// thread, runs a single synchronous chain of calls at a time.
-final class ContextLock: Sendable {
-  private final class Holding: Sendable {
-    let lock: ContextLock
-    let task: Int?
-    let outer: Holding?
-
-    init(_ lock: ContextLock, _ task: Int?, _ outer: Holding?) {
-      self.lock = lock
-      self.task = task
-      self.outer = outer
-    }
-  }
-
-  @TaskLocal private static var holding: Holding?
+/// A block that runs with it is synchronous, so that it stays on one thread, whether that thread runs a task or not.
+final class ContextLock: @unchecked Sendable {
+  // `@unchecked`: `depth` is touched with `lock` held only.
   private let lock: any StoreLock = SystemEnvironment().makeLock()
+  /// The thread that holds the lock; 0 for none. A thread finds its own number here only if it wrote it.
+  private let owner = Atomic<UInt>(0)
+  private var depth = 0
+
+  /// Whether the block that runs was begun by nobody who had the lock. To be asked within ``run(_:)``.
+  var isOutermost: Bool { depth == 1 }
 
   /// Runs `body` with the lock held.
   func run<R, Failure: Error>(_ body: () throws(Failure) -> R) throws(Failure) -> R {
-    let task = withUnsafeCurrentTask { $0?.hashValue }
-    let outer = Self.holding
-    var holding = outer
-    while let found = holding {
-      if found.lock === self, found.task == task { return try body() }
-      holding = found.outer
+    let thread = SystemEnvironment.currentThread()
+    if owner.load(ordering: .relaxed) == thread {
+      depth += 1
+      defer { depth -= 1 }
+      return try body()
     }
     lock.lock()
-    defer { lock.unlock() }
-    let result = Self.$holding.withValue(Holding(self, task, outer)) { () -> Result<R, Failure> in
-      do throws(Failure) { return .success(try body()) } catch { return .failure(error) }
+    owner.store(thread, ordering: .relaxed)
+    depth = 1
+    defer {
+      depth = 0
+      owner.store(0, ordering: .relaxed)
+      lock.unlock()
     }
-    return try result.get()
+    return try body()
   }
 }
 
 /// Runs the blocks of a private queue one after the other.
 actor ContextQueue {
   func run<R: Sendable, Failure: Error>(
-    _ lock: ContextLock, _ body: @Sendable () throws(Failure) -> R
+    _ context: ManagedObjectContext, _ body: @Sendable () throws(Failure) -> R
   ) throws(Failure) -> R {
-    try lock.run(body)
+    try context.performAndWait(body)
   }
 }

@@ -157,14 +157,29 @@ extension ManagedObjectContext {
     let rows = try mapping { () throws(EngineError) in try view.fetchRows(fetch) }
     var result: [ManagedObject] = []
     result.reserveCapacity(rows.count)
+    let space = store.space
+    let registry = registry
+    let link = link
+    var kind: (info: EntityInfo, objectClass: ManagedObject.Type)?
     for row in rows {
-      guard let info = store.space.info(row.reference.entity) else { continue }
-      let object = object(ManagedObjectID(space: store.space, reference: row.reference), info)
-      // A changed object stays on the row that its changes are based on.
-      if updated[object.objectID] == nil, deleted[object.objectID] == nil {
-        if object.state == .stale { object.state = .loaded }
-        object.row = row
+      let id = ManagedObjectID(space: space, reference: row.reference)
+      if let object = registry[id] {
+        // A changed object stays on the row that its changes are based on.
+        if updated[id] == nil, deleted[id] == nil {
+          if object.state == .stale { object.state = .loaded }
+          object.row = row
+        }
+        result.append(object)
+        continue
       }
+      if kind?.info.schema.id != row.reference.entity {
+        kind = space.info(row.reference.entity).map { ($0, persistentStoreCoordinator.objectClass(for: $0)) }
+      }
+      guard let kind else { continue }
+      let object = kind.objectClass.init(entity: kind.info.description, insertInto: nil)
+      object.become(id, kind.info, by: link)
+      object.row = row
+      registry.add(object)
       result.append(object)
     }
     return result

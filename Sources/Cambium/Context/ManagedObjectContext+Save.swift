@@ -69,6 +69,7 @@ extension ManagedObjectContext {
         updates: updates.filter { $0.objectID.space === space }, policy: mergePolicy)
       do {
         settle(try write(batch))
+        if persistentStoreCoordinator.saveObservers.isEmpty { continue }
         saved.changed.formUnion((batch.insertions + batch.updates).map { $0.objectID })
         saved.deleted.formUnion(batch.deletions.map { $0.objectID })
       } catch {
@@ -82,19 +83,26 @@ extension ManagedObjectContext {
     if !isMigrating { for object in deletions + insertions + updates { object.didSave() } }
   }
 
-  private func ordered(_ objects: [ManagedObjectID: ManagedObject]) -> [ManagedObject] {
-    objects.values.sorted { $0.changeOrder < $1.changeOrder }
+  private func ordered(_ objects: IDMap<ManagedObject>) -> [ManagedObject] {
+    let values = objects.values
+    // As a rule they came in this order.
+    let isInOrder = zip(values, values.dropFirst()).allSatisfy { $0.changeOrder < $1.changeOrder }
+    return isInOrder ? values : values.sorted { $0.changeOrder < $1.changeOrder }
   }
 
   // MARK: Before
 
   private func callWillSave() throws {
-    var called = Set<ManagedObject>()
+    // What was told is marked with the number of the save.
+    saveNumber += 1
     for _ in 0..<100 {
       let pending = (ordered(deleted) + ordered(inserted) + ordered(updated).filter { $0.isUpdated })
-        .filter { !called.contains($0) }
+        .filter { $0.toldOfSave != saveNumber }
       if pending.isEmpty { return }
-      for object in pending where called.insert(object).inserted { object.willSave() }
+      for object in pending where object.toldOfSave != saveNumber {
+        object.toldOfSave = saveNumber
+        object.willSave()
+      }
     }
     throw CambiumError(.persistentStoreSave, "willSave keeps changing more objects; it was called in 100 rounds")
   }

@@ -15,7 +15,7 @@ public enum ConcurrencyType: UInt, Sendable {
 /// in one block.
 ///
 /// The context reads a snapshot, which each fetch and each save replaces by the newest commit. It keeps one object for
-/// each row, weakly unless the object has unsaved changes.
+/// each row. Objects without unsaved changes that nobody else holds are let go of as more come, and at the end of a block.
 public final class ManagedObjectContext: @unchecked Sendable {
   // `@unchecked`: everything that changes is touched with `lock` held, or on the context's queue by its objects.
 
@@ -38,12 +38,15 @@ public final class ManagedObjectContext: @unchecked Sendable {
   private var views: [ObjectIdentifier: (store: PersistentStore, view: EntityView)] = [:]
   private let tailLock = StateLock()
   private var tail: Task<Void, Never>?
-  private var registry: [ManagedObjectID: WeakObject] = [:]
-  private var registryLimit = 1024
-  var inserted: [ManagedObjectID: ManagedObject] = [:]
-  var updated: [ManagedObjectID: ManagedObject] = [:]
-  var deleted: [ManagedObjectID: ManagedObject] = [:]
+  private(set) var registry = ObjectRegistry()
+  var inserted: IDMap<ManagedObject> = [:]
+  var updated: IDMap<ManagedObject> = [:]
+  var deleted: IDMap<ManagedObject> = [:]
+  /// How objects find the context.
+  private(set) lazy var link = ContextLink(self)
   private var changeCount: UInt64 = 0
+  /// How many saves were begun.
+  var saveNumber: UInt64 = 0
   private var notedErrors: [CambiumError] = []
   var lostChanges: [any Error] = []
   /// Whether the context is a migration manager's, which saves it itself.
@@ -63,7 +66,7 @@ public final class ManagedObjectContext: @unchecked Sendable {
     _ block: @escaping @Sendable () throws(Failure) -> R
   ) async throws(Failure) -> R {
     switch concurrencyType {
-    case .privateQueue: return try await queue.run(lock, block)
+    case .privateQueue: return try await queue.run(self, block)
     case .mainQueue: return try await onMain(block)
     }
   }
@@ -71,7 +74,7 @@ public final class ManagedObjectContext: @unchecked Sendable {
   @MainActor private func onMain<R: Sendable, Failure: Error>(
     _ block: @Sendable () throws(Failure) -> R
   ) throws(Failure) -> R {
-    try lock.run(block)
+    try performAndWait(block)
   }
 
   /// Starts a block on the context's queue. Blocks that are started so run in the order of their starting.
@@ -88,7 +91,11 @@ public final class ManagedObjectContext: @unchecked Sendable {
   /// Runs a block with the context for itself, on the calling thread, when no other block of the context runs. May be
   /// called within a block of the same context.
   public func performAndWait<R, Failure: Error>(_ block: () throws(Failure) -> R) throws(Failure) -> R {
-    try lock.run(block)
+    try lock.run { () throws(Failure) in
+      // What the block has used, and nobody uses any more, goes with its end.
+      defer { if lock.isOutermost { registry.sweepIfGrown() } }
+      return try block()
+    }
   }
 
   // MARK: Errors
@@ -127,31 +134,25 @@ public final class ManagedObjectContext: @unchecked Sendable {
   // MARK: Registry
 
   /// The object of an identifier, if the context has it.
-  func registered(_ id: ManagedObjectID) -> ManagedObject? { registry[id]?.object }
+  func registered(_ id: ManagedObjectID) -> ManagedObject? { registry[id] }
 
   func register(_ object: ManagedObject) {
-    if registry.count >= registryLimit {
-      registry = registry.filter { $0.value.object != nil }
-      registryLimit = max(1024, registry.count * 2)
-    }
-    registry[object.objectID] = WeakObject(object)
+    registry.add(object)
   }
 
-  func unregister(_ id: ManagedObjectID) { registry[id] = nil }
+  func unregister(_ id: ManagedObjectID) { registry.remove(id) }
 
-  var allRegistered: [ManagedObject] { registry.values.compactMap { $0.object } }
+  /// The objects that the context has, less those that nobody uses.
+  var allRegistered: [ManagedObject] { registry.objects }
 
-  func forgetRegistry() {
-    registry = [:]
-    registryLimit = 1024
-  }
+  func forgetRegistry() { registry = ObjectRegistry() }
 
   /// The object of a row, made if the context does not have it.
   func object(_ id: ManagedObjectID, _ info: EntityInfo) -> ManagedObject {
     if let object = registered(id) { return object }
     let object = persistentStoreCoordinator.objectClass(for: info)
       .init(entity: info.description, insertInto: nil)
-    object.become(id, info, in: self)
+    object.become(id, info, by: link)
     register(object)
     return object
   }
@@ -168,13 +169,13 @@ public final class ManagedObjectContext: @unchecked Sendable {
 
   /// Takes an object that is new into the unsaved changes; it is told by ``ManagedObject/awakeFromInsert()``.
   func adoptInserted(_ object: ManagedObject, _ id: ManagedObjectID, _ info: EntityInfo) {
-    object.become(id, info, in: self)
+    object.become(id, info, by: link)
     object.state = .inserted
     object.changeOrder = nextChangeOrder()
     inserted[id] = object
     register(object)
-    for property in info.ordered {
-      guard case .attribute(let attribute, let rules) = property.kind, !rules.defaultValue.isNull else { continue }
+    for property in info.withDefaults {
+      guard case .attribute(let attribute, let rules) = property.kind else { continue }
       if rules.isTransient {
         object.transients[attribute.name] = rules.defaultValue.foundation(type: attribute.type, objects: nil)
       } else {
@@ -188,11 +189,4 @@ public final class ManagedObjectContext: @unchecked Sendable {
     changeCount += 1
     return changeCount
   }
-}
-
-/// A registry's hold on an object.
-struct WeakObject {
-  weak var object: ManagedObject?
-
-  init(_ object: ManagedObject) { self.object = object }
 }

@@ -13,7 +13,7 @@ struct SaveBatch {
 struct SaveOutcome {
   let batch: SaveBatch
   /// The permanent identifiers of the inserted objects, by the temporary ones.
-  var permanent: [ManagedObjectID: ManagedObjectID] = [:]
+  var permanent: IDMap<ManagedObjectID> = [:]
 }
 
 /// What an update is going to write; nil lists nothing.
@@ -33,7 +33,7 @@ extension ManagedObjectContext {
       throw store.readOnlyError
     }
     // Everything that reads happens before the transaction: ordered and many-to-many relationships are written whole.
-    var values: [ManagedObjectID: PendingValues] = [:]
+    var values: IDMap<PendingValues> = [:]
     for object in batch.insertions { values[object.objectID] = try PendingValues(object) }
     var updates: [PendingUpdate] = []
     for object in batch.updates {
@@ -52,7 +52,7 @@ extension ManagedObjectContext {
     var missing: CambiumError?
     do throws(EngineError) {
       try store.write { (t) throws(EngineError) in
-        var permanent: [ManagedObjectID: ManagedObjectID] = [:]
+        var permanent: IDMap<ManagedObjectID> = [:]
         for object in batch.insertions {
           permanent[object.objectID] = ManagedObjectID(
             space: batch.space, reference: try t.reserveReference(object.info.schema))
@@ -151,15 +151,17 @@ extension ManagedObjectContext {
 
 /// The properties of an object that a save writes, read before the transaction.
 struct PendingValues {
-  private var attributes: [String: Value] = [:]
-  private var toOne: [String: ManagedObjectID?] = [:]
-  private var toMany: [String: [ManagedObjectID]] = [:]
-  /// All that would be written but for conflicts.
-  private let written: Set<String>
+  private var attributes: NameMap<Value> = [:]
+  private var toOne: NameMap<ManagedObjectID?> = [:]
+  private var toMany: NameMap<[ManagedObjectID]> = [:]
+  /// What was left to the store because others changed it.
+  private var dropped = Set<String>()
 
   init(_ object: ManagedObject) throws {
     attributes = object.attributeChanges
-    if object.state == .inserted { attributes = attributes.filter { !$0.value.isNull } }
+    if object.state == .inserted, attributes.values.contains(where: { $0.isNull }) {
+      attributes = attributes.filter { !$1.isNull }
+    }
     for (name, id) in object.toOneChanges {
       if object.info.properties[name]?.isTransient == true { continue }
       toOne.updateValue(id, forKey: name)
@@ -169,21 +171,19 @@ struct PendingValues {
       if r.isDerived || property.isTransient { continue }
       toMany[name] = try object.currentToMany(r)
     }
-    written = Set(attributes.keys).union(toOne.keys).union(toMany.keys)
   }
 
   var isEmpty: Bool { attributes.isEmpty && toOne.isEmpty && toMany.isEmpty }
 
   /// Of the properties that an object has changed, those that are written, or are derived from what others write.
   func names(changed keys: [String]) -> [String] {
-    keys.filter { attributes[$0] != nil || toOne[$0] != nil || toMany[$0] != nil || !written.contains($0) }
+    dropped.isEmpty ? keys : keys.filter { !dropped.contains($0) }
   }
 
   func rowValues(
     _ resolve: (ManagedObjectID) throws(EngineError) -> ObjectReference
   ) throws(EngineError) -> RowValues {
-    var result = RowValues()
-    for (name, value) in attributes { result.set(name, value) }
+    var result = RowValues(attributes)
     for (name, id) in toOne {
       if let id { result.set(toOne: name, try resolve(id)) } else { result.set(toOne: name, nil) }
     }
@@ -198,11 +198,15 @@ struct PendingValues {
   /// Leaves out what others changed from one row to the next: what is in the store counts.
   mutating func dropKeys(changedBetween old: Row, _ new: Row) throws(EngineError) {
     for attribute in old.entity.allAttributes where attributes[attribute.name] != nil {
-      if try old.value(attribute) != new.value(attribute) { attributes[attribute.name] = nil }
+      if try old.value(attribute) != new.value(attribute) {
+        attributes[attribute.name] = nil
+        dropped.insert(attribute.name)
+      }
     }
     for relationship in old.entity.allRelationships where !relationship.isToMany && toOne[relationship.name] != nil {
       if try old.reference(relationship) != new.reference(relationship) {
         toOne.removeValue(forKey: relationship.name)
+        dropped.insert(relationship.name)
       }
     }
   }

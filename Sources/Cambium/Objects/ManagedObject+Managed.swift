@@ -4,19 +4,19 @@ import CambiumEngine
 extension ManagedObject {
   /// A property as a Swift type; see ``Managed()``. Where a value cannot be read or set, the error is noted as by
   /// ``value(forKey:)`` and ``setValue(_:forKey:)``.
-  public subscript<T: ManagedValue>(managed key: String) -> T? {
+  @inlinable public subscript<T: ManagedValue>(managed key: String) -> T? {
     get { managedValue(key) { try T.managedValue(of: self, forKey: key) } }
     set { setManagedValue(newValue, key) }
   }
 
   /// A property as a Swift type, ``ManagedDefault/managedDefault`` if there is no value. See ``Managed()``.
-  public subscript<T: ManagedValue & ManagedDefault>(managed key: String) -> T {
+  @inlinable public subscript<T: ManagedValue & ManagedDefault>(managed key: String) -> T {
     get { managedValue(key) { try T.managedValue(of: self, forKey: key) } ?? T.managedDefault }
     set { setManagedValue(newValue, key) }
   }
 
   /// A property as a Swift type, and what to read if there is no value. See ``Managed(_:default:)``.
-  public subscript<T: ManagedValue>(managed key: String, default value: @autoclosure () -> T) -> T {
+  @inlinable public subscript<T: ManagedValue>(managed key: String, default value: @autoclosure () -> T) -> T {
     get { managedValue(key) { try T.managedValue(of: self, forKey: key) } ?? value() }
     set { setManagedValue(newValue, key) }
   }
@@ -33,28 +33,32 @@ extension ManagedObject {
     set { setValue(newValue, forKey: key) }
   }
 
-  private func managedValue<T>(_ key: String, _ read: () throws -> T?) -> T? {
+  @inlinable
+  func managedValue<T>(_ key: String, _ read: () throws -> T?) -> T? {
     do { return try read() } catch {
-      managedObjectContext?.record(error, losesChange: false)
+      note(error, losesChange: false)
       return nil
     }
   }
 
-  private func setManagedValue<T: ManagedValue>(_ value: T?, _ key: String) {
+  @usableFromInline
+  func note(_ error: any Error, losesChange: Bool) { managedObjectContext?.record(error, losesChange: losesChange) }
+
+  @inlinable
+  func setManagedValue<T: ManagedValue>(_ value: T?, _ key: String) {
     guard let value else { return setValue(nil, forKey: key) }
-    do { try value.setManagedValue(of: self, forKey: key) } catch {
-      managedObjectContext?.record(error, losesChange: true)
-    }
+    do { try value.setManagedValue(of: self, forKey: key) } catch { note(error, losesChange: true) }
   }
 
   /// The value, which has to be of the type.
   func anyValue<T>(_ key: String, as type: T.Type) throws -> T? {
     guard let value = try get(key) else { return nil }
     if let value = value as? T { return value }
-    throw misread(key, "a \(Swift.type(of: value))", type)
+    throw misread(key, "a \(Swift.type(of: value))", "\(type)")
   }
 
-  func misread<T>(_ key: String, _ found: String, _ type: T.Type) -> CambiumError {
+  @usableFromInline
+  func misread(_ key: String, _ found: String, _ type: String) -> CambiumError {
     CambiumError(
       .invalidArgument, "'\(key)' of '\(entity.name)' has \(found), which cannot be read as \(type)",
       entityName: entity.name, key: key, objectID: objectID)
@@ -62,30 +66,64 @@ extension ManagedObject {
 
   // MARK: Attributes
 
-  /// The value of an attribute, which has to be one that the type can be read from.
-  func attributeValue<T: AttributeRepresentable>(_ key: String, as type: T.Type) throws -> T? {
+  /// The value of an attribute, as it is stored; nil for one that is transient, or that a transformer makes.
+  @usableFromInline
+  func storedValue(_ key: String) throws -> Value? {
     let property = try property(key)
-    guard let attribute = property.attribute else { throw misread(key, "a relationship", type) }
-    let value: Value
-    if property.isTransient || property.isTransformed {
-      guard let any = try get(key) else { return nil }
-      if let known = any as? T { return known }
-      guard let converted = Value(foundation: any) else { throw misread(key, "a \(Swift.type(of: any))", type) }
-      value = converted
-    } else {
-      value = try currentValue(attribute)
-    }
-    if value.isNull { return nil }
-    if let result = T(attributeValue: value) { return result }
-    throw misread(key, "the value \(value)", type)
+    guard property.isAttribute else { throw misread(key, "a relationship", "a value") }
+    if property.isTransient || property.isTransformed { return Optional.none }
+    return try currentValue(property)
   }
 
-  /// Sets an attribute without boxing the value where that is possible.
+  /// The value of a transient or transformed attribute, which has to be one that the type can be read from.
+  @usableFromInline
+  func specialValue<T: AttributeRepresentable>(_ key: String, as type: T.Type) throws -> T? {
+    guard let any = try get(key) else { return nil }
+    if let known = any as? T { return known }
+    guard let value = Value(foundation: any) else { throw misread(key, "a \(Swift.type(of: any))", "\(type)") }
+    if value.isNull { return nil }
+    if let result = T(attributeValue: value) { return result }
+    throw misread(key, "the value \(value)", "\(type)")
+  }
+
+  /// The value of an attribute, which has to be one that the type can be read from.
+  @inlinable
+  func attributeValue<T: AttributeRepresentable>(_ key: String, as type: T.Type) throws -> T? {
+    guard let value = try storedValue(key) else { return try specialValue(key, as: type) }
+    if let result = T(attributeValue: value) { return result }
+    if value.isNull { return nil }
+    throw misread(key, "the value \(value)", "\(type)")
+  }
+
+  /// Sets an attribute without boxing the value where that is possible; answers whether it was.
+  @usableFromInline
+  func setStored(_ value: Value, _ key: String) throws -> Bool {
+    guard let property = info.properties[key], property.isPlain, let coerced = property.attribute?.coerce(value) else {
+      return false
+    }
+    try assign(coerced, to: property)
+    return true
+  }
+
+  /// Sets an attribute.
+  @inlinable
   func setAttribute<T: AttributeRepresentable>(_ value: T, _ key: String) throws {
-    guard let property = info.properties[key], !property.isTransient, !property.isTransformed, !property.isDerived,
-      let attribute = property.attribute, let coerced = attribute.coerce(value.attributeValue)
-    else { return try set(value, forKey: key) }
-    try assign(coerced, to: attribute)
+    if try !setStored(value.attributeValue, key) { try set(value, forKey: key) }
+  }
+
+  /// The elements of a composite attribute; nil if it has no value.
+  func compositeElements(_ key: String) throws -> CompositeElements? {
+    if let property = info.properties[key], property.attribute?.type == .composite, !property.isTransient,
+      !property.isTransformed
+    {
+      guard case .composite(let value) = try currentValue(property) else { return nil }
+      return CompositeElements(value, objectID.space)
+    }
+    guard let dictionary: [String: Any] = try anyValue(key, as: [String: Any].self) else { return nil }
+    guard case .composite(let value)? = Value(foundation: dictionary) else {
+      throw misread(key, "the elements \(dictionary)", "a composite")
+    }
+    return CompositeElements(value, objectID.space)
   }
 
   // MARK: Relationships
@@ -93,12 +131,12 @@ extension ManagedObject {
   /// The destination of a to-one relationship, which has to be of the class.
   func destination<T: ManagedObject>(_ key: String, as type: T.Type) throws -> T? {
     guard let r = try property(key).relationship, !r.isToMany else {
-      throw misread(key, "no to-one relationship", type)
+      throw misread(key, "no to-one relationship", "\(type)")
     }
     guard let id = try currentToOne(r) else { return nil }
     let object = try requireContext().object(with: id)
     if let result = object as? T { return result }
-    throw misread(key, "a \(Swift.type(of: object))", type)
+    throw misread(key, "a \(Swift.type(of: object))", "\(type)")
   }
 
   /// The destinations of a to-many relationship, or the objects of a fetched property; they have to be of the class.
@@ -108,13 +146,13 @@ extension ManagedObject {
       objects = try fetchedObjects(fetched)
     } else {
       guard let r = try property(key).relationship, r.isToMany else {
-        throw misread(key, "no to-many relationship", type)
+        throw misread(key, "no to-many relationship", "\(type)")
       }
       let context = try requireContext()
       objects = try currentToMany(r).map { context.object(with: $0) }
     }
     return try objects.map { object in
-      guard let result = object as? T else { throw misread(key, "a \(Swift.type(of: object))", type) }
+      guard let result = object as? T else { throw misread(key, "a \(Swift.type(of: object))", "\(type)") }
       return result
     }
   }

@@ -58,14 +58,36 @@ extension ManagedObject {
     return try committedValue(attribute)
   }
 
+  /// The value of a property that is an attribute kept in the store.
+  func currentValue(_ property: PropertyInfo) throws -> Value {
+    if !attributeChanges.isEmpty, let changed = attributeChanges[property.name] { return changed }
+    return try committedValue(property)
+  }
+
+  /// The value as saved of a property that is an attribute kept in the store.
+  func committedValue(_ property: PropertyInfo) throws -> Value {
+    if state != .loaded { try load() }
+    guard let row else { return .null }
+    do throws(EngineError) { return try row.value(at: property.place) } catch { throw CambiumError(error) }
+  }
+
   func assign(_ value: Value, to attribute: AttributeSchema) throws {
-    if attributeChanges[attribute.name] == nil {
-      if try committedValue(attribute) == value, state != .inserted { return }
-    } else if attributeChanges[attribute.name] == value {
+    try assign(value, to: try property(attribute.name))
+  }
+
+  /// Sets an attribute that is kept in the store.
+  func assign(_ value: Value, to property: PropertyInfo) throws {
+    if !attributeChanges.isEmpty, let changed = attributeChanges[property.name] {
+      if changed == value { return }
+    } else if state != .inserted, try committedValue(property) == value {
       return
     }
-    attributeChanges[attribute.name] = value
-    managedObjectContext?.noteChange(of: self)
+    attributeChanges[property.name] = value
+    noteChange()
+  }
+
+  private func noteChange() {
+    if state != .inserted { managedObjectContext?.noteChange(of: self) }
   }
 
   // MARK: Relationships
@@ -73,8 +95,9 @@ extension ManagedObject {
   func committedToOne(_ r: RelationshipInfo) throws -> ManagedObjectID? {
     try load()
     guard let row else { return nil }
-    return try mapping { () throws(EngineError) in try row.reference(r.schema) }
-      .map { ManagedObjectID(space: objectID.space, reference: $0) }
+    do throws(EngineError) {
+      return try row.reference(at: r.place).map { ManagedObjectID(space: objectID.space, reference: $0) }
+    } catch { throw CambiumError(error) }
   }
 
   func currentToOne(_ r: RelationshipInfo) throws -> ManagedObjectID? {
@@ -85,7 +108,7 @@ extension ManagedObject {
   func recordToOne(_ r: RelationshipInfo, _ id: ManagedObjectID?) throws {
     guard try currentToOne(r) != id else { return }
     toOneChanges.updateValue(id, forKey: r.schema.name)
-    managedObjectContext?.noteChange(of: self)
+    noteChange()
   }
 
   func committedToMany(_ r: RelationshipInfo) throws -> [ManagedObjectID] {
@@ -119,7 +142,7 @@ extension ManagedObject {
       toManyChanges[r.schema.name, default: ToManyChange()].add(id)
       dropEmptyChange(r)
     }
-    managedObjectContext?.noteChange(of: self)
+    noteChange()
   }
 
   func recordRemove(_ id: ManagedObjectID, _ r: RelationshipInfo) throws {
@@ -131,7 +154,7 @@ extension ManagedObject {
       toManyChanges[r.schema.name, default: ToManyChange()].remove(id)
       dropEmptyChange(r)
     }
-    managedObjectContext?.noteChange(of: self)
+    noteChange()
   }
 
   private func dropEmptyChange(_ r: RelationshipInfo) {

@@ -4,12 +4,12 @@ extension ManagedObject {
   /// Checks the rules of the model: of all properties, or of those that changed.
   func validate(all: Bool) throws {
     var errors: [CambiumError] = []
-    for property in info.ordered where !property.isTransient {
+    for property in info.checked {
       let name = property.name
       switch property.kind {
-      case .attribute(let attribute, let rules):
+      case .attribute(_, let rules):
         guard all || attributeChanges[name] != nil else { continue }
-        check(try currentValue(attribute), rules, path: name, into: &errors)
+        check(try currentValue(property), rules, path: name, into: &errors)
       case .relationship(let r) where r.isToMany:
         guard all || toManyChanges[name] != nil else { continue }
         guard !r.rules.isOptional || r.rules.minimumCount > 0 || r.rules.maximumCount > 0 else { continue }

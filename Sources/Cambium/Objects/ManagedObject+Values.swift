@@ -42,7 +42,7 @@ extension ManagedObject {
     if property.isTransient { return transients[key] }
     switch property.kind {
     case .attribute(let attribute, _):
-      let value = try currentValue(attribute).foundation(type: attribute.type, objects: objectID.space)
+      let value = try currentValue(property).foundation(type: attribute.type, objects: objectID.space)
       return property.isTransformed ? try transformed(value, property) : value
     case .relationship(let r): return try destinations(r)
     }
@@ -112,11 +112,11 @@ extension ManagedObject {
   public func get<T: AttributeRepresentable>(_ key: String, as type: T.Type) throws -> T? {
     let property = try property(key)
     if property.isTransient { return transients[key] as? T }
-    guard let attribute = property.attribute else {
+    guard property.attribute != nil else {
       throw CambiumError(
         .unknownKey, "'\(key)' of '\(entity.name)' is a relationship", entityName: entity.name, key: key)
     }
-    return T(attributeValue: try currentValue(attribute))
+    return T(attributeValue: try currentValue(property))
   }
 
   private func transformed(_ value: Any?, _ property: PropertyInfo) throws -> Any? {
@@ -277,7 +277,7 @@ extension ManagedObject {
 
   /// The names of the changed properties, in order.
   var changedKeys: [String] {
-    var keys = [String](attributeChanges.keys)
+    var keys = attributeChanges.keys
     keys += toOneChanges.keys
     keys += toManyChanges.keys
     return keys.sorted()

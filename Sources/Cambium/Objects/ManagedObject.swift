@@ -34,7 +34,11 @@ open class ManagedObject {
   }
 
   /// The context; `nil` for an object that was not inserted into one, or whose context is gone or was reset.
-  public internal(set) weak var managedObjectContext: ManagedObjectContext?
+  public internal(set) var managedObjectContext: ManagedObjectContext? {
+    get { link?.context }
+    set { link = newValue?.link }
+  }
+  private var link: ContextLink?
   /// The entity.
   public let entity: EntityDescription
   /// The identifier: temporary until the object is saved.
@@ -44,14 +48,16 @@ open class ManagedObject {
   var info: EntityInfo
   var state: State
   var row: Row?
-  var attributeChanges: [String: Value] = [:]
-  var toOneChanges: [String: ManagedObjectID?] = [:]
-  var toManyChanges: [String: ToManyChange] = [:]
+  var attributeChanges: NameMap<Value> = [:]
+  var toOneChanges: NameMap<ManagedObjectID?> = [:]
+  var toManyChanges: NameMap<ToManyChange> = [:]
   var transients: [String: Any] = [:]
   /// What fetched properties gave, until the object is refreshed.
   var fetchedValues: [String: [ManagedObject]] = [:]
   /// Places the object among the changed ones in the order in which they came.
   var changeOrder: UInt64 = 0
+  /// The save that the object was last told of, by its number.
+  var toldOfSave: UInt64 = 0
 
   /// Makes an object and, if there is a context, inserts it.
   ///
@@ -71,11 +77,11 @@ open class ManagedObject {
   }
 
   /// Makes this the object of an identifier, which leads to a row unless it is temporary.
-  func become(_ id: ManagedObjectID, _ info: EntityInfo, in context: ManagedObjectContext) {
+  func become(_ id: ManagedObjectID, _ info: EntityInfo, by link: ContextLink) {
     self.info = info
     objectID = id
     state = .fault
-    managedObjectContext = context
+    self.link = link
   }
 
   // MARK: State

@@ -86,7 +86,7 @@ extension FetchedResultsController {
         try object.load()
         guard try predicate.map({ try FetchPredicate.evaluate($0, object, &state) }) ?? true else { continue }
         guard let result = object as? Result else {
-          throw object.misread("self", "a \(type(of: object))", Result.self)
+          throw object.misread("self", "a \(type(of: object))", "\(Result.self)")
         }
         added.append(try entry(result, sort))
       } catch let error as CambiumError where error.code == .managedObjectReferentialIntegrity {

@@ -46,5 +46,8 @@ final class SaveObservers: @unchecked Sendable {
     for observer in living { observer.didTakeIn(changes, in: context) }
   }
 
+  /// Whether there is nobody to tell.
+  var isEmpty: Bool { living.isEmpty }
+
   private var living: [any SaveObserver] { lock.locked { observers.compactMap { $0.observer } } }
 }

@@ -53,11 +53,15 @@ final class EntityInfo: Sendable {
   let description: EntityDescription
   /// The class that the model names.
   let objectClass: ManagedObject.Type?
-  let properties: [String: PropertyInfo]
+  let properties: PropertyTable
   /// In declared order, inherited ones first.
   let ordered: [PropertyInfo]
   /// The relationships of ``ordered``.
   let relationships: [PropertyInfo]
+  /// Of ``ordered`` those that are checked when an object is saved.
+  let checked: [PropertyInfo]
+  /// Of ``ordered`` the attributes that new objects have a value of.
+  let withDefaults: [PropertyInfo]
 
   init(_ entity: EntitySchema, rules: EntitySchema, schema: Schema, model: Schema, description: EntityDescription) {
     name = entity.name
@@ -69,16 +73,21 @@ final class EntityInfo: Sendable {
     for attribute in entity.allAttributes {
       ordered.append(
         PropertyInfo(
-          name: attribute.name, kind: .attribute(attribute, rules.attribute(named: attribute.name) ?? attribute)))
+          name: attribute.name, place: ordered.count,
+          kind: .attribute(attribute, rules.attribute(named: attribute.name) ?? attribute)))
     }
-    for relationship in entity.allRelationships {
+    for (place, relationship) in entity.allRelationships.enumerated() {
       let rule = rules.relationship(named: relationship.name) ?? relationship
       ordered.append(
-        PropertyInfo(name: relationship.name, kind: .relationship(RelationshipInfo(relationship, rule, in: schema))))
+        PropertyInfo(
+          name: relationship.name, place: place,
+          kind: .relationship(RelationshipInfo(relationship, rule, place: place, in: schema))))
     }
     self.ordered = ordered
     relationships = ordered.filter { $0.relationship != nil }
-    properties = Dictionary(ordered.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+    checked = ordered.filter { $0.isChecked }
+    withDefaults = ordered.filter { $0.rules?.defaultValue.isNull == false }
+    properties = PropertyTable(ordered)
   }
 
   /// Of all entities that no store holds.
@@ -90,9 +99,11 @@ final class EntityInfo: Sendable {
     storeSchema = nil
     description = EntityDescription()
     objectClass = nil
-    properties = [:]
+    properties = PropertyTable([])
     ordered = []
     relationships = []
+    withDefaults = []
+    checked = []
   }
 
   /// The derived attributes of the entity's own.
@@ -107,6 +118,19 @@ final class EntityInfo: Sendable {
   }
 }
 
+/// The properties of an entity by name.
+struct PropertyTable: Sendable {
+  private let ordered: [PropertyInfo]
+  private let places: NameIndex
+
+  init(_ ordered: [PropertyInfo]) {
+    self.ordered = ordered
+    places = NameIndex(ordered.enumerated().map { ($1.name, $0) })
+  }
+
+  subscript(name: String) -> PropertyInfo? { places[name].map { ordered[$0] } }
+}
+
 /// A property as objects see it. Immutable.
 final class PropertyInfo: Sendable {
   enum Kind: Sendable {
@@ -116,19 +140,50 @@ final class PropertyInfo: Sendable {
   }
 
   let name: String
+  /// The place among all attributes, or among all relationships, of the entity.
+  let place: Int
   let kind: Kind
   /// Whether values go through a transformer.
   let isTransformed: Bool
   /// Whether values are computed when an object is saved.
   let isDerived: Bool
+  /// Whether values are kept in memory only.
+  let isTransient: Bool
+  /// Whether it is an attribute of which values are read and set as they are stored.
+  let isPlain: Bool
+  let isAttribute: Bool
+  /// Whether the model has rules that values are checked against when saving.
+  let isChecked: Bool
+  /// The attribute as stored.
+  let attribute: AttributeSchema?
+  let relationship: RelationshipInfo?
 
-  init(name: String, kind: Kind) {
+  init(name: String, place: Int, kind: Kind) {
     self.name = name
+    self.place = place
     self.kind = kind
     switch kind {
-    case .attribute(_, let rules): (isTransformed, isDerived) = (rules.isTransformed, rules.derivation != nil)
-    case .relationship: (isTransformed, isDerived) = (false, false)
+    case .attribute(let attribute, let rules):
+      (isTransformed, isDerived, isTransient) = (rules.isTransformed, rules.derivation != nil, rules.isTransient)
+      isPlain = !isTransformed && !isDerived && !isTransient
+      isAttribute = true
+      isChecked = !isTransient && Self.hasRules(rules)
+      self.attribute = attribute
+      relationship = nil
+    case .relationship(let relationship):
+      (isTransformed, isDerived, isTransient, isPlain) = (false, false, relationship.rules.isTransient, false)
+      isAttribute = false
+      let rules = relationship.rules
+      isChecked =
+        !rules.isTransient
+        && (!rules.isOptional || rules.isToMany && (rules.minimumCount > 0 || rules.maximumCount > 0))
+      attribute = nil
+      self.relationship = relationship
     }
+  }
+
+  private static func hasRules(_ rules: AttributeSchema) -> Bool {
+    !rules.isOptional || !rules.minimum.isNull || !rules.maximum.isNull || rules.elements.contains(where: hasRules)
   }
 
   /// The attribute as the model has it.
@@ -137,23 +192,6 @@ final class PropertyInfo: Sendable {
     return nil
   }
 
-  var attribute: AttributeSchema? {
-    if case .attribute(let attribute, _) = kind { return attribute }
-    return nil
-  }
-
-  var relationship: RelationshipInfo? {
-    if case .relationship(let relationship) = kind { return relationship }
-    return nil
-  }
-
-  /// Whether values are kept in memory only.
-  var isTransient: Bool {
-    switch kind {
-    case .attribute(_, let rules): return rules.isTransient
-    case .relationship(let relationship): return relationship.rules.isTransient
-    }
-  }
 }
 
 /// A relationship as objects see it. Immutable.
@@ -163,6 +201,8 @@ struct RelationshipInfo: Sendable {
   /// As the model has it, whose rules count.
   let rules: RelationshipSchema
   let inverse: RelationshipSchema?
+  /// The place among all relationships of the entity.
+  let place: Int
   /// Whether the store derives the destinations from the to-one relationships on the other side, so that nothing is
   /// written for this side.
   let isDerived: Bool
@@ -170,7 +210,8 @@ struct RelationshipInfo: Sendable {
   var isToMany: Bool { schema.isToMany }
   var isOrdered: Bool { schema.isOrdered }
 
-  init(_ relationship: RelationshipSchema, _ rules: RelationshipSchema, in schema: Schema) {
+  init(_ relationship: RelationshipSchema, _ rules: RelationshipSchema, place: Int, in schema: Schema) {
+    self.place = place
     self.schema = relationship
     self.rules = rules
     inverse = schema.inverse(of: relationship)

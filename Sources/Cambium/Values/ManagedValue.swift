@@ -36,11 +36,13 @@ public protocol ManagedDefault {
 
 extension AttributeRepresentable {
   /// Reads an attribute.
+  @inlinable
   public static func managedValue(of object: ManagedObject, forKey key: String) throws -> Self? {
     try object.attributeValue(key, as: Self.self)
   }
 
   /// Sets an attribute.
+  @inlinable
   public func setManagedValue(of object: ManagedObject, forKey key: String) throws {
     try object.setAttribute(self, key)
   }
@@ -49,13 +51,14 @@ extension AttributeRepresentable {
 extension CompositeRepresentable {
   /// Reads a composite.
   public static func managedValue(of object: ManagedObject, forKey key: String) throws -> Self? {
-    guard let elements = try [String: Any].managedValue(of: object, forKey: key) else { return nil }
-    if let composite = Self(compositeValues: elements) { return composite }
-    throw object.misread(key, "the elements \(elements)", Self.self)
+    guard let elements = try object.compositeElements(key) else { return nil }
+    if let composite = Self(compositeElements: elements) { return composite }
+    throw object.misread(key, "the elements \(elements.dictionary)", "\(Self.self)")
   }
 
   /// Sets a composite.
   public func setManagedValue(of object: ManagedObject, forKey key: String) throws {
+    if let elements = compositeElements, try object.setStored(.composite(elements.value), key) { return }
     try object.set(compositeValues, forKey: key)
   }
 }
@@ -67,7 +70,13 @@ extension ManagedObject: ManagedValue {
   }
 
   /// Sets a to-one relationship.
-  public func setManagedValue(of object: ManagedObject, forKey key: String) throws { try object.set(self, forKey: key) }
+  public func setManagedValue(of object: ManagedObject, forKey key: String) throws {
+    guard let property = object.info.properties[key], let r = property.relationship, !r.isToMany, !property.isTransient
+    else {
+      return try object.set(self, forKey: key)
+    }
+    try object.assignToOne(self, r)
+  }
 }
 
 extension ManagedObjectID: ManagedValue {

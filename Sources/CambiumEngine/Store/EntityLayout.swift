@@ -11,7 +11,19 @@ final class EntityLayout: Sendable {
   let id: UInt16
   let record: RecordLayout
   /// Index of the field of a property, by name.
-  let fieldByName: [String: Int]
+  let fieldByName: NameIndex
+  /// What is needed to read a property, by its place among all attributes and the relationships behind them.
+  let columns: [Column]
+
+  /// Where a property lies in rows.
+  struct Column: Sendable {
+    /// The field; -1 for what is not kept in rows.
+    let field: Int
+    /// The type of an attribute.
+    let type: AttributeType
+    /// The names of a composite's elements.
+    let names: [String]
+  }
 
   /// The layout of rows as `descriptor` has them. The order of its fields is the one in which they lie in rows, which is
   /// not always that of the properties: declaring them in another order changes nothing.
@@ -24,18 +36,26 @@ final class EntityLayout: Sendable {
     guard Self.isSameButForOrder(wanted, descriptor.fields) else {
       throw .corrupt("layout \(id) is not that of the rows of \(entity.name)")
     }
-    var names: [String: Int] = [:]
+    var names: [(name: String, number: Int)] = []
     names.reserveCapacity(descriptor.fields.count)
     // As a rule, the fields are in the order of the properties.
     var next = 0
     for attribute in entity.allAttributes where !attribute.isTransient {
-      names[attribute.name] = Self.place(of: attribute.id, in: descriptor.fields, &next)
+      guard let place = Self.place(of: attribute.id, in: descriptor.fields, &next) else { continue }
+      names.append((attribute.name, place))
     }
     for relationship in entity.allRelationships where !relationship.isTransient {
       if relationship.isToMany && !relationship.isOrdered { continue }
-      names[relationship.name] = Self.place(of: relationship.id, in: descriptor.fields, &next)
+      guard let place = Self.place(of: relationship.id, in: descriptor.fields, &next) else { continue }
+      names.append((relationship.name, place))
     }
-    fieldByName = names
+    let index = NameIndex(names)
+    fieldByName = index
+    columns =
+      entity.allAttributes.map { attribute in
+        Column(field: index[attribute.name] ?? -1, type: attribute.type, names: attribute.elements.map { $0.name })
+      }
+      + entity.allRelationships.map { Column(field: index[$0.name] ?? -1, type: .objectID, names: []) }
     record = try storing { () throws(StoreError) in try RecordLayout(row: id, fields: descriptor.fields) }
   }
 
@@ -163,7 +183,26 @@ enum PackedReference {
 extension RecordView {
   /// The value of an attribute's field.
   func value(_ attribute: AttributeSchema, at index: Int) throws(StoreError) -> Value {
-    switch attribute.type {
+    if attribute.type == .composite {
+      return try composite(attribute.elements, attribute.elements.map { $0.name }, at: index)
+    }
+    return try value(attribute.type, at: index)
+  }
+
+  /// The value of a composite's field.
+  func composite(
+    _ elements: [AttributeSchema], _ names: [String], at index: Int
+  ) throws(StoreError) -> Value {
+    guard let nested = try nested(at: index) else { return .null }
+    var values: [Value] = []
+    values.reserveCapacity(elements.count)
+    for i in elements.indices { values.append(try nested.value(elements[i], at: i)) }
+    return .composite(CompositeValue(distinct: names, values))
+  }
+
+  /// The value of a field of a type that is no composite.
+  func value(_ type: AttributeType, at index: Int) throws(StoreError) -> Value {
+    switch type {
     case .integer16, .integer32, .integer64: return try int64(at: index).map(Value.integer) ?? .null
     case .decimal: return try decimal(at: index).map(Value.decimal) ?? .null
     case .double: return try double(at: index).map(Value.double) ?? .null
@@ -175,12 +214,7 @@ extension RecordView {
     case .binary, .transformable: return try bytes(at: index).map { .binary(Array($0)) } ?? .null
     case .uuid: return try uuid(at: index).map(Value.uuid) ?? .null
     case .objectID: return try reference(at: index).map { .reference(PackedReference.unpack($0)) } ?? .null
-    case .composite:
-      guard let nested = try nested(at: index) else { return .null }
-      var values: [Value] = []
-      for i in attribute.elements.indices { values.append(try nested.value(attribute.elements[i], at: i)) }
-      return .composite(CompositeValue(names: attribute.elements.map { $0.name }, values: values))
-    case .undefined: return .null
+    case .composite, .undefined: return .null
     }
   }
 }

@@ -38,6 +38,29 @@ public struct Row: Sendable {
     return try withView { (view) throws(StoreError) in try view.value(attribute, at: index) }
   }
 
+  /// The value of the attribute at a place among ``EntitySchema/allAttributes``; null for a transient one, and for a place
+  /// that is none. Faster than to name it.
+  public func value(at place: Int) throws(EngineError) -> Value {
+    guard layout.columns.indices.contains(place) else { return .null }
+    let column = layout.columns[place]
+    if column.field < 0 { return .null }
+    if column.type == .composite {
+      return try withView { (view) throws(StoreError) in
+        try view.composite(layout.entity.allAttributes[place].elements, column.names, at: column.field)
+      }
+    }
+    return try withView { (view) throws(StoreError) in try view.value(column.type, at: column.field) }
+  }
+
+  /// The destination of the to-one relationship at a place among ``EntitySchema/allRelationships``; nil for one that is not
+  /// kept in rows, and for a place that is none.
+  public func reference(at place: Int) throws(EngineError) -> ObjectReference? {
+    let place = layout.entity.allAttributes.count + place
+    guard layout.columns.indices.contains(place), layout.columns[place].field >= 0 else { return nil }
+    let field = layout.columns[place].field
+    return try withView { (view) throws(StoreError) in try view.reference(at: field).map(PackedReference.unpack) }
+  }
+
   /// The value at a key path of attributes and elements of composites.
   ///
   /// - Throws: ``EngineError/unknownProperty(entity:name:)``; paths through relationships need the view.
@@ -74,19 +97,22 @@ public struct Row: Sendable {
 
 /// New values of some properties of an object, by name.
 public struct RowValues: Sendable {
-  var attributes: [String: Value] = [:]
-  var toOne: [String: ObjectReference?] = [:]
-  var toMany: [String: [ObjectReference]] = [:]
+  var attributes: NameMap<Value> = [:]
+  var toOne: NameMap<ObjectReference?> = [:]
+  var toMany: NameMap<[ObjectReference]> = [:]
 
   /// No values.
   public init() {}
+
+  /// Values of attributes.
+  public init(_ attributes: NameMap<Value>) { self.attributes = attributes }
 
   /// Sets an attribute.
   public mutating func set(_ attribute: String, _ value: Value) { attributes[attribute] = value }
 
   /// Sets a to-one relationship; nil empties it.
   public mutating func set(toOne relationship: String, _ reference: ObjectReference?) {
-    toOne[relationship] = .some(reference)
+    toOne.updateValue(reference, forKey: relationship)
   }
 
   /// Sets all destinations of an ordered or many-to-many relationship, on this side only.

@@ -15,6 +15,12 @@ public struct CompositeValue: Hashable, Sendable, ExpressibleByDictionaryLiteral
     self.values = Array(values.prefix(count))
   }
 
+  /// A composite of as many values as names, none twice.
+  init(distinct names: [String], _ values: [Value]) {
+    self.names = names
+    self.values = values
+  }
+
   /// A composite written as a dictionary, in the order as written.
   public init(dictionaryLiteral elements: (String, Value)...) {
     names = elements.map { $0.0 }

@@ -1,3 +1,4 @@
+import CLMDB
 import Foundation
 import Synchronization
 
@@ -14,6 +15,12 @@ struct ProcessCounters {
 
   /// The most memory that the process has held resident, in bytes.
   static func peakMemory() -> Int { field("/proc/self/status", "VmHWM:") * 1024 }
+
+  /// The memory that the allocator has given out, in bytes.
+  static func allocatedMemory() -> Int {
+    let info = mallinfo2()
+    return Int(info.uordblks) + Int(info.hblkhd)
+  }
 
   private static func field(_ path: String, _ name: String) -> Int {
     guard let text = try? String(contentsOfFile: path, encoding: .utf8) else { return 0 }

@@ -27,7 +27,10 @@ final class GRDBPeer: Peer {
     try opened().write { db in try db.execute(sql: SQLiteStatements.tables) }
   }
 
-  func open(_ durability: CommitDurability) throws {
+  func open(_ durability: CommitDurability) throws { pool = try Self.pool(path, durability) }
+
+  /// A pool, tuned as the others are.
+  static func pool(_ path: String, _ durability: CommitDurability) throws -> DatabasePool {
     var configuration = Configuration()
     configuration.busyMode = .timeout(60)
     configuration.prepareDatabase { db in
@@ -42,7 +45,7 @@ final class GRDBPeer: Peer {
     try made.writeWithoutTransaction { db in
       try db.execute(sql: "PRAGMA synchronous=\(durability == .synced ? "FULL" : "NORMAL")")
     }
-    pool = made
+    return made
   }
 
   func close() throws {
@@ -61,19 +64,18 @@ final class GRDBPeer: Peer {
 
   func load(_ rows: ArraySlice<LogEntry>) throws {
     try opened().write { db in
-      if isManual {
-        let statement = try db.cachedStatement(sql: "INSERT INTO logEntry VALUES (?,?,?,?,?,?,?)")
-        for e in rows {
-          try statement.execute(arguments: [e.id, e.aircraft, e.date, e.flight, e.distance, e.delay, e.remark])
-        }
-      } else {
-        for row in rows { try CodableEntry(row).insert(db) }
-      }
+      for row in rows { try GRDBPeer.insert(db, row, manual: isManual) }
       try db.execute(sql: SQLiteStatements.entryIndexes)
     }
   }
 
-  fileprivate static func insert(_ db: Database, _ a: Aircraft, manual: Bool) throws {
+  static func insert(_ db: Database, _ e: LogEntry, manual: Bool) throws {
+    if !manual { return try CodableEntry(e).insert(db) }
+    let statement = try db.cachedStatement(sql: "INSERT INTO logEntry VALUES (?,?,?,?,?,?,?)")
+    try statement.execute(arguments: [e.id, e.aircraft, e.date, e.flight, e.distance, e.delay, e.remark])
+  }
+
+  static func insert(_ db: Database, _ a: Aircraft, manual: Bool) throws {
     if !manual { return try CodableAircraft(a).insert(db) }
     let statement = try db.cachedStatement(sql: "INSERT INTO aircraft VALUES (?,?,?,?,?,?,?,?,?,?,?)")
     try statement.execute(arguments: [

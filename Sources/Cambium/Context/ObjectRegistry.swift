@@ -1,0 +1,57 @@
+/// The objects of a context, one for each identifier.
+///
+/// It holds them, and looks now and then for those that nobody else holds. Weak references would let go at once, but make
+/// every retain and release of an object several times as slow. To those who ask it is as if it held them weakly: what
+/// nobody else holds is not found any more.
+final class ObjectRegistry {
+  // Exclusive access is not checked at run time, since the checks would take longer than most look-ups. Objects that are let
+  // go may run code of the application's at their end, which may come back: they are kept until nothing is under way here.
+  @exclusivity(unchecked) private var known: IDMap<ManagedObject> = [:]
+  /// At how many it looks next.
+  @exclusivity(unchecked) private var limit = ObjectRegistry.least
+
+  private static let least = 256
+
+  /// The object of an identifier.
+  subscript(id: ManagedObjectID) -> ManagedObject? {
+    let found = known.value(id, unless: { isKnownUniquelyReferenced(&$0) })
+    if found.isOut { known.removeValue(forKey: id) }
+    return found.isOut ? nil : found.element
+  }
+
+  /// The objects.
+  var objects: [ManagedObject] {
+    sweep()
+    return known.values
+  }
+
+  func add(_ object: ManagedObject) {
+    if known.count >= limit { sweep() }
+    known[object.objectID] = object
+  }
+
+  func remove(_ id: ManagedObjectID) {
+    let object = known.removeValue(forKey: id)
+    withExtendedLifetime(object) {}
+  }
+
+  /// Lets go of what nobody else holds. O(number of objects).
+  func sweep() {
+    let gone = known.removeAll { isKnownUniquelyReferenced(&$0) }
+    limit = max(Self.least, known.count * 2)
+    withExtendedLifetime(gone) {}
+  }
+
+  /// As ``sweep()``, if enough has come since the last time that its cost is small beside that.
+  func sweepIfGrown() {
+    if known.count >= limit / 2 + limit / 8 { sweep() }
+  }
+}
+
+/// How the objects of a context find it: one for all of them, so that it is the only weak reference.
+final class ContextLink: @unchecked Sendable {
+  // `@unchecked`: a weak reference is read and cleared atomically; nothing sets it.
+  private(set) weak var context: ManagedObjectContext?
+
+  init(_ context: ManagedObjectContext) { self.context = context }
+}

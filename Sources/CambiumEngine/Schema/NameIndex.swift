@@ -1,0 +1,87 @@
+/// The numbers of a fixed set of names, for looking them up often: several times as fast as a dictionary, whose hash has to
+/// hold out against keys that anyone may choose.
+public struct NameIndex: Sendable {
+  private let names: [String]
+  private let numbers: [Int]
+  /// Places in ``names`` plus one, where their hash says or behind; 0 where there is none. A power of two, at least twice as
+  /// many as there are names.
+  private let table: [UInt32]
+  /// In place of the table, for names whose hashes meet too often.
+  private let dictionary: [String: Int]?
+
+  /// No name.
+  public init() { self.init([]) }
+
+  /// Of two that are equal, the first counts.
+  public init(_ pairs: [(name: String, number: Int)]) {
+    names = pairs.map { $0.name }
+    numbers = pairs.map { $0.number }
+    var size = 4
+    while size < pairs.count * 2 { size *= 2 }
+    var table = [UInt32](repeating: 0, count: size)
+    var longest = 0
+    for (place, pair) in pairs.enumerated() {
+      var slot = Self.hash(pair.name) & (size - 1)
+      var steps = 0
+      while table[slot] != 0, longest <= Self.mostSteps {
+        slot = (slot + 1) & (size - 1)
+        steps += 1
+        longest = max(longest, steps)
+      }
+      if longest > Self.mostSteps { break }
+      table[slot] = UInt32(truncatingIfNeeded: place + 1)
+    }
+    self.table = table
+    guard longest > Self.mostSteps else {
+      dictionary = nil
+      return
+    }
+    var known: [String: Int] = [:]
+    for pair in pairs where known[pair.name] == nil { known[pair.name] = pair.number }
+    dictionary = known
+  }
+
+  private static let mostSteps = 32
+
+  /// The number of a name. O(1).
+  public subscript(name: String) -> Int? {
+    if let dictionary { return dictionary[name] }
+    var slot = Self.hash(name) & (table.count - 1)
+    while table[slot] != 0 {
+      let place = Int(table[slot]) - 1
+      if names[place] == name { return numbers[place] }
+      slot = (slot + 1) & (table.count - 1)
+    }
+    // Equal texts may be written with other scalars, which have another hash.
+    if name.utf8.allSatisfy({ $0 < 0x80 }) { return nil }
+    return names.firstIndex(of: name).map { numbers[$0] }
+  }
+
+  /// A hash of the bytes, not keyed.
+  private static func hash(_ name: String) -> Int {
+    var name = name
+    let hash = name.withUTF8 { bytes in
+      let raw = UnsafeRawBufferPointer(bytes)
+      var hash = UInt64(truncatingIfNeeded: raw.count)
+      if raw.count < 8 {
+        var word: UInt64 = 0
+        for byte in raw { word = word &<< 8 | UInt64(byte) }
+        return mix(hash, word)
+      }
+      var offset = 0
+      while offset + 8 <= raw.count {
+        hash = mix(hash, raw.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
+        offset += 8
+      }
+      if offset == raw.count { return hash }
+      return mix(hash, raw.loadUnaligned(fromByteOffset: raw.count - 8, as: UInt64.self))
+    }
+    return Int(truncatingIfNeeded: hash &>> 33)
+  }
+
+  @inline(__always)
+  private static func mix(_ hash: UInt64, _ word: UInt64) -> UInt64 {
+    let product = (hash ^ word) &* 0x9E37_79B9_7F4A_7C15
+    return product ^ (product &>> 32)
+  }
+}
