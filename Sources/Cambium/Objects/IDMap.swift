@@ -108,8 +108,11 @@ struct IDMap<Element>: ExpressibleByDictionaryLiteral {
   }
 
   private static func ask(_ element: inout Element?, _ isOut: (inout Element) -> Bool) -> Bool {
-    guard element != nil else { return false }
-    return isOut(&element!)
+    // Taken out meanwhile, since a copy would be one who holds it, too.
+    guard var taken = element.take() else { return false }
+    let isOut = isOut(&taken)
+    element = taken
+    return isOut
   }
 
   // MARK: Table
