@@ -62,7 +62,7 @@ extension ManagedObjectContext {
 
   /// Changes many objects at once.
   ///
-  /// - Throws: as for ``execute(_:)-BatchInsertRequest``, and ``CambiumError/Code/invalidPredicate``.
+  /// - Throws: as for ``execute(_:)-(BatchInsertRequest)``, and ``CambiumError/Code/invalidPredicate``.
   @discardableResult
   public func execute(_ request: BatchUpdateRequest) throws -> BatchResult {
     try lock.run {
@@ -111,7 +111,7 @@ extension ManagedObjectContext {
   /// Deletes many objects at once.
   ///
   /// - Throws: ``CambiumError/Code/validationRelationshipDeniedDelete``; ``CambiumError/Code/invalidArgument`` for objects of
-  ///   several stores; else as for ``execute(_:)-BatchInsertRequest``.
+  ///   several stores; else as for ``execute(_:)-(BatchInsertRequest)``.
   @discardableResult
   public func execute(_ request: BatchDeleteRequest) throws -> BatchResult {
     try lock.run {

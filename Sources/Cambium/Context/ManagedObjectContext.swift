@@ -10,9 +10,9 @@ public enum ConcurrencyType: UInt, Sendable {
 
 /// A working copy of a coordinator's objects. Core Data: `NSManagedObjectContext`.
 ///
-/// Objects are used on the context's queue: within ``perform(_:)`` or ``performAndWait(_:)``, or, for a main-queue context,
-/// anywhere on the main thread. The context's own methods take its lock, so each is atomic; a sequence of them is if it is
-/// in one block.
+/// Objects are used on the context's queue: within ``perform(_:)->_`` or ``performAndWait(_:)``, or, for a main-queue
+/// context, anywhere on the main thread. The context's own methods take its lock, so each is atomic; a sequence of them is if
+/// it is in one block.
 ///
 /// The context reads a snapshot, which each fetch and each save replaces by the newest commit. It keeps one object for
 /// each row. Objects without unsaved changes that nobody else holds are let go of as more come, and at the end of a block.

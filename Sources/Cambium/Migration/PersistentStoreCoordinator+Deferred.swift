@@ -1,6 +1,6 @@
 import CambiumEngine
 
-/// Work that a migration put off (``DeferredTask``): one for each index to build, and for each entity whose rows hold what is gone.
+/// Work that a migration put off: one for each index to build, and for each entity whose rows hold what is gone.
 public typealias DeferredMigrationTask = CambiumEngine.DeferredTask
 
 extension PersistentStoreCoordinator {

@@ -36,7 +36,7 @@ public class AttributeDescription: PropertyDescription, @unchecked Sendable {
     self.defaultValue = defaultValue
   }
 
-  /// The type of the values. Stays ``AttributeType/composite`` for a ``CompositeAttributeDescription``.
+  /// The type of the values. Stays `AttributeType.composite` for a ``CompositeAttributeDescription``.
   public var attributeType: AttributeType {
     get { storedType }
     set { storedType = newValue }

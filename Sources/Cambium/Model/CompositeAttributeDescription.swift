@@ -60,7 +60,7 @@ public final class CompositeAttributeDescription: AttributeDescription, @uncheck
     self.compositeTypeName = compositeTypeName
   }
 
-  /// Always ``AttributeType/composite``; assigning has no effect.
+  /// Always `AttributeType.composite`; assigning has no effect.
   public override var attributeType: AttributeType {
     get { .composite }
     set {}

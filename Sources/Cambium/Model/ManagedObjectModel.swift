@@ -2,8 +2,8 @@ import CambiumEngine
 
 /// A model: the entities that a store holds. Core Data: `NSManagedObjectModel`.
 ///
-/// Build it of descriptions, or with the result builder (``init(_:)``). A model may be changed until a coordinator takes
-/// it into use; see ``isInUse``. Set it up on one thread; from then on it may be used on any.
+/// Build it of descriptions, or with the result builder (``init(versionIdentifiers:_:)``). A model may be changed until a
+/// coordinator takes it into use; see ``isInUse``. Set it up on one thread; from then on it may be used on any.
 public final class ManagedObjectModel: @unchecked Sendable, ModelPart {
   // `@unchecked`: what changes after it was taken into use is touched with `lock` held only; the rest is refused then.
   private var storedEntities: [EntityDescription] = []

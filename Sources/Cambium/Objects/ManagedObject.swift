@@ -9,8 +9,8 @@ import CambiumEngine
 /// An object of an entity, in a context. Core Data: `NSManagedObject`.
 ///
 /// Use an object where its context is used: on the main thread for a main-queue context, else within
-/// ``ManagedObjectContext/perform(_:)`` or ``ManagedObjectContext/performAndWait(_:)``. Two objects are equal if they are
-/// the same instance; a context has one instance for each row.
+/// ``ManagedObjectContext/perform(_:)->_`` or ``ManagedObjectContext/performAndWait(_:)``. Two objects are equal if
+/// they are the same instance; a context has one instance for each row.
 ///
 /// A **fault** is an object whose row has not been read. The row is read at the first access to a property, and kept as
 /// the bytes that it is; values are decoded when they are asked for. Changes lie over it until they are saved.

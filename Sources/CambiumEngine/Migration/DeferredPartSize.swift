@@ -1,4 +1,5 @@
-/// What a part of the work that migrations put off came to (``EntityStore/runDeferredPart(maximumRows:durably:)``).
+/// What a part of the work that migrations put off came to
+/// (``EntityStore/runDeferredPart(maximumRows:durably:begins:)``).
 public struct DeferredPart: Sendable, Equatable {
   /// The rows that it went through.
   public var rows: Int

@@ -2,7 +2,9 @@
 public indirect enum PropertyList: Equatable, Sendable {
   /// A string, a number or a date as written, or data in base64.
   case text(String)
+  /// `<true/>` or `<false/>`.
   case flag(Bool)
+  /// Values in the order of the file.
   case array([PropertyList])
   /// Keys and values in the order of the file.
   case dictionary([PropertyListEntry])

@@ -36,13 +36,41 @@ public indirect enum Expression: Equatable, Sendable {
 
 /// An arithmetic operator.
 public enum ArithmeticOperator: UInt8, CaseIterable, Sendable {
-  case add, subtract, multiply, divide, power
+  /// `a + b`.
+  case add
+  /// `a - b`.
+  case subtract
+  /// `a * b`.
+  case multiply
+  /// `a / b`.
+  case divide
+  /// `a ** b`.
+  case power
 }
 
 /// A key-path collection operator.
 public enum CollectionOperator: UInt8, CaseIterable, Sendable {
-  case count, sum, average, minimum, maximum
-  case distinctUnionOfObjects, unionOfObjects, distinctUnionOfArrays, unionOfArrays, distinctUnionOfSets
+  /// `@count`: how many there are.
+  case count
+  /// `@sum`.
+  case sum
+  /// `@avg`: the mean.
+  case average
+  /// `@min`: the least value.
+  case minimum
+  /// `@max`: the greatest value.
+  case maximum
+  /// `@distinctUnionOfObjects`: the values, each once.
+  case distinctUnionOfObjects
+  /// `@unionOfObjects`: the values.
+  case unionOfObjects
+  /// `@distinctUnionOfArrays`: the elements of the collections, each once.
+  case distinctUnionOfArrays
+  /// `@unionOfArrays`: the elements of the collections.
+  case unionOfArrays
+  /// `@distinctUnionOfSets`: as ``distinctUnionOfArrays``.
+  case distinctUnionOfSets
+  /// `@unionOfSets`: as ``unionOfArrays``.
   case unionOfSets
 }
 

@@ -2,20 +2,33 @@
 public enum AttributeType: Int, CaseIterable, Sendable {
   /// No type; for transient attributes only.
   case undefined = 0
+  /// A whole number from -32,768 to 32,767.
   case integer16 = 100
+  /// A whole number of 32 bits with a sign.
   case integer32 = 200
+  /// A whole number of 64 bits with a sign.
   case integer64 = 300
+  /// A decimal number: see `DecimalValue`.
   case decimal = 400
+  /// A binary floating-point number of 64 bits.
   case double = 500
+  /// A binary floating-point number of 32 bits.
   case float = 600
+  /// Text.
   case string = 700
+  /// True or false.
   case boolean = 800
+  /// A moment.
   case date = 900
+  /// Bytes.
   case binary = 1000
+  /// A UUID, 16 bytes.
   case uuid = 1100
+  /// A URI, kept as its text.
   case uri = 1200
   /// Bytes that a value transformer makes of an object.
   case transformable = 1800
+  /// The identifier of an object.
   case objectID = 2000
   /// Named elements, each an attribute: see ``AttributeSchema/elements``.
   case composite = 2100

@@ -15,7 +15,9 @@ public enum Derivation: Equatable, Sendable {
   public enum TextForm: String, CaseIterable, Sendable {
     /// Without case and marks.
     case canonical
+    /// In lower case.
     case lowercase
+    /// In upper case.
     case uppercase
   }
 

@@ -38,7 +38,14 @@ public struct SchemaDifference: Sendable, Equatable {
 /// What is different in an entity.
 public struct EntityDifference: Sendable, Equatable {
   /// What happened to the entity as a whole.
-  public enum Kind: String, Sendable { case added, removed, changed }
+  public enum Kind: String, Sendable {
+    /// The old model lacks it.
+    case added
+    /// The new model lacks it.
+    case removed
+    /// Both have it, and it is not the same in them.
+    case changed
+  }
 
   /// A change.
   public struct Change: Sendable, Equatable {

@@ -2,8 +2,11 @@ import CambiumKernel
 
 /// The outcome of comparing two values of comparable kinds.
 public enum ValueOrdering: Int8, Sendable {
+  /// The left side is less.
   case less = -1
+  /// Neither side is less.
   case equal = 0
+  /// The left side is greater.
   case greater = 1
 
   /// The outcome with the sides exchanged.

@@ -8,21 +8,29 @@ import CambiumKernel
 public enum Value: Sendable {
   /// No value. Core Data's `nil`.
   case null
+  /// True or false.
   case boolean(Bool)
   /// Integers of 16, 32 and 64 bits.
   case integer(Int64)
+  /// A decimal number.
   case decimal(DecimalValue)
+  /// A floating-point number of 64 bits.
   case double(Double)
+  /// A floating-point number of 32 bits.
   case float(Float)
+  /// Text.
   case string(String)
   /// A moment, in seconds since 2001-01-01 00:00:00 UTC (as Foundation's reference date).
   case date(Double)
+  /// Bytes.
   case binary([UInt8])
+  /// A UUID.
   case uuid(UUIDBytes)
   /// A URI as text, compared as text.
   case uri(String)
   /// An object: the value of a to-one relationship, or an object ID.
   case reference(ObjectReference)
+  /// Named values: the elements of a composite attribute.
   case composite(CompositeValue)
   /// Several values: what a to-many key path reads, and the right side of `IN` and `BETWEEN`.
   case list([Value])

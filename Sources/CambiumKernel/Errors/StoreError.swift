@@ -65,17 +65,42 @@ public enum StoreError: Error, Equatable, Sendable {
 
 /// The device operation that failed.
 public enum DeviceOperation: UInt8, Equatable, Sendable {
-  case open, size, read, write, sync, resize, lock, rename, close
+  /// Opening the file.
+  case open
+  /// Asking for its length.
+  case size
+  /// Reading bytes.
+  case read
+  /// Writing bytes.
+  case write
+  /// Making what was written durable.
+  case sync
+  /// Changing its length.
+  case resize
+  /// Taking a lock.
+  case lock
+  /// Giving it a name.
+  case rename
+  /// Closing it.
+  case close
 }
 
 /// The part of a store that a corruption report names.
 public enum StorePlace: Equatable, Sendable {
+  /// The copies at the start of the file, which lead to all else.
   case superblock
+  /// What a checkpoint publishes: the trees, the segments, the retained commits.
   case directory
+  /// A segment: a range of the file.
   case segment
+  /// The redo log.
   case log
+  /// A page of a tree.
   case page(tree: TreeID)
+  /// A part of a large value, which has this number.
   case extent(value: UInt64)
+  /// The fields of a row.
   case record
+  /// The bytes of a key.
   case key
 }

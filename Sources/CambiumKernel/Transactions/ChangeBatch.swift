@@ -2,7 +2,7 @@
 /// indexes.
 ///
 /// Made one by one, the keys of a large transaction would touch every page of a tree again and again; sorted, they touch
-/// each once, and many go straight into pages (``WriteTransaction/apply(_:to:)``).
+/// each once, and many go straight into pages (``WriteTransaction/apply(_:to:)-(ChangeBatch,_)``).
 ///
 /// One thread at a time uses it. A change takes 16 bytes and those of its key.
 public final class ChangeBatch {

@@ -8,7 +8,8 @@ extension WriteTransaction {
   /// in memory before: an empty tree is built from its leaves upwards. O(n log n) in the number of changes, and in the
   /// size of the tree for such a batch.
   ///
-  /// - Throws: ``StoreError/wrongTreeKind(_:)`` if the keys of the tree are integers, and as ``put(_:_:_:)-swift.method``.
+  /// - Throws: ``StoreError/wrongTreeKind(_:)`` if the keys of the tree are integers, and as
+  ///   ``put(_:_:_:)-(_,[UInt8],_)``.
   public func apply(_ batch: ChangeBatch, to tree: TreeID) throws(StoreError) {
     let access = try knownAccess(tree, .bytes)
     if batch.isEmpty { return }
@@ -30,7 +31,8 @@ extension WriteTransaction {
   /// pass, without being kept in memory before. O(n log n) in the number of values, and in the size of the tree for such a
   /// batch.
   ///
-  /// - Throws: ``StoreError/wrongTreeKind(_:)`` if the keys of the tree are bytes, and as ``put(_:_:_:)-swift.method``.
+  /// - Throws: ``StoreError/wrongTreeKind(_:)`` if the keys of the tree are bytes, and as
+  ///   ``put(_:_:_:)-(_,UInt64,[UInt8])``.
   public func apply(_ batch: RowBatch, to tree: TreeID) throws(StoreError) {
     let access = try access(tree, .integer)
     if batch.isEmpty { return }

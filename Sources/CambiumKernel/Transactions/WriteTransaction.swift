@@ -1,7 +1,7 @@
 /// A set of changes to any number of trees that becomes visible and durable as one, or not at all.
 ///
 /// One transaction writes at a time: ``Store/beginWrite()`` waits for the turn. The transaction sees its own changes.
-/// One thread at a time uses it. If it is dropped without ``commit()``, it is rolled back.
+/// One thread at a time uses it. If it is dropped without ``commit(durably:)``, it is rolled back.
 public final class WriteTransaction: TreeView {
   // Exclusive access is not checked at run time for what every change touches, since the checks would take longer than
   // some of the changes; no method calls out while it changes one of these.
@@ -233,7 +233,7 @@ public final class WriteTransaction: TreeView {
     return tree
   }
 
-  /// Drops a tree with all its entries. O(1), where the transaction has no ``runs``; its room is freed by checkpoints.
+  /// Drops a tree with all its entries. O(1), where the transaction has no `runs`; its room is freed by checkpoints.
   public func dropTree(_ tree: TreeID) throws(StoreError) {
     guard tree.rawValue >= TreeID.firstFree else { throw .misuse("the kernel's own trees cannot be dropped") }
     let access = try access(tree, nil)

@@ -8,7 +8,7 @@ import Synchronization
 /// (`fdatasync`, on Darwin `F_FULLFSYNC`). After a sync that failed, one that succeeds proves nothing about what was
 /// written before the first: Linux counts pages that it could not write as clean. Close the file then.
 ///
-/// Thread rule: as ``StorageDevice`` says. ``close()`` must not run beside another call; a call after it throws.
+/// Thread rule: as `StorageDevice` says. ``close()`` must not run beside another call; a call after it throws.
 ///
 /// A process that forks must not use the device in the child: both would share the descriptor and its locks.
 public final class FileDevice: StorageDevice {
@@ -16,6 +16,7 @@ public final class FileDevice: StorageDevice {
   public enum Access: Sendable {
     /// Writes and resizes throw.
     case readOnly
+    /// Nothing is refused.
     case readWrite
   }
 
@@ -27,7 +28,7 @@ public final class FileDevice: StorageDevice {
     /// the process ends. WASI has no such locks: there, keeping to one device is up to whoever opens.
     case exclusive
     /// Any number of devices, in any number of processes, that are opened so; one that is ``exclusive``, or any if one
-    /// is, is refused. The stores on them take turns, by ``StorageDevice/locks``.
+    /// is, is refused. The stores on them take turns, by `StorageDevice.locks`.
     ///
     /// Needs locks that belong to an open file (Linux, Darwin); elsewhere opening throws `StoreError.misuse`. Not for
     /// file systems whose clients see one another's writes late (NFS).
