@@ -132,6 +132,24 @@ import Testing
       container.persistentStoreCoordinator.managedObjectID(forURIRepresentation: URL(fileURLWithPath: "/")) == nil)
   }
 
+  @Test func objectsOfLaterCommitsAreFound() throws {
+    let container = try memoryContainer()
+    let mine = container.viewContext
+    // The context reads a commit from before what follows.
+    let known = try mine.make("Pilot", ["name": "Ada"])
+    try mine.save()
+    _ = known.value(forKey: "name")
+    let theirs = container.newBackgroundContext()
+    let ids = try theirs.performAndWait {
+      let objects = try [theirs.make("Pilot", ["name": "Bo"]), theirs.make("Pilot", ["name": "Cy"])]
+      try theirs.save()
+      return objects.map(\.objectID)
+    }
+    #expect(try mine.existingObject(with: ids[0]).get("name") as? String == "Bo")
+    #expect(mine.object(with: ids[1]).value(forKey: "name") as? String == "Cy")
+    #expect(mine.recordedErrors.isEmpty)
+  }
+
   @Test func rollbackResetRefresh() throws {
     let container = try memoryContainer()
     let context = container.viewContext

@@ -30,8 +30,16 @@ extension ManagedObject {
       let context = try requireContext()
       let wasFault = state == .fault
       if row == nil {
-        let view = try context.view(of: objectID.space)
-        let found = try mapping { () throws(EngineError) in try view.row(objectID.reference) }
+        func find() throws -> Row? {
+          let view = try context.view(of: objectID.space)
+          return try mapping { () throws(EngineError) in try view.row(objectID.reference) }
+        }
+        var found = try find()
+        if found == nil {
+          // Others may have saved it since the context last looked.
+          context.advance()
+          found = try find()
+        }
         guard let found else {
           throw CambiumError(
             .managedObjectReferentialIntegrity, "there is no \(objectID) any more; it was deleted",
