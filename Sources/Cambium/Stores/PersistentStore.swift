@@ -112,7 +112,12 @@ public final class PersistentStore: @unchecked Sendable {
     }
     do throws(EngineError) { return try engine.write { (t) throws(EngineError) in try checked(t) } } catch {
       // Told before `body` runs.
-      guard case .modelChanged = error, let changed = try changedEngine() else { throw error }
+      guard case .modelChanged = error, let changed = try changedEngine() else {
+        // A transaction builds on commits that wait for their sync, which no view shows yet. If it is refused because of
+        // one, whoever looks what it was and tries again would meet it over and over.
+        try? engine.kernel.makeVisible()
+        throw error
+      }
       return try changed.write { (t) throws(EngineError) in try checked(t) }
     }
   }

@@ -249,6 +249,18 @@ public final class Store: @unchecked Sendable {
     try waitDurable(newest)
   }
 
+  /// Makes all commits so far visible to the views that are opened from then on: waits for their sync, if they need one for
+  /// that and it has not returned yet. For who was told no because of a commit, and wants to look at it.
+  ///
+  /// - Throws: as ``makeDurable()``.
+  public func makeVisible() throws(StoreError) {
+    lock.lock()
+    let newest = appendedSequence
+    let isVisible = visibleSequence >= newest
+    lock.unlock()
+    if !isVisible { try waitDurable(newest) }
+  }
+
   /// Waits until a sync that was begun after the append of commit `sequence` has returned. Commits that wait together
   /// share one sync.
   func waitDurable(_ sequence: UInt64) throws(StoreError) {
