@@ -62,6 +62,7 @@ public final class ManagedObjectContext: @unchecked Sendable {
 
   /// Runs a block on the context's queue and waits for it without holding a thread up. `R` must be `Sendable`: hand
   /// identifiers out of the block, not objects.
+  @discardableResult
   public func perform<R: Sendable, Failure: Error>(
     _ block: @escaping @Sendable () throws(Failure) -> R
   ) async throws(Failure) -> R {
@@ -90,6 +91,7 @@ public final class ManagedObjectContext: @unchecked Sendable {
 
   /// Runs a block with the context for itself, on the calling thread, when no other block of the context runs. May be
   /// called within a block of the same context.
+  @discardableResult
   public func performAndWait<R, Failure: Error>(_ block: () throws(Failure) -> R) throws(Failure) -> R {
     try lock.run { () throws(Failure) in
       // What the block has used, and nobody uses any more, goes with its end.

@@ -50,11 +50,15 @@ public struct CambiumError: Error, Sendable {
 }
 
 extension CambiumError: CustomStringConvertible {
-  /// The code's number and the message, and the same of every underlying and detailed error.
+  /// The code's number and the message, and the same of every detailed error, and of every underlying one that the message
+  /// does not tell already.
   public var description: String {
     var text = "\(code.rawValue): \(message)"
     for error in detailedErrors { text += "\n  - \(error)" }
-    for error in underlyingErrors { text += "\n  caused by \(error)" }
+    for error in underlyingErrors {
+      let cause = "\(error)"
+      if !message.hasSuffix(cause) { text += "\n  caused by \(cause)" }
+    }
     return text
   }
 }

@@ -9,7 +9,8 @@ public final class EntityDescription: @unchecked Sendable, ModelPart {
   /// The name, unique in the model.
   @ModelValue public var name: String = ""
   /// The class of the objects; `nil` for ``ManagedObject``, or for the subclass that is first used for the entity by
-  /// ``ManagedObject/init(context:)`` or a typed fetch.
+  /// ``ManagedObject/init(context:)``, a typed fetch, or a ``Managed()`` property that leads to it. An object that somebody
+  /// holds stays of the class that it was made of: name the class here where both kinds of access meet.
   @ModelValue public var managedObjectClass: ManagedObject.Type?
   @ModelValue var explicitClassName: String?
   /// Whether there are no objects of the entity itself, only of its subentities.

@@ -59,8 +59,9 @@ extension ManagedObject {
 
   @usableFromInline
   func misread(_ key: String, _ found: String, _ type: String) -> CambiumError {
-    CambiumError(
-      .invalidArgument, "'\(key)' of '\(entity.name)' has \(found), which cannot be read as \(type)",
+    let remedy = found == "a ManagedObject" ? "; name the class of its entity in the model" : ""
+    return CambiumError(
+      .invalidArgument, "'\(key)' of '\(entity.name)' has \(found), which cannot be read as \(type)\(remedy)",
       entityName: entity.name, key: key, objectID: objectID)
   }
 
@@ -134,24 +135,39 @@ extension ManagedObject {
       throw misread(key, "no to-one relationship", "\(type)")
     }
     guard let id = try currentToOne(r) else { return nil }
-    let object = try requireContext().object(with: id)
+    return try destination(id, r, try requireContext(), as: type)
+  }
+
+  private func destination<T: ManagedObject>(
+    _ id: ManagedObjectID, _ r: RelationshipInfo, _ context: ManagedObjectContext, as type: T.Type
+  ) throws -> T {
+    var object = context.object(with: id)
     if let result = object as? T { return result }
-    throw misread(key, "a \(Swift.type(of: object))", "\(type)")
+    // An entity without a class gets the one of the first property that leads to it. Where nobody else holds the object
+    // yet, it can still be made anew.
+    if Swift.type(of: object) == ManagedObject.self, object.info.name == r.schema.destination {
+      context.unregister(id)
+      if isKnownUniquelyReferenced(&object) {
+        context.persistentStoreCoordinator.note(type, for: object.info.name)
+        object = context.object(with: id)
+        if let result = object as? T { return result }
+      } else {
+        context.register(object)
+      }
+    }
+    throw misread(r.schema.name, "a \(Swift.type(of: object))", "\(type)")
   }
 
   /// The destinations of a to-many relationship, or the objects of a fetched property; they have to be of the class.
   func destinations<T: ManagedObject>(_ key: String, as type: T.Type) throws -> [T] {
-    let objects: [ManagedObject]
-    if let fetched = fetchedProperty(key) {
-      objects = try fetchedObjects(fetched)
-    } else {
+    guard let fetched = fetchedProperty(key) else {
       guard let r = try property(key).relationship, r.isToMany else {
         throw misread(key, "no to-many relationship", "\(type)")
       }
       let context = try requireContext()
-      objects = try currentToMany(r).map { context.object(with: $0) }
+      return try currentToMany(r).map { try destination($0, r, context, as: type) }
     }
-    return try objects.map { object in
+    return try fetchedObjects(fetched).map { object in
       guard let result = object as? T else { throw misread(key, "a \(Swift.type(of: object))", "\(type)") }
       return result
     }

@@ -87,6 +87,7 @@ open class PersistentContainer: @unchecked Sendable {
   }
 
   /// Runs a block with a new context, on the context's queue.
+  @discardableResult
   public func performBackgroundTask<R: Sendable>(
     _ block: @escaping @Sendable (ManagedObjectContext) throws -> R
   ) async throws -> R {
