@@ -10,7 +10,8 @@ public enum BatchResultType: Int, Sendable {
 
 /// Makes many objects, as rows, without building them in a context. Core Data: `NSBatchInsertRequest`.
 ///
-///     let rows = try context.execute(BatchInsertRequest(entityName: "Aircraft", objects: [["tailNumber": "N1"], ...]))
+///     let rows: [[String: Any]] = [["tailNumber": "N1", "engines": 1], ["tailNumber": "N2"]]
+///     try context.execute(BatchInsertRequest(entityName: "Aircraft", objects: rows))
 ///
 /// All are made in one transaction, or none. Attributes that are not given get their defaults; to-one relationships take
 /// ``ManagedObjectID``s where the other side is derived from them (an unordered to-many inverse, or none). An object that has the

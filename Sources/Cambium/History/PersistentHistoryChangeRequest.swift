@@ -23,7 +23,9 @@ public enum PersistentHistoryResultType: Int, Sendable {
 /// Asks for the history of stores, or deletes the beginning of it. Core Data: `NSPersistentHistoryChangeRequest`.
 ///
 ///     let request = PersistentHistoryChangeRequest.fetchHistory(after: token)
-///     for transaction in try context.execute(request).transactions where transaction.author != "importer" { ... }
+///     for transaction in try context.execute(request).transactions where transaction.author != "importer" {
+///       context.mergeChanges(fromContextDidSave: transaction.objectIDNotification())
+///     }
 public struct PersistentHistoryChangeRequest: Sendable {
   enum Place: Sendable {
     case token(PersistentHistoryToken?)

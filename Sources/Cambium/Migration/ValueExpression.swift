@@ -21,6 +21,7 @@ public struct MappingContext {
 
 /// Says what a property of the destination becomes. Core Data: the value expression (`NSExpression`) of a property mapping.
 ///
+///     var aircraft = EntityMapping(from: "Aircraft", to: "Aircraft")
 ///     aircraft["seats"] = .constant(4)
 ///     aircraft["ownerName"] = .source("owner.name")
 ///     aircraft["flights"] = .destinations(ofSource: "flights")

@@ -9,7 +9,7 @@ extension FetchRequest where Result: FetchPaths {
 
   /// Adds keys to the order, each less significant than those before it.
   ///
-  ///     request.sort { [$0.tailNumber.ascending, $0.engines.descending] }
+  ///     request.sort { [$0.tailNumber.ascending, $0.colorScheme.primary.descending] }
   @discardableResult
   public func sort(_ keys: (Result.Paths) throws -> [FetchSortDescriptor]) rethrows -> FetchRequest {
     sortDescriptors = (sortDescriptors ?? []) + (try keys(Result.paths))

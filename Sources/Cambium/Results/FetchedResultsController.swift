@@ -70,7 +70,7 @@ public struct FetchedResultsSection<Result: ManagedObject> {
 ///     let controller = FetchedResultsController(
 ///       fetchRequest: request, managedObjectContext: context, sectionNameKeyPath: "aircraftType")
 ///     try controller.performFetch()
-///     for await difference in controller.differences() { ... }
+///     for await difference in controller.differences() { print(difference.changes) }
 ///
 /// Use it on the queue of its context. After each save of a context of the same coordinator the results are what a fetch
 /// would give: at once if it was the controller's own context, otherwise when the queue comes to it, or at

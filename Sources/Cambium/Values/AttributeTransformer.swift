@@ -10,8 +10,8 @@ import CambiumEngine
 /// allows the reverse; Foundation's class of that name is another type.
 ///
 ///     struct ColorTransformer: AttributeTransformer {
-///       func data(from value: Any) throws -> Data { ... }
-///       func value(from data: Data) throws -> Any { ... }
+///       func data(from value: Any) throws -> Data { Data((value as? Color)?.components ?? []) }
+///       func value(from data: Data) throws -> Any { Color(components: Array(data)) }
 ///     }
 ///     AttributeTransformers.register(ColorTransformer(), forName: "ColorTransformer")
 ///

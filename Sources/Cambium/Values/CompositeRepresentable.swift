@@ -2,6 +2,7 @@
 ///
 ///     struct ColorScheme: CompositeRepresentable {
 ///       var primary: String?, secondary: String?
+///       init(primary: String?) { self.primary = primary }
 ///       init?(compositeValues values: [String: Any]) {
 ///         primary = values["primary"] as? String
 ///         secondary = values["secondary"] as? String
@@ -9,7 +10,7 @@
 ///       var compositeValues: [String: Any] { ["primary": primary as Any, "secondary": secondary as Any] }
 ///     }
 ///
-///     aircraft.setComposite(ColorScheme(...), forKey: "colorScheme")
+///     aircraft.setComposite(ColorScheme(primary: "white"), forKey: "colorScheme")
 ///     let scheme = aircraft.composite(ColorScheme.self, forKey: "colorScheme")
 ///
 /// A nested composite is a dictionary within the dictionary, or a `CompositeRepresentable` when writing.

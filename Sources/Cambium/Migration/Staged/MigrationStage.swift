@@ -41,7 +41,7 @@ public final class LightweightMigrationStage: MigrationStage, @unchecked Sendabl
 
 /// A step from one version of a model to the next in which the application takes part. Core Data: `NSCustomMigrationStage`.
 ///
-///     let stage = CustomMigrationStage(migratingFrom: v2, to: v3)
+///     let stage = CustomMigrationStage(migratingFrom: second, to: third)
 ///     stage.label = "V2 to V3: flight data get an entity of their own"
 ///     stage.willMigrateHandler = { manager, stage in
 ///       guard let context = manager.container?.newBackgroundContext() else { return }
