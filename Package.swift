@@ -8,6 +8,7 @@ let package = Package(
   platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
   products: [
     .library(name: "Cambium", targets: ["Cambium"]),
+    .library(name: "CambiumNotifications", targets: ["CambiumNotifications"]),
     .library(name: "CambiumKernel", targets: ["CambiumKernel"]),
     .library(name: "CambiumEngine", targets: ["CambiumEngine"]),
     .library(name: "CambiumSystem", targets: ["CambiumSystem"]),
@@ -23,6 +24,8 @@ let package = Package(
     .macro(name: "CambiumMacros", dependencies: ["CambiumMacroSupport"]),
     .target(name: "CambiumMacroSupport"),
     .target(name: "Cambium", dependencies: ["CambiumEngine", "CambiumKernel", "CambiumMacros", "CambiumSystem"]),
+    // What needs all of Foundation, and not only its essentials, is kept apart from what every application links.
+    .target(name: "CambiumNotifications", dependencies: ["Cambium"]),
     .executableTarget(name: "CambiumTool", dependencies: ["CambiumEngine", "CambiumKernel", "CambiumSystem"]),
     .executableTarget(name: "FlightLog", dependencies: ["Cambium"], exclude: ["Data"]),
     .target(name: "CambiumTesting", dependencies: ["CambiumKernel"], path: "Tests/CambiumTesting"),
@@ -40,7 +43,8 @@ let package = Package(
     .testTarget(name: "FlightLogTests", dependencies: ["Cambium", "CambiumTesting", "FlightLog"]),
     .testTarget(name: "CambiumMacrosTests", dependencies: ["CambiumMacroSupport", "CambiumTesting"]),
     .testTarget(
-      name: "CambiumTests", dependencies: ["Cambium", "CambiumEngineTests", "CambiumTesting", "StoreWorker"],
+      name: "CambiumTests",
+      dependencies: ["Cambium", "CambiumEngineTests", "CambiumNotifications", "CambiumTesting", "StoreWorker"],
       exclude: ["Models"]),
     .testTarget(
       name: "FuzzTests", dependencies: ["CambiumEngine", "CambiumKernel", "CambiumKernelTests", "CambiumTesting"],

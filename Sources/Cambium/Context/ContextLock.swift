@@ -6,40 +6,79 @@ import Synchronization
 ///
 /// A block that runs with it is synchronous, so that it stays on one thread, whether that thread runs a task or not.
 final class ContextLock: @unchecked Sendable {
-  // `@unchecked`: `depth` is touched with `lock` held only.
-  private let lock: any StoreLock = SystemEnvironment().makeLock()
+  // `@unchecked`: `depth` is touched with the lock held only.
+
+  // The lock itself: free, held, or held while others may wait. A waiter says so with `gate` held, and whoever gives the lock
+  // up and finds it said takes `gate` before waking, so that no waiter is missed between looking and waiting.
+  private static var free: UInt8 { 0 }
+  private static var held: UInt8 { 1 }
+  private static var awaited: UInt8 { 2 }
+  private let state = Atomic<UInt8>(ContextLock.free)
+  private let gate: any StoreLock = SystemEnvironment().makeLock()
   /// The thread that holds the lock; 0 for none. A thread finds its own number here only if it wrote it.
   private let owner = Atomic<UInt>(0)
   private var depth = 0
+
+  /// Whether the thread that asks holds the lock.
+  var isHeldHere: Bool { owner.load(ordering: .relaxed) == SystemEnvironment.currentThread() }
 
   /// Whether the block that runs was begun by nobody who had the lock. To be asked within ``run(_:)``.
   var isOutermost: Bool { depth == 1 }
 
   /// Runs `body` with the lock held.
   func run<R, Failure: Error>(_ body: () throws(Failure) -> R) throws(Failure) -> R {
-    let thread = SystemEnvironment.currentThread()
-    if owner.load(ordering: .relaxed) == thread {
+    if isHeldHere {
       depth += 1
       defer { depth -= 1 }
       return try body()
     }
-    lock.lock()
-    owner.store(thread, ordering: .relaxed)
-    depth = 1
-    defer {
-      depth = 0
-      owner.store(0, ordering: .relaxed)
-      lock.unlock()
-    }
+    lock()
+    defer { unlock() }
     return try body()
+  }
+
+  /// Runs `body` with the lock held, if nobody holds it; otherwise does nothing and answers false. Never waits.
+  func runIfFree(_ body: () -> Void) -> Bool {
+    guard !isHeldHere, tryLock() else { return false }
+    own()
+    defer { unlock() }
+    body()
+    return true
+  }
+
+  private func own() {
+    owner.store(SystemEnvironment.currentThread(), ordering: .relaxed)
+    depth = 1
+  }
+
+  private func tryLock() -> Bool {
+    state.compareExchange(expected: Self.free, desired: Self.held, ordering: .acquiring).exchanged
+  }
+
+  private func lock() {
+    if !tryLock() {
+      gate.lock()
+      while state.exchange(Self.awaited, ordering: .acquiring) != Self.free { gate.wait() }
+      gate.unlock()
+    }
+    own()
+  }
+
+  private func unlock() {
+    depth = 0
+    owner.store(0, ordering: .relaxed)
+    guard state.exchange(Self.free, ordering: .releasing) == Self.awaited else { return }
+    gate.lock()
+    gate.wakeAll()
+    gate.unlock()
   }
 }
 
-/// Runs the blocks of a private queue one after the other.
+/// Runs the blocks of a private queue one after the other. At the end of each, the event ends.
 actor ContextQueue {
   func run<R: Sendable, Failure: Error>(
     _ context: ManagedObjectContext, _ body: @Sendable () throws(Failure) -> R
   ) throws(Failure) -> R {
-    try context.performAndWait(body)
+    try context.runEvent(body)
   }
 }

@@ -129,7 +129,7 @@ extension ManagedObjectContext {
   }
 
   /// Takes an object out of the other side of one of its relationships.
-  private func withdraw(_ object: ManagedObject, _ r: RelationshipInfo, from other: ManagedObject) throws {
+  func withdraw(_ object: ManagedObject, _ r: RelationshipInfo, from other: ManagedObject) throws {
     guard let name = r.inverse?.name, let back = other.info.properties[name]?.relationship else { return }
     if back.isToMany {
       if !back.isDerived || other.toManyChanges[name] != nil { try other.recordRemove(object.objectID, back) }
@@ -138,7 +138,8 @@ extension ManagedObjectContext {
     }
   }
 
-  private func remove(_ object: ManagedObject) {
+  func remove(_ object: ManagedObject) {
+    object.willChange()
     object.isDeleted = true
     updated[object.objectID] = nil
     if inserted.removeValue(forKey: object.objectID) == nil {
@@ -167,10 +168,16 @@ extension ManagedObjectContext {
         unregister(object.objectID)
         object.detach()
       }
+      undoManager?.removeAllActions()
+      forgetEvent()
+      let restored = Array(updated.values) + Array(deleted.values)
       inserted = [:]
       updated = [:]
       deleted = [:]
       forgetErrors()
+      for object in restored { object.awake(fromSnapshotEvents: .rollback) }
+      refreshed.formUnion(restored)
+      processEvent()
       persistentStoreCoordinator.saveObservers.tell(takenIn: SavedObjects(changed: dropped), in: self)
     }
   }
@@ -187,6 +194,13 @@ extension ManagedObjectContext {
       forgetRegistry()
       forgetErrors()
       advance()
+      undoManager?.removeAllActions()
+      forgetEvent()
+      tell {
+        var notification = ContextNotification(.objectsDidChange, self)
+        notification.isInvalidatedAll = true
+        return notification
+      }
     }
   }
 
@@ -203,6 +217,8 @@ extension ManagedObjectContext {
         object.turnIntoFault()
         updated[object.objectID] = nil
       }
+      refreshed.insert(object)
+      object.awake(fromSnapshotEvents: .refresh)
     }
   }
 
@@ -212,6 +228,7 @@ extension ManagedObjectContext {
       advance()
       for object in allRegistered where object.state != .inserted && !object.isDeleted {
         if object.isUpdated { rebase(object) } else { object.turnIntoFault() }
+        refreshed.insert(object)
       }
     }
   }

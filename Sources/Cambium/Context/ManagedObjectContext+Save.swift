@@ -29,7 +29,17 @@ extension ManagedObjectContext {
       lostChanges = []
       throw first
     }
-    if !isMigrating { try callWillSave() }
+    if !isMigrating {
+      takeInMail()
+      processEvent()
+      if hasChanges { tell { ContextNotification(.willSave, self) } }
+      try callWillSave()
+      processEvent()
+    }
+    // What is derived is not undone, but derived anew.
+    let wasNotingEvents = isNotingEvents
+    isNotingEvents = false
+    defer { isNotingEvents = wasNotingEvents }
     // Objects that are only in the save for what is derived give way to others' changes of them.
     for _ in 0..<100 {
       let owners = try computeDerived()
@@ -59,6 +69,7 @@ extension ManagedObjectContext {
     for object in deletions + insertions + updates where !spaces.contains(where: { $0 === object.objectID.space }) {
       spaces.append(object.objectID.space)
     }
+    let remains = try isMigrating ? [:] : remains(of: deletions)
     // Told in the end, also of the stores that were saved before one failed.
     var saved = SavedObjects()
     defer { if !isMigrating { persistentStoreCoordinator.saveObservers.tell(saved, from: self) } }
@@ -69,6 +80,7 @@ extension ManagedObjectContext {
         updates: updates.filter { $0.objectID.space === space }, policy: mergePolicy)
       do {
         settle(try write(batch))
+        for object in batch.deletions { object.eventState = remains[ObjectIdentifier(object)].map { .removed($0) } }
         if persistentStoreCoordinator.saveObservers.isEmpty { continue }
         saved.changed.formUnion((batch.insertions + batch.updates).map { $0.objectID })
         saved.deleted.formUnion(batch.deletions.map { $0.objectID })
@@ -80,7 +92,11 @@ extension ManagedObjectContext {
           underlying: [error])
       }
     }
-    if !isMigrating { for object in deletions + insertions + updates { object.didSave() } }
+    isNotingEvents = !isSavedByMigration
+    if !isMigrating {
+      for object in deletions + insertions + updates { object.didSave() }
+      tellDidSave(insertions, updates, deletions)
+    }
   }
 
   private func ordered(_ objects: IDMap<ManagedObject>) -> [ManagedObject] {
@@ -128,6 +144,19 @@ extension ManagedObjectContext {
   }
 
   // MARK: After
+
+  /// What objects that are about to be deleted have, if their deletion can be undone.
+  private func remains(of deletions: [ManagedObject]) throws -> [ObjectIdentifier: ObjectRemains] {
+    guard let undoManager, undoManager.canUndo || undoManager.canRedo else { return [:] }
+    var result: [ObjectIdentifier: ObjectRemains] = [:]
+    for object in deletions {
+      // An object that others have deleted as well has nothing left.
+      do { result[ObjectIdentifier(object)] = try ObjectRemains(object, in: self) } catch let error as CambiumError
+        where error.code == .managedObjectReferentialIntegrity
+      { continue }
+    }
+    return result
+  }
 
   private func settle(_ outcome: SaveOutcome) {
     let batch = outcome.batch

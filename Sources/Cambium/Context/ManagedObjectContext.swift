@@ -32,7 +32,24 @@ public final class ManagedObjectContext: @unchecked Sendable {
   /// What the application attaches to the context.
   public var userInfo: [String: Any] = [:]
 
+  /// Undoes and redoes what is changed in the context; `nil`, the default, for nothing.
+  public var undoManager: ContextUndoManager? {
+    didSet {
+      oldValue?.detach(self)
+      undoManager?.attach(self)
+    }
+  }
+
   let lock = ContextLock()
+  let observers = ContextObservers()
+  /// The objects that the present event has changed.
+  var eventObjects: [ManagedObject] = []
+  /// The objects that were refreshed in the present event.
+  var refreshed = Set<ManagedObject>()
+  /// What the objects were before the event that is being told.
+  var toldEventStates: [ObjectIdentifier: EventState] = [:]
+  /// Whether changes are of an event. Those that a save computes, and those of migrations, are not.
+  var isNotingEvents = true
   private let queue = ContextQueue()
   /// With each view its store, which is not closed before.
   private var views: [ObjectIdentifier: (store: PersistentStore, view: EntityView)] = [:]
@@ -50,7 +67,9 @@ public final class ManagedObjectContext: @unchecked Sendable {
   private var notedErrors: [CambiumError] = []
   var lostChanges: [any Error] = []
   /// Whether the context is a migration manager's, which saves it itself.
-  var isSavedByMigration = false
+  var isSavedByMigration = false {
+    didSet { isNotingEvents = !isSavedByMigration }
+  }
 
   /// A context.
   public init(concurrencyType: ConcurrencyType, persistentStoreCoordinator: PersistentStoreCoordinator) {
@@ -75,7 +94,15 @@ public final class ManagedObjectContext: @unchecked Sendable {
   @MainActor private func onMain<R: Sendable, Failure: Error>(
     _ block: @Sendable () throws(Failure) -> R
   ) throws(Failure) -> R {
-    try performAndWait(block)
+    try runEvent(block)
+  }
+
+  /// Runs a block that is an event of its own.
+  func runEvent<R, Failure: Error>(_ block: () throws(Failure) -> R) throws(Failure) -> R {
+    try performAndWait { () throws(Failure) -> R in
+      defer { processPendingChanges() }
+      return try block()
+    }
   }
 
   /// Starts a block on the context's queue. Blocks that are started so run in the order of their starting.
@@ -176,6 +203,10 @@ public final class ManagedObjectContext: @unchecked Sendable {
     object.changeOrder = nextChangeOrder()
     inserted[id] = object
     register(object)
+    if isNotingEvents {
+      object.eventState = .absent
+      eventObjects.append(object)
+    }
     for property in info.withDefaults {
       guard case .attribute(let attribute, let rules) = property.kind else { continue }
       if rules.isTransient {

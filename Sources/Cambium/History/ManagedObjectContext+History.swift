@@ -69,22 +69,44 @@ extension ManagedObjectContext {
   /// unless they have unsaved changes, which meet a conflict when they are saved.
   public func mergeChanges(fromContextDidSave notification: ObjectIDNotification) {
     lock.run {
+      processEvent()
       advance()
+      var concerned = Set<ManagedObject>()
       for id in notification.updatedObjectIDs.union(notification.insertedObjectIDs) {
         guard let object = registered(id), object.state != .inserted, !object.isDeleted else { continue }
+        concerned.insert(object)
         rebase(object)
       }
       for id in notification.deletedObjectIDs {
         guard let object = registered(id), object.state != .inserted, !object.isDeleted, !object.isUpdated else {
           continue
         }
+        concerned.insert(object)
         object.turnIntoFault()
+      }
+      undoManager?.forget(relationshipsOf: concerned)
+      refreshed.formUnion(concerned)
+      processEvent()
+      tell {
+        var told = ContextNotification(.didMergeChanges, self)
+        told.objectIDs = notification
+        return told
       }
       persistentStoreCoordinator.saveObservers.tell(
         takenIn: SavedObjects(
           changed: notification.updatedObjectIDs.union(notification.insertedObjectIDs),
           deleted: notification.deletedObjectIDs), in: self)
     }
+  }
+
+  /// The same of what a context told when it had saved: in ``observe(_:)``, on that context's queue.
+  public func mergeChanges(fromContextDidSave notification: ContextNotification) {
+    mergeChanges(fromContextDidSave: notification.objectIDs)
+  }
+
+  /// The same of an element of ``events(_:)``.
+  public func mergeChanges(fromContextDidSave event: ContextEvent) {
+    mergeChanges(fromContextDidSave: event.objectIDs)
   }
 
   /// The same for several contexts.

@@ -53,6 +53,8 @@ public struct ObjectIDNotification: Sendable, Hashable {
   public var updatedObjectIDs: Set<ManagedObjectID> = []
   /// Those that are no more.
   public var deletedObjectIDs: Set<ManagedObjectID> = []
+  /// Those that show newer rows in the context that tells, or gave up their changes there.
+  public var refreshedObjectIDs: Set<ManagedObjectID> = []
 
   /// About no objects.
   public init() {}

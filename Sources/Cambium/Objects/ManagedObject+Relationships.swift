@@ -104,6 +104,7 @@ extension ManagedObject {
     guard r.isOrdered else { return }
     let ids = unique.map { $0.objectID }
     if try currentToMany(r) != ids {
+      willChange()
       toManyChanges[r.schema.name] = ToManyChange(list: ids)
       context.noteChange(of: self)
     }

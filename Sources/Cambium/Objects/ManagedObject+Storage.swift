@@ -90,6 +90,7 @@ extension ManagedObject {
     } else if state != .inserted, try committedValue(property) == value {
       return
     }
+    willChange()
     attributeChanges[property.name] = value
     noteChange()
   }
@@ -115,6 +116,7 @@ extension ManagedObject {
 
   func recordToOne(_ r: RelationshipInfo, _ id: ManagedObjectID?) throws {
     guard try currentToOne(r) != id else { return }
+    willChange()
     toOneChanges.updateValue(id, forKey: r.schema.name)
     noteChange()
   }
@@ -145,8 +147,10 @@ extension ManagedObject {
     if r.isOrdered {
       let ids = try currentToMany(r)
       guard !ids.contains(id) else { return }
+      willChange()
       toManyChanges[r.schema.name] = ToManyChange(list: ids + [id])
     } else {
+      willChange()
       toManyChanges[r.schema.name, default: ToManyChange()].add(id)
       dropEmptyChange(r)
     }
@@ -157,8 +161,10 @@ extension ManagedObject {
     if r.isOrdered {
       let ids = try currentToMany(r)
       guard ids.contains(id) else { return }
+      willChange()
       toManyChanges[r.schema.name] = ToManyChange(list: ids.filter { $0 != id })
     } else {
+      willChange()
       toManyChanges[r.schema.name, default: ToManyChange()].remove(id)
       dropEmptyChange(r)
     }
@@ -180,11 +186,14 @@ extension ManagedObject {
 
   /// Makes the object a fault again.
   func turnIntoFault() {
+    let isFired = state != .fault
+    if isFired { willTurnIntoFault() }
     dropChanges()
     transients = [:]
     fetchedValues = [:]
     row = nil
     state = .fault
+    if isFired { didTurnIntoFault() }
   }
 
   /// Takes the object out of its context.

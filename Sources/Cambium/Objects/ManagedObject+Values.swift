@@ -68,6 +68,7 @@ extension ManagedObject {
   public func set(_ value: Any?, forKey key: String) throws {
     let property = try settableProperty(key)
     if property.isTransient {
+      willChange()
       transients[key] = unwrapped(value)
       return
     }

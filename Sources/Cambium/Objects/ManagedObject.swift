@@ -58,6 +58,8 @@ open class ManagedObject {
   var changeOrder: UInt64 = 0
   /// The save that the object was last told of, by its number.
   var toldOfSave: UInt64 = 0
+  /// What the object was before the present event; `nil` if the event has not changed it.
+  var eventState: EventState?
 
   /// Makes an object and, if there is a context, inserts it.
   ///
@@ -112,6 +114,16 @@ open class ManagedObject {
   /// Called when the object's row was read.
   open func awakeFromFetch() {}
 
+  /// Called when unsaved changes of the object were made or dropped by other means than setting its properties: undone, redone,
+  /// or rolled back. ``awakeFromInsert()`` is not called when an insertion is redone.
+  open func awake(fromSnapshotEvents flags: SnapshotEventType) {}
+
+  /// Called before the object becomes a fault, its values still there.
+  open func willTurnIntoFault() {}
+
+  /// Called when the object became a fault.
+  open func didTurnIntoFault() {}
+
   /// Called before a save that concerns the object, again if it or another such method changes something.
   open func willSave() {}
 
@@ -135,6 +147,28 @@ open class ManagedObject {
   ///
   /// - Throws: ``CambiumError/Code/validationRelationshipDeniedDelete``.
   open func validateForDelete() throws { try validateDeletion() }
+}
+
+/// Why an object's unsaved changes are others than before, with Core Data's raw values.
+public struct SnapshotEventType: OptionSet, Sendable {
+  /// The bits.
+  public let rawValue: UInt
+
+  /// Of bits.
+  public init(rawValue: UInt) { self.rawValue = rawValue }
+
+  /// Its insertion was undone; it is deleted.
+  public static let undoInsertion = SnapshotEventType(rawValue: 1 << 1)
+  /// Its deletion was undone; it is back. Also the redoing of an insertion.
+  public static let undoDeletion = SnapshotEventType(rawValue: 1 << 2)
+  /// Values of it have been put back.
+  public static let undoUpdate = SnapshotEventType(rawValue: 1 << 3)
+  /// Its changes were rolled back.
+  public static let rollback = SnapshotEventType(rawValue: 1 << 4)
+  /// It was brought up to date with the store.
+  public static let refresh = SnapshotEventType(rawValue: 1 << 5)
+  /// A merge policy decided what its values are.
+  public static let mergePolicy = SnapshotEventType(rawValue: 1 << 6)
 }
 
 extension ManagedObject: Hashable {

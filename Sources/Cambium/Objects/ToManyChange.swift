@@ -12,6 +12,9 @@ struct ToManyChange {
   /// Whether nothing is changed in effect.
   var isEmpty: Bool { list == nil && added.isEmpty && removed.isEmpty }
 
+  /// The destinations that came or went; none if the change is a list.
+  var touched: Set<ManagedObjectID> { isAdded.union(removed) }
+
   /// Whether a destination came (true) or went (false); `nil` if it was left alone, or the change is a list.
   func state(of id: ManagedObjectID) -> Bool? {
     if removed.contains(id) { return false }

@@ -1,0 +1,118 @@
+// An event is what happens between two calls of `processPendingChanges()`. At its end it is told, and goes to the undo
+// manager as one.
+extension ManagedObjectContext {
+  /// Ends an event: tells ``ContextNotification/Kind/objectsDidChange`` if anything was changed since the last one ended, and
+  /// registers it with the undo manager, if there is one.
+  ///
+  /// Happens by itself at the end of a block of ``perform(_:)``, and in ``save()``, ``undo()`` and ``redo()``.
+  /// There is no run loop that would end the events of a main-queue context: call this where the user's action ends.
+  public func processPendingChanges() {
+    lock.run {
+      takeInMail()
+      processEvent()
+    }
+  }
+
+  /// Ends the event. What those who are told change meanwhile is of the next one.
+  func processEvent() {
+    guard !eventObjects.isEmpty || !refreshed.isEmpty else { return }
+    let objects = eventObjects
+    let refreshedNow = refreshed
+    eventObjects = []
+    refreshed = []
+    if let undoManager, undoManager.isUndoRegistrationEnabled {
+      do {
+        let event = try UndoEvent(objects)
+        if !event.changes.isEmpty { undoManager.register(.changes(self, event)) }
+      } catch {
+        // What cannot be described cannot be undone, and what was before it not either.
+        undoManager.removeAllActions()
+        record(error, losesChange: false)
+      }
+    }
+    tellChildren(changed: objects, refreshed: refreshedNow)
+    guard isObserved else {
+      for object in objects { object.eventState = nil }
+      return
+    }
+    var states: [ObjectIdentifier: EventState] = [:]
+    states.reserveCapacity(objects.count)
+    for object in objects {
+      if let state = object.eventState { states[ObjectIdentifier(object)] = state }
+      object.eventState = nil
+    }
+    toldEventStates = states
+    defer { toldEventStates = [:] }
+    tell {
+      var notification = ContextNotification(.objectsDidChange, self)
+      for object in objects {
+        guard let state = states[ObjectIdentifier(object)] else { continue }
+        switch (state.existed, object.isPresent) {
+        case (false, true): notification.insertedObjects.insert(object)
+        case (true, true): notification.updatedObjects.insert(object)
+        case (true, false): notification.deletedObjects.insert(object)
+        case (false, false): break
+        }
+      }
+      notification.refreshedObjects = refreshedNow.subtracting(notification.updatedObjects)
+      notification.nameObjects()
+      return notification
+    }
+  }
+
+  /// Forgets what the event has changed so far: nobody is told.
+  func forgetEvent() {
+    for object in eventObjects { object.eventState = nil }
+    eventObjects = []
+    refreshed = []
+  }
+
+  /// Takes back what the event has changed so far, if nothing was saved meanwhile.
+  func revertEvent() {
+    for object in eventObjects {
+      guard let state = object.eventState else { continue }
+      object.eventState = nil
+      let id = object.objectID
+      updated[id] = nil
+      deleted[id] = nil
+      inserted[id] = nil
+      switch state {
+      case .absent, .removed:
+        unregister(id)
+        object.detach()
+      case .unchanged:
+        object.dropChanges()
+        object.transients = [:]
+        object.isDeleted = false
+        if object.state == .inserted { inserted[id] = object }
+      case .changed(let snapshot):
+        object.attributeChanges = snapshot.attributeChanges
+        object.toOneChanges = snapshot.toOneChanges
+        object.toManyChanges = snapshot.toManyChanges
+        object.transients = snapshot.transients
+        object.isDeleted = snapshot.isDeleted
+        if snapshot.isDeleted {
+          if object.state != .inserted { deleted[id] = object }
+        } else if object.state == .inserted {
+          inserted[id] = object
+        } else if snapshot.isRegisteredAsUpdated {
+          updated[id] = object
+        }
+      }
+    }
+    eventObjects = []
+  }
+
+  // MARK: What saving tells
+
+  func tellDidSave(_ insertions: [ManagedObject], _ updates: [ManagedObject], _ deletions: [ManagedObject]) {
+    tell {
+      var notification = ContextNotification(.didSave, self)
+      notification.insertedObjects = Set(insertions)
+      notification.updatedObjects = Set(updates)
+      notification.deletedObjects = Set(deletions)
+      notification.nameObjects()
+      return notification
+    }
+  }
+}

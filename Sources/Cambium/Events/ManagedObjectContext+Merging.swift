@@ -1,0 +1,4 @@
+extension ManagedObjectContext {
+  func takeInMail() {}
+  func tellChildren(changed: [ManagedObject], refreshed: Set<ManagedObject>) {}
+}

@@ -1,0 +1,243 @@
+/// Undoes and redoes what was changed in contexts. Core Data: `UndoManager`, which Foundation has not got everywhere.
+///
+///     context.undoManager = ContextUndoManager()
+///     aircraft.tailNumber = "N5DD"
+///     context.processPendingChanges()
+///     context.undo()
+///
+/// What a context changed between two ends of an event (``ManagedObjectContext/processPendingChanges()``) is undone as one,
+/// or together with other events of the same group. Undone insertions are deletions, undone deletions bring the objects back
+/// with their relationships, and both sides of a relationship are put back. Saving leaves what can be undone: undoing a
+/// change that was saved is a change, to be saved. An object whose deletion was saved comes back as a new one, the same
+/// instance with another identifier. ``ManagedObjectContext/rollback()`` and ``ManagedObjectContext/reset()`` forget
+/// everything. So does merging what others have saved (``ManagedObjectContext/mergeChanges(fromContextDidSave:)``)
+/// for changes of relationships of those objects, and all that came before them.
+///
+/// Is used where its context is.
+public final class ContextUndoManager {
+  enum Action {
+    case changes(ManagedObjectContext, UndoEvent)
+    case call(() -> Void)
+  }
+
+  private struct Group {
+    var actions: [Action] = []
+    var name = ""
+  }
+
+  private struct WeakContext { weak var context: ManagedObjectContext? }
+
+  private var undoStack: [Group] = []
+  private var redoStack: [Group] = []
+  private var open: Group?
+  private var nextName = ""
+  private var disabledCount = 0
+  private var contexts: [WeakContext] = []
+
+  /// How many groups there are to undo at most; the oldest are forgotten. 0, the default, for any number.
+  public var levelsOfUndo = 0 {
+    didSet { trim() }
+  }
+  /// How deep the groups are that have begun and not ended.
+  public private(set) var groupingLevel = 0
+  /// Whether something is being undone at the moment.
+  public private(set) var isUndoing = false
+  /// Whether something is being redone at the moment.
+  public private(set) var isRedoing = false
+
+  /// A manager with nothing to undo.
+  public init() {}
+
+  // MARK: Groups
+
+  /// Begins a group: what is changed until ``endUndoGrouping()`` is undone as one. Groups may be in groups; the outermost one
+  /// counts.
+  public func beginUndoGrouping() {
+    endEvents()
+    if groupingLevel == 0 {
+      open = Group(name: nextName)
+      nextName = ""
+    }
+    groupingLevel += 1
+  }
+
+  /// Ends a group. Does nothing if none has begun.
+  public func endUndoGrouping() {
+    guard groupingLevel > 0 else { return }
+    endEvents()
+    groupingLevel -= 1
+    guard groupingLevel == 0, let group = open else { return }
+    open = nil
+    push(group)
+  }
+
+  /// Names the open group, or else the one to come: "Move Flight", for a menu.
+  public func setActionName(_ name: String) { if open == nil { nextName = name } else { open?.name = name } }
+
+  /// The name of what would be undone next; empty if it has none.
+  public var undoActionName: String { undoStack.last?.name ?? "" }
+  /// The name of what would be redone next; empty if it has none.
+  public var redoActionName: String { redoStack.last?.name ?? "" }
+
+  // MARK: Registration
+
+  /// Whether changes are registered.
+  public var isUndoRegistrationEnabled: Bool { disabledCount == 0 }
+
+  /// What is changed from now on cannot be undone, until ``enableUndoRegistration()`` is called as often.
+  public func disableUndoRegistration() {
+    endEvents()
+    disabledCount += 1
+  }
+
+  /// Ends what ``disableUndoRegistration()`` began. Does nothing if that was not called.
+  public func enableUndoRegistration() {
+    guard disabledCount > 0 else { return }
+    endEvents()
+    disabledCount -= 1
+  }
+
+  /// Registers something of the application's own, as part of the open group, or as a group. What `handler` registers in turn
+  /// is how it is redone.
+  public func registerUndo(_ handler: @escaping () -> Void) {
+    guard isUndoRegistrationEnabled else { return }
+    if !isUndoing, !isRedoing { endEvents() }
+    register(.call(handler))
+  }
+
+  func register(_ action: Action) {
+    if open != nil {
+      open?.actions.append(action)
+    } else {
+      push(Group(actions: [action], name: nextName))
+      nextName = ""
+    }
+  }
+
+  private func push(_ group: Group) {
+    if group.actions.isEmpty { return }
+    redoStack = []
+    undoStack.append(group)
+    trim()
+  }
+
+  private func trim() {
+    guard levelsOfUndo > 0 else { return }
+    if undoStack.count > levelsOfUndo { undoStack.removeFirst(undoStack.count - levelsOfUndo) }
+    if redoStack.count > levelsOfUndo { redoStack.removeFirst(redoStack.count - levelsOfUndo) }
+  }
+
+  // MARK: Undoing
+
+  /// Whether there is something to undo. Changes whose event has not ended yet count.
+  public var canUndo: Bool {
+    !undoStack.isEmpty || open?.actions.isEmpty == false
+      || isUndoRegistrationEnabled && living.contains { !$0.eventObjects.isEmpty }
+  }
+  /// Whether there is something to redo.
+  public var canRedo: Bool { !redoStack.isEmpty }
+
+  /// Undoes the last group; a group that has begun is ended. Errors are noted in
+  /// ``ManagedObjectContext/recordedErrors``.
+  public func undo() {
+    guard !isUndoing, !isRedoing else { return }
+    while groupingLevel > 0 { endUndoGrouping() }
+    endEvents()
+    guard let group = undoStack.popLast() else { return }
+    isUndoing = true
+    let opposite = takeBack(group)
+    isUndoing = false
+    if !opposite.actions.isEmpty { redoStack.append(opposite) }
+  }
+
+  /// Redoes what was undone last, if nothing was changed since.
+  public func redo() {
+    guard !isUndoing, !isRedoing else { return }
+    endEvents()
+    guard let group = redoStack.popLast() else { return }
+    isRedoing = true
+    let opposite = takeBack(group)
+    isRedoing = false
+    if !opposite.actions.isEmpty { undoStack.append(opposite) }
+    trim()
+  }
+
+  /// Takes back what a group did, and answers what that changed.
+  private func takeBack(_ group: Group) -> Group {
+    open = Group(name: group.name)
+    groupingLevel = 1
+    let disabled = disabledCount
+    disabledCount = 0
+    for action in group.actions.reversed() {
+      switch action {
+      case .call(let handler): handler()
+      case .changes(let context, let event):
+        context.lock.run {
+          do { try context.revert(event) } catch { context.record(error, losesChange: false) }
+          // Each event is taken back as one, so that redoing them comes by the same states.
+          context.processEvent()
+        }
+      }
+    }
+    endEvents()
+    disabledCount = disabled
+    groupingLevel = 0
+    defer { open = nil }
+    return open ?? Group()
+  }
+
+  /// Forgets everything that could be undone or redone.
+  public func removeAllActions() {
+    undoStack = []
+    redoStack = []
+    if open != nil { open?.actions = [] }
+  }
+
+  /// Forgets the changes of objects whose relationships others have changed, and what cannot be undone without them.
+  func forget(relationshipsOf objects: Set<ManagedObject>) {
+    if objects.isEmpty || undoStack.isEmpty && redoStack.isEmpty && open == nil { return }
+    func concerns(_ group: Group) -> Bool {
+      group.actions.contains { action in
+        guard case .changes(_, let event) = action else { return false }
+        return event.changes.contains { $0.concernsRelationships && objects.contains($0.object) }
+      }
+    }
+    if let last = undoStack.lastIndex(where: concerns) { undoStack.removeFirst(last + 1) }
+    if let last = redoStack.lastIndex(where: concerns) { redoStack.removeFirst(last + 1) }
+    if let group = open, concerns(group) {
+      open?.actions = []
+      undoStack = []
+    }
+  }
+
+  // MARK: Contexts
+
+  func attach(_ context: ManagedObjectContext) {
+    contexts.removeAll { $0.context == nil || $0.context === context }
+    contexts.append(WeakContext(context: context))
+  }
+
+  func detach(_ context: ManagedObjectContext) { contexts.removeAll { $0.context == nil || $0.context === context } }
+
+  private var living: [ManagedObjectContext] { contexts.compactMap { $0.context } }
+
+  private func endEvents() { for context in living { context.processPendingChanges() } }
+}
+
+extension ManagedObjectContext {
+  /// Ends the event, and undoes what the undo manager has as last; see ``ContextUndoManager``. Does nothing without one.
+  public func undo() {
+    lock.run {
+      processPendingChanges()
+      undoManager?.undo()
+    }
+  }
+
+  /// Redoes what was undone last, if nothing was changed since.
+  public func redo() {
+    lock.run {
+      processPendingChanges()
+      undoManager?.redo()
+    }
+  }
+}

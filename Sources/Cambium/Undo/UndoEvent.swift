@@ -1,0 +1,188 @@
+import CambiumEngine
+
+/// All that an event changed, so that it can be taken back. Taking it back makes an event of its own, which is how it is redone.
+struct UndoEvent {
+  struct ObjectChange {
+    let object: ManagedObject
+    let existedBefore: Bool
+    let existsAfter: Bool
+    let properties: [PropertyChange]
+
+    var concernsRelationships: Bool {
+      existedBefore != existsAfter || properties.contains { $0.relationship != nil }
+    }
+  }
+
+  let changes: [ObjectChange]
+
+  init(_ objects: [ManagedObject]) throws {
+    changes = try objects.compactMap { object in
+      guard let state = object.eventState else { return nil }
+      let (existed, exists) = (state.existed, object.isPresent)
+      // What came and went within the event leaves nothing to undo.
+      guard existed || exists else { return nil }
+      let properties = try PropertyChange.changes(of: object, since: state)
+      if existed == exists, properties.isEmpty { return nil }
+      return ObjectChange(object: object, existedBefore: existed, existsAfter: exists, properties: properties)
+    }
+  }
+}
+
+extension ManagedObjectContext {
+  /// Takes an event back. Both sides of a relationship were noted, so both are put back as they are noted, without rules.
+  ///
+  /// Objects that were saved as deleted come back as new ones, with the values they had; what is gone for good is left out.
+  func revert(_ event: UndoEvent) throws {
+    var returned: [(object: ManagedObject, remains: ObjectRemains)] = []
+    for change in event.changes where change.existedBefore && !change.existsAfter {
+      if let remains = bringBack(change.object) { returned.append((change.object, remains)) }
+    }
+    for (object, remains) in returned { try restore(object, remains) }
+    for change in event.changes where change.existedBefore && change.object.isPresent {
+      for property in change.properties { try restore(change.object, property) }
+    }
+    for change in event.changes where !change.existedBefore && change.existsAfter { try takeOut(change.object) }
+    for change in event.changes where change.object.isPresent {
+      for case .toOne(let r, _) in change.properties { try checkDestination(of: change.object, r) }
+    }
+    for (object, remains) in returned {
+      for (r, _) in remains.toOne { try checkDestination(of: object, r) }
+    }
+    for change in event.changes {
+      let object = change.object
+      if object.isPresent, object.state != .inserted, !object.isUpdated { updated[object.objectID] = nil }
+      if object.isDeleted {
+        if change.existsAfter { object.awake(fromSnapshotEvents: .undoInsertion) }
+      } else if object.state != .detached {
+        object.awake(fromSnapshotEvents: change.existsAfter ? .undoUpdate : .undoDeletion)
+      }
+    }
+  }
+
+  // MARK: Existence
+
+  /// Undoes a deletion. Answers what an object that was saved as deleted had.
+  private func bringBack(_ object: ManagedObject) -> ObjectRemains? {
+    if object.state == .detached {
+      guard case .removed(let remains)? = object.eventState else { return nil }
+      let id = ManagedObjectID.temporary(object.info.schema.id, in: object.objectID.space)
+      object.become(id, object.info, in: self)
+      object.row = nil
+      object.state = .inserted
+      object.isDeleted = false
+      object.eventState = .absent
+      eventObjects.append(object)
+      takeInto(&inserted, object)
+      return remains
+    }
+    guard object.isDeleted, object.managedObjectContext === self else { return nil }
+    object.willChange()
+    object.isDeleted = false
+    if object.state == .inserted {
+      object.dropChanges()
+      object.transients = [:]
+      takeInto(&inserted, object)
+    } else {
+      deleted[object.objectID] = nil
+      if object.isUpdated { takeInto(&updated, object) }
+    }
+    return nil
+  }
+
+  private func takeInto(_ objects: inout [ManagedObjectID: ManagedObject], _ object: ManagedObject) {
+    object.changeOrder = nextChangeOrder()
+    objects[object.objectID] = object
+    register(object)
+  }
+
+  /// Undoes an insertion. What leads to the object by now is let go of, whatever the delete rules are.
+  private func takeOut(_ object: ManagedObject) throws {
+    guard object.isPresent, object.managedObjectContext === self else { return }
+    if object.state != .inserted {
+      for property in object.info.relationships where !property.isTransient {
+        guard let r = property.relationship else { continue }
+        for id in try object.objectIDs(forRelationshipNamed: property.name) where id != object.objectID {
+          let destination = self.object(with: id)
+          if destination.isPresent { try withdraw(object, r, from: destination) }
+        }
+      }
+    }
+    object.willChange()
+    remove(object)
+    guard object.state == .inserted else { return }
+    // Its values are in the event: identifiers among them could be outdated when it comes back.
+    object.dropChanges()
+    object.transients = [:]
+  }
+
+  // MARK: Values
+
+  private func isThere(_ object: ManagedObject) -> Bool { object.isPresent && object.managedObjectContext === self }
+
+  private func restore(_ object: ManagedObject, _ remains: ObjectRemains) throws {
+    for (attribute, value) in remains.attributes { object.attributeChanges[attribute.name] = value }
+    object.transients = remains.transients
+    for (r, destination) in remains.toOne where isThere(destination) {
+      object.toOneChanges.updateValue(destination.objectID, forKey: r.schema.name)
+    }
+    for (r, destinations) in remains.toMany {
+      let ids = destinations.filter { isThere($0) }.map { $0.objectID }
+      if r.isOrdered {
+        object.toManyChanges[r.schema.name] = ToManyChange(list: ids)
+      } else if !ids.isEmpty {
+        var change = ToManyChange()
+        for id in ids { change.add(id) }
+        object.toManyChanges[r.schema.name] = change
+      }
+    }
+  }
+
+  private func restore(_ object: ManagedObject, _ property: PropertyChange) throws {
+    object.willChange()
+    switch property {
+    case .attribute(let attribute, let before, _):
+      let isCommitted = try object.committedValue(attribute) == before
+      // Null, too, would be `nil`.
+      object.attributeChanges[attribute.name] = isCommitted ? Value?.none : .some(before)
+    case .transient(let name, let before): object.transients[name] = before
+    case .toOne(let r, let before):
+      let id = before.flatMap { isThere($0) ? $0.objectID : nil }
+      if try object.committedToOne(r) == id {
+        object.toOneChanges[r.schema.name] = nil
+      } else {
+        object.toOneChanges.updateValue(id, forKey: r.schema.name)
+      }
+    case .list(let r, let before):
+      let ids = before.filter { isThere($0) }.map { $0.objectID }
+      let isCommitted = try object.committedToMany(r) == ids
+      object.toManyChanges[r.schema.name] = isCommitted ? nil : ToManyChange(list: ids)
+    case .members(let r, let added, let removed):
+      for other in added where try object.contains(other.objectID, r) { try object.recordRemove(other.objectID, r) }
+      for other in removed where isThere(other) {
+        if try !object.contains(other.objectID, r) { try object.recordAdd(other.objectID, r) }
+      }
+    }
+    noteChange(of: object)
+  }
+
+  /// Sees to it that a destination exists, and leads back. It need not do either, if others have saved meanwhile, or if the
+  /// object was saved as deleted, which left a derived side nothing to note.
+  private func checkDestination(of object: ManagedObject, _ r: RelationshipInfo) throws {
+    guard let id = try object.currentToOne(r) else { return }
+    let destination = self.object(with: id)
+    do { try destination.load() } catch let error as CambiumError where error.code == .managedObjectReferentialIntegrity
+    {
+      return try object.recordToOne(r, nil)
+    }
+    if destination.isDeleted { return try object.recordToOne(r, nil) }
+    guard let name = r.inverse?.name, let back = destination.info.properties[name]?.relationship else { return }
+    if back.isToMany {
+      if try !destination.contains(object.objectID, back) { try destination.recordAdd(object.objectID, back) }
+    } else {
+      let present = try destination.currentToOne(back)
+      if present == object.objectID { return }
+      if let present { try self.object(with: present).recordToOne(r, nil) }
+      try destination.recordToOne(back, object.objectID)
+    }
+  }
+}

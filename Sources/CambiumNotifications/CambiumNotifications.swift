@@ -1,0 +1,116 @@
+import Cambium
+import Foundation
+
+/// Posts what contexts tell to `NotificationCenter.default`, as Core Data does.
+///
+///     CambiumNotifications.start()
+///     NotificationCenter.default.addObserver(
+///       forName: ManagedObjectContext.didSaveObjectsNotification, object: context, queue: nil
+///     ) { notification in
+///       let inserted = notification.userInfo?[ManagedObjectContext.NotificationKey.insertedObjects.rawValue]
+///     }
+///
+/// A module of its own, because `NotificationCenter` is in Foundation's large library, which `Cambium` does without. Without it
+/// listen by ``Cambium/ManagedObjectContext/observe(_:)`` or ``Cambium/ManagedObjectContext/events(_:)``.
+public enum CambiumNotifications {
+  private final class State: @unchecked Sendable {
+    // `@unchecked`: touched with `lock` held only.
+    let lock = NSLock()
+    var observation: ContextObservation?
+  }
+
+  private static let state = State()
+
+  /// Posts from now on, for all contexts of the process, on the queue of the context: as long as the process runs, or until
+  /// ``stop()``. Doing it again changes nothing.
+  public static func start() {
+    state.lock.withLock {
+      if state.observation == nil { state.observation = ManagedObjectContext.observeAll { post($0) } }
+    }
+  }
+
+  /// Posts nothing any more.
+  public static func stop() {
+    state.lock.withLock {
+      state.observation?.cancel()
+      state.observation = nil
+    }
+  }
+
+  private static func post(_ told: ContextNotification) {
+    typealias Key = ManagedObjectContext.NotificationKey
+    var objects: [AnyHashable: Any] = [:]
+    var identifiers: [AnyHashable: Any] = [:]
+    for (key, value) in [
+      (Key.insertedObjects, told.insertedObjects), (.updatedObjects, told.updatedObjects),
+      (.deletedObjects, told.deletedObjects), (.refreshedObjects, told.refreshedObjects),
+    ] where !value.isEmpty { objects[key.rawValue] = value }
+    if told.isInvalidatedAll { objects[Key.invalidatedAllObjects.rawValue] = true }
+    for (key, value) in [
+      (Key.insertedObjectIDs, told.objectIDs.insertedObjectIDs), (.updatedObjectIDs, told.objectIDs.updatedObjectIDs),
+      (.deletedObjectIDs, told.objectIDs.deletedObjectIDs), (.refreshedObjectIDs, told.objectIDs.refreshedObjectIDs),
+    ] where !value.isEmpty { identifiers[key.rawValue] = value }
+    func post(_ name: Notification.Name, _ userInfo: [AnyHashable: Any]) {
+      NotificationCenter.default.post(name: name, object: told.context, userInfo: userInfo)
+    }
+    switch told.kind {
+    case .objectsDidChange: post(ManagedObjectContext.didChangeObjectsNotification, objects)
+    case .willSave: post(ManagedObjectContext.willSaveObjectsNotification, [:])
+    case .didSave:
+      post(ManagedObjectContext.didSaveObjectsNotification, objects)
+      post(ManagedObjectContext.didSaveObjectIDsNotification, identifiers)
+    case .didMergeChanges: post(ManagedObjectContext.didMergeChangesObjectIDsNotification, identifiers)
+    }
+  }
+}
+
+extension ManagedObjectContext {
+  /// Posted for ``Cambium/ContextNotification/Kind/objectsDidChange``.
+  public static let didChangeObjectsNotification = Notification.Name("CambiumObjectsDidChangeInManagedObjectContext")
+  /// Posted for ``Cambium/ContextNotification/Kind/willSave``.
+  public static let willSaveObjectsNotification = Notification.Name("CambiumManagedObjectContextWillSave")
+  /// Posted for ``Cambium/ContextNotification/Kind/didSave``, with objects.
+  public static let didSaveObjectsNotification = Notification.Name("CambiumManagedObjectContextDidSave")
+  /// Posted for ``Cambium/ContextNotification/Kind/didSave``, with identifiers.
+  public static let didSaveObjectIDsNotification = Notification.Name("CambiumManagedObjectContextDidSaveObjectIDs")
+  /// Posted for ``Cambium/ContextNotification/Kind/didMergeChanges``.
+  public static let didMergeChangesObjectIDsNotification = Notification.Name(
+    "CambiumManagedObjectContextDidMergeChangesObjectIDs")
+
+  /// What a notification's `userInfo` has: sets of objects, or of identifiers. A set that would be empty is left out.
+  public enum NotificationKey: String, Sendable {
+    /// `Set<ManagedObject>`
+    case insertedObjects = "inserted"
+    /// `Set<ManagedObject>`
+    case updatedObjects = "updated"
+    /// `Set<ManagedObject>`
+    case deletedObjects = "deleted"
+    /// `Set<ManagedObject>`
+    case refreshedObjects = "refreshed"
+    /// `true`, if the context has forgotten everything.
+    case invalidatedAllObjects = "invalidatedAll"
+    /// `Set<ManagedObjectID>`
+    case insertedObjectIDs = "inserted_objectIDs"
+    /// `Set<ManagedObjectID>`
+    case updatedObjectIDs = "updated_objectIDs"
+    /// `Set<ManagedObjectID>`
+    case deletedObjectIDs = "deleted_objectIDs"
+    /// `Set<ManagedObjectID>`
+    case refreshedObjectIDs = "refreshed_objectIDs"
+  }
+
+  /// Takes in what another context has saved. Notifications of other kinds are left alone.
+  public func mergeChanges(fromContextDidSave notification: Notification) {
+    let info = notification.userInfo ?? [:]
+    func identifiers(_ objects: NotificationKey, _ identifiers: NotificationKey) -> Set<ManagedObjectID> {
+      let named = info[identifiers.rawValue] as? Set<ManagedObjectID> ?? []
+      let given = info[objects.rawValue] as? Set<ManagedObject> ?? []
+      return named.union(given.map { $0.objectID })
+    }
+    var changes = ObjectIDNotification()
+    changes.insertedObjectIDs = identifiers(.insertedObjects, .insertedObjectIDs)
+    changes.updatedObjectIDs = identifiers(.updatedObjects, .updatedObjectIDs)
+    changes.deletedObjectIDs = identifiers(.deletedObjects, .deletedObjectIDs)
+    mergeChanges(fromContextDidSave: changes)
+  }
+}
