@@ -102,6 +102,13 @@ extension ManagedObjectContext {
   /// The objects of identifiers, with the rows that the newest commit has of them.
   func objects(with identifiers: [ManagedObjectID]) throws -> [ManagedObject] {
     try lock.run {
+      if let parent {
+        return try parent.lock.run {
+          let found = try parent.objects(with: identifiers)
+          takeInMail()
+          return found.map { take($0) }
+        }
+      }
       advance()
       // Kept until all of them are found: the context holds objects weakly.
       var held: [ManagedObject] = []

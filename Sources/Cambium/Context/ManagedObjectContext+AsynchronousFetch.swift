@@ -19,7 +19,7 @@ extension ManagedObjectContext {
       if let objectClass = Result.self as? ManagedObject.Type {
         persistentStoreCoordinator.note(objectClass, for: plan.name)
       }
-      guard plan.parts.count == 1, let part = plan.parts.first, !hasPendingChanges(plan),
+      guard parent == nil, plan.parts.count == 1, let part = plan.parts.first, !hasPendingChanges(plan),
         request.resultType == .managedObject || request.resultType == .managedObjectID
       else {
         let result = AsynchronousFetchResult(

@@ -64,7 +64,7 @@ extension ManagedObjectContext {
   func forgetDerived(_ object: ManagedObject) {
     object.attributeChanges = [:]
     if object.state != .fault { object.state = .stale }
-    object.row = nil
+    object.forgetRow()
     if !object.isUpdated { updated[object.objectID] = nil }
   }
 

@@ -69,6 +69,7 @@ extension ManagedObjectContext {
   }
 
   func plan<Result: FetchRequestResult>(_ request: FetchRequest<Result>) throws -> FetchPlan {
+    takeInMail()
     guard let name = request.entityName else {
       throw CambiumError(.invalidArgument, "the fetch request has no entity; set entityName")
     }
@@ -106,7 +107,12 @@ extension ManagedObjectContext {
   // MARK: Fetching
 
   private func count(_ plan: FetchPlan) throws -> Int {
-    if plan.parts.count == 1, !hasPendingChanges(plan), let part = plan.parts.first {
+    if let parent, !hasPendingChanges(plan) {
+      var asked = plan
+      asked.includesPendingChanges = true
+      return try parent.lock.run { try parent.count(asked) }
+    }
+    if parent == nil, plan.parts.count == 1, !hasPendingChanges(plan), let part = plan.parts.first {
       advance()
       var fetch = try engineFetch(plan, part.info)
       fetch.offset = plan.offset
@@ -122,6 +128,7 @@ extension ManagedObjectContext {
   }
 
   func objects(_ plan: FetchPlan) throws -> [ManagedObject] {
+    if let parent { return try objects(plan, from: parent) }
     advance()
     if plan.parts.count == 1, let part = plan.parts.first, !hasPendingChanges(plan) {
       var fetch = try engineFetch(plan, part.info)
@@ -213,7 +220,7 @@ extension ManagedObjectContext {
     return try sorted(found + matching, plan.sort)
   }
 
-  private func isWanted(_ object: ManagedObject, _ plan: FetchPlan, _ info: EntityInfo) -> Bool {
+  func isWanted(_ object: ManagedObject, _ plan: FetchPlan, _ info: EntityInfo) -> Bool {
     plan.includesSubentities ? object.info.isKind(of: info) : object.info === info
   }
 
@@ -243,7 +250,7 @@ extension ManagedObjectContext {
 
   // MARK: Order
 
-  private func sorted(_ objects: [ManagedObject], _ sort: [FetchSortDescriptor]) throws -> [ManagedObject] {
+  func sorted(_ objects: [ManagedObject], _ sort: [FetchSortDescriptor]) throws -> [ManagedObject] {
     let keys = sort.map { $0.engine }
     var keyed: [(object: ManagedObject, keys: [Value])] = []
     keyed.reserveCapacity(objects.count)

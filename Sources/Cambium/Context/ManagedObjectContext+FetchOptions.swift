@@ -14,7 +14,7 @@ extension ManagedObjectContext {
 
   /// The identifiers that a request finds; rows are read only where unsaved changes have to be compared.
   func identifiers(_ plan: FetchPlan) throws -> [ManagedObjectID] {
-    guard plan.parts.count == 1, !hasPendingChanges(plan), let part = plan.parts.first else {
+    guard parent == nil, plan.parts.count == 1, !hasPendingChanges(plan), let part = plan.parts.first else {
       return try objects(plan).map { $0.objectID }
     }
     advance()

@@ -24,6 +24,7 @@ extension ManagedObjectContext {
   /// ``CambiumError/Code/managedObjectReferentialIntegrity``.
   public func object(with id: ManagedObjectID) -> ManagedObject {
     lock.run {
+      let id = id.isTemporaryID ? permanentIDs[id] ?? id : id
       if let object = registered(id) { return object }
       let space = persistentStoreCoordinator.store(of: id.space)?.space ?? id.space
       let info = space.info(id.reference.entity) ?? EntityInfo.unknown
@@ -47,7 +48,12 @@ extension ManagedObjectContext {
   }
 
   /// The object of an identifier if the context has it; reads nothing.
-  public func registeredObject(for id: ManagedObjectID) -> ManagedObject? { lock.run { registered(id) } }
+  public func registeredObject(for id: ManagedObjectID) -> ManagedObject? {
+    lock.run {
+      takeInMail()
+      return registered(permanentIDs[id] ?? id)
+    }
+  }
 
   // MARK: Inserting
 
@@ -103,7 +109,8 @@ extension ManagedObjectContext {
     do { try lock.run { try deleteCascading(object) } } catch { lock.run { record(error, losesChange: true) } }
   }
 
-  private func deleteCascading(_ first: ManagedObject) throws {
+  /// - Parameter callsHook: Whether the objects are told, which they were not by a child that has deleted them already.
+  func deleteCascading(_ first: ManagedObject, callsHook: Bool = true) throws {
     guard first.managedObjectContext === self else {
       throw CambiumError(
         .invalidArgument, "an object of another context cannot be deleted here", objectID: first.objectID)
@@ -111,7 +118,7 @@ extension ManagedObjectContext {
     var pending = [first]
     while let object = pending.popLast() {
       guard !object.isDeleted, object.state != .detached else { continue }
-      object.prepareForDeletion()
+      if callsHook { object.prepareForDeletion() }
       for property in object.info.relationships where !property.isTransient {
         guard let r = property.relationship, r.rules.deleteRule == .nullify || r.rules.deleteRule == .cascade else {
           continue
@@ -168,6 +175,7 @@ extension ManagedObjectContext {
         unregister(object.objectID)
         object.detach()
       }
+      watched = [:]
       undoManager?.removeAllActions()
       forgetEvent()
       let restored = Array(updated.values) + Array(deleted.values)
@@ -236,8 +244,8 @@ extension ManagedObjectContext {
   /// Gives up the row that the context has of an object, but not the unsaved changes. Where there are some, the row that
   /// they are based on from now on is read at once: what others save after this is a conflict.
   func rebase(_ object: ManagedObject) {
-    let (row, state) = (object.row, object.state)
-    object.row = nil
+    let (row, state, parentState) = (object.row, object.state, object.parentState)
+    object.forgetRow()
     object.state = .stale
     object.fetchedValues = [:]
     guard object.isUpdated else { return }
@@ -245,6 +253,7 @@ extension ManagedObjectContext {
       // Based on the row as it was, the changes meet a conflict when they are saved, if others have changed it.
       object.row = row
       object.state = state
+      object.parentState = parentState
       record(error, losesChange: false)
     }
   }

@@ -3,7 +3,7 @@ import CambiumEngine
 // Saving, in Core Data's order: willSave until nothing changes any more, derived attributes, validation of what is deleted,
 // inserted and updated, then per store one transaction (conflicts, identifiers, rows), then what the objects learn of it.
 extension ManagedObjectContext {
-  /// Puts the context's changes into the stores, each store's in one transaction. When it returns, they are as durable as
+  /// Puts the context's changes into the stores, each store's in one transaction; or, if it has a ``parent``, into that. When it returns, they are as durable as
   /// the stores' ``Durability`` says; inserted objects have permanent identifiers. When it throws, nothing was saved and
   /// the changes are still there.
   ///
@@ -36,6 +36,7 @@ extension ManagedObjectContext {
       try callWillSave()
       processEvent()
     }
+    if let parent { return try push(to: parent) }
     // What is derived is not undone, but derived anew.
     let wasNotingEvents = isNotingEvents
     isNotingEvents = false
@@ -77,7 +78,8 @@ extension ManagedObjectContext {
       let batch = SaveBatch(
         space: space, deletions: deletions.filter { $0.objectID.space === space },
         insertions: insertions.filter { $0.objectID.space === space },
-        updates: updates.filter { $0.objectID.space === space }, policy: mergePolicy)
+        updates: updates.filter { $0.objectID.space === space }, policy: mergePolicy,
+        watched: watched.values.filter { $0.objectID.space === space && $0.isPresent && !$0.isUpdated })
       do {
         settle(try write(batch))
         for object in batch.deletions { object.eventState = remains[ObjectIdentifier(object)].map { .removed($0) } }
@@ -92,6 +94,7 @@ extension ManagedObjectContext {
           underlying: [error])
       }
     }
+    watched = [:]
     isNotingEvents = !isSavedByMigration
     if !isMigrating {
       for object in deletions + insertions + updates { object.didSave() }
@@ -99,7 +102,7 @@ extension ManagedObjectContext {
     }
   }
 
-  private func ordered(_ objects: IDMap<ManagedObject>) -> [ManagedObject] {
+  func ordered(_ objects: IDMap<ManagedObject>) -> [ManagedObject] {
     let values = objects.values
     // As a rule they came in this order.
     let isInOrder = zip(values, values.dropFirst()).allSatisfy { $0.changeOrder < $1.changeOrder }
@@ -123,7 +126,7 @@ extension ManagedObjectContext {
     throw CambiumError(.persistentStoreSave, "willSave keeps changing more objects; it was called in 100 rounds")
   }
 
-  private func validate(
+  func validate(
     _ deletions: [ManagedObject], _ insertions: [ManagedObject], _ updates: [ManagedObject]
   ) throws {
     var errors: [CambiumError] = []
@@ -146,7 +149,7 @@ extension ManagedObjectContext {
   // MARK: After
 
   /// What objects that are about to be deleted have, if their deletion can be undone.
-  private func remains(of deletions: [ManagedObject]) throws -> [ObjectIdentifier: ObjectRemains] {
+  func remains(of deletions: [ManagedObject]) throws -> [ObjectIdentifier: ObjectRemains] {
     guard let undoManager, undoManager.canUndo || undoManager.canRedo else { return [:] }
     var result: [ObjectIdentifier: ObjectRemains] = [:]
     for object in deletions {
@@ -186,5 +189,6 @@ extension ManagedObjectContext {
       object.state = .stale
     }
     for (id, object) in updated where object.objectID.space === batch.space && !object.isUpdated { updated[id] = nil }
+    tellChildren(permanent: outcome.permanent)
   }
 }

@@ -1,4 +1,5 @@
 import CambiumEngine
+import Synchronization
 
 /// Where a context's blocks run, with Core Data's raw values.
 public enum ConcurrencyType: UInt, Sendable {
@@ -21,14 +22,24 @@ public final class ManagedObjectContext: @unchecked Sendable {
 
   /// Where the context's blocks run.
   public let concurrencyType: ConcurrencyType
-  /// The stores.
+  /// The stores. A child's are those of its parent.
   public let persistentStoreCoordinator: PersistentStoreCoordinator
+  /// The context that this one reads from and saves into, in place of the stores; `nil` for one that works on the stores.
+  public let parent: ManagedObjectContext?
   /// A name for logs, and for the history of the stores.
   public var name: String?
   /// Who makes the context's changes, as the history of the stores tells: "importer", say.
   public var transactionAuthor: String?
   /// What saving does about objects that others changed.
   public var mergePolicy = MergePolicy.error
+  /// Whether the context keeps all of its objects, and not only those with unsaved changes, until it is reset. Off at first.
+  public var retainsRegisteredObjects = false {
+    didSet { registry.retainsAll = retainsRegisteredObjects }
+  }
+  /// What happens when an object is read whose row is gone, by a call that cannot throw. If on, as at first, the object counts
+  /// as deleted (``ManagedObject/isDeleted``), and has no values. If off, it has no values either, and each reading notes
+  /// ``CambiumError/Code/managedObjectReferentialIntegrity`` in ``recordedErrors``.
+  public var shouldDeleteInaccessibleFaults = true
   /// What the application attaches to the context.
   public var userInfo: [String: Any] = [:]
 
@@ -42,6 +53,15 @@ public final class ManagedObjectContext: @unchecked Sendable {
 
   let lock = ContextLock()
   let observers = ContextObservers()
+  let children = ContextChildren()
+  let mail = ContextMail()
+  /// The permanent identifiers of objects that children may know by their temporary ones.
+  var permanentIDs: [ManagedObjectID: ManagedObjectID] = [:]
+  /// Whether the context is saving into its parent.
+  var isPushing = false
+  /// The child that is saving into this context.
+  var pushingChild: ManagedObjectContext?
+  let mergesAutomatically = Atomic(false)
   /// The objects that the present event has changed.
   var eventObjects: [ManagedObject] = []
   /// The objects that were refreshed in the present event.
@@ -56,6 +76,8 @@ public final class ManagedObjectContext: @unchecked Sendable {
   private let tailLock = StateLock()
   private var tail: Task<Void, Never>?
   private(set) var registry = ObjectRegistry()
+  /// Objects of which others' changes are a conflict though they have none here.
+  var watched: IDMap<ManagedObject> = [:]
   var inserted: IDMap<ManagedObject> = [:]
   var updated: IDMap<ManagedObject> = [:]
   var deleted: IDMap<ManagedObject> = [:]
@@ -75,6 +97,27 @@ public final class ManagedObjectContext: @unchecked Sendable {
   public init(concurrencyType: ConcurrencyType, persistentStoreCoordinator: PersistentStoreCoordinator) {
     self.concurrencyType = concurrencyType
     self.persistentStoreCoordinator = persistentStoreCoordinator
+    parent = nil
+  }
+
+  /// A child of another context, which it keeps alive.
+  ///
+  /// To the child, the parent's objects are as good as stored, unsaved changes included: fetches find them so, and
+  /// ``save()`` puts the child's changes into the parent, where they are unsaved changes like others; they come into the stores
+  /// when the last of the parents saves. Inserted objects have the same temporary identifier in all of them until then.
+  ///
+  /// Each of the child's objects shows the parent's as it was when it was read. What the parent changes later shows after a
+  /// fetch, ``refresh(_:mergeChanges:)``, or by ``automaticallyMergesChangesFromParent``. If the parent's object was changed by
+  /// then, the child's ``mergePolicy`` decides when it saves.
+  ///
+  /// A child that works on another thread than its parent takes the parent's lock whenever it reads. That keeps them apart if
+  /// the parent's objects are used in blocks of ``perform(_:)`` or ``performAndWait(_:)`` only, for a main-queue parent
+  /// as well. A block of the parent must not wait for the child; a block of the child may wait for the parent.
+  public init(concurrencyType: ConcurrencyType, parent: ManagedObjectContext) {
+    self.concurrencyType = concurrencyType
+    persistentStoreCoordinator = parent.persistentStoreCoordinator
+    self.parent = parent
+    parent.children.add(self)
   }
 
   // MARK: Queue
@@ -134,6 +177,13 @@ public final class ManagedObjectContext: @unchecked Sendable {
 
   func record(_ error: any Error, losesChange: Bool) {
     let noted = error as? CambiumError ?? CambiumError(.coreData, "\(error)", underlying: [error])
+    if !losesChange, shouldDeleteInaccessibleFaults, noted.code == .managedObjectReferentialIntegrity,
+      let object = noted.objectID.flatMap({ registered($0) }), object.isFault || object.state == .stale,
+      !object.isUpdated
+    {
+      object.isDeleted = true
+      return
+    }
     if notedErrors.count < 100 { notedErrors.append(noted) }
     if losesChange { lostChanges.append(noted) }
   }
@@ -174,7 +224,12 @@ public final class ManagedObjectContext: @unchecked Sendable {
   /// The objects that the context has, less those that nobody uses.
   var allRegistered: [ManagedObject] { registry.objects }
 
-  func forgetRegistry() { registry = ObjectRegistry() }
+  func forgetRegistry() {
+    registry = ObjectRegistry()
+    registry.retainsAll = retainsRegisteredObjects
+    watched = [:]
+    permanentIDs = [:]
+  }
 
   /// The object of a row, made if the context does not have it.
   func object(_ id: ManagedObjectID, _ info: EntityInfo) -> ManagedObject {

@@ -10,10 +10,14 @@ final class ObjectRegistry {
   /// At how many it looks next.
   @exclusivity(unchecked) private var limit = ObjectRegistry.least
 
+  /// Whether it keeps what nobody else holds.
+  var retainsAll = false
+
   private static let least = 256
 
   /// The object of an identifier.
   subscript(id: ManagedObjectID) -> ManagedObject? {
+    if retainsAll { return known[id] }
     let found = known.value(id, unless: { isKnownUniquelyReferenced(&$0) })
     if found.isOut { known.removeValue(forKey: id) }
     return found.isOut ? nil : found.element
@@ -37,6 +41,7 @@ final class ObjectRegistry {
 
   /// Lets go of what nobody else holds. O(number of objects).
   func sweep() {
+    if retainsAll { return }
     let gone = known.removeAll { isKnownUniquelyReferenced(&$0) }
     limit = max(Self.least, known.count * 2)
     withExtendedLifetime(gone) {}

@@ -7,6 +7,8 @@ struct SaveBatch {
   let insertions: [ManagedObject]
   let updates: [ManagedObject]
   let policy: MergePolicy
+  /// Unchanged objects that others must not have changed either.
+  var watched: [ManagedObject] = []
 }
 
 /// What a written batch leaves to do in memory.
@@ -54,8 +56,10 @@ extension ManagedObjectContext {
       try store.write { (t) throws(EngineError) in
         var permanent: IDMap<ManagedObjectID> = [:]
         for object in batch.insertions {
-          permanent[object.objectID] = ManagedObjectID(
-            space: batch.space, reference: try t.reserveReference(object.info.schema))
+          let id = object.objectID
+          permanent[id] =
+            id.isTemporaryID
+            ? ManagedObjectID(space: batch.space, reference: try t.reserveReference(object.info.schema)) : id
         }
         func resolve(_ id: ManagedObjectID) throws(EngineError) -> ObjectReference {
           if let id = permanent[id] { return id.reference }
@@ -103,6 +107,15 @@ extension ManagedObjectContext {
           case .mergeByPropertyObjectTrump, .error: break
           }
         }
+        for object in batch.watched {
+          let current = try t.row(object.objectID.reference)
+          if let base = object.row?.version, base != current?.version {
+            conflicts.append(
+              MergeConflict(
+                objectID: object.objectID, oldVersionNumber: base, newVersionNumber: current?.version ?? 0,
+                changedKeys: []))
+          }
+        }
         guard conflicts.isEmpty else { throw .misuse("conflicts") }
         for object in batch.insertions {
           guard let id = permanent[object.objectID], let pending = values[object.objectID] else { continue }
@@ -136,7 +149,7 @@ extension ManagedObjectContext {
     return outcome
   }
 
-  private func conflictError(_ conflicts: [MergeConflict]) -> CambiumError {
+  func conflictError(_ conflicts: [MergeConflict]) -> CambiumError {
     let names = conflicts.prefix(10).map { "\($0.objectID)" }.joined(separator: ", ")
     var error = CambiumError(
       .managedObjectMerge,

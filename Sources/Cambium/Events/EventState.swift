@@ -30,8 +30,8 @@ enum EventState {
 /// The unsaved changes of an object at a moment.
 final class EventSnapshot {
   let attributeChanges: [String: Value]
-  let toOneChanges: [String: ManagedObjectID?]
-  let toManyChanges: [String: ToManyChange]
+  var toOneChanges: [String: ManagedObjectID?]
+  var toManyChanges: [String: ToManyChange]
   let transients: [String: Any]
   let isDeleted: Bool
   let isRegisteredAsUpdated: Bool

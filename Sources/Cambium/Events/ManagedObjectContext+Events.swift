@@ -106,6 +106,8 @@ extension ManagedObjectContext {
   // MARK: What saving tells
 
   func tellDidSave(_ insertions: [ManagedObject], _ updates: [ManagedObject], _ deletions: [ManagedObject]) {
+    // What is derived is new to the children.
+    if parent == nil { tellChildren(changed: insertions + updates, refreshed: []) }
     tell {
       var notification = ContextNotification(.didSave, self)
       notification.insertedObjects = Set(insertions)

@@ -87,6 +87,7 @@ extension ManagedObjectContext {
       undoManager?.forget(relationshipsOf: concerned)
       refreshed.formUnion(concerned)
       processEvent()
+      tellChildren(notification)
       tell {
         var told = ContextNotification(.didMergeChanges, self)
         told.objectIDs = notification

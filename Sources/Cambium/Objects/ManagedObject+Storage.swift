@@ -29,7 +29,9 @@ extension ManagedObject {
     case .fault, .stale:
       let context = try requireContext()
       let wasFault = state == .fault
-      if row == nil {
+      if let parent = context.parent {
+        if row == nil, parentState == nil { try load(from: parent, context) }
+      } else if row == nil {
         func find() throws -> Row? {
           let view = try context.view(of: objectID.space)
           return try mapping { () throws(EngineError) in try view.row(objectID.reference) }
@@ -40,11 +42,7 @@ extension ManagedObject {
           context.advance()
           found = try find()
         }
-        guard let found else {
-          throw CambiumError(
-            .managedObjectReferentialIntegrity, "there is no \(objectID) any more; it was deleted",
-            entityName: entity.name, objectID: objectID)
-        }
+        guard let found else { throw goneError }
         row = found
       }
       state = .loaded
@@ -57,6 +55,7 @@ extension ManagedObject {
   /// The value as saved; null for an object that is not.
   func committedValue(_ attribute: AttributeSchema) throws -> Value {
     try load()
+    if let value = parentState?.attributes[attribute.name] { return value }
     guard let row else { return .null }
     return try mapping { () throws(EngineError) in try row.value(attribute) }
   }
@@ -75,6 +74,7 @@ extension ManagedObject {
   /// The value as saved of a property that is an attribute kept in the store.
   func committedValue(_ property: PropertyInfo) throws -> Value {
     if state != .loaded { try load() }
+    if let value = parentState?.attributes[property.name] { return value }
     guard let row else { return .null }
     do throws(EngineError) { return try row.value(at: property.place) } catch { throw CambiumError(error) }
   }
@@ -103,6 +103,7 @@ extension ManagedObject {
 
   func committedToOne(_ r: RelationshipInfo) throws -> ManagedObjectID? {
     try load()
+    if let parentState, let id = parentState.toOne[r.schema.name] { return id }
     guard let row else { return nil }
     do throws(EngineError) {
       return try row.reference(at: r.place).map { ManagedObjectID(space: objectID.space, reference: $0) }
@@ -124,6 +125,12 @@ extension ManagedObject {
   func committedToMany(_ r: RelationshipInfo) throws -> [ManagedObjectID] {
     if state == .inserted || state == .detached { return [] }
     let context = try requireContext()
+    if let parent = context.parent {
+      return try parent.lock.run {
+        context.takeInMail()
+        return try parent.object(with: objectID).currentToMany(r)
+      }
+    }
     let view = try context.view(of: objectID.space)
     return try mapping { () throws(EngineError) in try view.related(objectID.reference, r.schema) }
       .map { ManagedObjectID(space: objectID.space, reference: $0) }
@@ -191,7 +198,7 @@ extension ManagedObject {
     dropChanges()
     transients = [:]
     fetchedValues = [:]
-    row = nil
+    forgetRow()
     state = .fault
     if isFired { didTurnIntoFault() }
   }
@@ -200,6 +207,6 @@ extension ManagedObject {
   func detach() {
     managedObjectContext = nil
     state = .detached
-    row = nil
+    forgetRow()
   }
 }

@@ -15,7 +15,7 @@ import CambiumEngine
 /// A **fault** is an object whose row has not been read. The row is read at the first access to a property, and kept as
 /// the bytes that it is; values are decoded when they are asked for. Changes lie over it until they are saved.
 ///
-/// Where Core Data raises an exception (an unknown key, a value of the wrong type, an object whose row is gone), the
+/// Where Core Data raises an exception (an unknown key, a value of the wrong type), the
 /// methods called as in Core Data answer `nil` or leave the object as it is, and note the error in
 /// ``ManagedObjectContext/recordedErrors``; the next save throws it if a change was lost. ``get(_:)`` and ``set(_:forKey:)``
 /// throw at once.
@@ -48,6 +48,8 @@ open class ManagedObject {
   var info: EntityInfo
   var state: State
   var row: Row?
+  /// In a child context, what the parent had over the row.
+  var parentState: ParentState?
   var attributeChanges: NameMap<Value> = [:]
   var toOneChanges: NameMap<ManagedObjectID?> = [:]
   var toManyChanges: NameMap<ToManyChange> = [:]

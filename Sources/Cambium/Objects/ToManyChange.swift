@@ -31,6 +31,16 @@ struct ToManyChange {
     if isAdded.remove(id) == nil { removed.insert(id) } else { added.removeAll { $0 == id } }
   }
 
+  /// The same with other identifiers for some objects; `nil` if it has none of them.
+  func renamed(_ identifiers: [ManagedObjectID: ManagedObjectID]) -> ToManyChange? {
+    let all = Set(list ?? []).union(touched)
+    if !all.contains(where: { identifiers[$0] != nil }) { return nil }
+    var result = ToManyChange(list: list?.map { identifiers[$0] ?? $0 })
+    for id in added { result.add(identifiers[id] ?? id) }
+    for id in removed { result.remove(identifiers[id] ?? id) }
+    return result
+  }
+
   /// The destinations, given those in the store.
   func applied(to base: [ManagedObjectID]) -> [ManagedObjectID] {
     if let list { return list }

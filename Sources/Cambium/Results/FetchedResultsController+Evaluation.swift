@@ -61,7 +61,7 @@ extension FetchedResultsController {
       guard let object = context.registered(id), context.updated[id] == nil, context.deleted[id] == nil else {
         continue
       }
-      if object.state == .loaded { context.rebase(object) } else { object.row = nil }
+      if object.state == .loaded { context.rebase(object) } else { object.forgetRow() }
     }
     let plan = try context.plan(fetchRequest)
     guard try isByRow(plan), let part = plan.parts.first else {

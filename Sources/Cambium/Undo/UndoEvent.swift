@@ -67,7 +67,7 @@ extension ManagedObjectContext {
       guard case .removed(let remains)? = object.eventState else { return nil }
       let id = ManagedObjectID.temporary(object.info.schema.id, in: object.objectID.space)
       object.become(id, object.info, in: self)
-      object.row = nil
+      object.forgetRow()
       object.state = .inserted
       object.isDeleted = false
       object.eventState = .absent

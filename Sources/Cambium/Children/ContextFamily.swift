@@ -1,0 +1,160 @@
+import Synchronization
+
+/// The children of a context, held weakly. Thread-safe.
+final class ContextChildren: @unchecked Sendable {
+  // `@unchecked`: touched with `lock` held only.
+  private struct WeakContext { weak var context: ManagedObjectContext? }
+
+  private let lock = StateLock()
+  private var children: [WeakContext] = []
+
+  func add(_ context: ManagedObjectContext) {
+    lock.locked {
+      children.removeAll { $0.context == nil }
+      children.append(WeakContext(context: context))
+    }
+  }
+
+  var living: [ManagedObjectContext] { lock.locked { children.compactMap { $0.context } } }
+}
+
+/// The permanent identifiers of objects that were saved, on their way from a parent to a child, whose lock the parent does not
+/// wait for. Thread-safe.
+final class ContextMail: @unchecked Sendable {
+  // `@unchecked`: `identifiers` is touched with `lock` held only.
+  private let lock = StateLock()
+  private let hasMail = Atomic(false)
+  private var identifiers: [ManagedObjectID: ManagedObjectID] = [:]
+
+  func add(_ new: [ManagedObjectID: ManagedObjectID]) {
+    lock.locked {
+      identifiers.merge(new) { $1 }
+      hasMail.store(true, ordering: .releasing)
+    }
+  }
+
+  func take() -> [ManagedObjectID: ManagedObjectID] {
+    guard hasMail.load(ordering: .acquiring) else { return [:] }
+    return lock.locked {
+      hasMail.store(false, ordering: .releasing)
+      defer { identifiers = [:] }
+      return identifiers
+    }
+  }
+}
+
+// Locks are taken from child to parent only: what a parent has to tell a child, it leaves where the child finds it, and takes
+// the child's lock only if nobody has it.
+extension ManagedObjectContext {
+  /// Tells objects that are saved by their permanent identifiers from now on; here, in children, and in theirs.
+  func rename(_ identifiers: [ManagedObjectID: ManagedObjectID]) {
+    if identifiers.isEmpty { return }
+    if parent != nil { permanentIDs.merge(identifiers) { $1 } }
+    for (old, new) in identifiers {
+      guard let object = registered(old) else { continue }
+      unregister(old)
+      object.objectID = new
+      register(object)
+      if inserted.removeValue(forKey: old) != nil { inserted[new] = object }
+      if updated.removeValue(forKey: old) != nil { updated[new] = object }
+      if deleted.removeValue(forKey: old) != nil { deleted[new] = object }
+    }
+    for object in inserted.values { object.renameChanges(identifiers) }
+    for object in updated.values { object.renameChanges(identifiers) }
+    for object in deleted.values { object.renameChanges(identifiers) }
+    for object in eventObjects {
+      guard case .changed(let snapshot)? = object.eventState else { continue }
+      renameDestinations(&snapshot.toOneChanges, &snapshot.toManyChanges, identifiers)
+    }
+    if parent != nil { for object in allRegistered { object.parentState?.rename(identifiers) } }
+  }
+
+  /// Passes permanent identifiers on to the children.
+  func tellChildren(permanent identifiers: [ManagedObjectID: ManagedObjectID]) {
+    let children = children.living
+    if identifiers.isEmpty || children.isEmpty { return }
+    permanentIDs.merge(identifiers) { $1 }
+    for child in children {
+      child.mail.add(identifiers)
+      if child.lock.isHeldHere {
+        // A child that is saving takes it in when it is done.
+        if !child.isPushing { child.takeInMail() }
+      } else if !child.lock.runIfFree({ child.takeInMail() }) {
+        child.perform { child.takeInMail() }
+      }
+    }
+  }
+
+  /// Takes in what the parent has left. The context's lock is held.
+  func takeInMail() {
+    guard parent != nil else { return }
+    let identifiers = mail.take()
+    if identifiers.isEmpty { return }
+    rename(identifiers)
+    tellChildren(permanent: identifiers)
+  }
+
+  /// Lets the children that want it take in what changed here, when their queues come to it.
+  func tellChildren(changed: [ManagedObject], refreshed: Set<ManagedObject>) {
+    if children.living.isEmpty { return }
+    var changes = ObjectIDNotification()
+    for object in changed {
+      if object.isPresent {
+        changes.updatedObjectIDs.insert(object.objectID)
+      } else {
+        changes.deletedObjectIDs.insert(object.objectID)
+      }
+    }
+    changes.updatedObjectIDs.formUnion(refreshed.lazy.filter { $0.isPresent }.map { $0.objectID })
+    tellChildren(changes)
+  }
+
+  /// The same of what was taken in from elsewhere, of which the context need not have the objects.
+  func tellChildren(_ changes: ObjectIDNotification) {
+    for child in children.living where child !== pushingChild && child.automaticallyMergesChangesFromParent {
+      child.perform { child.mergeChanges(fromContextDidSave: changes) }
+    }
+  }
+
+  /// Whether what others save is taken in by itself, when the context's queue comes to it: what other contexts of the
+  /// coordinator save, or, in a child, what changes in the parent. Off at first.
+  ///
+  /// Unsaved changes stay, and are based on what was taken in. Set it on the context's queue, before or between changes.
+  public var automaticallyMergesChangesFromParent: Bool {
+    get { mergesAutomatically.load(ordering: .relaxed) }
+    set {
+      mergesAutomatically.store(newValue, ordering: .relaxed)
+      if newValue, parent == nil { persistentStoreCoordinator.saveObservers.add(self) }
+    }
+  }
+}
+
+extension ManagedObjectContext: SaveObserver {
+  func didSave(_ saved: SavedObjects, in context: ManagedObjectContext) {
+    guard context !== self, parent == nil, automaticallyMergesChangesFromParent, !saved.isEmpty else { return }
+    var changes = ObjectIDNotification()
+    changes.updatedObjectIDs = saved.changed
+    changes.deletedObjectIDs = saved.deleted
+    perform { [weak self, changes] in self?.mergeChanges(fromContextDidSave: changes) }
+  }
+
+  func didTakeIn(_ changes: SavedObjects, in context: ManagedObjectContext) {}
+}
+
+extension ManagedObject {
+  func renameChanges(_ identifiers: [ManagedObjectID: ManagedObjectID]) {
+    renameDestinations(&toOneChanges, &toManyChanges, identifiers)
+  }
+}
+
+private func renameDestinations(
+  _ toOne: inout [String: ManagedObjectID?], _ toMany: inout [String: ToManyChange],
+  _ identifiers: [ManagedObjectID: ManagedObjectID]
+) {
+  for name in Array(toOne.keys) {
+    if case .some(.some(let id)) = toOne[name], let new = identifiers[id] { toOne.updateValue(new, forKey: name) }
+  }
+  for name in Array(toMany.keys) {
+    if let renamed = toMany[name]?.renamed(identifiers) { toMany[name] = renamed }
+  }
+}

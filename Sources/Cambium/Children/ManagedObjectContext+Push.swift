@@ -1,0 +1,223 @@
+import CambiumEngine
+
+// Saving a child puts its changes into the parent, as unsaved changes of that: values as they are, relationships by way of the
+// parent's own rules, so that both sides of them agree there whatever the parent and its other children did meanwhile.
+extension ManagedObjectContext {
+  /// Puts the context's changes into its parent. When it throws, the parent is as it was.
+  func push(to parent: ManagedObjectContext) throws {
+    let deletions = ordered(deleted)
+    let insertions = ordered(inserted)
+    let updates = ordered(updated).filter { $0.isUpdated }
+    guard !(deletions.isEmpty && insertions.isEmpty && updates.isEmpty) else {
+      updated = [:]
+      return
+    }
+    try validate(deletions, insertions, updates)
+    let remains = try remains(of: deletions)
+    // A fault whose relationships were set was never read: its changes are based on what the parent has now.
+    for object in updates { try object.load() }
+    isPushing = true
+    defer {
+      isPushing = false
+      takeInMail()
+    }
+    var saved = SavedObjects()
+    try parent.lock.run {
+      takeInMail()
+      parent.processEvent()
+      let outer = parent.pushingChild
+      parent.pushingChild = self
+      defer { parent.pushingChild = outer }
+      do { try apply(deletions, insertions, updates, to: parent) } catch {
+        parent.revertEvent()
+        throw error
+      }
+      watched = [:]
+      settlePushed(deletions, insertions, updates)
+      for object in deletions { object.eventState = remains[ObjectIdentifier(object)].map { .removed($0) } }
+      saved.changed = Set((insertions + updates).map { $0.objectID })
+      saved.deleted = Set(deletions.map { $0.objectID })
+      parent.processEvent()
+      parent.persistentStoreCoordinator.saveObservers.tell(takenIn: saved, in: parent)
+    }
+    for object in deletions + insertions + updates { object.didSave() }
+    tellDidSave(insertions, updates, deletions)
+    persistentStoreCoordinator.saveObservers.tell(takenIn: saved, in: self)
+  }
+
+  private func settlePushed(
+    _ deletions: [ManagedObject], _ insertions: [ManagedObject], _ updates: [ManagedObject]
+  ) {
+    for object in deletions {
+      deleted[object.objectID] = nil
+      unregister(object.objectID)
+      object.dropChanges()
+      object.managedObjectContext = nil
+      object.state = .detached
+    }
+    for object in insertions + updates {
+      inserted[object.objectID] = nil
+      updated[object.objectID] = nil
+      object.dropChanges()
+      object.forgetRow()
+      object.state = .stale
+    }
+    for (id, object) in updated where !object.isUpdated { updated[id] = nil }
+  }
+
+  // MARK: In the parent
+
+  /// A changed object, the parent's object for it, and what of it others changed in the parent meanwhile.
+  private struct Pushed {
+    let object: ManagedObject
+    let target: ManagedObject
+    let changedElsewhere: Set<String>
+  }
+
+  private func apply(
+    _ deletions: [ManagedObject], _ insertions: [ManagedObject], _ updates: [ManagedObject],
+    to parent: ManagedObjectContext
+  ) throws {
+    var conflicts: [MergeConflict] = []
+    var pushed: [Pushed] = []
+    var doomed: [ManagedObject] = []
+    for object in updates + deletions {
+      let target = parent.object(with: object.objectID)
+      let isThere = try target.isPresent && target.loadIfThere()
+      let changedElsewhere = isThere ? try object.namesChanged(in: target) : []
+      if mergePolicy.mergeType == .error, isThere ? !changedElsewhere.isEmpty : !object.isDeleted {
+        conflicts.append(
+          MergeConflict(
+            objectID: object.objectID, oldVersionNumber: object.row?.version ?? 0,
+            newVersionNumber: isThere ? target.row?.version ?? 0 : 0, changedKeys: object.changedKeys))
+      }
+      if !isThere { continue }
+      if object.isDeleted {
+        doomed.append(target)
+      } else if changedElsewhere.isEmpty || mergePolicy.mergeType != .rollback {
+        pushed.append(Pushed(object: object, target: target, changedElsewhere: changedElsewhere))
+      }
+    }
+    for object in watched.values where object.isPresent && !object.isUpdated {
+      let target = parent.object(with: object.objectID)
+      let isThere = try target.isPresent && target.loadIfThere()
+      if isThere, try object.namesChanged(in: target).isEmpty { continue }
+      conflicts.append(
+        MergeConflict(
+          objectID: object.objectID, oldVersionNumber: object.row?.version ?? 0,
+          newVersionNumber: isThere ? target.row?.version ?? 0 : 0, changedKeys: []))
+    }
+    if !conflicts.isEmpty { throw conflictError(conflicts) }
+
+    for object in insertions {
+      let target = parent.persistentStoreCoordinator.objectClass(for: object.info)
+        .init(entity: object.info.description, insertInto: nil)
+      parent.adoptPushed(target, object)
+      pushed.append(Pushed(object: object, target: target, changedElsewhere: []))
+    }
+    for one in pushed { try pushAttributes(one) }
+    for one in pushed { try pushRelationships(one, parent) }
+    for one in pushed { try pushOrders(one) }
+    for target in doomed { try parent.deleteCascading(target, callsHook: false) }
+  }
+
+  /// The attributes that are pushed: those that changed, as far as the policy lets them; all, if the object's state counts.
+  private func pushAttributes(_ one: Pushed) throws {
+    for property in one.object.info.ordered where !property.isTransient && !property.isDerived {
+      guard case .attribute(let attribute, _) = property.kind else { continue }
+      if let value = one.object.attributeChanges[property.name] {
+        if isKept(property.name, one) { try one.target.assign(value, to: attribute) }
+      } else if mergePolicy.mergeType == .overwrite, one.changedElsewhere.contains(property.name) {
+        try one.target.assign(try one.object.currentValue(attribute), to: attribute)
+      }
+    }
+  }
+
+  /// Whether the policy lets a change of this context stand.
+  private func isKept(_ name: String, _ one: Pushed) -> Bool {
+    mergePolicy.mergeType != .mergeByPropertyStoreTrump || !one.changedElsewhere.contains(name)
+  }
+
+  private func pushRelationships(_ one: Pushed, _ parent: ManagedObjectContext) throws {
+    func present(_ ids: [ManagedObjectID]) -> [ManagedObject] {
+      ids.map { parent.object(with: $0) }.filter { $0.isPresent }
+    }
+    for property in one.object.info.relationships where !property.isTransient {
+      guard let r = property.relationship else { continue }
+      let name = property.name
+      if !r.isToMany {
+        let isChanged = one.object.toOneChanges.keys.contains(name)
+        let overwrites = mergePolicy.mergeType == .overwrite && one.changedElsewhere.contains(name)
+        guard isChanged && isKept(name, one) || overwrites else { continue }
+        let id = try one.object.currentToOne(r)
+        try one.target.assignToOne(id.flatMap { present([$0]).first }, r)
+      } else if !r.isOrdered {
+        // What is derived from the other side comes from there.
+        guard !r.isDerived, let change = one.object.toManyChanges[name] else { continue }
+        let (added, removed) = change.difference(from: ToManyChange())
+        for other in present(removed) { try one.target.removeDestination(other, r) }
+        for other in present(added) { try one.target.addDestination(other, r) }
+      } else if r.inverse?.isToMany != false, let ids = one.object.toManyChanges[name]?.list {
+        try one.target.assignToMany(present(ids), r)
+      }
+    }
+  }
+
+  /// Puts ordered relationships into the child's order. What is in them follows from the other side by now.
+  private func pushOrders(_ one: Pushed) throws {
+    for property in one.object.info.relationships where !property.isTransient {
+      guard let r = property.relationship, r.isOrdered, r.inverse?.isToMany == false,
+        let ids = one.object.toManyChanges[property.name]?.list
+      else { continue }
+      let present = try one.target.currentToMany(r)
+      let (known, wanted) = (Set(present), Set(ids))
+      let ordered = ids.filter { known.contains($0) } + present.filter { !wanted.contains($0) }
+      if ordered == present { continue }
+      one.target.willChange()
+      one.target.toManyChanges[property.name] = ToManyChange(list: ordered)
+      one.target.managedObjectContext?.noteChange(of: one.target)
+    }
+  }
+
+  /// Takes in an object that a child inserted, with the same temporary identifier.
+  private func adoptPushed(_ target: ManagedObject, _ object: ManagedObject) {
+    target.become(object.objectID, object.info, in: self)
+    target.state = .inserted
+    target.changeOrder = nextChangeOrder()
+    target.eventState = .absent
+    eventObjects.append(target)
+    inserted[object.objectID] = target
+    register(target)
+  }
+}
+
+extension ManagedObject {
+  /// Reads the row; false if there is none any more.
+  fileprivate func loadIfThere() throws -> Bool {
+    do { try load() } catch let error as CambiumError where error.code == .managedObjectReferentialIntegrity {
+      return false
+    }
+    return true
+  }
+
+  /// The attributes and to-one relationships that the parent's object has otherwise than this one read them.
+  fileprivate func namesChanged(in target: ManagedObject) throws -> Set<String> {
+    if row == nil, parentState == nil { return [] }
+    if parentState == nil, target.parentState == nil, target.attributeChanges.isEmpty, target.toOneChanges.isEmpty,
+      row?.version == target.row?.version
+    {
+      return []
+    }
+    var result: Set<String> = []
+    for property in info.ordered where !property.isTransient && !property.isDerived {
+      switch property.kind {
+      case .attribute(let attribute, _):
+        if try committedValue(attribute) != target.currentValue(attribute) { result.insert(property.name) }
+      case .relationship(let r) where !r.isToMany:
+        if try committedToOne(r) != target.currentToOne(r) { result.insert(property.name) }
+      case .relationship: break
+      }
+    }
+    return result
+  }
+}

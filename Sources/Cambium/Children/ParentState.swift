@@ -1,0 +1,60 @@
+import CambiumEngine
+
+/// What an object of a parent context had over its row when an object of a child read it: to the child's object, as good as
+/// stored.
+final class ParentState {
+  private(set) var attributes: [String: Value] = [:]
+  private(set) var toOne: [String: ManagedObjectID?] = [:]
+
+  /// `nil` if the row is all there is.
+  init?(_ object: ManagedObject) {
+    let below = object.parentState
+    if below == nil, object.attributeChanges.isEmpty, object.toOneChanges.isEmpty, object.state != .inserted {
+      return nil
+    }
+    if let below { (attributes, toOne) = (below.attributes, below.toOne) }
+    for name in object.attributeChanges.keys { attributes[name] = object.attributeChanges[name] }
+    for name in object.toOneChanges.keys {
+      if let id = object.toOneChanges[name] { toOne.updateValue(id, forKey: name) }
+    }
+  }
+
+  func rename(_ identifiers: [ManagedObjectID: ManagedObjectID]) {
+    for (name, id) in toOne {
+      if let id, let new = identifiers[id] { toOne.updateValue(new, forKey: name) }
+    }
+  }
+}
+
+extension ManagedObject {
+  /// Takes over what an object of the parent has at the moment. The parent's lock is held.
+  func takeState(of object: ManagedObject) {
+    row = object.row
+    parentState = ParentState(object)
+  }
+
+  /// Reads the object from the parent.
+  ///
+  /// - Throws: ``CambiumError/Code/managedObjectReferentialIntegrity`` if the parent does not have it any more.
+  func load(from parent: ManagedObjectContext, _ context: ManagedObjectContext) throws {
+    try parent.lock.run {
+      context.takeInMail()
+      let object = parent.object(with: objectID)
+      guard object.isPresent else { throw goneError }
+      try object.load()
+      takeState(of: object)
+    }
+  }
+
+  var goneError: CambiumError {
+    CambiumError(
+      .managedObjectReferentialIntegrity, "there is no \(objectID) any more; it was deleted", entityName: entity.name,
+      objectID: objectID)
+  }
+
+  /// Gives up what was read of the object.
+  func forgetRow() {
+    row = nil
+    parentState = nil
+  }
+}

@@ -1,4 +1,0 @@
-extension ManagedObjectContext {
-  func takeInMail() {}
-  func tellChildren(changed: [ManagedObject], refreshed: Set<ManagedObject>) {}
-}
