@@ -35,7 +35,8 @@ extension ManagedObjectContext {
         for (given, row) in zip(given, rows) {
           if let existing = try keys.existing(row) {
             // An object of another entity is not changed by what is said of this one.
-            guard mergePolicy != .error, let own = store.space.info(existing.entity), own.isKind(of: info) else {
+            guard mergePolicy.mergeType != .error, let own = store.space.info(existing.entity), own.isKind(of: info)
+            else {
               throw .refused(notUnique(existing, store))
             }
             guard mergePolicy.changesExisting else { continue }
@@ -239,14 +240,15 @@ extension ManagedObjectContext {
       for (values, row) in zip(given, rows) {
         var object = keys.values(row).lazy.compactMap { byKeys[$0] }.first
         if object == nil, let existing = try keys.existing(row) {
-          guard mergePolicy != .error, let own = store.space.info(existing.entity), own.isKind(of: info) else {
+          guard mergePolicy.mergeType != .error, let own = store.space.info(existing.entity), own.isKind(of: info)
+          else {
             throw .refused(notUnique(existing, store))
           }
           object = try accepting {
             try context.existingObject(with: ManagedObjectID(space: store.space, reference: existing))
           }
         }
-        if object != nil, mergePolicy == .error {
+        if object != nil, mergePolicy.mergeType == .error {
           throw .refused(
             CambiumError(
               .managedObjectConstraintMerge, "two of the batch's objects of '\(info.name)' have the same unique values",

@@ -10,7 +10,8 @@ extension ManagedObjectContext {
   /// - Throws: a noted error by which a change was lost (once); validation errors, several as
   ///   ``CambiumError/Code/validationMultipleErrors``; ``CambiumError/Code/managedObjectMerge`` with the conflicts, if others
   ///   changed the objects since they were read and the merge policy is ``MergePolicy/error``;
-  ///   ``CambiumError/Code/managedObjectConstraintMerge``; what writing throws.
+  ///   ``CambiumError/Code/managedObjectConstraintMerge`` with the conflicts, if objects are not unique and the merge policy
+  ///   does not say which stays; what writing throws.
   public func save() throws {
     try lock.run {
       guard !isSavedByMigration else {
@@ -44,18 +45,23 @@ extension ManagedObjectContext {
     // Objects that are only in the save for what is derived give way to others' changes of them.
     for _ in 0..<100 {
       let owners = try computeDerived()
-      do { return try saveChanges(isMigrating: isMigrating) } catch let error as CambiumError {
+      do { return try saveChanges(isMigrating: isMigrating, owners: owners) } catch is ResolvedConflicts {
+        continue
+      } catch let error as CambiumError {
         guard error.code == .managedObjectMerge, !error.conflicts.isEmpty,
           error.conflicts.allSatisfy({ conflict in owners.contains { $0.objectID == conflict.objectID } })
         else { throw error }
         for owner in owners { forgetDerived(owner) }
       }
     }
-    _ = try computeDerived()
-    try saveChanges(isMigrating: isMigrating)
+    let owners = try computeDerived()
+    do { try saveChanges(isMigrating: isMigrating, owners: owners) } catch is ResolvedConflicts {
+      throw CambiumError(
+        .managedObjectMerge, "the merge policy resolved conflicts a hundred times, and there were others")
+    }
   }
 
-  private func saveChanges(isMigrating: Bool) throws {
+  private func saveChanges(isMigrating: Bool, owners: [ManagedObject]) throws {
     let deletions = ordered(deleted)
     let insertions = ordered(inserted)
     let updates = ordered(updated).filter { $0.isUpdated }
@@ -81,13 +87,13 @@ extension ManagedObjectContext {
         updates: updates.filter { $0.objectID.space === space }, policy: mergePolicy,
         watched: watched.values.filter { $0.objectID.space === space && $0.isPresent && !$0.isUpdated })
       do {
-        settle(try write(batch))
+        settle(try isMigrating ? write(batch) : writeOrResolve(batch, owners: owners))
         for object in batch.deletions { object.eventState = remains[ObjectIdentifier(object)].map { .removed($0) } }
         if persistentStoreCoordinator.saveObservers.isEmpty { continue }
         saved.changed.formUnion((batch.insertions + batch.updates).map { $0.objectID })
         saved.deleted.formUnion(batch.deletions.map { $0.objectID })
       } catch {
-        guard position > 0 else { throw error }
+        guard position > 0, !(error is ResolvedConflicts) else { throw error }
         throw CambiumError(
           .persistentStoreIncompleteSave,
           "the changes of \(position) of \(spaces.count) stores were saved, then one failed",

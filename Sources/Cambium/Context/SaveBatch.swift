@@ -50,7 +50,9 @@ extension ManagedObjectContext {
 
     let history = HistoryRecorder(self, store)
     var outcome = SaveOutcome(batch: batch)
-    var conflicts: [MergeConflict] = []
+    var conflicts: [(object: ManagedObject, row: Row?)] = []
+    // A policy of the application's own is asked outside of the transaction.
+    let kind = batch.policy.isPlain ? batch.policy.mergeType : .error
     var missing: CambiumError?
     do throws(EngineError) {
       try store.write { (t) throws(EngineError) in
@@ -75,10 +77,8 @@ extension ManagedObjectContext {
         for object in batch.deletions {
           let id = object.objectID
           let current = try t.row(id.reference)
-          if let base = object.row?.version, let current, base != current.version, batch.policy == .error {
-            conflicts.append(
-              MergeConflict(
-                objectID: id, oldVersionNumber: base, newVersionNumber: current.version, changedKeys: []))
+          if let base = object.row?.version, let current, base != current.version, kind == .error {
+            conflicts.append((object, current))
           }
           if current == nil { skipped.insert(id) }
         }
@@ -87,18 +87,15 @@ extension ManagedObjectContext {
           let id = update.object.objectID
           let current = try t.row(id.reference)
           if current?.version == base { continue }
-          if batch.policy == .error {
-            conflicts.append(
-              MergeConflict(
-                objectID: id, oldVersionNumber: base, newVersionNumber: current?.version ?? 0,
-                changedKeys: update.object.changedKeys))
+          if kind == .error {
+            conflicts.append((update.object, current))
             continue
           }
           guard let current else {
             skipped.insert(id)
             continue
           }
-          switch batch.policy.mergeType {
+          switch kind {
           case .rollback: skipped.insert(id)
           case .mergeByPropertyStoreTrump:
             if let row = update.object.row { try values[id]?.dropKeys(changedBetween: row, current) }
@@ -137,7 +134,9 @@ extension ManagedObjectContext {
         outcome.permanent = permanent
       }
     } catch {
-      if !conflicts.isEmpty { throw conflictError(conflicts) }
+      if !conflicts.isEmpty {
+        throw CambiumError(mergeConflicts: conflicts.map { MergeConflict($0.object, persisted: $0.row) })
+      }
       if let missing { throw missing }
       var result = CambiumError(error, during: .persistentStoreSave)
       result.storeURL = store.url
@@ -147,18 +146,6 @@ extension ManagedObjectContext {
       throw result
     }
     return outcome
-  }
-
-  func conflictError(_ conflicts: [MergeConflict]) -> CambiumError {
-    let names = conflicts.prefix(10).map { "\($0.objectID)" }.joined(separator: ", ")
-    var error = CambiumError(
-      .managedObjectMerge,
-      "\(conflicts.count) objects were changed or deleted by others since they were read (\(names)); refresh them, or set "
-        + "a merge policy")
-    error.conflicts = conflicts
-    error.affectedObjectIDs = conflicts.map { $0.objectID }
-    error.objectID = conflicts.first?.objectID
-    return error
   }
 }
 

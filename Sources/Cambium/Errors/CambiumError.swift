@@ -34,6 +34,9 @@ public struct CambiumError: Error, Sendable {
   public var mismatchedEntities: [String] = []
   /// The conflicts, for ``Code/managedObjectMerge``. Core Data: `NSPersistentStoreSaveConflictsErrorKey`.
   public var conflicts: [MergeConflict] = []
+  /// The objects that are not unique, for ``Code/managedObjectConstraintMerge``. Core Data:
+  /// `NSPersistentStoreSaveConflictsErrorKey`.
+  public var constraintConflicts: [ConstraintConflict] = []
 
   /// Makes an error; the remaining fields are set on the result.
   public init(

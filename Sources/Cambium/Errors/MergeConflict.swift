@@ -1,6 +1,14 @@
+import CambiumEngine
+
 /// An object that others changed or deleted in the store since the context read it. Core Data: `NSMergeConflict`.
+///
+/// Snapshots hold attributes as ``ManagedObject/value(forKey:)`` gives them, transformable ones as stored, and to-one
+/// relationships as ``ManagedObjectID``, by name; what has no value is not in them. Cambium has no cache between context and
+/// store, so that there is one kind of conflict, with all three snapshots.
 public struct MergeConflict: Sendable, Hashable {
-  /// The object.
+  /// The object, for use where its context is used; in an error that crossed to another thread, use ``objectID``.
+  public nonisolated(unsafe) let sourceObject: ManagedObject
+  /// The object's identifier.
   public let objectID: ManagedObjectID
   /// The version of the row that the context's changes are based on.
   public let oldVersionNumber: UInt32
@@ -8,38 +16,112 @@ public struct MergeConflict: Sendable, Hashable {
   public let newVersionNumber: UInt32
   /// The properties that the context changed, in order.
   public let changedKeys: [String]
-}
+  /// The object as it is in memory.
+  public nonisolated(unsafe) let objectSnapshot: [String: Any]
+  /// The row that the context's changes are based on.
+  let cached: Row?
+  /// The row in the store.
+  let persisted: Row?
 
-/// What saving does about objects that others changed since they were read. Core Data: `NSMergePolicy`.
-public struct MergePolicy: Hashable, Sendable {
-  /// The kinds of policy, with Core Data's raw values.
-  public enum MergePolicyType: Int, Sendable {
-    /// Saving fails with ``CambiumError/Code/managedObjectMerge``.
-    case error = 0
-    /// Property by property, what others saved is kept.
-    case mergeByPropertyStoreTrump = 1
-    /// Property by property, the context's changes are kept.
-    case mergeByPropertyObjectTrump = 2
-    /// The context's state of the whole object is kept.
-    case overwrite = 3
-    /// The context's changes of the object are dropped.
-    case rollback = 4
+  init(_ object: ManagedObject, persisted: Row?) {
+    sourceObject = object
+    objectID = object.objectID
+    cached = object.row
+    self.persisted = persisted
+    oldVersionNumber = object.row?.version ?? 0
+    newVersionNumber = persisted?.version ?? 0
+    changedKeys = object.isDeleted ? [] : object.changedKeys
+    objectSnapshot = object.snapshot()
   }
 
-  /// The kind of policy.
-  public let mergeType: MergePolicyType
+  /// The object as the context read it; `nil` if it did not.
+  public var cachedSnapshot: [String: Any]? { cached.map { $0.snapshot(in: objectID.space) } }
+  /// The object as it is in the store; `nil` if it was deleted.
+  public var persistedSnapshot: [String: Any]? { persisted.map { $0.snapshot(in: objectID.space) } }
 
-  /// A policy.
-  public init(merge type: MergePolicyType) { mergeType = type }
+  /// Whether both are of the same object in the same versions.
+  public static func == (a: MergeConflict, b: MergeConflict) -> Bool {
+    a.objectID == b.objectID && a.oldVersionNumber == b.oldVersionNumber && a.newVersionNumber == b.newVersionNumber
+      && a.changedKeys == b.changedKeys
+  }
 
-  /// Saving fails; the default.
-  public static let error = MergePolicy(merge: .error)
-  /// Property by property, what others saved is kept.
-  public static let mergeByPropertyStoreTrump = MergePolicy(merge: .mergeByPropertyStoreTrump)
-  /// Property by property, the context's changes are kept.
-  public static let mergeByPropertyObjectTrump = MergePolicy(merge: .mergeByPropertyObjectTrump)
-  /// The context's state of the whole object is kept.
-  public static let overwrite = MergePolicy(merge: .overwrite)
-  /// The context's changes of the object are dropped.
-  public static let rollback = MergePolicy(merge: .rollback)
+  /// Hashes the object and the versions.
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(objectID)
+    hasher.combine(oldVersionNumber)
+    hasher.combine(newVersionNumber)
+  }
+}
+
+/// Objects that cannot be saved together, since they have the same values under a uniqueness constraint. Core Data:
+/// `NSConstraintConflict`. Snapshots are as in ``MergeConflict``.
+public struct ConstraintConflict: Sendable {
+  /// The key paths that must be unique together.
+  public let constraint: [String]
+  /// The values that the objects have there, by key path.
+  public nonisolated(unsafe) let constraintValues: [String: Any]
+  /// The object of the store that has the values, for use where its context is used; `nil` if only objects of the save have
+  /// them.
+  public nonisolated(unsafe) let databaseObject: ManagedObject?
+  /// That object as it is in the store.
+  public nonisolated(unsafe) let databaseSnapshot: [String: Any]?
+  /// The objects of the save, in the order in which they were inserted or changed, for use where their context is used.
+  public nonisolated(unsafe) let conflictingObjects: [ManagedObject]
+  /// These objects as they are in memory.
+  public nonisolated(unsafe) let conflictingSnapshots: [[String: Any]]
+  /// Whether the context had no object of the stored row before the conflict was found.
+  let hasNewDatabaseObject: Bool
+
+  init(
+    _ constraint: [String], _ values: [String: Any], database: (object: ManagedObject, isNew: Bool)?,
+    objects: [ManagedObject]
+  ) {
+    self.constraint = constraint
+    constraintValues = values
+    databaseObject = database?.object
+    hasNewDatabaseObject = database?.isNew ?? false
+    databaseSnapshot = database?.object.committedSnapshot()
+    conflictingObjects = objects
+    conflictingSnapshots = objects.map { $0.snapshot() }
+  }
+}
+
+extension Row {
+  /// Attributes and to-one relationships that have a value. What cannot be decoded is left out.
+  func snapshot(in space: StoreSpace) -> [String: Any] {
+    var result: [String: Any] = [:]
+    for attribute in entity.allAttributes {
+      if let value = try? value(attribute) {
+        result[attribute.name] = value.foundation(type: attribute.type, objects: space)
+      }
+    }
+    for relationship in entity.allRelationships where !relationship.isToMany {
+      if let reference = try? reference(relationship) {
+        result[relationship.name] = ManagedObjectID(space: space, reference: reference)
+      }
+    }
+    return result
+  }
+}
+
+extension ManagedObject {
+  /// The object as it is in memory; see ``MergeConflict``.
+  func snapshot() -> [String: Any] {
+    var result: [String: Any] = [:]
+    for property in info.ordered where !property.isTransient {
+      if let attribute = property.attribute {
+        guard let value = try? currentValue(attribute) else { continue }
+        result[property.name] = value.foundation(type: attribute.type, objects: objectID.space)
+      } else if let r = property.relationship, !r.isToMany {
+        if let id = try? currentToOne(r) { result[property.name] = id }
+      }
+    }
+    return result
+  }
+
+  /// The object as it was read.
+  fileprivate func committedSnapshot() -> [String: Any] {
+    try? load()
+    return row?.snapshot(in: objectID.space) ?? [:]
+  }
 }

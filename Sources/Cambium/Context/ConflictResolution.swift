@@ -1,0 +1,168 @@
+import CambiumEngine
+
+// What the kinds of merge policy do to objects in memory, before their save is tried again.
+
+extension MergeConflict {
+  /// Decides by a kind of policy other than `error`. Objects that are to be deleted are, and those that others have deleted
+  /// stay so.
+  func apply(_ kind: MergePolicy.MergePolicyType) throws {
+    let object = sourceObject
+    guard !object.isDeleted, let cached, let persisted else { return }
+    switch kind {
+    case .error, .mergeByPropertyObjectTrump: break
+    case .rollback: object.dropChanges()
+    case .mergeByPropertyStoreTrump:
+      for property in object.info.ordered {
+        if let attribute = property.attribute, object.attributeChanges[property.name] != nil {
+          if try cached.value(attribute) != persisted.value(attribute) { object.attributeChanges[property.name] = nil }
+        } else if let r = property.relationship, !r.isToMany, object.toOneChanges[property.name] != nil {
+          let theirs = try persisted.reference(r.schema)
+          if try cached.reference(r.schema) != theirs {
+            let id = theirs.map { ManagedObjectID(space: objectID.space, reference: $0) }
+            try object.assignToOne(id.map { try object.requireContext().object(with: $0) }, r)
+          }
+        }
+      }
+    case .overwrite:
+      for attribute in cached.entity.allAttributes
+      where !attribute.isTransient && object.attributeChanges[attribute.name] == nil {
+        let mine = try cached.value(attribute)
+        if try persisted.value(attribute) != mine { object.attributeChanges[attribute.name] = mine }
+      }
+    }
+  }
+}
+
+extension ConstraintConflict {
+  /// Decides by a kind of policy other than `error`; see ``MergePolicy/MergePolicyType``.
+  ///
+  /// - Parameter mayReplaceDatabaseObject: Whether nobody has seen the database object, if it was made for the conflict.
+  func apply(_ kind: MergePolicy.MergePolicyType, mayReplaceDatabaseObject: Bool) throws {
+    // Another conflict may have been resolved before, which concerned some of these as well.
+    let present = conflictingObjects.filter { $0.managedObjectContext != nil && !$0.isDeleted }
+    let new = present.filter { $0.isInserted }
+    var stored = present.filter { !$0.isInserted }
+    if let databaseObject, databaseObject.managedObjectContext != nil { stored.append(databaseObject) }
+    guard new.count + stored.count > 1 else { return }
+    guard stored.count < 2 else { return try separate(stored, kind) }
+    guard let survivor = stored.first ?? new.first, let context = survivor.managedObjectContext else { return }
+    let others = new.filter { $0 !== survivor }
+    guard others.allSatisfy({ $0.info === survivor.info }) else {
+      throw CambiumError(constraintConflicts: [self])
+    }
+    for other in others { try survivor.absorb(other, kind) }
+    if survivor === databaseObject, hasNewDatabaseObject, mayReplaceDatabaseObject, let first = others.first {
+      context.replace(survivor, by: first)
+    }
+  }
+
+  /// Takes back what makes stored objects alike.
+  private func separate(_ stored: [ManagedObject], _ kind: MergePolicy.MergePolicyType) throws {
+    for object in stored where object.isUpdated {
+      switch kind {
+      case .rollback: object.dropChanges()
+      case .mergeByPropertyStoreTrump:
+        for path in constraint {
+          let name = path.split(separator: ".").first.map { String($0) } ?? path
+          object.attributeChanges[name] = nil
+          if let r = object.info.properties[name]?.relationship, object.toOneChanges[name] != nil {
+            let id = try object.committedToOne(r)
+            try object.assignToOne(id.map { try object.requireContext().object(with: $0) }, r)
+            object.toOneChanges[name] = nil
+          }
+        }
+      case .mergeByPropertyObjectTrump, .overwrite, .error: throw CambiumError(constraintConflicts: [self])
+      }
+    }
+  }
+}
+
+extension ManagedObject {
+  /// Takes over what a policy wants of a new object with the same unique values, and drops that.
+  fileprivate func absorb(_ other: ManagedObject, _ kind: MergePolicy.MergePolicyType) throws {
+    let context = try requireContext()
+    let takesValues = kind == .mergeByPropertyObjectTrump || kind == .overwrite
+    if takesValues {
+      for property in info.ordered where !property.isTransient && !property.isDerived {
+        guard let attribute = property.attribute else { continue }
+        let value = other.attributeChanges[property.name] ?? .null
+        if value.isNull, kind != .overwrite { continue }
+        try assign(value, to: attribute)
+      }
+      transients.merge(other.transients) { $1 }
+    }
+    for property in info.relationships where !property.isTransient {
+      guard let r = property.relationship else { continue }
+      let ids = r.isToMany ? try other.currentToMany(r) : try other.currentToOne(r).map { [$0] } ?? []
+      let destinations = ids.map { $0 == other.objectID ? self : context.object(with: $0) }
+      // Both sides of what the other one had are undone before, so that none is left with an object that is dropped.
+      if r.isToMany { try other.assignToMany([], r) } else { try other.assignToOne(nil, r) }
+      if r.isToMany {
+        let areChildren = r.inverse.map { !$0.isToMany } ?? false
+        if kind == .overwrite {
+          try assignToMany(destinations, r)
+        } else if takesValues || areChildren {
+          for destination in destinations { try addDestination(destination, r) }
+        }
+      } else if kind == .overwrite || (takesValues && !destinations.isEmpty) {
+        try assignToOne(destinations.first, r)
+      }
+    }
+    try context.redirect(other, to: self)
+    context.drop(other)
+  }
+}
+
+extension ManagedObjectContext {
+  /// Makes what unsaved changes have led to an object without an inverse lead to another.
+  fileprivate func redirect(_ old: ManagedObject, to new: ManagedObject) throws {
+    for object in Array(inserted.values) + Array(updated.values) {
+      for property in object.info.relationships where !property.isTransient {
+        guard let r = property.relationship else { continue }
+        if r.isToMany {
+          guard object.toManyChanges[property.name] != nil else { continue }
+          let ids = try object.currentToMany(r)
+          guard let place = ids.firstIndex(of: old.objectID) else { continue }
+          if r.isOrdered {
+            var list = ids.filter { $0 != old.objectID && $0 != new.objectID }
+            list.insert(new.objectID, at: min(place, list.count))
+            object.toManyChanges[property.name] = ToManyChange(list: list)
+          } else {
+            try object.recordRemove(old.objectID, r)
+            if !ids.contains(new.objectID) { try object.recordAdd(new.objectID, r) }
+          }
+        } else if let changed = object.toOneChanges[property.name], changed == old.objectID {
+          try object.recordToOne(r, new.objectID)
+        }
+      }
+    }
+  }
+
+  /// Takes a new object out of the context for good.
+  fileprivate func drop(_ object: ManagedObject) {
+    inserted[object.objectID] = nil
+    unregister(object.objectID)
+    object.dropChanges()
+    object.isDeleted = true
+    object.detach()
+  }
+
+  /// Makes an object that was dropped the one of a row, in the place of one that nobody has seen.
+  fileprivate func replace(_ stored: ManagedObject, by object: ManagedObject) {
+    let id = stored.objectID
+    object.become(id, stored.info, in: self)
+    object.isDeleted = false
+    object.row = stored.row
+    object.state = stored.state
+    object.attributeChanges = stored.attributeChanges
+    object.toOneChanges = stored.toOneChanges
+    object.toManyChanges = stored.toManyChanges
+    object.transients = stored.transients
+    object.changeOrder = stored.changeOrder
+    unregister(id)
+    register(object)
+    if updated[id] === stored { updated[id] = object }
+    stored.dropChanges()
+    stored.detach()
+  }
+}

@@ -1,0 +1,121 @@
+import CambiumEngine
+
+// Conflicts are looked for when a write was refused, outside of the transaction, so that a save without any pays nothing; who
+// resolves them changes the objects in memory, and the save is tried again.
+extension ManagedObjectContext {
+  /// A save that is to be tried again, since its conflicts were resolved.
+  struct ResolvedConflicts: Error {}
+
+  /// Writes a batch.
+  ///
+  /// - Throws: ``ResolvedConflicts`` if there were conflicts, and the policy has resolved them; else what writing or the
+  ///   policy throws.
+  ///
+  /// - Parameter owners: Objects that are saved only for what is derived; saving itself resolves conflicts of these.
+  func writeOrResolve(_ batch: SaveBatch, owners: [ManagedObject]) throws -> SaveOutcome {
+    do { return try write(batch) } catch let error as CambiumError {
+      switch error.code {
+      case .managedObjectMerge where !error.conflicts.isEmpty && !batch.policy.isPlain:
+        if error.conflicts.allSatisfy({ owners.contains($0.sourceObject) }) { throw error }
+        try batch.policy.resolve(optimisticLockingConflicts: error.conflicts)
+        advance()
+        for conflict in error.conflicts { settle(conflict) }
+      case .managedObjectConstraintMerge:
+        let conflicts = try constraintConflicts(batch)
+        // Another writer may have been in the way for a moment.
+        guard !conflicts.isEmpty else { break }
+        if batch.policy == .error {
+          throw CambiumError(constraintConflicts: conflicts, underlying: error.underlyingErrors)
+        }
+        try batch.policy.resolve(constraintConflicts: conflicts)
+      default: throw error
+      }
+      throw ResolvedConflicts()
+    }
+  }
+
+  /// Bases an object's changes on the row that is in the store.
+  private func settle(_ conflict: MergeConflict) {
+    let object = conflict.sourceObject
+    guard object.managedObjectContext === self else { return }
+    if let persisted = conflict.persisted {
+      object.row = persisted
+    } else if !object.isDeleted {
+      object.dropChanges()
+    }
+    if !object.isDeleted, !object.isUpdated {
+      updated[object.objectID] = nil
+      object.row = nil
+      object.state = .stale
+    }
+  }
+
+  // MARK: Constraints
+
+  private struct Group {
+    let constraint: UniquenessConstraint
+    let entity: EntitySchema
+    let values: [Value]
+    var objects: [ManagedObject] = []
+  }
+
+  /// The objects of a batch that are not unique among themselves and the rows in the store, as they are now.
+  private func constraintConflicts(_ batch: SaveBatch) throws -> [ConstraintConflict] {
+    var groups: [[Value]: Group] = [:]
+    var order: [[Value]] = []
+    for object in batch.insertions + batch.updates {
+      var entity: EntitySchema? = object.info.schema
+      while let current = entity {
+        for constraint in current.uniquenessConstraints {
+          guard let values = try values(of: object, under: constraint) else { continue }
+          let key = [.integer(Int64(constraint.id))] + values
+          if groups[key] == nil { order.append(key) }
+          groups[key, default: Group(constraint: constraint, entity: current, values: values)].objects.append(object)
+        }
+        entity = current.parentID.flatMap { id in object.info.storeSchema?.entity(id: id) }
+      }
+    }
+    advance()
+    let view = try view(of: batch.space)
+    var result: [ConstraintConflict] = []
+    for key in order {
+      guard let group = groups[key] else { continue }
+      let found = try mapping { () throws(EngineError) in
+        try view.lookup(group.entity, by: group.constraint.paths).first(group.values)
+      }
+      let database = try found.flatMap { try holder(ManagedObjectID(space: batch.space, reference: $0), of: group) }
+      guard group.objects.count + (database == nil ? 0 : 1) > 1 else { continue }
+      var values: [String: Any] = [:]
+      for (path, value) in zip(group.constraint.paths, group.values) {
+        values[path] = value.foundation(type: .undefined, objects: batch.space)
+      }
+      result.append(
+        ConstraintConflict(group.constraint.paths, values, database: database, objects: group.objects))
+    }
+    return result
+  }
+
+  /// What an object has under a constraint; nil if it has not all of it, or is stored and has changed nothing of it.
+  private func values(of object: ManagedObject, under constraint: UniquenessConstraint) throws -> [Value]? {
+    let names = constraint.paths.map { path in path.split(separator: ".").first.map { String($0) } ?? path }
+    guard
+      object.isInserted
+        || names.contains(where: { object.attributeChanges[$0] != nil || object.toOneChanges[$0] != nil })
+    else { return nil }
+    let values = try constraint.paths.map { try object.engineValue(keyPath: $0) }
+    // Null is like nothing else.
+    return values.contains { $0.isNull } ? nil : values
+  }
+
+  /// The object of a row that has a group's values in the store, unless the save takes them from it, or it is in the group.
+  private func holder(_ id: ManagedObjectID, of group: Group) throws -> (object: ManagedObject, isNew: Bool)? {
+    guard let known = registered(id) else { return (object(with: id), true) }
+    if known.isDeleted || group.objects.contains(known) { return nil }
+    guard updated[id] != nil else {
+      // What the context has of it may be old.
+      if known.state == .loaded { rebase(known) } else { known.row = nil }
+      return (known, false)
+    }
+    return try values(of: known, under: group.constraint).map { $0 == group.values } ?? true ? (known, false) : nil
+  }
+}
