@@ -4,7 +4,7 @@ extension ManagedObjectContext {
   /// Begins a fetch that is done beside the context, and tells how far it has come.
   ///
   /// Objects are looked for in a snapshot of the newest commit, without the context being held up, which only makes objects of
-  /// what was found. A fetch that has to see unsaved changes, of several stores, or of dictionaries or counts is done as a
+  /// what was found. A fetch that has to see unsaved changes or a query generation, of several stores, or of dictionaries or counts is done as a
   /// whole on the context's queue; it can be cancelled until it begins there.
   ///
   /// - Throws: what ``fetch(_:)`` throws for a request that cannot be done. What goes wrong later is
@@ -19,7 +19,7 @@ extension ManagedObjectContext {
       if let objectClass = Result.self as? ManagedObject.Type {
         persistentStoreCoordinator.note(objectClass, for: plan.name)
       }
-      guard parent == nil, plan.parts.count == 1, let part = plan.parts.first, !hasPendingChanges(plan),
+      guard parent == nil, plan.parts.count == 1, let part = plan.parts.first, !hasPendingChanges(plan), !generation.isPinned,
         request.resultType == .managedObject || request.resultType == .managedObjectID
       else {
         let result = AsynchronousFetchResult(

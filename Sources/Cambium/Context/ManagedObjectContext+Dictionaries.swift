@@ -14,6 +14,8 @@ extension ManagedObjectContext {
     _ request: FetchRequest<Result>, _ plan: FetchPlan
   ) throws -> [[String: Any]] {
     advance()
+    // None of the stores is in the context's query generation.
+    if plan.parts.isEmpty { return [] }
     guard plan.parts.count == 1, let (store, info) = plan.parts.first else {
       throw CambiumError(
         .unsupported,

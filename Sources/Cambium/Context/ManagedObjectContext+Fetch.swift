@@ -89,8 +89,10 @@ extension ManagedObjectContext {
     for part in parts {
       try checkPrefetching(request.relationshipKeyPathsForPrefetching ?? [], part.1, part.0.space)
     }
+    let pinned = try pinned(of: parts.map { $0.0 })
     return FetchPlan(
-      name: name, parts: parts, predicate: request.predicate, sort: request.sortDescriptors ?? [],
+      name: name, parts: parts.filter { part in pinned.contains { $0 === part.0 } }, predicate: request.predicate,
+      sort: request.sortDescriptors ?? [],
       offset: request.fetchOffset, limit: request.fetchLimit == 0 ? nil : request.fetchLimit,
       includesSubentities: request.includesSubentities, includesPendingChanges: request.includesPendingChanges,
       includesPropertyValues: request.includesPropertyValues)

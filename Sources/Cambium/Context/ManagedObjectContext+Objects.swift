@@ -201,7 +201,7 @@ extension ManagedObjectContext {
       deleted = [:]
       forgetRegistry()
       forgetErrors()
-      advance()
+      advanceGeneration()
       undoManager?.removeAllActions()
       forgetEvent()
       tell {

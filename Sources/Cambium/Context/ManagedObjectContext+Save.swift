@@ -18,7 +18,7 @@ extension ManagedObjectContext {
         throw CambiumError(
           .persistentStoreSave, "a migration saves its contexts itself; a policy leaves its changes to the manager")
       }
-      try saveLocked()
+      try savingPastGeneration { try saveLocked() }
     }
   }
 

@@ -73,6 +73,7 @@ public final class ManagedObjectContext: @unchecked Sendable {
   private let queue = ContextQueue()
   /// With each view its store, which is not closed before.
   private var views: [ObjectIdentifier: (store: PersistentStore, view: EntityView)] = [:]
+  var generation = QueryGeneration()
   private let tailLock = StateLock()
   private var tail: Task<Void, Never>?
   private(set) var registry = ObjectRegistry()
@@ -197,6 +198,7 @@ public final class ManagedObjectContext: @unchecked Sendable {
 
   /// The snapshot of a store that the context reads.
   func view(of space: StoreSpace) throws -> EntityView {
+    if let pinned = try pinnedView(of: space) { return pinned }
     if let known = views[ObjectIdentifier(space)] { return known.view }
     guard let store = persistentStoreCoordinator.store(of: space) else {
       throw CambiumError(

@@ -23,6 +23,8 @@ public struct FetchPredicate: Hashable, Sendable, CustomStringConvertible {
   let inMemory: CambiumEngine.Predicate
   /// What the store is asked: unsaved objects are equal to nothing that it holds.
   let inStore: CambiumEngine.Predicate
+  /// Why the predicate cannot be used, if it was made where nothing could be thrown.
+  private let failure: CambiumError?
 
   /// Reads a predicate.
   ///
@@ -39,6 +41,17 @@ public struct FetchPredicate: Hashable, Sendable, CustomStringConvertible {
     inStore =
       values.contains(where: { $0.hasTemporary })
       ? try Self.parse(format, values.map { $0.withoutTemporary }) : inMemory
+    failure = nil
+  }
+
+  /// A predicate that stands for one which could not be read: whatever it is used for throws the error. For code that, like
+  /// Core Data's, has no place for it.
+  public init(failure: any Error) {
+    let error = failure as? CambiumError ?? CambiumError(.invalidPredicate, "\(failure)", underlying: [failure])
+    self.failure = error
+    // No entity has a property of this name, so that nothing passes where the predicate is looked at in another way.
+    inMemory = .compare(.keyPath("(\(error.message))"), .equal, .constant(.null))
+    inStore = inMemory
   }
 
   /// Matches everything or nothing. Core Data: `NSPredicate(value:)`.
@@ -48,26 +61,30 @@ public struct FetchPredicate: Hashable, Sendable, CustomStringConvertible {
   public init(_ predicate: CambiumEngine.Predicate) {
     inMemory = predicate
     inStore = predicate
+    failure = nil
   }
 
-  init(inMemory: CambiumEngine.Predicate, inStore: CambiumEngine.Predicate) {
+  init(inMemory: CambiumEngine.Predicate, inStore: CambiumEngine.Predicate, of parts: [FetchPredicate] = []) {
     self.inMemory = inMemory
     self.inStore = inStore
+    failure = parts.lazy.compactMap { $0.failure }.first
   }
 
   /// All of the predicates.
   public static func and(_ predicates: [FetchPredicate]) -> FetchPredicate {
-    FetchPredicate(inMemory: .and(predicates.map { $0.inMemory }), inStore: .and(predicates.map { $0.inStore }))
+    FetchPredicate(
+      inMemory: .and(predicates.map { $0.inMemory }), inStore: .and(predicates.map { $0.inStore }), of: predicates)
   }
 
   /// At least one of the predicates.
   public static func or(_ predicates: [FetchPredicate]) -> FetchPredicate {
-    FetchPredicate(inMemory: .or(predicates.map { $0.inMemory }), inStore: .or(predicates.map { $0.inStore }))
+    FetchPredicate(
+      inMemory: .or(predicates.map { $0.inMemory }), inStore: .or(predicates.map { $0.inStore }), of: predicates)
   }
 
   /// The reverse.
   public static func not(_ predicate: FetchPredicate) -> FetchPredicate {
-    FetchPredicate(inMemory: .not(predicate.inMemory), inStore: .not(predicate.inStore))
+    FetchPredicate(inMemory: .not(predicate.inMemory), inStore: .not(predicate.inStore), of: [predicate])
   }
 
   /// The predicate with values for its `$variables`, by name without `$`: what `%@` takes. Variables that are not mentioned
@@ -94,7 +111,7 @@ public struct FetchPredicate: Hashable, Sendable, CustomStringConvertible {
     do throws(CambiumEngine.PredicateError) {
       return FetchPredicate(
         inMemory: try inMemory.substituting(values),
-        inStore: try inStore.substituting(values.mapValues { $0.withoutTemporary }))
+        inStore: try inStore.substituting(values.mapValues { $0.withoutTemporary }), of: [self])
     } catch {
       throw CambiumError(.invalidPredicate, "\(error)", underlying: [error])
     }
@@ -153,6 +170,7 @@ public struct FetchPredicate: Hashable, Sendable, CustomStringConvertible {
 
   /// The predicate checked against an entity, its constants in the form that its attributes store.
   func checked(for info: EntityInfo, inMemory: Bool) throws -> CambiumEngine.Predicate {
+    if let failure { throw failure }
     let predicate = inMemory ? self.inMemory : inStore
     guard let schema = info.storeSchema else { return predicate }
     do throws(CambiumEngine.PredicateError) {

@@ -70,7 +70,7 @@ extension ManagedObjectContext {
   public func mergeChanges(fromContextDidSave notification: ObjectIDNotification) {
     lock.run {
       processEvent()
-      advance()
+      advanceGeneration()
       var concerned = Set<ManagedObject>()
       for id in notification.updatedObjectIDs.union(notification.insertedObjectIDs) {
         guard let object = registered(id), object.state != .inserted, !object.isDeleted else { continue }

@@ -1,0 +1,37 @@
+import CambiumEngine
+
+extension ManagedObjectContext {
+  /// Says in which store a new object is to be saved, where several hold its entity; without, it is the first that may be
+  /// written. The object gets another temporary identifier, so say it before relationships are set.
+  ///
+  /// Core Data raises where this notes ``CambiumError/Code/invalidArgument``, which the next save throws: for an object that is
+  /// not new, or has relationships, and for a store that the coordinator does not have or that does not hold the entity.
+  public func assign(_ object: ManagedObject, to store: PersistentStore) {
+    lock.run {
+      do {
+        guard object.managedObjectContext === self, object.isInserted else {
+          throw CambiumError(.invalidArgument, "\(object.objectID) is not a new object of the context")
+        }
+        guard persistentStoreCoordinator.persistentStores.contains(where: { $0 === store }),
+          let info = store.space.info(named: object.entity.name)
+        else {
+          throw CambiumError(
+            .invalidArgument, "the store is not one of the coordinator's that hold '\(object.entity.name)'",
+            entityName: object.entity.name)
+        }
+        if object.objectID.space === store.space { return }
+        guard object.toOneChanges.isEmpty, object.toManyChanges.isEmpty else {
+          throw CambiumError(
+            .invalidArgument, "\(object.objectID) has relationships already: assign it to a store before they are set",
+            entityName: object.entity.name)
+        }
+        inserted[object.objectID] = nil
+        unregister(object.objectID)
+        object.become(ManagedObjectID.temporary(info.schema.id, in: store.space), info, in: self)
+        object.state = .inserted
+        inserted[object.objectID] = object
+        register(object)
+      } catch { record(error, losesChange: true) }
+    }
+  }
+}
