@@ -262,11 +262,15 @@ extension ManagedObjectContext {
 extension EntityDescription {
   /// Inserts a new object of an entity. Core Data: `NSEntityDescription.insertNewObject(forEntityName:into:)`.
   ///
-  /// - Throws: as ``ManagedObjectContext/insertNewObject(forEntityName:)``.
+  /// Where ``ManagedObjectContext/insertNewObject(forEntityName:)`` throws and Core Data raises, the object is of no use; the
+  /// context notes the error, and its next save throws it.
   public static func insertNewObject(
     forEntityName name: String, into context: ManagedObjectContext
-  ) throws -> ManagedObject {
-    try context.insertNewObject(forEntityName: name)
+  ) -> ManagedObject {
+    do { return try context.insertNewObject(forEntityName: name) } catch {
+      context.lock.run { context.record(error, losesChange: true) }
+      return ManagedObject(entity: EntityDescription(name), insertInto: nil)
+    }
   }
 
   /// The entity of a name in a context's model.

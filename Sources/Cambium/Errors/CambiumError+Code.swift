@@ -28,6 +28,8 @@ extension CambiumError {
     public static let fileReadCorruptFile = Code(rawValue: 259)
     /// A store or file that can only be read.
     public static let fileWriteNoPermission = Code(rawValue: 513)
+    /// The caller gave up what was under way.
+    public static let userCancelled = Code(rawValue: 3072)
     /// A device without room.
     public static let fileWriteOutOfSpace = Code(rawValue: 640)
 

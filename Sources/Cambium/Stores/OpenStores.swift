@@ -96,6 +96,23 @@ enum OpenStores {
     return try result.get()
   }
 
+  /// Runs `body` while the file is not open in this process; who asks for it meanwhile waits. Whether another process has it
+  /// open is for `body` to find out.
+  ///
+  /// - Throws: `StoreError.busy` if it is open; what `body` throws.
+  static func exclusively(_ path: String, _ body: () throws -> Void) throws {
+    var result: Result<Void, any Error>?
+    do {
+      let others = try registry.acquire(try FileIdentity(path: path)) { () throws(StoreError) in
+        result = Result { try body() }
+        throw .misuse("nothing is kept")
+      }
+      try close(others)
+    } catch { if result == nil { throw error } }
+    guard let result else { throw StoreError.busy }
+    try result.get()
+  }
+
   private static func create(
     _ path: String, _ options: StoreOptions, _ sharing: FileDevice.Sharing, _ schema: Schema
   ) throws -> SharedStore {

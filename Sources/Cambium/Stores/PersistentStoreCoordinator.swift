@@ -64,6 +64,7 @@ public final class PersistentStoreCoordinator: @unchecked Sendable {
       switch error {
       case let error as CambiumError: result = error
       case let error as EngineError: result = CambiumError(error, during: .persistentStoreOpen)
+      case StoreError.notAStore: result = PersistentStore.notAStore(description.url)
       case let error as StoreError: result = CambiumError(error, during: .persistentStoreOpen)
       default: result = CambiumError(.persistentStoreOpen, "\(error)", underlying: [error])
       }
@@ -104,6 +105,10 @@ public final class PersistentStoreCoordinator: @unchecked Sendable {
   public static let stagedMigrationManagerOption = "CambiumStagedMigrationManager"
   /// The option that the mapping for that is inferred (`Bool`).
   public static let inferMappingModelAutomaticallyOption = "CambiumInferMappingModelAutomatically"
+
+  /// The option that a store may only be read (`Bool`); see ``PersistentStoreDescription/isReadOnly``. Core Data:
+  /// `NSReadOnlyPersistentStoreOption`.
+  public static let readOnlyPersistentStoreOption = "CambiumReadOnlyPersistentStore"
 
   /// The option that a migration may put off what the application can do without (`Bool`; together with both others). The
   /// key is also one of a store's metadata, where it says that something was put off and is not done yet; not that the option

@@ -106,6 +106,7 @@ public final class PersistentStoreDescription: @unchecked Sendable {
           .invalidArgument, "the option '\(key)' takes a StagedMigrationManager, not \(Swift.type(of: value))")
       }
       stagedMigrationManager = manager
+    case PersistentStoreCoordinator.readOnlyPersistentStoreOption: isReadOnly = try flag(key, value)
     case PersistentStoreCoordinator.persistentHistoryTrackingOption: tracksHistory = try flag(key, value)
     default: break
     }
