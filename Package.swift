@@ -9,6 +9,7 @@ let package = Package(
   products: [
     .library(name: "Cambium", targets: ["Cambium"]),
     .library(name: "CambiumNotifications", targets: ["CambiumNotifications"]),
+    .library(name: "CambiumCoreData", targets: ["CambiumCoreData"]),
     .library(name: "CambiumKernel", targets: ["CambiumKernel"]),
     .library(name: "CambiumEngine", targets: ["CambiumEngine"]),
     .library(name: "CambiumSystem", targets: ["CambiumSystem"]),
@@ -26,6 +27,8 @@ let package = Package(
     .target(name: "Cambium", dependencies: ["CambiumEngine", "CambiumKernel", "CambiumMacros", "CambiumSystem"]),
     // What needs all of Foundation, and not only its essentials, is kept apart from what every application links.
     .target(name: "CambiumNotifications", dependencies: ["Cambium"]),
+    // Core Data's names for all of it, and Foundation whole; nothing else depends on it.
+    .target(name: "CambiumCoreData", dependencies: ["Cambium", "CambiumEngine"]),
     .executableTarget(name: "CambiumTool", dependencies: ["CambiumEngine", "CambiumKernel", "CambiumSystem"]),
     .executableTarget(name: "FlightLog", dependencies: ["Cambium"], exclude: ["Data"]),
     .target(name: "CambiumTesting", dependencies: ["CambiumKernel"], path: "Tests/CambiumTesting"),
@@ -46,6 +49,7 @@ let package = Package(
       name: "CambiumTests",
       dependencies: ["Cambium", "CambiumEngineTests", "CambiumNotifications", "CambiumTesting", "StoreWorker"],
       exclude: ["Models"]),
+    .testTarget(name: "CambiumCoreDataTests", dependencies: ["CambiumCoreData", "CambiumEngine"]),
     .testTarget(
       name: "FuzzTests", dependencies: ["CambiumEngine", "CambiumKernel", "CambiumKernelTests", "CambiumTesting"],
       path: "Tests/Fuzz", exclude: ["Corpus", "Entry"]),

@@ -19,7 +19,8 @@ extension ManagedObjectContext {
       if let objectClass = Result.self as? ManagedObject.Type {
         persistentStoreCoordinator.note(objectClass, for: plan.name)
       }
-      guard parent == nil, plan.parts.count == 1, let part = plan.parts.first, !hasPendingChanges(plan), !generation.isPinned,
+      guard parent == nil, plan.parts.count == 1, let part = plan.parts.first, !hasPendingChanges(plan),
+        !generation.isPinned,
         request.resultType == .managedObject || request.resultType == .managedObjectID
       else {
         let result = AsynchronousFetchResult(

@@ -22,7 +22,8 @@ struct StoreMigration {
 
   /// Makes sure that what the description asks for goes together.
   func check() throws {
-    guard description.stagedMigrationManager != nil else { return }
+    guard let manager = description.stagedMigrationManager else { return }
+    _ = try manager.order
     for (isSet, option) in [
       (description.shouldMigrateStoreAutomatically, "migratePersistentStoresAutomaticallyOption"),
       (description.shouldInferMappingModelAutomatically, "inferMappingModelAutomaticallyOption"),

@@ -25,7 +25,7 @@ struct StagePlan {
   ) throws {
     self.manager = manager
     self.destination = destination
-    let order = manager.order
+    let order = try manager.order
     guard let start = order.place(of: source.versionChecksum) else {
       throw CambiumError(
         .managedObjectModelReferenceNotFound,

@@ -27,7 +27,7 @@ public final class StagedMigrationManager: @unchecked Sendable {
   // `@unchecked`: `current`, `before` and `found` are touched with `lock` held only.
   /// The stages, in order.
   public let stages: [MigrationStage]
-  let order: StageOrder
+  private let ordered: Swift.Result<StageOrder, any Error>
   let models: [ManagedObjectModelReference]
   let modelFolders: [URL]
   private let lock = StateLock()
@@ -52,8 +52,20 @@ public final class StagedMigrationManager: @unchecked Sendable {
     self.stages = stages
     self.models = models
     self.modelFolders = modelFolders
-    order = try StageOrder(stages)
+    ordered = .success(try StageOrder(stages))
   }
+
+  /// A manager of stages that are looked at when a store is opened, which throws what ``init(_:models:modelFolders:)`` would:
+  /// for code that, like Core Data's, has no place for it.
+  public init(unchecked stages: [MigrationStage]) {
+    self.stages = stages
+    models = []
+    modelFolders = []
+    ordered = Swift.Result { try StageOrder(stages) }
+  }
+
+  /// The stages as an order of versions.
+  var order: StageOrder { get throws { try ordered.get() } }
 
   /// While a handler runs, the store that is migrated; `nil` otherwise. Objects are plain ``ManagedObject``s, whatever classes
   /// the model names: those are the application's of today, not the version's. The container is of no use after the handler
@@ -91,7 +103,7 @@ public final class StagedMigrationManager: @unchecked Sendable {
   ///
   /// - Throws: ``CambiumError/Code/managedObjectModelReferenceNotFound``.
   func model(withChecksum checksum: String) throws -> ManagedObjectModel {
-    for reference in order.references + models where reference.versionChecksum == checksum {
+    for reference in try order.references + models where reference.versionChecksum == checksum {
       return try reference.resolvedModel
     }
     for model in try modelsInFolders() where try model.versionChecksum == checksum { return model }

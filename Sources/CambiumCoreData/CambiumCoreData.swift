@@ -1,0 +1,21 @@
+// What Core Data code needs to compile with `import CambiumCoreData` in the place of `import CoreData`, and `@NSManaged` spelt
+// `@Managed`: Core Data's names for what Cambium has, and adapters where the two differ. As Core Data does, the module brings
+// Foundation along.
+//
+// Off Apple platforms Foundation has classes of its own called NSPredicate, NSCompoundPredicate, NSExpression and
+// NSSortDescriptor. The names of this module hide those, also in a file that imports Foundation itself; there they are
+// `Foundation.NSPredicate` and so on.
+//
+// What cannot be had, and what to write instead:
+//
+//   @NSManaged, @objc, #selector                  @Managed; comparators (FetchSortComparator)
+//   NSFetchRequest<NSDictionary>                  NSFetchRequest<[String: Any]>
+//   NSPredicate(block:)                           fetch, then filter
+//   versionChecksum, setElements(_:),             with `try`: they throw where Core Data raises
+//   NSExpression(forConstantValue:)
+//   let request = NSPersistentHistoryChangeRequest…, NSExpressionDescription()
+//                                                 var: they are structures
+//   NSSQLiteStoreType as a String                 it is a PersistentStoreType, here as everywhere
+
+@_exported import Cambium
+@_exported import Foundation

@@ -1,0 +1,138 @@
+// swift-format-ignore-file: AlwaysUseLowerCamelCase
+
+// Core Data's error codes, as `(error as NSError).code` has them: what Cambium throws is a ``CambiumError``, and as an `NSError`
+// of the domain `NSCocoaErrorDomain` it has Core Data's code and user info.
+
+extension CambiumError: CustomNSError {
+  /// `NSCocoaErrorDomain`.
+  public static var errorDomain: String { NSCocoaErrorDomain }
+
+  /// Core Data's number.
+  public var errorCode: Int { code.rawValue }
+
+  /// What the error is about, under Core Data's keys, as far as it is known.
+  public var errorUserInfo: [String: Any] {
+    var result: [String: Any] = [NSLocalizedDescriptionKey: message]
+    if !detailedErrors.isEmpty { result[NSDetailedErrorsKey] = detailedErrors }
+    if let key { result[NSValidationKeyErrorKey] = key }
+    if let objectID { result[NSValidationObjectErrorKey] = objectID }
+    if !affectedObjectIDs.isEmpty { result[NSAffectedObjectsErrorKey] = affectedObjectIDs }
+    if let storeURL { result[NSAffectedStoresErrorKey] = [storeURL] }
+    if !conflicts.isEmpty { result[NSPersistentStoreSaveConflictsErrorKey] = conflicts }
+    if !constraintConflicts.isEmpty { result[NSPersistentStoreSaveConflictsErrorKey] = constraintConflicts }
+    if let first = underlyingErrors.first { result[NSUnderlyingErrorKey] = first }
+    return result
+  }
+}
+
+/// The key of the single errors of ``NSValidationMultipleErrorsError``.
+public let NSDetailedErrorsKey = "NSDetailedErrors"
+/// The key of the object's identifier; Core Data has the object.
+public let NSValidationObjectErrorKey = "NSValidationErrorObject"
+/// The key of the property's name.
+public let NSValidationKeyErrorKey = "NSValidationErrorKey"
+/// The key of the identifiers of all objects in question; Core Data has the objects.
+public let NSAffectedObjectsErrorKey = "NSAffectedObjectsErrorKey"
+/// The key of the files in question; Core Data has the stores.
+public let NSAffectedStoresErrorKey = "NSAffectedStoresErrorKey"
+/// The key of the conflicts: ``NSMergeConflict`` or ``NSConstraintConflict``.
+public let NSPersistentStoreSaveConflictsErrorKey = "conflictList"
+
+/// 1550.
+public let NSManagedObjectValidationError = 1550
+/// 1551.
+public let NSManagedObjectConstraintValidationError = 1551
+/// 1560.
+public let NSValidationMultipleErrorsError = 1560
+/// 1570.
+public let NSValidationMissingMandatoryPropertyError = 1570
+/// 1580.
+public let NSValidationRelationshipLacksMinimumCountError = 1580
+/// 1590.
+public let NSValidationRelationshipExceedsMaximumCountError = 1590
+/// 1600.
+public let NSValidationRelationshipDeniedDeleteError = 1600
+/// 1610.
+public let NSValidationNumberTooLargeError = 1610
+/// 1620.
+public let NSValidationNumberTooSmallError = 1620
+/// 1630.
+public let NSValidationDateTooLateError = 1630
+/// 1640.
+public let NSValidationDateTooSoonError = 1640
+/// 1650.
+public let NSValidationInvalidDateError = 1650
+/// 1660.
+public let NSValidationStringTooLongError = 1660
+/// 1670.
+public let NSValidationStringTooShortError = 1670
+/// 1680.
+public let NSValidationStringPatternMatchingError = 1680
+/// 1690.
+public let NSValidationInvalidURIError = 1690
+/// 132000.
+public let NSManagedObjectContextLockingError = 132000
+/// 132010.
+public let NSPersistentStoreCoordinatorLockingError = 132010
+/// 133000.
+public let NSManagedObjectReferentialIntegrityError = 133000
+/// 133010.
+public let NSManagedObjectExternalRelationshipError = 133010
+/// 133020.
+public let NSManagedObjectMergeError = 133020
+/// 133021.
+public let NSManagedObjectConstraintMergeError = 133021
+/// 134000.
+public let NSPersistentStoreInvalidTypeError = 134000
+/// 134010.
+public let NSPersistentStoreTypeMismatchError = 134010
+/// 134020.
+public let NSPersistentStoreIncompatibleSchemaError = 134020
+/// 134030.
+public let NSPersistentStoreSaveError = 134030
+/// 134040.
+public let NSPersistentStoreIncompleteSaveError = 134040
+/// 134050.
+public let NSPersistentStoreSaveConflictsError = 134050
+/// 134060.
+public let NSCoreDataError = 134060
+/// 134070.
+public let NSPersistentStoreOperationError = 134070
+/// 134080.
+public let NSPersistentStoreOpenError = 134080
+/// 134090.
+public let NSPersistentStoreTimeoutError = 134090
+/// 134091.
+public let NSPersistentStoreUnsupportedRequestTypeError = 134091
+/// 134100.
+public let NSPersistentStoreIncompatibleVersionHashError = 134100
+/// 134110.
+public let NSMigrationError = 134110
+/// 134111.
+public let NSMigrationConstraintViolationError = 134111
+/// 134120.
+public let NSMigrationCancelledError = 134120
+/// 134130.
+public let NSMigrationMissingSourceModelError = 134130
+/// 134140.
+public let NSMigrationMissingMappingModelError = 134140
+/// 134150.
+public let NSMigrationManagerSourceStoreError = 134150
+/// 134160.
+public let NSMigrationManagerDestinationStoreError = 134160
+/// 134170.
+public let NSEntityMigrationPolicyError = 134170
+/// 134180.
+public let NSSQLiteError = 134180
+/// 134190.
+public let NSInferredMappingModelError = 134190
+/// 134200.
+public let NSExternalRecordImportError = 134200
+/// 134301.
+public let NSPersistentHistoryTokenExpiredError = 134301
+/// 134504.
+public let NSManagedObjectModelReferenceNotFoundError = 134504
+/// 134505.
+public let NSStagedMigrationFrameworkVersionMismatchError = 134505
+/// 134506.
+public let NSStagedMigrationBackwardMigrationError = 134506

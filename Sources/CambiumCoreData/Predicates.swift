@@ -1,0 +1,75 @@
+/// What `%@` and the number marks of a predicate format take.
+public protocol NSPredicateArgument {}
+
+extension String: NSPredicateArgument {}
+extension Substring: NSPredicateArgument {}
+extension Bool: NSPredicateArgument {}
+extension Int: NSPredicateArgument {}
+extension Int8: NSPredicateArgument {}
+extension Int16: NSPredicateArgument {}
+extension Int32: NSPredicateArgument {}
+extension Int64: NSPredicateArgument {}
+extension UInt: NSPredicateArgument {}
+extension UInt8: NSPredicateArgument {}
+extension UInt16: NSPredicateArgument {}
+extension UInt32: NSPredicateArgument {}
+extension UInt64: NSPredicateArgument {}
+extension Float: NSPredicateArgument {}
+extension Double: NSPredicateArgument {}
+extension Decimal: NSPredicateArgument {}
+extension Date: NSPredicateArgument {}
+extension Data: NSPredicateArgument {}
+extension UUID: NSPredicateArgument {}
+extension URL: NSPredicateArgument {}
+extension ManagedObject: NSPredicateArgument {}
+extension ManagedObjectID: NSPredicateArgument {}
+extension Array: NSPredicateArgument {}
+extension Set: NSPredicateArgument {}
+extension ClosedRange: NSPredicateArgument {}
+extension Optional: NSPredicateArgument where Wrapped: NSPredicateArgument {}
+extension NSObject: NSPredicateArgument {}
+
+extension FetchPredicate {
+  /// Reads a predicate. Where Core Data raises, for a mistake in the format or an argument that no attribute holds, the
+  /// predicate is one whose use throws the error.
+  public init(format: String, _ arguments: any NSPredicateArgument...) {
+    self.init(format: format, argumentArray: arguments as [Any])
+  }
+
+  /// Reads a predicate with its arguments in an array; see ``init(format:_:)``.
+  public init(format: String, argumentArray: [Any]?) {
+    do {
+      let arguments: [Any?]? = argumentArray.map { $0.map { swiftValue($0) } }
+      self = try FetchPredicate(format: format, argumentArray: arguments)
+    } catch { self.init(failure: error) }
+  }
+
+  /// All of the predicates.
+  public init(andPredicateWithSubpredicates predicates: [FetchPredicate]) { self = .and(predicates) }
+
+  /// At least one of the predicates.
+  public init(orPredicateWithSubpredicates predicates: [FetchPredicate]) { self = .or(predicates) }
+
+  /// The reverse.
+  public init(notPredicateWithSubpredicate predicate: FetchPredicate) { self = .not(predicate) }
+}
+
+extension FetchSortDescriptor {
+  /// An order by a property, for classes that say how their properties are called.
+  public init<Root: PredicateKeyPaths, Value>(keyPath: KeyPath<Root, Value>, ascending: Bool) {
+    // A key path that is missing there is no property of the entity, which the fetch says.
+    self.init(key: Root.predicateKeyPaths[keyPath] ?? "\(keyPath)", ascending: ascending)
+  }
+}
+
+extension ExpressionDescription {
+  /// A description to be filled in.
+  public init() { self.init(name: "", expression: .evaluatedObject) }
+}
+
+extension FetchProperty {
+  /// A computed value of a dictionary.
+  public static func expression(_ description: ExpressionDescription) -> FetchProperty {
+    .expression(description.name, description.expression)
+  }
+}

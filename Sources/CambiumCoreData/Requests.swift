@@ -1,0 +1,137 @@
+// Requests that Core Data's code holds in constants and fills in.
+
+/// Inserts many objects at once; see ``BatchInsertRequest``.
+public final class NSBatchInsertRequest {
+  /// What is given back.
+  public var resultType = BatchResultType.statusOnly
+  private let request: BatchInsertRequest
+
+  /// Inserts objects of these values.
+  public init(entityName: String, objects: [[String: Any]]) {
+    request = BatchInsertRequest(
+      entityName: entityName, objects: objects.map { $0.mapValues { swiftValue($0) as Any } })
+  }
+
+  /// Inserts objects of these values.
+  public convenience init(entity: EntityDescription, objects: [[String: Any]]) {
+    self.init(entityName: entity.name, objects: objects)
+  }
+
+  /// Inserts objects whose values the handler fills in, until it answers true.
+  public init(entityName: String, dictionaryHandler handler: @escaping (NSMutableDictionary) -> Bool) {
+    request = BatchInsertRequest(entityName: entityName) { values in
+      let dictionary = NSMutableDictionary()
+      let isDone = handler(dictionary)
+      values = swiftValue(dictionary) as? [String: Any] ?? [:]
+      return isDone
+    }
+  }
+
+  /// The entity's name.
+  public var entityName: String { request.entityName }
+
+  fileprivate var filled: BatchInsertRequest {
+    var result = request
+    result.resultType = resultType
+    return result
+  }
+}
+
+/// Changes many objects at once; see ``BatchUpdateRequest``.
+public final class NSBatchUpdateRequest {
+  /// The entity's name.
+  public let entityName: String
+  /// Which objects; `nil` for all.
+  public var predicate: FetchPredicate?
+  /// Whether objects of subentities count as well.
+  public var includesSubentities = true
+  /// Values, or ``FetchExpression``s, by the names of properties.
+  public var propertiesToUpdate: [AnyHashable: Any]?
+  /// What is given back.
+  public var resultType = BatchResultType.statusOnly
+
+  /// Changes objects of an entity.
+  public init(entityName: String) { self.entityName = entityName }
+
+  /// Changes objects of an entity.
+  public convenience init(entity: EntityDescription) { self.init(entityName: entity.name) }
+
+  fileprivate var filled: BatchUpdateRequest {
+    var result = BatchUpdateRequest(entityName: entityName)
+    result.predicate = predicate
+    result.includesSubentities = includesSubentities
+    for (key, value) in propertiesToUpdate ?? [:] {
+      let name = key as? String ?? (key.base as? PropertyDescription)?.name ?? "\(key)"
+      result.propertiesToUpdate[name] = swiftValue(value) as Any
+    }
+    result.resultType = resultType
+    return result
+  }
+}
+
+/// Deletes many objects at once; see ``BatchDeleteRequest``.
+public final class NSBatchDeleteRequest {
+  /// What is given back.
+  public var resultType = BatchResultType.statusOnly
+  private let request: BatchDeleteRequest
+
+  /// Deletes what a request finds.
+  public init(fetchRequest: FetchRequest<ManagedObject>) { request = BatchDeleteRequest(fetchRequest: fetchRequest) }
+
+  /// Deletes these objects.
+  public init(objectIDs: [ManagedObjectID]) { request = BatchDeleteRequest(objectIDs: objectIDs) }
+
+  fileprivate var filled: BatchDeleteRequest {
+    var result = request
+    result.resultType = resultType
+    return result
+  }
+}
+
+/// ``BatchResult``.
+public typealias NSBatchInsertResult = BatchResult
+/// ``BatchResult``.
+public typealias NSBatchUpdateResult = BatchResult
+/// ``BatchResult``.
+public typealias NSBatchDeleteResult = BatchResult
+/// ``BatchResultType``.
+public typealias NSBatchInsertRequestResultType = BatchResultType
+/// ``BatchResultType``.
+public typealias NSBatchUpdateRequestResultType = BatchResultType
+/// ``BatchResultType``.
+public typealias NSBatchDeleteRequestResultType = BatchResultType
+
+extension ManagedObjectContext {
+  /// Runs a request; see ``execute(_:)``.
+  @discardableResult
+  public func execute(_ request: NSBatchInsertRequest) throws -> NSBatchInsertResult { try execute(request.filled) }
+
+  /// Runs a request; see ``execute(_:)``.
+  @discardableResult
+  public func execute(_ request: NSBatchUpdateRequest) throws -> NSBatchUpdateResult { try execute(request.filled) }
+
+  /// Runs a request; see ``execute(_:)``.
+  @discardableResult
+  public func execute(_ request: NSBatchDeleteRequest) throws -> NSBatchDeleteResult { try execute(request.filled) }
+}
+
+extension AsynchronousFetchRequest {
+  /// A fetch that calls a block when it has ended.
+  public init(
+    fetchRequest: FetchRequest<Result>,
+    completionBlock: (@Sendable (AsynchronousFetchResult<Result>) -> Void)? = nil
+  ) {
+    self.init(fetchRequest, completionBlock: completionBlock)
+  }
+}
+
+extension FetchedResultsController {
+  /// A controller; there are no caches, so that their name has no effect.
+  public convenience init(
+    fetchRequest: FetchRequest<Result>, managedObjectContext: ManagedObjectContext, sectionNameKeyPath: String?,
+    cacheName: String?
+  ) {
+    self.init(
+      fetchRequest: fetchRequest, managedObjectContext: managedObjectContext, sectionNameKeyPath: sectionNameKeyPath)
+  }
+}
