@@ -34,11 +34,37 @@ extension EntityView {
   }
 
   /// Rows in ascending order, each once.
-  private static func ascending(_ rows: [UInt64], isAscending: Bool) -> [UInt64] {
+  static func ascending(_ rows: [UInt64], isAscending: Bool) -> [UInt64] {
     if isAscending { return rows }
+    if let result = marked(rows) { return result }
     var result: [UInt64] = []
     result.reserveCapacity(rows.count)
     for row in rows.sorted() where row != result.last { result.append(row) }
+    return result
+  }
+
+  /// The same where they lie so densely that a bit for each row number between them costs less than sorting; else nil.
+  private static func marked(_ rows: [UInt64]) -> [UInt64]? {
+    guard rows.count > 32, var least = rows.first else { return nil }
+    var greatest = least
+    for row in rows {
+      least = min(least, row)
+      greatest = max(greatest, row)
+    }
+    // A word for each row is about what sorting a row takes.
+    let words = (greatest - least) / 64 + 1
+    guard words <= UInt64(rows.count) * 4 else { return nil }
+    var marks: [UInt64] = Array(repeating: 0, count: Int(words))
+    for row in rows { marks[Int((row - least) / 64)] |= 1 &<< ((row - least) % 64) }
+    var result: [UInt64] = []
+    result.reserveCapacity(rows.count)
+    for (place, word) in marks.enumerated() {
+      var rest = word
+      while rest != 0 {
+        result.append(least + UInt64(place * 64 + rest.trailingZeroBitCount))
+        rest &= rest - 1
+      }
+    }
     return result
   }
 
@@ -67,14 +93,12 @@ extension EntityView {
     _ = try settle()
     try storing { () throws(StoreError) in
       var last: UInt64?
-      for range in ranges.ranges {
-        try trees.forEachKey(ranges.maker.tree, in: range) { (key) throws(StoreError) in
-          let row = try KeyDecoder.rowID(atEndOf: key).id
-          if let last, row <= last { isAscending = false }
-          last = row
-          rows.append(row)
-          return true
-        }
+      try trees.forEachKey(ranges.maker.tree, in: ranges.ranges) { (key) throws(StoreError) in
+        let row = try KeyDecoder.rowID(atEndOf: key).id
+        if let last, row <= last { isAscending = false }
+        last = row
+        rows.append(row)
+        return true
       }
     }
     return Self.ascending(rows, isAscending: isAscending)
@@ -149,6 +173,13 @@ extension EntityView {
     _ visit: Visit
   ) throws(EngineError) {
     let sieve = try RowSieve(self, plan, chosen.residual, includesSubentities: includesSubentities, reader)
+    try candidates(chosen, plan, sieve, readsElsewhere: readsElsewhere, visit)
+  }
+
+  /// The same by a sieve that is made already.
+  func candidates(
+    _ chosen: FetchPlan, _ plan: EntityPlan, _ sieve: RowSieve, readsElsewhere: Bool, _ visit: Visit
+  ) throws(EngineError) {
     sieve.isCancelled = chosen.isCancelled
     guard let rows = try rows(of: chosen.path, isCancelled: chosen.isCancelled) else {
       var failure: EngineError?

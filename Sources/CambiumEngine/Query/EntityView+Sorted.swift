@@ -62,9 +62,9 @@ extension EntityView {
     var lastKey: Value?
     let keys = ValuesReader(self, sort.map { .keyPath($0.keyPath) })
     let readsElsewhere = sort.contains { $0.keyPath.utf8.contains(UInt8(ascii: ".")) }
-    try candidates(
-      chosen, plan, includesSubentities: fetch.includesSubentities, reader, readsElsewhere: readsElsewhere
-    ) { (row) throws(EngineError) in
+    let sieve = try RowSieve(self, plan, chosen.residual, includesSubentities: fetch.includesSubentities, reader)
+    let firstField = sort[0].origin == nil ? reader.field(sort[0].keyPath, plan.layout)?.0 : nil
+    try candidates(chosen, plan, sieve, readsElsewhere: readsElsewhere) { (row) throws(EngineError) in
       if let lastKey {
         let order = sort[0].order(sort[0].key(try keys.first(of: row)), lastKey)
         if sort[0].isAscending ? order > 0 : order < 0 { return true }
@@ -78,11 +78,42 @@ extension EntityView {
         kept.removeLast(kept.count - wanted)
         last = kept.last
         lastKey = last?.keys.first
+        if let lastKey, let firstField, let bound = bound(sort, lastKey, firstField, plan.layout) {
+          sieve.bound = bound
+        }
       }
       return true
     }
     kept.sort { Self.precedes($0, $1, sort) }
     return kept[fetch.range(of: kept.count)]
+  }
+
+  /// The numbers in a field that come before the first key of the last row that is wanted, or may come with it: the others
+  /// need not be looked at more closely. Nil where the encoded row does not tell.
+  private func bound(
+    _ sort: [EngineSort], _ last: Value, _ field: FieldPath, _ layout: EntityLayout
+  ) -> FixedRange? {
+    let record = BorrowedLayout(layout.record)
+    guard field.depth == 1, let fixed = FixedField(record, field.leaf) else { return nil }
+    // Rows come in ascending order: of several with the same only key, those that come later are behind those that are kept.
+    let step: UInt64 = sort.count == 1 ? 1 : 0
+    let isAscending = sort[0].isAscending
+    // Null comes first, and is never behind a number in ascending order.
+    switch last {
+    case .integer(let number):
+      if step == 1, number == (isAscending ? Int64.min : Int64.max) { return nil }
+      let bits = UInt64(bitPattern: number)
+      return isAscending
+        ? FixedRange(record, fixed, low: UInt64(bitPattern: .min), high: bits &- step, includesNull: true)
+        : FixedRange(record, fixed, low: bits &+ step, high: UInt64(bitPattern: .max))
+    case .double(let number), .date(let number):
+      let bits = KeyEncoder.orderedBits(number)
+      if step == 1, bits == (isAscending ? 0 : .max) { return nil }
+      return isAscending
+        ? FixedRange(record, fixed, low: 0, high: bits &- step, includesNull: true)
+        : FixedRange(record, fixed, low: bits &+ step, high: .max)
+    default: return nil
+    }
   }
 
   /// Lends a row that was kept.

@@ -4,7 +4,7 @@ import CambiumKernel
 ///
 /// Paths are looked up once per entity and kept. One thread at a time uses a reader.
 final class PathReader {
-  private let view: EntityView
+  let view: EntityView
   private var compiled: [UInt32: [String: CompiledPath]] = [:]
   /// By relationship: collections and subqueries follow the same one from row to row.
   private var destinations: [UInt32: RelationshipReader] = [:]
@@ -98,6 +98,16 @@ final class PathReader {
       // Whoever reads the path meets the error again.
       return nil
     }
+  }
+
+  /// The field of the to-one relationship that a path begins with; nil if it begins with anything else.
+  func toOneField(_ text: String, _ layout: EntityLayout) -> Int? {
+    do throws(EngineError) {
+      if case .toOne(let field, _, _) = try path(text, layout).leg { return field }
+    } catch {
+      // Whoever reads the path meets the error again.
+    }
+    return nil
   }
 
   /// The value of a key path of a record.

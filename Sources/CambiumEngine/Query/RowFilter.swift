@@ -1,7 +1,8 @@
 import CambiumKernel
 
-/// A checked predicate made ready for the rows of one layout: comparisons of a number, date or boolean, with `nil`, and of
-/// text for equality are asked of the encoded row in place; whatever else there is, of the evaluator. Both answer alike
+/// A checked predicate made ready for the rows of one layout: comparisons of a number, date or boolean, with `nil`, of text
+/// for equality or its beginning, and with a list are asked of the encoded row in place; whether there is an object at the end
+/// of a relationship, of the rows there; whatever else there is, of the evaluator. All answer alike
 /// (``Predicate/evaluate(variables:now:value:)`` has the rules).
 final class RowFilter {
   fileprivate enum Op: UInt8 {
@@ -14,6 +15,10 @@ final class RowFilter {
     case isNull
     /// Equal to text of ASCII characters only.
     case text
+    /// Beginning with such text.
+    case prefix
+    /// Among the values of a list.
+    case member
     case slow
   }
 
@@ -25,7 +30,7 @@ final class RowFilter {
     var depth: UInt8 = 1
     var outer: Int32 = 0
     var leaf: Int32 = 0
-    /// Index into `paths`, `predicates` or `texts`.
+    /// Index into `paths`, `predicates`, `texts` or `lists`.
     var path: Int32 = 0
     var extra: Int32 = 0
     /// Of a number or date of the row itself.
@@ -48,7 +53,11 @@ final class RowFilter {
   private let characters: UnsafeMutablePointer<UInt8>
   private let paths: [FieldPath]
   private let predicates: [Predicate]
+  /// By predicate, what asks it of the rows at the other end of a relationship, if that is all it is about.
+  private let tests: [RelatedTest?]
   private let texts: [String]
+  private let lists: UnsafeMutablePointer<MemberTable>
+  private let listCount: Int
   /// The steps, to be followed without counting references. Good as long as the filter is.
   let program: Program
   /// What rows have to meet before anything else, if that is a range of a number or date.
@@ -67,8 +76,12 @@ final class RowFilter {
     for (i, byte) in maker.characters.enumerated() { (characters + i).initialize(to: byte) }
     paths = maker.paths
     predicates = maker.predicates
+    tests = maker.predicates.map { RelatedTest($0, layout.entity, reader.view) }
     texts = maker.texts
-    program = Program(steps: steps, characters: UnsafeRawPointer(characters), entry: entry)
+    listCount = maker.lists.count
+    lists = .allocate(capacity: max(1, listCount))
+    for (i, list) in maker.lists.enumerated() { (lists + i).initialize(to: list) }
+    program = Program(steps: steps, characters: UnsafeRawPointer(characters), lists: lists, entry: entry)
     let record = BorrowedLayout(layout.record)
     var at = entry
     var range: FixedRange?
@@ -94,6 +107,8 @@ final class RowFilter {
   deinit {
     steps.deallocate()
     characters.deallocate()
+    for i in 0..<listCount { lists[i].deallocate() }
+    lists.deallocate()
   }
 
   /// Whether the predicate holds for a record of the layout.
@@ -112,7 +127,11 @@ final class RowFilter {
       let step = steps[Int(at)]
       let holds: Bool
       if step.op == .slow {
-        holds = try reader.matches(predicates[Int(step.extra)], record, layout, reference)
+        if let test = tests[Int(step.extra)] {
+          holds = try test.holds(for: reference)
+        } else {
+          holds = try reader.matches(predicates[Int(step.extra)], record, layout, reference)
+        }
       } else {
         do throws(StoreError) {
           let parent =
@@ -123,10 +142,10 @@ final class RowFilter {
             switch try program.test(steps + Int(at), in: parent) {
             case .yes: holds = true
             case .no: holds = false
-            case .unknown: holds = try parent.string(at: Int(step.leaf)) == texts[Int(step.extra)]
+            case .unknown: holds = self.holds(step, try parent.string(at: Int(step.leaf)) ?? "")
             }
           } else {
-            holds = step.op == .isNull
+            holds = program.holdsForNull(steps + Int(at))
           }
         } catch { throw .store(error) }
       }
@@ -138,10 +157,20 @@ final class RowFilter {
     return at == Self.yes
   }
 
+  /// Whether a condition on text holds that the bytes as they lie do not tell.
+  private func holds(_ step: Step, _ text: String) -> Bool {
+    switch step.op {
+    case .text: return text == texts[Int(step.extra)]
+    case .prefix: return FoldedText(text, []).hasPrefix(FoldedText(texts[Int(step.extra)], []))
+    default: return FoldedText(text, []).bytes.withUnsafeBytes { lists[Int(step.extra)].contains($0) }
+    }
+  }
+
   /// The steps of a filter, as plain memory that the filter keeps.
   struct Program {
     fileprivate let steps: UnsafeMutablePointer<Step>
     fileprivate let characters: UnsafeRawPointer
+    fileprivate let lists: UnsafeMutablePointer<MemberTable>
     let entry: Int32
 
     fileprivate enum Answer {
@@ -163,7 +192,7 @@ final class RowFilter {
           if let parent = try record.nested(at: Int(step.pointee.outer)) {
             answer = try test(step, in: parent)
           } else {
-            answer = step.pointee.op == .isNull ? .yes : step.pointee.op == .slow ? .unknown : .no
+            answer = step.pointee.op == .slow ? .unknown : holdsForNull(step) ? .yes : .no
           }
         }
         switch answer {
@@ -176,6 +205,16 @@ final class RowFilter {
     }
 
     static func isYes(_ answer: Int32) -> Bool { answer == RowFilter.yes }
+
+    /// Whether a condition holds where there is no value.
+    @inline(__always)
+    fileprivate func holdsForNull(_ step: UnsafeMutablePointer<Step>) -> Bool {
+      switch step.pointee.op {
+      case .isNull: return true
+      case .member: return lists[Int(step.pointee.extra)].includesNull
+      default: return false
+      }
+    }
 
     /// The same for a field whose place is known.
     @inline(__always)
@@ -220,8 +259,48 @@ final class RowFilter {
         // Other bytes can be the same text only if they are no plain ASCII; each such character takes at least two bytes
         // for one, so that there are more of them.
         return value.isASCII ? .no : .unknown
+      case .prefix:
+        guard let value = try view.utf8(at: leaf) else { return .no }
+        let wanted = UnsafeRawBufferPointer(
+          start: characters + Int(step.pointee.start), count: Int(step.pointee.count))
+        return begins(value, wanted)
+      case .member: return try isMember(lists + Int(step.pointee.extra), leaf, in: view)
       case .slow: return .unknown
       }
+    }
+
+    /// Whether text begins with ASCII characters: not known where other ones come in, which may become such ones in the
+    /// normal form, or join with the one before them.
+    private func begins(_ value: UnsafeRawBufferPointer, _ wanted: UnsafeRawBufferPointer) -> Answer {
+      for i in wanted.indices {
+        guard i < value.count else { return .no }
+        if value[i] >= 0x80 { return .unknown }
+        // What it may join with is no such character either.
+        if value[i] != wanted[i] { return .no }
+      }
+      return value.count > wanted.count && value[wanted.count] >= 0x80 ? .unknown : .yes
+    }
+
+    private func isMember(
+      _ list: UnsafeMutablePointer<MemberTable>, _ leaf: Int, in view: RecordView
+    ) throws(StoreError) -> Answer {
+      let holds: Bool
+      switch list.pointee.kind {
+      case .integer:
+        guard let value = try view.int64(at: leaf) else { return list.pointee.includesNull ? .yes : .no }
+        holds = list.pointee.contains(UInt64(bitPattern: value))
+      case .real:
+        guard let value = try view.double(at: leaf) else { return list.pointee.includesNull ? .yes : .no }
+        holds = list.pointee.contains(KeyEncoder.orderedBits(value))
+      case .date:
+        guard let value = try view.date(at: leaf) else { return list.pointee.includesNull ? .yes : .no }
+        holds = list.pointee.contains(KeyEncoder.orderedBits(value))
+      case .text:
+        guard let value = try view.utf8(at: leaf) else { return list.pointee.includesNull ? .yes : .no }
+        guard value.isASCII else { return .unknown }
+        holds = list.pointee.contains(value)
+      }
+      return holds ? .yes : .no
     }
   }
 
@@ -236,6 +315,7 @@ final class RowFilter {
     var paths: [FieldPath] = []
     var predicates: [Predicate] = []
     var texts: [String] = []
+    var lists: [MemberTable] = []
 
     init(reader: PathReader, layout: EntityLayout) {
       self.reader = reader
@@ -288,11 +368,13 @@ final class RowFilter {
     /// What a comparison that becomes a single step takes, roughly; nil for all others.
     private func cost(_ part: Predicate) -> Int? {
       guard case .comparison(let comparison) = part else { return nil }
+      // Making a list ready takes longer than it is worth to know.
+      if comparison.comparator == .in { return listed(comparison) == nil ? nil : 4 }
       var trial = Maker(reader: reader, layout: layout)
       guard trial.add(comparison, RowFilter.yes, RowFilter.no) != nil, trial.steps.count == 1,
         let step = trial.steps.first, step.depth <= 2
       else { return nil }
-      return step.fixed != nil ? 0 : (step.op == .text ? 2 : 1) + (step.depth == 2 ? 2 : 0)
+      return step.fixed != nil ? 0 : (step.op == .text || step.op == .prefix ? 2 : 1) + (step.depth == 2 ? 2 : 0)
     }
 
     private mutating func addSlow(_ predicate: Predicate, _ yes: Int32, _ no: Int32) -> Int32 {
@@ -312,6 +394,13 @@ final class RowFilter {
 
     private mutating func add(_ c: Comparison, _ yes: Int32, _ no: Int32) -> Int32? {
       guard c.modifier == .direct, c.options.isEmpty else { return nil }
+      if c.comparator == .in {
+        guard let (list, field, type) = listed(c), let table = MemberTable(list, type) else { return nil }
+        var step = step(.member, field)
+        step.extra = Int32(truncatingIfNeeded: lists.count)
+        lists.append(table)
+        return add(step, yes, no)
+      }
       let path: String
       let constant: Value
       let comparator: Comparator
@@ -333,6 +422,15 @@ final class RowFilter {
         return add(low, add(high, yes, no), no)
       default: return single(comparator, constant, field, attribute.type).map { add($0, yes, no) }
       }
+    }
+
+    /// The list that a field is compared with, if it is.
+    private func listed(_ c: Comparison) -> (list: [Value], field: FieldPath, type: AttributeType)? {
+      guard c.modifier == .direct, c.options.isEmpty, c.comparator == .in, case .keyPath(let path) = c.left,
+        case .constant(.list(let list)) = c.right, let (field, attribute) = reader.field(path, layout),
+        MemberTable.holds(attribute.type)
+      else { return nil }
+      return (list, field, attribute.type)
     }
 
     /// A condition, or its reverse, or none that any row meets.
@@ -370,6 +468,9 @@ final class RowFilter {
     ) -> Condition? {
       switch comparator {
       case .equal, .notEqual, .less, .lessOrEqual, .greater, .greaterOrEqual: break
+      case .beginsWith:
+        guard type == .string, case .string(let text) = constant else { return nil }
+        return self.text(.prefix, text, field).map { .step($0) }
       default: return nil
       }
       switch (type, constant) {
@@ -383,19 +484,27 @@ final class RowFilter {
         return real(.real, comparator, Double(v), field)
       case (.date, .date(let v)): return real(.date, comparator, v, field)
       case (.string, .string(let text)):
-        let bytes = Array(text.utf8)
-        guard comparator == .equal || comparator == .notEqual, !bytes.contains(where: { $0 >= 0x80 }),
-          let start = Int32(exactly: characters.count), let count = Int32(exactly: bytes.count)
-        else { return nil }
-        var step = step(.text, field)
-        step.start = start
-        step.count = count
-        step.extra = Int32(truncatingIfNeeded: texts.count)
-        characters += bytes
-        texts.append(text)
+        guard comparator == .equal || comparator == .notEqual, let step = self.text(.text, text, field) else {
+          return nil
+        }
         return comparator == .equal ? .step(step) : .reverse(step)
       default: return nil
       }
+    }
+
+    /// A condition on text, of ASCII characters only; nil for other ones.
+    private mutating func text(_ op: Op, _ text: String, _ field: FieldPath) -> Step? {
+      let bytes = Array(text.utf8)
+      guard !bytes.contains(where: { $0 >= 0x80 }), let start = Int32(exactly: characters.count),
+        let count = Int32(exactly: bytes.count)
+      else { return nil }
+      var step = step(op, field)
+      step.start = start
+      step.count = count
+      step.extra = Int32(truncatingIfNeeded: texts.count)
+      characters += bytes
+      texts.append(text)
+      return step
     }
 
     /// The integers that stand in the relation to `v`.

@@ -30,6 +30,8 @@ final class RowSieve {
   /// Whether to end with ``EngineError/cancelled``: asked before each run of rows, and now and then between single ones.
   var isCancelled: (@Sendable () -> Bool)?
   @exclusivity(unchecked) private var untilAsked = 64
+  /// What else rows have to meet, which may become narrower while they are offered: what is outside is of no use any more.
+  @exclusivity(unchecked) var bound: FixedRange?
 
   init(
     _ view: EntityView, _ plan: EntityPlan, _ predicate: Predicate?, includesSubentities: Bool, _ reader: PathReader
@@ -63,7 +65,7 @@ final class RowSieve {
     // Rows of another layout pass these, and may bring other ones for the rows behind them: those that were begun with say
     // nothing of theirs.
     guard known.isMember else { return try offerAll(run, visit) }
-    guard let range = known.range else {
+    guard let range = known.range ?? bound else {
       guard let text = known.text else { return try offerAll(run, visit) }
       for i in run.indices {
         let bytes = run.value(i)
@@ -74,6 +76,7 @@ final class RowSieve {
     // First, for some rows at once, the numbers: whether a row passes cannot be foreseen, and nothing is to depend on it. Then
     // those that have passed, whose memory is then fetched for several at a time.
     let text = known.text
+    let second = known.range == nil ? nil : bound
     var from = run.indices.lowerBound
     while from < run.indices.upperBound {
       let to = min(from &+ Self.passedCount, run.indices.upperBound)
@@ -82,6 +85,7 @@ final class RowSieve {
       for n in 0..<count {
         let i = Int(passed[n])
         let bytes = run.value(i)
+        if let second, second.excludes(bytes) { continue }
         if let text, text.excludes(bytes) { continue }
         if try !offer(bytes, run.key(i), visit) { return false }
       }
@@ -104,6 +108,7 @@ final class RowSieve {
       untilAsked = 64
       if let isCancelled, isCancelled() { throw .cancelled }
     }
+    if let bound, bound.excludes(bytes) { return true }
     return try offer(bytes, row, visit)
   }
 

@@ -13,7 +13,7 @@ import CambiumKernel
 public final class RelationshipReader {
   private let view: EntityView
   private let relationship: RelationshipSchema
-  private let destination: EntityPlan
+  let destination: EntityPlan
   /// The tree of (one row, other row), or nil if the row has the destinations itself.
   private let tree: TreeID?
   // Exclusive access is not checked at run time, since the checks would be a good part of a step.
@@ -80,6 +80,41 @@ public final class RelationshipReader {
       try view.lendRow(destination.rows, id) { (row) throws(EngineError) in goOn = try body(row) }
       return goOn
     }
+  }
+
+  /// Whether the relationship leads to a row that a sieve of its destination lets through.
+  func leads(from reference: ObjectReference, toOneOf sieve: RowSieve) throws(EngineError) -> Bool {
+    var isFound = false
+    guard let tree else {
+      for found in try inRow(reference) where !isFound {
+        try offer(found.row, sieve) { (_) throws(EngineError) in
+          isFound = true
+          return false
+        }
+      }
+      return isFound
+    }
+    try eachID(tree, reference.row) { (id) throws(EngineError) in
+      try offer(id, sieve) { (_) throws(EngineError) in
+        isFound = true
+        return false
+      }
+      return !isFound
+    }
+    return isFound
+  }
+
+  private func offer(_ id: UInt64, _ sieve: RowSieve, _ visit: EntityView.Visit) throws(EngineError) {
+    var failure: EngineError?
+    do throws(StoreError) {
+      _ = try view.trees.withValue(destination.rows, id) { (bytes) throws(StoreError) -> Bool in
+        do throws(EngineError) { return try sieve.offerSingle(bytes, id, visit) } catch {
+          failure = error
+          return false
+        }
+      }
+    } catch { throw .store(error) }
+    if let failure { throw failure }
   }
 
   /// The number of objects that the relationship leads to. O(that number).

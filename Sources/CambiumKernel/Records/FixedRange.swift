@@ -9,6 +9,8 @@ public struct FixedRange: Sendable {
   @usableFromInline let tag: FieldTag
   @usableFromInline let low: UInt64
   @usableFromInline let span: UInt64
+  /// All bits if null is outside, none if it is inside.
+  @usableFromInline let nullVerdict: UInt64
 
   /// A range of a field; nil for fields of other types, and for a range that nothing lies in.
   ///
@@ -17,7 +19,10 @@ public struct FixedRange: Sendable {
   ///   - field: An integer, or a double or date.
   ///   - low: The least value; of a double, ``KeyEncoder/orderedBits(_:)``.
   ///   - high: The greatest value, likewise; not less than `low`.
-  public init?(_ layout: BorrowedLayout, _ field: FixedField, low: UInt64, high: UInt64) {
+  ///   - includesNull: Whether null is inside as well.
+  public init?(
+    _ layout: BorrowedLayout, _ field: FixedField, low: UInt64, high: UInt64, includesNull: Bool = false
+  ) {
     guard layout.table.pointee.isRow else { return nil }
     switch field.tag {
     case .int16, .int32, .int64: if Int64(bitPattern: low) > Int64(bitPattern: high) { return nil }
@@ -32,9 +37,10 @@ public struct FixedRange: Sendable {
     tag = field.tag
     self.low = low
     span = high &- low
+    nullVerdict = includesNull ? 0 : .max
   }
 
-  /// Whether the row surely has null there, or a value outside the range. False for rows of other layouts, for those that are
+  /// Whether the row surely has a value outside the range there, or null, if that is not inside. False for rows of other layouts, for those that are
   /// too short, and for the few numbers whose bits do not order like them. Nothing else of the row is looked at: what is
   /// excluded may be damaged elsewhere.
   @inlinable @inline(__always)
@@ -85,11 +91,13 @@ public struct FixedRange: Sendable {
     count >= fixedEnd && UInt16(littleEndian: base.loadUnaligned(as: UInt16.self)) == layoutID
   }
 
-  /// Whether the value is null or outside the range, in bits whose order is that of the numbers.
+  /// Whether the value is outside the range, in bits whose order is that of the numbers.
   @inlinable @inline(__always)
   func excludes(_ base: UnsafeRawPointer, _ bits: UInt64) -> Bool {
     let isNull: UInt8 = base.load(fromByteOffset: nullByte, as: UInt8.self) & nullMask
-    return UInt64(isNull) | (bits &- low > span ? 1 : 0) != 0
+    // Without a branch: which of them it is cannot be foreseen.
+    let ofNull: UInt64 = isNull == 0 ? 0 : .max
+    return (ofNull & nullVerdict) | (~ofNull & (bits &- low > span ? 1 : 0)) != 0
   }
 
   @inlinable @inline(__always)
@@ -115,7 +123,7 @@ public struct FixedRange: Sendable {
     let ordered = bits ^ (UInt64(bitPattern: Int64(bitPattern: bits) &>> 63) | 1 &<< 63)
     // Negative zero, and what is not a number, unless null is all there is.
     if bits == 1 &<< 63 || bits & (.max &>> 1) > 0x7FF0_0000_0000_0000 {
-      return base.load(fromByteOffset: nullByte, as: UInt8.self) & nullMask != 0
+      return base.load(fromByteOffset: nullByte, as: UInt8.self) & nullMask != 0 && nullVerdict != 0
     }
     return excludes(base, ordered)
   }

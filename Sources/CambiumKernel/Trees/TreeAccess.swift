@@ -42,18 +42,25 @@ struct TreeAccess {
 }
 
 extension TreeAccess {
-  /// The same for one of several integer keys in a row: `above` is the page above the leaf of the one before, found in the
-  /// same epoch, and is tried first.
+  /// The same for one of several integer keys in a row, begun where the one before was found in the same epoch.
   @inline(__always)
   func find(
-    _ key: TreeKey, _ cache: PageCache, near above: inout UnsafeRawPointer?
+    _ key: TreeKey, _ cache: PageCache, near: inout NearPages
   ) throws(StoreError) -> FoundValue? {
     if hasDelta, let node = change(key) {
       return node.op == .delete ? nil : FoundValue(bytes: node.value, isStub: node.op == .putStub)
     }
     if root.isNone { return nil }
-    return try TreeDescent.findInteger(key.head, root: root, level: level, tree: id, cache, near: &above)
+    return try TreeDescent.findInteger(key.head, root: root, level: level, tree: id, cache, near: &near)
   }
+}
+
+/// Where an integer key was found, for the next one: good as long as the epoch of the cache that it was found in.
+struct NearPages {
+  /// The leaf.
+  var leaf: UnsafeRawPointer?
+  /// The page above it.
+  var above: UnsafeRawPointer?
 }
 
 /// A value where it lies.
@@ -72,8 +79,8 @@ enum TreeDescent {
     _ key: TreeKey, root: PageRef, level: UInt8, tree: TreeID, kind: TreeKind, _ cache: PageCache
   ) throws(StoreError) -> FoundValue? {
     if kind == .integer {
-      var above: UnsafeRawPointer?
-      return try findInteger(key.head, root: root, level: level, tree: tree, cache, near: &above)
+      var near = NearPages()
+      return try findInteger(key.head, root: root, level: level, tree: tree, cache, near: &near)
     }
     var ref = root
     var level = level
@@ -93,19 +100,24 @@ enum TreeDescent {
     return FoundValue(bytes: leaf.value(i), isStub: leaf.isStub(i))
   }
 
-  /// The value of an integer key. `above` is a page above some leaf, found in the same epoch, or nil: where it surely leads
-  /// to the key, not by its first child nor by its last, the search begins there. It becomes the page above the key's leaf.
+  /// The value of an integer key. `near` is where another one was found: the search ends there if the leaf has both lesser
+  /// and greater keys, and begins at the page above where that surely leads to the key, not by its first child nor by its
+  /// last. It becomes where this key was sought.
   @inline(__always)
   static func findInteger(
-    _ key: UInt64, root: PageRef, level: UInt8, tree: TreeID, _ cache: PageCache, near above: inout UnsafeRawPointer?
+    _ key: UInt64, root: PageRef, level: UInt8, tree: TreeID, _ cache: PageCache, near: inout NearPages
   ) throws(StoreError) -> FoundValue? {
+    if let page = near.leaf {
+      let leaf = IntegerLeaf(page)
+      if key >= leaf.base, key <= leaf.key(leaf.count &- 1) { return value(key, in: leaf) }
+    }
     var ref = root
     var level = level
     var page: UnsafeRawPointer
-    if let near = above, case let i = IntegerInner(near).child(key), i > 0, i < near.pageCount &- 1 {
-      ref = IntegerInner(near).ref(i)
+    if let above = near.above, case let i = IntegerInner(above).child(key), i > 0, i < above.pageCount &- 1 {
+      ref = IntegerInner(above).ref(i)
       level = 0
-      page = try cache.child(i, of: near, ref, tree: tree, level: 0)
+      page = try cache.child(i, of: above, ref, tree: tree, level: 0)
     } else {
       page = try cache.page(ref, tree: tree, level: level)
     }
@@ -113,13 +125,18 @@ enum TreeDescent {
       guard isKind(page, .integerInner) else { throw wrongKind(ref, tree) }
       let inner = IntegerInner(page)
       let i = inner.child(key)
-      above = page
+      near.above = page
       ref = inner.ref(i)
       level &-= 1
       page = try cache.child(i, of: page, ref, tree: tree, level: level)
     }
     guard isKind(page, .integerLeaf) else { throw wrongKind(ref, tree) }
-    let leaf = IntegerLeaf(page)
+    near.leaf = page
+    return value(key, in: IntegerLeaf(page))
+  }
+
+  @inline(__always)
+  private static func value(_ key: UInt64, in leaf: IntegerLeaf) -> FoundValue? {
     let i = leaf.lowerBound(key)
     guard i < leaf.count, leaf.key(i) == key else { return nil }
     return FoundValue(bytes: leaf.value(i), isStub: leaf.isStub(i))

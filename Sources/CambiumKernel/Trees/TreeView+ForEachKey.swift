@@ -16,6 +16,65 @@ extension TreeView {
     }
   }
 
+  /// The same for several ranges of few keys each, one after the other: best ascending, since each is sought from where the
+  /// one before was found.
+  ///
+  /// - Throws: as ``forEachKey(_:in:_:)-(_,KeyRange,_)``.
+  public final func forEachKey(
+    _ tree: TreeID, in ranges: [KeyRange], _ body: (UnsafeRawBufferPointer) throws(StoreError) -> Bool
+  ) throws(StoreError) {
+    if ranges.count == 1 { return try forEachKey(tree, in: ranges[0], body) }
+    let access = try access(tree, .bytes)
+    if access.hasDelta {
+      let cursor = try cursor(tree)
+      for range in ranges {
+        var more = try range.lower.withUnsafeBytesTyped { (lower) throws(StoreError) in try cursor.seek(lower) }
+        while more {
+          let key = cursor.key
+          if let upper = range.upper, upper.withUnsafeBytes({ compareKeys(key, $0) >= 0 }) { break }
+          if try !body(key) { return }
+          more = try cursor.next()
+        }
+      }
+      return
+    }
+    let buffer = UnsafeMutableRawPointer.allocate(byteCount: core.pageSize, alignment: 8)
+    defer { buffer.deallocate() }
+    var base = BaseCursor(
+      tree: access.id, kind: .bytes, root: access.root, level: access.level, cache: core.cache,
+      pageSize: core.pageSize, hint: hint)
+    for range in ranges {
+      try requireOpen()
+      let goesOn = try range.lower.withUnsafeBytesTyped { (lower) throws(StoreError) in
+        try base.seek(TreeKey(lower))
+        guard let upper = range.upper else { return try forEachKey(&base, buffer, nil, body) }
+        return try upper.withUnsafeBytesTyped { (upper) throws(StoreError) in
+          try forEachKey(&base, buffer, upper, body)
+        }
+      }
+      if !goesOn { return }
+    }
+  }
+
+  /// From where the cursor stands up to the end of a range, with each key compared. Answers whether to go on.
+  private final func forEachKey(
+    _ base: inout BaseCursor, _ buffer: UnsafeMutableRawPointer, _ upper: UnsafeRawBufferPointer?,
+    _ body: (UnsafeRawBufferPointer) throws(StoreError) -> Bool
+  ) throws(StoreError) -> Bool {
+    while let page = base.leafPage {
+      try requireOpen()
+      let leaf = BytesLeaf(page)
+      leaf.copyPrefix(to: buffer)
+      for i in base.index..<max(base.index, leaf.count) {
+        let key = UnsafeRawBufferPointer(start: buffer, count: leaf.copyTail(i, to: buffer))
+        if let upper, compareKeys(key, upper) >= 0 { return true }
+        if try !body(key) { return false }
+      }
+      try base.skipLeaf()
+    }
+    return true
+  }
+
   private final func forEachKey(
     _ access: TreeAccess, _ lower: UnsafeRawBufferPointer, _ upper: UnsafeRawBufferPointer?,
     _ body: (UnsafeRawBufferPointer) throws(StoreError) -> Bool

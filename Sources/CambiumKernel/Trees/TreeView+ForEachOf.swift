@@ -37,10 +37,10 @@ extension TreeView {
     let cache = core.cache
     let slot = cache.slots.enter(hint)
     defer { cache.slots.leave(slot) }
-    var above: UnsafeRawPointer?
+    var near = NearPages()
     var n = 0
     for key in keys {
-      let value = try access.find(TreeKey(key), cache, near: &above)
+      let value = try access.find(TreeKey(key), cache, near: &near)
       found[n] = value
       n &+= 1
       // Its first line is asked for now, and waited for when it is told. A load that is atomic is made, although nobody looks at

@@ -130,7 +130,7 @@ extension FetchPlanner {
   }
 
   /// A condition that asks for at least one object of a to-many relationship, as one of that object.
-  private func toMany(_ predicate: Predicate) -> (RelationshipSchema, Predicate)? {
+  func toMany(_ predicate: Predicate) -> (RelationshipSchema, Predicate)? {
     guard case .comparison(var comparison) = predicate else { return nil }
     switch (comparison.modifier, comparison.comparator, comparison.left, comparison.right) {
     case (.any, let comparator, .keyPath(let path), .constant(let value)):

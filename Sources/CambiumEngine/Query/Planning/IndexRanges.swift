@@ -74,9 +74,11 @@ struct IndexRanges {
       case (.in, .list(let list)):
         if confine(part, to: list, place, prefix) { return }
       case (.beginsWith, .string(let text)) where isText(part):
-        if confine(part, toPrefix: text, prefix) { return }
+        if confine(part, toPrefix: text, place, prefix) { return }
       case (.like, .string(let pattern)) where isText(part):
-        if let text = Self.literalPrefix(pattern), confine(part, toPrefix: text, prefix) { return }
+        if let (text, isAll) = Self.literalPrefix(pattern), confine(part, toPrefix: text, isAll ? place : nil, prefix) {
+          return
+        }
       case (.between, .list(let list)) where list.count == 2:
         if bounds.lower == nil, bounds.upper == nil {
           bounds.lower = (list[0], true, place)
@@ -95,47 +97,72 @@ struct IndexRanges {
 
   private func isText(_ part: Int) -> Bool { maker.types[part] == .string || maker.types[part] == .uri }
 
-  /// What every text begins with that a pattern of `LIKE` describes; nil if that is nothing.
-  private static func literalPrefix(_ pattern: String) -> String? {
+  /// What every text begins with that a pattern of `LIKE` describes, and whether it describes all that do; nil if they begin
+  /// with nothing.
+  private static func literalPrefix(_ pattern: String) -> (text: String, isAll: Bool)? {
     var text = ""
+    var rest = 0
     for character in pattern.unicodeScalars {
       // What is escaped may be a mark, which joins with what is before it.
       if character == "\\" { return nil }
-      if character == "*" || character == "?" { break }
-      text.unicodeScalars.append(character)
+      if rest > 0 || character == "*" || character == "?" {
+        rest += 1
+        if character != "*" { return text.isEmpty ? nil : (text, false) }
+      } else {
+        text.unicodeScalars.append(character)
+      }
     }
-    return text.isEmpty ? nil : text
+    return text.isEmpty ? nil : (text, rest > 0)
   }
 
-  private mutating func confine(_ part: Int, toPrefix text: String, _ prefix: KeyEncoder) -> Bool {
+  /// Confines to texts that begin alike, which a condition, the one at `place`, may say and no more. A key that was cut tells
+  /// how its text begins, unless what is asked for was cut as well.
+  private mutating func confine(_ part: Int, toPrefix text: String, _ place: Int?, _ prefix: KeyEncoder) -> Bool {
     if text.isEmpty { return false }
-    ranges = [KeyRange(strings: text, after: prefix, descending: !maker.ascending[part])]
+    let range = KeyRange(strings: text, after: prefix, descending: !maker.ascending[part])
+    ranges = [range]
     shape = .prefix
+    if let place, range.isExact { covered.append(place) }
     return true
   }
 
   private mutating func confine(_ part: Int, to list: [Value], _ place: Int, _ prefix: KeyEncoder) -> Bool {
-    var found: [KeyRange] = []
-    found.reserveCapacity(list.count)
+    var keys: [[UInt8]] = []
+    keys.reserveCapacity(list.count)
+    // By their first bytes, which tell most of them apart.
+    var order: [(head: UInt64, place: Int)] = []
+    order.reserveCapacity(list.count)
     var isExact = true
+    var isCut = false
+    var key = KeyEncoder(limit: prefix.limit)
     for element in list {
-      var key = prefix
+      key.removeAll()
+      prefix.withBytes { key.append(encoded: $0) }
       guard Self.append(element, maker, part, to: &key) else { return false }
+      if key.isInexact { isCut = true }
       if key.isInexact || !Self.tells(element, maker, part) { isExact = false }
-      found.append(KeyRange(prefix: key.bytes))
+      let bytes = key.bytes.withUnsafeBytes { Array($0) }
+      var head: UInt64 = 0
+      for byte in bytes.dropFirst(prefix.bytes.count).prefix(8) { head = head &<< 8 | UInt64(byte) }
+      let missing = max(0, 8 - (bytes.count - prefix.bytes.count))
+      if missing < 8 { head &<<= UInt64(8 * missing) }
+      order.append((head, keys.count))
+      keys.append(bytes)
     }
-    found.sort { $0.lower.lexicographicallyPrecedes($1.lower) }
+    order.sort { a, b in
+      if a.head != b.head { return a.head < b.head }
+      return keys[a.place].withUnsafeBytes { x in keys[b.place].withUnsafeBytes { compareKeys(x, $0) < 0 } }
+    }
     var distinct: [KeyRange] = []
-    distinct.reserveCapacity(found.count)
-    for range in found {
-      guard let last = distinct.last else {
-        distinct.append(range)
-        continue
+    distinct.reserveCapacity(keys.count)
+    for (_, place) in order {
+      let key = keys[place]
+      if let last = distinct.last {
+        if key == last.lower { continue }
+        // Cut keys may be prefixes of one another.
+        if isCut, key.starts(with: last.lower) { return false }
       }
-      if range.lower == last.lower { continue }
-      // Cut keys may be prefixes of one another.
-      if range.lower.starts(with: last.lower) { return false }
-      distinct.append(range)
+      distinct.append(KeyRange(prefix: key))
     }
     ranges = distinct
     shape = .list

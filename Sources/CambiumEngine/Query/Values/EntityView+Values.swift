@@ -98,46 +98,11 @@ extension EntityView {
 
   /// The slots of each group, the groups in the order in which their first objects come.
   private func groups(_ objects: EngineFetch, _ design: ValuesDesign) throws(EngineError) -> [[Value]] {
-    var read = design.read
-    for aggregate in design.aggregates { read.append(aggregate.argument) }
-    let keyCount = design.read.count
-    let reader = ValuesReader(self, read)
-    var fresh: [GroupAggregate] = []
-    for aggregate in design.aggregates { fresh.append(GroupAggregate(aggregate.function)) }
-    var places: [[Value]: Int] = [:]
-    var keys: [[Value]] = []
-    var gathered: [[GroupAggregate]] = []
-    if keyCount == 0 {
-      // One group of all objects, also if there are none.
-      keys.append([])
-      gathered.append(fresh)
-    }
-    var values: [Value] = []
+    let gatherer = GroupGatherer(self, design, try store.plan(objects.entity.id).layout)
     try forEach(objects) { (row) throws(EngineError) in
-      values.removeAll(keepingCapacity: true)
-      try reader.read(row, into: &values)
-      var place = 0
-      if keyCount > 0 {
-        let key = Array(values[..<keyCount])
-        if let known = places[key] {
-          place = known
-        } else {
-          place = keys.count
-          places[key] = place
-          keys.append(key)
-          gathered.append(fresh)
-        }
-      }
-      for i in fresh.indices { gathered[place][i].add(values[keyCount + i]) }
+      try gatherer.take(row)
       return true
     }
-    var result: [[Value]] = []
-    result.reserveCapacity(keys.count)
-    for i in keys.indices {
-      var slots = keys[i]
-      for aggregate in gathered[i] { slots.append(aggregate.value) }
-      result.append(slots)
-    }
-    return result
+    return gatherer.finish()
   }
 }

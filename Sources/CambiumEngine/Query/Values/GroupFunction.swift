@@ -32,6 +32,14 @@ struct GroupAggregate {
 
   init(_ function: GroupFunction) { self.function = function }
 
+  /// What was gathered elsewhere.
+  init(_ function: GroupFunction, count: Int64, sum: GroupSum, extreme: Value) {
+    self.function = function
+    self.count = count
+    self.sum = sum
+    self.extreme = extreme
+  }
+
   /// Takes a value in; a list, value by value.
   mutating func add(_ value: Value) {
     switch value {

@@ -7,6 +7,14 @@ struct GroupSum {
   private var decimals: DecimalValue?
   private var doubles: Double?
 
+  init() {}
+
+  /// The sum of integers.
+  init(_ integers: Int128) { self.integers = integers }
+
+  /// The sum of doubles.
+  init(_ doubles: Double) { self.doubles = doubles }
+
   /// Adds a number; answers whether it is one.
   mutating func add(_ value: Value) -> Bool {
     switch value {

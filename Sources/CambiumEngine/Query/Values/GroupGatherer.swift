@@ -1,0 +1,149 @@
+import CambiumKernel
+
+/// Puts rows into groups, and gathers what the aggregates ask of each: from the rows as they lie where that tells, else from
+/// their values.
+final class GroupGatherer {
+  private let design: ValuesDesign
+  private let keyCount: Int
+  private let paths: PathReader
+  private let keyReader: ValuesReader
+  /// The aggregates that values are read for, by place.
+  private let slow: [Int]
+  private let slowReader: ValuesReader
+  private let fast: [Int]
+  /// Of the fetch's own layout.
+  private let designed: [GroupNumbers.Source]
+  /// Where the layout of the rows that come has what is asked; as many as there are keys, and as there are fast aggregates.
+  private let keySources: UnsafeMutablePointer<GroupKeys.Source>
+  private let sources: UnsafeMutablePointer<GroupNumbers.Source>
+  // Exclusive access is not checked at run time, since a row takes hardly longer than the checks; `take` is the only method
+  // that rows are handed to, and nothing in it comes back to it.
+  @exclusivity(unchecked) private var layoutID: UInt16?
+  @exclusivity(unchecked) private var hasKeySources = false
+  @exclusivity(unchecked) private var known = GroupKeys()
+  @exclusivity(unchecked) private var places: [[Value]: Int] = [:]
+  @exclusivity(unchecked) private var keys: [[Value]] = []
+  @exclusivity(unchecked) private var numbers: [GroupNumbers] = []
+  @exclusivity(unchecked) private var gathered: [GroupAggregate] = []
+  @exclusivity(unchecked) private var values: [Value] = []
+
+  init(_ view: EntityView, _ design: ValuesDesign, _ layout: EntityLayout) {
+    self.design = design
+    keyCount = design.read.count
+    paths = PathReader(view: view)
+    keyReader = ValuesReader(view, design.read)
+    var slow: [Int] = []
+    var arguments: [Expression] = []
+    var fast: [Int] = []
+    var designed: [GroupNumbers.Source] = []
+    for (i, aggregate) in design.aggregates.enumerated() {
+      if let source = GroupNumbers.Source(aggregate.function, of: aggregate.argument, layout, paths) {
+        fast.append(i)
+        designed.append(source)
+      } else {
+        slow.append(i)
+        arguments.append(aggregate.argument)
+      }
+    }
+    self.slow = slow
+    self.fast = fast
+    self.designed = designed
+    slowReader = ValuesReader(view, arguments)
+    keySources = .allocate(capacity: max(1, keyCount))
+    sources = .allocate(capacity: max(1, fast.count))
+    if keyCount == 0 {
+      // One group of all objects, also if there are none.
+      _ = newGroup([])
+    }
+  }
+
+  deinit {
+    keySources.deallocate()
+    sources.deallocate()
+  }
+
+  /// Takes a row in.
+  func take(_ row: borrowing RowReader) throws(EngineError) {
+    if layoutID != row.layoutID { try change(to: row.layout) }
+    let record = row.record
+    var group = 0
+    if keyCount > 0 {
+      var found: Int?
+      if hasKeySources {
+        do throws(StoreError) { found = try known.group(of: record, keySources, keyCount) } catch {
+          throw .store(error)
+        }
+      }
+      if let found {
+        group = found
+      } else {
+        group = try groupByValues(row)
+        if hasKeySources {
+          known.learn(group)
+          hasKeySources = known.isWorthwhile
+        }
+      }
+    }
+    let first = group &* fast.count
+    do throws(StoreError) {
+      for i in 0..<fast.count { try numbers[first &+ i].add(sources + i, record) }
+    } catch { throw .store(error) }
+    if slow.isEmpty { return }
+    values.removeAll(keepingCapacity: true)
+    try slowReader.read(row, into: &values)
+    for i in slow.indices { gathered[group * slow.count + i].add(values[i]) }
+  }
+
+  @inline(never)
+  private func groupByValues(_ row: borrowing RowReader) throws(EngineError) -> Int {
+    var key: [Value] = []
+    key.reserveCapacity(keyCount)
+    try keyReader.read(row, into: &key)
+    return places[key] ?? newGroup(key)
+  }
+
+  private func newGroup(_ key: [Value]) -> Int {
+    let group = keys.count
+    places[key] = group
+    keys.append(key)
+    for _ in fast { numbers.append(GroupNumbers()) }
+    for i in slow { gathered.append(GroupAggregate(design.aggregates[i].function)) }
+    return group
+  }
+
+  @inline(never)
+  private func change(to layout: EntityLayout) throws(EngineError) {
+    layoutID = layout.id
+    hasKeySources = known.isWorthwhile
+    for i in 0..<keyCount {
+      guard case .keyPath(let path) = design.read[i], let source = GroupKeys.Source(path, layout, paths) else {
+        hasKeySources = false
+        break
+      }
+      (keySources + i).initialize(to: source)
+    }
+    for (place, i) in fast.enumerated() {
+      let aggregate = design.aggregates[i]
+      guard let source = GroupNumbers.Source(aggregate.function, of: aggregate.argument, layout, paths) else {
+        // What an entity has, its descendants have, in the same type.
+        throw .corrupt("rows of \(layout.entity.name) lack what those of its ancestor have")
+      }
+      (sources + place).initialize(to: source)
+    }
+  }
+
+  /// The slots of each group, the groups in the order in which their first rows came.
+  func finish() -> [[Value]] {
+    var result: [[Value]] = []
+    result.reserveCapacity(keys.count)
+    for group in keys.indices {
+      var slots = keys[group]
+      var found: [Value] = Array(repeating: .null, count: design.aggregates.count)
+      for (place, i) in fast.enumerated() { found[i] = numbers[group * fast.count + place].value(designed[place]) }
+      for (place, i) in slow.enumerated() { found[i] = gathered[group * slow.count + place].value }
+      slots += found
+      result.append(slots)
+    }
+    return result
+  }
+}
