@@ -1,3 +1,4 @@
+import CambiumEngine
 import Synchronization
 
 /// The children of a context, held weakly. Thread-safe.
@@ -148,13 +149,13 @@ extension ManagedObject {
 }
 
 private func renameDestinations(
-  _ toOne: inout [String: ManagedObjectID?], _ toMany: inout [String: ToManyChange],
+  _ toOne: inout NameMap<ManagedObjectID?>, _ toMany: inout NameMap<ToManyChange>,
   _ identifiers: [ManagedObjectID: ManagedObjectID]
 ) {
-  for name in Array(toOne.keys) {
+  for name in toOne.keys {
     if case .some(.some(let id)) = toOne[name], let new = identifiers[id] { toOne.updateValue(new, forKey: name) }
   }
-  for name in Array(toMany.keys) {
+  for name in toMany.keys {
     if let renamed = toMany[name]?.renamed(identifiers) { toMany[name] = renamed }
   }
 }

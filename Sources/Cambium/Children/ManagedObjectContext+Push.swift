@@ -86,10 +86,7 @@ extension ManagedObjectContext {
       let isThere = try target.isPresent && target.loadIfThere()
       let changedElsewhere = isThere ? try object.namesChanged(in: target) : []
       if mergePolicy.mergeType == .error, isThere ? !changedElsewhere.isEmpty : !object.isDeleted {
-        conflicts.append(
-          MergeConflict(
-            objectID: object.objectID, oldVersionNumber: object.row?.version ?? 0,
-            newVersionNumber: isThere ? target.row?.version ?? 0 : 0, changedKeys: object.changedKeys))
+        conflicts.append(MergeConflict(object, parent: isThere ? target : nil))
       }
       if !isThere { continue }
       if object.isDeleted {
@@ -102,12 +99,9 @@ extension ManagedObjectContext {
       let target = parent.object(with: object.objectID)
       let isThere = try target.isPresent && target.loadIfThere()
       if isThere, try object.namesChanged(in: target).isEmpty { continue }
-      conflicts.append(
-        MergeConflict(
-          objectID: object.objectID, oldVersionNumber: object.row?.version ?? 0,
-          newVersionNumber: isThere ? target.row?.version ?? 0 : 0, changedKeys: []))
+      conflicts.append(MergeConflict(object, parent: isThere ? target : nil))
     }
-    if !conflicts.isEmpty { throw conflictError(conflicts) }
+    if !conflicts.isEmpty { throw CambiumError(mergeConflicts: conflicts) }
 
     for object in insertions {
       let target = parent.persistentStoreCoordinator.objectClass(for: object.info)
@@ -181,7 +175,7 @@ extension ManagedObjectContext {
 
   /// Takes in an object that a child inserted, with the same temporary identifier.
   private func adoptPushed(_ target: ManagedObject, _ object: ManagedObject) {
-    target.become(object.objectID, object.info, in: self)
+    target.become(object.objectID, object.info, by: link)
     target.state = .inserted
     target.changeOrder = nextChangeOrder()
     target.eventState = .absent

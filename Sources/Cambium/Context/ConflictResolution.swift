@@ -150,7 +150,7 @@ extension ManagedObjectContext {
   /// Makes an object that was dropped the one of a row, in the place of one that nobody has seen.
   fileprivate func replace(_ stored: ManagedObject, by object: ManagedObject) {
     let id = stored.objectID
-    object.become(id, stored.info, in: self)
+    object.become(id, stored.info, by: link)
     object.isDeleted = false
     object.row = stored.row
     object.state = stored.state

@@ -48,37 +48,6 @@ extension ManagedObjectContext {
     }
   }
 
-  /// Chooses the store that an inserted object goes to, which otherwise is the first that takes its entity.
-  ///
-  /// - Throws: ``CambiumError/Code/invalidArgument`` for an object that is not new, has a permanent identifier or relationships
-  ///   already, and for a store that does not hold its entity.
-  public func assign(_ object: ManagedObject, to store: PersistentStore) throws {
-    try lock.run {
-      func refuse(_ why: String) -> CambiumError {
-        CambiumError(
-          .invalidArgument, "\(object.objectID) cannot be assigned to a store: \(why)", entityName: object.entity.name,
-          objectID: object.objectID)
-      }
-      guard object.managedObjectContext === self, object.isInserted else {
-        throw refuse("it is not new in this context")
-      }
-      guard persistentStoreCoordinator.persistentStores.contains(where: { $0 === store }),
-        let info = store.space.info(named: object.info.name)
-      else { throw refuse("the store does not hold its entity, or is not the coordinator's") }
-      if object.objectID.space === store.space { return }
-      guard object.objectID.isTemporaryID, object.toOneChanges.isEmpty, object.toManyChanges.isEmpty else {
-        throw refuse("it has relationships or a permanent identifier by now; assign it first")
-      }
-      processEvent()
-      inserted[object.objectID] = nil
-      unregister(object.objectID)
-      object.info = info
-      object.objectID = ManagedObjectID.temporary(info.schema.id, in: store.space)
-      inserted[object.objectID] = object
-      register(object)
-    }
-  }
-
   /// Makes the next save meet a conflict if others change an object until then, though this context has not changed it: for
   /// what is decided by its values. Reads the object if that was not done. Nothing is looked for in objects that are new.
   ///

@@ -195,6 +195,8 @@ extension ManagedObjectContext {
       object.state = .stale
     }
     for (id, object) in updated where object.objectID.space === batch.space && !object.isUpdated { updated[id] = nil }
-    tellChildren(permanent: outcome.permanent)
+    if !children.living.isEmpty {
+      tellChildren(permanent: Dictionary(outcome.permanent.map { ($0, $1) }, uniquingKeysWith: { $1 }))
+    }
   }
 }

@@ -5,7 +5,7 @@ extension ManagedObjectContext {
   /// written. The object gets another temporary identifier, so say it before relationships are set.
   ///
   /// Core Data raises where this notes ``CambiumError/Code/invalidArgument``, which the next save throws: for an object that is
-  /// not new, or has relationships, and for a store that the coordinator does not have or that does not hold the entity.
+  /// not new, or has relationships or a permanent identifier, and for a store that the coordinator does not have or that does not hold the entity.
   public func assign(_ object: ManagedObject, to store: PersistentStore) {
     lock.run {
       do {
@@ -20,14 +20,16 @@ extension ManagedObjectContext {
             entityName: object.entity.name)
         }
         if object.objectID.space === store.space { return }
-        guard object.toOneChanges.isEmpty, object.toManyChanges.isEmpty else {
+        guard object.objectID.isTemporaryID, object.toOneChanges.isEmpty, object.toManyChanges.isEmpty else {
           throw CambiumError(
-            .invalidArgument, "\(object.objectID) has relationships already: assign it to a store before they are set",
+            .invalidArgument,
+            "\(object.objectID) has relationships or a permanent identifier already: assign it to a store first",
             entityName: object.entity.name)
         }
         inserted[object.objectID] = nil
         unregister(object.objectID)
-        object.become(ManagedObjectID.temporary(info.schema.id, in: store.space), info, in: self)
+        processEvent()
+        object.become(ManagedObjectID.temporary(info.schema.id, in: store.space), info, by: link)
         object.state = .inserted
         inserted[object.objectID] = object
         register(object)

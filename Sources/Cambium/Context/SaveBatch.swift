@@ -106,12 +106,7 @@ extension ManagedObjectContext {
         }
         for object in batch.watched {
           let current = try t.row(object.objectID.reference)
-          if let base = object.row?.version, base != current?.version {
-            conflicts.append(
-              MergeConflict(
-                objectID: object.objectID, oldVersionNumber: base, newVersionNumber: current?.version ?? 0,
-                changedKeys: []))
-          }
+          if let base = object.row?.version, base != current?.version { conflicts.append((object, current)) }
         }
         guard conflicts.isEmpty else { throw .misuse("conflicts") }
         for object in batch.insertions {

@@ -22,22 +22,38 @@ public struct MergeConflict: Sendable, Hashable {
   let cached: Row?
   /// The row in the store.
   let persisted: Row?
+  /// What the parent has, if the conflict is a child's.
+  private nonisolated(unsafe) let parentSnapshot: [String: Any]?
 
   init(_ object: ManagedObject, persisted: Row?) {
     sourceObject = object
     objectID = object.objectID
     cached = object.row
     self.persisted = persisted
+    parentSnapshot = nil
     oldVersionNumber = object.row?.version ?? 0
     newVersionNumber = persisted?.version ?? 0
     changedKeys = object.isDeleted ? [] : object.changedKeys
     objectSnapshot = object.snapshot()
   }
 
+  /// A conflict of a child with what its parent has; `nil` if it is deleted there.
+  init(_ object: ManagedObject, parent: ManagedObject?) {
+    sourceObject = object
+    objectID = object.objectID
+    cached = object.row
+    persisted = parent?.row
+    parentSnapshot = parent?.snapshot()
+    oldVersionNumber = object.row?.version ?? 0
+    newVersionNumber = parent?.row?.version ?? 0
+    changedKeys = object.isDeleted ? [] : object.changedKeys
+    objectSnapshot = object.snapshot()
+  }
+
   /// The object as the context read it; `nil` if it did not.
   public var cachedSnapshot: [String: Any]? { cached.map { $0.snapshot(in: objectID.space) } }
-  /// The object as it is in the store; `nil` if it was deleted.
-  public var persistedSnapshot: [String: Any]? { persisted.map { $0.snapshot(in: objectID.space) } }
+  /// The object as it is in the store, or, for a child context, in its parent; `nil` if it was deleted.
+  public var persistedSnapshot: [String: Any]? { parentSnapshot ?? persisted.map { $0.snapshot(in: objectID.space) } }
 
   /// Whether both are of the same object in the same versions.
   public static func == (a: MergeConflict, b: MergeConflict) -> Bool {

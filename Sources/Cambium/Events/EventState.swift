@@ -29,9 +29,9 @@ enum EventState {
 
 /// The unsaved changes of an object at a moment.
 final class EventSnapshot {
-  let attributeChanges: [String: Value]
-  var toOneChanges: [String: ManagedObjectID?]
-  var toManyChanges: [String: ToManyChange]
+  let attributeChanges: NameMap<Value>
+  var toOneChanges: NameMap<ManagedObjectID?>
+  var toManyChanges: NameMap<ToManyChange>
   let transients: [String: Any]
   let isDeleted: Bool
   let isRegisteredAsUpdated: Bool

@@ -66,7 +66,7 @@ extension ManagedObjectContext {
     if object.state == .detached {
       guard case .removed(let remains)? = object.eventState else { return nil }
       let id = ManagedObjectID.temporary(object.info.schema.id, in: object.objectID.space)
-      object.become(id, object.info, in: self)
+      object.become(id, object.info, by: link)
       object.forgetRow()
       object.state = .inserted
       object.isDeleted = false
@@ -89,7 +89,7 @@ extension ManagedObjectContext {
     return nil
   }
 
-  private func takeInto(_ objects: inout [ManagedObjectID: ManagedObject], _ object: ManagedObject) {
+  private func takeInto(_ objects: inout IDMap<ManagedObject>, _ object: ManagedObject) {
     object.changeOrder = nextChangeOrder()
     objects[object.objectID] = object
     register(object)
