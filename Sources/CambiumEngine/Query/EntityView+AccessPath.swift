@@ -172,8 +172,31 @@ extension EntityView {
     _ chosen: FetchPlan, _ plan: EntityPlan, includesSubentities: Bool, _ reader: PathReader, readsElsewhere: Bool,
     _ visit: Visit
   ) throws(EngineError) {
-    let sieve = try RowSieve(self, plan, chosen.residual, includesSubentities: includesSubentities, reader)
+    let sieve = try sieve(chosen, plan, includesSubentities: includesSubentities, reader)
     try candidates(chosen, plan, sieve, readsElsewhere: readsElsewhere, visit)
+  }
+
+  /// The sieve for ``candidates(_:_:_:readsElsewhere:_:)``. Where rows are not all looked at, what is asked of objects related to
+  /// them is asked before them, and of many at once.
+  func sieve(
+    _ chosen: FetchPlan, _ plan: EntityPlan, includesSubentities: Bool, _ reader: PathReader
+  ) throws(EngineError) -> RowSieve {
+    var residual = chosen.residual
+    var tests: [RelatedTest] = []
+    if !chosen.path.isScan, let predicate = residual, let conjuncts = Conjunct.all(of: predicate) {
+      var asked: [Int] = []
+      for (place, conjunct) in conjuncts.enumerated() {
+        guard let test = RelatedTest(conjunct.predicate, plan.entity, self), test.isForAnyRow || !plan.sharesRows else {
+          continue
+        }
+        tests.append(test)
+        asked.append(place)
+      }
+      if !tests.isEmpty { residual = FetchPlanner.joined(conjuncts, except: asked) }
+    }
+    let sieve = try RowSieve(self, plan, residual, includesSubentities: includesSubentities, reader)
+    sieve.tests = tests
+    return sieve
   }
 
   /// The same by a sieve that is made already.
@@ -194,7 +217,22 @@ extension EntityView {
       if let failure { throw failure }
       return
     }
-    try offer(rows, plan, sieve, inPlace: !readsElsewhere, visit)
+    if sieve.tests.isEmpty { return try offer(rows, plan, sieve, inPlace: !readsElsewhere, visit) }
+    var goesOn = true
+    var rest = rows[...]
+    // Who wants few rows should not have much done for them.
+    var size = 32
+    while goesOn, !rest.isEmpty {
+      if let isCancelled = chosen.isCancelled, isCancelled() { throw .cancelled }
+      var part = Array(rest.prefix(size))
+      rest = rest.dropFirst(size)
+      size = min(2 * size, 1024)
+      for test in sieve.tests where !part.isEmpty { part = try test.holding(part[...], plan.entity.id) }
+      try offer(part, plan, sieve, inPlace: !readsElsewhere) { (row) throws(EngineError) in
+        goesOn = try visit(row)
+        return goesOn
+      }
+    }
   }
 
   /// Offers each of some ascending rows, until `visit` has enough. A row is lent in place only where nothing else is read

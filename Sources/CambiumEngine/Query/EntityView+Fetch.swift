@@ -14,6 +14,13 @@ extension EntityView {
       for row in rows[range] { found.append(ObjectReference(entity: plan.entity.id, row: row)) }
       return found
     }
+    if let order = chosen.order, chosen.residual == nil, !plan.sharesRows,
+      let rows = try rows(of: order, fetch, chosen.isCancelled)
+    {
+      try requireSortable(fetch)
+      for row in rows[fetch.range(of: rows.count)] { found.append(ObjectReference(entity: plan.entity.id, row: row)) }
+      return found
+    }
     if !fetch.sort.isEmpty, !chosen.isInOrder {
       try requireSortable(fetch)
       for entry in try gatherSorted(fetch, plan, chosen, reader(for: chosen), needsRows: false) {
@@ -72,7 +79,7 @@ extension EntityView {
     return fetch.range(of: n).count
   }
 
-  private func checked(_ fetch: EngineFetch) throws(EngineError) -> Predicate? {
+  func checked(_ fetch: EngineFetch) throws(EngineError) -> Predicate? {
     guard var predicate = fetch.predicate else { return nil }
     do throws(PredicateError) {
       if predicate.isVolatile { predicate = try predicate.substituting(now: store.kernel.now) }

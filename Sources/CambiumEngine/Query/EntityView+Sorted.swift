@@ -62,7 +62,7 @@ extension EntityView {
     var lastKey: Value?
     let keys = ValuesReader(self, sort.map { .keyPath($0.keyPath) })
     let readsElsewhere = sort.contains { $0.keyPath.utf8.contains(UInt8(ascii: ".")) }
-    let sieve = try RowSieve(self, plan, chosen.residual, includesSubentities: fetch.includesSubentities, reader)
+    let sieve = try sieve(chosen, plan, includesSubentities: fetch.includesSubentities, reader)
     let firstField = sort[0].origin == nil ? reader.field(sort[0].keyPath, plan.layout)?.0 : nil
     try candidates(chosen, plan, sieve, readsElsewhere: readsElsewhere) { (row) throws(EngineError) in
       if let lastKey {
@@ -125,6 +125,57 @@ extension EntityView {
   }
 
   // MARK: By an index
+
+  /// The numbers of the rows of an index in its order, as many as a fetch wants of them, without the rows being looked at;
+  /// nil if keys were cut, which say nothing of the order of their rows.
+  func rows(
+    of order: OrderedIndex, _ fetch: EngineFetch, _ isCancelled: (@Sendable () -> Bool)?
+  ) throws(EngineError) -> [UInt64]? {
+    guard let range = order.ranges.ranges.first else { return nil }
+    let wanted = fetch.limit.map { max(0, $0).addingSaturating(max(0, fetch.offset)) } ?? .max
+    let longestWhole = store.kernel.maxKeyLength - 48
+    var rows: [UInt64] = []
+    // Where the rows begin that have the same key as the last one: they come by their number in either direction.
+    var groupStart = 0
+    var groupKey: [UInt8] = []
+    var isWhole = true
+    var wasCancelled = false
+    try storing { () throws(StoreError) in
+      let cursor = try trees.cursor(order.ranges.maker.tree)
+      var more = try cursor.move(toStartOf: range, reversed: order.isReversed)
+      while more {
+        let key = cursor.key
+        let isInside =
+          order.isReversed
+          ? range.lower.withUnsafeBytes { compareKeys(key, $0) >= 0 }
+          : range.upper.map { upper in upper.withUnsafeBytes { compareKeys(key, $0) < 0 } } ?? true
+        if !isInside { break }
+        if rows.count % 1024 == 1023, let isCancelled, isCancelled() {
+          wasCancelled = true
+          return
+        }
+        let (row, end) = try KeyDecoder.rowID(atEndOf: key)
+        if end > longestWhole {
+          isWhole = false
+          return
+        }
+        if !order.isReversed {
+          if rows.count >= wanted { return }
+        } else if end != groupKey.count || !groupKey.withUnsafeBytes({ hasPrefix(key, $0) }) {
+          rows[groupStart...].reverse()
+          groupStart = rows.count
+          if rows.count >= wanted { break }
+          groupKey.removeAll(keepingCapacity: true)
+          groupKey.append(contentsOf: UnsafeRawBufferPointer(rebasing: key[..<end]))
+        }
+        rows.append(row)
+        more = order.isReversed ? try cursor.previous() : try cursor.next()
+      }
+      if order.isReversed { rows[groupStart...].reverse() }
+    }
+    if wasCancelled { throw .cancelled }
+    return isWhole ? rows : nil
+  }
 
   /// Lends `visit` the rows of an index in its order, for which the plan's condition holds.
   func forEach(
@@ -196,7 +247,7 @@ extension EntityView {
 
 extension Cursor {
   /// To the first entry of a range, or to its last one; answers whether there is one before or behind the range's other end.
-  fileprivate func move(toStartOf range: KeyRange, reversed: Bool) throws(StoreError) -> Bool {
+  func move(toStartOf range: KeyRange, reversed: Bool) throws(StoreError) -> Bool {
     if !reversed { return try range.lower.withUnsafeBytesEngine { (b) throws(StoreError) in try seek(b) } }
     guard let upper = range.upper else { return try seekLast() }
     return try upper.withUnsafeBytesEngine { (b) throws(StoreError) in try seek(before: b) }

@@ -32,6 +32,8 @@ final class RowSieve {
   @exclusivity(unchecked) private var untilAsked = 64
   /// What else rows have to meet, which may become narrower while they are offered: what is outside is of no use any more.
   @exclusivity(unchecked) var bound: FixedRange?
+  /// What rows of a list have to meet before they are offered here.
+  var tests: [RelatedTest] = []
 
   init(
     _ view: EntityView, _ plan: EntityPlan, _ predicate: Predicate?, includesSubentities: Bool, _ reader: PathReader

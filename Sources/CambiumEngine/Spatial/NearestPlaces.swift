@@ -35,6 +35,8 @@ struct NearestPlaces: ~Copyable {
   /// Nothing that is further away is looked for.
   private let limit: Double
   private var heap: [Item] = []
+  /// Of the cell that is looked at.
+  private var entries: [(x: Double, y: Double, row: UInt64)] = []
   /// How many entries were read, some of them more than once.
   private(set) var readCount = 0
 
@@ -57,30 +59,62 @@ struct NearestPlaces: ~Copyable {
   private mutating func open(_ cell: PlaneCell) throws(StoreError) {
     var more = try cursor.seek(KeyPlace.firstKey(code: cell.code))
     var first: UInt64?
-    var entries: [Item] = []
-    var count = 0
+    entries.removeAll(keepingCapacity: true)
     while more {
       let place = try KeyPlace(atStartOf: cursor.key)
       guard place.code <= cell.lastCode else { break }
       first = first ?? place.code
       readCount &+= 1
-      count += 1
-      if cell.level > 0, count > Self.patience { break }
-      if let measure = distance.measure(place.x, place.y) {
-        entries.append(Item(measure: measure, cell: nil, row: try KeyDecoder.rowID(atEndOf: cursor.key).id))
-      }
+      // Which of them count is known when it is known whether the cell is divided.
+      entries.append((place.x, place.y, try KeyDecoder.rowID(atEndOf: cursor.key).id))
+      if cell.level > 0, entries.count > Self.patience { break }
       more = try cursor.next()
     }
     guard let first else { return }
-    guard cell.level > 0, count > Self.patience else {
-      for entry in entries { push(entry) }
+    guard cell.level > 0, entries.count > Self.patience else {
+      for (x, y, row) in entries {
+        if let measure = distance.measure(x, y) { push(Item(measure: measure, cell: nil, row: row)) }
+      }
+      return
+    }
+    // Numbers that people use take up few of the cells that there are for all numbers: those that have all of the entries in
+    // one part are passed over.
+    let last = try lastCode(of: cell) ?? cell.lastCode
+    var cell = cell
+    while cell.level > 0 {
+      var only: PlaneCell?
+      for number in 0..<4 {
+        let part = cell.child(number)
+        if part.code <= first, part.lastCode >= last { only = part }
+      }
+      guard let only else { break }
+      cell = only
+    }
+    if cell.level == 0 {
+      // All of them are in one place.
+      push(Item(measure: distance.least(cell), cell: cell, row: 0))
       return
     }
     for number in 0..<4 {
       let part = cell.child(number)
-      // There is nothing before the first entry.
-      if part.lastCode >= first { push(Item(measure: distance.least(part), cell: part, row: 0)) }
+      // There is nothing before the first entry, nor behind the last one.
+      if part.lastCode >= first, part.code <= last {
+        push(Item(measure: distance.least(part), cell: part, row: 0))
+      }
     }
+  }
+
+  /// The code of the last entry of a cell that has some.
+  private func lastCode(of cell: PlaneCell) throws(StoreError) -> UInt64? {
+    let more: Bool
+    if cell.lastCode == .max {
+      more = try cursor.seekLast()
+    } else {
+      more = try KeyPlace.firstKey(code: cell.lastCode + 1).withUnsafeBytesEngine { (b) throws(StoreError) in
+        try cursor.seek(before: b)
+      }
+    }
+    return more ? try KeyPlace(atStartOf: cursor.key).code : nil
   }
 
   private mutating func push(_ item: Item) {

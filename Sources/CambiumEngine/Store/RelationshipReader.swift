@@ -82,6 +82,9 @@ public final class RelationshipReader {
     }
   }
 
+  /// Whether the links lie apart from the rows, so that they can be followed from a row of any entity.
+  var isApart: Bool { tree != nil }
+
   /// Whether the relationship leads to a row that a sieve of its destination lets through.
   func leads(from reference: ObjectReference, toOneOf sieve: RowSieve) throws(EngineError) -> Bool {
     var isFound = false
@@ -102,6 +105,55 @@ public final class RelationshipReader {
       return !isFound
     }
     return isFound
+  }
+
+  /// Tells `body` the rows that the relationship leads to from one, until it answers false; in the order of ``forEach(from:_:)``.
+  func forEachID(
+    from reference: ObjectReference, _ body: (UInt64) throws(EngineError) -> Bool
+  ) throws(EngineError) {
+    if let tree { return try eachID(tree, reference.row, body) }
+    for found in try inRow(reference) where try !body(found.row) { return }
+  }
+
+  /// Tells `body` of each of some ascending rows of the destination whether a sieve lets it through; nothing of those that are
+  /// not there.
+  func offer(
+    _ rows: ArraySlice<UInt64>, to sieve: RowSieve, _ body: (UInt64, Bool) -> Void
+  ) throws(EngineError) {
+    var rest = rows
+    // As long as the sieve reads nothing else, rows are lent where they lie.
+    if !sieve.readsElsewhere {
+      var failure: EngineError?
+      do throws(StoreError) {
+        try view.trees.forEach(destination.rows, of: rest) { (row, bytes) throws(StoreError) -> Bool in
+          var isIn = false
+          do throws(EngineError) {
+            _ = try sieve.offerSingle(bytes, row) { (_) throws(EngineError) in
+              isIn = true
+              return true
+            }
+          } catch {
+            failure = error
+            return false
+          }
+          body(row, isIn)
+          if !sieve.readsElsewhere { return true }
+          // Rows of other layouts may have to be asked elsewhere.
+          rest = rest.drop { $0 <= row }
+          return false
+        }
+      } catch { throw .store(error) }
+      if let failure { throw failure }
+      if !sieve.readsElsewhere { return }
+    }
+    for row in rest {
+      var isIn = false
+      try offer(row, sieve) { (_) throws(EngineError) in
+        isIn = true
+        return true
+      }
+      body(row, isIn)
+    }
   }
 
   private func offer(_ id: UInt64, _ sieve: RowSieve, _ visit: EntityView.Visit) throws(EngineError) {

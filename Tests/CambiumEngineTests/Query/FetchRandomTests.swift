@@ -57,7 +57,10 @@ import Testing
         isList
         ? random.pick([.in, .between])
         : random.pick([.equal, .equal, .notEqual, .less, .lessOrEqual, .greater, .greaterOrEqual])
-      let count = isList ? (comparator == .between ? 2 : random.below(4)) : 1
+      if random.oneIn(4), name == "text" || name == "nest.word" {
+        return .compare(.keyPath(name), .beginsWith, .constant(.string(random.pick(texts))))
+      }
+      let count = isList ? (comparator == .between ? 2 : random.below(random.oneIn(4) ? 40 : 4)) : 1
       let values = (0..<count).map { _ in value(name, &random, isForRow: false) }
       let constant = Expression.constant(isList ? .list(values) : values[0])
       return !isList && random.oneIn(5)

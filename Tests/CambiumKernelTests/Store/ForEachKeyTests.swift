@@ -68,6 +68,24 @@ import Testing
         // What was written since the last checkpoint may count twice, or not although it should.
         #expect(abs(estimate - expected.count) <= unpaged, "\(estimate) for \(expected.count)")
       }
+      // Several ranges one after the other, ascending or not.
+      for _ in 0..<20 {
+        var ranges = (0..<random.below(6)).map { _ in
+          let key = Self.key(&random)
+          return random.oneIn(3)
+            ? KeyRange(lower: key, upper: Self.key(&random)) : KeyRange(prefix: Array(key.dropLast(random.below(2))))
+        }
+        if random.oneIn(2) { ranges.sort { $0.lower.lexicographicallyPrecedes($1.lower) } }
+        let expected = try ranges.flatMap { try Self.keys(view, tree, $0) }
+        for limit in [Int.max, 1, 7] {
+          var found: [[UInt8]] = []
+          try view.forEachKey(tree, in: ranges) { (key) throws(StoreError) in
+            found.append(Array(key))
+            return found.count < limit
+          }
+          #expect(found == Array(expected.prefix(limit)))
+        }
+      }
     }
     for _ in 0..<3 {
       try change(1500)

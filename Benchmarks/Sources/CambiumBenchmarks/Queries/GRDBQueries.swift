@@ -11,6 +11,7 @@ final class GRDBQueries: QueryPeer {
     var configuration = Configuration()
     configuration.readonly = true
     configuration.prepareDatabase { db in
+      SQLiteNearest.register(db.sqliteConnection)
       try db.execute(
         sql: """
           PRAGMA cache_size=-\(Tuning.cacheBytes / 1024); PRAGMA mmap_size=\(Tuning.mapBytes); PRAGMA temp_store=MEMORY;

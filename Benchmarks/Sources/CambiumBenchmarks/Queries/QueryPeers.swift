@@ -66,7 +66,10 @@ final class SQLiteQueries: QueryPeer {
   private let data: QueryData
   private var statements: [String: SQLiteStatement] = [:]
 
-  init(_ data: QueryData) { self.data = data }
+  init(_ data: QueryData) {
+    self.data = data
+    SQLiteNearest.register(data.flights.connection.handle)
+  }
 
   func answer(_ query: TwinQuery, _ variant: Int) throws -> Answer {
     let s: SQLiteStatement

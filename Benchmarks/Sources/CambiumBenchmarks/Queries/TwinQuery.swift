@@ -24,10 +24,13 @@ struct TwinQuery {
   struct Variant {
     let predicate: Predicate?
     let parameters: [Value]
+    /// The order, where it depends on the values.
+    let sort: [EngineSort]?
 
-    init(_ predicate: Predicate?, _ parameters: [Value] = []) {
+    init(_ predicate: Predicate?, _ parameters: [Value] = [], sort: [EngineSort]? = nil) {
       self.predicate = predicate
       self.parameters = parameters
+      self.sort = sort
     }
 
     /// A comparison of a key path with a value, which is the statement's only parameter.
@@ -42,9 +45,9 @@ struct TwinQuery {
   var repeats = 20
 
   func fetch(_ tables: TwinTables, _ variant: Int) throws -> EngineFetch {
-    var fetch = EngineFetch(
-      try tables.entity(try tables.table(table)), predicate: variants[variant % variants.count].predicate)
-    fetch.sort = sort
+    let variant = variants[variant % variants.count]
+    var fetch = EngineFetch(try tables.entity(try tables.table(table)), predicate: variant.predicate)
+    fetch.sort = variant.sort ?? sort
     fetch.limit = limit
     return fetch
   }

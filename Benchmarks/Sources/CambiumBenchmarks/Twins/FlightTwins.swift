@@ -75,6 +75,9 @@ enum FlightTwins {
       "Airport": [
         IndexSchema("byLatitude", [IndexElement("place.location.latitude")]),
         IndexSchema("byZone", [IndexElement("place.timeZone")]),
+        IndexSchema(
+          "byPlace",
+          ["place.location.latitude", "place.location.longitude"].map { IndexElement($0, kind: .rTree) }),
       ],
       "Aircraft": [
         IndexSchema("byManufacturer", [IndexElement("manufacturer")]),

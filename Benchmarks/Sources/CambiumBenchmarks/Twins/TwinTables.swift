@@ -56,6 +56,16 @@ struct TwinModel {
       if let column = unique[table.name] { add(table, "UNIQUE INDEX", column, ["\"\(column)\""], nil) }
       for (name, _) in table.toOne { add(table, "INDEX", name, ["\"\(name)\""], nil) }
       for index in indexes[table.name] ?? [] {
+        if index.elements.count == 2, index.elements[0].kind == .rTree {
+          let (name, x, y) = (
+            "\"\(table.name) \(index.name)\"", "\"\(index.elements[0].path)\"", "\"\(index.elements[1].path)\""
+          )
+          statements.append("CREATE VIRTUAL TABLE \(name) USING rtree(id, minX, maxX, minY, maxY)")
+          statements.append(
+            "INSERT INTO \(name) SELECT id, \(x), \(x), \(y), \(y) FROM \(table.name) WHERE \(x) NOT NULL AND \(y) NOT NULL"
+          )
+          continue
+        }
         // A condition of these is written in SQL as in a predicate, but for the quotes.
         let condition = index.partialPredicate.map { text in
           table.columns.reduce(text) { $0.replacingOccurrences(of: $1.path, with: "\"\($1.path)\"") }

@@ -20,6 +20,12 @@ indirect enum AccessPath {
   /// What is related to rows of another entity.
   case related(RelatedRows)
 
+  /// Whether all rows are looked at.
+  var isScan: Bool {
+    if case .scan = self { return true }
+    return false
+  }
+
   /// Whether rows may be named that are not there.
   var mayNameMissingRows: Bool {
     switch self {

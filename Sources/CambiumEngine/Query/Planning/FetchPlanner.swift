@@ -97,8 +97,10 @@ struct FetchPlanner {
     var cost = 0.0
     if case .comparison(let c) = predicate {
       if c.left.isFunction || c.right.isFunction { cost += costs.computed }
-      // Lists are gone through.
-      if c.comparator == .in, case .constant(.list(let list)) = c.right { cost += Double(list.count) * costs.listed }
+      // Lists are gone through, unless a row's own value is looked up in them.
+      if c.comparator == .in, case .constant(.list(let list)) = c.right, !isLookedUp(c) {
+        cost += Double(list.count) * costs.listed
+      }
     }
     do throws(PredicateError) {
       let reads = try predicate.reads()
@@ -114,6 +116,16 @@ struct FetchPlanner {
       }
       return cost
     } catch { return cost + costs.readElsewhere }
+  }
+
+  /// Whether a list is made ready for values to be looked up in it; see ``MemberTable``.
+  private func isLookedUp(_ c: Comparison) -> Bool {
+    guard c.modifier == .direct, c.options.isEmpty, case .keyPath(let path) = c.left else { return false }
+    let schema = view.store.schema
+    do throws(SchemaError) {
+      let resolved = try schema.resolve(keyPath: path, from: entity.id)
+      return !resolved.isToMany && !resolved.traversesRelationship && MemberTable.holds(resolved.type)
+    } catch { return false }
   }
 
   /// About how many objects a to-many relationship leads to.

@@ -44,6 +44,8 @@ public struct QueryExplanation: Sendable, CustomStringConvertible {
     case boundedSort
     /// Rows are not looked at: what finds them decides.
     case undecoded
+    /// Groups or distinct values are stretches of an index: of their rows, only the first ones are looked at.
+    case coveringIndex
   }
 
   /// A step, those that it needs behind it and deeper.
@@ -99,6 +101,11 @@ extension EntityView {
 }
 
 extension QueryExplanation {
+  init(_ groups: IndexGroups) {
+    kinds = [.coveringIndex]
+    add(groups.ranges, nil, 0, suffix: groups.isOne ? ", by its ends" : ", a stretch for each group")
+  }
+
   fileprivate mutating func add(_ plan: FetchPlan, _ entity: EntitySchema, _ fetch: EngineFetch?, depth: Int) {
     if let order = plan.order {
       kinds.insert(.orderedIndex)
@@ -169,7 +176,7 @@ extension QueryExplanation {
     }
   }
 
-  private mutating func add(_ ranges: IndexRanges, _ rows: Double, _ depth: Int, suffix: String) {
+  private mutating func add(_ ranges: IndexRanges, _ rows: Double?, _ depth: Int, suffix: String) {
     let maker = ranges.maker
     let name = name(of: maker)
     let what: String

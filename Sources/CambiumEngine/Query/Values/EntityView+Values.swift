@@ -29,7 +29,11 @@ extension EntityView {
     var state = evaluationState()
     var collector = ValuesCollector(design, request, state)
     let objects = objects(of: request, design)
-    if design.isGrouped {
+    if let groups = try indexGroups(request, design), let found = try slots(of: groups, request, design) {
+      for slots in found where try design.having?.holds(ofSlots: slots, &state) ?? true {
+        if try !collector.add(slots) { break }
+      }
+    } else if design.isGrouped {
       for slots in try groups(objects.fetch, design) where try design.having?.holds(ofSlots: slots, &state) ?? true {
         if try !collector.add(slots) { break }
       }
@@ -81,7 +85,12 @@ extension EntityView {
   ) throws(EngineError) -> QueryExplanation {
     let design = try ValuesDesign(request, store.schema)
     let objects = objects(of: request, design)
-    var explanation = try explain(objects.fetch)
+    var explanation: QueryExplanation
+    if let groups = try indexGroups(request, design) {
+      explanation = QueryExplanation(groups)
+    } else {
+      explanation = try explain(objects.fetch)
+    }
     if design.isGrouped {
       var paths = ""
       for path in request.groupBy { paths += paths.isEmpty ? path : ", " + path }

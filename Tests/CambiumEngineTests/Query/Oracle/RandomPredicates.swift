@@ -50,6 +50,12 @@ struct RandomPredicates {
     return conditions.count == 1 ? conditions[0] : .and(conditions)
   }
 
+  /// A condition on an attribute.
+  mutating func about(_ path: String, _ entity: EntitySchema) -> Predicate {
+    guard let type = Self.attributes(entity).first(where: { $0.path == path })?.type else { return .true }
+    return comparison(.keyPath(path), type, of: path, entity)
+  }
+
   /// A box or a distance, of values that an index of places has.
   private mutating func aboutPlaces(
     _ index: IndexSchema, _ types: [String: AttributeType], _ entity: EntitySchema

@@ -1,0 +1,266 @@
+import CambiumKernel
+
+/// Groups, or distinct values, whose key paths are the first parts of an index: a group is a stretch of the index, of which
+/// how many there are and the ends of the part behind are found without going through it; so is the first of its rows, where
+/// entries have no further parts that they are ordered by.
+struct IndexGroups {
+  /// What is asked of a group.
+  enum Aggregate {
+    /// How many rows there are, or how many with a value in the part behind.
+    case rows, values
+    /// The least value of the part behind, or the greatest.
+    case least, greatest
+  }
+
+  /// One range of an index, which decides the conditions.
+  let ranges: IndexRanges
+  /// How many parts the rows of a group have in common.
+  let parts: Int
+  let aggregates: [Aggregate]
+  /// Whether there is one group, which is the whole range.
+  var isOne: Bool { parts == ranges.equalParts }
+
+  /// The groups of a design; nil if the index does not have them.
+  init?(_ design: ValuesDesign, _ ranges: IndexRanges) {
+    let maker = ranges.maker
+    guard ranges.ranges.count == 1, !maker.isSpatial else { return nil }
+    var paths: Set<String> = []
+    for expression in design.read {
+      guard case .keyPath(let path) = expression else { return nil }
+      paths.insert(path)
+    }
+    var parts = ranges.equalParts
+    for path in maker.paths[..<parts] { paths.remove(path) }
+    while !paths.isEmpty, parts < maker.paths.count, paths.remove(maker.paths[parts]) != nil { parts += 1 }
+    guard paths.isEmpty else { return nil }
+    var aggregates: [Aggregate] = []
+    for (function, argument) in design.aggregates {
+      switch (function, argument) {
+      case (.count, .evaluatedObject): aggregates.append(.rows)
+      case (_, .keyPath(let path)):
+        guard parts < maker.paths.count, maker.paths[parts] == path, let type = maker.types[parts] else { return nil }
+        switch function {
+        case .count: aggregates.append(.values)
+        case .minimum where type.isOrderedByKeys: aggregates.append(.least)
+        case .maximum where type.isOrderedByKeys: aggregates.append(.greatest)
+        default: return nil
+        }
+      default: return nil
+      }
+    }
+    self.ranges = ranges
+    self.parts = parts
+    self.aggregates = aggregates
+  }
+}
+
+extension EntityView {
+  /// The index that has the groups, or the distinct values, of a request; nil if none has.
+  func indexGroups(
+    _ request: EngineValuesFetch, _ design: ValuesDesign
+  ) throws(EngineError) -> IndexGroups? {
+    let fetch = request.fetch
+    guard fetch.usesIndexes, design.isGrouped || request.isDistinct else { return nil }
+    let plan = try store.plan(fetch.entity.id)
+    // Rows of other entities stand among the entries.
+    if plan.sharesRows { return nil }
+    guard let conjuncts = try checked(fetch).map({ Conjunct.all(of: $0) }) ?? [] else { return nil }
+    _ = try settle()
+    let planner = try FetchPlanner(self, fetch.entity, costs: fetch.costs)
+    let limit = store.kernel.maxKeyLength
+    for maker in planner.makers where planner.isUsable(maker, conjuncts) {
+      let ranges = IndexRanges(maker, conjuncts, keyLimit: limit) ?? IndexRanges(all: maker)
+      guard Set(ranges.covered).count == conjuncts.count else { continue }
+      if let groups = IndexGroups(design, ranges) { return groups }
+    }
+    return nil
+  }
+
+  /// The slots of each group, the groups in the order in which their first rows come. Nil if keys were cut, or there are so
+  /// many groups that looking at every row costs less.
+  func slots(of groups: IndexGroups, _ request: EngineValuesFetch, _ design: ValuesDesign) throws(EngineError)
+    -> [[Value]]?
+  {
+    let plan = try store.plan(request.fetch.entity.id)
+    let isOrdered = groups.parts == groups.ranges.maker.paths.count || design.read.isEmpty
+    guard var found = try stretches(of: groups, plan, isOrdered: isOrdered, request.fetch.isCancelled) else {
+      return nil
+    }
+    if found.isEmpty, design.isGrouped, design.read.isEmpty {
+      // One group of all objects, also if there are none.
+      return [groups.aggregates.map { $0 == .rows || $0 == .values ? .integer(0) : .null }]
+    }
+    found.sort { $0.row < $1.row }
+    let reader = ValuesReader(self, design.read)
+    var arguments: [ValuesReader?] = []
+    for (place, aggregate) in groups.aggregates.enumerated() {
+      let isRead = aggregate == .least || aggregate == .greatest
+      arguments.append(isRead ? ValuesReader(self, [design.aggregates[place].argument]) : nil)
+    }
+    let maker = groups.ranges.maker
+    var result: [[Value]] = []
+    result.reserveCapacity(found.count)
+    for (row, prefix) in found {
+      var slots: [Value] = []
+      if !design.read.isEmpty { try read(row, plan, reader, into: &slots) }
+      let whole = groups.isOne ? groups.ranges.ranges[0] : KeyRange(prefix: prefix)
+      for (place, aggregate) in groups.aggregates.enumerated() {
+        guard let argument = arguments[place] else {
+          let range = aggregate == .rows ? whole : valued(whole, prefix, maker, groups.parts)
+          let n = try storing { () throws(StoreError) in try trees.count(maker.tree, in: range) }
+          slots.append(.integer(Int64(clamping: n)))
+          continue
+        }
+        let end: UInt64?
+        switch try self.end(of: valued(whole, prefix, maker, groups.parts), groups, aggregate) {
+        case .none: end = nil
+        case .cut: return nil
+        case .row(let row): end = row
+        }
+        if let end { try read(end, plan, argument, into: &slots) } else { slots.append(.null) }
+      }
+      result.append(slots)
+    }
+    return result
+  }
+
+  private func read(
+    _ row: UInt64, _ plan: EntityPlan, _ reader: ValuesReader, into slots: inout [Value]
+  ) throws(EngineError) {
+    var values = slots
+    let isThere = try lendRow(plan.rows, row) { (row) throws(EngineError) in try reader.read(row, into: &values) }
+    guard isThere else { throw .corrupt("an index of \(plan.entity.name) names a row that is not there") }
+    slots = values
+  }
+
+  /// The first row and the beginning of the keys of each group. Nil if keys were cut, or there are too many. `isOrdered` says
+  /// that the rows of a group come in their own order, or that it makes no difference which is first.
+  private func stretches(
+    of groups: IndexGroups, _ plan: EntityPlan, isOrdered: Bool, _ isCancelled: (@Sendable () -> Bool)?
+  ) throws(EngineError) -> [(row: UInt64, prefix: [UInt8])]? {
+    let range = groups.ranges.ranges[0]
+    let maker = groups.ranges.maker
+    let rows = try storing { () throws(StoreError) in try trees.count(plan.rows) }
+    // A group costs about as much as a dozen rows of a scan.
+    let most = max(64, Int(clamping: rows / 16))
+    var found: [(row: UInt64, prefix: [UInt8])] = []
+    var isWhole = true
+    var isEnough = false
+    var wasCancelled = false
+    try storing { () throws(StoreError) in
+      let cursor = try trees.cursor(maker.tree)
+      var more = try range.lower.withUnsafeBytesEngine { (b) throws(StoreError) in try cursor.seek(b) }
+      while more, range.upper.map({ upper in upper.withUnsafeBytes { compareKeys(cursor.key, $0) < 0 } }) ?? true {
+        if found.count % 256 == 255, let isCancelled, isCancelled() {
+          wasCancelled = true
+          return
+        }
+        let row = try KeyDecoder.rowID(atEndOf: cursor.key).id
+        guard let end = try Self.end(ofParts: groups.parts, cursor.key, maker) else {
+          isWhole = false
+          return
+        }
+        let prefix = Array(cursor.key[..<end])
+        found.append((row, prefix))
+        if groups.isOne, isOrdered { return }
+        if found.count > most {
+          isEnough = true
+          return
+        }
+        // The next group may be near.
+        var steps = 0
+        more = try cursor.next()
+        while more, prefix.withUnsafeBytes({ hasPrefix(cursor.key, $0) }) {
+          if groups.isOne, let upper = range.upper, upper.withUnsafeBytes({ compareKeys(cursor.key, $0) >= 0 }) {
+            break
+          }
+          steps += 1
+          if !isOrdered {
+            let row = try KeyDecoder.rowID(atEndOf: cursor.key).id
+            if row < found[found.count - 1].row { found[found.count - 1].row = row }
+          }
+          if !isOrdered || steps < 8 {
+            more = try cursor.next()
+          } else if let next = KeyRange.upperBound(ofPrefix: prefix) {
+            more = try next.withUnsafeBytesEngine { (b) throws(StoreError) in try cursor.seek(b) }
+            break
+          } else {
+            more = false
+          }
+        }
+      }
+    }
+    if wasCancelled { throw .cancelled }
+    return isWhole && !isEnough ? found : nil
+  }
+
+  /// Where the first parts of a key end; nil if one of them was cut.
+  private static func end(
+    ofParts count: Int, _ key: UnsafeRawBufferPointer, _ maker: KeyMaker
+  ) throws(StoreError) -> Int? {
+    var decoder = KeyDecoder(key)
+    for part in 0..<count {
+      try decoder.skip(descending: !maker.ascending[part])
+      if decoder.wasCut { return nil }
+    }
+    return decoder.offset
+  }
+
+  /// The entries of a group that have a value in the part behind those that they have in common.
+  private func valued(_ range: KeyRange, _ prefix: [UInt8], _ maker: KeyMaker, _ part: Int) -> KeyRange {
+    guard part < maker.paths.count else { return range }
+    let isAscending = maker.ascending[part]
+    var null = KeyEncoder()
+    prefix.withUnsafeBytes { null.append(encoded: $0) }
+    null.appendNull(descending: !isAscending)
+    var range = range
+    if isAscending {
+      let start = KeyRange.upperBound(ofPrefix: null.bytes) ?? null.bytes
+      if range.lower.lexicographicallyPrecedes(start) { range.lower = start }
+    } else if range.upper.map({ null.bytes.lexicographicallyPrecedes($0) }) ?? true {
+      range.upper = null.bytes
+    }
+    return range
+  }
+
+  private enum RangeEnd {
+    case none, cut
+    case row(UInt64)
+  }
+
+  /// The first of the rows that have the least or the greatest value of the part behind.
+  private func end(
+    of range: KeyRange, _ groups: IndexGroups, _ aggregate: IndexGroups.Aggregate
+  ) throws(EngineError) -> RangeEnd {
+    let maker = groups.ranges.maker
+    let isFirst = (aggregate == .least) == maker.ascending[groups.parts]
+    return try storing { () throws(StoreError) -> RangeEnd in
+      let cursor = try trees.cursor(maker.tree)
+      if !isFirst {
+        let more = try cursor.move(toStartOf: range, reversed: true)
+        guard more, range.lower.withUnsafeBytes({ compareKeys(cursor.key, $0) >= 0 }) else { return .none }
+        guard let end = try Self.end(ofParts: groups.parts + 1, cursor.key, maker) else { return .cut }
+        return .row(try Self.firstRow(Array(cursor.key[..<end]), cursor))
+      }
+      let more = try cursor.move(toStartOf: range, reversed: false)
+      guard more, range.upper.map({ upper in upper.withUnsafeBytes { compareKeys(cursor.key, $0) < 0 } }) ?? true
+      else { return .none }
+      guard let end = try Self.end(ofParts: groups.parts + 1, cursor.key, maker) else { return .cut }
+      return .row(try Self.firstRow(Array(cursor.key[..<end]), cursor))
+    }
+  }
+
+  /// The first of the rows whose keys begin alike; there is one.
+  private static func firstRow(_ prefix: [UInt8], _ cursor: Cursor) throws(StoreError) -> UInt64 {
+    var row = UInt64.max
+    var more = try prefix.withUnsafeBytesEngine { (b) throws(StoreError) in try cursor.seek(b) }
+    while more, prefix.withUnsafeBytes({ hasPrefix(cursor.key, $0) }) {
+      let (other, start) = try KeyDecoder.rowID(atEndOf: cursor.key)
+      row = min(row, other)
+      // Without further parts, rows come in their own order.
+      if start == prefix.count { break }
+      more = try cursor.next()
+    }
+    return row
+  }
+}
