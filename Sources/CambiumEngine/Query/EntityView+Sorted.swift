@@ -138,6 +138,7 @@ extension EntityView {
     // Where the rows begin that have the same key as the last one: they come by their number in either direction.
     var groupStart = 0
     var groupKey: [UInt8] = []
+    var isGrouped = false
     var isWhole = true
     var wasCancelled = false
     try storing { () throws(StoreError) in
@@ -159,19 +160,25 @@ extension EntityView {
           isWhole = false
           return
         }
-        if !order.isReversed {
+        if !order.isReversed, !order.isOfSomeParts {
           if rows.count >= wanted { return }
-        } else if end != groupKey.count || !groupKey.withUnsafeBytes({ hasPrefix(key, $0) }) {
-          rows[groupStart...].reverse()
+        } else if !isGrouped || !order.hasSameParts(key, end, as: groupKey) {
+          if order.isOfSomeParts { rows[groupStart...].sort() } else { rows[groupStart...].reverse() }
           groupStart = rows.count
           if rows.count >= wanted { break }
+          isGrouped = true
           groupKey.removeAll(keepingCapacity: true)
-          groupKey.append(contentsOf: UnsafeRawBufferPointer(rebasing: key[..<end]))
+          let length = try order.end(ofPartsOf: key, end).end
+          groupKey.append(contentsOf: UnsafeRawBufferPointer(rebasing: key[..<length]))
         }
         rows.append(row)
         more = order.isReversed ? try cursor.previous() : try cursor.next()
       }
-      if order.isReversed { rows[groupStart...].reverse() }
+      if order.isOfSomeParts {
+        rows[groupStart...].sort()
+      } else if order.isReversed {
+        rows[groupStart...].reverse()
+      }
     }
     if wasCancelled { throw .cancelled }
     return isWhole ? rows : nil
@@ -192,11 +199,12 @@ extension EntityView {
     // Rows with equal keys, which come in their own order whatever that of the index.
     var group: [UInt64] = []
     var groupKey: [UInt8] = []
+    var isCut = false
     var goesOn = true
     func finishGroup() throws(EngineError) {
       defer { group.removeAll(keepingCapacity: true) }
       if group.isEmpty || !goesOn { return }
-      if groupKey.count > longestWhole, group.count > 1 {
+      if isCut, group.count > 1 {
         var entries: [Sorted] = []
         for row in group {
           _ = try offer(row, plan, sieve) { (row) throws(EngineError) in
@@ -210,7 +218,7 @@ extension EntityView {
         for entry in entries where goesOn { goesOn = try lend(entry, visit) }
         return
       }
-      if order.isReversed { group.reverse() }
+      if order.isOfSomeParts { group.sort() } else if order.isReversed { group.reverse() }
       for row in group where goesOn { goesOn = try offer(row, plan, sieve, visit) }
     }
     var more = try storing { () throws(StoreError) in try cursor.move(toStartOf: range, reversed: order.isReversed) }
@@ -222,7 +230,7 @@ extension EntityView {
         : range.upper.map { upper in upper.withUnsafeBytes { compareKeys(key, $0) < 0 } } ?? true
       if !isInside { break }
       let (row, end) = try storing { () throws(StoreError) in try KeyDecoder.rowID(atEndOf: key) }
-      if !order.isReversed, end <= longestWhole {
+      if !order.isReversed, !order.isOfSomeParts, end <= longestWhole {
         // In their own order already.
         try finishGroup()
         groupKey.removeAll(keepingCapacity: true)
@@ -231,17 +239,40 @@ extension EntityView {
         continue
       }
       if group.count % 256 == 255, let isCancelled = chosen.isCancelled, isCancelled() { throw .cancelled }
-      let isSame = end == groupKey.count && groupKey.withUnsafeBytes { hasPrefix(key, $0) }
-      if !isSame {
+      if group.isEmpty || !order.hasSameParts(key, end, as: groupKey) {
         try finishGroup()
         if !goesOn { break }
         groupKey.removeAll(keepingCapacity: true)
-        groupKey.append(contentsOf: UnsafeRawBufferPointer(rebasing: key[..<end]))
+        let parts = try storing { () throws(StoreError) in try order.end(ofPartsOf: key, end) }
+        isCut = parts.wasCut || (!order.isOfSomeParts && end > longestWhole)
+        groupKey.append(contentsOf: UnsafeRawBufferPointer(rebasing: key[..<parts.end]))
       }
       group.append(row)
       more = try storing { () throws(StoreError) in order.isReversed ? try cursor.previous() : try cursor.next() }
     }
     try finishGroup()
+  }
+}
+
+extension OrderedIndex {
+  /// Where the parts of a key end that the order is by, and whether one of them was cut; `end` is where all of them do.
+  fileprivate func end(
+    ofPartsOf key: UnsafeRawBufferPointer, _ end: Int
+  ) throws(StoreError) -> (end: Int, wasCut: Bool) {
+    if !isOfSomeParts { return (end, false) }
+    var decoder = KeyDecoder(UnsafeRawBufferPointer(rebasing: key[..<end]))
+    for part in 0..<parts {
+      // A part may have been left out for which there was no room; behind a cut there is none.
+      if decoder.isAtEnd { return (end, true) }
+      try decoder.skip(descending: !ranges.maker.ascending[part])
+      if decoder.wasCut { return (end, true) }
+    }
+    return (decoder.offset, false)
+  }
+
+  /// Whether a key has the same in these parts as another one, of which they are given.
+  fileprivate func hasSameParts(_ key: UnsafeRawBufferPointer, _ end: Int, as other: [UInt8]) -> Bool {
+    (isOfSomeParts ? end >= other.count : end == other.count) && other.withUnsafeBytes { hasPrefix(key, $0) }
   }
 }
 

@@ -14,7 +14,7 @@ struct NearestPlaces: ~Copyable {
   }
 
   /// How many entries a cell may have that is not divided. Reading an entry takes a tenth of the time of a seek.
-  private static let patience = 16
+  private static let patience = 8
 
   private struct Item {
     var measure: Double

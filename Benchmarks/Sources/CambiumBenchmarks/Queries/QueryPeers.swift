@@ -31,9 +31,9 @@ final class CambiumQueries: QueryPeer {
     var answer = Answer()
     switch query.form {
     case .count: return Answer(count: try view.count(fetch))
-    case .groups(let paths, let columns):
+    case .groups(_, let columns), .distinct(let columns):
       var request = EngineValuesFetch(fetch, columns: columns)
-      request.groupBy = paths
+      if case .groups(let paths, _) = query.form { request.groupBy = paths } else { request.isDistinct = true }
       for row in try view.fetchValues(request) {
         var digest = RowDigest()
         for value in row { digest.add(value) }

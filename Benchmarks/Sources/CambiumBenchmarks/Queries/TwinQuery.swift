@@ -8,6 +8,8 @@ struct TwinQuery {
     case rows([String])
     /// Columns of each group: what the fetch of values makes of a fetch.
     case groups(by: [String], [EngineColumn])
+    /// Columns, each combination of values once.
+    case distinct([EngineColumn])
     case count
   }
 

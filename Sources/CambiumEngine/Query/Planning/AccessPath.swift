@@ -110,6 +110,11 @@ struct OrderedIndex {
   let ranges: IndexRanges
   /// Whether it is gone through from its end.
   let isReversed: Bool
+  /// How many of the index's parts the order is by, those included that are the same for all. Rows with the same ones come by
+  /// their number, whatever the other parts.
+  let parts: Int
+  /// Whether the order leaves parts of the index open.
+  var isOfSomeParts: Bool { parts < ranges.maker.paths.count }
 }
 
 /// A spatial index whose places are gone through from a place on, the nearest first.

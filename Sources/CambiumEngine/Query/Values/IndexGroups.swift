@@ -194,12 +194,14 @@ extension EntityView {
     return isWhole && !isEnough ? found : nil
   }
 
-  /// Where the first parts of a key end; nil if one of them was cut.
+  /// Where the first parts of a key end; nil if one of them was cut, or left out for lack of room.
   private static func end(
     ofParts count: Int, _ key: UnsafeRawBufferPointer, _ maker: KeyMaker
   ) throws(StoreError) -> Int? {
-    var decoder = KeyDecoder(key)
+    let end = try KeyDecoder.rowID(atEndOf: key).start
+    var decoder = KeyDecoder(UnsafeRawBufferPointer(rebasing: key[..<end]))
     for part in 0..<count {
+      if decoder.isAtEnd { return nil }
       try decoder.skip(descending: !maker.ascending[part])
       if decoder.wasCut { return nil }
     }

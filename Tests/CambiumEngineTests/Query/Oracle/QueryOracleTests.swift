@@ -272,7 +272,8 @@ import Testing
     // What there are indexes for, more often than not.
     for index in entity.indexes where index.elements.allSatisfy({ paths.contains($0.path) }) && random.oneIn(2) {
       let reversed = random.oneIn(2)
-      return index.elements.map { EngineSort($0.path, ascending: $0.isAscending != reversed) }
+      let count = random.oneIn(3) ? 1 + random.below(index.elements.count) : index.elements.count
+      return index.elements.prefix(count).map { EngineSort($0.path, ascending: $0.isAscending != reversed) }
     }
     for relationship in entity.allRelationships where !relationship.isToMany && random.oneIn(3) {
       if let name = entity.allAttributes.first(where: { $0.type == .string })?.name,
