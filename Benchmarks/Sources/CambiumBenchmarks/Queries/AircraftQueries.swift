@@ -105,15 +105,6 @@ func aircraftQueries(_ rows: Int) -> [TwinQuery] {
       table: "Aircraft", form: .distinct([EngineColumn("category", .keyPath("category"))]), kinds: [.text],
       sql: "SELECT DISTINCT a.category FROM Aircraft a", variants: [Variant(nil)], repeats: 2),
     TwinQuery(
-      name: "aircraft-ends", title: "least and greatest: hours, by index", data: path, table: "Aircraft",
-      form: .groups(
-        by: [],
-        [
-          EngineColumn("least", .function("min", [.keyPath("hours")])),
-          EngineColumn("greatest", .function("max", [.keyPath("hours")])),
-        ]), kinds: [.double, .double],
-      sql: "SELECT (SELECT min(hours) FROM Aircraft), (SELECT max(hours) FROM Aircraft)", variants: [Variant(nil)]),
-    TwinQuery(
       name: "aircraft-scan", title: "scan with a predicate on elements of a composite", data: path, table: "Aircraft",
       form: .rows(columns), kinds: kinds,
       sql: sql + " WHERE a.\"colorScheme.secondary\" = ? AND a.\"colorScheme.tertiary\" IS NULL",

@@ -83,9 +83,13 @@ extension EntityView {
   {
     let plan = try store.plan(request.fetch.entity.id)
     let isOrdered = groups.parts == groups.ranges.maker.paths.count || design.read.isEmpty
-    guard var found = try stretches(of: groups, plan, isOrdered: isOrdered, request.fetch.isCancelled) else {
-      return nil
-    }
+    // Where all rows count, the first one of each group is looked for among the rows.
+    let isSought = !isOrdered && request.fetch.predicate == nil
+    guard
+      var found = try stretches(
+        of: groups, plan, isOrdered: isOrdered || isSought, request.fetch.isCancelled)
+    else { return nil }
+    if isSought { try seekFirstRows(&found, groups, plan, request, design) }
     if found.isEmpty, design.isGrouped, design.read.isEmpty {
       // One group of all objects, also if there are none.
       return [groups.aggregates.map { $0 == .rows || $0 == .values ? .integer(0) : .null }]
@@ -122,6 +126,54 @@ extension EntityView {
       result.append(slots)
     }
     return result
+  }
+
+  /// How many rows are looked at for the first ones of groups.
+  private static let soughtRows = 4096
+
+  /// Puts the first row of each group in the place of any: found among the first rows that there are, as most are that are not
+  /// rare, or else among the keys of the group.
+  private func seekFirstRows(
+    _ found: inout [(row: UInt64, prefix: [UInt8])], _ groups: IndexGroups, _ plan: EntityPlan,
+    _ request: EngineValuesFetch, _ design: ValuesDesign
+  ) throws(EngineError) {
+    let reader = ValuesReader(self, design.read)
+    var places: [[Value]: Int] = [:]
+    for (place, group) in found.enumerated() {
+      var values: [Value] = []
+      try read(group.row, plan, reader, into: &values)
+      places[values] = place
+    }
+    var isKnown: [Bool] = Array(repeating: false, count: found.count)
+    var missing = found.count
+    var seen = 0
+    var all = EngineFetch(request.fetch.entity)
+    all.usesIndexes = false
+    all.isCancelled = request.fetch.isCancelled
+    var values: [Value] = []
+    try forEach(all) { (row) throws(EngineError) in
+      if missing == 0 || seen == Self.soughtRows { return false }
+      seen += 1
+      values.removeAll(keepingCapacity: true)
+      try reader.read(row, into: &values)
+      if let place = places[values], !isKnown[place] {
+        isKnown[place] = true
+        missing -= 1
+        found[place].row = row.reference.row
+      }
+      return true
+    }
+    for place in found.indices where !isKnown[place] {
+      var first = found[place].row
+      let range = KeyRange(prefix: found[place].prefix)
+      try storing { () throws(StoreError) in
+        try trees.forEachKey(groups.ranges.maker.tree, in: range) { (key) throws(StoreError) in
+          first = min(first, try KeyDecoder.rowID(atEndOf: key).id)
+          return true
+        }
+      }
+      found[place].row = first
+    }
   }
 
   private func read(

@@ -9,8 +9,16 @@ final class ValuesReader {
 
   init(_ view: EntityView, _ expressions: [Expression]) {
     reader = PathReader(view: view)
-    reader.prepare()
     self.expressions = expressions
+    // Key paths and constants need neither time nor chance, which are asked of the system.
+    for expression in expressions {
+      switch expression {
+      case .constant, .evaluatedObject, .keyPath: continue
+      default:
+        reader.prepare()
+        return
+      }
+    }
   }
 
   /// Adds what a row has of each expression to `values`.
