@@ -26,9 +26,9 @@ extension ManagedObjectContext {
             "\(object.objectID) has relationships or a permanent identifier already: assign it to a store first",
             entityName: object.entity.name)
         }
+        processEvent()
         inserted[object.objectID] = nil
         unregister(object.objectID)
-        processEvent()
         object.become(ManagedObjectID.temporary(info.schema.id, in: store.space), info, by: link)
         object.state = .inserted
         inserted[object.objectID] = object

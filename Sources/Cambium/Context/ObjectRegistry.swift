@@ -10,6 +10,8 @@ final class ObjectRegistry {
   /// At how many it looks next.
   @exclusivity(unchecked) private var limit = ObjectRegistry.least
 
+  /// How many were left by the last ``sweepIfGrown()`` that did anything.
+  @exclusivity(unchecked) private var left = 0
   /// Whether it keeps what nobody else holds.
   var retainsAll = false
 
@@ -22,6 +24,9 @@ final class ObjectRegistry {
     if found.isOut { known.removeValue(forKey: id) }
     return found.isOut ? nil : found.element
   }
+
+  /// How many there are, with those that nobody else holds any more.
+  var count: Int { known.count }
 
   /// The objects.
   var objects: [ManagedObject] {
@@ -47,9 +52,11 @@ final class ObjectRegistry {
     withExtendedLifetime(gone) {}
   }
 
-  /// As ``sweep()``, if enough has come since the last time that its cost is small beside that.
+  /// As ``sweep()``, if enough has come since it was last called that the cost is small beside that.
   func sweepIfGrown() {
-    if known.count >= limit / 2 + limit / 8 { sweep() }
+    guard known.count >= left + max(64, left / 4) else { return }
+    sweep()
+    left = known.count
   }
 }
 

@@ -21,6 +21,7 @@ struct SaveOutcome {
 /// What an update is going to write; nil lists nothing.
 private struct PendingUpdate {
   let object: ManagedObject
+  var values: PendingValues
   /// The version of the row that the changes are based on; `nil` if only derived relationships changed, for which nothing
   /// is written.
   let version: UInt32?
@@ -35,17 +36,17 @@ extension ManagedObjectContext {
       throw store.readOnlyError
     }
     // Everything that reads happens before the transaction: ordered and many-to-many relationships are written whole.
-    var values: IDMap<PendingValues> = [:]
-    for object in batch.insertions { values[object.objectID] = try PendingValues(object) }
+    let insertions = try batch.insertions.map { try PendingValues($0) }
     var updates: [PendingUpdate] = []
+    updates.reserveCapacity(batch.updates.count)
     for object in batch.updates {
       let pending = try PendingValues(object)
-      values[object.objectID] = pending
       if !pending.isEmpty {
         // A fault whose relationships were set was never read: its changes are based on the row as it is now.
         if object.row == nil { try object.load() }
       }
-      updates.append(PendingUpdate(object: object, version: pending.isEmpty ? nil : object.row?.version))
+      updates.append(
+        PendingUpdate(object: object, values: pending, version: pending.isEmpty ? nil : object.row?.version))
     }
 
     let history = HistoryRecorder(self, store)
@@ -82,7 +83,8 @@ extension ManagedObjectContext {
           }
           if current == nil { skipped.insert(id) }
         }
-        for update in updates {
+        for place in updates.indices {
+          let update = updates[place]
           guard let base = update.version else { continue }
           let id = update.object.objectID
           let current = try t.row(id.reference)
@@ -98,9 +100,9 @@ extension ManagedObjectContext {
           switch kind {
           case .rollback: skipped.insert(id)
           case .mergeByPropertyStoreTrump:
-            if let row = update.object.row { try values[id]?.dropKeys(changedBetween: row, current) }
+            if let row = update.object.row { try updates[place].values.dropKeys(changedBetween: row, current) }
           case .overwrite:
-            if let row = update.object.row { try values[id]?.addUnchanged(of: row) }
+            if let row = update.object.row { try updates[place].values.addUnchanged(of: row) }
           case .mergeByPropertyObjectTrump, .error: break
           }
         }
@@ -109,17 +111,19 @@ extension ManagedObjectContext {
           if let base = object.row?.version, base != current?.version { conflicts.append((object, current)) }
         }
         guard conflicts.isEmpty else { throw .misuse("conflicts") }
-        for object in batch.insertions {
-          guard let id = permanent[object.objectID], let pending = values[object.objectID] else { continue }
+        for (object, pending) in zip(batch.insertions, insertions) {
+          guard let id = permanent[object.objectID] else { continue }
           try t.insert(id.reference, try pending.rowValues(resolve))
           history?.inserted(id.reference)
         }
-        for update in updates where !skipped.contains(update.object.objectID) {
+        for update in updates {
           let object = update.object
-          guard let pending = values[object.objectID] else { continue }
-          history?.updated(object.objectID.reference, object.info, pending.names(changed: object.changedKeys))
-          if update.version == nil || pending.isEmpty { continue }
-          try t.update(object.objectID.reference, try pending.rowValues(resolve))
+          if !skipped.isEmpty, skipped.contains(object.objectID) { continue }
+          if let history {
+            history.updated(object.objectID.reference, object.info, update.values.names(changed: object.changedKeys))
+          }
+          if update.version == nil || update.values.isEmpty { continue }
+          try t.update(object.objectID.reference, try update.values.rowValues(resolve))
         }
         for object in batch.deletions where !skipped.contains(object.objectID) {
           try history?.deleted(object.objectID.reference, object.info, t)
@@ -157,6 +161,7 @@ struct PendingValues {
     if object.state == .inserted, attributes.values.contains(where: { $0.isNull }) {
       attributes = attributes.filter { !$1.isNull }
     }
+    if object.toOneChanges.isEmpty, object.toManyChanges.isEmpty { return }
     for (name, id) in object.toOneChanges {
       if object.info.properties[name]?.isTransient == true { continue }
       toOne.updateValue(id, forKey: name)

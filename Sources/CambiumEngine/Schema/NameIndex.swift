@@ -20,7 +20,12 @@ public struct NameIndex: Sendable {
     while size < pairs.count * 2 { size *= 2 }
     var table = [UInt32](repeating: 0, count: size)
     var longest = 0
+    // Of these a second one may be equal to a first one and be written with other scalars.
+    var special = Set<String>()
     for (place, pair) in pairs.enumerated() {
+      if !pair.name.utf8.allSatisfy({ $0 < 0x80 }) {
+        if !special.insert(pair.name).inserted { continue }
+      }
       var slot = Self.hash(pair.name) & (size - 1)
       var steps = 0
       while table[slot] != 0, longest <= Self.mostSteps {
