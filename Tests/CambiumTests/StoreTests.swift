@@ -87,6 +87,7 @@ import Testing
     #expect(context.hasChanges)
     let missing = cambiumError { _ = try directory.container("missing") { $0.isReadOnly = true } }
     #expect(missing?.code == .persistentStoreOpen)
+    #expect(missing?.message.contains("there is no store") == true)
   }
 
   @Test func badFiles() throws {
@@ -97,8 +98,38 @@ import Testing
     nowhere.persistentStoreDescriptions = [
       PersistentStoreDescription(url: directory.url.appendingPathComponent("no/such/directory/x.cambium"))
     ]
-    #expect(cambiumError { try nowhere.loadPersistentStores() }?.code == .persistentStoreOpen)
+    let noFolder = cambiumError { try nowhere.loadPersistentStores() }
+    #expect(noFolder?.code == .persistentStoreOpen)
+    #expect(noFolder?.message.contains("no/such/directory' does not exist") == true)
+    nowhere.persistentStoreDescriptions = [PersistentStoreDescription(url: directory.url)]
+    #expect(cambiumError { try nowhere.loadPersistentStores() }?.message.contains("is a folder") == true)
     #expect(cambiumError { _ = try nowhere.viewContext.all("Pilot") }?.code == .invalidArgument)
+  }
+
+  @Test func aStoreIsAddedOnce() throws {
+    let directory = try TemporaryDirectory()
+    let container = try directory.container()
+    try container.viewContext.make("Pilot", ["name": "Ada"])
+    try container.viewContext.save()
+    // What failed can be loaded again; what was loaded stays.
+    let memory = PersistentStoreDescription(type: .inMemory)
+    container.persistentStoreDescriptions.append(memory)
+    try container.loadPersistentStores()
+    try container.loadPersistentStores()
+    let coordinator = container.persistentStoreCoordinator
+    #expect(coordinator.persistentStores.map(\.type) == [.file, .inMemory])
+    #expect(try container.viewContext.all("Pilot").count == 1)
+    let known = try #require(container.persistentStoreDescriptions.first)
+    let twice = cambiumError { try coordinator.addPersistentStore(known) }
+    #expect(twice?.code == .persistentStoreOpen && twice?.storeURL == known.url)
+    // A copy has the same objects under the same identifiers.
+    let url = try #require(known.url)
+    let copy = directory.url.appendingPathComponent("copy.store")
+    try FileManager.default.copyItem(at: url, to: copy)
+    #expect(
+      cambiumError { try coordinator.addPersistentStore(PersistentStoreDescription(url: copy)) }?.code
+        == .persistentStoreOpen)
+    #expect(coordinator.persistentStores.count == 2)
   }
 
   @Test func completionHandler() async throws {

@@ -44,12 +44,24 @@ open class PersistentContainer: @unchecked Sendable {
     return support ?? FileManager.default.temporaryDirectory
   }
 
-  /// Opens the stores; when it returns, they are open.
+  /// Opens the stores; when it returns, they are open. Those that are open already are passed over.
   ///
   /// - Throws: as ``PersistentStoreCoordinator/addPersistentStore(_:)``. Stores opened before stay open.
   public func loadPersistentStores() throws {
     makeDefaultDirectory()
-    for description in persistentStoreDescriptions { try persistentStoreCoordinator.addPersistentStore(description) }
+    for description in persistentStoreDescriptions where !isLoaded(description) {
+      try persistentStoreCoordinator.addPersistentStore(description)
+    }
+  }
+
+  private func isLoaded(_ description: PersistentStoreDescription) -> Bool {
+    switch description.type {
+    case .file: return description.url.flatMap { persistentStoreCoordinator.persistentStore(for: $0) } != nil
+    case .inMemory:
+      return persistentStoreCoordinator.persistentStores.contains {
+        $0.type == .inMemory && $0.configurationName == description.configuration
+      }
+    }
   }
 
   /// Makes ``defaultDirectoryURL()`` if a store is to go there. If that fails, opening the store says so.
@@ -61,14 +73,14 @@ open class PersistentContainer: @unchecked Sendable {
     }
   }
 
-  /// Opens the stores, and calls the handler once for each, with what went wrong if anything did. Descriptions that
-  /// want it are loaded in the background, the others before this returns.
+  /// Opens the stores that are not open yet, and calls the handler once for each, with what went wrong if anything did.
+  /// Descriptions that want it are loaded in the background, the others before this returns.
   public func loadPersistentStores(
     completionHandler: @escaping @Sendable (PersistentStoreDescription, (any Error)?) -> Void
   ) {
     makeDefaultDirectory()
     let coordinator = persistentStoreCoordinator
-    for description in persistentStoreDescriptions {
+    for description in persistentStoreDescriptions where !isLoaded(description) {
       let load: @Sendable () -> Void = {
         do {
           try coordinator.addPersistentStore(description)

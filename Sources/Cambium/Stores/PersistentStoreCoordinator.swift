@@ -40,12 +40,15 @@ public final class PersistentStoreCoordinator: @unchecked Sendable {
   /// where only they differ, the store takes them over without a migration. With stages
   /// (``PersistentStoreDescription/stagedMigrationManager``) the migration goes by these, each of which is done as a whole.
   ///
+  /// A store is added once; so is one of several copies of a file.
+  ///
   /// - Throws: ``CambiumError/Code/persistentStoreIncompatibleVersionHash`` if the store holds another model and is not to be
   ///   migrated, with the entities that differ, or if no mapping can be inferred, with
   ///   ``CambiumError/Code/migrationMissingMappingModel`` underneath, and under that every change in the way
   ///   (``CambiumError/Code/inferredMappingModel``); ``CambiumError/Code/migration`` or
   ///   ``CambiumError/Code/migrationConstraintViolation`` if objects in the store stand in the way;
-  ///   ``CambiumError/Code/persistentStoreOpen`` if the file cannot be opened; ``CambiumError/Code/invalidModel``. With
+  ///   ``CambiumError/Code/persistentStoreOpen`` if the file cannot be opened, or the coordinator has the store already;
+  ///   ``CambiumError/Code/invalidModel``. With
   ///   stages also ``CambiumError/Code/managedObjectModelReferenceNotFound`` if the version of the store or of the coordinator's
   ///   model is in none of them, or the model of one is missing or was changed;
   ///   ``CambiumError/Code/stagedMigrationBackwardMigration`` if the store is of a later version;
@@ -69,9 +72,21 @@ public final class PersistentStoreCoordinator: @unchecked Sendable {
       default: result = CambiumError(.persistentStoreOpen, "\(error)", underlying: [error])
       }
       result.storeURL = description.url
-      throw result
+      throw result.explained(opening: description)
     }
-    lock.locked { stores.append(store) }
+    let isKnown = lock.locked {
+      let isKnown = stores.contains { $0.identifier == store.identifier }
+      if !isKnown { stores.append(store) }
+      return isKnown
+    }
+    guard !isKnown else {
+      // Each object would be there twice, under the same identifier.
+      var error = CambiumError(
+        .persistentStoreOpen,
+        "the coordinator has this store already, or the one that its file is a copy of; a store is added once")
+      error.storeURL = description.url
+      throw error
+    }
     return store
   }
 
