@@ -67,4 +67,7 @@ let (second, third) = (reference, reference)
 let customStage = CustomMigrationStage(migratingFrom: second, to: third)
 let stage = customStage
 let mapping = MappingModel()
+let other = container.newBackgroundContext()
+let isCancelled = false
+let count: @Sendable (Set<ManagedObject>) -> Void = { _ in }
 var token: PersistentHistoryToken?

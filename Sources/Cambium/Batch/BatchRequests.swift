@@ -19,7 +19,7 @@ public enum BatchResultType: Int, Sendable {
 /// by-property policies with the object's precedence and ``MergePolicy/overwrite`` change the other one, the rest leave it as it is.
 /// Rules of the model are not checked otherwise; an entity of or for which attributes are derived is the exception: its objects
 /// are made in a context of their own and saved, with all that belongs to it. What is pending in contexts plays no part, and contexts are not told:
-/// ``ManagedObjectContext/mergeChanges(fromContextDidSave:)`` tells them, with what history has of it.
+/// ``ManagedObjectContext/mergeChanges(fromContextDidSave:)-(ObjectIDNotification)`` tells them, with what history has of it.
 public struct BatchInsertRequest {
   /// The entity.
   public let entityName: String

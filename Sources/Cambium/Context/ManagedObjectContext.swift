@@ -112,7 +112,7 @@ public final class ManagedObjectContext: @unchecked Sendable {
   /// then, the child's ``mergePolicy`` decides when it saves.
   ///
   /// A child that works on another thread than its parent takes the parent's lock whenever it reads. That keeps them apart if
-  /// the parent's objects are used in blocks of ``perform(_:)`` or ``performAndWait(_:)`` only, for a main-queue parent
+  /// the parent's objects are used in blocks of ``perform(_:)->_`` or ``performAndWait(_:)`` only, for a main-queue parent
   /// as well. A block of the parent must not wait for the child; a block of the child may wait for the parent.
   public init(concurrencyType: ConcurrencyType, parent: ManagedObjectContext) {
     self.concurrencyType = concurrencyType

@@ -49,7 +49,7 @@ public struct ContextEvent: Sendable, Hashable {
   /// What happened.
   public let kind: ContextNotification.Kind
   /// The objects. After ``ContextNotification/Kind/didSave`` this is what other contexts take in by
-  /// ``ManagedObjectContext/mergeChanges(fromContextDidSave:)``. An object has a temporary identifier
+  /// ``ManagedObjectContext/mergeChanges(fromContextDidSave:)-(ObjectIDNotification)``. An object has a temporary identifier
   /// before it is saved.
   public let objectIDs: ObjectIDNotification
   /// Whether the context has forgotten all of its objects.

@@ -4,7 +4,7 @@ extension ManagedObjectContext {
   /// Ends an event: tells ``ContextNotification/Kind/objectsDidChange`` if anything was changed since the last one ended, and
   /// registers it with the undo manager, if there is one.
   ///
-  /// Happens by itself at the end of a block of ``perform(_:)``, and in ``save()``, ``undo()`` and ``redo()``.
+  /// Happens by itself at the end of a block of ``perform(_:)->_``, and in ``save()``, ``undo()`` and ``redo()``.
   /// There is no run loop that would end the events of a main-queue context: call this where the user's action ends.
   public func processPendingChanges() {
     lock.run {

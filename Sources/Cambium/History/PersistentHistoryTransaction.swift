@@ -31,7 +31,8 @@ public struct PersistentHistoryTransaction: Sendable, Hashable, FetchRequestResu
   /// The place in the store's history behind this transaction.
   public var token: PersistentHistoryToken { PersistentHistoryToken([storeID: transactionNumber]) }
 
-  /// What contexts need to take the transaction in: ``ManagedObjectContext/mergeChanges(fromContextDidSave:)``.
+  /// What contexts need to take the transaction in:
+  /// ``ManagedObjectContext/mergeChanges(fromContextDidSave:)-(ObjectIDNotification)``.
   public func objectIDNotification() -> ObjectIDNotification {
     var notification = ObjectIDNotification()
     for change in changes ?? [] {

@@ -78,7 +78,7 @@ public struct FetchedResultsSection<Result: ManagedObject> {
 /// limit and offset, just the objects that were saved are evaluated again; otherwise the request is fetched again. Unsaved
 /// changes of the context count as of the last save of any context, and no longer when they are rolled back. What
 /// batch requests and other processes have changed counts when it is merged into the context, by
-/// ``ManagedObjectContext/mergeChanges(fromContextDidSave:)``. After ``ManagedObjectContext/reset()`` call
+/// ``ManagedObjectContext/mergeChanges(fromContextDidSave:)-(ObjectIDNotification)``. After ``ManagedObjectContext/reset()`` call
 /// ``performFetch()`` again.
 public final class FetchedResultsController<Result: ManagedObject>: @unchecked Sendable {
   // `@unchecked`: touched on the context's queue, that is, with its lock held; `streams` and `waiting` with

@@ -10,7 +10,8 @@
 /// with their relationships, and both sides of a relationship are put back. Saving leaves what can be undone: undoing a
 /// change that was saved is a change, to be saved. An object whose deletion was saved comes back as a new one, the same
 /// instance with another identifier. ``ManagedObjectContext/rollback()`` and ``ManagedObjectContext/reset()`` forget
-/// everything. So does merging what others have saved (``ManagedObjectContext/mergeChanges(fromContextDidSave:)``)
+/// everything. So does merging what others have saved
+/// (``ManagedObjectContext/mergeChanges(fromContextDidSave:)-(ObjectIDNotification)``)
 /// for changes of relationships of those objects, and all that came before them.
 ///
 /// Is used where its context is.

@@ -18,15 +18,17 @@
 /// Reading and writing by ``CompositeElements``, which have types, takes a fraction of the time that dictionaries of `Any`
 /// take. Who has many composites adds that:
 ///
-///     init?(compositeElements elements: CompositeElements) {
-///       primary = elements["primary"]
-///       secondary = elements["secondary"]
-///     }
-///     var compositeElements: CompositeElements? {
-///       var elements = CompositeElements()
-///       elements["primary"] = primary
-///       elements["secondary"] = secondary
-///       return elements
+///     extension ColorScheme {
+///       init?(compositeElements elements: CompositeElements) {
+///         primary = elements["primary"]
+///         secondary = elements["secondary"]
+///       }
+///       var compositeElements: CompositeElements? {
+///         var elements = CompositeElements()
+///         elements["primary"] = primary
+///         elements["secondary"] = secondary
+///         return elements
+///       }
 ///     }
 public protocol CompositeRepresentable: FetchComparable, ManagedValue {
   /// Reads the elements that have a value; `nil` to refuse them.
