@@ -103,7 +103,12 @@ extension ManagedObjectContext {
         guard let r = property.relationship else { continue }
         for id in try object.objectIDs(forRelationshipNamed: property.name) where id != object.objectID {
           let destination = self.object(with: id)
-          if destination.isPresent { try withdraw(object, r, from: destination) }
+          // What does not lead back, or no longer does, has nothing to let go of.
+          guard destination.isPresent, let name = r.inverse?.name,
+            let back = destination.info.properties[name]?.relationship,
+            try !back.isToMany || destination.contains(object.objectID, back)
+          else { continue }
+          try withdraw(object, r, from: destination)
         }
       }
     }
