@@ -5,6 +5,44 @@ import CambiumEngine
 extension ManagedObjectContext {
   /// Puts the context's changes into its parent. When it throws, the parent is as it was.
   func push(to parent: ManagedObjectContext) throws {
+    // What a policy decides is of no event, as in other saves.
+    let wasNotingEvents = isNotingEvents
+    defer { isNotingEvents = wasNotingEvents }
+    for _ in 0..<100 {
+      do {
+        isNotingEvents = false
+        return try pushChanges(to: parent)
+      } catch let found as ParentConflicts {
+        try parent.lock.run {
+          try mergePolicy.resolve(optimisticLockingConflicts: found.conflicts)
+          for conflict in found.conflicts { settle(conflict, in: parent) }
+        }
+      }
+    }
+    throw CambiumError(
+      .managedObjectMerge, "the merge policy resolved conflicts a hundred times, and there were others")
+  }
+
+  /// Conflicts that a policy of the application's own is to resolve.
+  private struct ParentConflicts: Error {
+    let conflicts: [MergeConflict]
+  }
+
+  /// Bases an object's changes on what the parent has.
+  private func settle(_ conflict: MergeConflict, in parent: ManagedObjectContext) {
+    let object = conflict.sourceObject
+    let target = parent.object(with: conflict.objectID)
+    guard object.managedObjectContext === self else { return }
+    if target.isPresent, target.row != nil || target.state == .inserted {
+      object.takeState(of: target)
+    } else if !object.isDeleted {
+      object.dropChanges()
+    }
+    watched[object.objectID] = nil
+    if !object.isDeleted, !object.isUpdated { updated[object.objectID] = nil }
+  }
+
+  private func pushChanges(to parent: ManagedObjectContext) throws {
     let deletions = ordered(deleted)
     let insertions = ordered(inserted)
     let updates = ordered(updated).filter { $0.isUpdated }
@@ -40,6 +78,7 @@ extension ManagedObjectContext {
       parent.processEvent()
       parent.persistentStoreCoordinator.saveObservers.tell(takenIn: saved, in: parent)
     }
+    isNotingEvents = true
     for object in deletions + insertions + updates { object.didSave() }
     tellDidSave(insertions, updates, deletions)
     persistentStoreCoordinator.saveObservers.tell(takenIn: saved, in: self)
@@ -78,6 +117,7 @@ extension ManagedObjectContext {
     _ deletions: [ManagedObject], _ insertions: [ManagedObject], _ updates: [ManagedObject],
     to parent: ManagedObjectContext
   ) throws {
+    let kind = mergePolicy.isPlain ? mergePolicy.mergeType : .error
     var conflicts: [MergeConflict] = []
     var pushed: [Pushed] = []
     var doomed: [ManagedObject] = []
@@ -85,13 +125,13 @@ extension ManagedObjectContext {
       let target = parent.object(with: object.objectID)
       let isThere = try target.isPresent && target.loadIfThere()
       let changedElsewhere = isThere ? try object.namesChanged(in: target) : []
-      if mergePolicy.mergeType == .error, isThere ? !changedElsewhere.isEmpty : !object.isDeleted {
+      if kind == .error, isThere ? !changedElsewhere.isEmpty : !object.isDeleted {
         conflicts.append(MergeConflict(object, parent: isThere ? target : nil))
       }
       if !isThere { continue }
       if object.isDeleted {
         doomed.append(target)
-      } else if changedElsewhere.isEmpty || mergePolicy.mergeType != .rollback {
+      } else if changedElsewhere.isEmpty || kind != .rollback {
         pushed.append(Pushed(object: object, target: target, changedElsewhere: changedElsewhere))
       }
     }
@@ -101,7 +141,9 @@ extension ManagedObjectContext {
       if isThere, try object.namesChanged(in: target).isEmpty { continue }
       conflicts.append(MergeConflict(object, parent: isThere ? target : nil))
     }
-    if !conflicts.isEmpty { throw CambiumError(mergeConflicts: conflicts) }
+    if !conflicts.isEmpty {
+      throw mergePolicy.isPlain ? CambiumError(mergeConflicts: conflicts) : ParentConflicts(conflicts: conflicts)
+    }
 
     for object in insertions {
       let target = parent.persistentStoreCoordinator.objectClass(for: object.info)
@@ -195,7 +237,7 @@ extension ManagedObject {
   }
 
   /// The attributes and to-one relationships that the parent's object has otherwise than this one read them.
-  fileprivate func namesChanged(in target: ManagedObject) throws -> Set<String> {
+  func namesChanged(in target: ManagedObject) throws -> Set<String> {
     if row == nil, parentState == nil { return [] }
     if parentState == nil, target.parentState == nil, target.attributeChanges.isEmpty, target.toOneChanges.isEmpty,
       row?.version == target.row?.version

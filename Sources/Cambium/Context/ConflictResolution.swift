@@ -7,6 +7,9 @@ extension MergeConflict {
   /// stay so.
   func apply(_ kind: MergePolicy.MergePolicyType) throws {
     let object = sourceObject
+    if let context = object.managedObjectContext, let parent = context.parent {
+      return try parent.lock.run { try apply(kind, object, context, parent) }
+    }
     guard !object.isDeleted, let cached, let persisted else { return }
     switch kind {
     case .error, .mergeByPropertyObjectTrump: break
@@ -28,6 +31,30 @@ extension MergeConflict {
       where !attribute.isTransient && object.attributeChanges[attribute.name] == nil {
         let mine = try cached.value(attribute)
         if try persisted.value(attribute) != mine { object.attributeChanges[attribute.name] = mine }
+      }
+    }
+  }
+}
+
+extension MergeConflict {
+  /// The same for a child's object, by what its parent has.
+  private func apply(
+    _ kind: MergePolicy.MergePolicyType, _ object: ManagedObject, _ context: ManagedObjectContext,
+    _ parent: ManagedObjectContext
+  ) throws {
+    let target = parent.object(with: objectID)
+    guard !object.isDeleted, target.isPresent else { return }
+    if kind == .rollback { return object.dropChanges() }
+    for name in try object.namesChanged(in: target).sorted() {
+      guard let property = object.info.properties[name] else { continue }
+      switch (kind, property.kind) {
+      case (.mergeByPropertyStoreTrump, .attribute): object.attributeChanges[name] = Value?.none
+      case (.mergeByPropertyStoreTrump, .relationship(let r)):
+        guard object.toOneChanges.keys.contains(name) else { continue }
+        try object.assignToOne(try target.currentToOne(r).map { context.object(with: $0) }, r)
+      case (.overwrite, .attribute(let attribute, _)):
+        if object.attributeChanges[name] == nil { object.attributeChanges[name] = try object.committedValue(attribute) }
+      default: break
       }
     }
   }

@@ -194,6 +194,38 @@ import Testing
     }
   }
 
+  /// Keeps what the child has of engines, and what the parent has of everything else.
+  private final class EnginesFirst: MergePolicy, @unchecked Sendable {
+    override func resolve(optimisticLockingConflicts conflicts: [MergeConflict]) throws {
+      for conflict in conflicts {
+        let engines = conflict.objectSnapshot["engines"]
+        #expect(conflict.persistedSnapshot?["tailNumber"] as? String == "Theirs")
+        try MergePolicy.mergeByPropertyStoreTrump.resolve(optimisticLockingConflicts: [conflict])
+        conflict.sourceObject.setValue(engines, forKey: "engines")
+      }
+    }
+  }
+
+  @Test func policiesOfOnesOwn() throws {
+    let (directory, root, levels) = try contexts()
+    let child = levels[0]
+    child.mergePolicy = EnginesFirst(merge: .error)
+    let aircraft = try root.make("Aircraft", ["tailNumber": "A", "engines": 1])
+    try root.save()
+    let mine = child.object(with: aircraft.objectID)
+    mine.setValue("Mine", forKey: "tailNumber")
+    mine.setValue(2, forKey: "engines")
+    aircraft.setValue("Theirs", forKey: "tailNumber")
+    aircraft.setValue(3, forKey: "engines")
+    try child.save()
+    #expect(!child.hasChanges)
+    for object in [mine, aircraft] {
+      #expect(object.value(forKey: "tailNumber") as? String == "Theirs")
+      #expect(object.value(forKey: "engines") as? Int == 2)
+    }
+    withExtendedLifetime(directory) {}
+  }
+
   @Test func aFailedSaveLeavesTheParentAlone() throws {
     let (directory, root, levels) = try contexts()
     let child = levels[0]
