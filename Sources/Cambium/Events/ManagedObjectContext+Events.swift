@@ -107,7 +107,7 @@ extension ManagedObjectContext {
 
   func tellDidSave(_ insertions: [ManagedObject], _ updates: [ManagedObject], _ deletions: [ManagedObject]) {
     // What is derived is new to the children.
-    if parent == nil { tellChildren(changed: insertions + updates, refreshed: []) }
+    if parent == nil, !children.living.isEmpty { tellChildren(changed: insertions + updates, refreshed: []) }
     tell {
       var notification = ContextNotification(.didSave, self)
       notification.insertedObjects = Set(insertions)
