@@ -28,7 +28,7 @@ let package = Package(
     // What needs all of Foundation, and not only its essentials, is kept apart from what every application links.
     .target(name: "CambiumNotifications", dependencies: ["Cambium"]),
     // Core Data's names for all of it, and Foundation whole; nothing else depends on it.
-    .target(name: "CambiumCoreData", dependencies: ["Cambium", "CambiumEngine"]),
+    .target(name: "CambiumCoreData", dependencies: ["Cambium", "CambiumEngine", "CambiumNotifications"]),
     .executableTarget(name: "CambiumTool", dependencies: ["CambiumEngine", "CambiumKernel", "CambiumSystem"]),
     .executableTarget(name: "FlightLog", dependencies: ["Cambium"], exclude: ["Data"]),
     .target(name: "CambiumTesting", dependencies: ["CambiumKernel"], path: "Tests/CambiumTesting"),

@@ -15,7 +15,11 @@
 //   NSExpression(forConstantValue:)
 //   let request = NSPersistentHistoryChangeRequest…, NSExpressionDescription()
 //                                                 var: they are structures
+//   a context without coordinator or parent,      NSManagedObjectContext(concurrencyType:parent:) or
+//   which is given one later                      (concurrencyType:persistentStoreCoordinator:)
+//   UndoManager                                   ContextUndoManager
 //   NSSQLiteStoreType as a String                 it is a PersistentStoreType, here as everywhere
 
 @_exported import Cambium
+@_exported import CambiumNotifications
 @_exported import Foundation

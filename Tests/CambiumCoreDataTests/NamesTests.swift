@@ -1,6 +1,7 @@
 import CambiumCoreData
 // Here, too, the names that Foundation also has are Cambium's.
 import Foundation
+import Synchronization
 import Testing
 
 /// What Core Data code uses beside what the seeds do.
@@ -182,6 +183,24 @@ import Testing
       do { try context.execute(search) } catch { continuation.resume(returning: -2) }
     }
     #expect(count == 4)
+  }
+
+  @Test func notifications() throws {
+    let folder = try Folder()
+    let context = try context(folder)
+    let told = Mutex<[String: Int]>([:])
+    let observers = [Notification.Name.NSManagedObjectContextDidSave, .NSManagedObjectContextDidSaveObjectIDs].map {
+      name in
+      NotificationCenter.default.addObserver(forName: name, object: context, queue: nil) { notification in
+        for (key, value) in notification.userInfo ?? [:] {
+          let count = (value as? Set<NSManagedObject>)?.count ?? (value as? Set<NSManagedObjectID>)?.count ?? -1
+          told.withLock { $0["\(key)"] = count }
+        }
+      }
+    }
+    defer { for observer in observers { NotificationCenter.default.removeObserver(observer) } }
+    try fill(context, 3)
+    #expect(told.withLock { $0 } == [NSInsertedObjectsKey: 3, NSInsertedObjectIDsKey: 3])
   }
 
   @Test func storesByTypeAndOptions() throws {

@@ -78,6 +78,11 @@ extension ConstraintConflict {
       throw CambiumError(constraintConflicts: [self])
     }
     for other in others { try survivor.absorb(other, kind) }
+    // An insertion that came to be a change of a stored object must not be undone by deleting that.
+    context.undoManager?.removeAllActions()
+    defer {
+      for object in [survivor] + others where object.isPresent { object.awake(fromSnapshotEvents: .mergePolicy) }
+    }
     if survivor === databaseObject, hasNewDatabaseObject, mayReplaceDatabaseObject, let first = others.first {
       context.replace(survivor, by: first)
     }
@@ -176,7 +181,7 @@ extension ManagedObjectContext {
 
   /// Makes an object that was dropped the one of a row, in the place of one that nobody has seen.
   fileprivate func replace(_ stored: ManagedObject, by object: ManagedObject) {
-    let id = stored.objectID
+    let (id, temporary) = (stored.objectID, object.objectID)
     object.become(id, stored.info, by: link)
     object.isDeleted = false
     object.row = stored.row
@@ -191,5 +196,6 @@ extension ManagedObjectContext {
     if updated[id] === stored { updated[id] = object }
     stored.dropChanges()
     stored.detach()
+    tellChildren(permanent: [temporary: id])
   }
 }

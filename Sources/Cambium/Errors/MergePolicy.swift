@@ -25,7 +25,8 @@ open class MergePolicy: @unchecked Sendable {
   /// one stays: the stored one, else the first that was made. What it takes over of the others is said below. The others are
   /// dropped: they have no context any more. What the save has led to them leads to the one that stays, and their children
   /// (destinations of a to-many relationship whose inverse is to-one) become its children. If the application had no object
-  /// of the stored row yet, the first of the new ones becomes it, and has its identifier.
+  /// of the stored row yet, the first of the new ones becomes it, and has its identifier. What was noted for undoing before is
+  /// forgotten.
   ///
   /// Two stored objects are never made one: where a stored object was changed to the values of another, `rollback` drops the
   /// changes, `mergeByPropertyStoreTrump` those of the constraint's properties, and the rest fail as `error`; so they do if

@@ -243,6 +243,43 @@ import Testing
     #expect(try fixture.read("N1-old")[0] == "A320")
   }
 
+  @Test func undoAndChildren() throws {
+    let fixture = try Fixture()
+    let context = fixture.container.newBackgroundContext()
+    context.mergePolicy = .mergeByPropertyObjectTrump
+    // An insertion that became a change of a row is not undone by deleting the row.
+    let undo = ContextUndoManager()
+    context.undoManager = undo
+    let twin = try context.make("Aircraft", ["tailNumber": "N1", "type": "undone"])
+    context.processPendingChanges()
+    #expect(undo.canUndo)
+    try context.save()
+    #expect(twin.objectID == fixture.stored && !undo.canUndo)
+    undo.undo()
+    try context.save()
+    #expect(try fixture.read()[0] == "undone")
+    context.undoManager = nil
+
+    // What a child has saved into its parent, the parent's save takes to the row; the child's object is the row's then.
+    for _ in 0..<2 {
+      let parent = fixture.container.newBackgroundContext()
+      parent.mergePolicy = .mergeByPropertyObjectTrump
+      let child = ManagedObjectContext(concurrencyType: .privateQueue, parent: parent)
+      let object = try child.make("Aircraft", ["tailNumber": "N1", "type": "from the child"])
+      let leg = try child.make("Leg", ["number": 7, "aircraft": object])
+      try child.save()
+      try parent.save()
+      #expect(try fixture.read()[0] == "from the child")
+      #expect(object.objectID == fixture.stored)
+      #expect(object.value(forKey: "seats") as? Int == 180)
+      #expect(leg.value(forKey: "aircraft") as? ManagedObject === object)
+      child.delete(leg)
+      try child.save()
+      try parent.save()
+      #expect(try fixture.read()[4] == "1")
+    }
+  }
+
   @Test func manyUpserts() throws {
     let directory = try TemporaryDirectory()
     let container = try directory.container(model: Self.model())

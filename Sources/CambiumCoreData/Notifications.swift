@@ -1,0 +1,54 @@
+// swift-format-ignore-file: AlwaysUseLowerCamelCase
+
+// Core Data's names of notifications. They are posted from the first time that one of these names is asked for, which who
+// observes them does.
+
+extension Notification.Name {
+  private static func posted(_ name: Notification.Name) -> Notification.Name {
+    CambiumNotifications.start()
+    return name
+  }
+
+  /// Objects of a context were inserted, changed, deleted or refreshed.
+  public static var NSManagedObjectContextObjectsDidChange: Notification.Name {
+    posted(ManagedObjectContext.didChangeObjectsNotification)
+  }
+  /// A context is about to save.
+  public static var NSManagedObjectContextWillSave: Notification.Name {
+    posted(ManagedObjectContext.willSaveObjectsNotification)
+  }
+  /// A context has saved.
+  public static var NSManagedObjectContextDidSave: Notification.Name {
+    posted(ManagedObjectContext.didSaveObjectsNotification)
+  }
+  /// A context has saved; with identifiers.
+  public static var NSManagedObjectContextDidSaveObjectIDs: Notification.Name {
+    posted(ManagedObjectContext.didSaveObjectIDsNotification)
+  }
+  /// A context has taken changes in.
+  public static var NSManagedObjectContextDidMergeChangesObjectIDs: Notification.Name {
+    posted(ManagedObjectContext.didMergeChangesObjectIDsNotification)
+  }
+}
+
+/// The key of the inserted objects in a notification.
+public let NSInsertedObjectsKey = ManagedObjectContext.NotificationKey.insertedObjects.rawValue
+/// The key of the changed objects in a notification.
+public let NSUpdatedObjectsKey = ManagedObjectContext.NotificationKey.updatedObjects.rawValue
+/// The key of the deleted objects in a notification.
+public let NSDeletedObjectsKey = ManagedObjectContext.NotificationKey.deletedObjects.rawValue
+/// The key of the refreshed objects in a notification.
+public let NSRefreshedObjectsKey = ManagedObjectContext.NotificationKey.refreshedObjects.rawValue
+/// The key that is there if a context has forgotten everything.
+public let NSInvalidatedAllObjectsKey = ManagedObjectContext.NotificationKey.invalidatedAllObjects.rawValue
+/// The key of the identifiers of inserted objects in a notification.
+public let NSInsertedObjectIDsKey = ManagedObjectContext.NotificationKey.insertedObjectIDs.rawValue
+/// The key of the identifiers of changed objects in a notification.
+public let NSUpdatedObjectIDsKey = ManagedObjectContext.NotificationKey.updatedObjectIDs.rawValue
+/// The key of the identifiers of deleted objects in a notification.
+public let NSDeletedObjectIDsKey = ManagedObjectContext.NotificationKey.deletedObjectIDs.rawValue
+/// The key of the identifiers of refreshed objects in a notification.
+public let NSRefreshedObjectIDsKey = ManagedObjectContext.NotificationKey.refreshedObjectIDs.rawValue
+
+/// ``SnapshotEventType``.
+public typealias NSSnapshotEventType = SnapshotEventType
