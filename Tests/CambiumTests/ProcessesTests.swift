@@ -6,7 +6,9 @@ import Testing
 /// Containers of two processes on one file.
 @Suite struct ProcessesTests {
   /// The container of a file, with the worker's model.
-  private func container(_ path: String, isShared: Bool = true) throws -> PersistentContainer {
+  private func container(
+    _ path: String, isShared: Bool = true, tracksHistory: Bool = false
+  ) throws -> PersistentContainer {
     let model = try ManagedObjectModel {
       Entity("Note") {
         Attribute("text", .string)
@@ -17,17 +19,23 @@ import Testing
     let container = PersistentContainer(name: "Notes", managedObjectModel: model)
     let description = PersistentStoreDescription(url: URL(fileURLWithPath: path))
     description.isSharedBetweenProcesses = isShared
+    description.tracksHistory = tracksHistory
     container.persistentStoreDescriptions = [description]
     try container.loadPersistentStores()
     return container
   }
 
-  private func runWorker(_ path: String, _ count: Int) throws {
+  private func start(_ arguments: [String]) throws -> Process {
     let process = Process()
     process.executableURL =
       URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent().appendingPathComponent("StoreWorker")
-    process.arguments = ["objects", path, "\(count)"]
+    process.arguments = arguments
     try process.run()
+    return process
+  }
+
+  private func runWorker(_ path: String, _ count: Int) throws {
+    let process = try start(["objects", path, "\(count)"])
     process.waitUntilExit()
     #expect(process.terminationStatus == 0)
   }
@@ -68,6 +76,67 @@ import Testing
       try runWorker(path, 1)
       try store.resume()
       #expect(try context.fetch(request).count == 7)
+    }
+  }
+
+  /// Processes with contexts on one store, which all count the same notes: conflicts are found, history tells each what the
+  /// others did, and nothing is lost.
+  @Test func contextsOfProcessesCountTogether() throws {
+    let path = FileManager.default.temporaryDirectory.appendingPathComponent("cambium-\(UUID().uuidString)").path
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    let container = try container(path, tracksHistory: true)
+    let context = container.newBackgroundContext()
+    context.transactionAuthor = "test"
+    let shared = ["shared a", "shared b"]
+    let counters = try context.performAndWait {
+      let notes = try shared.map { text in
+        let note = try context.insertNewObject(forEntityName: "Note")
+        try note.set(text, forKey: "text")
+        return note
+      }
+      try context.save()
+      return notes.map { $0.objectID }
+    }
+    let beginning = container.persistentStoreCoordinator.currentPersistentHistoryToken(fromStores: nil)
+
+    let steps = 60
+    let workers = try (1...3).map { try start(["count", path, "\($0)", "\(steps)"]) }
+    // Merges what history tells while they count: a third context, which must end with what they left.
+    var token = beginning
+    var counted: [String: Int] = [:]
+    var inserted = 0
+    try context.performAndWait {
+      let notes = try counters.map { try context.existingObject(with: $0) }
+      repeat {
+        let isLast = workers.allSatisfy { !$0.isRunning }
+        for transaction in try context.execute(.fetchHistory(after: token)).transactions {
+          context.mergeChanges(fromContextDidSave: transaction.objectIDNotification())
+          for change in transaction.changes ?? [] {
+            switch change.changeType {
+            case .insert: inserted += 1
+            case .update where counters.contains(change.changedObjectID):
+              #expect(change.updatedProperties == ["number"])
+              counted[transaction.author ?? "", default: 0] += 1
+            default: Issue.record("\(change)")
+            }
+          }
+          token = transaction.token
+        }
+        if isLast { break }
+        Thread.sleep(forTimeInterval: 0.005)
+      } while true
+      for worker in workers { #expect(worker.terminationStatus == 0) }
+      #expect(counted == ["counter 1": steps, "counter 2": steps, "counter 3": steps])
+      #expect(inserted == 3 * (steps / 4 + 1))
+      let numbers = try notes.map { try $0.get("number", as: Int.self) ?? 0 }
+      #expect(numbers.reduce(0, +) == 3 * steps)
+      let request = FetchRequest<ManagedObject>(entityName: "Note")
+      #expect(try context.count(for: request) == 2 + inserted)
+      request.predicate = try FetchPredicate(format: "text BEGINSWITH 'conflicts'")
+      let conflicts = try context.fetch(request).map { try $0.get("number", as: Int.self) ?? 0 }
+      #expect(conflicts.count == 3)
+      // Each let the others count between reading and saving, fifteen times.
+      #expect(conflicts.reduce(0, +) > 0)
     }
   }
 
