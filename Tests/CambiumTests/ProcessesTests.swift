@@ -97,7 +97,7 @@ import Testing
       try context.save()
       return notes.map { $0.objectID }
     }
-    let beginning = container.persistentStoreCoordinator.currentPersistentHistoryToken(fromStores: nil)
+    let beginning = try container.persistentStoreCoordinator.currentPersistentHistoryToken(fromStores: nil)
 
     let steps = 60
     let workers = try (1...3).map { try start(["count", path, "\($0)", "\(steps)"]) }
@@ -138,6 +138,56 @@ import Testing
       // Each let the others count between reading and saving, fifteen times.
       #expect(conflicts.reduce(0, +) > 0)
     }
+  }
+
+  @Test func backupsBesideAnotherProcess() throws {
+    let directory = try TemporaryDirectory()
+    let path = directory.url.appendingPathComponent("notes.cambium").path
+    let container = try container(path)
+    let store = try #require(container.persistentStoreCoordinator.persistentStores.first)
+    let process = try start(["objects", path, "1500"])
+    var counts: [Int] = []
+    while process.isRunning || counts.last != 1500 {
+      let copy = directory.url.appendingPathComponent("copy\(counts.count).cambium")
+      try store.backup(to: copy)
+      let context = try self.container(copy.path).newBackgroundContext()
+      // The worker saves one after the other, so that a commit has all up to some number.
+      let numbers = try context.all("Note").compactMap { $0.value(forKey: "number") as? Int }.sorted()
+      #expect(numbers == Array(1..<(numbers.count + 1)))
+      counts.append(numbers.count)
+      if !process.isRunning, process.terminationStatus != 0 { break }
+    }
+    process.waitUntilExit()
+    #expect(process.terminationStatus == 0)
+    #expect(counts == counts.sorted() && counts.last == 1500)
+    #expect(counts.contains { $0 > 0 && $0 < 1500 }, "\(counts)")
+    #expect(try store.retainedCommits().isEmpty)
+  }
+
+  @Test func aFileThatAnotherProcessHasIsLeftAlone() throws {
+    let directory = try TemporaryDirectory()
+    let path = directory.url.appendingPathComponent("notes.cambium").path
+    try runWorker(path, 1)
+    let process = try start(["objects", path, "100000"])
+    defer {
+      process.terminate()
+      process.waitUntilExit()
+    }
+    let coordinator = PersistentStoreCoordinator(managedObjectModel: ManagedObjectModel())
+    let url = URL(fileURLWithPath: path)
+    // The worker has it open once it has saved something more.
+    let size = try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int ?? 0
+    while try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int ?? 0 == size, process.isRunning {
+      Thread.sleep(forTimeInterval: 0.01)
+    }
+    let other = directory.url.appendingPathComponent("other.cambium")
+    try coordinator.replacePersistentStore(at: other, withPersistentStoreFrom: url)
+    #expect(
+      cambiumError { try coordinator.destroyPersistentStore(at: url) }?.code == .persistentStoreOperation)
+    #expect(
+      cambiumError { try coordinator.replacePersistentStore(at: url, withPersistentStoreFrom: other) }?.code
+        == .persistentStoreOperation)
+    #expect(FileManager.default.fileExists(atPath: path) && process.isRunning)
   }
 
   @Test func aFileThatIsNotSharedIsRefused() throws {

@@ -27,8 +27,9 @@ func countNotes(path: String, id: UInt64, count: UInt64) throws {
         let own = try context.insertNewObject(forEntityName: "Note")
         try own.set("of \(id), \(step)", forKey: "text")
         // Gives the others time to count what was read here.
-        let before = coordinator.currentPersistentHistoryToken(fromStores: nil)
-        for _ in 0..<40 where coordinator.currentPersistentHistoryToken(fromStores: nil) == before {
+        let before = try coordinator.currentPersistentHistoryToken(fromStores: nil)
+        for _ in 0..<40 {
+          if try coordinator.currentPersistentHistoryToken(fromStores: nil) != before { break }
           Thread.sleep(forTimeInterval: 0.001)
         }
       }

@@ -243,6 +243,39 @@ import Testing
     #expect(try fixture.read("N1-old")[0] == "A320")
   }
 
+  /// Several contexts make and change objects of the same names at the same time: of each there is one in the end, and no save
+  /// fails.
+  @Test func upsertsOfSeveralContexts() async throws {
+    let directory = try TemporaryDirectory()
+    let containers = try (0..<2).map { _ in try directory.container(model: Self.model()) }
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for number in 0..<4 {
+        let container = containers[number % 2]
+        group.addTask {
+          let context = container.newBackgroundContext()
+          context.mergePolicy = .mergeByPropertyObjectTrump
+          try await context.perform {
+            for round in 0..<20 {
+              for key in 0..<5 {
+                let aircraft = try context.make(
+                  "Aircraft", ["tailNumber": "N\((round + key) % 12)", "seats": number])
+                try context.make("Leg", ["number": number * 1000 + round * 10 + key, "aircraft": aircraft])
+              }
+              try context.save()
+            }
+          }
+        }
+      }
+      try await group.waitForAll()
+    }
+    let context = containers[0].newBackgroundContext()
+    let all = try context.all("Aircraft")
+    #expect(Set(all.compactMap { $0.value(forKey: "tailNumber") as? String }).count == 12 && all.count == 12)
+    let legs = try context.all("Leg")
+    #expect(Set(legs.compactMap { $0.value(forKey: "number") as? Int }).count == 400 && legs.count == 400)
+    #expect(try all.reduce(0) { $0 + (try $1.count(ofRelationship: "legs")) } == 400)
+  }
+
   @Test func undoAndChildren() throws {
     let fixture = try Fixture()
     let context = fixture.container.newBackgroundContext()
