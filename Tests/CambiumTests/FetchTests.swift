@@ -66,6 +66,25 @@ import Testing
     #expect(cambiumError { _ = try context.fetch(request) }?.code == .invalidArgument)
   }
 
+  @Test func ordersByUnknownKeysAreRefused() throws {
+    let context = try filled().viewContext
+    let key = [FetchSortDescriptor(key: "aircraft.weight")]
+    func refusal<Result: FetchRequestResult>(_ request: FetchRequest<Result>) -> CambiumError? {
+      request.sortDescriptors = key
+      request.fetchLimit = 3
+      return cambiumError { _ = try context.fetch(request) }
+    }
+    for hasChanges in [false, true] {
+      if hasChanges { try context.make("LogEntry", ["number": 99]) }
+      let refused = refusal(FetchRequest<ManagedObject>(entityName: "LogEntry"))
+      #expect(refused?.code == .invalidPredicate && refused?.message.contains("weight") == true)
+      #expect(refusal(FetchRequest<ManagedObjectID>(entityName: "LogEntry"))?.code == .invalidPredicate)
+    }
+    let request = FetchRequest<ManagedObject>(entityName: "LogEntry")
+    request.sortDescriptors = key
+    #expect(cambiumError { _ = try context.explain(request) }?.code == .invalidPredicate)
+  }
+
   @Test func pendingChanges() throws {
     let context = try filled().viewContext
     let byNumber = [FetchSortDescriptor(key: "number")]

@@ -33,7 +33,7 @@ extension ManagedObjectContext {
       var fetch = try engineFetch(plan, part.info)
       fetch.offset = plan.offset
       fetch.limit = plan.limit
-      let estimate = try mapping { () throws(EngineError) in try part.store.view().explain(fetch).estimatedRows }
+      let estimate = try mappingFetch { () throws(EngineError) in try part.store.view().explain(fetch).estimatedRows }
       let count = search.estimatedResultCount > 0 ? search.estimatedResultCount : min(estimate, plan.limit ?? .max)
       let result = AsynchronousFetchResult(self, request, estimatedCount: count, search.completionBlock)
       fetch.isCancelled = { result.isCancelled }
@@ -50,7 +50,7 @@ extension ManagedObjectContext {
   private static func identifiers(
     _ fetch: EngineFetch, _ store: PersistentStore, _ note: (Int) -> Void
   ) throws -> [ManagedObjectID] {
-    try mapping { () throws(EngineError) in
+    try mappingFetch { () throws(EngineError) in
       var found: [ManagedObjectID] = []
       try store.view().forEach(fetch) { (row) throws(EngineError) in
         found.append(ManagedObjectID(space: store.space, reference: row.reference))

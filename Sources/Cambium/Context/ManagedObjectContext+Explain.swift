@@ -35,7 +35,7 @@ extension ManagedObjectContext {
       fetch.limit = plan.limit
     }
     let view = try view(of: part.store.space)
-    let explanation = try mapping { () throws(EngineError) in try view.explain(fetch, running: running) }
+    let explanation = try mappingFetch { () throws(EngineError) in try view.explain(fetch, running: running) }
     let name = plan.parts.count > 1 ? (part.store.url?.lastPathComponent ?? "in memory") + ":\n" : ""
     return name + explanation.description
   }

@@ -120,7 +120,7 @@ extension ManagedObjectContext {
       fetch.offset = plan.offset
       fetch.limit = plan.limit
       let view = try view(of: part.store.space)
-      return try mapping { () throws(EngineError) in try view.count(fetch) }
+      return try mappingFetch { () throws(EngineError) in try view.count(fetch) }
     }
     return try objects(plan).count
   }
@@ -163,7 +163,7 @@ extension ManagedObjectContext {
 
   func rows(_ fetch: EngineFetch, _ store: PersistentStore) throws -> [ManagedObject] {
     let view = try view(of: store.space)
-    let rows = try mapping { () throws(EngineError) in try view.fetchRows(fetch) }
+    let rows = try mappingFetch { () throws(EngineError) in try view.fetchRows(fetch) }
     var result: [ManagedObject] = []
     result.reserveCapacity(rows.count)
     let space = store.space

@@ -33,7 +33,7 @@ extension ManagedObjectContext {
 
   private func references(_ fetch: EngineFetch, _ store: PersistentStore) throws -> [ObjectReference] {
     let view = try view(of: store.space)
-    return try mapping { () throws(EngineError) in try view.fetch(fetch) }
+    return try mappingFetch { () throws(EngineError) in try view.fetch(fetch) }
   }
 
   /// Refuses key paths that lead along anything but relationships.

@@ -74,3 +74,11 @@ func mapping<R>(
 ) throws -> R {
   do throws(EngineError) { return try body() } catch { throw CambiumError(error, during: operation) }
 }
+
+/// As ``mapping(_:_:)``, for a fetch whose predicate was checked: what the schema still refuses is a key path of its order.
+func mappingFetch<R>(_ body: () throws(EngineError) -> R) throws -> R {
+  do throws(EngineError) { return try body() } catch {
+    guard case .schema = error else { throw CambiumError(error) }
+    throw CambiumError(.invalidPredicate, "in the order of the request: \(error)", underlying: [error])
+  }
+}
