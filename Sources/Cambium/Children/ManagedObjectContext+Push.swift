@@ -72,7 +72,7 @@ extension ManagedObjectContext {
       }
       watched = [:]
       settlePushed(deletions, insertions, updates)
-      for object in deletions { object.eventState = remains[ObjectIdentifier(object)].map { .removed($0) } }
+      note(remains, of: deletions)
       saved.changed = Set((insertions + updates).map { $0.objectID })
       saved.deleted = Set(deletions.map { $0.objectID })
       parent.processEvent()

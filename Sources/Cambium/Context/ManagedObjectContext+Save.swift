@@ -88,7 +88,7 @@ extension ManagedObjectContext {
         watched: watched.values.filter { $0.objectID.space === space && $0.isPresent && !$0.isUpdated })
       do {
         settle(try isMigrating ? write(batch) : writeOrResolve(batch, owners: owners))
-        for object in batch.deletions { object.eventState = remains[ObjectIdentifier(object)].map { .removed($0) } }
+        note(remains, of: batch.deletions)
         if persistentStoreCoordinator.saveObservers.isEmpty { continue }
         saved.changed.formUnion((batch.insertions + batch.updates).map { $0.objectID })
         saved.deleted.formUnion(batch.deletions.map { $0.objectID })
@@ -165,6 +165,14 @@ extension ManagedObjectContext {
       { continue }
     }
     return result
+  }
+
+  /// Notes what objects had whose deletion is saved.
+  func note(_ remains: [ObjectIdentifier: ObjectRemains], of deletions: [ManagedObject]) {
+    undoManager?.keep(remains)
+    for object in deletions {
+      object.eventState = remains[ObjectIdentifier(object)].map { .removed(WeakRemains(remains: $0)) }
+    }
   }
 
   private func settle(_ outcome: SaveOutcome) {

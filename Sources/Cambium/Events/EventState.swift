@@ -8,8 +8,8 @@ enum EventState {
   /// It had no unsaved changes and no transient values.
   case unchanged
   case changed(EventSnapshot)
-  /// It was deleted and saved; its values, should the deletion be undone.
-  case removed(ObjectRemains)
+  /// It was deleted and saved; its values, as long as the deletion can be undone.
+  case removed(WeakRemains)
 
   /// Whether the object was there.
   var existed: Bool {
@@ -25,6 +25,11 @@ enum EventState {
     if case .changed(let snapshot) = self { return snapshot }
     return nil
   }
+}
+
+/// What the undo manager keeps of an object: objects that were deleted together lead to each other there, and would never go.
+struct WeakRemains {
+  weak var remains: ObjectRemains?
 }
 
 /// The unsaved changes of an object at a moment.

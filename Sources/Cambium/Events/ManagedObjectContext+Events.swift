@@ -23,7 +23,7 @@ extension ManagedObjectContext {
     if let undoManager, undoManager.isUndoRegistrationEnabled {
       do {
         let event = try UndoEvent(objects)
-        if !event.changes.isEmpty { undoManager.register(.changes(self, event)) }
+        if !event.changes.isEmpty { undoManager.register(.changes(.init(context: self), event)) }
       } catch {
         // What cannot be described cannot be undone, and what was before it not either.
         undoManager.removeAllActions()

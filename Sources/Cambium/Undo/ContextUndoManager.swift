@@ -17,7 +17,7 @@
 /// Is used where its context is.
 public final class ContextUndoManager {
   enum Action {
-    case changes(ManagedObjectContext, UndoEvent)
+    case changes(WeakContext, UndoEvent)
     case call(() -> Void)
   }
 
@@ -26,7 +26,8 @@ public final class ContextUndoManager {
     var name = ""
   }
 
-  private struct WeakContext { weak var context: ManagedObjectContext? }
+  /// The context holds the manager.
+  struct WeakContext { weak var context: ManagedObjectContext? }
 
   private var undoStack: [Group] = []
   private var redoStack: [Group] = []
@@ -172,7 +173,8 @@ public final class ContextUndoManager {
     for action in group.actions.reversed() {
       switch action {
       case .call(let handler): handler()
-      case .changes(let context, let event):
+      case .changes(let weak, let event):
+        guard let context = weak.context else { continue }
         context.lock.run {
           do { try context.revert(event) } catch { context.record(error, losesChange: false) }
           // Each event is taken back as one, so that redoing them comes by the same states.
@@ -192,6 +194,18 @@ public final class ContextUndoManager {
     undoStack = []
     redoStack = []
     if open != nil { open?.actions = [] }
+  }
+
+  /// Keeps what objects have whose deletion is saved, as long as there is an event that could bring them back.
+  func keep(_ remains: [ObjectIdentifier: ObjectRemains]) {
+    if remains.isEmpty { return }
+    for group in undoStack + redoStack + (open.map { [$0] } ?? []) {
+      for case .changes(_, let event) in group.actions {
+        for change in event.changes {
+          if let remains = remains[ObjectIdentifier(change.object)] { change.kept.remains = remains }
+        }
+      }
+    }
   }
 
   /// Forgets the changes of objects whose relationships others have changed, and what cannot be undone without them.

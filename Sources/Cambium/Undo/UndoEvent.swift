@@ -7,11 +7,15 @@ struct UndoEvent {
     let existedBefore: Bool
     let existsAfter: Bool
     let properties: [PropertyChange]
+    /// Holds what the object had, when its deletion is saved.
+    let kept = KeptRemains()
 
     var concernsRelationships: Bool {
       existedBefore != existsAfter || properties.contains { $0.relationship != nil }
     }
   }
+
+  final class KeptRemains { var remains: ObjectRemains? }
 
   let changes: [ObjectChange]
 
@@ -64,7 +68,7 @@ extension ManagedObjectContext {
   /// Undoes a deletion. Answers what an object that was saved as deleted had.
   private func bringBack(_ object: ManagedObject) -> ObjectRemains? {
     if object.state == .detached {
-      guard case .removed(let remains)? = object.eventState else { return nil }
+      guard case .removed(let weak)? = object.eventState, let remains = weak.remains else { return nil }
       let id = ManagedObjectID.temporary(object.info.schema.id, in: object.objectID.space)
       object.become(id, object.info, by: link)
       object.forgetRow()

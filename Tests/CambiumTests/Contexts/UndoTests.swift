@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 import Testing
 
 @testable import Cambium
@@ -282,6 +283,52 @@ import Testing
     func note(_ notification: ContextNotification) {
       if notification.kind == .didSave { saved = notification.objectIDs }
     }
+  }
+
+  /// An object that counts how many there are of its kind.
+  private final class Counted: ManagedObject {
+    static let count = Mutex(0)
+    required init(entity: EntityDescription, insertInto context: ManagedObjectContext?) {
+      Self.count.withLock { $0 += 1 }
+      super.init(entity: entity, insertInto: context)
+    }
+    deinit { Self.count.withLock { $0 -= 1 } }
+  }
+
+  @Test func nothingIsKeptForever() throws {
+    let model = try ManagedObjectModel {
+      Entity("Counted") {
+        ToOne("next", "Counted", inverse: "previous", deleteRule: .cascade)
+        ToOne("previous", "Counted", inverse: "next")
+      }
+    }
+    let container = try memoryContainer(model)
+    weak var gone: ManagedObjectContext?
+    do {
+      let context = container.newBackgroundContext()
+      gone = context
+      context.undoManager = ContextUndoManager()
+      let child = ManagedObjectContext(concurrencyType: .privateQueue, parent: context)
+      try context.performAndWait {
+        let first = Counted(context: context)
+        let second = Counted(context: context)
+        first.setValue(second, forKey: "next")
+        try context.save()
+        #expect(try child.all("Counted").count == 2)
+        context.delete(first)
+        try context.save()
+        context.undo()
+        #expect(second.value(forKey: "previous") as? ManagedObject === first)
+        try context.save()
+        context.delete(second)
+        try context.save()
+        context.delete(first)
+        try context.save()
+      }
+      #expect(Counted.count.withLock { $0 } > 0)
+    }
+    #expect(gone == nil)
+    #expect(Counted.count.withLock { $0 } == 0)
   }
 
   @Test func transientValues() throws {
