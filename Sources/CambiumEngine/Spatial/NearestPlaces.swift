@@ -59,11 +59,13 @@ struct NearestPlaces: ~Copyable {
   private mutating func open(_ cell: PlaneCell) throws(StoreError) {
     var more = try cursor.seek(KeyPlace.firstKey(code: cell.code))
     var first: UInt64?
+    var recent: UInt64 = 0
     entries.removeAll(keepingCapacity: true)
     while more {
       let place = try KeyPlace(atStartOf: cursor.key)
       guard place.code <= cell.lastCode else { break }
       first = first ?? place.code
+      recent = place.code
       readCount &+= 1
       // Which of them count is known when it is known whether the cell is divided.
       entries.append((place.x, place.y, try KeyDecoder.rowID(atEndOf: cursor.key).id))
@@ -78,9 +80,10 @@ struct NearestPlaces: ~Copyable {
       return
     }
     // Numbers that people use take up few of the cells that there are for all numbers: those that have all of the entries in
-    // one part are passed over.
-    let last = try lastCode(of: cell) ?? cell.lastCode
+    // one part are passed over. The last entry is asked for where those that were read are in one part.
     var cell = cell
+    let shift = 2 * UInt64(cell.level - 1)
+    let last = first >> shift == recent >> shift ? try lastCode(of: cell) ?? cell.lastCode : cell.lastCode
     while cell.level > 0 {
       var only: PlaneCell?
       for number in 0..<4 {

@@ -71,7 +71,8 @@ struct FetchPlanner {
     {
       chosen = nearest
     }
-    if !sort.isEmpty, let ordered = try ordered(sort, conjuncts, matches: matches, wanted: wanted),
+    if let first = sort.first, first.origin == nil,
+      let ordered = try ordered(sort, conjuncts, matches: matches, wanted: wanted),
       ordered.cost < chosen.cost
     {
       chosen = ordered
