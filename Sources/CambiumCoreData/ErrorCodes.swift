@@ -18,8 +18,8 @@ extension CambiumError: CustomNSError {
     if let objectID { result[NSValidationObjectErrorKey] = objectID }
     if !affectedObjectIDs.isEmpty { result[NSAffectedObjectsErrorKey] = affectedObjectIDs }
     if let storeURL { result[NSAffectedStoresErrorKey] = [storeURL] }
-    if !conflicts.isEmpty { result[NSPersistentStoreSaveConflictsErrorKey] = conflicts }
-    if !constraintConflicts.isEmpty { result[NSPersistentStoreSaveConflictsErrorKey] = constraintConflicts }
+    let all: [Any] = conflicts + constraintConflicts
+    if !all.isEmpty { result[NSPersistentStoreSaveConflictsErrorKey] = all }
     if let first = underlyingErrors.first { result[NSUnderlyingErrorKey] = first }
     return result
   }

@@ -17,7 +17,9 @@ func swiftValue(_ value: Any?) -> Any? {
   case let value as NSDictionary:
     var result: [String: Any] = [:]
     for key in value.allKeys {
-      if let name = swiftValue(key) as? String { result[name] = swiftValue(value.object(forKey: key)) }
+      if let name = swiftValue(key) as? String {
+        result.updateValue(swiftValue(value.object(forKey: key)) as Any, forKey: name)
+      }
     }
     return result
   default: return value

@@ -25,7 +25,6 @@ extension ManagedObject: NSPredicateArgument {}
 extension ManagedObjectID: NSPredicateArgument {}
 extension Array: NSPredicateArgument {}
 extension Set: NSPredicateArgument {}
-extension ClosedRange: NSPredicateArgument {}
 extension Optional: NSPredicateArgument where Wrapped: NSPredicateArgument {}
 extension NSObject: NSPredicateArgument {}
 

@@ -65,17 +65,22 @@ public enum CambiumNotifications {
 }
 
 extension ManagedObjectContext {
+  /// A name; who asks for it wants it posted.
+  private static func posted(_ name: String) -> Notification.Name {
+    CambiumNotifications.start()
+    return Notification.Name(name)
+  }
+
   /// Posted for ``Cambium/ContextNotification/Kind/objectsDidChange``.
-  public static let didChangeObjectsNotification = Notification.Name("CambiumObjectsDidChangeInManagedObjectContext")
+  public static let didChangeObjectsNotification = posted("CambiumObjectsDidChangeInManagedObjectContext")
   /// Posted for ``Cambium/ContextNotification/Kind/willSave``.
-  public static let willSaveObjectsNotification = Notification.Name("CambiumManagedObjectContextWillSave")
+  public static let willSaveObjectsNotification = posted("CambiumManagedObjectContextWillSave")
   /// Posted for ``Cambium/ContextNotification/Kind/didSave``, with objects.
-  public static let didSaveObjectsNotification = Notification.Name("CambiumManagedObjectContextDidSave")
+  public static let didSaveObjectsNotification = posted("CambiumManagedObjectContextDidSave")
   /// Posted for ``Cambium/ContextNotification/Kind/didSave``, with identifiers.
-  public static let didSaveObjectIDsNotification = Notification.Name("CambiumManagedObjectContextDidSaveObjectIDs")
+  public static let didSaveObjectIDsNotification = posted("CambiumManagedObjectContextDidSaveObjectIDs")
   /// Posted for ``Cambium/ContextNotification/Kind/didMergeChanges``.
-  public static let didMergeChangesObjectIDsNotification = Notification.Name(
-    "CambiumManagedObjectContextDidMergeChangesObjectIDs")
+  public static let didMergeChangesObjectIDsNotification = posted("CambiumManagedObjectContextDidMergeChangesObjectIDs")
 
   /// What a notification's `userInfo` has: sets of objects, or of identifiers. A set that would be empty is left out.
   public enum NotificationKey: String, Sendable {
@@ -101,6 +106,9 @@ extension ManagedObjectContext {
 
   /// Takes in what another context has saved. Notifications of other kinds are left alone.
   public func mergeChanges(fromContextDidSave notification: Notification) {
+    guard [Self.didSaveObjectsNotification, Self.didSaveObjectIDsNotification].contains(notification.name) else {
+      return
+    }
     let info = notification.userInfo ?? [:]
     func identifiers(_ objects: NotificationKey, _ identifiers: NotificationKey) -> Set<ManagedObjectID> {
       let named = info[identifiers.rawValue] as? Set<ManagedObjectID> ?? []

@@ -203,13 +203,34 @@ import Testing
     #expect(told.withLock { $0 } == [NSInsertedObjectsKey: 3, NSInsertedObjectIDsKey: 3])
   }
 
+  /// Names as Swift has them since, which have to be posted as well; and a merge that takes in what was saved only.
+  @Test func notificationsByTheirNewNames() throws {
+    let folder = try Folder()
+    let context = try context(folder)
+    let told = Mutex<[String]>([])
+    let observers = [
+      NSManagedObjectContext.didChangeObjectsNotification, NSManagedObjectContext.didSaveObjectsNotification,
+    ].map { name in
+      NotificationCenter.default.addObserver(forName: name, object: context, queue: nil) { notification in
+        told.withLock { $0.append(notification.name.rawValue) }
+      }
+    }
+    defer { for observer in observers { NotificationCenter.default.removeObserver(observer) } }
+    try fill(context, 1)
+    #expect(Set(told.withLock { $0 }).count == 2)
+    told.withLock { $0 = [] }
+    context.mergeChanges(fromContextDidSave: Notification(name: NSManagedObjectContext.willSaveObjectsNotification))
+    context.mergeChanges(fromContextDidSave: Notification(name: Notification.Name("of another"), userInfo: [:]))
+    #expect(told.withLock { $0 }.isEmpty)
+  }
+
   @Test func storesByTypeAndOptions() throws {
     let folder = try Folder()
     let url = folder.file("store.sqlite")
     do { try fill(try context(folder), 2) }
     let coordinator = NSPersistentStoreCoordinator(managedObjectModel: try FlightLog.model())
     let options: [AnyHashable: Any] = [
-      NSReadOnlyPersistentStoreOption: NSNumber(value: true), NSSQLitePragmasOption: ["journal_mode": "WAL"],
+      NSReadOnlyPersistentStoreOption: NSNumber(value: 1), NSSQLitePragmasOption: ["journal_mode": "WAL"],
     ]
     let store = try coordinator.addPersistentStore(
       ofType: NSSQLiteStoreType, configurationName: nil, at: url, options: options)

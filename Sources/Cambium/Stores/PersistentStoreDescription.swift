@@ -113,6 +113,8 @@ public final class PersistentStoreDescription: @unchecked Sendable {
   }
 
   private func flag(_ key: String, _ value: any Sendable) throws -> Bool {
+    // As Foundation's numbers say it.
+    if let number = value as? Int, number == 0 || number == 1 { return number == 1 }
     guard let flag = value as? Bool else {
       throw CambiumError(.invalidArgument, "the option '\(key)' takes true or false, not \(Swift.type(of: value))")
     }

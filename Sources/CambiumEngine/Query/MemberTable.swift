@@ -57,19 +57,32 @@ struct MemberTable {
     characters = .allocate(capacity: max(1, bytes.count))
     for (i, byte) in bytes.enumerated() { (characters + i).initialize(to: byte) }
     for (i, number) in numbers.enumerated() { (words + i).initialize(to: number) }
-    for i in numbers.indices {
-      var at: Int
-      if kind == .text {
-        let text = text(i)
-        if contains(text) { continue }
-        at = Self.hash(text) & mask
-      } else {
-        if contains(numbers[i]) { continue }
-        at = Self.hash(numbers[i]) & mask
-      }
-      while slots[at] != 0 { at = (at &+ 1) & mask }
-      slots[at] = UInt32(i) &+ 1
+    for i in numbers.indices where !add(i) {
+      deallocate()
+      return nil
     }
+  }
+
+  /// Puts an entry into its slot, unless it is there already. Answers false if too many others would have to be passed, as
+  /// somebody may have chosen them.
+  private func add(_ i: Int) -> Bool {
+    let text = kind == .text ? text(i) : UnsafeRawBufferPointer(start: nil, count: 0)
+    var at = (kind == .text ? Self.hash(text) : Self.hash(words[i])) & mask
+    var steps = 0
+    while slots[at] != 0 {
+      let other = Int(slots[at]) &- 1
+      if kind == .text {
+        let known = self.text(other)
+        if known.count == text.count, hasPrefix(known, text) { return true }
+      } else if words[other] == words[i] {
+        return true
+      }
+      at = (at &+ 1) & mask
+      steps += 1
+      if steps > 512 { return false }
+    }
+    slots[at] = UInt32(i) &+ 1
+    return true
   }
 
   /// Whether there are tables for attributes of a type.

@@ -41,7 +41,7 @@ public struct Row: Sendable {
   /// The value of the attribute at a place among ``EntitySchema/allAttributes``; null for a transient one, and for a place
   /// that is none. Faster than to name it.
   public func value(at place: Int) throws(EngineError) -> Value {
-    guard layout.columns.indices.contains(place) else { return .null }
+    guard layout.entity.allAttributes.indices.contains(place) else { return .null }
     let column = layout.columns[place]
     if column.field < 0 { return .null }
     if column.type == .composite {
@@ -55,9 +55,11 @@ public struct Row: Sendable {
   /// The destination of the to-one relationship at a place among ``EntitySchema/allRelationships``; nil for one that is not
   /// kept in rows, and for a place that is none.
   public func reference(at place: Int) throws(EngineError) -> ObjectReference? {
-    let place = layout.entity.allAttributes.count + place
-    guard layout.columns.indices.contains(place), layout.columns[place].field >= 0 else { return nil }
-    let field = layout.columns[place].field
+    guard layout.entity.allRelationships.indices.contains(place), !layout.entity.allRelationships[place].isToMany else {
+      return nil
+    }
+    let field = layout.columns[layout.entity.allAttributes.count + place].field
+    if field < 0 { return nil }
     return try withView { (view) throws(StoreError) in try view.reference(at: field).map(PackedReference.unpack) }
   }
 

@@ -60,7 +60,11 @@ import Testing
         (request.fetch.offset, request.fetch.limit) = (offset, limit)
         request.fetch.sort = sort ? [EngineSort(columns[0].name, ascending: false)] : []
         request.fetch.usesIndexes = true
-        #expect(try view.explain(request).kinds.contains(.coveringIndex) == covers, "\(paths), \(format ?? "all")")
+        // The first few of distinct values are found among the rows.
+        let isByRows = distinct && limit != nil && !sort
+        #expect(
+          try view.explain(request).kinds.contains(.coveringIndex) == (covers && !isByRows),
+          "\(paths), \(format ?? "all")")
         let found = try view.fetchValues(request)
         #expect(!found.isEmpty || offset > 0)
         request.fetch.usesIndexes = false
@@ -86,7 +90,7 @@ import Testing
     try compare(nil, by: ["kind"], [("sum", "n")], covers: false)
     try compare(nil, by: ["kind"], [("min", "half")], covers: false)
     // So many groups that going through the rows is better; it gives the same.
-    try compare(nil, by: ["kind", "n"], [("count", nil)])
+    try compare(nil, by: ["kind", "n"], [("count", nil)], covers: false)
   }
 
   @Test func orderedIdentifiersNeedNoRows() throws {

@@ -17,7 +17,8 @@ extension EntityView {
   /// Hands `body` the results of ``fetchValues(_:)``, one by one, until it answers false.
   ///
   /// Where there are neither groups nor an order, each is handed over as soon as it is found and then forgotten (of a
-  /// distinct fetch, known); so it is in an order that an index has. `body` must not write through a transaction whose view
+  /// distinct fetch, known); so it is in an order that an index has. Of a distinct fetch without a limit that an index
+  /// answers, they are handed over in the end. `body` must not write through a transaction whose view
   /// this is.
   ///
   /// - Throws: as ``fetchValues(_:)``, and what `body` throws.
@@ -86,7 +87,8 @@ extension EntityView {
     let design = try ValuesDesign(request, store.schema)
     let objects = objects(of: request, design)
     var explanation: QueryExplanation
-    if let groups = try indexGroups(request, design) {
+    // Whether there are too many groups is known once they were looked for.
+    if let groups = try indexGroups(request, design), try slots(of: groups, request, design) != nil {
       explanation = QueryExplanation(groups)
     } else {
       explanation = try explain(objects.fetch)

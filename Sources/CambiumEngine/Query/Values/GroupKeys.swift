@@ -53,14 +53,19 @@ struct GroupKeys: ~Copyable {
   private var keyCount = 0
   private var hash: UInt64 = 0
   private var asked = 0
+  /// How many slots were passed that others had.
+  private var passed = 0
   private static let longestKey = 256
 
   init() { key = .allocate(byteCount: Self.longestKey, alignment: 8) }
 
   deinit { key.deallocate() }
 
-  /// Whether bytes still tell groups at less cost than values: not if most rows bring new ones.
-  var isWorthwhile: Bool { asked < 4096 || entries.count < asked / 2 }
+  /// Whether bytes still tell groups at less cost than values: not if most rows bring new ones, nor if their hashes meet, as
+  /// somebody may have chosen them.
+  var isWorthwhile: Bool {
+    (asked < 4096 || entries.count < asked / 2) && (passed < 1 << 16 || passed / 32 < asked)
+  }
 
   /// The group of rows with the same bytes as this one; nil if there was none yet, or there are too many bytes. Then
   /// ``learn(_:)`` says which it is.
@@ -94,6 +99,7 @@ struct GroupKeys: ~Copyable {
         }
         if isSame { return entry.group }
       }
+      passed &+= 1
       slot = (slot &+ 1) & mask
     }
     return nil

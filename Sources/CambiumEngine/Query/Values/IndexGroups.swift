@@ -61,6 +61,8 @@ extension EntityView {
   ) throws(EngineError) -> IndexGroups? {
     let fetch = request.fetch
     guard fetch.usesIndexes, design.isGrouped || request.isDistinct else { return nil }
+    // The first few that come are found among the rows.
+    if !design.isGrouped, fetch.limit != nil, design.order.isEmpty { return nil }
     let plan = try store.plan(fetch.entity.id)
     // Rows of other entities stand among the entries.
     if plan.sharesRows { return nil }
@@ -111,6 +113,7 @@ extension EntityView {
       for (place, aggregate) in groups.aggregates.enumerated() {
         guard let argument = arguments[place] else {
           let range = aggregate == .rows ? whole : valued(whole, prefix, maker, groups.parts)
+          if aggregate == .values, try isCut(range, maker, groups.parts + 1) { return nil }
           let n = try storing { () throws(StoreError) in try trees.count(maker.tree, in: range) }
           slots.append(.integer(Int64(clamping: n)))
           continue
@@ -163,15 +166,20 @@ extension EntityView {
       }
       return true
     }
+    var keys = 0
+    var wasCancelled = false
     for place in found.indices where !isKnown[place] {
       var first = found[place].row
       let range = KeyRange(prefix: found[place].prefix)
       try storing { () throws(StoreError) in
         try trees.forEachKey(groups.ranges.maker.tree, in: range) { (key) throws(StoreError) in
           first = min(first, try KeyDecoder.rowID(atEndOf: key).id)
-          return true
+          keys &+= 1
+          if keys & 1023 == 0, let isCancelled = request.fetch.isCancelled, isCancelled() { wasCancelled = true }
+          return !wasCancelled
         }
       }
+      if wasCancelled { throw .cancelled }
       found[place].row = first
     }
   }
@@ -199,14 +207,17 @@ extension EntityView {
     var isWhole = true
     var isEnough = false
     var wasCancelled = false
+    var keys = 0
+    func isToEnd() -> Bool {
+      keys &+= 1
+      if keys & 1023 == 0, let isCancelled, isCancelled() { wasCancelled = true }
+      return wasCancelled
+    }
     try storing { () throws(StoreError) in
       let cursor = try trees.cursor(maker.tree)
       var more = try range.lower.withUnsafeBytesEngine { (b) throws(StoreError) in try cursor.seek(b) }
       while more, range.upper.map({ upper in upper.withUnsafeBytes { compareKeys(cursor.key, $0) < 0 } }) ?? true {
-        if found.count % 256 == 255, let isCancelled, isCancelled() {
-          wasCancelled = true
-          return
-        }
+        if isToEnd() { return }
         let row = try KeyDecoder.rowID(atEndOf: cursor.key).id
         guard let end = try Self.end(ofParts: groups.parts, cursor.key, maker) else {
           isWhole = false
@@ -227,6 +238,7 @@ extension EntityView {
             break
           }
           steps += 1
+          if isToEnd() { return }
           if !isOrdered {
             let row = try KeyDecoder.rowID(atEndOf: cursor.key).id
             if row < found[found.count - 1].row { found[found.count - 1].row = row }
@@ -275,6 +287,18 @@ extension EntityView {
       range.upper = null.bytes
     }
     return range
+  }
+
+  /// Whether keys of a range, which have all but the last of their first parts in common, have no room for that.
+  private func isCut(_ range: KeyRange, _ maker: KeyMaker, _ parts: Int) throws(EngineError) -> Bool {
+    guard parts <= maker.paths.count else { return false }
+    return try storing { () throws(StoreError) -> Bool in
+      let cursor = try trees.cursor(maker.tree)
+      guard try cursor.move(toStartOf: range, reversed: false),
+        range.upper.map({ upper in upper.withUnsafeBytes { compareKeys(cursor.key, $0) < 0 } }) ?? true
+      else { return false }
+      return try Self.end(ofParts: parts, cursor.key, maker) == nil
+    }
   }
 
   private enum RangeEnd {
