@@ -31,6 +31,13 @@ import Testing
     #expect(await countInTurns(TestEnvironment()) == 1000)
   }
 
+  @Test func otherThreadsAreNotTheMainThread() async {
+    // Which thread the main actor has here, depends on how the tests are run.
+    #if !os(WASI)
+      #expect(await Task.detached { SystemEnvironment.isMainThread() }.value == false)
+    #endif
+  }
+
   @Test func systemGivesChanceAndTime() {
     let environment = SystemEnvironment()
     #expect(Set((0..<16).map { _ in environment.randomBits() }).count == 16)

@@ -1,4 +1,5 @@
 import CambiumEngine
+import CambiumSystem
 import Synchronization
 
 /// The children of a context, held weakly. Thread-safe.
@@ -45,7 +46,7 @@ final class ContextMail: @unchecked Sendable {
 }
 
 // Locks are taken from child to parent only: what a parent has to tell a child, it leaves where the child finds it, and takes
-// the child's lock only if nobody has it.
+// the child's lock only if nobody has it, and that means that nobody uses the child.
 extension ManagedObjectContext {
   /// Tells objects that are saved by their permanent identifiers from now on; here, in children, and in theirs.
   func rename(_ identifiers: [ManagedObjectID: ManagedObjectID]) {
@@ -80,11 +81,19 @@ extension ManagedObjectContext {
       if child.lock.isHeldHere {
         // A child that is saving takes it in when it is done.
         if !child.isPushing { child.takeInMail() }
-      } else if !child.lock.runIfFree({ child.takeInMail() }) {
+      } else if !child.isUsedWithLockOnly || !child.lock.runIfFree({ child.takeInMail() }) {
         child.perform { child.takeInMail() }
       }
     }
   }
+
+  /// Whether nobody but the calling thread can be using the context's objects while its lock is free. The main thread uses
+  /// those of a main-queue context without the lock.
+  private var isUsedWithLockOnly: Bool { concurrencyType == .privateQueue || SystemEnvironment.isMainThread() }
+
+  /// Whether the calling thread may tell those who listen to the context, who are told on its queue: within a block of it, or
+  /// on the main thread. Who has the lock of a private-queue context is on its queue.
+  var isOnQueue: Bool { isUsedWithLockOnly || lock.isHeldHere }
 
   /// Takes in what the parent has left. The context's lock is held.
   func takeInMail() {

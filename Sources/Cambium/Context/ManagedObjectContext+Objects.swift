@@ -24,6 +24,9 @@ extension ManagedObjectContext {
   /// ``CambiumError/Code/managedObjectReferentialIntegrity``.
   public func object(with id: ManagedObjectID) -> ManagedObject {
     lock.run {
+      // What the parent has renamed has to be found by its new name, or there would be two objects of a row. Not while a save
+      // into the parent, or of a child into this one, is under way: that takes it in where it may be.
+      if !isPushing, pushingChild == nil { takeInMail() }
       let id = id.isTemporaryID ? permanentIDs[id] ?? id : id
       if let object = registered(id) { return object }
       let space = persistentStoreCoordinator.store(of: id.space)?.space ?? id.space

@@ -24,4 +24,23 @@ extension SystemEnvironment {
       return UInt(truncatingIfNeeded: pthread_self())
     #endif
   }
+
+  /// Whether the calling thread is the main thread. False also where the system does not tell (Windows): who asks has to
+  /// be right, if slower, with that answer on the main thread.
+  public static func isMainThread() -> Bool {
+    #if os(WASI)
+      return true
+    #elseif canImport(Darwin)
+      return pthread_main_np() != 0
+    #elseif canImport(Android)
+      return gettid() == getpid()
+    #elseif canImport(Glibc) || canImport(Musl)
+      // The main thread has the number of the process. `gettid` is out of Swift's reach; but Linux makes the clock of a
+      // thread from its number, the lower three bits saying that it is a thread's.
+      var clock = clockid_t()
+      return pthread_getcpuclockid(pthread_self(), &clock) == 0 && clock == clockid_t(~getpid()) << 3 | 6
+    #else
+      return false
+    #endif
+  }
 }
