@@ -60,14 +60,25 @@ extension ManagedObjectContext {
       takeInMail()
     }
     var saved = SavedObjects()
+    // A child with the main queue is on the main thread, or in a block that vouches for it.
+    let tellsLater = concurrencyType != .mainQueue && !parent.isOnQueue
     try parent.lock.run {
       takeInMail()
-      parent.processEvent()
-      let outer = parent.pushingChild
+      let (outer, toldLater) = (parent.pushingChild, parent.tellsLater)
+      parent.tellsLater = toldLater || tellsLater
+      defer { parent.tellsLater = toldLater }
+      // What those who are told change is no part of what is taken back if this fails.
+      parent.processEvents()
       parent.pushingChild = self
       defer { parent.pushingChild = outer }
-      do { try apply(deletions, insertions, updates, to: parent) } catch {
+      var faults: [ManagedObject] = []
+      do { try apply(deletions, insertions, updates, to: parent, &faults) } catch {
         parent.revertEvent()
+        for object in faults {
+          object.dropChanges()
+          object.become(object.objectID, object.info, by: parent.link)
+          parent.register(object)
+        }
         throw error
       }
       watched = [:]
@@ -76,12 +87,22 @@ extension ManagedObjectContext {
       saved.changed = Set((insertions + updates).map { $0.objectID })
       saved.deleted = Set(deletions.map { $0.objectID })
       parent.processEvent()
-      parent.persistentStoreCoordinator.saveObservers.tell(takenIn: saved, in: parent)
+      parent.tell(takenIn: saved)
     }
     isNotingEvents = true
     for object in deletions + insertions + updates { object.didSave() }
     tellDidSave(insertions, updates, deletions)
     persistentStoreCoordinator.saveObservers.tell(takenIn: saved, in: self)
+  }
+
+  /// Tells controllers and others that objects of the context have other values.
+  private func tell(takenIn saved: SavedObjects) {
+    let observers = persistentStoreCoordinator.saveObservers
+    if tellsLater {
+      perform { observers.tell(takenIn: saved, in: self) }
+    } else {
+      observers.tell(takenIn: saved, in: self)
+    }
   }
 
   private func settlePushed(
@@ -113,9 +134,10 @@ extension ManagedObjectContext {
     let changedElsewhere: Set<String>
   }
 
+  /// - Parameter faults: Gets the objects that the parent had already of what is inserted.
   private func apply(
     _ deletions: [ManagedObject], _ insertions: [ManagedObject], _ updates: [ManagedObject],
-    to parent: ManagedObjectContext
+    to parent: ManagedObjectContext, _ faults: inout [ManagedObject]
   ) throws {
     let kind = mergePolicy.isPlain ? mergePolicy.mergeType : .error
     var conflicts: [MergeConflict] = []
@@ -146,7 +168,11 @@ extension ManagedObjectContext {
     }
 
     for object in insertions {
-      let target = parent.persistentStoreCoordinator.objectClass(for: object.info)
+      let known = parent.registered(object.objectID)
+      if let known { faults.append(known) }
+      let target =
+        known
+        ?? parent.persistentStoreCoordinator.objectClass(for: object.info)
         .init(entity: object.info.description, insertInto: nil)
       parent.adoptPushed(target, object)
       pushed.append(Pushed(object: object, target: target, changedElsewhere: []))
@@ -215,13 +241,18 @@ extension ManagedObjectContext {
     }
   }
 
-  /// Takes in an object that a child inserted, with the same temporary identifier.
+  /// Takes in an object that a child inserted, with the same identifier. If that was a permanent one, the context may have been
+  /// asked for the object already, and have it as a fault without a row, changed perhaps: it is that from now on.
   private func adoptPushed(_ target: ManagedObject, _ object: ManagedObject) {
+    if target.eventState == nil { eventObjects.append(target) }
+    target.dropChanges()
     target.become(object.objectID, object.info, by: link)
     target.state = .inserted
+    target.isDeleted = false
     target.changeOrder = nextChangeOrder()
     target.eventState = .absent
-    eventObjects.append(target)
+    updated[object.objectID] = nil
+    deleted[object.objectID] = nil
     inserted[object.objectID] = target
     register(target)
   }

@@ -61,6 +61,8 @@ public final class ManagedObjectContext: @unchecked Sendable {
   var isPushing = false
   /// The child that is saving into this context.
   var pushingChild: ManagedObjectContext?
+  /// Whether what happens is told when the context's queue comes to it, because a child is saving on another thread.
+  var tellsLater = false
   let mergesAutomatically = Atomic(false)
   /// The objects that the present event has changed.
   var eventObjects: [ManagedObject] = []
@@ -114,6 +116,9 @@ public final class ManagedObjectContext: @unchecked Sendable {
   /// A child that works on another thread than its parent takes the parent's lock whenever it reads. That keeps them apart if
   /// the parent's objects are used in blocks of ``perform(_:)->_`` or ``performAndWait(_:)`` only, for a main-queue parent
   /// as well. A block of the parent must not wait for the child; a block of the child may wait for the parent.
+  ///
+  /// What a child's save changes in the parent is told (``observe(_:)``, ``FetchedResultsController``) before the save returns;
+  /// if the parent has the main queue and the child saves on another thread, afterwards, on the main thread.
   public init(concurrencyType: ConcurrencyType, parent: ManagedObjectContext) {
     self.concurrencyType = concurrencyType
     persistentStoreCoordinator = parent.persistentStoreCoordinator

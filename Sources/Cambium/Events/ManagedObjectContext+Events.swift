@@ -1,3 +1,10 @@
+/// An event that is over, to be told on the context's queue.
+private struct EndedEvent: @unchecked Sendable {
+  // `@unchecked`: its objects are touched on the context's queue.
+  let notification: ContextNotification
+  let states: [ObjectIdentifier: EventState]
+}
+
 // An event is what happens between two calls of `processPendingChanges()`. At its end it is told, and goes to the undo
 // manager as one.
 extension ManagedObjectContext {
@@ -35,29 +42,38 @@ extension ManagedObjectContext {
       for object in objects { object.eventState = nil }
       return
     }
+    var notification = ContextNotification(.objectsDidChange, self)
     var states: [ObjectIdentifier: EventState] = [:]
     states.reserveCapacity(objects.count)
     for object in objects {
-      if let state = object.eventState { states[ObjectIdentifier(object)] = state }
+      guard let state = object.eventState else { continue }
+      states[ObjectIdentifier(object)] = state
       object.eventState = nil
+      switch (state.existed, object.isPresent) {
+      case (false, true): notification.insertedObjects.insert(object)
+      case (true, true): notification.updatedObjects.insert(object)
+      case (true, false): notification.deletedObjects.insert(object)
+      case (false, false): break
+      }
     }
-    toldEventStates = states
+    notification.refreshedObjects = refreshedNow.subtracting(notification.updatedObjects)
+    let event = EndedEvent(notification: notification, states: states)
+    if tellsLater { perform { self.tell(event) } } else { tell(event) }
+  }
+
+  private func tell(_ event: EndedEvent) {
+    toldEventStates = event.states
     defer { toldEventStates = [:] }
     tell {
-      var notification = ContextNotification(.objectsDidChange, self)
-      for object in objects {
-        guard let state = states[ObjectIdentifier(object)] else { continue }
-        switch (state.existed, object.isPresent) {
-        case (false, true): notification.insertedObjects.insert(object)
-        case (true, true): notification.updatedObjects.insert(object)
-        case (true, false): notification.deletedObjects.insert(object)
-        case (false, false): break
-        }
-      }
-      notification.refreshedObjects = refreshedNow.subtracting(notification.updatedObjects)
+      var notification = event.notification
       notification.nameObjects()
       return notification
     }
+  }
+
+  /// Ends the event, and those that the ones who are told begin, until there is none, or somebody does not stop.
+  func processEvents() {
+    for _ in 0..<100 where !eventObjects.isEmpty || !refreshed.isEmpty { processEvent() }
   }
 
   /// Forgets what the event has changed so far: nobody is told.

@@ -1,6 +1,7 @@
 extension ManagedObjectContext {
   /// Calls a closure with everything that the context tells, on the context's queue, before the call that caused it returns.
-  /// Objects may be used and changed there.
+  /// Objects may be used and changed there. What a child of a main-queue context saves on another thread is told afterwards, on
+  /// the main thread.
   ///
   ///     let observation = context.observe { notification in
   ///       if notification.kind == .didSave { count(notification.insertedObjects) }

@@ -67,6 +67,8 @@ extension ManagedObjectContext {
   /// Brings the objects of the context up to date with what was changed elsewhere: unchanged ones show the newest commit
   /// when they are read next, changes are based on it from then on, and deleted ones are as if they had never been fetched,
   /// unless they have unsaved changes, which meet a conflict when they are saved.
+  ///
+  /// It changes objects: call it on the context's queue, for a main-queue context on the main thread, or in a block.
   public func mergeChanges(fromContextDidSave notification: ObjectIDNotification) {
     lock.run {
       processEvent()
@@ -110,10 +112,17 @@ extension ManagedObjectContext {
     mergeChanges(fromContextDidSave: event.objectIDs)
   }
 
-  /// The same for several contexts.
+  /// The same for several contexts, from any thread. Main-queue contexts that are not the caller's own take it in when their
+  /// queue comes to it, unless this is called on the main thread; the others have taken it in when this returns.
   public static func mergeChanges(
     fromRemoteContextSave notification: ObjectIDNotification, into contexts: [ManagedObjectContext]
   ) {
-    for context in contexts { context.mergeChanges(fromContextDidSave: notification) }
+    for context in contexts {
+      if context.isOnQueue {
+        context.mergeChanges(fromContextDidSave: notification)
+      } else {
+        context.perform { context.mergeChanges(fromContextDidSave: notification) }
+      }
+    }
   }
 }

@@ -19,7 +19,7 @@ protocol SaveObserver: AnyObject, Sendable {
   func didSave(_ saved: SavedObjects, in context: ManagedObjectContext)
 
   /// Called on the queue of a context of which objects have other values than before, because it gave up its unsaved changes
-  /// or took in what was saved elsewhere.
+  /// or took in what was saved elsewhere. On the main thread, if it has the main queue and a child saved on another one.
   func didTakeIn(_ changes: SavedObjects, in context: ManagedObjectContext)
 }
 

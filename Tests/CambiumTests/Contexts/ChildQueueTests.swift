@@ -6,6 +6,15 @@ import Testing
 
 @testable import Cambium
 
+/// Where the main thread ends with the program's first function, the main queue has another one.
+private let mainQueueKey: DispatchSpecificKey<Bool> = {
+  let key = DispatchSpecificKey<Bool>()
+  DispatchQueue.main.setSpecific(key: key, value: true)
+  return key
+}()
+
+private func isOnMainQueue() -> Bool { DispatchQueue.getSpecific(key: mainQueueKey) == true }
+
 /// Parents and children on different threads, of which the main thread uses objects without a lock.
 @MainActor @Suite struct ChildQueueTests {
   private final class Noted<Element: Sendable>: Sendable {
@@ -74,5 +83,148 @@ import Testing
       #expect(aircraft.objectID == id)
     }
     withExtendedLifetime(directory) {}
+  }
+
+  @Test func aRowHasOneObjectInTheParent() throws {
+    let directory = try TemporaryDirectory()
+    let root = try directory.container().newBackgroundContext()
+    let child = ManagedObjectContext(concurrencyType: .privateQueue, parent: root)
+    let aircraft = try child.make("Aircraft", ["tailNumber": "A"])
+    let entry = try child.make("LogEntry", ["number": 1, "aircraft": aircraft])
+    try child.obtainPermanentIDs(for: [aircraft, entry])
+    let early = root.object(with: aircraft.objectID)
+    let read = root.object(with: entry.objectID)
+    #expect(read.value(forKey: "number") == nil)
+    #expect(read.isDeleted)
+    try child.save()
+    #expect(root.object(with: aircraft.objectID) === early)
+    #expect(early.isInserted && read.isInserted)
+    #expect(early.value(forKey: "tailNumber") as? String == "A")
+    #expect(read.value(forKey: "aircraft") as? ManagedObject === early)
+    early.setValue("B", forKey: "tailNumber")
+    read.setValue(2, forKey: "number")
+    try root.save()
+    let reader = try directory.container().newBackgroundContext()
+    #expect(try reader.all("LogEntry", "aircraft.tailNumber == 'B' AND number == 2").count == 1)
+    #expect(try reader.all("Aircraft").count == 1)
+    withExtendedLifetime(directory) {}
+  }
+
+  // MARK: Telling
+
+  private final class Delegate: FetchedResultsControllerDelegate {
+    let threads = Noted<Bool>()
+    func controllerDidChangeContent<Result>(_ controller: FetchedResultsController<Result>) {
+      threads.add(isOnMainQueue())
+    }
+  }
+
+  @Test func aMainQueueParentTellsOnTheMainThread() async throws {
+    let directory = try TemporaryDirectory()
+    let view = try directory.container().viewContext
+    let child = ManagedObjectContext(concurrencyType: .privateQueue, parent: view)
+    view.undoManager = ContextUndoManager()
+    let controller = FetchedResultsController(
+      fetchRequest: FetchRequest<ManagedObject>(entityName: "Aircraft"), managedObjectContext: view)
+    try controller.performFetch()
+    let delegate = Delegate()
+    controller.delegate = delegate
+    let told = Noted<String>()
+    let observation = view.observe { notification in
+      let tails = notification.insertedObjects.compactMap { $0.value(forKey: "tailNumber") as? String }
+      let changed = notification.insertedObjects.map { $0.changedValuesForCurrentEvent().isEmpty }
+      told.add("\(tails) \(changed) \(isOnMainQueue())")
+    }
+    // What the main thread has begun is told before what the child brings, and is another event.
+    try view.make("Aircraft", ["tailNumber": "Mine"])
+    elsewhere {
+      try child.performAndWait {
+        try child.make("Aircraft", ["tailNumber": "Child's"])
+        try child.save()
+      }
+    }
+    #expect(told.all.isEmpty)
+    #expect(delegate.threads.all.isEmpty)
+    #expect(controller.fetchedObjects?.isEmpty == true)
+    await turn(of: view)
+    #expect(told.all == [#"["Mine"] [false] true"#, #"["Child\'s"] [false] true"#])
+    #expect(delegate.threads.all == [true])
+    #expect(controller.fetchedObjects?.count == 2)
+    view.undo()
+    #expect(try view.all("Aircraft").map { $0.value(forKey: "tailNumber") as? String } == ["Mine"])
+
+    // In a block of the parent, and on the main thread, at once.
+    elsewhere {
+      try view.performAndWait {
+        let count = told.all.count
+        try child.make("Aircraft", [:])
+        try child.save()
+        #expect(told.all.count == count + 1)
+      }
+    }
+    let count = told.all.count
+    try child.make("Aircraft", [:])
+    try child.save()
+    #expect(told.all.count == (SystemEnvironment.isMainThread() ? count + 1 : count))
+    withExtendedLifetime((directory, observation)) {}
+  }
+
+  @Test func whatIsMergedIntoSeveralContextsComesToTheirQueues() async throws {
+    let directory = try TemporaryDirectory()
+    let container = try directory.container()
+    let (view, background, other) = (
+      container.viewContext, container.newBackgroundContext(), container.newBackgroundContext()
+    )
+    let aircraft = try view.make("Aircraft", ["tailNumber": "A"])
+    try view.save()
+    let id = aircraft.objectID
+    #expect(aircraft.value(forKey: "tailNumber") as? String == "A")
+    let told = Noted<String>()
+    let observations = [("view", view), ("background", background)].map { (name, context) in
+      context.observe { if $0.kind == .didMergeChanges { told.add("\(name) \(isOnMainQueue())") } }
+    }
+    elsewhere {
+      try other.performAndWait {
+        try other.existingObject(with: id).set("B", forKey: "tailNumber")
+        try other.save()
+      }
+      var changes = ObjectIDNotification()
+      changes.updatedObjectIDs = [id]
+      ManagedObjectContext.mergeChanges(fromRemoteContextSave: changes, into: [view, background])
+    }
+    #expect(told.all == ["background false"])
+    #expect(aircraft.value(forKey: "tailNumber") as? String == "A")
+    await turn(of: view)
+    #expect(told.all == ["background false", "view true"])
+    #expect(aircraft.value(forKey: "tailNumber") as? String == "B")
+    withExtendedLifetime((directory, observations)) {}
+  }
+
+  // MARK: Failing
+
+  @Test func aFailedSaveOfAChildLeavesWhatObserversChanged() throws {
+    let directory = try TemporaryDirectory()
+    let root = try directory.container().newBackgroundContext()
+    let child = ManagedObjectContext(concurrencyType: .privateQueue, parent: root)
+    let aircraft = try root.make("Aircraft", ["tailNumber": "A"])
+    let note = try root.make("Aircraft", ["tailNumber": "B", "engines": 0])
+    try root.save()
+    let id = note.objectID
+    let observation = root.observe { notification in
+      // Changes something in turn, and once more because of that.
+      guard notification.kind == .objectsDidChange else { return }
+      let note = notification.context.object(with: id)
+      let count = note.value(forKey: "engines") as? Int ?? 0
+      if count < 2 { note.setValue(count + 1, forKey: "engines") }
+    }
+    child.object(with: aircraft.objectID).setValue("Child's", forKey: "tailNumber")
+    aircraft.setValue("Parent's", forKey: "tailNumber")
+    #expect(cambiumError { try child.save() }?.code == .managedObjectMerge)
+    #expect(aircraft.value(forKey: "tailNumber") as? String == "Parent's")
+    #expect(note.value(forKey: "engines") as? Int == 2)
+    try root.save()
+    let reader = try directory.container().newBackgroundContext()
+    #expect(try reader.all("Aircraft", "engines == 2 AND tailNumber == 'B'").count == 1)
+    withExtendedLifetime((directory, observation)) {}
   }
 }
