@@ -23,7 +23,7 @@ extension ManagedObjectContext {
       .managedObjectMerge, "the merge policy resolved conflicts a hundred times, and there were others")
   }
 
-  /// Conflicts that a policy of the application's own is to resolve.
+  /// Conflicts that are to be resolved in the child: by a policy of the application's own, or by dropping changes.
   private struct ParentConflicts: Error {
     let conflicts: [MergeConflict]
   }
@@ -141,6 +141,7 @@ extension ManagedObjectContext {
   ) throws {
     let kind = mergePolicy.isPlain ? mergePolicy.mergeType : .error
     var conflicts: [MergeConflict] = []
+    var dropped: [MergeConflict] = []
     var pushed: [Pushed] = []
     var doomed: [ManagedObject] = []
     for object in updates + deletions {
@@ -153,7 +154,9 @@ extension ManagedObjectContext {
       if !isThere { continue }
       if object.isDeleted {
         doomed.append(target)
-      } else if changedElsewhere.isEmpty || kind != .rollback {
+      } else if !changedElsewhere.isEmpty, kind == .rollback {
+        dropped.append(MergeConflict(object, parent: target))
+      } else {
         pushed.append(Pushed(object: object, target: target, changedElsewhere: changedElsewhere))
       }
     }
@@ -166,6 +169,8 @@ extension ManagedObjectContext {
     if !conflicts.isEmpty {
       throw mergePolicy.isPlain ? CambiumError(mergeConflicts: conflicts) : ParentConflicts(conflicts: conflicts)
     }
+    // What their relationships lead to is pushed otherwise, and would take these along.
+    if !dropped.isEmpty { throw ParentConflicts(conflicts: dropped) }
 
     for object in insertions {
       let known = parent.registered(object.objectID)

@@ -10,27 +10,26 @@ extension MergeConflict {
     if let context = object.managedObjectContext, let parent = context.parent {
       return try parent.lock.run { try apply(kind, object, context, parent) }
     }
-    guard !object.isDeleted, let cached, let persisted else { return }
-    switch kind {
-    case .error, .mergeByPropertyObjectTrump: break
-    case .rollback: object.dropChanges()
-    case .mergeByPropertyStoreTrump:
-      for property in object.info.ordered {
-        if let attribute = property.attribute, object.attributeChanges[property.name] != nil {
-          if try cached.value(attribute) != persisted.value(attribute) { object.attributeChanges[property.name] = nil }
-        } else if let r = property.relationship, !r.isToMany, object.toOneChanges[property.name] != nil {
-          let theirs = try persisted.reference(r.schema)
-          if try cached.reference(r.schema) != theirs {
-            let id = theirs.map { ManagedObjectID(space: objectID.space, reference: $0) }
-            try object.assignToOne(id.map { try object.requireContext().object(with: $0) }, r)
-          }
+    guard !object.isDeleted, let cached, let persisted, kind != .error else { return }
+    if object.row?.version != persisted.version {
+      object.managedObjectContext?.advance()
+      object.row = persisted
+    }
+    if kind == .rollback { return try object.takeBackChanges() }
+    for property in object.info.ordered where !property.isTransient {
+      if let attribute = property.attribute {
+        if property.isDerived { continue }
+        let isMine = object.attributeChanges[property.name] != nil
+        let base = try cached.value(attribute)
+        guard try persisted.value(attribute) != base else { continue }
+        if kind == .mergeByPropertyStoreTrump, isMine { object.attributeChanges[property.name] = nil }
+        if kind == .overwrite, !isMine { object.attributeChanges[property.name] = base }
+      } else if let r = property.relationship {
+        if r.isOrdered {
+          try object.merge(ordered: r, kind, cached)
+        } else if !r.isToMany {
+          try object.merge(toOne: r, kind, cached)
         }
-      }
-    case .overwrite:
-      for attribute in cached.entity.allAttributes
-      where !attribute.isTransient && object.attributeChanges[attribute.name] == nil {
-        let mine = try cached.value(attribute)
-        if try persisted.value(attribute) != mine { object.attributeChanges[attribute.name] = mine }
       }
     }
   }
@@ -44,7 +43,11 @@ extension MergeConflict {
   ) throws {
     let target = parent.object(with: objectID)
     guard !object.isDeleted, target.isPresent else { return }
-    if kind == .rollback { return object.dropChanges() }
+    if kind == .rollback {
+      return try object.takeBackChanges { r in
+        r.isToMany ? try target.currentToMany(r) : try target.currentToOne(r).map { [$0] } ?? []
+      }
+    }
     for name in try object.namesChanged(in: target).sorted() {
       guard let property = object.info.properties[name] else { continue }
       switch (kind, property.kind) {
@@ -92,7 +95,7 @@ extension ConstraintConflict {
   private func separate(_ stored: [ManagedObject], _ kind: MergePolicy.MergePolicyType) throws {
     for object in stored where object.isUpdated {
       switch kind {
-      case .rollback: object.dropChanges()
+      case .rollback: try object.takeBackChanges()
       case .mergeByPropertyStoreTrump:
         for path in constraint {
           let name = path.split(separator: ".").first.map { String($0) } ?? path

@@ -15,11 +15,15 @@ extension ManagedObjectContext {
   func writeOrResolve(_ batch: SaveBatch, owners: [ManagedObject]) throws -> SaveOutcome {
     do { return try write(batch) } catch let error as CambiumError {
       switch error.code {
-      case .managedObjectMerge where !error.conflicts.isEmpty && !batch.policy.isPlain:
+      case .managedObjectMerge where !error.conflicts.isEmpty && batch.policy != .error:
         if error.conflicts.allSatisfy({ owners.contains($0.sourceObject) }) { throw error }
-        try batch.policy.resolve(optimisticLockingConflicts: error.conflicts)
-        advance()
-        for conflict in error.conflicts { settle(conflict) }
+        // Objects without changes are looked after for who wants to know of every conflict.
+        if batch.policy.isPlain,
+          error.conflicts.contains(where: { !$0.sourceObject.isUpdated && !$0.sourceObject.isDeleted })
+        {
+          throw error
+        }
+        try resolve(error.conflicts, by: batch.policy)
       case .managedObjectConstraintMerge:
         let conflicts = try constraintConflicts(batch)
         // Another writer may have been in the way for a moment.
@@ -34,14 +38,31 @@ extension ManagedObjectContext {
     }
   }
 
+  /// Has a policy decide, with what the objects have based on the rows that are in the store: only so does it see which
+  /// objects relationships lead to by now.
+  private func resolve(_ conflicts: [MergeConflict], by policy: MergePolicy) throws {
+    advance()
+    for conflict in conflicts {
+      if let persisted = conflict.persisted { conflict.sourceObject.row = persisted }
+    }
+    do { try policy.resolve(optimisticLockingConflicts: conflicts) } catch {
+      // They stay conflicts.
+      for conflict in conflicts where conflict.sourceObject.managedObjectContext === self {
+        conflict.sourceObject.row = conflict.cached
+      }
+      throw error
+    }
+    for conflict in conflicts { try settle(conflict) }
+  }
+
   /// Bases an object's changes on the row that is in the store.
-  private func settle(_ conflict: MergeConflict) {
+  private func settle(_ conflict: MergeConflict) throws {
     let object = conflict.sourceObject
     guard object.managedObjectContext === self else { return }
     if let persisted = conflict.persisted {
       object.row = persisted
     } else if !object.isDeleted {
-      object.dropChanges()
+      try object.withdrawChanges()
     }
     if !object.isDeleted, !object.isUpdated {
       updated[object.objectID] = nil

@@ -21,7 +21,7 @@ struct SaveOutcome {
 /// What an update is going to write; nil lists nothing.
 private struct PendingUpdate {
   let object: ManagedObject
-  var values: PendingValues
+  let values: PendingValues
   /// The version of the row that the changes are based on; `nil` if only derived relationships changed, for which nothing
   /// is written.
   let version: UInt32?
@@ -52,8 +52,8 @@ extension ManagedObjectContext {
     let history = HistoryRecorder(self, store)
     var outcome = SaveOutcome(batch: batch)
     var conflicts: [(object: ManagedObject, row: Row?)] = []
-    // A policy of the application's own is asked outside of the transaction.
-    let kind = batch.policy.isPlain ? batch.policy.mergeType : .error
+    // Conflicts are resolved outside of the transaction. A deletion is one only for who wants to know.
+    let asksBeforeDeleting = !batch.policy.isPlain || batch.policy.mergeType == .error
     var missing: CambiumError?
     do throws(EngineError) {
       try store.write { (t) throws(EngineError) in
@@ -78,33 +78,15 @@ extension ManagedObjectContext {
         for object in batch.deletions {
           let id = object.objectID
           let current = try t.row(id.reference)
-          if let base = object.row?.version, let current, base != current.version, kind == .error {
+          if let base = object.row?.version, let current, base != current.version, asksBeforeDeleting {
             conflicts.append((object, current))
           }
           if current == nil { skipped.insert(id) }
         }
-        for place in updates.indices {
-          let update = updates[place]
+        for update in updates {
           guard let base = update.version else { continue }
-          let id = update.object.objectID
-          let current = try t.row(id.reference)
-          if current?.version == base { continue }
-          if kind == .error {
-            conflicts.append((update.object, current))
-            continue
-          }
-          guard let current else {
-            skipped.insert(id)
-            continue
-          }
-          switch kind {
-          case .rollback: skipped.insert(id)
-          case .mergeByPropertyStoreTrump:
-            if let row = update.object.row { try updates[place].values.dropKeys(changedBetween: row, current) }
-          case .overwrite:
-            if let row = update.object.row { try updates[place].values.addUnchanged(of: row) }
-          case .mergeByPropertyObjectTrump, .error: break
-          }
+          let current = try t.row(update.object.objectID.reference)
+          if current?.version != base { conflicts.append((update.object, current)) }
         }
         for object in batch.watched {
           let current = try t.row(object.objectID.reference)
@@ -118,10 +100,7 @@ extension ManagedObjectContext {
         }
         for update in updates {
           let object = update.object
-          if !skipped.isEmpty, skipped.contains(object.objectID) { continue }
-          if let history {
-            history.updated(object.objectID.reference, object.info, update.values.names(changed: object.changedKeys))
-          }
+          history?.updated(object.objectID.reference, object.info, object.changedKeys)
           if update.version == nil || update.values.isEmpty { continue }
           try t.update(object.objectID.reference, try update.values.rowValues(resolve))
         }
@@ -153,8 +132,6 @@ struct PendingValues {
   private var attributes: NameMap<Value> = [:]
   private var toOne: NameMap<ManagedObjectID?> = [:]
   private var toMany: NameMap<[ManagedObjectID]> = [:]
-  /// What was left to the store because others changed it.
-  private var dropped = Set<String>()
 
   init(_ object: ManagedObject) throws {
     attributes = object.attributeChanges
@@ -175,11 +152,6 @@ struct PendingValues {
 
   var isEmpty: Bool { attributes.isEmpty && toOne.isEmpty && toMany.isEmpty }
 
-  /// Of the properties that an object has changed, those that are written, or are derived from what others write.
-  func names(changed keys: [String]) -> [String] {
-    dropped.isEmpty ? keys : keys.filter { !dropped.contains($0) }
-  }
-
   func rowValues(
     _ resolve: (ManagedObjectID) throws(EngineError) -> ObjectReference
   ) throws(EngineError) -> RowValues {
@@ -193,28 +165,5 @@ struct PendingValues {
       result.set(toMany: name, references)
     }
     return result
-  }
-
-  /// Leaves out what others changed from one row to the next: what is in the store counts.
-  mutating func dropKeys(changedBetween old: Row, _ new: Row) throws(EngineError) {
-    for attribute in old.entity.allAttributes where attributes[attribute.name] != nil {
-      if try old.value(attribute) != new.value(attribute) {
-        attributes[attribute.name] = nil
-        dropped.insert(attribute.name)
-      }
-    }
-    for relationship in old.entity.allRelationships where !relationship.isToMany && toOne[relationship.name] != nil {
-      if try old.reference(relationship) != new.reference(relationship) {
-        toOne.removeValue(forKey: relationship.name)
-        dropped.insert(relationship.name)
-      }
-    }
-  }
-
-  /// Adds the values of the row that are not changed, so that all of the object is written.
-  mutating func addUnchanged(of row: Row) throws(EngineError) {
-    for attribute in row.entity.allAttributes where attributes[attribute.name] == nil && !attribute.isTransient {
-      attributes[attribute.name] = try row.value(attribute)
-    }
   }
 }

@@ -21,6 +21,12 @@ open class MergePolicy: @unchecked Sendable {
 
   /// The kinds of policy, with Core Data's raw values.
   ///
+  /// Of relationships both sides agree afterwards, whichever of the two objects others have changed. Of an unordered to-many
+  /// relationship, what came and went in the context is applied to what is in the store, except with `rollback`; of an
+  /// ordered one too, unless the context's whole list counts (`overwrite`): its order is the store's with
+  /// `mergeByPropertyStoreTrump`, else the context's, and what else came is at the end. Nothing is led to an object that
+  /// others have deleted.
+  ///
   /// A uniqueness constraint is broken by new objects that have the values of a stored object, or of each other. Of these
   /// one stays: the stored one, else the first that was made. What it takes over of the others is said below. The others are
   /// dropped: they have no context any more. What the save has led to them leads to the one that stays, and their children
@@ -44,8 +50,9 @@ open class MergePolicy: @unchecked Sendable {
     /// The context's state of the whole object is kept. Of objects that are not unique, the one that stays becomes what the
     /// new one is, also where that has no value.
     case overwrite = 3
-    /// The context's changes of the object are dropped. Of objects that are not unique, the one that stays is left as it
-    /// is.
+    /// The context's changes of the object are dropped, with the other sides of its relationships; destinations whose to-one
+    /// relationship was set to it, and decides by itself, stay. Of objects that are not unique, the one that stays is left as
+    /// it is.
     case rollback = 4
   }
 

@@ -89,7 +89,7 @@ public struct Row: Sendable {
   }
 
   /// The destinations of an ordered to-many relationship, in order.
-  func references(_ relationship: RelationshipSchema) throws(EngineError) -> [ObjectReference] {
+  public func references(_ relationship: RelationshipSchema) throws(EngineError) -> [ObjectReference] {
     guard let index = layout.fieldByName[relationship.name] else { return [] }
     return try withView { (view) throws(StoreError) in
       try view.references(at: index)?.array.map(PackedReference.unpack) ?? []

@@ -1,0 +1,119 @@
+import CambiumEngine
+
+// What merge policies do to relationships, in memory and on both sides: what is then written agrees, whichever of the two
+// objects others have changed. The object's row is the one in the store by now.
+extension ManagedObject {
+  /// Takes all changes back: relationships lead where they do in the store, on the other side as well. Those that are derived
+  /// from the other side are the other objects' changes, and stay.
+  func takeBackChanges() throws {
+    try takeBackChanges { r in r.isToMany ? try committedToMany(r) : try committedToOne(r).map { [$0] } ?? [] }
+  }
+
+  /// - Parameter saved: Where a relationship leads without the changes.
+  func takeBackChanges(_ saved: (RelationshipInfo) throws -> [ManagedObjectID]) throws {
+    attributeChanges = [:]
+    for property in info.relationships where !property.isTransient {
+      guard let r = property.relationship, !r.isDerived else { continue }
+      if !r.isToMany {
+        guard toOneChanges.keys.contains(property.name) else { continue }
+        let theirs = try saved(r).first
+        _ = try currentToOne(r).map { try newest($0) }
+        try assignToOne(try theirs.map { try newest($0) }, r)
+        toOneChanges.removeValue(forKey: property.name)
+      } else if toManyChanges[property.name] != nil {
+        try assignDestinations(try saved(r), r)
+        toManyChanges[property.name] = nil
+      }
+    }
+  }
+
+  /// Drops the changes of an object whose row others have deleted, and has nothing new lead to it.
+  func withdrawChanges() throws {
+    let context = try requireContext()
+    for property in info.relationships where !property.isTransient {
+      guard let r = property.relationship else { continue }
+      var ids: [ManagedObjectID] = []
+      if !r.isToMany {
+        if let changed = toOneChanges[property.name], let id = changed { ids = [id] }
+      } else if let change = toManyChanges[property.name] {
+        ids = change.list ?? change.touched.filter { change.state(of: $0) == true }
+      }
+      for id in ids {
+        let other = try newest(id)
+        if other.isDeleted || other === self { continue }
+        do { try context.withdraw(self, r, from: other) } catch let error as CambiumError
+          where error.code == .managedObjectReferentialIntegrity
+        { continue }
+      }
+    }
+    dropChanges()
+  }
+
+  /// Decides where a to-one relationship leads that others may have changed since `cached` was read.
+  func merge(toOne r: RelationshipInfo, _ kind: MergePolicy.MergePolicyType, _ cached: Row) throws {
+    let name = r.schema.name
+    let base = try cached.reference(r.schema).map { ManagedObjectID(space: objectID.space, reference: $0) }
+    let theirs = try committedToOne(r)
+    guard base != theirs else { return }
+    let isMine = toOneChanges.keys.contains(name)
+    guard isMine || kind == .overwrite else { return }
+    let mine = try (isMine ? try currentToOne(r) : base).map { try newest($0) }
+    let other = try theirs.map { try newest($0) }
+    if kind == .mergeByPropertyStoreTrump {
+      try assignToOne(other, r)
+      toOneChanges.removeValue(forKey: name)
+    } else {
+      // Seen from what is there now, so that what others have led here is let go of.
+      toOneChanges.removeValue(forKey: name)
+      try assignToOne(try mine.flatMap { try $0.isThere() ? $0 : nil }, r)
+    }
+  }
+
+  /// Decides what is in an ordered relationship that others may have changed since `cached` was read. What came and went of
+  /// others needs no decision: it is applied to what is there.
+  func merge(ordered r: RelationshipInfo, _ kind: MergePolicy.MergePolicyType, _ cached: Row) throws {
+    let base = try cached.references(r.schema).map { ManagedObjectID(space: objectID.space, reference: $0) }
+    let theirs = try committedToMany(r)
+    guard base != theirs else { return }
+    guard let mine = toManyChanges[r.schema.name]?.list ?? (kind == .overwrite ? base : nil) else { return }
+    var wanted = mine
+    if kind != .overwrite {
+      let (inBase, inMine, inTheirs) = (Set(base), Set(mine), Set(theirs))
+      let (first, second) = kind == .mergeByPropertyStoreTrump ? (theirs, mine) : (mine, theirs)
+      wanted =
+        first.filter { !inBase.contains($0) || inMine.contains($0) && inTheirs.contains($0) }
+        + second.filter { !inBase.contains($0) && !(inMine.contains($0) && inTheirs.contains($0)) }
+    }
+    // What is there now counts, as above.
+    toManyChanges[r.schema.name] = nil
+    try assignDestinations(wanted, r)
+  }
+
+  private func assignDestinations(_ ids: [ManagedObjectID], _ r: RelationshipInfo) throws {
+    for id in Set(try currentToMany(r)).symmetricDifference(ids) { _ = try newest(id) }
+    try assignToMany(try ids.map { try requireContext().object(with: $0) }.filter { try $0.isThere() }, r)
+  }
+
+  /// An object that a relationship leads to; if it has no changes, what was read of it is given up, since it may be old.
+  private func newest(_ id: ManagedObjectID) throws -> ManagedObject {
+    let context = try requireContext()
+    let other = context.object(with: id)
+    if other === self || other.isDeleted || other.isUpdated { return other }
+    switch other.state {
+    case .fault: other.forgetRow()
+    case .loaded, .stale: context.rebase(other)
+    case .inserted, .detached: break
+    }
+    return other
+  }
+
+  /// Whether a relationship may lead to the object.
+  private func isThere() throws -> Bool {
+    if isDeleted || state == .detached { return false }
+    if state == .inserted { return true }
+    let context = try requireContext()
+    if let parent = context.parent { return parent.lock.run { parent.object(with: objectID).isPresent } }
+    let view = try context.view(of: objectID.space)
+    return try mapping { () throws(EngineError) in try view.row(objectID.reference) } != nil
+  }
+}
