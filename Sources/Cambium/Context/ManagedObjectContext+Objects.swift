@@ -217,9 +217,14 @@ extension ManagedObjectContext {
 
   /// Brings an object up to date with the store. With `mergeChanges` unsaved changes are kept, and are based on the new
   /// row from then on, which is read at once (if that fails, the error is noted and they stay based on the old one);
-  /// without, they are dropped and the object is a fault. Does nothing for an object that is not saved.
+  /// without, they are dropped and the object is a fault. An object that the next save will delete stays so; what others save
+  /// after this is a conflict. Does nothing for an object that is not saved.
   public func refresh(_ object: ManagedObject, mergeChanges: Bool) {
     lock.run {
+      if deleted[object.objectID] === object {
+        advance()
+        return rebaseDeletion(object)
+      }
       guard object.managedObjectContext === self, object.state != .inserted, !object.isDeleted else { return }
       advance()
       if mergeChanges {
@@ -237,10 +242,24 @@ extension ManagedObjectContext {
   public func refreshAllObjects() {
     lock.run {
       advance()
+      for object in deleted.values { rebaseDeletion(object) }
       for object in allRegistered where object.state != .inserted && !object.isDeleted {
         if object.isUpdated { rebase(object) } else { object.turnIntoFault() }
         refreshed.insert(object)
       }
+    }
+  }
+
+  /// Bases the deletion of an object on the row as it is now; if that is gone, there is nothing left to be deleted.
+  func rebaseDeletion(_ object: ManagedObject) {
+    let (row, state, parentState) = (object.row, object.state, object.parentState)
+    object.forgetRow()
+    object.state = .stale
+    do { try object.load() } catch let error as CambiumError where error.code == .managedObjectReferentialIntegrity {
+      return
+    } catch {
+      (object.row, object.state, object.parentState) = (row, state, parentState)
+      record(error, losesChange: false)
     }
   }
 

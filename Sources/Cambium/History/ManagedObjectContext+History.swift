@@ -66,7 +66,8 @@ extension ManagedObjectContext {
 
   /// Brings the objects of the context up to date with what was changed elsewhere: unchanged ones show the newest commit
   /// when they are read next, changes are based on it from then on, and deleted ones are as if they had never been fetched,
-  /// unless they have unsaved changes, which meet a conflict when they are saved.
+  /// unless they have unsaved changes, which meet a conflict when they are saved. Those that the next save will delete are
+  /// deleted as they are now.
   ///
   /// It changes objects: call it on the context's queue, for a main-queue context on the main thread, or in a block.
   public func mergeChanges(fromContextDidSave notification: ObjectIDNotification) {
@@ -74,6 +75,9 @@ extension ManagedObjectContext {
       processEvent()
       advanceGeneration()
       var concerned = Set<ManagedObject>()
+      for id in notification.updatedObjectIDs.union(notification.deletedObjectIDs) {
+        if let object = deleted[id] { rebaseDeletion(object) }
+      }
       for id in notification.updatedObjectIDs.union(notification.insertedObjectIDs) {
         guard let object = registered(id), object.state != .inserted, !object.isDeleted else { continue }
         concerned.insert(object)

@@ -230,4 +230,48 @@ import Testing
     try fixture.mine.save()
     #expect(try fixture.read() == "mine, , , , p1")
   }
+
+  /// A deletion that is brought up to date is based on the newest row: what is saved after that is a conflict.
+  @Test(arguments: 0..<4) func deletionsCanBeRefreshed(way: Int) throws {
+    let fixture = try Fixture(.error)
+    let (mine, theirs) = (fixture.mine, fixture.theirs)
+    let object = try fixture.find("Aircraft", "b", in: mine)
+    let there = try fixture.find("Aircraft", "b", in: theirs)
+    func refresh() {
+      switch way {
+      case 0: mine.refresh(object, mergeChanges: true)
+      case 1: mine.refresh(object, mergeChanges: false)
+      case 2: mine.refreshAllObjects()
+      default:
+        var saved = ObjectIDNotification()
+        saved.updatedObjectIDs = [object.objectID]
+        mine.mergeChanges(fromContextDidSave: saved)
+      }
+    }
+    mine.delete(object)
+    try there.set("B737", forKey: "type")
+    try theirs.save()
+    #expect(cambiumError { try mine.save() }?.code == .managedObjectMerge)
+    refresh()
+    try there.set("B747", forKey: "type")
+    try theirs.save()
+    #expect(cambiumError { try mine.save() }?.code == .managedObjectMerge)
+    refresh()
+    #expect(mine.deletedObjects == [object])
+    try mine.save()
+    #expect(try fixture.read("b") == "gone" && !mine.hasChanges)
+  }
+
+  /// So is one of an object that others have deleted as well.
+  @Test func deletionsOfWhatIsGone() throws {
+    let fixture = try Fixture(.error)
+    let object = try fixture.find("Aircraft", "b", in: fixture.mine)
+    fixture.mine.delete(object)
+    fixture.theirs.delete(try fixture.find("Aircraft", "b", in: fixture.theirs))
+    try fixture.theirs.save()
+    fixture.mine.refresh(object, mergeChanges: true)
+    #expect(fixture.mine.recordedErrors.isEmpty)
+    try fixture.mine.save()
+    #expect(try fixture.read("b") == "gone" && !fixture.mine.hasChanges)
+  }
 }
