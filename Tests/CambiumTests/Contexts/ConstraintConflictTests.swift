@@ -147,10 +147,10 @@ import Testing
     (.mergeByPropertyStoreTrump, ["A320", "180", "Old", "old", "1 2", "first second", "Ada"]),
     (.rollback, ["A320", "180", "Old", "old", "1 2", "first second", "Ada"]),
   ])
-  func newObjectAndRow(policy: MergePolicy, expected: [String]) throws {
-    for isRegistered in [false, true] {
+  @MainActor func newObjectAndRow(policy: MergePolicy, expected: [String]) throws {
+    for (isRegistered, isMain) in [(false, false), (true, false), (false, true), (true, true)] {
       let fixture = try Fixture()
-      let context = fixture.container.newBackgroundContext()
+      let context = isMain ? fixture.container.viewContext : fixture.container.newBackgroundContext()
       context.mergePolicy = policy
       context.transactionAuthor = "upsert"
       let known = isRegistered ? try context.existingObject(with: fixture.stored) : nil
@@ -160,13 +160,17 @@ import Testing
         try leg.set(context.object(with: fixture.other), forKey: "aircraft")
       }
       let new = try fixture.twin(in: context)
+      // The object that the application has of the stored row: asked for, or by way of the leg.
+      let held = context.registeredObject(for: fixture.stored)
+      #expect((held != nil) == (isRegistered || policy == .overwrite))
       let leg = try #require((new.value(forKey: "legs") as? Set<ManagedObject>)?.first)
       try context.save()
       #expect(!context.hasChanges && context.recordedErrors.isEmpty)
       // The object that stays: the one that the application had, or the new one.
       let object = context.object(with: fixture.stored)
-      #expect(object === known ?? (policy == .overwrite ? object : new))
-      #expect(known == nil || (new.managedObjectContext == nil && new.isDeleted))
+      #expect(object === held ?? new)
+      #expect(known == nil || known === held)
+      #expect(held == nil || (new.managedObjectContext == nil && new.isDeleted))
       #expect(leg.value(forKey: "aircraft") as? ManagedObject === object)
       #expect(object.value(forKey: "seats") as? Int == Int(expected[1]))
       var wanted = expected
