@@ -68,7 +68,7 @@ extension ManagedObjectContext {
     guard request.resultType == .managedObject else { return try cast(identifiers, request) }
     advance()
     let found = try objects(with: identifiers).filter { object in
-      if object.isDeleted { return false }
+      if object.isDeleted, !isMissing(object) { return false }
       do { try object.load() } catch let error as CambiumError {
         guard error.code == .managedObjectReferentialIntegrity else { throw error }
         return false

@@ -178,6 +178,7 @@ extension ManagedObjectContext {
           if object.state == .stale { object.state = .loaded }
           object.row = row
         }
+        if isMissing(object) { object.isDeleted = false }
         result.append(object)
         continue
       }

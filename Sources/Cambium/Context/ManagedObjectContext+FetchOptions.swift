@@ -27,7 +27,10 @@ extension ManagedObjectContext {
   /// The objects of a fetch, without their rows.
   func faults(_ fetch: EngineFetch, _ store: PersistentStore) throws -> [ManagedObject] {
     try references(fetch, store).compactMap { reference in
-      store.space.info(reference.entity).map { object(ManagedObjectID(space: store.space, reference: reference), $0) }
+      guard let info = store.space.info(reference.entity) else { return nil }
+      let object = object(ManagedObjectID(space: store.space, reference: reference), info)
+      if isMissing(object) { object.isDeleted = false }
+      return object
     }
   }
 

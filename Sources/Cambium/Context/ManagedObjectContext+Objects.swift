@@ -42,7 +42,7 @@ extension ManagedObjectContext {
   public func existingObject(with id: ManagedObjectID) throws -> ManagedObject {
     try lock.run {
       let object = object(with: id)
-      guard !object.isDeleted else {
+      guard !object.isDeleted || isMissing(object) else {
         throw CambiumError(.managedObjectReferentialIntegrity, "\(id) is deleted", objectID: id)
       }
       try object.load()
@@ -225,7 +225,9 @@ extension ManagedObjectContext {
         advance()
         return rebaseDeletion(object)
       }
-      guard object.managedObjectContext === self, object.state != .inserted, !object.isDeleted else { return }
+      guard object.managedObjectContext === self, object.state != .inserted else { return }
+      guard !object.isDeleted || isMissing(object) else { return }
+      object.isDeleted = false
       advance()
       if mergeChanges {
         rebase(object)
@@ -243,7 +245,8 @@ extension ManagedObjectContext {
     lock.run {
       advance()
       for object in deleted.values { rebaseDeletion(object) }
-      for object in allRegistered where object.state != .inserted && !object.isDeleted {
+      for object in allRegistered where object.state != .inserted && (!object.isDeleted || isMissing(object)) {
+        object.isDeleted = false
         if object.isUpdated { rebase(object) } else { object.turnIntoFault() }
         refreshed.insert(object)
       }

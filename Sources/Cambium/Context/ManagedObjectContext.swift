@@ -194,6 +194,12 @@ public final class ManagedObjectContext: @unchecked Sendable {
     if losesChange { lostChanges.append(noted) }
   }
 
+  /// Whether an object counts as deleted only because its row was not there when it was read. Others may have saved the row
+  /// since.
+  func isMissing(_ object: ManagedObject) -> Bool {
+    object.isDeleted && object.state != .inserted && object.state != .detached && deleted[object.objectID] == nil
+  }
+
   func forgetErrors() {
     notedErrors = []
     lostChanges = []

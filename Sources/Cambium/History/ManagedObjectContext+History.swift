@@ -79,7 +79,9 @@ extension ManagedObjectContext {
         if let object = deleted[id] { rebaseDeletion(object) }
       }
       for id in notification.updatedObjectIDs.union(notification.insertedObjectIDs) {
-        guard let object = registered(id), object.state != .inserted, !object.isDeleted else { continue }
+        guard let object = registered(id), object.state != .inserted else { continue }
+        guard !object.isDeleted || isMissing(object) else { continue }
+        object.isDeleted = false
         concerned.insert(object)
         rebase(object)
       }

@@ -46,6 +46,7 @@ extension ManagedObject {
         row = found
       }
       state = .loaded
+      if isDeleted, context.isMissing(self) { isDeleted = false }
       if wasFault { awakeFromFetch() }
     }
   }

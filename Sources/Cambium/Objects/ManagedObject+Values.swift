@@ -316,8 +316,9 @@ extension ManagedObject {
 
   /// What a predicate reads at a key path of another object of the same store; null if that is deleted or gone.
   func engineValue(of reference: ObjectReference, keyPath: String) throws -> Value {
-    let other = try requireContext().object(with: ManagedObjectID(space: objectID.space, reference: reference))
-    if other.isDeleted { return .null }
+    let context = try requireContext()
+    let other = context.object(with: ManagedObjectID(space: objectID.space, reference: reference))
+    if other.isDeleted, !context.isMissing(other) { return .null }
     do { return try other.engineValue(keyPath: keyPath) } catch let error as CambiumError {
       guard error.code == .managedObjectReferentialIntegrity else { throw error }
       return .null

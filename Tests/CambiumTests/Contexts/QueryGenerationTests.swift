@@ -120,6 +120,53 @@ import Testing
     #expect(try there.count(ofRelationship: "pilots") == 3)
   }
 
+  /// An object that is read before the context can see its row counts as deleted until the row is found.
+  @Test(arguments: 0..<7) func whatWasReadTooEarlyIsBack(way: Int) throws {
+    let directory = try TemporaryDirectory()
+    let container = try directory.container()
+    let writer = container.newBackgroundContext()
+    try writer.make("Pilot", ["name": "Ada"])
+    try writer.save()
+    let reader = container.newBackgroundContext()
+    try reader.setQueryGenerationFrom(.current)
+    #expect(try names(reader) == ["Ada"])
+    let pilot = try writer.make("Pilot", ["name": "Bea"])
+    try writer.save()
+    let there = reader.object(with: pilot.objectID)
+    #expect(there.value(forKey: "name") == nil && there.isDeleted)
+    if way > 1 { try reader.setQueryGenerationFrom(nil) }
+    switch way {
+    case 0:
+      var saved = ObjectIDNotification()
+      saved.insertedObjectIDs = [pilot.objectID]
+      reader.mergeChanges(fromContextDidSave: saved)
+    case 1:
+      try reader.make("Pilot", ["name": "Ada II"])
+      try reader.save()
+      #expect(there.value(forKey: "name") as? String == "Bea")
+    case 2: #expect(try reader.all("Pilot", "name == 'Bea'").first === there)
+    case 3:
+      let request = FetchRequest<ManagedObject>(entityName: "Pilot")
+      request.includesPropertyValues = false
+      #expect(try reader.fetch(request).contains(there))
+    case 4: reader.refresh(there, mergeChanges: false)
+    case 5: reader.refreshAllObjects()
+    default: #expect(try reader.existingObject(with: pilot.objectID) === there)
+    }
+    #expect(!there.isDeleted)
+    #expect(there.value(forKey: "name") as? String == "Bea")
+    there.setValue("Bessie", forKey: "name")
+    try reader.save()
+    #expect(try writer.all("Pilot", "name == 'Bessie'").count == 1)
+    // What is to be deleted stays so.
+    reader.delete(there)
+    reader.refreshAllObjects()
+    reader.refresh(there, mergeChanges: true)
+    #expect(there.isDeleted && cambiumError { _ = try reader.existingObject(with: pilot.objectID) } != nil)
+    try reader.save()
+    #expect(try writer.all("Pilot", "name == 'Bessie'").isEmpty)
+  }
+
   @Test func storesAddedLater() async throws {
     let directory = try TemporaryDirectory()
     let container = try directory.container("first")
