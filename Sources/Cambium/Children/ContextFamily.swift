@@ -64,11 +64,16 @@ extension ManagedObjectContext {
     for object in inserted.values { object.renameChanges(identifiers) }
     for object in updated.values { object.renameChanges(identifiers) }
     for object in deleted.values { object.renameChanges(identifiers) }
+    renameEventStates(identifiers)
+    if parent != nil { for object in allRegistered { object.parentState?.rename(identifiers) } }
+  }
+
+  /// The same of what objects were before the event.
+  func renameEventStates(_ identifiers: [ManagedObjectID: ManagedObjectID]) {
     for object in eventObjects {
       guard case .changed(let snapshot)? = object.eventState else { continue }
       renameDestinations(&snapshot.toOneChanges, &snapshot.toManyChanges, identifiers)
     }
-    if parent != nil { for object in allRegistered { object.parentState?.rename(identifiers) } }
   }
 
   /// Passes permanent identifiers on to the children.

@@ -203,8 +203,10 @@ extension ManagedObjectContext {
       object.state = .stale
     }
     for (id, object) in updated where object.objectID.space === batch.space && !object.isUpdated { updated[id] = nil }
-    if !children.living.isEmpty {
-      tellChildren(permanent: Dictionary(outcome.permanent.map { ($0, $1) }, uniquingKeysWith: { $1 }))
-    }
+    if eventObjects.isEmpty, children.living.isEmpty { return }
+    let permanent = Dictionary(outcome.permanent.map { ($0, $1) }, uniquingKeysWith: { $1 })
+    // The event may have begun in the save, with who was told of the one before.
+    renameEventStates(permanent)
+    tellChildren(permanent: permanent)
   }
 }

@@ -152,9 +152,10 @@ public final class ContextUndoManager {
     if !opposite.actions.isEmpty { redoStack.append(opposite) }
   }
 
-  /// Redoes what was undone last, if nothing was changed since.
+  /// Redoes what was undone last, if nothing was changed since; a group that has begun is ended.
   public func redo() {
     guard !isUndoing, !isRedoing else { return }
+    while groupingLevel > 0 { endUndoGrouping() }
     endEvents()
     guard let group = redoStack.popLast() else { return }
     isRedoing = true
@@ -176,7 +177,7 @@ public final class ContextUndoManager {
       case .changes(let weak, let event):
         guard let context = weak.context else { continue }
         context.lock.run {
-          do { try context.revert(event) } catch { context.record(error, losesChange: false) }
+          context.revert(event)
           // Each event is taken back as one, so that redoing them comes by the same states.
           context.processEvent()
         }

@@ -36,23 +36,28 @@ extension ManagedObjectContext {
   /// Takes an event back. Both sides of a relationship were noted, so both are put back as they are noted, without rules.
   ///
   /// Objects that were saved as deleted come back as new ones, with the values they had; what is gone for good is left out.
-  func revert(_ event: UndoEvent) throws {
+  /// Where something fails, the error is noted, and the rest goes on.
+  func revert(_ event: UndoEvent) {
     var returned: [(object: ManagedObject, remains: ObjectRemains)] = []
     for change in event.changes where change.existedBefore && !change.existsAfter {
       if let remains = bringBack(change.object) { returned.append((change.object, remains)) }
     }
-    for (object, remains) in returned { try restore(object, remains) }
-    for change in event.changes where change.existedBefore && change.object.isPresent {
-      for property in change.properties { try restore(change.object, property) }
+    // Known before anything is put back: what others have deleted must not come into relationships either.
+    let changes = event.changes.filter { change in
+      !change.object.isPresent || noting { try change.object.load() }
     }
-    for change in event.changes where !change.existedBefore && change.existsAfter { try takeOut(change.object) }
-    for change in event.changes where change.object.isPresent {
-      for case .toOne(let r, _) in change.properties { try checkDestination(of: change.object, r) }
+    for (object, remains) in returned { restore(object, remains) }
+    for change in changes where change.existedBefore && change.object.isPresent {
+      for property in change.properties { noting { try restore(change.object, property) } }
+    }
+    for change in changes where !change.existedBefore && change.existsAfter { noting { try takeOut(change.object) } }
+    for change in changes where change.object.isPresent {
+      for case .toOne(let r, _) in change.properties { noting { try checkDestination(of: change.object, r) } }
     }
     for (object, remains) in returned {
-      for (r, _) in remains.toOne { try checkDestination(of: object, r) }
+      for (r, _) in remains.toOne { noting { try checkDestination(of: object, r) } }
     }
-    for change in event.changes {
+    for change in changes {
       let object = change.object
       if object.isPresent, object.state != .inserted, !object.isUpdated { updated[object.objectID] = nil }
       if object.isDeleted {
@@ -61,6 +66,16 @@ extension ManagedObjectContext {
         object.awake(fromSnapshotEvents: change.existsAfter ? .undoUpdate : .undoDeletion)
       }
     }
+  }
+
+  /// Runs a part of taking an event back; answers whether it did not throw. An object that is gone counts as deleted then.
+  @discardableResult
+  private func noting(_ body: () throws -> Void) -> Bool {
+    do { try body() } catch {
+      record(error, losesChange: false)
+      return false
+    }
+    return true
   }
 
   // MARK: Existence
@@ -102,18 +117,18 @@ extension ManagedObjectContext {
   /// Undoes an insertion. What leads to the object by now is let go of, whatever the delete rules are.
   private func takeOut(_ object: ManagedObject) throws {
     guard object.isPresent, object.managedObjectContext === self else { return }
-    if object.state != .inserted {
-      for property in object.info.relationships where !property.isTransient {
-        guard let r = property.relationship else { continue }
-        for id in try object.objectIDs(forRelationshipNamed: property.name) where id != object.objectID {
-          let destination = self.object(with: id)
-          // What does not lead back, or no longer does, has nothing to let go of.
-          guard destination.isPresent, let name = r.inverse?.name,
-            let back = destination.info.properties[name]?.relationship,
-            try !back.isToMany || destination.contains(object.objectID, back)
-          else { continue }
-          try withdraw(object, r, from: destination)
-        }
+    for property in object.info.relationships where !property.isTransient {
+      guard let r = property.relationship else { continue }
+      for id in try object.objectIDs(forRelationshipNamed: property.name) where id != object.objectID {
+        // What leads to an object that was never saved has unsaved changes, and is here.
+        if object.state == .inserted, registered(id) == nil { continue }
+        let destination = self.object(with: id)
+        // What does not lead back, or no longer does, has nothing to let go of.
+        guard destination.isPresent, let name = r.inverse?.name,
+          let back = destination.info.properties[name]?.relationship,
+          try !back.isToMany || destination.contains(object.objectID, back)
+        else { continue }
+        try withdraw(object, r, from: destination)
       }
     }
     object.willChange()
@@ -128,7 +143,7 @@ extension ManagedObjectContext {
 
   private func isThere(_ object: ManagedObject) -> Bool { object.isPresent && object.managedObjectContext === self }
 
-  private func restore(_ object: ManagedObject, _ remains: ObjectRemains) throws {
+  private func restore(_ object: ManagedObject, _ remains: ObjectRemains) {
     for (attribute, value) in remains.attributes { object.attributeChanges[attribute.name] = value }
     object.transients = remains.transients
     for (r, destination) in remains.toOne where isThere(destination) {

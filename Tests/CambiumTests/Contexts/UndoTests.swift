@@ -331,6 +331,119 @@ import Testing
     #expect(Counted.count.withLock { $0 } == 0)
   }
 
+  @Test func whatOthersDeletedIsLeftOut() throws {
+    let (directory, context) = try context()
+    try context.performAndWait {
+      let first = try context.make("Aircraft", ["tailNumber": "N1"])
+      let second = try context.make("Aircraft", ["tailNumber": "N2"])
+      let entry = try context.make("LogEntry", ["number": 1, "aircraft": first])
+      try context.save()
+      first.setValue("N3", forKey: "tailNumber")
+      second.setValue("N4", forKey: "tailNumber")
+      entry.setValue(second, forKey: "aircraft")
+      try context.save()
+      let id = first.objectID
+      let other = ManagedObjectContext(
+        concurrencyType: .privateQueue, persistentStoreCoordinator: context.persistentStoreCoordinator)
+      try other.performAndWait {
+        other.delete(try other.existingObject(with: id))
+        try other.save()
+      }
+      context.undo()
+      #expect(second.value(forKey: "tailNumber") as? String == "N2")
+      #expect(first.isDeleted && entry.value(forKey: "aircraft") == nil)
+      try context.save()
+      #expect(try stored(context) == ["N2": []])
+      context.redo()
+      try context.save()
+      #expect(try stored(context) == ["N4": [1]])
+    }
+    withExtendedLifetime(directory) {}
+  }
+
+  @Test func whatLeadsToAnUndoneInsertion() throws {
+    let (directory, context) = try context()
+    try context.performAndWait {
+      let manager = try #require(context.undoManager)
+      let entry = try context.make("LogEntry", ["number": 1])
+      let pilot = try context.make("Pilot", ["name": "Amelia"])
+      try context.save()
+      let aircraft = try context.make("Aircraft", ["tailNumber": "N1"])
+      let licence = try context.make("Licence", ["number": "1"])
+      context.processPendingChanges()
+      manager.disableUndoRegistration()
+      entry.setValue(aircraft, forKey: "aircraft")
+      pilot.setValue(licence, forKey: "licence")
+      manager.enableUndoRegistration()
+      context.undo()
+      #expect(entry.value(forKey: "aircraft") == nil && pilot.value(forKey: "licence") == nil)
+      try context.save()
+      #expect(try stored(context) == [:])
+      #expect(try context.all("Licence").isEmpty)
+      context.redo()
+      try context.save()
+      #expect(try stored(context) == ["N1": [1]])
+      #expect(try context.all("Pilot", "licence.number == '1'") == [pilot])
+    }
+    withExtendedLifetime(directory) {}
+  }
+
+  @Test func redoEndsAGroup() throws {
+    let (directory, context) = try context()
+    try context.performAndWait {
+      let manager = try #require(context.undoManager)
+      let aircraft = try context.make("Aircraft", ["tailNumber": "0"])
+      func tail() -> String? { aircraft.value(forKey: "tailNumber") as? String }
+      context.processPendingChanges()
+      aircraft.setValue("1", forKey: "tailNumber")
+      context.undo()
+      // A group without changes leaves what can be redone.
+      manager.beginUndoGrouping()
+      context.redo()
+      #expect(tail() == "1" && manager.groupingLevel == 0)
+      context.undo()
+      manager.beginUndoGrouping()
+      aircraft.setValue("2", forKey: "tailNumber")
+      context.redo()
+      #expect(tail() == "2" && manager.groupingLevel == 0)
+      context.undo()
+      #expect(tail() == "0")
+      try context.save()
+      #expect(try stored(context) == ["0": []])
+    }
+    withExtendedLifetime(directory) {}
+  }
+
+  /// One who is told of the last event before a save begins another, which lasts longer than the save.
+  @Test func anEventAroundASave() throws {
+    let (directory, context) = try context()
+    try context.performAndWait {
+      let entry = try context.make("LogEntry", ["number": 1])
+      let pilot = try context.make("Pilot", ["name": "Amelia"])
+      try context.save()
+      let count = Atomic(0)
+      let (id, pilotID) = (entry.objectID, pilot.objectID)
+      let observation = context.observe { notification in
+        guard notification.kind == .objectsDidChange, count.load(ordering: .relaxed) < 2 else { return }
+        let number = count.add(1, ordering: .relaxed).newValue
+        notification.context.object(with: id).setValue("\(number)", forKey: "remarks")
+        notification.context.object(with: pilotID).setValue("\(number)", forKey: "name")
+      }
+      entry.setValue(try context.make("Aircraft", ["tailNumber": "N1"]), forKey: "aircraft")
+      pilot.setValue(try context.make("Licence", ["number": "1"]), forKey: "licence")
+      try context.save()
+      #expect(count.load(ordering: .relaxed) == 2)
+      observation.cancel()
+      context.undo()
+      #expect(entry.value(forKey: "remarks") as? String == "1")
+      #expect(pilot.value(forKey: "licence") != nil)
+      try context.save()
+      #expect(try stored(context) == ["N1": [1]])
+      #expect(try context.all("Pilot", "licence.number == '1'") == [pilot])
+    }
+    withExtendedLifetime(directory) {}
+  }
+
   @Test func transientValues() throws {
     let model = try ManagedObjectModel {
       Entity("Item") {
