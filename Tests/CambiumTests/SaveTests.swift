@@ -1,5 +1,6 @@
 import Cambium
 import Foundation
+import Synchronization
 import Testing
 
 @Suite struct SaveTests {
@@ -207,6 +208,64 @@ import Testing
         try context.all("Shared", "number > 0", sort: sort).map { $0.value(forKey: "number") as? Int } == [3, 2, 1])
       #expect(try context.all("A").count == 1 && context.all("B").count == 1)
     }
+  }
+
+  /// What was saved is told once, also if the save of another store was tried again, or failed.
+  @Test func whatIsToldOfSeveralStores() throws {
+    let directory = try TemporaryDirectory()
+    let model = try ManagedObjectModel {
+      Entity("A") { Attribute("name", .string) }
+      Entity("B") {
+        Attribute("name", .string)
+        Unique("name")
+      }
+      Configuration("First", "A")
+      Configuration("Second", "B")
+    }
+    let coordinator = PersistentStoreCoordinator(managedObjectModel: model)
+    for name in ["First", "Second"] {
+      try coordinator.addPersistentStore(
+        type: .file, configuration: name, at: directory.url.appendingPathComponent(name + ".cambium"))
+    }
+    let context = ManagedObjectContext(concurrencyType: .privateQueue, persistentStoreCoordinator: coordinator)
+    let told = Mutex<[String]>([])
+    let observation = context.observe { notification in
+      guard notification.kind == .didSave else { return }
+      func names(_ objects: Set<ManagedObject>) -> String {
+        objects.map { "\($0.entity.name) \($0.value(forKey: "name") ?? "-")" }.sorted().joined(separator: ",")
+      }
+      let line = "+\(names(notification.insertedObjects)) ~\(names(notification.updatedObjects))"
+      told.withLock { $0.append(line) }
+    }
+    func take() -> [String] {
+      told.withLock { told in
+        defer { told = [] }
+        return told
+      }
+    }
+    try context.performAndWait {
+      try context.make("B", ["name": "x"])
+      try context.save()
+      #expect(take() == ["+B x ~"])
+      context.mergePolicy = .mergeByPropertyObjectTrump
+      try context.make("A", ["name": "a"])
+      try context.make("B", ["name": "x"])
+      try context.make("B", ["name": "y"])
+      try context.save()
+      #expect(take().map { $0.hasPrefix("+A a,B y ~") } == [true])
+      #expect(try context.all("A").count == 1 && context.all("B").count == 2)
+      context.mergePolicy = .error
+      let a = try context.make("A", ["name": "b"])
+      let b = try context.make("B", ["name": "x"])
+      let error = cambiumError { try context.save() }
+      #expect(error?.code == .persistentStoreIncompleteSave)
+      #expect(take() == ["+A b ~"])
+      #expect(!a.objectID.isTemporaryID && !a.hasChanges && b.isInserted)
+      b.setValue("z", forKey: "name")
+      try context.save()
+      #expect(take() == ["+B z ~"])
+    }
+    withExtendedLifetime(observation) {}
   }
 
   @Test func concurrentBackgroundTasks() async throws {

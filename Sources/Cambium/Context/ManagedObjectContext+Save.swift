@@ -5,7 +5,8 @@ import CambiumEngine
 extension ManagedObjectContext {
   /// Puts the context's changes into the stores, each store's in one transaction; or, if it has a ``parent``, into that. When it returns, they are as durable as
   /// the stores' ``Durability`` says; inserted objects have permanent identifiers. When it throws, nothing was saved and
-  /// the changes are still there.
+  /// the changes are still there; but where there are several stores, those that were saved before one failed stay so, which
+  /// is ``CambiumError/Code/persistentStoreIncompleteSave``.
   ///
   /// - Throws: a noted error by which a change was lost (once); validation errors, several as
   ///   ``CambiumError/Code/validationMultipleErrors``; ``CambiumError/Code/managedObjectMerge`` with the conflicts, if others
@@ -42,32 +43,64 @@ extension ManagedObjectContext {
     let wasNotingEvents = isNotingEvents
     isNotingEvents = false
     defer { isNotingEvents = wasNotingEvents }
+    // Told in the end, also of the stores that were saved before one failed or was tried again.
+    var settled = SettledObjects()
+    defer { if !isMigrating { tell(settled) } }
     // Objects that are only in the save for what is derived give way to others' changes of them.
     for _ in 0..<100 {
       let owners = try computeDerived()
-      do { return try saveChanges(isMigrating: isMigrating, owners: owners) } catch is ResolvedConflicts {
+      do { return try saveChanges(isMigrating: isMigrating, owners: owners, &settled) } catch is ResolvedConflicts {
         continue
-      } catch let error as CambiumError {
-        guard error.code == .managedObjectMerge, !error.conflicts.isEmpty,
-          error.conflicts.allSatisfy({ conflict in owners.contains { $0.objectID == conflict.objectID } })
-        else { throw error }
+      } catch {
+        guard let merge = error as? CambiumError, merge.code == .managedObjectMerge, !merge.conflicts.isEmpty,
+          merge.conflicts.allSatisfy({ conflict in owners.contains { $0.objectID == conflict.objectID } })
+        else { throw settled.completed(error) }
         for owner in owners { forgetDerived(owner) }
       }
     }
     let owners = try computeDerived()
-    do { try saveChanges(isMigrating: isMigrating, owners: owners) } catch is ResolvedConflicts {
-      throw CambiumError(
-        .managedObjectMerge, "the merge policy resolved conflicts a hundred times, and there were others")
+    do { try saveChanges(isMigrating: isMigrating, owners: owners, &settled) } catch is ResolvedConflicts {
+      throw settled.completed(
+        CambiumError(.managedObjectMerge, "the merge policy resolved conflicts a hundred times, and there were others"))
+    } catch { throw settled.completed(error) }
+  }
+
+  /// What a save has put into stores so far.
+  private struct SettledObjects {
+    var deletions: [ManagedObject] = []
+    var insertions: [ManagedObject] = []
+    var updates: [ManagedObject] = []
+    var identifiers = SavedObjects()
+    /// Whether a store was come to, even if there was nothing for any.
+    var isToBeTold = false
+    var isEmpty: Bool { deletions.isEmpty && insertions.isEmpty && updates.isEmpty }
+
+    /// An error, with word of the stores that were saved before it.
+    func completed(_ error: any Error) -> any Error {
+      if isEmpty { return error }
+      let stores = Set((deletions + insertions + updates).lazy.map { ObjectIdentifier($0.objectID.space) }).count
+      return CambiumError(
+        .persistentStoreIncompleteSave,
+        "the changes of \(stores) of the stores were saved, then one failed", underlying: [error])
     }
   }
 
-  private func saveChanges(isMigrating: Bool, owners: [ManagedObject]) throws {
+  private func tell(_ settled: SettledObjects) {
+    if !settled.isEmpty {
+      isNotingEvents = !isSavedByMigration
+      for object in settled.deletions + settled.insertions + settled.updates { object.didSave() }
+      tellDidSave(settled.insertions, settled.updates, settled.deletions)
+    }
+    if settled.isToBeTold { persistentStoreCoordinator.saveObservers.tell(settled.identifiers, from: self) }
+  }
+
+  private func saveChanges(isMigrating: Bool, owners: [ManagedObject], _ settled: inout SettledObjects) throws {
     let deletions = ordered(deleted)
     let insertions = ordered(inserted)
     let updates = ordered(updated).filter { $0.isUpdated }
     guard !(deletions.isEmpty && insertions.isEmpty && updates.isEmpty) else {
       updated = [:]
-      if !isMigrating { persistentStoreCoordinator.saveObservers.tell(SavedObjects(), from: self) }
+      settled.isToBeTold = true
       return
     }
     if !isMigrating { try validate(deletions, insertions, updates) }
@@ -77,35 +110,23 @@ extension ManagedObjectContext {
       spaces.append(object.objectID.space)
     }
     let remains = try isMigrating ? [:] : remains(of: deletions)
-    // Told in the end, also of the stores that were saved before one failed.
-    var saved = SavedObjects()
-    defer { if !isMigrating { persistentStoreCoordinator.saveObservers.tell(saved, from: self) } }
-    for (position, space) in spaces.enumerated() {
+    settled.isToBeTold = true
+    for space in spaces {
       let batch = SaveBatch(
         space: space, deletions: deletions.filter { $0.objectID.space === space },
         insertions: insertions.filter { $0.objectID.space === space },
         updates: updates.filter { $0.objectID.space === space }, policy: mergePolicy,
         watched: watched.values.filter { $0.objectID.space === space && $0.isPresent && !$0.isUpdated })
-      do {
-        settle(try isMigrating ? write(batch) : writeOrResolve(batch, owners: owners))
-        note(remains, of: batch.deletions)
-        if persistentStoreCoordinator.saveObservers.isEmpty { continue }
-        saved.changed.formUnion((batch.insertions + batch.updates).map { $0.objectID })
-        saved.deleted.formUnion(batch.deletions.map { $0.objectID })
-      } catch {
-        guard position > 0, !(error is ResolvedConflicts) else { throw error }
-        throw CambiumError(
-          .persistentStoreIncompleteSave,
-          "the changes of \(position) of \(spaces.count) stores were saved, then one failed",
-          underlying: [error])
-      }
+      settle(try isMigrating ? write(batch) : writeOrResolve(batch, owners: owners))
+      note(remains, of: batch.deletions)
+      settled.deletions += batch.deletions
+      settled.insertions += batch.insertions
+      settled.updates += batch.updates
+      if persistentStoreCoordinator.saveObservers.isEmpty { continue }
+      settled.identifiers.changed.formUnion((batch.insertions + batch.updates).map { $0.objectID })
+      settled.identifiers.deleted.formUnion(batch.deletions.map { $0.objectID })
     }
     watched = [:]
-    isNotingEvents = !isSavedByMigration
-    if !isMigrating {
-      for object in deletions + insertions + updates { object.didSave() }
-      tellDidSave(insertions, updates, deletions)
-    }
   }
 
   func ordered(_ objects: IDMap<ManagedObject>) -> [ManagedObject] {
