@@ -62,8 +62,10 @@ extension ManagedObjectContext {
   }
 
   private func tell(_ event: EndedEvent) {
+    // One who is told may end an event of its own; those after it still hear of this one.
+    let outer = toldEventStates
     toldEventStates = event.states
-    defer { toldEventStates = [:] }
+    defer { toldEventStates = outer }
     tell {
       var notification = event.notification
       notification.nameObjects()

@@ -11,7 +11,7 @@ extension ManagedObjectContext {
   public func observe(_ handler: @escaping @Sendable (ContextNotification) -> Void) -> ContextObservation {
     let observers = observers
     let number = observers.add(handler)
-    return ContextObservation { observers.remove(number) }
+    return ContextObservation { [weak observers] in observers?.remove(number) }
   }
 
   /// The same of all contexts of the process, those to come included. For modules that pass on what contexts tell, as
@@ -27,11 +27,17 @@ extension ManagedObjectContext {
   ///     for await event in context.events([.didSave]) {
   ///       await other.perform { other.mergeChanges(fromContextDidSave: event.objectIDs) }
   ///     }
+  ///
+  /// - Parameters:
+  ///   - kinds: What is wanted of what the context tells.
+  ///   - bufferingPolicy: How many events wait for one who takes them slower than they come, or not at all: by default any
+  ///     number, in memory that nothing bounds. With a bound some are lost, and merging those that are left is not enough.
   public func events(
-    _ kinds: Set<ContextNotification.Kind> = Set(ContextNotification.Kind.allCases)
+    _ kinds: Set<ContextNotification.Kind> = Set(ContextNotification.Kind.allCases),
+    bufferingPolicy: AsyncStream<ContextEvent>.Continuation.BufferingPolicy = .unbounded
   ) -> AsyncStream<ContextEvent> {
     let observers = observers
-    return AsyncStream { continuation in
+    return AsyncStream(bufferingPolicy: bufferingPolicy) { continuation in
       // The stream's end comes with the closure's, which the context's observers hold.
       let end = StreamEnd { continuation.finish() }
       let number = observers.add { notification in

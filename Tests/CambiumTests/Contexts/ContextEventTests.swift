@@ -168,6 +168,73 @@ import Testing
     #expect(kinds == [.objectsDidChange])
   }
 
+  @Test func streamsEndThoughObservationsAreKept() async throws {
+    let directory = try TemporaryDirectory()
+    let container = try directory.container()
+    var context: ManagedObjectContext? = container.newBackgroundContext()
+    let events = try #require(context).events()
+    let observation = try #require(context).observe { _ in }
+    weak var observers: ContextObservers?
+    observers = context?.observers
+    context = nil
+    // Otherwise the stream would never end.
+    try #require(observers == nil)
+    var count = 0
+    for await _ in events { count += 1 }
+    #expect(count == 0)
+    withExtendedLifetime(observation) {}
+  }
+
+  @Test func streamsWithABound() async throws {
+    let directory = try TemporaryDirectory()
+    let container = try directory.container()
+    var context: ManagedObjectContext? = container.newBackgroundContext()
+    let newest = try #require(context).events([.didSave], bufferingPolicy: .bufferingNewest(2))
+    let all = try #require(context).events([.didSave])
+    var identifiers: [ManagedObjectID] = []
+    for number in 0..<5 {
+      try context?.performAndWait {
+        let entry = try context?.make("LogEntry", ["number": number])
+        try context?.save()
+        identifiers += entry.map { [$0.objectID] } ?? []
+      }
+    }
+    context = nil
+    var (seen, seenOfAll): ([ManagedObjectID], [ManagedObjectID]) = ([], [])
+    for await event in newest { seen += event.objectIDs.insertedObjectIDs }
+    for await event in all { seenOfAll += event.objectIDs.insertedObjectIDs }
+    #expect(seen == identifiers.suffix(2))
+    #expect(seenOfAll == identifiers)
+  }
+
+  /// One who is told ends an event of its own; who is told after it still learns what the first event changed.
+  @Test func eventsWithinEvents() throws {
+    let directory = try TemporaryDirectory()
+    let context = try directory.container().newBackgroundContext()
+    try context.performAndWait {
+      let aircraft = try context.make("Aircraft", ["tailNumber": "N1"])
+      try context.save()
+      let first = context.observe { notification in
+        guard notification.updatedObjects.contains(where: { $0.entity.name == "Aircraft" }) else { return }
+        _ = try? notification.context.make("LogEntry", ["number": 1])
+        notification.context.processPendingChanges()
+      }
+      let seen = Mutex<[String]>([])
+      let second = context.observe { notification in
+        guard notification.kind == .objectsDidChange else { return }
+        for object in notification.updatedObjects.union(notification.insertedObjects) {
+          let line = "\(object.entity.name) \(object.changedValuesForCurrentEvent().keys.sorted())"
+          seen.withLock { $0.append(line) }
+        }
+      }
+      aircraft.setValue("N2", forKey: "tailNumber")
+      context.processPendingChanges()
+      #expect(seen.withLock { $0 } == [#"LogEntry ["number"]"#, #"Aircraft ["tailNumber"]"#])
+      #expect(aircraft.changedValuesForCurrentEvent().isEmpty)
+      withExtendedLifetime((first, second)) {}
+    }
+  }
+
   @Test func notificationCenter() throws {
     let container = try memoryContainer()
     let context = container.newBackgroundContext()
