@@ -147,6 +147,66 @@ import Testing
     #expect(try place()["name"] == nil)
   }
 
+  private struct Level: CompositeRepresentable {
+    var number: Int?
+    var isOdd = false
+    init(_ number: Int?, isOdd: Bool = false) { (self.number, self.isOdd) = (number, isOdd) }
+    init?(compositeValues values: [String: Any]) { number = values["number"] as? Int }
+    /// A type of values is no value.
+    var compositeValues: [String: Any] { ["number": isOdd ? Int.self as Any : number as Any] }
+  }
+
+  private struct Place: CompositeRepresentable {
+    var level: Level?
+    init(_ level: Level?) { self.level = level }
+    init?(compositeValues values: [String: Any]) {
+      level = (values["level"] as? [String: Any]).flatMap { Level(compositeValues: $0) }
+    }
+    var compositeValues: [String: Any] { ["level": level as Any] }
+    init?(compositeElements elements: CompositeElements) { level = elements["level"] }
+    var compositeElements: CompositeElements? {
+      var elements = CompositeElements()
+      elements["level"] = level
+      return elements
+    }
+  }
+
+  private struct Area: CompositeRepresentable {
+    var place: Place?
+    init(_ place: Place?) { self.place = place }
+    init?(compositeValues values: [String: Any]) {
+      place = (values["place"] as? [String: Any]).flatMap { Place(compositeValues: $0) }
+    }
+    var compositeValues: [String: Any] { ["place": place as Any] }
+    init?(compositeElements elements: CompositeElements) { place = elements["place"] }
+    var compositeElements: CompositeElements? {
+      var elements = CompositeElements()
+      elements["place"] = place
+      return elements
+    }
+  }
+
+  @Test func whatCannotBeStoredWithinAComposite() throws {
+    let directory = try TemporaryDirectory()
+    let model = try ManagedObjectModel {
+      Entity("Spot") {
+        Attribute("area") { Attribute("place") { Attribute("level") { Attribute("number", .integer16) } } }
+      }
+    }
+    let context = try directory.container(model: model).viewContext
+    let spot = try context.make("Spot", [:])
+    try Area(Place(Level(7))).setManagedValue(of: spot, forKey: "area")
+    try context.save()
+    let error = cambiumError { try Area(Place(Level(8, isOdd: true))).setManagedValue(of: spot, forKey: "area") }
+    #expect(error?.code == .invalidArgument)
+    #expect(!context.hasChanges)
+    #expect(try Area.managedValue(of: spot, forKey: "area")?.place?.level?.number == 7)
+    try Area(Place(nil)).setManagedValue(of: spot, forKey: "area")
+    try context.save()
+    let read = try #require(try Area.managedValue(of: spot, forKey: "area"))
+    #expect(read.place != nil && read.place?.level == nil)
+  }
+
   @Test func elementThatIsNotOptional() throws {
     let model = try ManagedObjectModel {
       Entity("Car") {

@@ -5,6 +5,8 @@ public struct CompositeElements: Sendable {
   @usableFromInline var value: CompositeValue
   /// What identifiers among the elements belong to.
   private let space: StoreSpace?
+  /// Whether an element was set that there is no value for.
+  private(set) var isUnstorable = false
 
   /// No elements.
   public init() {
@@ -34,8 +36,14 @@ public struct CompositeElements: Sendable {
         value[name] = .null
         return
       }
-      value[name] =
-        newValue.compositeElements.map { .composite($0.value) } ?? Value(foundation: newValue.compositeValues) ?? .null
+      let elements = newValue.compositeElements
+      if let elements, !elements.isUnstorable {
+        value[name] = .composite(elements.value)
+      } else if let inner = Value(foundation: newValue.compositeValues) {
+        value[name] = inner
+      } else {
+        isUnstorable = true
+      }
     }
   }
 

@@ -58,7 +58,12 @@ extension CompositeRepresentable {
 
   /// Sets a composite.
   public func setManagedValue(of object: ManagedObject, forKey key: String) throws {
-    if let elements = compositeElements, try object.setStored(.composite(elements.value), key) { return }
+    // What cannot be stored is refused by its name among the values.
+    if let elements = compositeElements, !elements.isUnstorable,
+      try object.setStored(.composite(elements.value), key)
+    {
+      return
+    }
     try object.set(compositeValues, forKey: key)
   }
 }
