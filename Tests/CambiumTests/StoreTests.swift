@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 import Testing
 
 @testable import Cambium
@@ -47,6 +48,27 @@ import Testing
     #expect(
       a.persistentStoreCoordinator.persistentStores.first?.identifier
         == b.persistentStoreCoordinator.persistentStores.first?.identifier)
+  }
+
+  @Test func severalStoresInMemory() throws {
+    let container = PersistentContainer(name: "several", managedObjectModel: try FlightModel.make())
+    let descriptions = [PersistentStoreDescription(type: .inMemory), PersistentStoreDescription(type: .inMemory)]
+    container.persistentStoreDescriptions = descriptions
+    let loaded = Mutex<[ObjectIdentifier]>([])
+    container.loadPersistentStores { description, error in
+      #expect(error == nil)
+      loaded.withLock { $0.append(ObjectIdentifier(description)) }
+    }
+    #expect(loaded.withLock { $0 } == descriptions.map { ObjectIdentifier($0) })
+    let stores = container.persistentStoreCoordinator.persistentStores
+    try #require(stores.count == 2)
+    try container.loadPersistentStores()
+    #expect(container.persistentStoreCoordinator.persistentStores.count == 2)
+    // An object of the second one is there.
+    let context = container.newBackgroundContext()
+    context.assign(try context.make("Pilot", ["name": "Ada"]), to: stores[1])
+    try context.save()
+    #expect(try context.all("Pilot").map { $0.objectID.storeIdentifier } == [stores[1].identifier])
   }
 
   @Test func containersAreReleased() throws {

@@ -57,10 +57,8 @@ open class PersistentContainer: @unchecked Sendable {
   private func isLoaded(_ description: PersistentStoreDescription) -> Bool {
     switch description.type {
     case .file: return description.url.flatMap { persistentStoreCoordinator.persistentStore(for: $0) } != nil
-    case .inMemory:
-      return persistentStoreCoordinator.persistentStores.contains {
-        $0.type == .inMemory && $0.configurationName == description.configuration
-      }
+    // Nothing but its description tells one store in memory from another.
+    case .inMemory: return persistentStoreCoordinator.persistentStores.contains { $0.description === description }
     }
   }
 

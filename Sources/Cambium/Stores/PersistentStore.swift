@@ -25,6 +25,8 @@ public final class PersistentStore: @unchecked Sendable {
   /// The store's UUID as text; never changes.
   public var identifier: String { space.identifier }
   let space: StoreSpace
+  /// What the store was opened by.
+  let description: PersistentStoreDescription
   private let lock = StateLock()
   private var newest: EntityStore
   /// What has to be given up; nil in memory.
@@ -40,6 +42,7 @@ public final class PersistentStore: @unchecked Sendable {
     readOnlyReason: ReadOnlyReason? = nil
   ) {
     let reason = description.isReadOnly ? .requested : readOnlyReason
+    self.description = description
     self.readOnlyReason = reason
     self.tracksHistory = tracksHistory
     self.isBorrowed = isBorrowed
