@@ -1,7 +1,8 @@
-import Cambium
 import Foundation
 import Synchronization
 import Testing
+
+@testable import Cambium
 
 @Suite struct StoreFilesTests {
   private final class Flag: Sendable { let isSet = Atomic(false) }
@@ -112,6 +113,47 @@ import Testing
     let reader = try directory.container { $0.isReadOnly = true }
     try store(reader).backup(to: directory.url.appendingPathComponent("copy.cambium"))
     #expect(try names(try directory.container("copy")) == ["Ada", "Bea"])
+  }
+
+  /// The file is copied as it lies, without waiting for the lock that the store itself holds.
+  @Test func readOnlyStoresOpenedExclusively() throws {
+    let directory = try TemporaryDirectory()
+    let url = directory.url.appendingPathComponent("flights.cambium")
+    do {
+      let container = try directory.container()
+      try fill(container, ["Ada"])
+      _ = try store(container).retain(reason: "kept")
+    }
+    let reader = try directory.container {
+      $0.isReadOnly = true
+      $0.isSharedBetweenProcesses = false
+    }
+    let source = try StoreFiles.source(url.path)
+    #expect(source.locks == nil)
+    source.close()
+    try store(reader).backup(to: directory.url.appendingPathComponent("copy.cambium"))
+    let copy = try directory.container("copy")
+    #expect(try names(copy) == ["Ada"])
+    #expect(try store(copy).retainedCommits().map { $0.reason } == ["kept"])
+    // Somebody writes all the time.
+    let writer = try FileHandle(forUpdating: url)
+    let place: UInt64 = 1000
+    try writer.seek(toOffset: place)
+    let byte = try #require(try writer.read(upToCount: 1)?.first)
+    var written = byte
+    let failed = directory.url.appendingPathComponent("failed.cambium")
+    let error = cambiumError {
+      try store(reader).backup(to: failed) { _ in
+        written &+= 1
+        try? writer.seek(toOffset: place)
+        try? writer.write(contentsOf: Data([written]))
+        return true
+      }
+    }
+    #expect(error?.code == .persistentStoreSave && error?.storeURL == failed)
+    #expect(error?.message.contains("saved into it meanwhile") == true)
+    #expect(!FileManager.default.fileExists(atPath: failed.path))
+    try writer.close()
   }
 
   @Test func destroy() throws {

@@ -48,7 +48,7 @@ enum StoreFiles {
   /// Copies a file that cannot be written as it lies. What is at the beginning of a store's file changes whenever something
   /// that it leads to is used again, so the copy is whole if that has stayed the same.
   static func copyBytes(of path: String, to target: FileDevice, _ progress: (BackupProgress) -> Bool) throws -> Bool {
-    let source = try FileDevice(path: path, access: .readOnly, sharing: FileDevice.canShare ? .shared : .exclusive)
+    let source = try source(path)
     defer { source.close() }
     let chunk = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 20, alignment: 4096)
     defer { chunk.deallocate() }
@@ -66,7 +66,15 @@ enum StoreFiles {
       }
       if try beginning(of: source) == head { return true }
     }
-    throw StoreError.busy
+    throw CambiumError(
+      .persistentStoreSave,
+      "each time the store was copied, others had saved into it meanwhile; try again when less is saved, or back it up "
+        + "where it is open for writing", underlying: [StoreError.busy])
+  }
+
+  /// A file to copy. Takes no lock, and waits for none: this process has the file open already, maybe for itself.
+  static func source(_ path: String) throws -> FileDevice {
+    try FileDevice(path: path, access: .readOnly, sharing: .cooperative)
   }
 
   static func beginning(of device: FileDevice) throws -> [UInt8] {
@@ -93,7 +101,9 @@ extension PersistentStore {
   ///     try store.backup(to: url) { print($0.copiedBytes, "of", $0.totalBytes); return !isCancelled }
   ///
   /// What is saved meanwhile waits for the backup at its beginning and end only, for as long as a checkpoint takes. States
-  /// that are retained are not copied. A store in memory can be backed up, too.
+  /// that are retained are not copied. A store in memory can be backed up, too. Of a store that is open for reading only, the
+  /// file is copied as it lies, with the states that are retained in it; if others save into it, it is copied again, ten times
+  /// at most.
   ///
   /// - Parameters:
   ///   - url: A file that is not there yet, in a directory that is.
