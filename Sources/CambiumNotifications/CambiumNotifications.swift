@@ -11,7 +11,7 @@ import Foundation
 ///     }
 ///
 /// A module of its own, because `NotificationCenter` is in Foundation's large library, which `Cambium` does without. Without it
-/// listen by ``Cambium/ManagedObjectContext/observe(_:)`` or ``Cambium/ManagedObjectContext/events(_:)``.
+/// listen by ``Cambium/ManagedObjectContext/observe(_:)`` or ``Cambium/ManagedObjectContext/events(_:bufferingPolicy:)``.
 public enum CambiumNotifications {
   private final class State: @unchecked Sendable {
     // `@unchecked`: touched with `lock` held only.

@@ -113,7 +113,7 @@ extension ManagedObjectContext {
     mergeChanges(fromContextDidSave: notification.objectIDs)
   }
 
-  /// The same of an element of ``events(_:)``.
+  /// The same of an element of ``events(_:bufferingPolicy:)``.
   public func mergeChanges(fromContextDidSave event: ContextEvent) {
     mergeChanges(fromContextDidSave: event.objectIDs)
   }
