@@ -79,7 +79,9 @@ extension FetchedResultsController {
     var state = FetchPredicate.evaluationState(for: predicate)
     var added: [ResultsEntry<Result>] = []
     for id in concerned where !saved.deleted.contains(id) {
-      guard let object = context.registered(id) ?? (id.isTemporaryID ? nil : context.object(with: id)),
+      // In a child, an object that nobody holds may be one that the parent has not saved yet.
+      let mayBeFound = !id.isTemporaryID || context.parent != nil
+      guard let object = context.registered(id) ?? (mayBeFound ? context.object(with: id) : nil),
         !object.isDeleted, object.state != .detached
       else { continue }
       do {

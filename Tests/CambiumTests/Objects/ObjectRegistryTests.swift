@@ -64,6 +64,7 @@ import Testing
       let all: [ManagedObject] = try context.all("Aircraft")
       held = Array(all.prefix(10))
       #expect(context.registry.objects.count == 2_000)
+      withExtendedLifetime(all) {}
     }
     // At the end of the block.
     #expect(context.registry.count == 10)
