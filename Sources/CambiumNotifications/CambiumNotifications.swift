@@ -50,37 +50,48 @@ public enum CambiumNotifications {
       (Key.insertedObjectIDs, told.objectIDs.insertedObjectIDs), (.updatedObjectIDs, told.objectIDs.updatedObjectIDs),
       (.deletedObjectIDs, told.objectIDs.deletedObjectIDs), (.refreshedObjectIDs, told.objectIDs.refreshedObjectIDs),
     ] where !value.isEmpty { identifiers[key.rawValue] = value }
-    func post(_ name: Notification.Name, _ userInfo: [AnyHashable: Any]) {
-      NotificationCenter.default.post(name: name, object: told.context, userInfo: userInfo)
+    func post(_ name: PostedName, _ userInfo: [AnyHashable: Any]) {
+      NotificationCenter.default.post(name: name.name, object: told.context, userInfo: userInfo)
     }
     switch told.kind {
-    case .objectsDidChange: post(ManagedObjectContext.didChangeObjectsNotification, objects)
-    case .willSave: post(ManagedObjectContext.willSaveObjectsNotification, [:])
+    case .objectsDidChange: post(.didChangeObjects, objects)
+    case .willSave: post(.willSaveObjects, [:])
     case .didSave:
-      post(ManagedObjectContext.didSaveObjectsNotification, objects)
-      post(ManagedObjectContext.didSaveObjectIDsNotification, identifiers)
-    case .didMergeChanges: post(ManagedObjectContext.didMergeChangesObjectIDsNotification, identifiers)
+      post(.didSaveObjects, objects)
+      post(.didSaveObjectIDs, identifiers)
+    case .didMergeChanges: post(.didMergeChangesObjectIDs, identifiers)
     }
   }
 }
 
+/// The names of what is posted.
+private enum PostedName: String {
+  case didChangeObjects = "CambiumObjectsDidChangeInManagedObjectContext"
+  case willSaveObjects = "CambiumManagedObjectContextWillSave"
+  case didSaveObjects = "CambiumManagedObjectContextDidSave"
+  case didSaveObjectIDs = "CambiumManagedObjectContextDidSaveObjectIDs"
+  case didMergeChangesObjectIDs = "CambiumManagedObjectContextDidMergeChangesObjectIDs"
+
+  var name: Notification.Name { Notification.Name(rawValue) }
+}
+
 extension ManagedObjectContext {
   /// A name; who asks for it wants it posted.
-  private static func posted(_ name: String) -> Notification.Name {
+  private static func posted(_ name: PostedName) -> Notification.Name {
     CambiumNotifications.start()
-    return Notification.Name(name)
+    return name.name
   }
 
   /// Posted for ``Cambium/ContextNotification/Kind/objectsDidChange``.
-  public static let didChangeObjectsNotification = posted("CambiumObjectsDidChangeInManagedObjectContext")
+  public static var didChangeObjectsNotification: Notification.Name { posted(.didChangeObjects) }
   /// Posted for ``Cambium/ContextNotification/Kind/willSave``.
-  public static let willSaveObjectsNotification = posted("CambiumManagedObjectContextWillSave")
+  public static var willSaveObjectsNotification: Notification.Name { posted(.willSaveObjects) }
   /// Posted for ``Cambium/ContextNotification/Kind/didSave``, with objects.
-  public static let didSaveObjectsNotification = posted("CambiumManagedObjectContextDidSave")
+  public static var didSaveObjectsNotification: Notification.Name { posted(.didSaveObjects) }
   /// Posted for ``Cambium/ContextNotification/Kind/didSave``, with identifiers.
-  public static let didSaveObjectIDsNotification = posted("CambiumManagedObjectContextDidSaveObjectIDs")
+  public static var didSaveObjectIDsNotification: Notification.Name { posted(.didSaveObjectIDs) }
   /// Posted for ``Cambium/ContextNotification/Kind/didMergeChanges``.
-  public static let didMergeChangesObjectIDsNotification = posted("CambiumManagedObjectContextDidMergeChangesObjectIDs")
+  public static var didMergeChangesObjectIDsNotification: Notification.Name { posted(.didMergeChangesObjectIDs) }
 
   /// What a notification's `userInfo` has: sets of objects, or of identifiers. A set that would be empty is left out.
   public enum NotificationKey: String, Sendable {
