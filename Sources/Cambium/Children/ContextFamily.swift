@@ -163,13 +163,13 @@ extension ManagedObject {
 }
 
 private func renameDestinations(
-  _ toOne: inout NameMap<ManagedObjectID?>, _ toMany: inout NameMap<ToManyChange>,
+  _ toOne: inout PropertyMap<ManagedObjectID?>, _ toMany: inout PropertyMap<ToManyChange>,
   _ identifiers: [ManagedObjectID: ManagedObjectID]
 ) {
-  for name in toOne.keys {
-    if case .some(.some(let id)) = toOne[name], let new = identifiers[id] { toOne.updateValue(new, forKey: name) }
+  for place in toOne.keys {
+    if case .some(.some(let id)) = toOne[place], let new = identifiers[id] { toOne.updateValue(new, forKey: place) }
   }
-  for name in toMany.keys {
-    if let renamed = toMany[name]?.renamed(identifiers) { toMany[name] = renamed }
+  for place in toMany.keys {
+    if let renamed = toMany[place]?.renamed(identifiers) { toMany[place] = renamed }
   }
 }

@@ -192,7 +192,7 @@ extension ManagedObjectContext {
   private func pushAttributes(_ one: Pushed) throws {
     for property in one.object.info.ordered where !property.isTransient && !property.isDerived {
       guard case .attribute(let attribute, _) = property.kind else { continue }
-      if let value = one.object.attributeChanges[property.name] {
+      if let value = one.object.attributeChanges[property.place] {
         if isKept(property.name, one) { try one.target.assign(value, to: attribute) }
       } else if mergePolicy.mergeType == .overwrite, one.changedElsewhere.contains(property.name) {
         try one.target.assign(try one.object.currentValue(attribute), to: attribute)
@@ -213,18 +213,18 @@ extension ManagedObjectContext {
       guard let r = property.relationship else { continue }
       let name = property.name
       if !r.isToMany {
-        let isChanged = one.object.toOneChanges.keys.contains(name)
+        let isChanged = one.object.toOneChanges.contains(r.place)
         let overwrites = mergePolicy.mergeType == .overwrite && one.changedElsewhere.contains(name)
         guard isChanged && isKept(name, one) || overwrites else { continue }
         let id = try one.object.currentToOne(r)
         try one.target.assignToOne(id.flatMap { present([$0]).first }, r)
       } else if !r.isOrdered {
         // What is derived from the other side comes from there.
-        guard !r.isDerived, let change = one.object.toManyChanges[name] else { continue }
+        guard !r.isDerived, let change = one.object.toManyChanges[r.place] else { continue }
         let (added, removed) = change.difference(from: ToManyChange())
         for other in present(removed) { try one.target.removeDestination(other, r) }
         for other in present(added) { try one.target.addDestination(other, r) }
-      } else if r.inverse?.isToMany != false, let ids = one.object.toManyChanges[name]?.list {
+      } else if r.inverse?.isToMany != false, let ids = one.object.toManyChanges[r.place]?.list {
         try one.target.assignToMany(present(ids), r)
       }
     }
@@ -234,14 +234,14 @@ extension ManagedObjectContext {
   private func pushOrders(_ one: Pushed) throws {
     for property in one.object.info.relationships where !property.isTransient {
       guard let r = property.relationship, r.isOrdered, r.inverse?.isToMany == false,
-        let ids = one.object.toManyChanges[property.name]?.list
+        let ids = one.object.toManyChanges[property.place]?.list
       else { continue }
       let present = try one.target.currentToMany(r)
       let (known, wanted) = (Set(present), Set(ids))
       let ordered = ids.filter { known.contains($0) } + present.filter { !wanted.contains($0) }
       if ordered == present { continue }
       one.target.willChange()
-      one.target.toManyChanges[property.name] = ToManyChange(list: ordered)
+      one.target.toManyChanges[property.place] = ToManyChange(list: ordered)
       one.target.managedObjectContext?.noteChange(of: one.target)
     }
   }

@@ -3,8 +3,8 @@ import CambiumEngine
 /// What an object of a parent context had over its row when an object of a child read it: to the child's object, as good as
 /// stored.
 final class ParentState {
-  private(set) var attributes: [String: Value] = [:]
-  private(set) var toOne: [String: ManagedObjectID?] = [:]
+  private(set) var attributes: PropertyMap<Value> = [:]
+  private(set) var toOne: PropertyMap<ManagedObjectID?> = [:]
 
   /// `nil` if the row is all there is.
   init?(_ object: ManagedObject) {
@@ -13,15 +13,13 @@ final class ParentState {
       return nil
     }
     if let below { (attributes, toOne) = (below.attributes, below.toOne) }
-    for name in object.attributeChanges.keys { attributes[name] = object.attributeChanges[name] }
-    for name in object.toOneChanges.keys {
-      if let id = object.toOneChanges[name] { toOne.updateValue(id, forKey: name) }
-    }
+    for (place, value) in object.attributeChanges { attributes.updateValue(value, forKey: place) }
+    for (place, id) in object.toOneChanges { toOne.updateValue(id, forKey: place) }
   }
 
   func rename(_ identifiers: [ManagedObjectID: ManagedObjectID]) {
-    for (name, id) in toOne {
-      if let id, let new = identifiers[id] { toOne.updateValue(new, forKey: name) }
+    for (place, id) in toOne {
+      if let id, let new = identifiers[id] { toOne.updateValue(new, forKey: place) }
     }
   }
 }

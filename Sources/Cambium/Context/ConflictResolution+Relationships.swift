@@ -15,14 +15,14 @@ extension ManagedObject {
     for property in info.relationships where !property.isTransient {
       guard let r = property.relationship, !r.isDerived else { continue }
       if !r.isToMany {
-        guard toOneChanges.keys.contains(property.name) else { continue }
+        guard toOneChanges.contains(property.place) else { continue }
         let theirs = try saved(r).first
         _ = try currentToOne(r).map { try newest($0) }
         try assignToOne(try theirs.map { try newest($0) }, r)
-        toOneChanges.removeValue(forKey: property.name)
-      } else if toManyChanges[property.name] != nil {
+        toOneChanges.removeValue(forKey: property.place)
+      } else if toManyChanges[property.place] != nil {
         try assignDestinations(try saved(r), r)
-        toManyChanges[property.name] = nil
+        toManyChanges[property.place] = nil
       }
     }
   }
@@ -34,8 +34,8 @@ extension ManagedObject {
       guard let r = property.relationship else { continue }
       var ids: [ManagedObjectID] = []
       if !r.isToMany {
-        if let changed = toOneChanges[property.name], let id = changed { ids = [id] }
-      } else if let change = toManyChanges[property.name] {
+        if let changed = toOneChanges[property.place], let id = changed { ids = [id] }
+      } else if let change = toManyChanges[property.place] {
         ids = change.list ?? change.touched.filter { change.state(of: $0) == true }
       }
       for id in ids {
@@ -51,20 +51,19 @@ extension ManagedObject {
 
   /// Decides where a to-one relationship leads that others may have changed since `cached` was read.
   func merge(toOne r: RelationshipInfo, _ kind: MergePolicy.MergePolicyType, _ cached: Row) throws {
-    let name = r.schema.name
     let base = try cached.reference(r.schema).map { ManagedObjectID(space: objectID.space, reference: $0) }
     let theirs = try committedToOne(r)
     guard base != theirs else { return }
-    let isMine = toOneChanges.keys.contains(name)
+    let isMine = toOneChanges.contains(r.place)
     guard isMine || kind == .overwrite else { return }
     let mine = try (isMine ? try currentToOne(r) : base).map { try newest($0) }
     let other = try theirs.map { try newest($0) }
     if kind == .mergeByPropertyStoreTrump {
       try assignToOne(other, r)
-      toOneChanges.removeValue(forKey: name)
+      toOneChanges.removeValue(forKey: r.place)
     } else {
       // Seen from what is there now, so that what others have led here is let go of.
-      toOneChanges.removeValue(forKey: name)
+      toOneChanges.removeValue(forKey: r.place)
       try assignToOne(try mine.flatMap { try $0.isThere() ? $0 : nil }, r)
     }
   }
@@ -75,7 +74,7 @@ extension ManagedObject {
     let base = try cached.references(r.schema).map { ManagedObjectID(space: objectID.space, reference: $0) }
     let theirs = try committedToMany(r)
     guard base != theirs else { return }
-    guard let mine = toManyChanges[r.schema.name]?.list ?? (kind == .overwrite ? base : nil) else { return }
+    guard let mine = toManyChanges[r.place]?.list ?? (kind == .overwrite ? base : nil) else { return }
     var wanted = mine
     if kind != .overwrite {
       let (inBase, inMine, inTheirs) = (Set(base), Set(mine), Set(theirs))
@@ -85,7 +84,7 @@ extension ManagedObject {
         + second.filter { !inBase.contains($0) && !(inMine.contains($0) && inTheirs.contains($0)) }
     }
     // What is there now counts, as above.
-    toManyChanges[r.schema.name] = nil
+    toManyChanges[r.place] = nil
     try assignDestinations(wanted, r)
   }
 

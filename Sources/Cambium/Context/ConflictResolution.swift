@@ -19,11 +19,11 @@ extension MergeConflict {
     for property in object.info.ordered where !property.isTransient {
       if let attribute = property.attribute {
         if property.isDerived { continue }
-        let isMine = object.attributeChanges[property.name] != nil
+        let isMine = object.attributeChanges[property.place] != nil
         let base = try cached.value(attribute)
         guard try persisted.value(attribute) != base else { continue }
-        if kind == .mergeByPropertyStoreTrump, isMine { object.attributeChanges[property.name] = nil }
-        if kind == .overwrite, !isMine { object.attributeChanges[property.name] = base }
+        if kind == .mergeByPropertyStoreTrump, isMine { object.attributeChanges[property.place] = nil }
+        if kind == .overwrite, !isMine { object.attributeChanges[property.place] = base }
       } else if let r = property.relationship {
         if r.isOrdered {
           try object.merge(ordered: r, kind, cached)
@@ -51,12 +51,14 @@ extension MergeConflict {
     for name in try object.namesChanged(in: target).sorted() {
       guard let property = object.info.properties[name] else { continue }
       switch (kind, property.kind) {
-      case (.mergeByPropertyStoreTrump, .attribute): object.attributeChanges[name] = Value?.none
+      case (.mergeByPropertyStoreTrump, .attribute): object.attributeChanges.removeValue(forKey: property.place)
       case (.mergeByPropertyStoreTrump, .relationship(let r)):
-        guard object.toOneChanges.keys.contains(name) else { continue }
+        guard object.toOneChanges.contains(r.place) else { continue }
         try object.assignToOne(try target.currentToOne(r).map { context.object(with: $0) }, r)
       case (.overwrite, .attribute(let attribute, _)):
-        if object.attributeChanges[name] == nil { object.attributeChanges[name] = try object.committedValue(attribute) }
+        if !object.attributeChanges.contains(property.place) {
+          object.attributeChanges[property.place] = try object.committedValue(attribute)
+        }
       default: break
       }
     }
@@ -99,11 +101,12 @@ extension ConstraintConflict {
       case .mergeByPropertyStoreTrump:
         for path in constraint {
           let name = path.split(separator: ".").first.map { String($0) } ?? path
-          object.attributeChanges[name] = nil
-          if let r = object.info.properties[name]?.relationship, object.toOneChanges[name] != nil {
+          guard let property = object.info.properties[name] else { continue }
+          if property.isAttribute { object.attributeChanges.removeValue(forKey: property.place) }
+          if let r = property.relationship, object.toOneChanges.contains(r.place) {
             let id = try object.committedToOne(r)
             try object.assignToOne(id.map { try object.requireContext().object(with: $0) }, r)
-            object.toOneChanges[name] = nil
+            object.toOneChanges.removeValue(forKey: r.place)
           }
         }
       case .mergeByPropertyObjectTrump, .overwrite, .error: throw CambiumError(constraintConflicts: [self])
@@ -120,7 +123,7 @@ extension ManagedObject {
     if takesValues {
       for property in info.ordered where !property.isTransient && !property.isDerived {
         guard let attribute = property.attribute else { continue }
-        let value = other.attributeChanges[property.name] ?? .null
+        let value = other.attributeChanges[property.place] ?? .null
         if value.isNull, kind != .overwrite { continue }
         try assign(value, to: attribute)
       }
@@ -155,18 +158,18 @@ extension ManagedObjectContext {
       for property in object.info.relationships where !property.isTransient {
         guard let r = property.relationship else { continue }
         if r.isToMany {
-          guard object.toManyChanges[property.name] != nil else { continue }
+          guard object.toManyChanges[property.place] != nil else { continue }
           let ids = try object.currentToMany(r)
           guard let place = ids.firstIndex(of: old.objectID) else { continue }
           if r.isOrdered {
             var list = ids.filter { $0 != old.objectID && $0 != new.objectID }
             list.insert(new.objectID, at: min(place, list.count))
-            object.toManyChanges[property.name] = ToManyChange(list: list)
+            object.toManyChanges[property.place] = ToManyChange(list: list)
           } else {
             try object.recordRemove(old.objectID, r)
             if !ids.contains(new.objectID) { try object.recordAdd(new.objectID, r) }
           }
-        } else if let changed = object.toOneChanges[property.name], changed == old.objectID {
+        } else if let changed = object.toOneChanges[property.place], changed == old.objectID {
           try object.recordToOne(r, new.objectID)
         }
       }

@@ -121,7 +121,7 @@ extension ManagedObjectContext {
     let names = constraint.paths.map { path in path.split(separator: ".").first.map { String($0) } ?? path }
     guard
       object.isInserted
-        || names.contains(where: { object.attributeChanges[$0] != nil || object.toOneChanges[$0] != nil })
+        || names.contains(where: { object.info.properties[$0].map(object.isChanged) ?? false })
     else { return nil }
     let values = try constraint.paths.map { try object.engineValue(keyPath: $0) }
     // Null is like nothing else.

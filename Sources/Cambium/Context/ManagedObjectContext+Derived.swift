@@ -73,9 +73,12 @@ extension ManagedObjectContext {
     guard let relationship = rule.relationship, let destination = rule.destination, object.isOf(destination),
       let inverse = relationship.inverse, let back = object.info.properties[inverse.name]?.relationship
     else { return [] }
-    var isRelevant = object.isDeleted || object.isInserted || object.toOneChanges.keys.contains(inverse.name)
-    isRelevant = isRelevant || object.toManyChanges[inverse.name] != nil
-    if let key = rule.sourceKey, object.attributeChanges[key] != nil { isRelevant = true }
+    var isRelevant =
+      object.isDeleted || object.isInserted || (!back.isToMany && object.toOneChanges.contains(back.place))
+    isRelevant = isRelevant || back.isToMany && object.toManyChanges.contains(back.place)
+    if let key = rule.sourceKey, let source = object.info.properties[key], source.isAttribute {
+      isRelevant = isRelevant || object.attributeChanges.contains(source.place)
+    }
     guard isRelevant else { return [] }
     // Those that it left count as well.
     var ids: Set<ManagedObjectID> = []
@@ -139,8 +142,12 @@ extension ManagedObject {
   /// Whether something of the object is to be written that is not derived.
   fileprivate var hasOwnChanges: Bool {
     if isInserted || isDeleted || !toOneChanges.isEmpty { return true }
-    if attributeChanges.keys.contains(where: { info.properties[$0]?.isDerived != true }) { return true }
-    return toManyChanges.keys.contains { info.properties[$0]?.relationship?.isDerived != true }
+    return info.ordered.contains { property in
+      guard let r = property.relationship else {
+        return !property.isDerived && attributeChanges.contains(property.place)
+      }
+      return r.isToMany && !r.isDerived && toManyChanges.contains(r.place)
+    }
   }
 
   /// Whether the object is of an entity or one that inherits from it.

@@ -46,6 +46,12 @@ extension ManagedObjectContext {
   }
 
   func cast<T, Result: FetchRequestResult>(_ values: [T], _ request: FetchRequest<Result>) throws -> [Result] {
+    if let objectClass = Result.self as? ManagedObject.Type, let objects = values as? [ManagedObject],
+      objects.allSatisfy({ type(of: $0) == objectClass })
+    {
+      // Arrays of references, whose elements were just found to be of the class.
+      return unsafeBitCast(objects, to: [Result].self)
+    }
     if let results = values as? [Result] { return results }
     throw CambiumError(
       .invalidArgument,
@@ -169,6 +175,7 @@ extension ManagedObjectContext {
     let space = store.space
     let registry = registry
     let link = link
+    registry.makeRoom(for: rows.count)
     var kind: (info: EntityInfo, objectClass: ManagedObject.Type)?
     for row in rows {
       let id = ManagedObjectID(space: space, reference: row.reference)

@@ -73,7 +73,7 @@ extension ManagedObject {
   /// to-many relationships are read whenever they are asked for, unless they are ordered and changed.
   public func hasFault(forRelationshipNamed key: String) -> Bool {
     guard let r = info.properties[key]?.relationship, state != .inserted, state != .detached else { return false }
-    if r.isToMany { return toManyChanges[key]?.list == nil }
-    return !toOneChanges.keys.contains(key) && row == nil && parentState == nil
+    if r.isToMany { return toManyChanges[r.place]?.list == nil }
+    return !toOneChanges.contains(r.place) && row == nil && parentState == nil
   }
 }

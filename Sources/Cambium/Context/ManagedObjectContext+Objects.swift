@@ -87,17 +87,15 @@ extension ManagedObjectContext {
       guard object.state == .detached, object.managedObjectContext == nil, object.info === EntityInfo.unknown else {
         return
       }
-      let name = object.entity.name
-      guard let store = persistentStoreCoordinator.store(forEntity: name), let info = store.space.info(named: name),
-        !info.schema.isAbstract
-      else {
+      guard let (space, info) = insertable(object.entity) else {
+        let name = object.entity.name
         return record(
           CambiumError(
             .invalidArgument,
             "'\(name)' is not an entity that objects can be inserted of: it is abstract, unknown to the model, or in no "
               + "store that is loaded", entityName: name), losesChange: true)
       }
-      adoptInserted(object, ManagedObjectID.temporary(info.schema.id, in: store.space), info)
+      adoptInserted(object, ManagedObjectID.temporary(info.schema.id, in: space), info)
     }
   }
 
@@ -142,7 +140,7 @@ extension ManagedObjectContext {
   func withdraw(_ object: ManagedObject, _ r: RelationshipInfo, from other: ManagedObject) throws {
     guard let name = r.inverse?.name, let back = other.info.properties[name]?.relationship else { return }
     if back.isToMany {
-      if !back.isDerived || other.toManyChanges[name] != nil { try other.recordRemove(object.objectID, back) }
+      if !back.isDerived || other.toManyChanges.contains(back.place) { try other.recordRemove(object.objectID, back) }
     } else if try other.currentToOne(back) == object.objectID {
       try other.recordToOne(back, nil)
     }

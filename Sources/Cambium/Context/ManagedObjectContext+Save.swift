@@ -142,13 +142,18 @@ extension ManagedObjectContext {
     // What was told is marked with the number of the save.
     saveNumber += 1
     for _ in 0..<100 {
-      let pending = (ordered(deleted) + ordered(inserted) + ordered(updated).filter { $0.isUpdated })
-        .filter { $0.toldOfSave != saveNumber }
-      if pending.isEmpty { return }
-      for object in pending where object.toldOfSave != saveNumber {
+      let seen = (changeCount, updated.count)
+      var (pending, told) = (0, 0)
+      for object in ordered(deleted) + ordered(inserted) + ordered(updated).filter({ $0.isUpdated }) {
+        if object.isUpdated { pending += 1 }
+        guard object.toldOfSave != saveNumber else { continue }
         object.toldOfSave = saveNumber
+        told += 1
         object.willSave()
       }
+      if told == 0 { return }
+      // Nothing came to what is changed, and nothing of that had been taken back.
+      if seen == (changeCount, pending), seen.1 == updated.count { return }
     }
     throw CambiumError(.persistentStoreSave, "willSave keeps changing more objects; it was called in 100 rounds")
   }
@@ -206,13 +211,17 @@ extension ManagedObjectContext {
       object.managedObjectContext = nil
       object.state = .detached
     }
-    for object in batch.insertions {
-      inserted[object.objectID] = nil
-      if let permanent = outcome.permanent[object.objectID] {
-        unregister(object.objectID)
-        object.objectID = permanent
+    let isToldOn = !eventObjects.isEmpty || !children.living.isEmpty
+    var renamed: [ManagedObjectID: ManagedObjectID] = [:]
+    for (place, object) in batch.insertions.enumerated() {
+      let temporary = object.objectID
+      inserted.removeValue(forKey: temporary)
+      if temporary.isTemporaryID {
+        unregister(temporary)
+        object.objectID = ManagedObjectID(space: batch.space, reference: outcome.permanent[place])
         register(object)
       }
+      if isToldOn { renamed[temporary] = object.objectID }
       object.dropChanges()
       object.row = nil
       object.state = .stale
@@ -224,10 +233,9 @@ extension ManagedObjectContext {
       object.state = .stale
     }
     for (id, object) in updated where object.objectID.space === batch.space && !object.isUpdated { updated[id] = nil }
-    if eventObjects.isEmpty, children.living.isEmpty { return }
-    let permanent = Dictionary(outcome.permanent.map { ($0, $1) }, uniquingKeysWith: { $1 })
+    if !isToldOn { return }
     // The event may have begun in the save, with who was told of the one before.
-    renameEventStates(permanent)
-    tellChildren(permanent: permanent)
+    renameEventStates(renamed)
+    tellChildren(permanent: renamed)
   }
 }

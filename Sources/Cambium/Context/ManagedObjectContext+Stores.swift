@@ -29,8 +29,14 @@ extension ManagedObjectContext {
         processEvent()
         inserted[object.objectID] = nil
         unregister(object.objectID)
+        // The other store may have the properties in another order.
+        let changes = object.attributeChanges.compactMap { place, value in
+          info.properties[object.info.schema.allAttributes[place].name].map { ($0.place, value) }
+        }
         object.become(ManagedObjectID.temporary(info.schema.id, in: store.space), info, by: link)
         object.state = .inserted
+        object.attributeChanges = [:]
+        for (place, value) in changes { object.attributeChanges[place] = value }
         inserted[object.objectID] = object
         register(object)
       } catch { record(error, losesChange: true) }

@@ -56,7 +56,7 @@ public final class ManagedObjectContext: @unchecked Sendable {
   let children = ContextChildren()
   let mail = ContextMail()
   /// The permanent identifiers of objects that children may know by their temporary ones.
-  var permanentIDs: [ManagedObjectID: ManagedObjectID] = [:]
+  @exclusivity(unchecked) var permanentIDs: [ManagedObjectID: ManagedObjectID] = [:]
   /// Whether the context is saving into its parent.
   var isPushing = false
   /// The child that is saving into this context.
@@ -65,30 +65,35 @@ public final class ManagedObjectContext: @unchecked Sendable {
   var tellsLater = false
   let mergesAutomatically = Atomic(false)
   /// The objects that the present event has changed.
-  var eventObjects: [ManagedObject] = []
+  @exclusivity(unchecked) var eventObjects: [ManagedObject] = []
   /// The objects that were refreshed in the present event.
   var refreshed = Set<ManagedObject>()
   /// What the objects were before the event that is being told.
   var toldEventStates: [ObjectIdentifier: EventState] = [:]
   /// Whether changes are of an event. Those that a save computes, and those of migrations, are not.
-  var isNotingEvents = true
+  @exclusivity(unchecked) var isNotingEvents = true
   private let queue = ContextQueue()
   /// With each view its store, which is not closed before.
   private var views: [ObjectIdentifier: (store: PersistentStore, view: EntityView)] = [:]
   var generation = QueryGeneration()
   private let tailLock = StateLock()
   private var tail: Task<Void, Never>?
-  private(set) var registry = ObjectRegistry()
+  @exclusivity(unchecked) private(set) var registry = ObjectRegistry()
   /// Objects of which others' changes are a conflict though they have none here.
-  var watched: IDMap<ManagedObject> = [:]
-  var inserted: IDMap<ManagedObject> = [:]
-  var updated: IDMap<ManagedObject> = [:]
-  var deleted: IDMap<ManagedObject> = [:]
+  @exclusivity(unchecked) var watched: IDMap<ManagedObject> = [:]
+  // Exclusive access to what every change touches is not checked at run time, since the checks would take longer than the
+  // changes. What is taken out of these is held by others until it is out, so that no object's end comes back meanwhile.
+  @exclusivity(unchecked) var inserted: IDMap<ManagedObject> = [:]
+  @exclusivity(unchecked) var updated: IDMap<ManagedObject> = [:]
+  @exclusivity(unchecked) var deleted: IDMap<ManagedObject> = [:]
   /// How objects find the context.
-  private(set) lazy var link = ContextLink(self)
-  private var changeCount: UInt64 = 0
+  let link = ContextLink()
+  /// What objects were last inserted of, and of which class, so that it need not be looked up for every one.
+  @exclusivity(unchecked) private var lastInsertable: Insertable?
+  @exclusivity(unchecked) private var lastClass: (kind: ManagedObject.Type, entity: EntityDescription)?
+  @exclusivity(unchecked) private(set) var changeCount: UInt64 = 0
   /// How many saves were begun.
-  var saveNumber: UInt64 = 0
+  @exclusivity(unchecked) var saveNumber: UInt64 = 0
   private var notedErrors: [CambiumError] = []
   var lostChanges: [any Error] = []
   /// Whether the context is a migration manager's, which saves it itself.
@@ -101,6 +106,7 @@ public final class ManagedObjectContext: @unchecked Sendable {
     self.concurrencyType = concurrencyType
     self.persistentStoreCoordinator = persistentStoreCoordinator
     parent = nil
+    link.lead(to: self)
   }
 
   /// A child of another context, which it keeps alive.
@@ -123,6 +129,7 @@ public final class ManagedObjectContext: @unchecked Sendable {
     self.concurrencyType = concurrencyType
     persistentStoreCoordinator = parent.persistentStoreCoordinator
     self.parent = parent
+    link.lead(to: self)
     parent.children.add(self)
   }
 
@@ -268,7 +275,10 @@ public final class ManagedObjectContext: @unchecked Sendable {
   func adoptInserted(_ object: ManagedObject, _ id: ManagedObjectID, _ info: EntityInfo) {
     object.become(id, info, by: link)
     object.state = .inserted
-    object.changeOrder = nextChangeOrder()
+    let overlay = object.ownOverlay
+    // As a rule, most attributes are set.
+    overlay.attributeChanges.reserveCapacity(min(info.attributeKeys.count, 32))
+    overlay.changeOrder = nextChangeOrder()
     inserted[id] = object
     register(object)
     if isNotingEvents {
@@ -280,10 +290,39 @@ public final class ManagedObjectContext: @unchecked Sendable {
       if rules.isTransient {
         object.transients[attribute.name] = rules.defaultValue.foundation(type: attribute.type, objects: nil)
       } else {
-        object.attributeChanges[attribute.name] = rules.defaultValue
+        object.attributeChanges[property.place] = rules.defaultValue
       }
     }
     object.awakeFromInsert()
+  }
+
+  /// Where objects of an entity are inserted, as it was when the coordinator had its stores the `version`th time.
+  private struct Insertable {
+    let entity: EntityDescription
+    let version: Int
+    let space: StoreSpace
+    let info: EntityInfo
+  }
+
+  /// What a new object of an entity is made with; nil if there cannot be any.
+  func insertable(_ entity: EntityDescription) -> (space: StoreSpace, info: EntityInfo)? {
+    let version = persistentStoreCoordinator.storesVersion
+    if let last = lastInsertable, last.entity === entity, last.version == version { return (last.space, last.info) }
+    guard let store = persistentStoreCoordinator.store(forEntity: entity.name),
+      let info = store.space.info(named: entity.name), !info.schema.isAbstract
+    else { return nil }
+    lastInsertable = Insertable(entity: entity, version: version, space: store.space, info: info)
+    return (store.space, info)
+  }
+
+  /// The entity that a class stands for.
+  func entity(for objectClass: ManagedObject.Type) -> EntityDescription {
+    lock.run {
+      if let lastClass, lastClass.kind == objectClass { return lastClass.entity }
+      let entity = persistentStoreCoordinator.entity(for: objectClass)
+      lastClass = (objectClass, entity)
+      return entity
+    }
   }
 
   func nextChangeOrder() -> UInt64 {

@@ -34,6 +34,14 @@ final class ObjectRegistry {
     return known.values
   }
 
+  /// Prepares for many objects that somebody holds.
+  func makeRoom(for count: Int) {
+    if known.count + count < limit { return }
+    sweep()
+    limit = max(limit, known.count + count)
+    known.reserveCapacity(known.count + count)
+  }
+
   func add(_ object: ManagedObject) {
     if known.count >= limit { sweep() }
     known[object.objectID] = object
@@ -62,8 +70,9 @@ final class ObjectRegistry {
 
 /// How the objects of a context find it: one for all of them, so that it is the only weak reference.
 final class ContextLink: @unchecked Sendable {
-  // `@unchecked`: a weak reference is read and cleared atomically; nothing sets it.
+  // `@unchecked`: a weak reference is read and cleared atomically; it is set before anyone else has the link.
   private(set) weak var context: ManagedObjectContext?
 
-  init(_ context: ManagedObjectContext) { self.context = context }
+  /// To be called once, by the context when it is made.
+  func lead(to context: ManagedObjectContext) { self.context = context }
 }

@@ -14,14 +14,17 @@ struct SaveBatch {
 /// What a written batch leaves to do in memory.
 struct SaveOutcome {
   let batch: SaveBatch
-  /// The permanent identifiers of the inserted objects, by the temporary ones.
-  var permanent: IDMap<ManagedObjectID> = [:]
+  /// The permanent references of the inserted objects, in their order.
+  var permanent: [ObjectReference] = []
 }
 
-/// What an update is going to write; nil lists nothing.
+/// The destinations of the to-many relationships that a save writes.
+private typealias PendingDestinations = [(key: PropertyKey, ids: [ManagedObjectID])]
+
+/// What an update is going to write.
 private struct PendingUpdate {
   let object: ManagedObject
-  let values: PendingValues
+  let destinations: PendingDestinations
   /// The version of the row that the changes are based on; `nil` if only derived relationships changed, for which nothing
   /// is written.
   let version: UInt32?
@@ -36,17 +39,16 @@ extension ManagedObjectContext {
       throw store.readOnlyError
     }
     // Everything that reads happens before the transaction: ordered and many-to-many relationships are written whole.
-    let insertions = try batch.insertions.map { try PendingValues($0) }
+    let destinations = try batch.insertions.map { try $0.pendingDestinations() }
     var updates: [PendingUpdate] = []
     updates.reserveCapacity(batch.updates.count)
     for object in batch.updates {
-      let pending = try PendingValues(object)
-      if !pending.isEmpty {
-        // A fault whose relationships were set was never read: its changes are based on the row as it is now.
-        if object.row == nil { try object.load() }
-      }
+      let destinations = try object.pendingDestinations()
+      let isWritten = object.hasRowChanges || !destinations.isEmpty
+      // A fault whose relationships were set was never read: its changes are based on the row as it is now.
+      if isWritten, object.row == nil { try object.load() }
       updates.append(
-        PendingUpdate(object: object, values: pending, version: pending.isEmpty ? nil : object.row?.version))
+        PendingUpdate(object: object, destinations: destinations, version: isWritten ? object.row?.version : nil))
     }
 
     let history = HistoryRecorder(self, store)
@@ -57,22 +59,25 @@ extension ManagedObjectContext {
     var missing: CambiumError?
     do throws(EngineError) {
       try store.write { (t) throws(EngineError) in
-        var permanent: IDMap<ManagedObjectID> = [:]
-        for object in batch.insertions {
-          let id = object.objectID
-          permanent[id] =
-            id.isTemporaryID
-            ? ManagedObjectID(space: batch.space, reference: try t.reserveReference(object.info.schema)) : id
+        var permanent: [ObjectReference] = []
+        permanent.reserveCapacity(batch.insertions.count)
+        for (place, object) in batch.insertions.enumerated() {
+          object.ownOverlay.savePlace = place
+          let reference = object.objectID.reference
+          permanent.append(
+            object.objectID.isTemporaryID ? try t.reserveReference(entity: reference.entity) : reference)
         }
         func resolve(_ id: ManagedObjectID) throws(EngineError) -> ObjectReference {
-          if let id = permanent[id] { return id.reference }
-          guard !id.isTemporaryID else {
-            missing = CambiumError(
-              .managedObjectReferentialIntegrity,
-              "a relationship leads to \(id), which is neither saved nor inserted in this context", objectID: id)
-            throw .misuse("a relationship leads to an object that is not saved")
+          guard id.isTemporaryID else { return id.reference }
+          if let object = inserted[id], let place = object.overlay?.savePlace, batch.insertions.indices.contains(place),
+            batch.insertions[place] === object
+          {
+            return permanent[place]
           }
-          return id.reference
+          missing = CambiumError(
+            .managedObjectReferentialIntegrity,
+            "a relationship leads to \(id), which is neither saved nor inserted in this context", objectID: id)
+          throw .misuse("a relationship leads to an object that is not saved")
         }
         var skipped = Set<ManagedObjectID>()
         for object in batch.deletions {
@@ -93,16 +98,19 @@ extension ManagedObjectContext {
           if let base = object.row?.version, base != current?.version { conflicts.append((object, current)) }
         }
         guard conflicts.isEmpty else { throw .misuse("conflicts") }
-        for (object, pending) in zip(batch.insertions, insertions) {
-          guard let id = permanent[object.objectID] else { continue }
-          try t.insert(id.reference, try pending.rowValues(resolve))
-          history?.inserted(id.reference)
+        for (place, object) in batch.insertions.enumerated() {
+          try t.insert(permanent[place]) { (writer) throws(EngineError) in
+            try object.write(destinations[place], isNew: true, writer, resolve)
+          }
+          history?.inserted(permanent[place])
         }
         for update in updates {
           let object = update.object
           history?.updated(object.objectID.reference, object.info, object.changedKeys)
-          if update.version == nil || update.values.isEmpty { continue }
-          try t.update(object.objectID.reference, try update.values.rowValues(resolve))
+          if update.version == nil { continue }
+          try t.update(object.objectID.reference) { (writer) throws(EngineError) in
+            try object.write(update.destinations, isNew: false, writer, resolve)
+          }
         }
         for object in batch.deletions where !skipped.contains(object.objectID) {
           try history?.deleted(object.objectID.reference, object.info, t)
@@ -127,43 +135,45 @@ extension ManagedObjectContext {
   }
 }
 
-/// The properties of an object that a save writes, read before the transaction.
-struct PendingValues {
-  private var attributes: NameMap<Value> = [:]
-  private var toOne: NameMap<ManagedObjectID?> = [:]
-  private var toMany: NameMap<[ManagedObjectID]> = [:]
-
-  init(_ object: ManagedObject) throws {
-    attributes = object.attributeChanges
-    if object.state == .inserted, attributes.values.contains(where: { $0.isNull }) {
-      attributes = attributes.filter { !$1.isNull }
-    }
-    if object.toOneChanges.isEmpty, object.toManyChanges.isEmpty { return }
-    for (name, id) in object.toOneChanges {
-      if object.info.properties[name]?.isTransient == true { continue }
-      toOne.updateValue(id, forKey: name)
-    }
-    for (name, _) in object.toManyChanges {
-      guard let property = object.info.properties[name], let r = property.relationship else { continue }
-      if r.isDerived || property.isTransient { continue }
-      toMany[name] = try object.currentToMany(r)
-    }
+extension ManagedObject {
+  /// Whether a save writes attributes or to-one relationships of the object.
+  fileprivate var hasRowChanges: Bool {
+    guard let overlay else { return false }
+    if !overlay.attributeChanges.isEmpty { return true }
+    return overlay.toOneChanges.keys.contains { info.relationships[$0].isTransient == false }
   }
 
-  var isEmpty: Bool { attributes.isEmpty && toOne.isEmpty && toMany.isEmpty }
-
-  func rowValues(
-    _ resolve: (ManagedObjectID) throws(EngineError) -> ObjectReference
-  ) throws(EngineError) -> RowValues {
-    var result = RowValues(attributes)
-    for (name, id) in toOne {
-      if let id { result.set(toOne: name, try resolve(id)) } else { result.set(toOne: name, nil) }
-    }
-    for (name, ids) in toMany {
-      var references: [ObjectReference] = []
-      for id in ids { references.append(try resolve(id)) }
-      result.set(toMany: name, references)
+  /// The destinations of the to-many relationships that a save writes.
+  fileprivate func pendingDestinations() throws -> PendingDestinations {
+    guard let overlay, !overlay.toManyChanges.isEmpty else { return [] }
+    var result: PendingDestinations = []
+    for place in overlay.toManyChanges.keys {
+      guard let r = info.relationships[place].relationship, !r.isDerived, !r.isTransient else { continue }
+      result.append((r.key, try currentToMany(r)))
     }
     return result
+  }
+
+  /// Writes the changes into the row that the writer has begun.
+  fileprivate func write(
+    _ destinations: PendingDestinations, isNew: Bool, _ writer: RowWriter,
+    _ resolve: (ManagedObjectID) throws(EngineError) -> ObjectReference
+  ) throws(EngineError) {
+    guard let overlay else { return }
+    try overlay.attributeChanges.forEach { (place, value) throws(EngineError) in
+      // All is null in a new row.
+      if isNew, value.isNull { return }
+      try writer.set(attribute: info.attributeKeys[place], value)
+    }
+    try overlay.toOneChanges.forEach { (place, id) throws(EngineError) in
+      guard let r = info.relationships[place].relationship, !r.isTransient else { return }
+      if let id { try writer.set(toOne: r.key, try resolve(id)) } else { try writer.set(toOne: r.key, nil) }
+    }
+    for (key, ids) in destinations {
+      var references: [ObjectReference] = []
+      references.reserveCapacity(ids.count)
+      for id in ids { references.append(try resolve(id)) }
+      try writer.set(toMany: key, references)
+    }
   }
 }

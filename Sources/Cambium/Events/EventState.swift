@@ -34,9 +34,9 @@ struct WeakRemains {
 
 /// The unsaved changes of an object at a moment.
 final class EventSnapshot {
-  let attributeChanges: NameMap<Value>
-  var toOneChanges: NameMap<ManagedObjectID?>
-  var toManyChanges: NameMap<ToManyChange>
+  let attributeChanges: PropertyMap<Value>
+  var toOneChanges: PropertyMap<ManagedObjectID?>
+  var toManyChanges: PropertyMap<ToManyChange>
   let transients: [String: Any]
   let isDeleted: Bool
   let isRegisteredAsUpdated: Bool
@@ -54,7 +54,7 @@ final class EventSnapshot {
 extension ManagedObject {
   /// Is called before anything of the object changes.
   @inline(__always) func willChange() {
-    if eventState == nil { noteEventState() }
+    if overlay?.hasEventState != true { noteEventState() }
   }
 
   private func noteEventState() {

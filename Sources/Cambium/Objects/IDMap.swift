@@ -124,6 +124,12 @@ struct IDMap<Element>: ExpressibleByDictionaryLiteral {
     table[slot] = Int32(truncatingIfNeeded: place)
   }
 
+  /// Makes room for as many entries in all.
+  mutating func reserveCapacity(_ capacity: Int) {
+    entries.reserveCapacity(capacity)
+    if capacity * 2 > table.count { rebuild(for: capacity) }
+  }
+
   private mutating func makeRoom() { rebuild(for: Swift.max(count + 1, 8) * 2) }
 
   /// Leaves out what was removed, and makes the table anew.

@@ -46,8 +46,13 @@ extension ManagedObject {
 
   @inlinable
   func setManagedValue<T: ManagedValue>(_ value: T?, _ key: String) {
-    guard let value else { return setValue(nil, forKey: key) }
-    do { try value.setManagedValue(of: self, forKey: key) } catch { note(error, losesChange: true) }
+    do {
+      if let value {
+        try value.setManagedValue(of: self, forKey: key)
+      } else if try !setStored(.null, key) {
+        try set(nil, forKey: key)
+      }
+    } catch { note(error, losesChange: true) }
   }
 
   /// The value, which has to be of the type.
@@ -70,10 +75,9 @@ extension ManagedObject {
   /// The value of an attribute, as it is stored; nil for one that is transient, or that a transformer makes.
   @usableFromInline
   func storedValue(_ key: String) throws -> Value? {
-    let property = try property(key)
-    guard property.isAttribute else { throw misread(key, "a relationship", "a value") }
-    if property.isTransient || property.isTransformed { return Optional.none }
-    return try currentValue(property)
+    if let place = info.readableAttributes[key] { return try currentValue(at: place) }
+    guard try property(key).isAttribute else { throw misread(key, "a relationship", "a value") }
+    return Optional.none
   }
 
   /// The value of a transient or transformed attribute, which has to be one that the type can be read from.
@@ -99,10 +103,12 @@ extension ManagedObject {
   /// Sets an attribute without boxing the value where that is possible; answers whether it was.
   @usableFromInline
   func setStored(_ value: Value, _ key: String) throws -> Bool {
-    guard let property = info.properties[key], property.isPlain, let coerced = property.attribute?.coerce(value) else {
+    guard let place = info.plainAttributes[key] else { return false }
+    let type = info.attributeTypes[place]
+    guard let coerced = type == .composite ? info.schema.allAttributes[place].coerce(value) : type.coerce(value) else {
       return false
     }
-    try assign(coerced, to: property)
+    try assign(coerced, at: place)
     return true
   }
 
@@ -114,10 +120,8 @@ extension ManagedObject {
 
   /// The elements of a composite attribute; nil if it has no value.
   func compositeElements(_ key: String) throws -> CompositeElements? {
-    if let property = info.properties[key], property.attribute?.type == .composite, !property.isTransient,
-      !property.isTransformed
-    {
-      guard case .composite(let value) = try currentValue(property) else { return nil }
+    if let place = info.readableAttributes[key], info.attributeTypes[place] == .composite {
+      guard case .composite(let value) = try currentValue(at: place) else { return nil }
       return CompositeElements(value, objectID.space)
     }
     guard let dictionary: [String: Any] = try anyValue(key, as: [String: Any].self) else { return nil }
@@ -142,6 +146,8 @@ extension ManagedObject {
     _ id: ManagedObjectID, _ r: RelationshipInfo, _ context: ManagedObjectContext, as type: T.Type
   ) throws -> T {
     var object = context.object(with: id)
+    // A class that nobody inherits from is told at a glance.
+    if Swift.type(of: object) == type { return unsafeDowncast(object, to: type) }
     if let result = object as? T { return result }
     // An entity without a class gets the one of the first property that leads to it. Where nobody else holds the object
     // yet, it can still be made anew.

@@ -15,7 +15,7 @@ extension ManagedObject {
   /// Checks that an object may be a destination.
   func checkDestination(_ object: ManagedObject, _ r: RelationshipInfo) throws {
     let name = r.schema.name
-    guard object.managedObjectContext === managedObjectContext, managedObjectContext != nil else {
+    guard isOfSameContext(as: object) else {
       throw CambiumError(
         .invalidArgument,
         "'\(name)' of '\(entity.name)' cannot lead to an object of another context; use object(with:) on this one",
@@ -26,7 +26,7 @@ extension ManagedObject {
         .managedObjectExternalRelationship, "'\(name)' of '\(entity.name)' cannot lead to an object of another store",
         entityName: entity.name, key: name, objectID: object.objectID)
     }
-    guard let destination = objectID.space.info(named: r.schema.destination), object.info.isKind(of: destination) else {
+    guard object.info.entityID == r.destination || object.info.isKind(of: r.destination) else {
       throw CambiumError(
         .invalidArgument,
         "'\(name)' of '\(entity.name)' leads to '\(r.schema.destination)', not to '\(object.entity.name)'",
@@ -105,7 +105,7 @@ extension ManagedObject {
     let ids = unique.map { $0.objectID }
     if try currentToMany(r) != ids {
       willChange()
-      toManyChanges[r.schema.name] = ToManyChange(list: ids)
+      toManyChanges[r.place] = ToManyChange(list: ids)
       context.noteChange(of: self)
     }
   }

@@ -55,29 +55,31 @@ extension ManagedObject {
 
   /// The value as saved; null for an object that is not.
   func committedValue(_ attribute: AttributeSchema) throws -> Value {
-    try load()
-    if let value = parentState?.attributes[attribute.name] { return value }
-    guard let row else { return .null }
-    return try mapping { () throws(EngineError) in try row.value(attribute) }
+    try committedValue(try property(attribute.name))
   }
 
   func currentValue(_ attribute: AttributeSchema) throws -> Value {
-    if let changed = attributeChanges[attribute.name] { return changed }
-    return try committedValue(attribute)
+    try currentValue(try property(attribute.name))
   }
 
   /// The value of a property that is an attribute kept in the store.
-  func currentValue(_ property: PropertyInfo) throws -> Value {
-    if !attributeChanges.isEmpty, let changed = attributeChanges[property.name] { return changed }
-    return try committedValue(property)
-  }
+  func currentValue(_ property: PropertyInfo) throws -> Value { try currentValue(at: property.place) }
 
   /// The value as saved of a property that is an attribute kept in the store.
-  func committedValue(_ property: PropertyInfo) throws -> Value {
+  func committedValue(_ property: PropertyInfo) throws -> Value { try committedValue(at: property.place) }
+
+  /// The value of the attribute at a place.
+  func currentValue(at place: Int) throws -> Value {
+    if let overlay, let changed = overlay.attributeChanges[place] { return changed }
+    return try committedValue(at: place)
+  }
+
+  /// The value as saved of the attribute at a place.
+  func committedValue(at place: Int) throws -> Value {
     if state != .loaded { try load() }
-    if let value = parentState?.attributes[property.name] { return value }
+    if let parentState, let value = parentState.attributes[place] { return value }
     guard let row else { return .null }
-    do throws(EngineError) { return try row.value(at: property.place) } catch { throw CambiumError(error) }
+    do throws(EngineError) { return try row.value(info.attributeKeys[place]) } catch { throw CambiumError(error) }
   }
 
   func assign(_ value: Value, to attribute: AttributeSchema) throws {
@@ -85,14 +87,17 @@ extension ManagedObject {
   }
 
   /// Sets an attribute that is kept in the store.
-  func assign(_ value: Value, to property: PropertyInfo) throws {
-    if !attributeChanges.isEmpty, let changed = attributeChanges[property.name] {
+  func assign(_ value: Value, to property: PropertyInfo) throws { try assign(value, at: property.place) }
+
+  /// Sets the attribute at a place.
+  func assign(_ value: Value, at place: Int) throws {
+    if let overlay, let changed = overlay.attributeChanges[place] {
       if changed == value { return }
-    } else if state != .inserted, try committedValue(property) == value {
+    } else if state != .inserted, try committedValue(at: place) == value {
       return
     }
     willChange()
-    attributeChanges[property.name] = value
+    ownOverlay.attributeChanges.updateValue(value, forKey: place)
     noteChange()
   }
 
@@ -104,22 +109,22 @@ extension ManagedObject {
 
   func committedToOne(_ r: RelationshipInfo) throws -> ManagedObjectID? {
     try load()
-    if let parentState, let id = parentState.toOne[r.schema.name] { return id }
+    if let parentState, let id = parentState.toOne[r.place] { return id }
     guard let row else { return nil }
     do throws(EngineError) {
-      return try row.reference(at: r.place).map { ManagedObjectID(space: objectID.space, reference: $0) }
+      return try row.reference(r.key).map { ManagedObjectID(space: objectID.space, reference: $0) }
     } catch { throw CambiumError(error) }
   }
 
   func currentToOne(_ r: RelationshipInfo) throws -> ManagedObjectID? {
-    if let changed = toOneChanges[r.schema.name] { return changed }
+    if let changed = toOneChanges[r.place] { return changed }
     return try committedToOne(r)
   }
 
   func recordToOne(_ r: RelationshipInfo, _ id: ManagedObjectID?) throws {
     guard try currentToOne(r) != id else { return }
     willChange()
-    toOneChanges.updateValue(id, forKey: r.schema.name)
+    toOneChanges.updateValue(id, forKey: r.place)
     noteChange()
   }
 
@@ -139,7 +144,7 @@ extension ManagedObject {
 
   /// The destinations, less the objects that the context will delete.
   func currentToMany(_ r: RelationshipInfo) throws -> [ManagedObjectID] {
-    let change = toManyChanges[r.schema.name]
+    let change = toManyChanges[r.place]
     var ids = try change?.list ?? committedToMany(r)
     if let change { ids = change.applied(to: ids) }
     if let context = managedObjectContext, !context.deleted.isEmpty { ids.removeAll { context.deleted[$0] != nil } }
@@ -147,7 +152,7 @@ extension ManagedObject {
   }
 
   func contains(_ id: ManagedObjectID, _ r: RelationshipInfo) throws -> Bool {
-    if let state = toManyChanges[r.schema.name]?.state(of: id) { return state }
+    if let state = toManyChanges[r.place]?.state(of: id) { return state }
     return try currentToMany(r).contains(id)
   }
 
@@ -156,10 +161,10 @@ extension ManagedObject {
       let ids = try currentToMany(r)
       guard !ids.contains(id) else { return }
       willChange()
-      toManyChanges[r.schema.name] = ToManyChange(list: ids + [id])
+      toManyChanges[r.place] = ToManyChange(list: ids + [id])
     } else {
       willChange()
-      toManyChanges[r.schema.name, default: ToManyChange()].add(id)
+      toManyChanges[r.place, default: ToManyChange()].add(id)
       dropEmptyChange(r)
     }
     noteChange()
@@ -170,27 +175,27 @@ extension ManagedObject {
       let ids = try currentToMany(r)
       guard ids.contains(id) else { return }
       willChange()
-      toManyChanges[r.schema.name] = ToManyChange(list: ids.filter { $0 != id })
+      toManyChanges[r.place] = ToManyChange(list: ids.filter { $0 != id })
     } else {
       willChange()
-      toManyChanges[r.schema.name, default: ToManyChange()].remove(id)
+      toManyChanges[r.place, default: ToManyChange()].remove(id)
       dropEmptyChange(r)
     }
     noteChange()
   }
 
   private func dropEmptyChange(_ r: RelationshipInfo) {
-    if toManyChanges[r.schema.name]?.isEmpty == true { toManyChanges[r.schema.name] = nil }
+    if toManyChanges[r.place]?.isEmpty == true { toManyChanges[r.place] = nil }
+  }
+
+  /// Whether a property has an unsaved change.
+  func isChanged(_ property: PropertyInfo) -> Bool {
+    guard let overlay else { return false }
+    guard let r = property.relationship else { return overlay.attributeChanges.contains(property.place) }
+    return r.isToMany ? overlay.toManyChanges.contains(r.place) : overlay.toOneChanges.contains(r.place)
   }
 
   // MARK: Forgetting
-
-  /// Drops all changes.
-  func dropChanges() {
-    attributeChanges = [:]
-    toOneChanges = [:]
-    toManyChanges = [:]
-  }
 
   /// Makes the object a fault again.
   func turnIntoFault() {

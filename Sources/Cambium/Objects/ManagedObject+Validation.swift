@@ -6,16 +6,20 @@ extension ManagedObject {
     var errors: [CambiumError] = []
     for property in info.checked {
       let name = property.name
+      if property.isCheckedForNullOnly {
+        if all || isChanged(property), try currentValue(at: property.place).isNull { errors.append(missing(name)) }
+        continue
+      }
       switch property.kind {
       case .attribute(_, let rules):
-        guard all || attributeChanges[name] != nil else { continue }
+        guard all || attributeChanges[property.place] != nil else { continue }
         check(try currentValue(property), rules, path: name, into: &errors)
       case .relationship(let r) where r.isToMany:
-        guard all || toManyChanges[name] != nil else { continue }
+        guard all || toManyChanges[r.place] != nil else { continue }
         guard !r.rules.isOptional || r.rules.minimumCount > 0 || r.rules.maximumCount > 0 else { continue }
         check(count: try currentToMany(r).count, r.rules, into: &errors)
       case .relationship(let r):
-        guard all || toOneChanges[name] != nil, !r.rules.isOptional else { continue }
+        guard all || toOneChanges[r.place] != nil, !r.rules.isOptional else { continue }
         if try currentToOne(r) == nil { errors.append(missing(name)) }
       }
     }

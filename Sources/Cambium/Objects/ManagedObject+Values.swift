@@ -278,9 +278,10 @@ extension ManagedObject {
 
   /// The names of the changed properties, in order.
   var changedKeys: [String] {
-    var keys = attributeChanges.keys
-    keys += toOneChanges.keys
-    keys += toManyChanges.keys
+    guard let overlay else { return [] }
+    var keys = overlay.attributeChanges.keys.map { info.schema.allAttributes[$0].name }
+    keys += overlay.toOneChanges.keys.map { info.schema.allRelationships[$0].name }
+    keys += overlay.toManyChanges.keys.map { info.schema.allRelationships[$0].name }
     return keys.sorted()
   }
 

@@ -38,30 +38,23 @@ open class ManagedObject {
     get { link?.context }
     set { link = newValue?.link }
   }
-  private var link: ContextLink?
+  @exclusivity(unchecked) private var link: ContextLink?
+
+  /// Whether both objects belong to one context, which is there.
+  func isOfSameContext(as other: ManagedObject) -> Bool { link != nil && link === other.link && link?.context != nil }
   /// The entity.
   public let entity: EntityDescription
   /// The identifier: temporary until the object is saved.
   public internal(set) var objectID: ManagedObjectID
   /// Whether the object will be deleted by the next save, or was.
   public internal(set) var isDeleted = false
-  var info: EntityInfo
-  var state: State
-  var row: Row?
+  @exclusivity(unchecked) var info: EntityInfo
+  @exclusivity(unchecked) var state: State
+  @exclusivity(unchecked) var row: Row?
   /// In a child context, what the parent had over the row.
-  var parentState: ParentState?
-  var attributeChanges: NameMap<Value> = [:]
-  var toOneChanges: NameMap<ManagedObjectID?> = [:]
-  var toManyChanges: NameMap<ToManyChange> = [:]
-  var transients: [String: Any] = [:]
-  /// What fetched properties gave, until the object is refreshed.
-  var fetchedValues: [String: [ManagedObject]] = [:]
-  /// Places the object among the changed ones in the order in which they came.
-  var changeOrder: UInt64 = 0
-  /// The save that the object was last told of, by its number.
-  var toldOfSave: UInt64 = 0
-  /// What the object was before the present event; `nil` if the event has not changed it.
-  var eventState: EventState?
+  @exclusivity(unchecked) var parentState: ParentState?
+  /// What it has besides; nil for an object that is only read.
+  @exclusivity(unchecked) var overlay: ObjectOverlay?
 
   /// Makes an object and, if there is a context, inserts it.
   ///
@@ -77,7 +70,7 @@ open class ManagedObject {
 
   /// Inserts a new object of the entity of this class: the one that names the class, or is called like it.
   public convenience init(context: ManagedObjectContext) {
-    self.init(entity: context.persistentStoreCoordinator.entity(for: Self.self), insertInto: context)
+    self.init(entity: context.entity(for: Self.self), insertInto: context)
   }
 
   /// Makes this the object of an identifier, which leads to a row unless it is temporary.
@@ -95,8 +88,7 @@ open class ManagedObject {
 
   /// Whether the object is in the store and has unsaved changes.
   public var isUpdated: Bool {
-    state != .inserted && !isDeleted
-      && !(attributeChanges.isEmpty && toOneChanges.isEmpty && toManyChanges.isEmpty)
+    state != .inserted && !isDeleted && hasValueChanges
   }
 
   /// Whether the next save would insert, update or delete the object.

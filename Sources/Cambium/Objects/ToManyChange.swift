@@ -4,6 +4,7 @@ struct ToManyChange {
   /// All destinations, if the relationship is ordered.
   var list: [ManagedObjectID]?
   private var added: [ManagedObjectID] = []
+  /// The same as ``added``, for finding, once those are many.
   private var isAdded = Set<ManagedObjectID>()
   private var removed = Set<ManagedObjectID>()
 
@@ -13,22 +14,42 @@ struct ToManyChange {
   var isEmpty: Bool { list == nil && added.isEmpty && removed.isEmpty }
 
   /// The destinations that came or went; none if the change is a list.
-  var touched: Set<ManagedObjectID> { isAdded.union(removed) }
+  var touched: Set<ManagedObjectID> { removed.union(added) }
+
+  /// Up to as many are found one by one, which is faster than to hash, and takes no memory.
+  private static let few = 8
+
+  private func hasAdded(_ id: ManagedObjectID) -> Bool {
+    added.count <= Self.few ? added.contains(id) : isAdded.contains(id)
+  }
 
   /// Whether a destination came (true) or went (false); `nil` if it was left alone, or the change is a list.
   func state(of id: ManagedObjectID) -> Bool? {
     if removed.contains(id) { return false }
-    return isAdded.contains(id) ? true : nil
+    return hasAdded(id) ? true : nil
   }
 
   /// Notes that a destination came. O(1).
   mutating func add(_ id: ManagedObjectID) {
-    if removed.remove(id) == nil, isAdded.insert(id).inserted { added.append(id) }
+    if !removed.isEmpty, removed.remove(id) != nil { return }
+    if hasAdded(id) { return }
+    added.append(id)
+    if added.count > Self.few + 1 {
+      isAdded.insert(id)
+    } else if added.count == Self.few + 1 {
+      isAdded = Set(added)
+    }
   }
 
   /// Notes that a destination went. O(1), or O(number of those that came) for one of them.
   mutating func remove(_ id: ManagedObjectID) {
-    if isAdded.remove(id) == nil { removed.insert(id) } else { added.removeAll { $0 == id } }
+    guard hasAdded(id) else {
+      removed.insert(id)
+      return
+    }
+    added.removeAll { $0 == id }
+    isAdded.remove(id)
+    if added.count == Self.few { isAdded = [] }
   }
 
   /// The same with other identifiers for some objects; `nil` if it has none of them.

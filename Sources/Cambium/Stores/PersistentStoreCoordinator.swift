@@ -1,6 +1,7 @@
 import CambiumEngine
 import CambiumKernel
 import CambiumSystem
+import Synchronization
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials
@@ -14,7 +15,12 @@ public final class PersistentStoreCoordinator: @unchecked Sendable {
   /// The model, which is in use from the first store on.
   public let managedObjectModel: ManagedObjectModel
   private let lock = StateLock()
-  private var stores: [PersistentStore] = []
+  private var stores: [PersistentStore] = [] {
+    didSet { versionOfStores.add(1, ordering: .relaxed) }
+  }
+  private let versionOfStores = Atomic(0)
+  /// Is another one when the coordinator has other stores.
+  var storesVersion: Int { versionOfStores.load(ordering: .relaxed) }
   private var classes: [String: ManagedObject.Type] = [:]
   private var entities: [ObjectIdentifier: EntityDescription] = [:]
 
@@ -246,7 +252,11 @@ public final class PersistentStoreCoordinator: @unchecked Sendable {
   }
 
   func store(of space: StoreSpace) -> PersistentStore? {
-    persistentStores.first { $0.space === space || $0.identifier == space.identifier }
+    lock.locked {
+      for store in stores where store.space === space { return store }
+      for store in stores where store.identifier == space.identifier { return store }
+      return nil
+    }
   }
 
   /// The class of an entity's objects.

@@ -4,6 +4,8 @@ import CambiumEngine
 final class StoreSpace: Sendable {
   /// The store's UUID as text.
   let identifier: String
+  /// By identifier, as far as those are small, which they are as a rule.
+  private let first: [EntityInfo?]
   private let infos: [UInt32: EntityInfo]
   private let idByName: [String: UInt32]
   /// The derived attributes of all entities.
@@ -22,6 +24,7 @@ final class StoreSpace: Sendable {
       ids[entity.name] = entity.id
     }
     self.infos = infos
+    first = (0..<UInt32(256)).map { infos[$0] }
     idByName = ids
     derivedRules = stored.entities.compactMap { infos[$0.id] }.flatMap { $0.derivedRules }
   }
@@ -31,13 +34,14 @@ final class StoreSpace: Sendable {
 
   private init() {
     identifier = ""
+    first = []
     infos = [:]
     idByName = [:]
     derivedRules = []
   }
 
   /// What is known of an entity, by its identifier in the store.
-  func info(_ id: UInt32) -> EntityInfo? { infos[id] }
+  func info(_ id: UInt32) -> EntityInfo? { Int(id) < first.count ? first[Int(id)] : infos[id] }
 
   /// What is known of an entity, by name.
   func info(named name: String) -> EntityInfo? { idByName[name].flatMap { infos[$0] } }
@@ -48,6 +52,8 @@ final class EntityInfo: Sendable {
   let name: String
   /// As the store has it.
   let schema: EntitySchema
+  /// The identifier in the store.
+  let entityID: UInt32
   /// The schema of the store.
   let storeSchema: Schema?
   let description: EntityDescription
@@ -56,8 +62,16 @@ final class EntityInfo: Sendable {
   let properties: PropertyTable
   /// In declared order, inherited ones first.
   let ordered: [PropertyInfo]
-  /// The relationships of ``ordered``.
+  /// The relationships of ``ordered``, by their places.
   let relationships: [PropertyInfo]
+  /// The keys of attributes, by their places.
+  let attributeKeys: [PropertyKey]
+  /// The types of attributes, by their places.
+  let attributeTypes: [AttributeType]
+  /// The places of the attributes that are read as they are stored.
+  let readableAttributes: NameIndex
+  /// The places of the attributes that are also set as they are stored.
+  let plainAttributes: NameIndex
   /// Of ``ordered`` those that are checked when an object is saved.
   let checked: [PropertyInfo]
   /// Of ``ordered`` the attributes that new objects have a value of.
@@ -66,6 +80,7 @@ final class EntityInfo: Sendable {
   init(_ entity: EntitySchema, rules: EntitySchema, schema: Schema, model: Schema, description: EntityDescription) {
     name = entity.name
     self.schema = entity
+    entityID = entity.id
     storeSchema = schema
     self.description = description
     objectClass = description.managedObjectClass
@@ -76,15 +91,22 @@ final class EntityInfo: Sendable {
           name: attribute.name, place: ordered.count,
           kind: .attribute(attribute, rules.attribute(named: attribute.name) ?? attribute)))
     }
+    let keys = entity.relationshipKeys
     for (place, relationship) in entity.allRelationships.enumerated() {
       let rule = rules.relationship(named: relationship.name) ?? relationship
       ordered.append(
         PropertyInfo(
           name: relationship.name, place: place,
-          kind: .relationship(RelationshipInfo(relationship, rule, place: place, in: schema))))
+
+          kind: .relationship(RelationshipInfo(relationship, rule, keys[place], place: place, in: schema))))
     }
     self.ordered = ordered
     relationships = ordered.filter { $0.relationship != nil }
+    attributeKeys = entity.attributeKeys
+    attributeTypes = entity.allAttributes.map { $0.type }
+    readableAttributes = NameIndex(
+      ordered.filter { $0.isAttribute && !$0.isTransient && !$0.isTransformed }.map { ($0.name, $0.place) })
+    plainAttributes = NameIndex(ordered.filter { $0.isPlain }.map { ($0.name, $0.place) })
     checked = ordered.filter { $0.isChecked }
     withDefaults = ordered.filter { $0.rules?.defaultValue.isNull == false }
     properties = PropertyTable(ordered)
@@ -96,12 +118,17 @@ final class EntityInfo: Sendable {
   private init() {
     name = ""
     schema = EntitySchema("")
+    entityID = 0
     storeSchema = nil
     description = EntityDescription()
     objectClass = nil
     properties = PropertyTable([])
     ordered = []
     relationships = []
+    attributeKeys = []
+    attributeTypes = []
+    readableAttributes = NameIndex()
+    plainAttributes = NameIndex()
     withDefaults = []
     checked = []
   }
@@ -113,9 +140,10 @@ final class EntityInfo: Sendable {
   }
 
   /// Whether the entity is `other` or inherits from it.
-  func isKind(of other: EntityInfo) -> Bool {
-    storeSchema?.isEntity(schema.id, orDescendantOf: other.schema.id) ?? false
-  }
+  func isKind(of other: EntityInfo) -> Bool { isKind(of: other.entityID) }
+
+  /// Whether the entity is that of an identifier in the store, or inherits from it.
+  func isKind(of other: UInt32) -> Bool { storeSchema?.isEntity(entityID, orDescendantOf: other) ?? false }
 }
 
 /// The properties of an entity by name.
@@ -140,7 +168,7 @@ final class PropertyInfo: Sendable {
   }
 
   let name: String
-  /// The place among all attributes, or among all relationships, of the entity.
+  /// The place among all attributes, or among all relationships, of the entity; the same in entities that inherit it.
   let place: Int
   let kind: Kind
   /// Whether values go through a transformer.
@@ -154,6 +182,8 @@ final class PropertyInfo: Sendable {
   let isAttribute: Bool
   /// Whether the model has rules that values are checked against when saving.
   let isChecked: Bool
+  /// Whether what is checked is no more than that there is a value.
+  let isCheckedForNullOnly: Bool
   /// The attribute as stored.
   let attribute: AttributeSchema?
   let relationship: RelationshipInfo?
@@ -168,6 +198,8 @@ final class PropertyInfo: Sendable {
       isPlain = !isTransformed && !isDerived && !isTransient
       isAttribute = true
       isChecked = !isTransient && Self.hasRules(rules)
+      isCheckedForNullOnly =
+        !rules.isOptional && rules.minimum.isNull && rules.maximum.isNull && rules.elements.isEmpty
       self.attribute = attribute
       relationship = nil
     case .relationship(let relationship):
@@ -177,6 +209,7 @@ final class PropertyInfo: Sendable {
       isChecked =
         !rules.isTransient
         && (!rules.isOptional || rules.isToMany && (rules.minimumCount > 0 || rules.maximumCount > 0))
+      isCheckedForNullOnly = false
       attribute = nil
       self.relationship = relationship
     }
@@ -195,23 +228,35 @@ final class PropertyInfo: Sendable {
 }
 
 /// A relationship as objects see it. Immutable.
-struct RelationshipInfo: Sendable {
+final class RelationshipInfo: Sendable {
   /// As stored.
   let schema: RelationshipSchema
   /// As the model has it, whose rules count.
   let rules: RelationshipSchema
   let inverse: RelationshipSchema?
-  /// The place among all relationships of the entity.
+  let key: PropertyKey
+  /// The place among all relationships of the entity; the same in entities that inherit it.
   let place: Int
   /// Whether the store derives the destinations from the to-one relationships on the other side, so that nothing is
   /// written for this side.
   let isDerived: Bool
 
-  var isToMany: Bool { schema.isToMany }
-  var isOrdered: Bool { schema.isOrdered }
+  let isToMany: Bool
+  let isOrdered: Bool
+  /// Whether the destinations are kept in memory only.
+  let isTransient: Bool
+  /// The entity that it leads to.
+  let destination: UInt32
 
-  init(_ relationship: RelationshipSchema, _ rules: RelationshipSchema, place: Int, in schema: Schema) {
+  init(
+    _ relationship: RelationshipSchema, _ rules: RelationshipSchema, _ key: PropertyKey, place: Int, in schema: Schema
+  ) {
+    self.key = key
     self.place = place
+    isToMany = relationship.isToMany
+    isOrdered = relationship.isOrdered
+    isTransient = rules.isTransient
+    destination = schema.entity(named: relationship.destination)?.id ?? 0
     self.schema = relationship
     self.rules = rules
     inverse = schema.inverse(of: relationship)

@@ -41,27 +41,29 @@ enum PropertyChange {
         // Values of any type cannot be compared.
         result.append(.transient(name, before: before))
       case .attribute(let attribute, _):
-        let (before, after) = (old?.attributeChanges[name], isGone ? nil : object.attributeChanges[name])
+        let (before, after) = (
+          old?.attributeChanges[property.place], isGone ? nil : object.attributeChanges[property.place]
+        )
         if property.isDerived || before == nil && after == nil { continue }
         let committed = try object.committedValue(attribute)
         if before ?? committed != after ?? committed {
           result.append(.attribute(attribute, before: before ?? committed, after: after ?? committed))
         }
       case .relationship(let r) where r.isToMany && r.isOrdered:
-        let (before, after) = (old?.toManyChanges[name]?.list, isGone ? nil : object.toManyChanges[name]?.list)
+        let (before, after) = (old?.toManyChanges[r.place]?.list, isGone ? nil : object.toManyChanges[r.place]?.list)
         if before == nil && after == nil { continue }
         let committed = try object.committedToMany(r)
         if before ?? committed != after ?? committed { result.append(.list(r, before: objects(before ?? committed))) }
       case .relationship(let r) where r.isToMany:
-        let (before, after) = (old?.toManyChanges[name], isGone ? nil : object.toManyChanges[name])
+        let (before, after) = (old?.toManyChanges[r.place], isGone ? nil : object.toManyChanges[r.place])
         if before == nil && after == nil { continue }
         let (added, removed) = (after ?? ToManyChange()).difference(from: before ?? ToManyChange())
         if !(added.isEmpty && removed.isEmpty) {
           result.append(.members(r, added: objects(added), removed: objects(removed)))
         }
       case .relationship(let r):
-        let before = old?.toOneChanges[name]
-        let after = isGone ? nil : object.toOneChanges[name]
+        let before = old?.toOneChanges[r.place]
+        let after = isGone ? nil : object.toOneChanges[r.place]
         if before == nil && after == nil { continue }
         let committed = try object.committedToOne(r)
         if before ?? committed != after ?? committed {
@@ -109,7 +111,7 @@ final class ObjectRemains {
         if !value.isNull { attributes.append((attribute, value)) }
       case .relationship(let r) where r.isToMany:
         let committed = try object.committedToMany(r)
-        let ids = object.toManyChanges[property.name]?.applied(to: committed) ?? committed
+        let ids = object.toManyChanges[property.place]?.applied(to: committed) ?? committed
         if !ids.isEmpty { toMany.append((r, ids.map { context.object(with: $0) })) }
       case .relationship(let r):
         if let id = try object.currentToOne(r) { toOne.append((r, context.object(with: id))) }

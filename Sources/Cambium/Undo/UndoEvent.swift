@@ -144,19 +144,22 @@ extension ManagedObjectContext {
   private func isThere(_ object: ManagedObject) -> Bool { object.isPresent && object.managedObjectContext === self }
 
   private func restore(_ object: ManagedObject, _ remains: ObjectRemains) {
-    for (attribute, value) in remains.attributes { object.attributeChanges[attribute.name] = value }
+    for (attribute, value) in remains.attributes {
+      guard let property = object.info.properties[attribute.name] else { continue }
+      object.attributeChanges[property.place] = value
+    }
     object.transients = remains.transients
     for (r, destination) in remains.toOne where isThere(destination) {
-      object.toOneChanges.updateValue(destination.objectID, forKey: r.schema.name)
+      object.toOneChanges.updateValue(destination.objectID, forKey: r.place)
     }
     for (r, destinations) in remains.toMany {
       let ids = destinations.filter { isThere($0) }.map { $0.objectID }
       if r.isOrdered {
-        object.toManyChanges[r.schema.name] = ToManyChange(list: ids)
+        object.toManyChanges[r.place] = ToManyChange(list: ids)
       } else if !ids.isEmpty {
         var change = ToManyChange()
         for id in ids { change.add(id) }
-        object.toManyChanges[r.schema.name] = change
+        object.toManyChanges[r.place] = change
       }
     }
   }
@@ -167,26 +170,35 @@ extension ManagedObjectContext {
     case .attribute(let attribute, let before, _):
       let isCommitted = try object.committedValue(attribute) == before
       // Null, too, would be `nil`.
-      object.attributeChanges[attribute.name] = isCommitted ? Value?.none : .some(before)
+      guard let place = object.info.properties[attribute.name]?.place else { break }
+      object.attributeChanges[place] = isCommitted ? Value?.none : .some(before)
     case .transient(let name, let before): object.transients[name] = before
-    case .toOne(let r, let before):
+    case .toOne(let known, let before):
+      let r = own(known, object)
       let id = before.flatMap { isThere($0) ? $0.objectID : nil }
       if try object.committedToOne(r) == id {
-        object.toOneChanges[r.schema.name] = nil
+        object.toOneChanges[r.place] = nil
       } else {
-        object.toOneChanges.updateValue(id, forKey: r.schema.name)
+        object.toOneChanges.updateValue(id, forKey: r.place)
       }
-    case .list(let r, let before):
+    case .list(let known, let before):
+      let r = own(known, object)
       let ids = before.filter { isThere($0) }.map { $0.objectID }
       let isCommitted = try object.committedToMany(r) == ids
-      object.toManyChanges[r.schema.name] = isCommitted ? nil : ToManyChange(list: ids)
-    case .members(let r, let added, let removed):
+      object.toManyChanges[r.place] = isCommitted ? nil : ToManyChange(list: ids)
+    case .members(let known, let added, let removed):
+      let r = own(known, object)
       for other in added where try object.contains(other.objectID, r) { try object.recordRemove(other.objectID, r) }
       for other in removed where isThere(other) {
         if try !object.contains(other.objectID, r) { try object.recordAdd(other.objectID, r) }
       }
     }
     noteChange(of: object)
+  }
+
+  /// A relationship as the object has it by now: who has it assigned to another store may find it at another place.
+  private func own(_ r: RelationshipInfo, _ object: ManagedObject) -> RelationshipInfo {
+    object.info.properties[r.schema.name]?.relationship ?? r
   }
 
   /// Sees to it that a destination exists, and leads back. It need not do either, if others have saved meanwhile, or if the

@@ -132,7 +132,7 @@ extension Data: AttributeRepresentable {
   }
 
   /// A binary.
-  public var attributeValue: Value { .binary([UInt8](self)) }
+  public var attributeValue: Value { .binary(withUnsafeBytes { [UInt8]($0) }) }
 }
 
 extension UUID: AttributeRepresentable {

@@ -353,7 +353,7 @@ final class MigrationRun {
         throw .misuse("\(row.reference.description) was not looked at before the migration")
       }
       try storing { () throws(StoreError) in
-        try rewriting.builder.set(value, conversion.attribute, at: conversion.field)
+        try rewriting.builder.set(value, elements: conversion.attribute.elements, at: conversion.field)
       }
     }
     for place in rewriting.relationships {

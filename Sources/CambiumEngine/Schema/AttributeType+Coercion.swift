@@ -12,6 +12,7 @@ extension AttributeSchema {
     switch value {
     case .null: return .null
     case .composite(let composite):
+      if isInForm(composite) { return value }
       var result: [Value] = []
       for element in elements {
         guard let coerced = element.coerce(composite[element.name] ?? .null) else { return nil }
@@ -24,7 +25,40 @@ extension AttributeSchema {
   }
 }
 
+extension AttributeSchema {
+  /// Whether a composite has the declared elements in their order, with values of their types: there is nothing to bring into
+  /// form then.
+  private func isInForm(_ composite: CompositeValue) -> Bool {
+    guard composite.count == elements.count else { return false }
+    // In place, since elements would be copied for what is asked of them.
+    return elements.withUnsafeBufferPointer { elements in
+      for i in elements.indices {
+        guard composite.names[i] == elements[i].name else { return false }
+        if case .composite(let inner) = composite.values[i], elements[i].type == .composite {
+          if !elements[i].isInForm(inner) { return false }
+        } else if !elements[i].type.isTypeOf(composite.values[i]) {
+          return false
+        }
+      }
+      return true
+    }
+  }
+}
+
 extension AttributeType {
+  /// Whether a value is null or in the form of the type already, which must not be a composite.
+  fileprivate func isTypeOf(_ value: Value) -> Bool {
+    switch (self, value) {
+    case (_, .null), (.boolean, .boolean), (.double, .double), (.float, .float), (.decimal, .decimal),
+      (.string, .string), (.date, .date), (.binary, .binary), (.transformable, .binary), (.uuid, .uuid), (.uri, .uri),
+      (.objectID, .reference):
+      return true
+    case (.integer16, .integer(let v)), (.integer32, .integer(let v)), (.integer64, .integer(let v)):
+      return integerRange?.contains(v) == true
+    default: return false
+    }
+  }
+
   /// Brings a value into the form of the type; `nil` if it cannot be. See ``AttributeSchema/coerce(_:)``, which also
   /// knows the elements of composites.
   public func coerce(_ value: Value) -> Value? {

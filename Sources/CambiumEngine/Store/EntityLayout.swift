@@ -12,18 +12,18 @@ final class EntityLayout: Sendable {
   let record: RecordLayout
   /// Index of the field of a property, by name.
   let fieldByName: NameIndex
-  /// What is needed to read a property, by its place among all attributes and the relationships behind them.
-  let columns: [Column]
+  // What is needed to read and write a property, by its place among all attributes and the relationships behind them: arrays of
+  // plain values, so that nothing is counted for what is looked at.
 
-  /// Where a property lies in rows.
-  struct Column: Sendable {
-    /// The field; -1 for what is not kept in rows.
-    let field: Int
-    /// The type of an attribute.
-    let type: AttributeType
-    /// The names of a composite's elements.
-    let names: [String]
-  }
+  let attributeCount: Int
+  /// The identifiers.
+  let columnIDs: [UInt32]
+  /// The fields; -1 for what is not kept in rows.
+  let columnFields: [Int]
+  /// The types; ``AttributeType/objectID`` for relationships.
+  let columnTypes: [AttributeType]
+  /// The names of a composite's elements.
+  let elementNames: [[String]]
 
   /// The layout of rows as `descriptor` has them. The order of its fields is the one in which they lie in rows, which is
   /// not always that of the properties: declaring them in another order changes nothing.
@@ -51,11 +51,12 @@ final class EntityLayout: Sendable {
     }
     let index = NameIndex(names)
     fieldByName = index
-    columns =
-      entity.allAttributes.map { attribute in
-        Column(field: index[attribute.name] ?? -1, type: attribute.type, names: attribute.elements.map { $0.name })
-      }
-      + entity.allRelationships.map { Column(field: index[$0.name] ?? -1, type: .objectID, names: []) }
+    attributeCount = entity.allAttributes.count
+    columnIDs = entity.allAttributes.map { $0.id } + entity.allRelationships.map { $0.id }
+    columnFields =
+      entity.allAttributes.map { index[$0.name] ?? -1 } + entity.allRelationships.map { index[$0.name] ?? -1 }
+    columnTypes = entity.allAttributes.map { $0.type } + entity.allRelationships.map { _ in .objectID }
+    elementNames = entity.allAttributes.map { $0.elements.map { $0.name } }
     record = try storing { () throws(StoreError) in try RecordLayout(row: id, fields: descriptor.fields) }
   }
 
@@ -221,7 +222,9 @@ extension RecordView {
 
 extension RecordBuilder {
   /// Sets an attribute's field; `value` has the attribute's type already (see ``AttributeSchema/coerce(_:)``).
-  func set(_ value: Value, _ attribute: AttributeSchema, at index: Int) throws(StoreError) {
+  ///
+  /// - Parameter elements: those of the attribute, if it is a composite.
+  func set(_ value: Value, elements: [AttributeSchema], at index: Int) throws(StoreError) {
     switch value {
     case .null: try setNull(at: index)
     case .boolean(let v): try set(v, at: index)
@@ -236,9 +239,11 @@ extension RecordBuilder {
     case .reference(let v): try set(reference: PackedReference.pack(v), at: index)
     case .composite(let composite):
       let inner = try nested(at: index)
-      for i in attribute.elements.indices {
-        let element = attribute.elements[i]
-        try inner.set(composite[element.name] ?? .null, element, at: i)
+      for i in elements.indices {
+        // As a rule, the values are in the order of the elements.
+        let isInPlace = i < composite.count && composite.names[i] == elements[i].name
+        let value = isInPlace ? composite.values[i] : composite[elements[i].name] ?? .null
+        try inner.set(value, elements: elements[i].elements, at: i)
       }
     case .list: throw .misuse("an attribute cannot hold a list")
     }

@@ -24,6 +24,8 @@ final class EntityPlan: Sendable {
   let backTrees: [(relationship: RelationshipSchema, field: Int, tree: TreeID)]
   /// Relationships kept in a tree of their own.
   let linkTrees: [(relationship: RelationshipSchema, tree: TreeID)]
+  /// The entity that a relationship leads to, by its place among all of them.
+  let destinations: [UInt32]
 
   init(entity: EntitySchema, layout: EntityLayout, schema: Schema, catalogue: Catalogue) throws(EngineError) {
     self.entity = entity
@@ -69,8 +71,17 @@ final class EntityPlan: Sendable {
       default: break
       }
     }
+    destinations = entity.allRelationships.map { schema.entity(named: $0.destination)?.id ?? 0 }
     backTrees = back
     linkTrees = links
+  }
+}
+
+extension EntityPlan {
+  /// The tree of the relationship at a place among all of them, if it has one of its own.
+  func linkTree(_ place: Int) -> TreeID? {
+    for (r, tree) in linkTrees where r.id == entity.allRelationships[place].id { return tree }
+    return nil
   }
 }
 

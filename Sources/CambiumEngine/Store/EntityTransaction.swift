@@ -59,6 +59,13 @@ public final class EntityTransaction: EntityView {
     return try reserveReference(try store.plan(entity.id))
   }
 
+  /// The same by the entity's identifier.
+  public func reserveReference(entity: UInt32) throws(EngineError) -> ObjectReference {
+    let plan = try store.plan(entity)
+    if plan.entity.isAbstract { return try reserveReference(plan.entity) }
+    return try reserveReference(plan)
+  }
+
   func reserveReference(_ plan: EntityPlan) throws(EngineError) -> ObjectReference {
     ObjectReference(entity: plan.entityID, row: try reserveRow(isWritten: false))
   }
@@ -124,23 +131,39 @@ public final class EntityTransaction: EntityView {
   ///
   /// - Throws: ``EngineError/misuse(_:)`` if there is an object of the reference.
   public func insert(_ reference: ObjectReference, _ values: RowValues) throws(EngineError) {
-    let plan = try store.plan(reference.entity)
-    let writer = try writer(plan)
+    try insert(reference) { (writer) throws(EngineError) in try set(values, writer) }
+  }
+
+  /// Adds an object under a reserved reference, whose properties `set` sets; those that it leaves out are null. Within `set` the
+  /// writer's setters may be called, and nothing else of the transaction that writes.
+  ///
+  /// - Throws: ``EngineError/misuse(_:)`` if there is an object of the reference; what `set` throws.
+  public func insert(
+    _ reference: ObjectReference, by set: (RowWriter) throws(EngineError) -> Void
+  ) throws(EngineError) {
+    let writer = try writer(try store.plan(reference.entity))
     writer.begin(reference)
-    try set(values, writer)
+    try set(writer)
     try writer.save()
-    try writeLinks(values, plan, reference)
+  }
+
+  /// Changes an object: `set` sets what is to change, as in ``insert(_:by:)``. The row's version grows by one.
+  ///
+  /// - Throws: ``EngineError/noSuchObject(_:)``; what `set` throws.
+  public func update(
+    _ reference: ObjectReference, by set: (RowWriter) throws(EngineError) -> Void
+  ) throws(EngineError) {
+    let writer = try writer(ownPlan(reference))
+    try writer.begin(changing: reference)
+    try set(writer)
+    try writer.save()
   }
 
   /// Changes some properties of an object. The row's version grows by one.
   ///
   /// - Throws: ``EngineError/noSuchObject(_:)``.
   public func update(_ reference: ObjectReference, _ values: RowValues) throws(EngineError) {
-    let plan = try ownPlan(reference)
-    let writer = try writer(plan)
-    try writer.begin(changing: reference)
-    try set(values, writer)
-    try writeLinks(values, plan, try writer.save())
+    try update(reference) { (writer) throws(EngineError) in try set(values, writer) }
   }
 
   /// Removes an object, its index entries, and the links that begin at it.
@@ -264,62 +287,33 @@ public final class EntityTransaction: EntityView {
   // MARK: Values
 
   private func set(_ values: RowValues, _ writer: RowWriter) throws(EngineError) {
-    let plan = writer.plan
+    let entity = writer.plan.entity
     for (name, value) in values.attributes {
-      guard let attribute = plan.entity.attribute(named: name) else {
-        throw .unknownProperty(entity: plan.entity.name, name: name)
+      guard case .attribute(let place)? = entity.propertyTable[name] else {
+        throw .unknownProperty(entity: entity.name, name: name)
       }
-      guard let field = plan.layout.fieldByName[name] else { continue }
-      guard let coerced = attribute.coerce(value) else {
-        throw .typeMismatch(
-          entity: plan.entity.name, property: name, expected: attribute.type, found: value.kindName)
-      }
-      writer.touch(field)
-      try storing { () throws(StoreError) in try writer.builder.set(coerced, attribute, at: field) }
+      try writer.set(attribute: PropertyKey(id: entity.allAttributes[place].id, place: place), value)
     }
     for (name, reference) in values.toOne {
-      guard let r = plan.entity.relationship(named: name), !r.isToMany, let field = plan.layout.fieldByName[name] else {
-        throw .unknownProperty(entity: plan.entity.name, name: name)
-      }
-      if let reference { try requireDestination(reference, r, plan) }
-      writer.touch(field)
-      try storing { () throws(StoreError) in
-        try writer.builder.set(reference: reference.map(PackedReference.pack), at: field)
-      }
+      try writer.set(toOne: try relationship(name, of: entity, isToMany: false), reference)
     }
     for (name, references) in values.toMany {
-      guard let r = plan.entity.relationship(named: name), r.isToMany else {
-        throw .unknownProperty(entity: plan.entity.name, name: name)
-      }
-      for reference in references { try requireDestination(reference, r, plan) }
-      guard r.isOrdered, let field = plan.layout.fieldByName[name] else { continue }
-      writer.touch(field)
-      try storing { () throws(StoreError) in
-        try writer.builder.set(references: references.isEmpty ? nil : references.map(PackedReference.pack), at: field)
-      }
+      try writer.set(toMany: try relationship(name, of: entity, isToMany: true), references)
     }
   }
 
-  private func requireDestination(
-    _ reference: ObjectReference, _ r: RelationshipSchema, _ plan: EntityPlan
-  ) throws(EngineError) {
-    guard let destination = store.schema.entity(named: r.destination),
-      store.schema.isEntity(reference.entity, orDescendantOf: destination.id)
-    else {
-      let found = store.schema.entity(id: reference.entity)?.name ?? "an object of another model"
-      throw .typeMismatch(entity: plan.entity.name, property: r.name, expected: .objectID, found: found)
-    }
+  private func relationship(
+    _ name: String, of entity: EntitySchema, isToMany: Bool
+  ) throws(EngineError) -> PropertyKey {
+    guard case .relationship(let place)? = entity.propertyTable[name],
+      entity.allRelationships[place].isToMany == isToMany, isToMany || !entity.allRelationships[place].isTransient
+    else { throw .unknownProperty(entity: entity.name, name: name) }
+    return PropertyKey(id: entity.allRelationships[place].id, place: place)
   }
 
   /// Writes the links of a row that is written already: without all of them it must not be committed.
-  private func writeLinks(_ values: RowValues, _ plan: EntityPlan, _ reference: ObjectReference) throws(EngineError) {
-    do throws(EngineError) {
-      for (name, references) in values.toMany {
-        for (r, tree) in plan.linkTrees where r.name == name {
-          try setLinks(tree, reference.row, references.map { $0.row })
-        }
-      }
-    } catch {
+  func writeLinks(_ links: [(tree: TreeID, rows: [UInt64])], of reference: ObjectReference) throws(EngineError) {
+    do throws(EngineError) { for link in links { try setLinks(link.tree, reference.row, link.rows) } } catch {
       breakOff(error)
       throw error
     }

@@ -38,29 +38,32 @@ public struct Row: Sendable {
     return try withView { (view) throws(StoreError) in try view.value(attribute, at: index) }
   }
 
-  /// The value of the attribute at a place among ``EntitySchema/allAttributes``; null for a transient one, and for a place
-  /// that is none. Faster than to name it.
-  public func value(at place: Int) throws(EngineError) -> Value {
-    guard layout.entity.allAttributes.indices.contains(place) else { return .null }
-    let column = layout.columns[place]
-    if column.field < 0 { return .null }
-    if column.type == .composite {
-      return try withView { (view) throws(StoreError) in
-        try view.composite(layout.entity.allAttributes[place].elements, column.names, at: column.field)
-      }
+  /// The value of an attribute; null for a transient one, and for one that the entity does not have. Faster than to name it.
+  public func value(_ key: PropertyKey) throws(EngineError) -> Value {
+    guard let place = layout.place(attribute: key) else { return .null }
+    let field = layout.columnFields[place]
+    if field < 0 { return .null }
+    let type = layout.columnTypes[place]
+    return try bytes.withUnsafeBytesEngine { (b) throws(EngineError) in
+      do throws(StoreError) {
+        let view = try RecordView(b, layout: layout.record)
+        if type != .composite { return try view.value(type, at: field) }
+        return try view.composite(layout.entity.allAttributes[place].elements, layout.elementNames[place], at: field)
+      } catch { throw .store(error) }
     }
-    return try withView { (view) throws(StoreError) in try view.value(column.type, at: column.field) }
   }
 
-  /// The destination of the to-one relationship at a place among ``EntitySchema/allRelationships``; nil for one that is not
-  /// kept in rows, and for a place that is none.
-  public func reference(at place: Int) throws(EngineError) -> ObjectReference? {
-    guard layout.entity.allRelationships.indices.contains(place), !layout.entity.allRelationships[place].isToMany else {
-      return nil
+  /// The destination of a to-one relationship; nil for one that is not kept in rows, and for one that the entity does not have.
+  public func reference(_ key: PropertyKey) throws(EngineError) -> ObjectReference? {
+    guard let place = layout.place(relationship: key), layout.columnFields[place] >= 0,
+      !layout.entity.allRelationships[place &- layout.attributeCount].isToMany
+    else { return nil }
+    return try bytes.withUnsafeBytesEngine { (b) throws(EngineError) in
+      do throws(StoreError) {
+        let view = try RecordView(b, layout: layout.record)
+        return try view.reference(at: layout.columnFields[place]).map(PackedReference.unpack)
+      } catch { throw .store(error) }
     }
-    let field = layout.columns[layout.entity.allAttributes.count + place].field
-    if field < 0 { return nil }
-    return try withView { (view) throws(StoreError) in try view.reference(at: field).map(PackedReference.unpack) }
   }
 
   /// The value at a key path of attributes and elements of composites.

@@ -40,6 +40,8 @@ public final class RowWriter {
   // out to code that could come back.
   @exclusivity(unchecked) private var state = State.idle
   @exclusivity(unchecked) private var touched: UInt64 = 0
+  /// Links that the row is to have in trees of their own: written after it.
+  @exclusivity(unchecked) private var links: [(tree: TreeID, rows: [UInt64])] = []
   /// How many changes the transaction had seen when the row was read.
   @exclusivity(unchecked) private var changesSeen: UInt64 = 0
 
@@ -60,6 +62,7 @@ public final class RowWriter {
   ///   one if there is none.
   public func begin(_ reference: ObjectReference? = nil) {
     builder.begin(entity: UInt16(truncatingIfNeeded: plan.entityID), version: 1)
+    if !links.isEmpty { links = [] }
     state = .new(reference)
     touched = PropertyMask.all
   }
@@ -70,6 +73,7 @@ public final class RowWriter {
   ///   writer.
   public func begin(changing reference: ObjectReference) throws(EngineError) {
     state = .idle
+    if !links.isEmpty { links = [] }
     try copyOld(reference)
     try withOld { (record) throws(EngineError) in
       do throws(StoreError) { try builder.begin(copying: record, version: record.rowVersion &+ 1) } catch {
@@ -99,6 +103,7 @@ public final class RowWriter {
         reference = try transaction.referenceToWrite(plan)
       }
       try write(reference) { (record) throws(EngineError) in try keeper.insert(record, reference, transaction) }
+      if !links.isEmpty { try writeLinks(reference) }
       return reference
     case .existing(let reference):
       state = .idle
@@ -108,8 +113,15 @@ public final class RowWriter {
           try keeper.update(before, after, reference, touched: touched, transaction)
         }
       }
+      if !links.isEmpty { try writeLinks(reference) }
       return reference
     }
+  }
+
+  private func writeLinks(_ reference: ObjectReference) throws(EngineError) {
+    let links = links
+    self.links = []
+    try transaction.writeLinks(links, of: reference)
   }
 
   /// Removes an object, its index entries, and the links that begin at it. Forgets what was begun and not saved.
@@ -271,7 +283,90 @@ public final class RowWriter {
     }
     guard let coerced = attribute.coerce(value) else { throw mismatch(field, value.kindName) }
     guard let place = try place(field, isNull: value.isNull) else { return }
-    do throws(StoreError) { try place.builder.set(coerced, attribute, at: place.index) } catch { throw .store(error) }
+    do throws(StoreError) { try place.builder.set(coerced, elements: attribute.elements, at: place.index) } catch {
+      throw .store(error)
+    }
+  }
+
+  // MARK: Setting by key
+
+  /// Sets an attribute, with the conversions of ``AttributeSchema/coerce(_:)``; a composite as a whole. Nothing is written for a
+  /// transient one.
+  ///
+  /// - Throws: ``EngineError/misuse(_:)`` if the entity does not have it.
+  public func set(attribute key: PropertyKey, _ value: Value) throws(EngineError) {
+    if case .idle = state { throw Self.nothingBegun() }
+    guard let place = plan.layout.place(attribute: key) else { throw noProperty(key) }
+    let (field, type) = (plan.layout.columnFields[place], plan.layout.columnTypes[place])
+    if field < 0 { return }
+    touch(field)
+    do throws(StoreError) {
+      if type == .composite {
+        if let coerced = plan.entity.allAttributes[place].coerce(value) {
+          return try builder.set(coerced, elements: plan.entity.allAttributes[place].elements, at: field)
+        }
+      } else if let coerced = type.coerce(value) {
+        return try builder.set(coerced, elements: [], at: field)
+      }
+    } catch { throw .store(error) }
+    throw .typeMismatch(
+      entity: plan.entity.name, property: plan.entity.allAttributes[place].name, expected: type, found: value.kindName)
+  }
+
+  /// Sets a to-one relationship. The inverse, if it is a to-one itself, is the caller's to set. Nothing is written for a
+  /// transient one.
+  ///
+  /// - Throws: ``EngineError/misuse(_:)`` if the entity does not have it.
+  public func set(toOne key: PropertyKey, _ reference: ObjectReference?) throws(EngineError) {
+    let place = try place(key, isToMany: false)
+    if let reference { try requireDestination(reference, place) }
+    let field = plan.layout.columnFields[plan.layout.attributeCount + place]
+    if field < 0 { return }
+    touch(field)
+    do throws(StoreError) { try builder.set(reference: reference.map(PackedReference.pack), at: field) } catch {
+      throw .store(error)
+    }
+  }
+
+  /// Sets all destinations of an ordered or many-to-many relationship, on this side only. Nothing is written for one whose
+  /// destinations follow from the other side.
+  ///
+  /// - Throws: ``EngineError/misuse(_:)`` if the entity does not have it.
+  public func set(toMany key: PropertyKey, _ references: [ObjectReference]) throws(EngineError) {
+    let place = try place(key, isToMany: true)
+    for reference in references { try requireDestination(reference, place) }
+    if let tree = plan.linkTree(place) { links.append((tree, references.map { $0.row })) }
+    let field = plan.layout.columnFields[plan.layout.attributeCount + place]
+    guard plan.entity.allRelationships[place].isOrdered, field >= 0 else { return }
+    touch(field)
+    do throws(StoreError) {
+      try builder.set(references: references.isEmpty ? nil : references.map(PackedReference.pack), at: field)
+    } catch { throw .store(error) }
+  }
+
+  /// The place of a relationship among all of them.
+  private func place(_ key: PropertyKey, isToMany: Bool) throws(EngineError) -> Int {
+    if case .idle = state { throw Self.nothingBegun() }
+    guard let column = plan.layout.place(relationship: key) else { throw noProperty(key) }
+    let place = column - plan.layout.attributeCount
+    if plan.entity.allRelationships[place].isToMany == isToMany { return place }
+    throw .misuse("'\(plan.entity.allRelationships[place].name)' of \(plan.entity.name) is not of that kind")
+  }
+
+  private func noProperty(_ key: PropertyKey) -> EngineError {
+    .misuse("\(plan.entity.name) has no property of the identifier \(key.id): it was dropped, or is another entity's")
+  }
+
+  private func requireDestination(_ reference: ObjectReference, _ place: Int) throws(EngineError) {
+    let destination = plan.destinations[place]
+    if reference.entity == destination
+      || transaction.store.schema.isEntity(reference.entity, orDescendantOf: destination)
+    {
+      return
+    }
+    throw .typeMismatch(
+      entity: plan.entity.name, property: plan.entity.allRelationships[place].name, expected: .objectID,
+      found: transaction.store.schema.entity(id: reference.entity)?.name ?? "an object of another model")
   }
 
   /// Makes a property null.

@@ -47,7 +47,7 @@ final class StaleLayout: Sendable {
       // The depth is bounded by the schema.
       for (place, element) in attribute.elements.enumerated() { try fill(inner, place, element, descriptor) }
     } else if let value = descriptor.values[attribute.id], let coerced = attribute.coerce(value) {
-      try builder.set(coerced, attribute, at: index)
+      try builder.set(coerced, elements: attribute.elements, at: index)
     }
   }
 

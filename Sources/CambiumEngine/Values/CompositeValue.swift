@@ -47,6 +47,11 @@ public struct CompositeValue: Hashable, Sendable, ExpressibleByDictionaryLiteral
         return
       }
       if let newValue {
+        if names.isEmpty {
+          // As a rule, more follow.
+          names.reserveCapacity(4)
+          values.reserveCapacity(4)
+        }
         names.append(name)
         values.append(newValue)
       }

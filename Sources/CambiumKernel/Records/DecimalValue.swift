@@ -5,8 +5,9 @@
 /// negative zero), so equality of numbers is equality of the stored parts: 1.0 is 1.00. As in Foundation, not-a-number
 /// equals itself and sorts before every number.
 public struct DecimalValue: Hashable, Sendable {
-  /// The digits as an integer. Not divisible by 10 unless the exponent is 127.
-  public let coefficient: UInt128
+  // In halves, since 16 bytes in one would make everything that holds a decimal, such as each value, a third larger.
+  private let high: UInt64
+  private let low: UInt64
   /// The power of ten.
   public let exponent: Int8
   /// Whether the number is below zero.
@@ -14,13 +15,17 @@ public struct DecimalValue: Hashable, Sendable {
   /// Whether this is no number.
   public let isNaN: Bool
 
+  /// The digits as an integer. Not divisible by 10 unless the exponent is 127.
+  public var coefficient: UInt128 { UInt128(high) &<< 64 | UInt128(low) }
+
   /// Zero.
   public static let zero = DecimalValue(isNegative: false, coefficient: 0, exponent: 0)
   /// Not a number.
   public static let notANumber = DecimalValue()
 
   private init() {
-    coefficient = 0
+    high = 0
+    low = 0
     exponent = 0
     isNegative = false
     isNaN = true
@@ -36,7 +41,8 @@ public struct DecimalValue: Hashable, Sendable {
       digits = quotient
       power += 1
     }
-    self.coefficient = digits
+    high = UInt64(truncatingIfNeeded: digits &>> 64)
+    low = UInt64(truncatingIfNeeded: digits)
     self.exponent = digits == 0 ? 0 : power
     self.isNegative = digits != 0 && isNegative
     self.isNaN = false

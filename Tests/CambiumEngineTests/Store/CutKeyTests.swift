@@ -21,22 +21,6 @@ import Testing
       schema: try Schema(SchemaDefinition([owner, book])))
   }
 
-  /// Properties by their places: a place that is none has no value.
-  @Test func placesThatAreNone() throws {
-    let store = try Self.store()
-    let book = try store.write { (t) throws(EngineError) in
-      try Self.insert(t, ["title": .string("a"), "volume": .integer(3)])
-    }
-    let row = try #require(try store.view().row(book))
-    #expect(try row.value(at: 0) == .string("a"))
-    #expect(try row.value(at: 1) == .integer(3))
-    for place in [-1, 3, 4, Int.max, Int.min] {
-      #expect(try row.value(at: place) == .null)
-      #expect(try row.reference(at: place) == nil)
-    }
-    #expect(try row.reference(at: 0) == nil)
-  }
-
   static let long = String(repeating: "x", count: 3000)
 
   static func insert(

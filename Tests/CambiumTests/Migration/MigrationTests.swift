@@ -313,6 +313,8 @@ import Testing
     let reader = second.newBackgroundContext()
     let found = try #require(try reader.all("Flight", "number == 'F99'").first)
     #expect((found.value(forKey: "aircraft") as? ManagedObject)?.value(forKey: "color") as? String == "red")
+    let renewed: [String?] = [known[managed: "tailNumber"], known[managed: "color"]]
+    #expect(renewed == ["N1", "red"])
     // The first model again.
     let third = try directory.container(model: Self.v1())
     let context = second.newBackgroundContext()

@@ -1,0 +1,100 @@
+import CambiumEngine
+
+/// What an object has besides its row: unsaved changes, values that are not stored, and what a context notes of objects that
+/// change. Most objects of a context are only read, and have none.
+final class ObjectOverlay {
+  // Exclusive access is not checked at run time, since the checks would take longer than most uses; nothing that is called
+  // while one of these is being changed comes back.
+  @exclusivity(unchecked) var attributeChanges: PropertyMap<Value> = [:]
+  @exclusivity(unchecked) var toOneChanges: PropertyMap<ManagedObjectID?> = [:]
+  @exclusivity(unchecked) var toManyChanges: PropertyMap<ToManyChange> = [:]
+  @exclusivity(unchecked) var transients: [String: Any] = [:]
+  /// What fetched properties gave, until the object is refreshed.
+  @exclusivity(unchecked) var fetchedValues: [String: [ManagedObject]] = [:]
+  /// Places the object among the changed ones in the order in which they came.
+  @exclusivity(unchecked) var changeOrder: UInt64 = 0
+  /// The save that the object was last told of, by its number.
+  @exclusivity(unchecked) var toldOfSave: UInt64 = 0
+  /// The place among the insertions of the save that was last tried.
+  @exclusivity(unchecked) var savePlace = 0
+  /// What the object was before the present event; `nil` if the event has not changed it.
+  @exclusivity(unchecked) var eventState: EventState? {
+    didSet { hasEventState = eventState != nil }
+  }
+  /// Whether there is an ``eventState``: asked at every change.
+  @exclusivity(unchecked) private(set) var hasEventState = false
+
+  /// Whether there is no unsaved change.
+  var hasNoChanges: Bool { attributeChanges.isEmpty && toOneChanges.isEmpty && toManyChanges.isEmpty }
+
+  /// Whether nothing would be lost with it.
+  var isIdle: Bool { hasNoChanges && transients.isEmpty && fetchedValues.isEmpty && !hasEventState }
+}
+
+// Seen from the object, everything is there all the time.
+extension ManagedObject {
+  /// The overlay, made if there is none.
+  var ownOverlay: ObjectOverlay {
+    if let overlay { return overlay }
+    let made = ObjectOverlay()
+    overlay = made
+    return made
+  }
+
+  /// Whether there is any unsaved change.
+  var hasValueChanges: Bool { overlay.map { !$0.hasNoChanges } ?? false }
+
+  var attributeChanges: PropertyMap<Value> {
+    get { overlay?.attributeChanges ?? [:] }
+    set { if overlay != nil || !newValue.isEmpty { ownOverlay.attributeChanges = newValue } }
+    _modify { yield &ownOverlay.attributeChanges }
+  }
+
+  var toOneChanges: PropertyMap<ManagedObjectID?> {
+    get { overlay?.toOneChanges ?? [:] }
+    set { if overlay != nil || !newValue.isEmpty { ownOverlay.toOneChanges = newValue } }
+    _modify { yield &ownOverlay.toOneChanges }
+  }
+
+  var toManyChanges: PropertyMap<ToManyChange> {
+    get { overlay?.toManyChanges ?? [:] }
+    set { if overlay != nil || !newValue.isEmpty { ownOverlay.toManyChanges = newValue } }
+    _modify { yield &ownOverlay.toManyChanges }
+  }
+
+  var transients: [String: Any] {
+    get { overlay?.transients ?? [:] }
+    set { if overlay != nil || !newValue.isEmpty { ownOverlay.transients = newValue } }
+    _modify { yield &ownOverlay.transients }
+  }
+
+  var fetchedValues: [String: [ManagedObject]] {
+    get { overlay?.fetchedValues ?? [:] }
+    set { if overlay != nil || !newValue.isEmpty { ownOverlay.fetchedValues = newValue } }
+    _modify { yield &ownOverlay.fetchedValues }
+  }
+
+  var changeOrder: UInt64 {
+    get { overlay?.changeOrder ?? 0 }
+    set { ownOverlay.changeOrder = newValue }
+  }
+
+  var toldOfSave: UInt64 {
+    get { overlay?.toldOfSave ?? 0 }
+    set { ownOverlay.toldOfSave = newValue }
+  }
+
+  var eventState: EventState? {
+    get { overlay?.eventState }
+    set { if overlay != nil || newValue != nil { ownOverlay.eventState = newValue } }
+  }
+
+  /// Drops all changes.
+  func dropChanges() {
+    guard let overlay else { return }
+    overlay.attributeChanges = [:]
+    overlay.toOneChanges = [:]
+    overlay.toManyChanges = [:]
+    if overlay.isIdle { self.overlay = nil }
+  }
+}
