@@ -217,7 +217,10 @@ extension EntityView {
       if let failure { throw failure }
       return
     }
-    if sieve.tests.isEmpty { return try offer(rows, plan, sieve, inPlace: !readsElsewhere, visit) }
+    if sieve.tests.isEmpty {
+      try offer(rows, plan, sieve, inPlace: !readsElsewhere, visit)
+      return
+    }
     var goesOn = true
     var rest = rows[...]
     // Who wants few rows should not have much done for them.
@@ -235,34 +238,33 @@ extension EntityView {
     }
   }
 
-  /// Offers each of some ascending rows, until `visit` has enough. A row is lent in place only where nothing else is read
-  /// meanwhile: pages that are read while one is lent cannot be kept in the cache.
-  private func offer(
+  /// Offers each of some rows, best ascending, until `visit` has enough. Answers whether to go on. A row is lent in place only
+  /// where nothing else is read meanwhile: pages that are read while one is lent cannot be kept in the cache.
+  @discardableResult
+  func offer(
     _ rows: [UInt64], _ plan: EntityPlan, _ sieve: RowSieve, inPlace: Bool, _ visit: Visit
-  ) throws(EngineError) {
+  ) throws(EngineError) -> Bool {
     var rest = rows[...]
     if inPlace, !sieve.readsElsewhere {
       var failure: EngineError?
+      var goesOn = true
       var isDone = true
       try storing { () throws(StoreError) in
         try trees.forEach(plan.rows, of: rest) { (row, bytes) throws(StoreError) -> Bool in
-          do throws(EngineError) {
-            if try !sieve.offerSingle(bytes, row, visit) { return false }
-          } catch {
-            failure = error
-            return false
-          }
+          do throws(EngineError) { goesOn = try sieve.offerSingle(bytes, row, visit) } catch { failure = error }
+          if failure != nil || !goesOn { return false }
           // Rows of other layouts may have to be asked elsewhere; the others then follow by themselves.
           if !sieve.readsElsewhere { return true }
-          rest = rest.drop { $0 <= row }
+          rest = rest.firstIndex(of: row).map { rest[($0 + 1)...] } ?? []
           isDone = false
           return false
         }
       }
       if let failure { throw failure }
-      if isDone { return }
+      if isDone || !goesOn { return goesOn }
     }
-    for row in rest where try !offer(row, plan, sieve, visit) { return }
+    for row in rest where try !offer(row, plan, sieve, visit) { return false }
+    return true
   }
 
   /// Offers a copy of a row. Answers whether to go on.

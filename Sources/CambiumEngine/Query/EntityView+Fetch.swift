@@ -17,7 +17,6 @@ extension EntityView {
     if let order = chosen.order, chosen.residual == nil, !plan.sharesRows,
       let rows = try rows(of: order, fetch, chosen.isCancelled)
     {
-      try requireSortable(fetch)
       for row in rows[fetch.range(of: rows.count)] { found.append(ObjectReference(entity: plan.entity.id, row: row)) }
       return found
     }
@@ -129,7 +128,8 @@ extension EntityView {
       return fetch.limit.map { taken < $0 } ?? true
     }
     if !fetch.sort.isEmpty {
-      try requireSortable(fetch)
+      // What an index has in order can be sorted.
+      if !chosen.isInOrder { try requireSortable(fetch) }
       if let order = chosen.order {
         try forEach(order, fetch, chosen, reader) { (row) throws(EngineError) in try part(row) }
       } else if let nearest = chosen.nearest {

@@ -10,6 +10,50 @@ extension ResolvedPath {
 }
 
 extension EntityView {
+  /// How many are looked for at first when it is not known how many are wanted.
+  private static let firstNearest = 16
+
+  /// The places of a spatial index that are nearest to one, or nil if it is not worth while to look for them by themselves;
+  /// and whether there are no others. `wanted` is about how many that will be.
+  private func nearestFew(
+    _ tree: TreeID, _ distance: SpatialDistance, wanted: Int, upTo limit: Double
+  ) throws(EngineError) -> (places: [NearestPlaces.Found], isAll: Bool)? {
+    let count = wanted == .max ? Self.firstNearest : wanted
+    return try storing { () throws(StoreError) in
+      let places = try NearestFew.find(trees, tree, distance, wanted: count, upTo: limit)
+      return places.map { ($0, $0.count < count) }
+    }
+  }
+
+  /// Tells `visit` the places of a spatial index that come after one, or all of them, the nearest first, equally near ones by
+  /// row, until it answers false. Answers whether it has seen all.
+  private func forEachNearest(
+    _ tree: TreeID, _ distance: SpatialDistance, after last: NearestPlaces.Found?, upTo limit: Double,
+    _ visit: (NearestPlaces.Found) throws(EngineError) -> Bool
+  ) throws(EngineError) -> Bool {
+    var places = NearestPlaces(try storing { () throws(StoreError) in try trees.cursor(tree) }, distance, upTo: limit)
+    while true {
+      let next: NearestPlaces.Found?
+      do throws(StoreError) { next = try places.next() } catch { throw .store(error) }
+      guard let next else { return true }
+      if let last, !last.precedes(next) { continue }
+      if try !visit(next) { return false }
+    }
+  }
+
+  /// The same from the nearest on; `wanted` is about how many that will be.
+  func forEachNearest(
+    _ tree: TreeID, _ distance: SpatialDistance, wanted: Int, upTo limit: Double,
+    _ visit: (NearestPlaces.Found) throws(EngineError) -> Bool
+  ) throws(EngineError) {
+    let few = try nearestFew(tree, distance, wanted: wanted, upTo: limit)
+    if let few {
+      for found in few.places where try !visit(found) { return }
+      if few.isAll { return }
+    }
+    _ = try forEachNearest(tree, distance, after: few?.places.last, upTo: limit, visit)
+  }
+
   /// Lends `visit` the rows that a plan finds, the nearest first, until it answers false.
   func forEach(
     _ order: NearestOrder, _ fetch: EngineFetch, _ chosen: FetchPlan, _ reader: PathReader, _ visit: Visit
@@ -18,15 +62,16 @@ extension EntityView {
     let sieve = try RowSieve(self, plan, chosen.residual, includesSubentities: fetch.includesSubentities, reader)
     sieve.isCancelled = chosen.isCancelled
     let tree = order.maker.tree
-    let cursor = try storing { () throws(StoreError) in try trees.cursor(tree) }
     var limit = Double.infinity
     if case .around(let distance, let measure)? = order.area, distance == order.distance { limit = measure }
-    var places = NearestPlaces(cursor, order.distance, upTo: limit)
-    while true {
-      let found: NearestPlaces.Found?
-      do throws(StoreError) { found = try places.next() } catch { throw .store(error) }
-      guard let found else { break }
-      if try !offer(found.row, plan, sieve, visit) { return }
+    let wanted = fetch.limit.map { max(0, $0).addingSaturating(max(0, fetch.offset)) } ?? .max
+    let few = try nearestFew(tree, order.distance, wanted: wanted, upTo: limit)
+    if let few, try !offer(few.places.map { $0.row }, plan, sieve, inPlace: true, visit) { return }
+    if !(few?.isAll ?? false) {
+      let isAll = try forEachNearest(
+        tree, order.distance, after: few?.places.last, upTo: limit
+      ) { (found) throws(EngineError) in try offer(found.row, plan, sieve, visit) }
+      if !isAll { return }
     }
     // Those without a distance, by row.
     guard let key = fetch.sort.first else { return }

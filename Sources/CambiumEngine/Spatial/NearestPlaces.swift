@@ -11,6 +11,11 @@ struct NearestPlaces: ~Copyable {
   struct Found {
     var row: UInt64
     var measure: Double
+
+    /// Whether it comes before another one.
+    func precedes(_ other: Found) -> Bool {
+      measure != other.measure ? measure < other.measure : row < other.row
+    }
   }
 
   /// How many entries a cell may have that is not divided. Reading an entry takes a tenth of the time of a seek.

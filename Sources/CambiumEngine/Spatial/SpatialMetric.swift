@@ -29,6 +29,15 @@ struct SpatialDistance: Equatable {
     }
   }
 
+  /// The latitude and longitude that distances are from; nil in a plane.
+  var degrees: (latitude: Double, longitude: Double)? {
+    switch metric {
+    case .euclidean: return nil
+    case .greatCircle(true): return (x, y)
+    case .greatCircle(false): return (y, x)
+    }
+  }
+
   /// The measure of a place; nil if it has none.
   func measure(_ a: Double, _ b: Double) -> Double? {
     let measure: Double

@@ -56,16 +56,14 @@ public final class SpatialSearch {
       throw .misuse("a search for the nearest places begins at a place with finite coordinates")
     }
     _ = try view.settle()
-    let cursor = try storing { () throws(StoreError) in try view.trees.cursor(maker.tree) }
-    var places = NearestPlaces(cursor, distance)
     var result: [Neighbour] = []
-    while result.count < limit {
-      var next: NearestPlaces.Found?
-      do throws(StoreError) { next = try places.next() } catch { throw .store(error) }
-      guard let found = next else { break }
+    if limit <= 0 { return result }
+    let measure = within < .infinity ? distance.measure(ofDistance: max(0, within)) : .infinity
+    try view.forEachNearest(maker.tree, distance, wanted: limit, upTo: measure) { (found) throws(EngineError) in
       let apart = distance.distance(found.measure)
-      if !(apart <= within) { break }
+      if !(apart <= within) { return false }
       if let reference = try reference(found.row) { result.append(Neighbour(reference: reference, distance: apart)) }
+      return result.count < limit
     }
     return result
   }

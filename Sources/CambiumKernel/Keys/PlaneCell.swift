@@ -30,13 +30,14 @@ public struct PlaneCell: Equatable, Sendable {
     self.isFlipped = isFlipped
   }
 
-  /// The code of a place.
-  public static func code(_ x: UInt32, _ y: UInt32) -> UInt64 {
+  /// The code of a place; with a level, the least one of the cell of that level that it is in.
+  public static func code(_ x: UInt32, _ y: UInt32, level least: UInt8 = 0) -> UInt64 {
     var code: UInt64 = 0
     var isSwapped = false
     var flip: UInt32 = 0
     var level: UInt32 = 32
-    while level > 0 {
+    let least = UInt32(min(least, 32))
+    while level > least {
       level &-= 1
       var a = (x &>> level & 1) ^ flip
       var b = (y &>> level & 1) ^ flip
@@ -47,7 +48,8 @@ public struct PlaneCell: Equatable, Sendable {
         isSwapped = !isSwapped
       }
     }
-    return code
+    // Shifting by all 64 bits gives 0.
+    return code << (2 * UInt64(least))
   }
 
   /// The greatest step on the first axis.
