@@ -11,8 +11,8 @@ final class RelatedTest {
   init?(_ predicate: Predicate, _ entity: EntitySchema, _ view: EntityView) {
     guard case .comparison(let comparison) = predicate else { return nil }
     do throws(EngineError) {
-      let planner = try FetchPlanner(view, entity, costs: .measured)
-      guard let (relationship, condition) = planner.toMany(predicate) else { return nil }
+      let conditions = RelatedConditions(entity: entity, schema: view.store.schema)
+      guard let (relationship, condition) = conditions.toMany(predicate) else { return nil }
       switch comparison.modifier {
       case .any:
         // An object of which nothing is asked but which it is need not be there.
