@@ -108,6 +108,6 @@ public struct FetchExpression: Hashable, Sendable, CustomStringConvertible {
   /// The expression in the format syntax.
   public var description: String { expressionFormat }
 
-  /// Hashes the text.
-  public func hash(into hasher: inout Hasher) { hasher.combine(expressionFormat) }
+  /// Hashes what `==` compares.
+  public func hash(into hasher: inout Hasher) { hasher.combine(engine) }
 }

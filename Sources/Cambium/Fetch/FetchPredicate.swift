@@ -155,8 +155,8 @@ public struct FetchPredicate: Hashable, Sendable, CustomStringConvertible {
   /// Whether two predicates are the same.
   public static func == (a: FetchPredicate, b: FetchPredicate) -> Bool { a.inMemory == b.inMemory }
 
-  /// Hashes the text.
-  public func hash(into hasher: inout Hasher) { hasher.combine(predicateFormat) }
+  /// Hashes what `==` compares.
+  public func hash(into hasher: inout Hasher) { hasher.combine(inMemory) }
 
   /// Whether an object matches, by its present values.
   ///

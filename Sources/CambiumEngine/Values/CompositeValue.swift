@@ -8,6 +8,9 @@ public struct CompositeValue: Hashable, Sendable, ExpressibleByDictionaryLiteral
   /// The elements' values; as many as ``names``.
   public private(set) var values: [Value]
 
+  /// A composite without elements.
+  public init() { self.init(distinct: [], []) }
+
   /// A composite of names and values. Surplus names or values are dropped; of two equal names the first counts.
   public init(names: [String] = [], values: [Value] = []) {
     let count = min(names.count, values.count)

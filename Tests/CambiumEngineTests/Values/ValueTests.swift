@@ -85,6 +85,44 @@ func decimal(_ text: String) -> Value { DecimalValue(text).map { .decimal($0) } 
     #expect(Set<Value>([1, 1, 2, nil, nil, [1], [1]]).count == 4)
   }
 
+  /// What is equal has one hash: also where it is written differently, as 0 and -0 are.
+  @Test func equalPredicatesHaveEqualHashes() {
+    func trees(_ zero: Value, _ name: String) -> [CambiumEngine.Predicate] {
+      let key = CambiumEngine.Expression.keyPath(name)
+      return [
+        .compare(key, .equal, .constant(zero)),
+        .compare(key, .in, .constant(.list([zero, .composite(["x": zero])]))),
+        .not(.and([.true, .compare(.function("abs:", [.arithmetic(.add, key, .constant(zero))]), .less, key)])),
+        .or([.compare(.list([key, .constant(zero)]), .contains, .member(.variable("v"), path: name))]),
+        .compare(
+          .ternary(.compare(key, .greater, .constant(zero)), then: key, otherwise: .evaluatedObject), .notEqual,
+          .aggregate(
+            .count,
+            .subquery(
+              collection: .keyPath("all"), variable: "e", condition: .compare(.variable("e"), .equal, .constant(zero))),
+            path: nil)),
+        .compare(.element(key, .at(.constant(zero))), .like, .cast(key, type: "NSDate"), [.caseInsensitive]),
+      ]
+    }
+    for (a, b) in zip(trees(.double(0), "e\u{301}"), trees(.double(-0.0), "\u{e9}")) {
+      #expect(a == b && a.hashValue == b.hashValue, "\(a) and \(b)")
+      #expect(a.description != b.description)
+    }
+    #expect(Set(trees(.double(0), "a") + trees(.double(1), "a") + trees(.double(0), "b")).count == 18)
+    // Deeper than any that is evaluated.
+    var deep = CambiumEngine.Predicate.true
+    for _ in 0..<1000 { deep = .not(deep) }
+    #expect(Set([deep, .not(deep), .true]).count == 3)
+  }
+
+  /// A composite without elements can be written so, and given some.
+  @Test func compositesBeginEmpty() {
+    var composite = CompositeValue()
+    #expect(composite.count == 0 && composite == [:] && composite == CompositeValue(names: []))
+    composite["x"] = 1
+    #expect(composite == ["x": 1])
+  }
+
   @Test func sortOrderIsTotal() {
     var random = SplitMix64(seed: 11)
     let values = (0..<60).map { _ in randomValue(&random, depth: 2) }
