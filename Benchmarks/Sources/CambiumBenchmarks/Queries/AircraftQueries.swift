@@ -103,7 +103,7 @@ func aircraftQueries(_ rows: Int) -> [TwinQuery] {
     TwinQuery(
       name: "aircraft-distinct", title: "distinct values: the categories, by an index on category and year", data: path,
       table: "Aircraft", form: .distinct([EngineColumn("category", .keyPath("category"))]), kinds: [.text],
-      sql: "SELECT DISTINCT a.category FROM Aircraft a", variants: [Variant(nil)], repeats: 2),
+      sql: "SELECT DISTINCT a.category FROM Aircraft a", variants: [Variant(nil)], repeats: 200),
     TwinQuery(
       name: "aircraft-scan", title: "scan with a predicate on elements of a composite", data: path, table: "Aircraft",
       form: .rows(columns), kinds: kinds,

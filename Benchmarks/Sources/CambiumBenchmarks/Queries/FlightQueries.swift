@@ -114,7 +114,7 @@ func flightQueries(_ flights: TwinTables) throws -> [TwinQuery] {
     TwinQuery(
       name: "flights-count", title: "count: flights that left more than an hour late", data: path, table: "LogEntry",
       form: .count, kinds: [.integer], sql: "SELECT count(*) FROM LogEntry e WHERE e.\"departure.delay\" > ?",
-      variants: [60, 90, 120].map { Variant("departure.delay", .greater, $0) }),
+      variants: [60, 90, 120].map { Variant("departure.delay", .greater, $0) }, repeats: 200),
     TwinQuery(
       name: "flights-nearest", title: "nearest 10 airports, by R-trees", data: path, table: "Airport",
       form: .rows(["faaIdentifier", "place.location.altitude"]), kinds: [.text, .integer],
@@ -122,7 +122,8 @@ func flightQueries(_ flights: TwinTables) throws -> [TwinQuery] {
         SELECT a.faaIdentifier, a."place.location.altitude" FROM "Airport byPlace" p CROSS JOIN Airport a ON a.id = p.id
         WHERE p.id MATCH nearest(?, ?) LIMIT 10
         """,
-      variants: [nearest(40.64, -73.78), nearest(37.6, -122.4), nearest(61.2, -149.9), nearest(30, -90)], limit: 10),
+      variants: [nearest(40.64, -73.78), nearest(37.6, -122.4), nearest(61.2, -149.9), nearest(30, -90)], limit: 10,
+      repeats: 200),
   ]
 }
 

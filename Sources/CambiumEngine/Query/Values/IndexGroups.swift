@@ -91,13 +91,13 @@ extension EntityView {
       var found = try stretches(
         of: groups, plan, isOrdered: isOrdered || isSought, request.fetch.isCancelled)
     else { return nil }
-    if isSought { try seekFirstRows(&found, groups, plan, request, design) }
+    let reader = ValuesReader(self, design.read)
+    if isSought { try seekFirstRows(&found, groups, plan, request, reader) }
     if found.isEmpty, design.isGrouped, design.read.isEmpty {
       // One group of all objects, also if there are none.
       return [groups.aggregates.map { $0 == .rows || $0 == .values ? .integer(0) : .null }]
     }
     found.sort { $0.row < $1.row }
-    let reader = ValuesReader(self, design.read)
     var arguments: [ValuesReader?] = []
     for (place, aggregate) in groups.aggregates.enumerated() {
       let isRead = aggregate == .least || aggregate == .greatest
@@ -106,9 +106,10 @@ extension EntityView {
     let maker = groups.ranges.maker
     var result: [[Value]] = []
     result.reserveCapacity(found.count)
-    for (row, prefix) in found {
-      var slots: [Value] = []
-      if !design.read.isEmpty { try read(row, plan, reader, into: &slots) }
+    for group in found {
+      let prefix = group.prefix
+      var slots = group.values ?? []
+      if group.values == nil, !design.read.isEmpty { try read(group.row, plan, reader, into: &slots) }
       let whole = groups.isOne ? groups.ranges.ranges[0] : KeyRange(prefix: prefix)
       for (place, aggregate) in groups.aggregates.enumerated() {
         guard let argument = arguments[place] else {
@@ -131,21 +132,35 @@ extension EntityView {
     return result
   }
 
+  /// A group: a row of it, the beginning of its keys, and what is read of the row, if that is known.
+  private struct Stretch {
+    var row: UInt64
+    var prefix: [UInt8]
+    var values: [Value]?
+  }
+
+  /// How many groups are compared with one by one.
+  private static let comparedGroups = 8
   /// How many rows are looked at for the first ones of groups.
   private static let soughtRows = 4096
 
   /// Puts the first row of each group in the place of any: found among the first rows that there are, as most are that are not
   /// rare, or else among the keys of the group.
   private func seekFirstRows(
-    _ found: inout [(row: UInt64, prefix: [UInt8])], _ groups: IndexGroups, _ plan: EntityPlan,
-    _ request: EngineValuesFetch, _ design: ValuesDesign
+    _ found: inout [Stretch], _ groups: IndexGroups, _ plan: EntityPlan, _ request: EngineValuesFetch,
+    _ reader: ValuesReader
   ) throws(EngineError) {
-    let reader = ValuesReader(self, design.read)
-    var places: [[Value]: Int] = [:]
-    for (place, group) in found.enumerated() {
+    var known: [[Value]] = []
+    known.reserveCapacity(found.count)
+    for group in found {
       var values: [Value] = []
       try read(group.row, plan, reader, into: &values)
-      places[values] = place
+      known.append(values)
+    }
+    var places: [[Value]: Int] = [:]
+    if known.count > Self.comparedGroups {
+      places.reserveCapacity(known.count)
+      for (place, values) in known.enumerated() { places[values] = place }
     }
     var isKnown: [Bool] = Array(repeating: false, count: found.count)
     var missing = found.count
@@ -159,10 +174,13 @@ extension EntityView {
       seen += 1
       values.removeAll(keepingCapacity: true)
       try reader.read(row, into: &values)
-      if let place = places[values], !isKnown[place] {
+      let group = places.isEmpty ? known.firstIndex(of: values) : places[values]
+      if let place = group, !isKnown[place] {
         isKnown[place] = true
         missing -= 1
+        // As this row has them: what is equal may be written differently.
         found[place].row = row.reference.row
+        found[place].values = values
       }
       return true
     }
@@ -197,13 +215,13 @@ extension EntityView {
   /// that the rows of a group come in their own order, or that it makes no difference which is first.
   private func stretches(
     of groups: IndexGroups, _ plan: EntityPlan, isOrdered: Bool, _ isCancelled: (@Sendable () -> Bool)?
-  ) throws(EngineError) -> [(row: UInt64, prefix: [UInt8])]? {
+  ) throws(EngineError) -> [Stretch]? {
     let range = groups.ranges.ranges[0]
     let maker = groups.ranges.maker
     let rows = try storing { () throws(StoreError) in try trees.count(plan.rows) }
     // A group costs about as much as a dozen rows of a scan.
     let most = max(64, Int(clamping: rows / 16))
-    var found: [(row: UInt64, prefix: [UInt8])] = []
+    var found: [Stretch] = []
     var isWhole = true
     var isEnough = false
     var wasCancelled = false
@@ -224,7 +242,7 @@ extension EntityView {
           return
         }
         let prefix = Array(cursor.key[..<end])
-        found.append((row, prefix))
+        found.append(Stretch(row: row, prefix: prefix))
         if groups.isOne, isOrdered { return }
         if found.count > most {
           isEnough = true
