@@ -4,8 +4,13 @@ import CambiumEngine
 struct BatchDeletion {
   let space: StoreSpace
   let history: HistoryRecorder?
+  /// Whether rows that are deleted may be old: who deletes has led what they lead to elsewhere, and has not written it there,
+  /// since they go. What the other sides have counts then.
+  let asksOtherSides: Bool
   private var doomed: Set<ObjectReference> = []
   private var order: [ObjectReference] = []
+  /// The objects that were changed so that they do not lead to what is deleted.
+  private(set) var changed: [ManagedObjectID] = []
   /// What denies a deletion unless it is deleted as well.
   private var denials: [(object: ObjectReference, by: ObjectReference, RelationshipInfo)] = []
 
@@ -24,7 +29,11 @@ struct BatchDeletion {
   /// Rows have numbers that no other entity's rows have.
   private var doomedRows: Set<UInt64> = []
 
-  init(_ space: StoreSpace, _ history: HistoryRecorder?) {
+  /// The objects that are deleted, with those that go with them.
+  var deleted: [ManagedObjectID] { order.map { ManagedObjectID(space: space, reference: $0) } }
+
+  init(_ space: StoreSpace, _ history: HistoryRecorder?, asksOtherSides: Bool = false) {
+    self.asksOtherSides = asksOtherSides
     self.space = space
     self.history = history
   }
@@ -75,16 +84,26 @@ struct BatchDeletion {
       switch r.rules.deleteRule {
       case .cascade:
         for other in try t.related(object, r.schema) {
-          guard let row = try t.row(other) else { continue }
+          guard let row = try t.row(other), try leadsBack(row, to: object, r, t) else { continue }
           if doomed.insert(row.reference).inserted { order.append(row.reference) }
         }
       case .deny:
         for other in try t.related(object, r.schema) {
-          if let row = try t.row(other) { denials.append((object, row.reference, r)) }
+          guard let row = try t.row(other), try leadsBack(row, to: object, r, t) else { continue }
+          denials.append((object, row.reference, r))
         }
       case .nullify, .noAction: break
       }
     }
+  }
+
+  private func leadsBack(_ row: Row, to object: ObjectReference, _ r: RelationshipInfo, _ t: EntityTransaction)
+    throws(EngineError) -> Bool
+  {
+    if !asksOtherSides { return true }
+    guard let inverse = r.inverse else { return false }
+    if !inverse.isToMany { return try row.reference(inverse)?.row == object.row }
+    return try t.related(row.reference, inverse).contains { $0.row == object.row }
   }
 
   /// Notes the objects at the other ends of an object's relationships that stay.
@@ -99,7 +118,7 @@ struct BatchDeletion {
   }
 
   /// Takes what is deleted out of a relationship, where that is kept for itself.
-  private func unlink(_ end: End, _ inverse: RelationshipSchema, _ isToMany: Bool, _ t: EntityTransaction)
+  private mutating func unlink(_ end: End, _ inverse: RelationshipSchema, _ isToMany: Bool, _ t: EntityTransaction)
     throws(EngineError)
   {
     guard let row = try t.row(end.object) else { return }
@@ -108,11 +127,18 @@ struct BatchDeletion {
       guard let target = try row.reference(inverse), doomedRows.contains(target.row) else { return }
       values.set(toOne: inverse.name, nil)
     } else if isToMany || inverse.isOrdered {
-      values.set(toMany: inverse.name, try t.related(end.object, inverse).filter { !doomedRows.contains($0.row) })
+      let present = try t.related(end.object, inverse)
+      let kept = present.filter { !doomedRows.contains($0.row) }
+      // Who deletes may have seen to it.
+      if kept.count == present.count { return }
+      values.set(toMany: inverse.name, kept)
     }
     if let info = space.info(row.reference.entity) { history?.updated(row.reference, info, [inverse.name]) }
     // The other end of a to-one relationship is derived from the row that goes.
-    if !values.isEmpty { try t.update(row.reference, values) }
+    if !values.isEmpty {
+      try t.update(row.reference, values)
+      changed.append(ManagedObjectID(space: space, reference: row.reference))
+    }
   }
 }
 

@@ -53,7 +53,7 @@ extension ManagedObjectContext {
     try validate(deletions, insertions, updates)
     let remains = try remains(of: deletions)
     // A fault whose relationships were set was never read: its changes are based on what the parent has now.
-    for object in updates { try object.load() }
+    for object in updates { _ = try object.loadIfThere() }
     isPushing = true
     defer {
       isPushing = false
@@ -143,7 +143,7 @@ extension ManagedObjectContext {
     var conflicts: [MergeConflict] = []
     var dropped: [MergeConflict] = []
     var pushed: [Pushed] = []
-    var doomed: [ManagedObject] = []
+    var doomed: [(object: ManagedObject, target: ManagedObject)] = []
     for object in updates + deletions {
       let target = parent.object(with: object.objectID)
       let isThere = try target.isPresent && target.loadIfThere()
@@ -153,7 +153,7 @@ extension ManagedObjectContext {
       }
       if !isThere { continue }
       if object.isDeleted {
-        doomed.append(target)
+        doomed.append((object, target))
       } else if !changedElsewhere.isEmpty, kind == .rollback {
         dropped.append(MergeConflict(object, parent: target))
       } else {
@@ -185,7 +185,11 @@ extension ManagedObjectContext {
     for one in pushed { try pushAttributes(one) }
     for one in pushed { try pushRelationships(one, parent) }
     for one in pushed { try pushOrders(one) }
-    for target in doomed { try parent.deleteCascading(target, callsHook: false) }
+    // What was taken away from an object before it was deleted must not go with it.
+    for (object, target) in doomed {
+      try pushDepartures(of: object, target, parent)
+    }
+    for (_, target) in doomed { try parent.deleteCascading(target, callsHook: false) }
   }
 
   /// The attributes that are pushed: those that changed, as far as the policy lets them; all, if the object's state counts.
@@ -226,6 +230,23 @@ extension ManagedObjectContext {
         for other in present(added) { try one.target.addDestination(other, r) }
       } else if r.inverse?.isToMany != false, let ids = one.object.toManyChanges[r.place]?.list {
         try one.target.assignToMany(present(ids), r)
+      }
+    }
+  }
+
+  /// Takes out of the relationships of an object that is going to be deleted what the child has taken out of them before.
+  private func pushDepartures(of object: ManagedObject, _ target: ManagedObject, _ parent: ManagedObjectContext) throws
+  {
+    for property in object.info.relationships where !property.isTransient {
+      guard let r = property.relationship else { continue }
+      if !r.isToMany {
+        guard object.toOneChanges.contains(r.place) else { continue }
+        if try object.currentToOne(r) != target.currentToOne(r) { try target.assignToOne(nil, r) }
+      } else if !r.isDerived, object.toManyChanges[r.place] != nil {
+        let kept = Set(try object.currentToMany(r))
+        for id in try target.currentToMany(r) where !kept.contains(id) {
+          try target.removeDestination(parent.object(with: id), r)
+        }
       }
     }
   }

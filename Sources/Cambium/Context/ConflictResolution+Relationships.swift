@@ -90,6 +90,14 @@ extension ManagedObject {
 
   private func assignDestinations(_ ids: [ManagedObjectID], _ r: RelationshipInfo) throws {
     for id in Set(try currentToMany(r)).symmetricDifference(ids) { _ = try newest(id) }
+    // Of an object that the policy has decided about before, the other side may be elsewhere by now.
+    let present = try currentToMany(r)
+    let agreed = try present.filter { try newest($0).leads(to: self, by: r) }
+    if r.isOrdered, agreed != present {
+      willChange()
+      toManyChanges[r.place] = ToManyChange(list: agreed)
+      try requireContext().noteChange(of: self)
+    }
     try assignToMany(try ids.map { try requireContext().object(with: $0) }.filter { try $0.isThere() }, r)
   }
 
@@ -104,6 +112,12 @@ extension ManagedObject {
     case .inserted, .detached: break
     }
     return other
+  }
+
+  /// Whether the other side of a relationship leads to an object.
+  private func leads(to object: ManagedObject, by r: RelationshipInfo) throws -> Bool {
+    guard let name = r.inverse?.name, let back = info.properties[name]?.relationship else { return true }
+    return back.isToMany ? try contains(object.objectID, back) : try currentToOne(back) == object.objectID
   }
 
   /// Whether a relationship may lead to the object.

@@ -19,7 +19,9 @@ extension ManagedObjectContext {
         if error.conflicts.allSatisfy({ owners.contains($0.sourceObject) }) { throw error }
         // Objects without changes are looked after for who wants to know of every conflict.
         if batch.policy.isPlain,
-          error.conflicts.contains(where: { !$0.sourceObject.isUpdated && !$0.sourceObject.isDeleted })
+          error.conflicts.contains(where: { conflict in
+            batch.watched.contains { $0 === conflict.sourceObject }
+          })
         {
           throw error
         }
@@ -63,11 +65,27 @@ extension ManagedObjectContext {
       object.row = persisted
     } else if !object.isDeleted {
       try object.withdrawChanges()
+      try release(object)
     }
     if !object.isDeleted, !object.isUpdated {
       updated[object.objectID] = nil
       object.row = nil
       object.state = .stale
+    }
+  }
+
+  /// Has no unsaved change lead to an object that is gone, by relationships without an inverse.
+  private func release(_ gone: ManagedObject) throws {
+    for object in inserted.values + updated.values where object !== gone {
+      for property in object.info.relationships where !property.isTransient {
+        guard let r = property.relationship else { continue }
+        if r.isToMany {
+          guard object.toManyChanges[r.place] != nil else { continue }
+          if try object.contains(gone.objectID, r) { try object.recordRemove(gone.objectID, r) }
+        } else if let changed = object.toOneChanges[r.place], changed == gone.objectID {
+          try object.recordToOne(r, nil)
+        }
+      }
     }
   }
 

@@ -103,7 +103,7 @@ extension ManagedObjectContext {
 
   /// Marks an object for deletion at the next save, and applies the delete rules of its relationships at once: nullify
   /// takes the object out of the other side, cascade deletes the destinations as well, deny is checked when saving, no
-  /// action leaves the other side alone. An object that was not saved yet is forgotten.
+  /// action leaves the other side alone. An object that was not saved yet is forgotten, and nothing denies that.
   ///
   /// Where reading the relationships fails, the error is noted and the next save throws it.
   public func delete(_ object: ManagedObject) {
@@ -116,13 +116,18 @@ extension ManagedObjectContext {
       throw CambiumError(
         .invalidArgument, "an object of another context cannot be deleted here", objectID: first.objectID)
     }
+    noteDeletion(in: first.objectID.space)
     var pending = [first]
     while let object = pending.popLast() {
       guard !object.isDeleted, object.state != .detached else { continue }
       if callsHook { object.prepareForDeletion() }
       for property in object.info.relationships where !property.isTransient {
-        guard let r = property.relationship, r.rules.deleteRule == .nullify || r.rules.deleteRule == .cascade else {
-          continue
+        guard let r = property.relationship else { continue }
+        switch r.rules.deleteRule {
+        case .nullify, .cascade: break
+        // What was never saved is not there when saving asks who denies: it is let go of at once.
+        case .deny where object.state == .inserted: break
+        case .deny, .noAction: continue
         }
         let ids = r.isToMany ? try object.currentToMany(r) : try object.currentToOne(r).map { [$0] } ?? []
         for id in ids where id != object.objectID {
@@ -134,6 +139,15 @@ extension ManagedObjectContext {
       }
       remove(object)
     }
+  }
+
+  /// Notes which commit tells what the delete rules apply to. What others save later is looked at when the deletion is saved.
+  private func noteDeletion(in space: StoreSpace) {
+    if parent != nil { return }
+    if deleted.isEmpty { deletionSequences = [:] }
+    let key = ObjectIdentifier(space)
+    let sequence = (try? view(of: space))?.sequence ?? 0
+    deletionSequences[key] = min(deletionSequences[key] ?? sequence, sequence)
   }
 
   /// Takes an object out of the other side of one of its relationships.

@@ -117,14 +117,16 @@ extension ManagedObjectContext {
         insertions: insertions.filter { $0.objectID.space === space },
         updates: updates.filter { $0.objectID.space === space }, policy: mergePolicy,
         watched: watched.values.filter { $0.objectID.space === space && $0.isPresent && !$0.isUpdated })
-      settle(try isMigrating ? write(batch) : writeOrResolve(batch, owners: owners))
+      let outcome = try isMigrating ? write(batch) : writeOrResolve(batch, owners: owners)
+      settle(outcome)
       note(remains, of: batch.deletions)
       settled.deletions += batch.deletions
       settled.insertions += batch.insertions
       settled.updates += batch.updates
       if persistentStoreCoordinator.saveObservers.isEmpty { continue }
       settled.identifiers.changed.formUnion((batch.insertions + batch.updates).map { $0.objectID })
-      settled.identifiers.deleted.formUnion(batch.deletions.map { $0.objectID })
+      settled.identifiers.deleted.formUnion(batch.deletions.map { $0.objectID } + outcome.deletedByRules)
+      settled.identifiers.changed.formUnion(outcome.changedByRules)
     }
     watched = [:]
   }
@@ -233,6 +235,11 @@ extension ManagedObjectContext {
       object.state = .stale
     }
     for (id, object) in updated where object.objectID.space === batch.space && !object.isUpdated { updated[id] = nil }
+    for id in outcome.changedByRules + outcome.deletedByRules {
+      guard let object = registered(id), object.isPresent, object.state == .loaded, !object.isUpdated else { continue }
+      object.row = nil
+      object.state = .stale
+    }
     if !isToldOn { return }
     // The event may have begun in the save, with who was told of the one before.
     renameEventStates(renamed)

@@ -86,6 +86,8 @@ public final class ManagedObjectContext: @unchecked Sendable {
   @exclusivity(unchecked) var inserted: IDMap<ManagedObject> = [:]
   @exclusivity(unchecked) var updated: IDMap<ManagedObject> = [:]
   @exclusivity(unchecked) var deleted: IDMap<ManagedObject> = [:]
+  /// By the stores' spaces, the oldest commit by which delete rules were applied to what ``deleted`` has of them.
+  @exclusivity(unchecked) var deletionSequences: [ObjectIdentifier: UInt64] = [:]
   /// How objects find the context.
   let link = ContextLink()
   /// What objects were last inserted of, and of which class, so that it need not be looked up for every one.

@@ -16,6 +16,10 @@ struct SaveOutcome {
   let batch: SaveBatch
   /// The permanent references of the inserted objects, in their order.
   var permanent: [ObjectReference] = []
+  /// Objects that are not of the save, and were changed or deleted by delete rules, since others have led them to what it
+  /// deletes.
+  var changedByRules: [ManagedObjectID] = []
+  var deletedByRules: [ManagedObjectID] = []
 }
 
 /// The destinations of the to-many relationships that a save writes.
@@ -42,21 +46,32 @@ extension ManagedObjectContext {
     let destinations = try batch.insertions.map { try $0.pendingDestinations() }
     var updates: [PendingUpdate] = []
     updates.reserveCapacity(batch.updates.count)
+    var deletedByOthers: [MergeConflict] = []
     for object in batch.updates {
       let destinations = try object.pendingDestinations()
       let isWritten = object.hasRowChanges || !destinations.isEmpty
-      // A fault whose relationships were set was never read: its changes are based on the row as it is now.
-      if isWritten, object.row == nil { try object.load() }
+      if isWritten, object.row == nil {
+        // A fault whose relationships were set was never read: its changes are based on the row as it is now.
+        do { try object.load() } catch let error as CambiumError
+          where error.code == .managedObjectReferentialIntegrity
+        {
+          deletedByOthers.append(MergeConflict(object, persisted: nil))
+          continue
+        }
+      }
       updates.append(
         PendingUpdate(object: object, destinations: destinations, version: isWritten ? object.row?.version : nil))
     }
+    if !deletedByOthers.isEmpty { throw CambiumError(mergeConflicts: deletedByOthers) }
 
     let history = HistoryRecorder(self, store)
     var outcome = SaveOutcome(batch: batch)
     var conflicts: [(object: ManagedObject, row: Row?)] = []
     // Conflicts are resolved outside of the transaction. A deletion is one only for who wants to know.
     let asksBeforeDeleting = !batch.policy.isPlain || batch.policy.mergeType == .error
-    var missing: CambiumError?
+    // What says more than the engine's error.
+    var refusal: CambiumError?
+    var gone: [ManagedObjectID] = []
     do throws(EngineError) {
       try store.write { (t) throws(EngineError) in
         var permanent: [ObjectReference] = []
@@ -67,19 +82,31 @@ extension ManagedObjectContext {
           permanent.append(
             object.objectID.isTemporaryID ? try t.reserveReference(entity: reference.entity) : reference)
         }
+        // Others may have deleted what the changes lead to, and have known nothing of that.
+        var found = Set<ObjectReference>()
+        var lastFound: ObjectReference?
         func resolve(_ id: ManagedObjectID) throws(EngineError) -> ObjectReference {
-          guard id.isTemporaryID else { return id.reference }
+          if id.reference == lastFound, !id.isTemporaryID { return id.reference }
           if let object = inserted[id], let place = object.overlay?.savePlace, batch.insertions.indices.contains(place),
             batch.insertions[place] === object
           {
             return permanent[place]
           }
-          missing = CambiumError(
-            .managedObjectReferentialIntegrity,
-            "a relationship leads to \(id), which is neither saved nor inserted in this context", objectID: id)
-          throw .misuse("a relationship leads to an object that is not saved")
+          guard !id.isTemporaryID else {
+            refusal = CambiumError(
+              .managedObjectReferentialIntegrity,
+              "a relationship leads to \(id), which is neither saved nor inserted in this context", objectID: id)
+            throw .misuse("a relationship leads to an object that is not saved")
+          }
+          if id.reference != lastFound, !found.contains(id.reference) {
+            if try t.contains(id.reference) { found.insert(id.reference) } else { gone.append(id) }
+          }
+          lastFound = id.reference
+          return id.reference
         }
         var skipped = Set<ManagedObjectID>()
+        // Whether others may have led something to what is deleted since the delete rules were applied.
+        var areRulesOld = deletionSequences[ObjectIdentifier(batch.space)] != t.sequence
         for object in batch.deletions {
           let id = object.objectID
           let current = try t.row(id.reference)
@@ -87,6 +114,7 @@ extension ManagedObjectContext {
             conflicts.append((object, current))
           }
           if current == nil { skipped.insert(id) }
+          if let base = object.row?.version, base != current?.version { areRulesOld = true }
         }
         for update in updates {
           guard let base = update.version else { continue }
@@ -112,18 +140,36 @@ extension ManagedObjectContext {
             try object.write(update.destinations, isNew: false, writer, resolve)
           }
         }
-        for object in batch.deletions where !skipped.contains(object.objectID) {
-          try history?.deleted(object.objectID.reference, object.info, t)
-          try t.delete(object.objectID.reference)
+        guard gone.isEmpty else { throw .misuse("destinations are gone") }
+        let deletions = batch.deletions.filter { !skipped.contains($0.objectID) }
+        if areRulesOld, !deletions.isEmpty {
+          var deletion = BatchDeletion(batch.space, history, asksOtherSides: true)
+          do throws(BatchError) { _ = try deletion.delete(deletions.map { $0.objectID.reference }, t) } catch {
+            switch error {
+            case .engine(let error): throw error
+            case .refused(let error):
+              refusal = error
+              throw .misuse("the deletion was refused")
+            }
+          }
+          let known = Set(deletions.map { $0.objectID })
+          outcome.deletedByRules = deletion.deleted.filter { !known.contains($0) }
+          outcome.changedByRules = deletion.changed
+        } else {
+          for object in deletions {
+            try history?.deleted(object.objectID.reference, object.info, t)
+            try t.delete(object.objectID.reference)
+          }
         }
         try history?.finish(t)
         outcome.permanent = permanent
       }
     } catch {
+      for id in gone { conflicts.append((object(with: id), nil)) }
       if !conflicts.isEmpty {
         throw CambiumError(mergeConflicts: conflicts.map { MergeConflict($0.object, persisted: $0.row) })
       }
-      if let missing { throw missing }
+      if let refusal { throw refusal }
       var result = CambiumError(error, during: .persistentStoreSave)
       result.storeURL = store.url
       if case .uniqueViolation(_, _, let existing, let offending) = error {

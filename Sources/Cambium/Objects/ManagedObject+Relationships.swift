@@ -39,7 +39,12 @@ extension ManagedObject {
     let old = try object(try currentToOne(r))
     if old === new { return }
     if let old, let back = inverse(of: r, on: old) {
-      if back.isToMany { try old.recordRemove(objectID, back) } else { try old.recordToOne(back, nil) }
+      if back.isToMany {
+        try old.recordRemove(objectID, back)
+      } else if try old.currentToOne(back) == objectID {
+        // It may lead elsewhere already, where a merge policy has decided about it first.
+        try old.recordToOne(back, nil)
+      }
     }
     if let new, let back = inverse(of: r, on: new) {
       if back.isToMany {

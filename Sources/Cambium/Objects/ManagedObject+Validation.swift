@@ -33,13 +33,25 @@ extension ManagedObject {
       guard let r = property.relationship, r.rules.deleteRule == .deny, !r.rules.isTransient else { continue }
       let context = try requireContext()
       let ids = r.isToMany ? try currentToMany(r) : try currentToOne(r).map { [$0] } ?? []
-      guard ids.contains(where: { context.deleted[$0] == nil && $0 != objectID }) else { continue }
+      guard try ids.contains(where: { try $0 != objectID && context.isThere($0) && isLedTo(from: $0, r) }) else {
+        continue
+      }
       errors.append(
         error(
           .validationRelationshipDeniedDelete, property.name,
           "cannot be deleted while its '\(property.name)' has destinations; delete or move them first"))
     }
     try throwing(errors)
+  }
+
+  /// Whether the other side of a relationship knows of this one, which is deleted. What this one has may be old: redoing a
+  /// deletion leaves it as it was.
+  private func isLedTo(from id: ManagedObjectID, _ r: RelationshipInfo) throws -> Bool {
+    let other = try requireContext().object(with: id)
+    guard let name = r.inverse?.name, let back = other.info.properties[name]?.relationship else { return true }
+    guard back.isToMany else { return try other.currentToOne(back) == objectID }
+    guard let change = other.toManyChanges[back.place] else { return true }
+    return change.list.map { $0.contains(objectID) } ?? change.state(of: objectID) ?? true
   }
 
   private func throwing(_ errors: [CambiumError]) throws {
@@ -104,5 +116,16 @@ extension ManagedObject {
     if measured.compare(to: rules.maximum) == .greater {
       errors.append(error(tooLarge, path, "has a value of '\(path)' above the greatest allowed"))
     }
+  }
+}
+
+extension ManagedObjectContext {
+  /// Whether a destination is one still. An object that was never saved and was deleted is not among what is to be deleted, and
+  /// may be gone already.
+  fileprivate func isThere(_ id: ManagedObjectID) -> Bool {
+    if let object = registered(id) { return !object.isDeleted }
+    guard id.isTemporaryID else { return true }
+    guard let parent else { return false }
+    return parent.lock.run { parent.isThere(id) }
   }
 }

@@ -31,6 +31,12 @@ public class EntityView {
     return try row(bytes, reference.row)
   }
 
+  /// Whether there is a row of an object. `reference` may name any entity of the object's hierarchy.
+  public func contains(_ reference: ObjectReference) throws(EngineError) -> Bool {
+    let plan = try store.plan(reference.entity)
+    return try storing { () throws(StoreError) in try trees.contains(plan.rows, reference.row) }
+  }
+
   func row(_ bytes: [UInt8], _ id: UInt64) throws(EngineError) -> Row {
     let (layout, projected) = try bytes.withUnsafeBytesEngine { (b) throws(EngineError) in
       (try self.layout(of: b), try self.projected(b))

@@ -1,0 +1,190 @@
+import CambiumTesting
+import Foundation
+
+@testable import Cambium
+
+/// A model that is drawn by chance: entities, one of which may inherit from another, attributes of several types, uniqueness
+/// constraints, and relationships of all shapes with their delete rules.
+final class GraphDesign {
+  struct Attribute {
+    let name: String
+    let type: AttributeType
+
+    /// What stands for a number.
+    func value(_ number: Int?) -> Any? {
+      guard let number else { return nil }
+      switch type {
+      case .string: return "v\(number)"
+      case .double: return Double(number) / 4
+      case .decimal: return Decimal(number)
+      case .date: return Date(timeIntervalSinceReferenceDate: TimeInterval(number) * 3600)
+      case .binary: return Data([UInt8(truncatingIfNeeded: number)])
+      default: return number
+      }
+    }
+
+    /// The number that a value stands for; -1 for a value that stands for none.
+    func number(_ value: Any?) -> Int? {
+      switch value {
+      case nil: return nil
+      case let text as String: return Int(text.dropFirst()) ?? -1
+      case let number as Double: return Int(number * 4)
+      case let number as Decimal: return Int("\(number)") ?? -1
+      case let date as Date: return Int(date.timeIntervalSinceReferenceDate / 3600)
+      case let data as Data: return data.first.map { Int($0) } ?? -1
+      case let number as any BinaryInteger: return Int(number)
+      default: return -1
+      }
+    }
+  }
+
+  struct EntityDesign {
+    let name: String
+    var parent: String?
+    var attributes: [Attribute] = []
+    /// Whether `code` is unique.
+    var isUnique = false
+    var isIndexed = false
+  }
+
+  enum Rule: Equatable { case nullify, cascade, deny }
+
+  struct Side {
+    var isToMany: Bool
+    var isOrdered: Bool
+    var rule: Rule
+  }
+
+  /// A relationship as its side with the inverse's name.
+  struct Relationship {
+    let name: String
+    let entity: String
+    let inverse: String
+    let destination: String
+    let isToMany: Bool
+    let isOrdered: Bool
+    let rule: Rule
+  }
+
+  private(set) var entities: [EntityDesign] = []
+  private(set) var relationships: [Relationship] = []
+  private var byName: [String: Relationship] = [:]
+  private var ofEntity: [String: [Relationship]] = [:]
+
+  init(_ random: inout SplitMix64) {
+    let types: [AttributeType] = [.integer16, .integer32, .integer64, .string, .double, .decimal, .date, .binary]
+    for place in 0..<Int.random(in: 2...3, using: &random) {
+      let name = ["A", "B", "C"][place]
+      var entity = EntityDesign(name: name)
+      entity.attributes = (0..<Int.random(in: 1...3, using: &random)).map {
+        Attribute(name: "v\($0)", type: types.randomElement(using: &random) ?? .integer64)
+      }
+      entity.isUnique = place == 0 || Int.random(in: 0..<3, using: &random) == 0
+      entity.isIndexed = Bool.random(using: &random)
+      entities.append(entity)
+    }
+    if Bool.random(using: &random), let parent = entities.randomElement(using: &random) {
+      var entity = EntityDesign(name: "S", parent: parent.name)
+      entity.attributes = [Attribute(name: "w", type: types.randomElement(using: &random) ?? .integer64)]
+      entities.append(entity)
+    }
+    for number in 0..<Int.random(in: 3...7, using: &random) { drawRelationship(number, &random) }
+    for relationship in relationships { byName[relationship.name] = relationship }
+    for entity in entities {
+      ofEntity[entity.name] = relationships.filter { isKind(entity.name, of: $0.entity) }
+    }
+  }
+
+  private func drawRelationship(_ number: Int, _ random: inout SplitMix64) {
+    func side() -> Side {
+      let shape = Int.random(in: 0..<5, using: &random)
+      let rule = Int.random(in: 0..<12, using: &random)
+      return Side(
+        isToMany: shape > 1, isOrdered: shape == 4, rule: rule < 2 ? .cascade : rule == 2 ? .deny : .nullify)
+    }
+    guard let from = entities.randomElement(using: &random)?.name, let to = entities.randomElement(using: &random)?.name
+    else { return }
+    let first = side()
+    func add(_ name: String, _ entity: String, _ inverse: String, _ destination: String, _ side: Side) {
+      relationships.append(
+        Relationship(
+          name: name, entity: entity, inverse: inverse, destination: destination, isToMany: side.isToMany,
+          isOrdered: side.isOrdered, rule: side.rule))
+    }
+    if from == to, Int.random(in: 0..<3, using: &random) == 0 {
+      return add("r\(number)", from, "r\(number)", to, first)
+    }
+    var second = side()
+    // Objects of which each denies the other's deletion would be there for ever.
+    if first.rule == .deny { second.rule = .nullify }
+    add("r\(number)", from, "b\(number)", to, first)
+    add("b\(number)", to, "r\(number)", from, second)
+  }
+
+  func entity(_ name: String) -> EntityDesign? { entities.first { $0.name == name } }
+
+  func isKind(_ entity: String, of other: String) -> Bool {
+    entity == other || self.entity(entity)?.parent == other
+  }
+
+  /// The entities that inherit from none.
+  var roots: [String] { entities.filter { $0.parent == nil }.map { $0.name } }
+
+  func relationships(of entity: String) -> [Relationship] { ofEntity[entity] ?? [] }
+
+  func relationship(_ name: String) -> Relationship? { byName[name] }
+
+  func attributes(of entity: String) -> [Attribute] {
+    guard let design = self.entity(entity) else { return [] }
+    return (design.parent.map { attributes(of: $0) } ?? []) + design.attributes
+  }
+
+  func isUnique(_ entity: String) -> Bool {
+    guard let design = self.entity(entity) else { return false }
+    return design.isUnique || design.parent.map { isUnique($0) } ?? false
+  }
+
+  /// The model, made anew.
+  func model() throws -> ManagedObjectModel {
+    try ManagedObjectModel {
+      for entity in entities {
+        Entity(entity.name, parent: entity.parent) {
+          if entity.parent == nil {
+            Cambium.Attribute("tag", .integer64)
+            Cambium.Attribute("code", .string)
+          }
+          for attribute in entity.attributes { Cambium.Attribute(attribute.name, attribute.type) }
+          if entity.isUnique { Unique("code") }
+          if entity.isIndexed { Index("byFirst", entity.attributes[0].name) }
+          for r in relationships where r.entity == entity.name {
+            if r.isToMany {
+              ToMany(r.name, r.destination, inverse: r.inverse, ordered: r.isOrdered, deleteRule: r.rule.deleteRule)
+            } else {
+              ToOne(r.name, r.destination, inverse: r.inverse, deleteRule: r.rule.deleteRule)
+            }
+          }
+        }
+      }
+    }
+  }
+
+  /// The model in a few words.
+  var text: String {
+    let names = entities.map { $0.name + ($0.parent.map { ":" + $0 } ?? "") + ($0.isUnique ? "!" : "") }
+    let sides = relationships.map { r in
+      "\(r.entity).\(r.name)\(r.isToMany ? r.isOrdered ? "[]" : "*" : "")->\(r.destination)"
+        + (r.rule == .nullify ? "" : " \(r.rule)")
+    }
+    return names.joined(separator: " ") + ", " + sides.joined(separator: " ")
+  }
+}
+
+extension GraphDesign.Rule {
+  fileprivate var deleteRule: DeleteRule {
+    switch self {
+    case .nullify: return .nullify
+    case .cascade: return .cascade
+    case .deny: return .deny
+    }
+  }
+}

@@ -1,0 +1,285 @@
+import Foundation
+import Testing
+
+@testable import Cambium
+
+/// What ``GraphModelTests`` have found, each as small as it can be.
+@Suite struct GraphFindingTests {
+  /// A store in a file, and two contexts of it.
+  private final class Fixture {
+    let directory: TemporaryDirectory
+    let model: ManagedObjectModel
+    let container: PersistentContainer
+    let mine: ManagedObjectContext
+    let theirs: ManagedObjectContext
+
+    init(
+      _ policy: MergePolicy = .error, @EntityBuilder owner: () -> [EntityBuilderPart],
+      @EntityBuilder item: () -> [EntityBuilderPart]
+    ) throws {
+      let (owner, item) = (owner(), item())
+      model = try ManagedObjectModel {
+        Entity("Owner") {
+          Attribute("name", .string)
+          owner
+        }
+        Entity("Item") {
+          Attribute("name", .string)
+          item
+        }
+      }
+      directory = try TemporaryDirectory()
+      container = try directory.container(model: model) { $0.tracksHistory = true }
+      mine = container.newBackgroundContext()
+      theirs = container.newBackgroundContext()
+      mine.mergePolicy = policy
+    }
+
+    /// Saves objects of their names, and has both contexts read them.
+    func store(owners: [String], items: [String]) throws {
+      for name in owners { try theirs.make("Owner", ["name": name]) }
+      for name in items { try theirs.make("Item", ["name": name]) }
+      try theirs.save()
+      for context in [mine, theirs] {
+        for object in try context.all("Owner") + context.all("Item") { _ = object.value(forKey: "name") }
+      }
+    }
+
+    func owner(_ name: String, _ context: ManagedObjectContext) throws -> ManagedObject {
+      try #require(try context.all("Owner", "name == %@", [name]).first)
+    }
+
+    func item(_ name: String, _ context: ManagedObjectContext) throws -> ManagedObject {
+      try #require(try context.all("Item", "name == %@", [name]).first)
+    }
+
+    /// The names of what a relationship of each object leads to, as a new context reads them; the store is sound.
+    func read(_ entity: String, _ key: String) throws -> [String: String] {
+      let report = try #require(container.persistentStoreCoordinator.persistentStores.first).engine.check()
+      #expect(report.isSound, "\(report.problems)")
+      let context = container.newBackgroundContext()
+      var result: [String: String] = [:]
+      for object in try context.all(entity) {
+        let names = try object.objectIDs(forRelationshipNamed: key).map { id in
+          try context.existingObject(with: id).value(forKey: "name") as? String ?? "-"
+        }
+        result[object.value(forKey: "name") as? String ?? "-"] = names.joined(separator: " ")
+      }
+      return result
+    }
+  }
+
+  private static let kinds: [MergePolicy] = [
+    .mergeByPropertyObjectTrump, .mergeByPropertyStoreTrump, .overwrite, .rollback,
+  ]
+
+  // MARK: What others delete
+
+  /// Nothing is led to what others have deleted, though neither row that is written was changed by them.
+  @Test(arguments: kinds) func destinationsThatAreGone(policy: MergePolicy) throws {
+    let fixture = try Fixture(
+      policy, owner: { ToMany("items", "Item", inverse: "owner") },
+      item: {
+        ToOne("owner", "Owner", inverse: "items")
+        ToOne("note", "Owner")
+      })
+    try fixture.store(owners: ["o", "p"], items: ["i", "j"])
+    let (mine, theirs) = (fixture.mine, fixture.theirs)
+    try fixture.item("i", mine).set(try fixture.owner("o", mine), forKey: "owner")
+    try fixture.item("j", mine).set(try fixture.owner("o", mine), forKey: "note")
+    try fixture.item("j", mine).set("k", forKey: "name")
+    let new = try mine.make("Item", ["name": "n", "owner": try fixture.owner("o", mine)])
+    theirs.delete(try fixture.owner("o", theirs))
+    try theirs.save()
+    mine.mergePolicy = .error
+    let error = cambiumError { try mine.save() }
+    #expect(error?.code == .managedObjectMerge && error?.conflicts.count == 1)
+    #expect(error?.conflicts.first?.newVersionNumber == 0)
+    #expect(try fixture.read("Item", "owner") == ["i": "", "j": ""])
+    mine.mergePolicy = policy
+    try mine.save()
+    #expect(!mine.hasChanges && new.value(forKey: "owner") == nil)
+    #expect(try fixture.read("Item", "owner") == ["i": "", "k": "", "n": ""])
+    #expect(try fixture.read("Item", "note") == ["i": "", "k": "", "n": ""])
+  }
+
+  /// A fault whose relationship was set, and that others delete, is a conflict like others.
+  @Test(arguments: kinds) func faultsThatAreGone(policy: MergePolicy) throws {
+    let fixture = try Fixture(
+      policy, owner: { ToMany("items", "Item", inverse: "owner") },
+      item: { ToOne("owner", "Owner", inverse: "items") })
+    try fixture.store(owners: ["o"], items: ["i"])
+    let mine = fixture.container.newBackgroundContext()
+    let owner = try #require(try mine.all("Owner").first)
+    let item = mine.object(with: try fixture.item("i", fixture.theirs).objectID)
+    try owner.add(item, toRelationship: "items")
+    mine.refresh(item, mergeChanges: true)
+    fixture.theirs.delete(try fixture.item("i", fixture.theirs))
+    try fixture.theirs.save()
+    mine.mergePolicy = .error
+    #expect(cambiumError { try mine.save() }?.code == .managedObjectMerge)
+    mine.mergePolicy = policy
+    try mine.save()
+    #expect(try fixture.read("Owner", "items") == ["o": ""] && !mine.hasChanges)
+  }
+
+  // MARK: What is deleted while others lead to it
+
+  @Test(arguments: [DeleteRule.nullify, .cascade, .deny]) func deletionsOfWhatOthersLeadTo(rule: DeleteRule) throws {
+    let fixture = try Fixture(
+      owner: { ToMany("items", "Item", inverse: "owner", deleteRule: rule) },
+      item: { ToOne("owner", "Owner", inverse: "items") })
+    try fixture.store(owners: ["o", "p"], items: ["i", "j"])
+    let (mine, theirs) = (fixture.mine, fixture.theirs)
+    mine.delete(try fixture.owner("o", mine))
+    try fixture.item("i", theirs).set(try fixture.owner("o", theirs), forKey: "owner")
+    try theirs.make("Item", ["name": "k", "owner": try fixture.owner("o", theirs)])
+    try theirs.save()
+    if rule == .deny {
+      let error = cambiumError { try mine.save() }
+      #expect(error?.code == .validationRelationshipDeniedDelete && error?.key == "items")
+      #expect(try fixture.read("Item", "owner") == ["i": "o", "j": "", "k": "o"])
+      return
+    }
+    let known = try fixture.item("i", mine)
+    #expect(known.value(forKey: "name") as? String == "i")
+    try mine.save()
+    #expect(try fixture.read("Item", "owner") == (rule == .cascade ? ["j": ""] : ["i": "", "j": "", "k": ""]))
+    #expect(try fixture.read("Owner", "items") == ["p": ""])
+    // The context knows, and history tells, what the rules have done beside what was asked for.
+    #expect(try mine.all("Item").count == (rule == .cascade ? 1 : 3))
+    #expect(
+      rule == .cascade ? known.isDeleted || known.value(forKey: "name") == nil : known.value(forKey: "owner") == nil)
+    let transactions = try mine.execute(PersistentHistoryChangeRequest.fetchHistory(after: Date.distantPast))
+      .transactions
+    let changes = transactions.last?.changes ?? []
+    #expect(changes.filter { $0.changedObjectID.entityName == "Item" }.count == 2)
+    #expect(
+      changes.allSatisfy {
+        $0.changeType == ($0.changedObjectID.entityName == "Owner" || rule == .cascade ? .delete : .update)
+      })
+  }
+
+  /// What was taken out of an object before it was deleted does not go with it, whatever its row says.
+  @Test(arguments: [false, true]) func whatWasTakenOutStays(isInChild: Bool) throws {
+    let fixture = try Fixture(
+      owner: { ToMany("items", "Item", inverse: "owners", ordered: true, deleteRule: .cascade) },
+      item: {
+        ToMany("owners", "Owner", inverse: "items")
+        ToOne("parts", "Item", inverse: "whole", deleteRule: .cascade)
+        ToOne("whole", "Item", inverse: "parts")
+      })
+    try fixture.store(owners: ["o"], items: ["i", "j", "k"])
+    try fixture.owner("o", fixture.theirs).set(
+      try ["i", "j"].map { try fixture.item($0, fixture.theirs) }, forKey: "items")
+    try fixture.item("i", fixture.theirs).set(try fixture.item("k", fixture.theirs), forKey: "parts")
+    try fixture.theirs.save()
+    let parent = fixture.container.newBackgroundContext()
+    let context = isInChild ? ManagedObjectContext(concurrencyType: .privateQueue, parent: parent) : parent
+    let owner = try fixture.owner("o", context)
+    try owner.remove(try fixture.item("j", context), fromRelationship: "items")
+    try fixture.item("i", context).set(nil, forKey: "parts")
+    context.delete(owner)
+    // Somebody has saved meanwhile, so that the rules are applied to what is stored.
+    try fixture.theirs.make("Owner", ["name": "p"])
+    try fixture.theirs.save()
+    try context.save()
+    if isInChild { try parent.save() }
+    #expect(try fixture.read("Item", "owners") == ["j": "", "k": ""])
+    #expect(try fixture.read("Owner", "items") == ["p": ""])
+  }
+
+  // MARK: What denies
+
+  @Test func whatWasNeverSavedDeniesNothing() throws {
+    let fixture = try Fixture(
+      owner: { ToMany("items", "Item", inverse: "owner", deleteRule: .deny) },
+      item: { ToOne("owner", "Owner", inverse: "items", deleteRule: .cascade) })
+    let context = fixture.mine
+    let owner = try context.make("Owner", ["name": "o"])
+    let item = try context.make("Item", ["name": "i", "owner": owner])
+    context.delete(owner)
+    #expect(item.value(forKey: "owner") == nil)
+    try context.save()
+    #expect(try fixture.read("Item", "owner") == ["i": ""])
+    // One that is saved, whose only destination is one that is not, and goes with it.
+    let saved = try context.make("Owner", ["name": "p"])
+    try context.save()
+    context.delete(try context.make("Item", ["name": "j", "owner": saved]))
+    try context.save()
+    #expect(try fixture.read("Item", "owner") == ["i": ""])
+  }
+
+  @Test func deletionsThatAreRedoneAreDeniedByNothingOld() throws {
+    let fixture = try Fixture(
+      owner: { ToOne("item", "Item", inverse: "owner", deleteRule: .deny) },
+      item: { ToOne("owner", "Owner", inverse: "item") })
+    try fixture.store(owners: ["o", "p"], items: ["i"])
+    let context = fixture.mine
+    context.undoManager = ContextUndoManager()
+    try fixture.owner("o", context).set(try fixture.item("i", context), forKey: "item")
+    context.processPendingChanges()
+    let owner = try fixture.owner("o", context)
+    try fixture.owner("p", context).set(try fixture.item("i", context), forKey: "item")
+    context.delete(owner)
+    context.processPendingChanges()
+    context.undo()
+    context.redo()
+    #expect(owner.isDeleted)
+    try context.save()
+    #expect(try fixture.read("Item", "owner") == ["i": "p"])
+  }
+
+  // MARK: What two have decided
+
+  /// Of a to-one relationship and its inverse, the policy decides one after the other: the first decision stands.
+  @Test(arguments: [MergePolicy.mergeByPropertyObjectTrump, .overwrite]) func bothSidesAreInConflict(
+    policy: MergePolicy
+  ) throws {
+    let fixture = try Fixture(
+      policy, owner: { ToOne("item", "Item", inverse: "owner") },
+      item: { ToOne("owner", "Owner", inverse: "item") })
+    for isItemFirst in [false, true] {
+      let names = isItemFirst ? ["a", "b"] : ["c", "d"]
+      try fixture.store(owners: [names[0]], items: names)
+      let (mine, theirs) = (fixture.mine, fixture.theirs)
+      if isItemFirst { try fixture.item(names[1], mine).set("changed", forKey: "name") }
+      try fixture.owner(names[0], mine).set(try fixture.item(names[0], mine), forKey: "item")
+      if !isItemFirst { try fixture.item(names[1], mine).set("changed", forKey: "name") }
+      try fixture.owner(names[0], theirs).set(try fixture.item(names[1], theirs), forKey: "item")
+      try theirs.save()
+      try mine.save()
+      #expect(try fixture.read("Owner", "item")[names[0]] == names[0])
+      #expect(try fixture.read("Item", "owner")[names[0]] == names[0])
+      #expect(try fixture.read("Item", "owner")["changed"] == "")
+      theirs.delete(try fixture.item("changed", theirs))
+      try theirs.save()
+      mine.refreshAllObjects()
+    }
+  }
+
+  /// A list keeps what others have added, and what it keeps leads back, though the policy has decided otherwise about that.
+  @Test func listsAndTheirOtherSides() throws {
+    let fixture = try Fixture(
+      .mergeByPropertyObjectTrump, owner: { ToMany("items", "Item", inverse: "owner", ordered: true) },
+      item: { ToOne("owner", "Owner", inverse: "items") })
+    try fixture.store(owners: ["o", "p"], items: ["i", "j"])
+    let (mine, theirs) = (fixture.mine, fixture.theirs)
+    let item = try fixture.item("i", theirs)
+    try item.set(try fixture.owner("p", theirs), forKey: "owner")
+    try theirs.save()
+    mine.refreshAllObjects()
+    for name in ["o", "p"] { _ = try fixture.owner(name, mine).value(forKey: "items") }
+    try fixture.item("i", mine).set(nil, forKey: "owner")
+    // Changed, and changed back.
+    let owner = try fixture.owner("o", mine)
+    try owner.add(try fixture.item("j", mine), toRelationship: "items")
+    try owner.remove(try fixture.item("j", mine), fromRelationship: "items")
+    try item.set(try fixture.owner("o", theirs), forKey: "owner")
+    try theirs.save()
+    try mine.save()
+    let lists = try fixture.read("Owner", "items")
+    #expect(try fixture.read("Item", "owner")["i"] == (lists["o"] == "i" ? "o" : ""))
+    #expect(lists["p"] == "")
+  }
+}
