@@ -50,6 +50,16 @@ extension PersistentStoreCoordinator {
     try replacePersistentStore(at: destination, withPersistentStoreFrom: source)
   }
 
+  /// Moves a store; see ``migratePersistentStore(_:to:type:options:)``.
+  @discardableResult
+  public func migratePersistentStore(
+    _ store: PersistentStore, to url: URL, options: [AnyHashable: Any]? = nil, withType type: PersistentStoreType
+  ) throws -> PersistentStore {
+    var known: [String: any Sendable] = [:]
+    for (key, value) in options ?? [:] { if let key = key as? String { known[key] = option(value) } }
+    return try migratePersistentStore(store, to: url, type: type, options: known)
+  }
+
   /// ``metadataForPersistentStore(at:)``; options have no effect.
   public static func metadataForPersistentStore(
     ofType type: PersistentStoreType, at url: URL, options: [AnyHashable: Any]? = nil

@@ -87,6 +87,12 @@ public struct BatchDeleteRequest {
   /// What is given: of the objects asked for, not of those that are deleted with them.
   public var resultType = BatchResultType.statusOnly
 
+  /// The entity whose objects are looked for; nil if they are named.
+  var fetchedEntityName: String? {
+    if case .found(let request) = which { return request.entityName }
+    return nil
+  }
+
   /// What a request finds; its predicate, order, offset and limit count.
   public init(fetchRequest: FetchRequest<ManagedObject>) { which = .found(fetchRequest.copy()) }
 

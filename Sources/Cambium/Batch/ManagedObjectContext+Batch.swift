@@ -9,6 +9,12 @@ extension ManagedObjectContext {
   @discardableResult
   public func execute(_ request: BatchInsertRequest) throws -> BatchResult {
     try lock.run {
+      try told(.batch(.insert, entityName: request.entityName), count: { $0.count }) { try insertLocked(request) }
+    }
+  }
+
+  private func insertLocked(_ request: BatchInsertRequest) throws -> BatchResult {
+    try lock.run {
       let (store, info) = try target(request.entityName)
       guard !info.schema.isAbstract else {
         throw CambiumError(
@@ -67,6 +73,12 @@ extension ManagedObjectContext {
   @discardableResult
   public func execute(_ request: BatchUpdateRequest) throws -> BatchResult {
     try lock.run {
+      try told(.batch(.update, entityName: request.entityName), count: { $0.count }) { try updateLocked(request) }
+    }
+  }
+
+  private func updateLocked(_ request: BatchUpdateRequest) throws -> BatchResult {
+    try lock.run {
       let (store, info) = try target(request.entityName)
       let values = BatchValues(info: info, space: store.space)
       var fixed = RowValues()
@@ -115,6 +127,14 @@ extension ManagedObjectContext {
   ///   several stores; else as for ``execute(_:)-(BatchInsertRequest)``.
   @discardableResult
   public func execute(_ request: BatchDeleteRequest) throws -> BatchResult {
+    try lock.run {
+      try told(.batch(.delete, entityName: request.fetchedEntityName), count: { $0.count }) {
+        try deleteLocked(request)
+      }
+    }
+  }
+
+  private func deleteLocked(_ request: BatchDeleteRequest) throws -> BatchResult {
     try lock.run {
       let store: PersistentStore
       var fetch: EngineFetch?

@@ -51,7 +51,7 @@ extension ManagedObjectContext {
   /// Tells objects that are saved by their permanent identifiers from now on; here, in children, and in theirs.
   func rename(_ identifiers: [ManagedObjectID: ManagedObjectID]) {
     if identifiers.isEmpty { return }
-    if parent != nil { permanentIDs.merge(identifiers) { $1 } }
+    if parent != nil { permanentIDs.merge(identifiers) }
     for (old, new) in identifiers {
       guard let object = registered(old) else { continue }
       unregister(old)
@@ -80,7 +80,7 @@ extension ManagedObjectContext {
   func tellChildren(permanent identifiers: [ManagedObjectID: ManagedObjectID]) {
     let children = children.living
     if identifiers.isEmpty || children.isEmpty { return }
-    permanentIDs.merge(identifiers) { $1 }
+    permanentIDs.merge(identifiers)
     for child in children {
       child.mail.add(identifiers)
       if child.lock.isHeldHere {

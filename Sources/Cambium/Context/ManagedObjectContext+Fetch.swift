@@ -19,19 +19,27 @@ extension ManagedObjectContext {
   ///   ``CambiumError/Code/unknownKey`` if what is asked for breaks a rule of theirs; what reading throws.
   public func fetch<Result: FetchRequestResult>(_ request: FetchRequest<Result>) throws -> [Result] {
     try lock.run {
-      let plan = try plan(request)
-      switch request.resultType {
-      case .count: return try cast([try count(plan)], request)
-      case .managedObjectID: return try cast(try identifiers(plan), request)
-      case .managedObject:
-        if let objectClass = Result.self as? ManagedObject.Type {
-          persistentStoreCoordinator.note(objectClass, for: plan.name)
-        }
-        let found = try objects(plan)
-        try prepare(found, for: request)
-        return try cast(found, request)
-      case .dictionary: return try cast(try dictionaries(request, plan), request)
+      try told(
+        .fetch(
+          entityName: request.entityName ?? "", predicate: request.predicate?.predicateFormat,
+          resultType: request.resultType), count: { $0.count }, plan: { try? explain(request) }
+      ) { try fetchLocked(request) }
+    }
+  }
+
+  private func fetchLocked<Result: FetchRequestResult>(_ request: FetchRequest<Result>) throws -> [Result] {
+    let plan = try plan(request)
+    switch request.resultType {
+    case .count: return try cast([try count(plan)], request)
+    case .managedObjectID: return try cast(try identifiers(plan), request)
+    case .managedObject:
+      if let objectClass = Result.self as? ManagedObject.Type {
+        persistentStoreCoordinator.note(objectClass, for: plan.name)
       }
+      let found = try objects(plan)
+      try prepare(found, for: request)
+      return try cast(found, request)
+    case .dictionary: return try cast(try dictionaries(request, plan), request)
     }
   }
 
@@ -40,8 +48,14 @@ extension ManagedObjectContext {
   /// - Throws: as ``fetch(_:)``.
   public func count<Result: FetchRequestResult>(for request: FetchRequest<Result>) throws -> Int {
     try lock.run {
-      let plan = try plan(request)
-      return request.resultType == .dictionary ? try dictionaries(request, plan).count : try count(plan)
+      try told(
+        .fetch(
+          entityName: request.entityName ?? "", predicate: request.predicate?.predicateFormat, resultType: .count),
+        count: { $0 }, plan: { try? explain(request) }
+      ) {
+        let plan = try plan(request)
+        return request.resultType == .dictionary ? try dictionaries(request, plan).count : try count(plan)
+      }
     }
   }
 

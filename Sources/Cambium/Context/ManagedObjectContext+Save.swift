@@ -19,7 +19,13 @@ extension ManagedObjectContext {
         throw CambiumError(
           .persistentStoreSave, "a migration saves its contexts itself; a policy leaves its changes to the manager")
       }
-      try savingPastGeneration { try saveLocked() }
+      let hook = persistentStoreCoordinator.eventHook
+      guard hook.isOn else { return try savingPastGeneration { try saveLocked() } }
+      let counts = (inserted.count, updated.values.count { $0.isUpdated }, deleted.count)
+      try hook.run(
+        .save(inserted: counts.0, updated: counts.1, deleted: counts.2), by: self,
+        count: { _ in counts.0 + counts.1 + counts.2 }, plan: { nil }
+      ) { try savingPastGeneration { try saveLocked() } }
     }
   }
 

@@ -56,7 +56,7 @@ public final class ManagedObjectContext: @unchecked Sendable {
   let children = ContextChildren()
   let mail = ContextMail()
   /// The permanent identifiers of objects that children may know by their temporary ones.
-  @exclusivity(unchecked) var permanentIDs: [ManagedObjectID: ManagedObjectID] = [:]
+  @exclusivity(unchecked) var permanentIDs = PermanentIDs()
   /// Whether the context is saving into its parent.
   var isPushing = false
   /// The child that is saving into this context.
@@ -76,6 +76,8 @@ public final class ManagedObjectContext: @unchecked Sendable {
   /// With each view its store, which is not closed before.
   private var views: [ObjectIdentifier: (store: PersistentStore, view: EntityView)] = [:]
   var generation = QueryGeneration()
+  /// See ``stalenessInterval``.
+  var keptStalenessInterval = -1.0
   private let tailLock = StateLock()
   private var tail: Task<Void, Never>?
   @exclusivity(unchecked) private(set) var registry = ObjectRegistry()
@@ -200,6 +202,7 @@ public final class ManagedObjectContext: @unchecked Sendable {
       return
     }
     if notedErrors.count < 100 { notedErrors.append(noted) }
+    persistentStoreCoordinator.eventHook.tell(.recordedError(noted), by: self)
     if losesChange { lostChanges.append(noted) }
   }
 
@@ -250,7 +253,7 @@ public final class ManagedObjectContext: @unchecked Sendable {
     registry = ObjectRegistry()
     registry.retainsAll = retainsRegisteredObjects
     watched = [:]
-    permanentIDs = [:]
+    permanentIDs = PermanentIDs()
   }
 
   /// The object of a row, made if the context does not have it.

@@ -1,4 +1,5 @@
 import CambiumSystem
+import Synchronization
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials
@@ -9,8 +10,9 @@ import CambiumSystem
 /// Lines that tell what stores and migrations do, for developers. Core Data: `-com.apple.CoreData.SQLDebug` and
 /// `-com.apple.CoreData.MigrationDebug`.
 ///
-/// Off until it is turned on: by the process's arguments (`-com.cambium.StoreDebug 1`, `-com.cambium.MigrationDebug 1`), by
-/// the environment (`CAMBIUM_STORE_DEBUG=1`, `CAMBIUM_MIGRATION_DEBUG=1`), or in code. Lines go to standard error, unless
+/// Off until it is turned on: by the process's arguments (`-com.cambium.StoreDebug 1`, `-com.cambium.MigrationDebug 1`,
+/// `-com.cambium.RequestDebug 1` or `2`), by the environment (`CAMBIUM_STORE_DEBUG=1`, `CAMBIUM_MIGRATION_DEBUG=1`,
+/// `CAMBIUM_REQUEST_DEBUG=1`), or in code. Lines go to standard error, unless
 /// ``setHandler(_:)`` says otherwise. Thread-safe.
 public enum DebugLog {
   /// What there are lines about.
@@ -19,11 +21,16 @@ public enum DebugLog {
     case store
     /// The models that a migration is between, and every step of it.
     case migration
+    /// Requests, saves and batches, with what they found or changed, and how long they took; with `2`, fetches with their plans.
+    /// Predicates have their values in them.
+    case request
   }
 
   private final class State: @unchecked Sendable {
     // `@unchecked`: touched with `lock` held only.
     let lock = StateLock()
+    /// Asked for each request, without the lock.
+    let requestLevel = Atomic(0)
     var topics: Set<Topic>
     var handler: (@Sendable (Topic, String) -> Void)?
 
@@ -33,12 +40,15 @@ public enum DebugLog {
       for (topic, argument, variable) in [
         (Topic.store, "-com.cambium.StoreDebug", "CAMBIUM_STORE_DEBUG"),
         (Topic.migration, "-com.cambium.MigrationDebug", "CAMBIUM_MIGRATION_DEBUG"),
+        (Topic.request, "-com.cambium.RequestDebug", "CAMBIUM_REQUEST_DEBUG"),
       ] {
         var value = process.environment[variable]
         if let place = process.arguments.firstIndex(of: argument), place + 1 < process.arguments.count {
           value = process.arguments[place + 1]
         }
-        if let value, let level = Int(value), level > 0 { topics.insert(topic) }
+        guard let value, let level = Int(value), level > 0 else { continue }
+        topics.insert(topic)
+        if topic == .request { requestLevel.store(level, ordering: .relaxed) }
       }
     }
   }
@@ -52,8 +62,12 @@ public enum DebugLog {
   public static func set(_ topic: Topic, isOn: Bool) {
     state.lock.locked {
       if isOn { state.topics.insert(topic) } else { state.topics.remove(topic) }
+      if topic == .request { state.requestLevel.store(isOn ? 1 : 0, ordering: .relaxed) }
     }
   }
+
+  /// How much there is to be told of requests: 0 for nothing, 2 for plans as well.
+  static var requestLevel: Int { state.requestLevel.load(ordering: .relaxed) }
 
   /// Sends the lines elsewhere; `nil`: to standard error.
   public static func setHandler(_ handler: (@Sendable (Topic, String) -> Void)?) {

@@ -27,6 +27,8 @@ public final class PersistentStoreCoordinator: @unchecked Sendable {
   /// Whether objects are of no class of the application's, as in migrations. Set before any object is made.
   var makesPlainObjects = false
 
+  /// Who is told of what the stores are asked.
+  let eventHook = StoreEventHook()
   /// Who is told of saves.
   let saveObservers = SaveObservers()
 
@@ -63,6 +65,12 @@ public final class PersistentStoreCoordinator: @unchecked Sendable {
   ///   whose handler is not among them.
   @discardableResult
   public func addPersistentStore(_ description: PersistentStoreDescription) throws -> PersistentStore {
+    guard eventHook.isOn else { return try add(description) }
+    let url = description.type == .file ? description.url : nil
+    return try eventHook.run(.opening(url), by: nil, count: { _ in 1 }, plan: { nil }) { try add(description) }
+  }
+
+  private func add(_ description: PersistentStoreDescription) throws -> PersistentStore {
     let model = try managedObjectModel.takeIntoUse()
     if let name = description.configuration, managedObjectModel.entities(forConfigurationName: name) == nil {
       throw CambiumError(.persistentStoreOpen, "the model has no configuration '\(name)'")
@@ -211,6 +219,14 @@ public final class PersistentStoreCoordinator: @unchecked Sendable {
       return stores.count < before
     }
     if !found { throw CambiumError(.invalidArgument, "the store is not one of the coordinator's") }
+  }
+
+  /// Has a store, which may be one of the coordinator's, at a place among the others.
+  func put(_ store: PersistentStore, at place: Int) {
+    lock.locked {
+      stores.removeAll { $0 === store }
+      stores.insert(store, at: min(place, stores.count))
+    }
   }
 
   /// The store at a file.

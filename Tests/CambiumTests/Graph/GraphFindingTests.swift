@@ -106,14 +106,14 @@ import Testing
   /// A fault whose relationship was set, and that others delete, is a conflict like others.
   @Test(arguments: kinds) func faultsThatAreGone(policy: MergePolicy) throws {
     let fixture = try Fixture(
-      policy, owner: { ToMany("items", "Item", inverse: "owner") },
-      item: { ToOne("owner", "Owner", inverse: "items") })
+      policy, owner: { ToMany("items", "Item", inverse: "owners") },
+      item: { ToMany("owners", "Owner", inverse: "items") })
     try fixture.store(owners: ["o"], items: ["i"])
     let mine = fixture.container.newBackgroundContext()
     let owner = try #require(try mine.all("Owner").first)
     let item = mine.object(with: try fixture.item("i", fixture.theirs).objectID)
     try owner.add(item, toRelationship: "items")
-    mine.refresh(item, mergeChanges: true)
+    #expect(item.isFault)
     fixture.theirs.delete(try fixture.item("i", fixture.theirs))
     try fixture.theirs.save()
     mine.mergePolicy = .error
@@ -187,6 +187,25 @@ import Testing
     if isInChild { try parent.save() }
     #expect(try fixture.read("Item", "owners") == ["j": "", "k": ""])
     #expect(try fixture.read("Owner", "items") == ["p": ""])
+  }
+
+  /// Nor does what a relationship of the deleted object itself has led to.
+  @Test(arguments: [false, true]) func whatWasLeftStays(isInChild: Bool) throws {
+    let fixture = try Fixture(
+      owner: { ToMany("items", "Item", inverse: "owner", ordered: true) },
+      item: { ToOne("owner", "Owner", inverse: "items", deleteRule: .cascade) })
+    try fixture.store(owners: ["o"], items: ["i", "j"])
+    try fixture.item("i", fixture.theirs).set(try fixture.owner("o", fixture.theirs), forKey: "owner")
+    try fixture.theirs.save()
+    let parent = fixture.container.newBackgroundContext()
+    let context = isInChild ? ManagedObjectContext(concurrencyType: .privateQueue, parent: parent) : parent
+    let item = try fixture.item("i", context)
+    try item.set(nil, forKey: "owner")
+    context.delete(item)
+    try context.save()
+    if isInChild { try parent.save() }
+    #expect(try fixture.read("Owner", "items") == ["o": ""])
+    #expect(try fixture.read("Item", "owner") == ["j": ""])
   }
 
   // MARK: What denies

@@ -1,0 +1,109 @@
+import Synchronization
+
+/// Who is told of what a coordinator's stores are asked. Thread-safe.
+final class StoreEventHook: @unchecked Sendable {
+  // `@unchecked`: `handler` and `explains` are touched with `lock` held only.
+  private let lock = StateLock()
+  private let hasHandler = Atomic(false)
+  private var handler: (@Sendable (StoreEvent) -> Void)?
+  private var explains = false
+  private static let lastID = Atomic<UInt64>(0)
+
+  /// Whether anybody wants to know. All that it costs who does not.
+  var isOn: Bool { hasHandler.load(ordering: .relaxed) || DebugLog.requestLevel > 0 }
+
+  func set(_ handler: (@Sendable (StoreEvent) -> Void)?, explains: Bool) {
+    lock.locked {
+      self.handler = handler
+      self.explains = explains
+      hasHandler.store(handler != nil, ordering: .relaxed)
+    }
+  }
+
+  /// Tells of something that takes no time.
+  func tell(_ activity: StoreEvent.Activity, by context: ManagedObjectContext?) {
+    guard isOn else { return }
+    send(
+      StoreEvent(
+        id: Self.nextID(), activity: activity, phase: .moment, contextName: context?.name,
+        author: context?.transactionAuthor))
+  }
+
+  /// Runs `body` and tells that it begins and ends.
+  func run<R>(
+    _ activity: StoreEvent.Activity, by context: ManagedObjectContext?, count: (R) -> Int, plan: () -> String?,
+    _ body: () throws -> R
+  ) throws -> R {
+    let id = Self.nextID()
+    let (name, author) = (context?.name, context?.transactionAuthor)
+    func send(_ phase: StoreEvent.Phase) {
+      self.send(StoreEvent(id: id, activity: activity, phase: phase, contextName: name, author: author))
+    }
+    send(.begin)
+    let explains = lock.locked { self.explains } || DebugLog.requestLevel > 1
+    let clock = ContinuousClock()
+    let start = clock.now
+    do {
+      let result = try body()
+      var outcome = StoreEvent.Outcome(duration: clock.now - start)
+      outcome.count = count(result)
+      if explains { outcome.plan = plan() }
+      send(.end(outcome))
+      return result
+    } catch {
+      var outcome = StoreEvent.Outcome(duration: clock.now - start)
+      outcome.error = error as? CambiumError ?? CambiumError(.coreData, "\(error)", underlying: [error])
+      send(.end(outcome))
+      throw error
+    }
+  }
+
+  private func send(_ event: StoreEvent) {
+    if let handler = lock.locked({ self.handler }) { handler(event) }
+    if case .begin = event.phase { return }
+    DebugLog.write(.request, event.description)
+  }
+
+  private static func nextID() -> UInt64 { lastID.wrappingAdd(1, ordering: .relaxed).newValue }
+}
+
+extension ManagedObjectContext {
+  /// Runs `body`, and tells of it if anybody wants to know.
+  @inline(__always)
+  func told<R>(
+    _ activity: @autoclosure () -> StoreEvent.Activity, count: (R) -> Int, plan: () -> String? = { nil },
+    _ body: () throws -> R
+  ) throws -> R {
+    let hook = persistentStoreCoordinator.eventHook
+    guard hook.isOn else { return try body() }
+    return try hook.run(activity(), by: self, count: count, plan: plan, body)
+  }
+}
+
+extension PersistentStoreCoordinator {
+  /// Has a function told of what is done with the stores: their opening, requests, saves, batches, and errors that are recorded,
+  /// of all contexts of the coordinator, children too. `nil` ends it. There is one handler; without it, nothing is measured.
+  ///
+  ///     let signposter = OSSignposter(subsystem: "app", category: "store")
+  ///     let running = Mutex<[UInt64: OSSignpostIntervalState]>([:])
+  ///     coordinator.setEventHandler { event in
+  ///       switch event.phase {
+  ///       case .begin: running.withLock { $0[event.id] = signposter.beginInterval("store") }
+  ///       case .end:
+  ///         if let state = running.withLock({ $0.removeValue(forKey: event.id) }) {
+  ///           signposter.endInterval("store", state, "\(event)")
+  ///         }
+  ///       case .moment: signposter.emitEvent("store", "\(event)")
+  ///       }
+  ///     }
+  ///
+  /// For lines in a log without code, see ``DebugLog``.
+  ///
+  /// - Parameters:
+  ///   - explainingFetches: Whether the end of a fetch has its plan, which takes as long as a small fetch.
+  ///   - handler: Called on the thread that does what it tells of, which holds the context's lock: it must be quick, and must not
+  ///     use contexts.
+  public func setEventHandler(explainingFetches: Bool = false, _ handler: (@Sendable (StoreEvent) -> Void)?) {
+    eventHook.set(handler, explains: explainingFetches)
+  }
+}
