@@ -76,7 +76,7 @@ extension ManagedObjectContext {
         parent.revertEvent()
         for object in faults {
           object.dropChanges()
-          object.become(object.objectID, object.info, by: parent.link)
+          object.become(object.objectID, object.info, in: parent)
           parent.register(object)
         }
         throw error
@@ -112,7 +112,7 @@ extension ManagedObjectContext {
       deleted[object.objectID] = nil
       unregister(object.objectID)
       object.dropChanges()
-      object.managedObjectContext = nil
+      object.leaveContext()
       object.state = .detached
     }
     for object in insertions + updates {
@@ -272,7 +272,7 @@ extension ManagedObjectContext {
   private func adoptPushed(_ target: ManagedObject, _ object: ManagedObject) {
     if target.eventState == nil { eventObjects.append(target) }
     target.dropChanges()
-    target.become(object.objectID, object.info, by: link)
+    target.become(object.objectID, object.info, in: self)
     target.state = .inserted
     target.isDeleted = false
     target.changeOrder = nextChangeOrder()

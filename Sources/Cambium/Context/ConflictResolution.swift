@@ -188,7 +188,7 @@ extension ManagedObjectContext {
   /// Makes an object that was dropped the one of a row, in the place of one that nobody has seen.
   fileprivate func replace(_ stored: ManagedObject, by object: ManagedObject) {
     let (id, temporary) = (stored.objectID, object.objectID)
-    object.become(id, stored.info, by: link)
+    object.become(id, stored.info, in: self)
     object.isDeleted = false
     object.row = stored.row
     object.state = stored.state

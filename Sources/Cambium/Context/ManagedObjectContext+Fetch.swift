@@ -188,9 +188,8 @@ extension ManagedObjectContext {
     result.reserveCapacity(rows.count)
     let space = store.space
     let registry = registry
-    let link = link
     registry.makeRoom(for: rows.count)
-    var kind: (info: EntityInfo, objectClass: ManagedObject.Type)?
+    var kind: (info: EntityInfo, objectClass: ManagedObject.Type, home: ObjectHome)?
     for row in rows {
       let id = ManagedObjectID(space: space, reference: row.reference)
       if let object = registry[id] {
@@ -203,12 +202,14 @@ extension ManagedObjectContext {
         result.append(object)
         continue
       }
-      if kind?.info.schema.id != row.reference.entity {
-        kind = space.info(row.reference.entity).map { ($0, persistentStoreCoordinator.objectClass(for: $0)) }
+      if kind?.home.entityID != id.reference.entity {
+        kind = space.info(id.reference.entity).map {
+          ($0, persistentStoreCoordinator.objectClass(for: $0), home(of: id, $0))
+        }
       }
       guard let kind else { continue }
       let object = kind.objectClass.init(entity: kind.info.description, insertInto: nil)
-      object.become(id, kind.info, by: link)
+      object.become(id, kind.home)
       object.row = row
       registry.add(object)
       result.append(object)

@@ -216,7 +216,7 @@ extension ManagedObjectContext {
       deleted[object.objectID] = nil
       unregister(object.objectID)
       object.dropChanges()
-      object.managedObjectContext = nil
+      object.leaveContext()
       object.state = .detached
     }
     let isToldOn = !eventObjects.isEmpty || !children.living.isEmpty

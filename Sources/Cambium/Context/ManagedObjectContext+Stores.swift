@@ -33,7 +33,7 @@ extension ManagedObjectContext {
         let changes = object.attributeChanges.compactMap { place, value in
           info.properties[object.info.schema.allAttributes[place].name].map { ($0.place, value) }
         }
-        object.become(ManagedObjectID.temporary(info.schema.id, in: store.space), info, by: link)
+        object.become(ManagedObjectID.temporary(info.schema.id, in: store.space), info, in: self)
         object.state = .inserted
         object.attributeChanges = [:]
         for (place, value) in changes { object.attributeChanges[place] = value }

@@ -92,6 +92,7 @@ public final class ManagedObjectContext: @unchecked Sendable {
   @exclusivity(unchecked) var deletionSequences: [ObjectIdentifier: UInt64] = [:]
   /// How objects find the context.
   let link = ContextLink()
+  @exclusivity(unchecked) private var homes = ObjectHome.List()
   /// What objects were last inserted of, and of which class, so that it need not be looked up for every one.
   @exclusivity(unchecked) private var lastInsertable: Insertable?
   @exclusivity(unchecked) private var lastClass: (kind: ManagedObject.Type, entity: EntityDescription)?
@@ -249,7 +250,12 @@ public final class ManagedObjectContext: @unchecked Sendable {
   /// The objects that the context has, less those that nobody uses.
   var allRegistered: [ManagedObject] { registry.objects }
 
+  /// The home of the context's objects of an identifier.
+  @inline(__always)
+  func home(of id: ManagedObjectID, _ info: EntityInfo) -> ObjectHome { homes.home(of: id, info, link) }
+
   func forgetRegistry() {
+    homes = ObjectHome.List()
     registry = ObjectRegistry()
     registry.retainsAll = retainsRegisteredObjects
     watched = [:]
@@ -261,7 +267,7 @@ public final class ManagedObjectContext: @unchecked Sendable {
     if let object = registered(id) { return object }
     let object = persistentStoreCoordinator.objectClass(for: info)
       .init(entity: info.description, insertInto: nil)
-    object.become(id, info, by: link)
+    object.become(id, info, in: self)
     register(object)
     return object
   }
@@ -278,7 +284,7 @@ public final class ManagedObjectContext: @unchecked Sendable {
 
   /// Takes an object that is new into the unsaved changes; it is told by ``ManagedObject/awakeFromInsert()``.
   func adoptInserted(_ object: ManagedObject, _ id: ManagedObjectID, _ info: EntityInfo) {
-    object.become(id, info, by: link)
+    object.become(id, info, in: self)
     object.state = .inserted
     let overlay = object.ownOverlay
     // As a rule, most attributes are set.

@@ -211,7 +211,7 @@ extension ManagedObject {
 
   /// Takes the object out of its context.
   func detach() {
-    managedObjectContext = nil
+    leaveContext()
     state = .detached
     forgetRow()
   }

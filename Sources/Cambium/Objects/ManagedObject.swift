@@ -34,21 +34,34 @@ open class ManagedObject {
   }
 
   /// The context; `nil` for an object that was not inserted into one, or whose context is gone or was reset.
-  public internal(set) var managedObjectContext: ManagedObjectContext? {
-    get { link?.context }
-    set { link = newValue?.link }
-  }
-  @exclusivity(unchecked) private var link: ContextLink?
+  public var managedObjectContext: ManagedObjectContext? { home?.link?.context }
 
   /// Whether both objects belong to one context, which is there.
-  func isOfSameContext(as other: ManagedObject) -> Bool { link != nil && link === other.link && link?.context != nil }
+  func isOfSameContext(as other: ManagedObject) -> Bool {
+    guard let link = home?.link else { return false }
+    return link === other.home?.link && link.context != nil
+  }
+
   /// The entity.
   public let entity: EntityDescription
+  /// What it has in common with other objects of its entity and context; nil if it never came to have a context.
+  @exclusivity(unchecked) private(set) var home: ObjectHome?
+  /// The row's number in the store, or a temporary one.
+  @exclusivity(unchecked) private var number: UInt64
   /// The identifier: temporary until the object is saved.
-  public internal(set) var objectID: ManagedObjectID
+  public internal(set) var objectID: ManagedObjectID {
+    get {
+      let home = home ?? .nowhere
+      return ManagedObjectID(space: home.space, reference: ObjectReference(entity: home.entityID, row: number))
+    }
+    set {
+      home = (home ?? .nowhere).changed(to: newValue)
+      number = newValue.reference.row
+    }
+  }
+  var info: EntityInfo { (home ?? .nowhere).info }
   /// Whether the object will be deleted by the next save, or was.
   public internal(set) var isDeleted = false
-  @exclusivity(unchecked) var info: EntityInfo
   @exclusivity(unchecked) var state: State
   @exclusivity(unchecked) var row: Row?
   /// In a child context, what the parent had over the row.
@@ -62,8 +75,7 @@ open class ManagedObject {
   /// ``CambiumError/Code/invalidArgument``, and its next save throws it.
   public required init(entity: EntityDescription, insertInto context: ManagedObjectContext?) {
     self.entity = entity
-    info = EntityInfo.unknown
-    objectID = ManagedObjectID.unused
+    number = ManagedObjectID.firstTemporaryRow
     state = .detached
     context?.insert(self)
   }
@@ -74,12 +86,20 @@ open class ManagedObject {
   }
 
   /// Makes this the object of an identifier, which leads to a row unless it is temporary.
-  func become(_ id: ManagedObjectID, _ info: EntityInfo, by link: ContextLink) {
-    self.info = info
-    objectID = id
-    state = .fault
-    self.link = link
+  func become(_ id: ManagedObjectID, _ info: EntityInfo, in context: ManagedObjectContext) {
+    become(id, context.home(of: id, info))
   }
+
+  /// Makes this the object of an identifier that has its home there.
+  @inline(__always)
+  func become(_ id: ManagedObjectID, _ home: ObjectHome) {
+    self.home = home
+    number = id.reference.row
+    state = .fault
+  }
+
+  /// Has the object belong to no context.
+  func leaveContext() { home = home?.withoutContext }
 
   // MARK: State
 

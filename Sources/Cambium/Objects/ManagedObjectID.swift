@@ -24,10 +24,6 @@ public struct ManagedObjectID: Hashable, Sendable {
     self.reference = reference
   }
 
-  /// Of objects that belong to no context.
-  static let unused = ManagedObjectID(
-    space: StoreSpace.none, reference: ObjectReference(entity: 0, row: firstTemporaryRow))
-
   static func temporary(_ entity: UInt32, in space: StoreSpace) -> ManagedObjectID {
     let number = temporaryRows.add(1, ordering: .relaxed).newValue
     return ManagedObjectID(space: space, reference: ObjectReference(entity: entity, row: firstTemporaryRow | number))

@@ -85,7 +85,7 @@ extension ManagedObjectContext {
     if object.state == .detached {
       guard case .removed(let weak)? = object.eventState, let remains = weak.remains else { return nil }
       let id = ManagedObjectID.temporary(object.info.schema.id, in: object.objectID.space)
-      object.become(id, object.info, by: link)
+      object.become(id, object.info, in: self)
       object.forgetRow()
       object.state = .inserted
       object.isDeleted = false

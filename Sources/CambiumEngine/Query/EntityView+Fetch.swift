@@ -37,8 +37,9 @@ extension EntityView {
   /// The rows that a fetch finds, in its order.
   public func fetchRows(_ fetch: EngineFetch) throws(EngineError) -> [Row] {
     var found: [Row] = []
+    var collector = RowCollector()
     try run(fetch, nil) { (row) throws(EngineError) in
-      found.append(row.copy())
+      found.append(row.copy(&collector))
       return true
     }
     return found

@@ -166,7 +166,7 @@ final class PathReader {
   }
 
   func value(_ text: String, _ row: Row) throws(EngineError) -> Value {
-    try row.bytes.withUnsafeBytesEngine { (b) throws(EngineError) -> Value in
+    try row.withBytes { (b) throws(EngineError) -> Value in
       let record = try storing { () throws(StoreError) in try RecordView(b, layout: row.layout.record) }
       return try value(text, record, row.layout, row.reference)
     }
@@ -209,7 +209,7 @@ final class PathReader {
   }
 
   func matches(_ predicate: Predicate, _ row: Row) throws(EngineError) -> Bool {
-    try row.bytes.withUnsafeBytesEngine { (b) throws(EngineError) -> Bool in
+    try row.withBytes { (b) throws(EngineError) -> Bool in
       let record = try storing { () throws(StoreError) in try RecordView(b, layout: row.layout.record) }
       return try matches(predicate, record, row.layout, row.reference)
     }

@@ -25,10 +25,7 @@ public class EntityView {
 
   /// The row of an object; nil if there is none. `reference` may name any entity of the object's hierarchy.
   public func row(_ reference: ObjectReference) throws(EngineError) -> Row? {
-    let plan = try store.plan(reference.entity)
-    let bytes = try storing { () throws(StoreError) in try trees.value(plan.rows, reference.row) }
-    guard let bytes else { return nil }
-    return try row(bytes, reference.row)
+    try withRow(reference) { (row) throws(EngineError) in row.copy() }
   }
 
   /// Whether there is a row of an object. `reference` may name any entity of the object's hierarchy.
@@ -41,7 +38,7 @@ public class EntityView {
     let (layout, projected) = try bytes.withUnsafeBytesEngine { (b) throws(EngineError) in
       (try self.layout(of: b), try self.projected(b))
     }
-    return Row(reference: ObjectReference(entity: layout.entity.id, row: id), layout: layout, bytes: projected ?? bytes)
+    return try (projected ?? bytes).withUnsafeBytesEngine { (b) throws(EngineError) in RowBlock.of(b, layout, id) }
   }
 
   /// The current layout of a row, whatever layout it was written with.

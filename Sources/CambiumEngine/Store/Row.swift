@@ -2,15 +2,24 @@ import CambiumKernel
 
 /// A row: its bytes as they came from the store, decoded on access.
 public struct Row: Sendable {
-  /// The object, with its own entity.
-  public let reference: ObjectReference
-  let layout: EntityLayout
-  let bytes: [UInt8]
+  private let block: RowBlock
+  private let offset: UInt32
 
-  init(reference: ObjectReference, layout: EntityLayout, bytes: [UInt8]) {
-    self.reference = reference
-    self.layout = layout
-    self.bytes = bytes
+  init(block: RowBlock, offset: UInt32) {
+    self.block = block
+    self.offset = offset
+  }
+
+  /// The object, with its own entity.
+  public var reference: ObjectReference { ObjectReference(entity: layout.entityID, row: block.number(at: offset)) }
+
+  var layout: EntityLayout { @inline(__always) get { block.layout(at: offset) } }
+
+  /// Lends the bytes.
+  @inline(__always)
+  func withBytes<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
+    defer { withExtendedLifetime(block) {} }
+    return try body(block.bytes(at: offset))
   }
 
   /// The object's own entity.
@@ -18,18 +27,16 @@ public struct Row: Sendable {
 
   /// Grows with every change of the row: conflicts are detected by it.
   public var version: UInt32 {
-    bytes.withUnsafeBytes { b in
+    withBytes { b in
       do throws(StoreError) { return try RecordView.rowVersion(of: b) } catch { return 0 }
     }
   }
 
   func withView<R>(_ body: (RecordView) throws(StoreError) -> R) throws(EngineError) -> R {
-    let result: Result<R, StoreError> = bytes.withUnsafeBytes { b in
-      do throws(StoreError) { return .success(try body(try RecordView(b, layout: layout.record))) } catch {
-        return .failure(error)
-      }
+    let record = layout.record
+    return try withBytes { (b) throws(EngineError) -> R in
+      do throws(StoreError) { return try body(try RecordView(b, layout: record)) } catch { throw .store(error) }
     }
-    return try storing { () throws(StoreError) in try result.get() }
   }
 
   /// The value of an attribute; composites as ``Value/composite(_:)``. Null for a transient attribute.
@@ -44,7 +51,7 @@ public struct Row: Sendable {
     let field = layout.columnFields[place]
     if field < 0 { return .null }
     let type = layout.columnTypes[place]
-    return try bytes.withUnsafeBytesEngine { (b) throws(EngineError) in
+    return try withBytes { (b) throws(EngineError) in
       do throws(StoreError) {
         let view = try RecordView(b, layout: layout.record)
         if type != .composite { return try view.value(type, at: field) }
@@ -58,7 +65,7 @@ public struct Row: Sendable {
     guard let place = layout.place(relationship: key), layout.columnFields[place] >= 0,
       !layout.entity.allRelationships[place &- layout.attributeCount].isToMany
     else { return nil }
-    return try bytes.withUnsafeBytesEngine { (b) throws(EngineError) in
+    return try withBytes { (b) throws(EngineError) in
       do throws(StoreError) {
         let view = try RecordView(b, layout: layout.record)
         return try view.reference(at: layout.columnFields[place]).map(PackedReference.unpack)

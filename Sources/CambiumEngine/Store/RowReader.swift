@@ -34,7 +34,10 @@ public struct RowReader: ~Copyable {
   @inlinable public var version: UInt32 { record.rowVersion }
 
   /// The row, copied, to be kept.
-  public func copy() -> Row { Row(reference: reference, layout: layout, bytes: Array(record.bytes)) }
+  public func copy() -> Row { RowBlock.of(record.bytes, layout, reference.row) }
+
+  /// The row, copied with others.
+  func copy(_ collector: inout RowCollector) -> Row { collector.add(record.bytes, layout, reference.row) }
 
   /// Whether a property, or a composite on the way to it, is null.
   @inlinable
@@ -190,7 +193,8 @@ extension Row {
 
   @usableFromInline
   func lend(_ body: (borrowing RowReader) throws(EngineError) -> Void) throws(EngineError) {
-    try bytes.withUnsafeBytesEngine { (b) throws(EngineError) in
+    let layout = layout
+    try withBytes { (b) throws(EngineError) in
       let record = try storing { () throws(StoreError) in try RecordView(b, layout: layout.record) }
       try body(RowReader(record, layout, reference))
     }
