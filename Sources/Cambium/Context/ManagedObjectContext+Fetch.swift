@@ -60,11 +60,10 @@ extension ManagedObjectContext {
   }
 
   func cast<T, Result: FetchRequestResult>(_ values: [T], _ request: FetchRequest<Result>) throws -> [Result] {
-    if let objectClass = Result.self as? ManagedObject.Type, let objects = values as? [ManagedObject],
-      objects.allSatisfy({ type(of: $0) == objectClass })
-    {
-      // Arrays of references, whose elements were just found to be of the class.
-      return unsafeBitCast(objects, to: [Result].self)
+    if T.self == ManagedObject.self, let objectClass = Result.self as? ManagedObject.Type {
+      // Arrays of references, whose elements are found to be of the class.
+      let objects = unsafeBitCast(values, to: [ManagedObject].self)
+      if objects.allSatisfy({ type(of: $0) == objectClass }) { return unsafeBitCast(objects, to: [Result].self) }
     }
     if let results = values as? [Result] { return results }
     throw CambiumError(
@@ -189,7 +188,9 @@ extension ManagedObjectContext {
     let space = store.space
     let registry = registry
     registry.makeRoom(for: rows.count)
-    var kind: (info: EntityInfo, objectClass: ManagedObject.Type, home: ObjectHome)?
+    var home: ObjectHome?
+    var objectClass = ManagedObject.self
+    var entity = EntityInfo.unknown.description
     for row in rows {
       let id = ManagedObjectID(space: space, reference: row.reference)
       if let object = registry[id] {
@@ -202,16 +203,16 @@ extension ManagedObjectContext {
         result.append(object)
         continue
       }
-      if kind?.home.entityID != id.reference.entity {
-        kind = space.info(id.reference.entity).map {
-          ($0, persistentStoreCoordinator.objectClass(for: $0), home(of: id, $0))
-        }
+      if home?.entityID != id.reference.entity, let info = space.info(id.reference.entity) {
+        home = self.home(of: id, info)
+        objectClass = persistentStoreCoordinator.objectClass(for: info)
+        entity = info.description
       }
-      guard let kind else { continue }
-      let object = kind.objectClass.init(entity: kind.info.description, insertInto: nil)
-      object.become(id, kind.home)
+      guard let home, home.entityID == id.reference.entity else { continue }
+      let object = objectClass.init(entity: entity, insertInto: nil)
+      object.become(id, home)
       object.row = row
-      registry.add(object)
+      registry.add(object, id)
       result.append(object)
     }
     return result

@@ -84,7 +84,7 @@ extension ManagedObjectContext {
     /// An error, with word of the stores that were saved before it.
     func completed(_ error: any Error) -> any Error {
       if isEmpty { return error }
-      let stores = Set((deletions + insertions + updates).lazy.map { ObjectIdentifier($0.objectID.space) }).count
+      let stores = Set((deletions + insertions + updates).lazy.map { ObjectIdentifier($0.space) }).count
       return CambiumError(
         .persistentStoreIncompleteSave,
         "the changes of \(stores) of the stores were saved, then one failed", underlying: [error])
@@ -112,17 +112,17 @@ extension ManagedObjectContext {
     if !isMigrating { try validate(deletions, insertions, updates) }
 
     var spaces: [StoreSpace] = []
-    for object in deletions + insertions + updates where !spaces.contains(where: { $0 === object.objectID.space }) {
-      spaces.append(object.objectID.space)
+    for object in deletions + insertions + updates where !spaces.contains(where: { $0 === object.space }) {
+      spaces.append(object.space)
     }
     let remains = try isMigrating ? [:] : remains(of: deletions)
     settled.isToBeTold = true
     for space in spaces {
       let batch = SaveBatch(
-        space: space, deletions: deletions.filter { $0.objectID.space === space },
-        insertions: insertions.filter { $0.objectID.space === space },
-        updates: updates.filter { $0.objectID.space === space }, policy: mergePolicy,
-        watched: watched.values.filter { $0.objectID.space === space && $0.isPresent && !$0.isUpdated })
+        space: space, deletions: deletions.filter { $0.space === space },
+        insertions: insertions.filter { $0.space === space },
+        updates: updates.filter { $0.space === space }, policy: mergePolicy,
+        watched: watched.values.filter { $0.space === space && $0.isPresent && !$0.isUpdated })
       let outcome = try isMigrating ? write(batch) : writeOrResolve(batch, owners: owners)
       settle(outcome)
       note(remains, of: batch.deletions)
@@ -240,7 +240,7 @@ extension ManagedObjectContext {
       object.row = nil
       object.state = .stale
     }
-    for (id, object) in updated where object.objectID.space === batch.space && !object.isUpdated { updated[id] = nil }
+    for (id, object) in updated where object.space === batch.space && !object.isUpdated { updated[id] = nil }
     for id in outcome.changedByRules + outcome.deletedByRules {
       guard let object = registered(id), object.isPresent, object.state == .loaded, !object.isUpdated else { continue }
       object.row = nil

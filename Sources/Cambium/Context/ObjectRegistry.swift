@@ -42,9 +42,12 @@ final class ObjectRegistry {
     known.reserveCapacity(known.count + count)
   }
 
-  func add(_ object: ManagedObject) {
+  func add(_ object: ManagedObject) { add(object, object.objectID) }
+
+  /// Adds an object, whose identifier is at hand.
+  func add(_ object: ManagedObject, _ id: ManagedObjectID) {
     if known.count >= limit { sweep() }
-    known[object.objectID] = object
+    known.updateValue(object, forKey: id)
   }
 
   func remove(_ id: ManagedObjectID) {

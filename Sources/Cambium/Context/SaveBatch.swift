@@ -78,9 +78,10 @@ extension ManagedObjectContext {
         permanent.reserveCapacity(batch.insertions.count)
         for (place, object) in batch.insertions.enumerated() {
           object.ownOverlay.savePlace = place
-          let reference = object.objectID.reference
+          let reference = object.reference
           permanent.append(
-            object.objectID.isTemporaryID ? try t.reserveReference(entity: reference.entity) : reference)
+            reference.row >= ManagedObjectID.firstTemporaryRow
+              ? try t.reserveReference(entity: reference.entity) : reference)
         }
         // Others may have deleted what the changes lead to, and have known nothing of that.
         var found = Set<ObjectReference>()
@@ -118,11 +119,11 @@ extension ManagedObjectContext {
         }
         for update in updates {
           guard let base = update.version else { continue }
-          let current = try t.row(update.object.objectID.reference)
+          let current = try t.row(update.object.reference)
           if current?.version != base { conflicts.append((update.object, current)) }
         }
         for object in batch.watched {
-          let current = try t.row(object.objectID.reference)
+          let current = try t.row(object.reference)
           if let base = object.row?.version, base != current?.version { conflicts.append((object, current)) }
         }
         guard conflicts.isEmpty else { throw .misuse("conflicts") }
@@ -134,9 +135,9 @@ extension ManagedObjectContext {
         }
         for update in updates {
           let object = update.object
-          history?.updated(object.objectID.reference, object.info, object.changedKeys)
+          history?.updated(object.reference, object.info, object.changedKeys)
           if update.version == nil { continue }
-          try t.update(object.objectID.reference) { (writer) throws(EngineError) in
+          try t.update(object.reference) { (writer) throws(EngineError) in
             try object.write(update.destinations, isNew: false, writer, resolve)
           }
         }
@@ -144,7 +145,7 @@ extension ManagedObjectContext {
         let deletions = batch.deletions.filter { !skipped.contains($0.objectID) }
         if areRulesOld, !deletions.isEmpty {
           var deletion = BatchDeletion(batch.space, history, asksOtherSides: true)
-          do throws(BatchError) { _ = try deletion.delete(deletions.map { $0.objectID.reference }, t) } catch {
+          do throws(BatchError) { _ = try deletion.delete(deletions.map { $0.reference }, t) } catch {
             switch error {
             case .engine(let error): throw error
             case .refused(let error):
@@ -157,8 +158,8 @@ extension ManagedObjectContext {
           outcome.changedByRules = deletion.changed
         } else {
           for object in deletions {
-            try history?.deleted(object.objectID.reference, object.info, t)
-            try t.delete(object.objectID.reference)
+            try history?.deleted(object.reference, object.info, t)
+            try t.delete(object.reference)
           }
         }
         try history?.finish(t)
@@ -206,6 +207,7 @@ extension ManagedObject {
     _ resolve: (ManagedObjectID) throws(EngineError) -> ObjectReference
   ) throws(EngineError) {
     guard let overlay else { return }
+    let info = info
     try overlay.attributeChanges.forEach { (place, value) throws(EngineError) in
       // All is null in a new row.
       if isNew, value.isNull { return }

@@ -94,6 +94,7 @@ extension ManagedObject {
   /// The value of an attribute, which has to be one that the type can be read from.
   @inlinable
   func attributeValue<T: AttributeRepresentable>(_ key: String, as type: T.Type) throws -> T? {
+    if let direct = try directValue(key, as: type) { return direct }
     guard let value = try storedValue(key) else { return try specialValue(key, as: type) }
     if let result = T(attributeValue: value) { return result }
     if value.isNull { return nil }
@@ -103,6 +104,7 @@ extension ManagedObject {
   /// Sets an attribute without boxing the value where that is possible; answers whether it was.
   @usableFromInline
   func setStored(_ value: Value, _ key: String) throws -> Bool {
+    let info = info
     guard let place = info.plainAttributes[key] else { return false }
     let type = info.attributeTypes[place]
     guard let coerced = type == .composite ? info.schema.allAttributes[place].coerce(value) : type.coerce(value) else {
@@ -120,6 +122,7 @@ extension ManagedObject {
 
   /// The elements of a composite attribute; nil if it has no value.
   func compositeElements(_ key: String) throws -> CompositeElements? {
+    if let direct = try directComposite(key) { return direct }
     if let place = info.readableAttributes[key], info.attributeTypes[place] == .composite {
       guard case .composite(let value) = try currentValue(at: place) else { return nil }
       return CompositeElements(value, objectID.space)

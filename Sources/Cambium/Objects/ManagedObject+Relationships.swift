@@ -21,7 +21,7 @@ extension ManagedObject {
         "'\(name)' of '\(entity.name)' cannot lead to an object of another context; use object(with:) on this one",
         entityName: entity.name, key: name, objectID: object.objectID)
     }
-    guard object.objectID.space === objectID.space else {
+    guard object.space === space else {
       throw CambiumError(
         .managedObjectExternalRelationship, "'\(name)' of '\(entity.name)' cannot lead to an object of another store",
         entityName: entity.name, key: name, objectID: object.objectID)

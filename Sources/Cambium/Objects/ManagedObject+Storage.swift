@@ -33,8 +33,8 @@ extension ManagedObject {
         if row == nil, parentState == nil { try load(from: parent, context) }
       } else if row == nil {
         func find() throws -> Row? {
-          let view = try context.view(of: objectID.space)
-          return try mapping { () throws(EngineError) in try view.row(objectID.reference) }
+          let view = try context.view(of: space)
+          return try mapping { () throws(EngineError) in try view.row(reference) }
         }
         var found = try find()
         if found == nil {
@@ -112,7 +112,7 @@ extension ManagedObject {
     if let parentState, let id = parentState.toOne[r.place] { return id }
     guard let row else { return nil }
     do throws(EngineError) {
-      return try row.reference(r.key).map { ManagedObjectID(space: objectID.space, reference: $0) }
+      return try row.reference(r.key).map { ManagedObjectID(space: space, reference: $0) }
     } catch { throw CambiumError(error) }
   }
 
@@ -137,9 +137,9 @@ extension ManagedObject {
         return try parent.object(with: objectID).currentToMany(r)
       }
     }
-    let view = try context.view(of: objectID.space)
-    return try mapping { () throws(EngineError) in try view.related(objectID.reference, r.schema) }
-      .map { ManagedObjectID(space: objectID.space, reference: $0) }
+    let view = try context.view(of: space)
+    return try mapping { () throws(EngineError) in try view.related(reference, r.schema) }
+      .map { ManagedObjectID(space: space, reference: $0) }
   }
 
   /// The destinations, less the objects that the context will delete.

@@ -34,7 +34,9 @@ open class ManagedObject {
   }
 
   /// The context; `nil` for an object that was not inserted into one, or whose context is gone or was reset.
-  public var managedObjectContext: ManagedObjectContext? { home?.link?.context }
+  public var managedObjectContext: ManagedObjectContext? {
+    heldHome.flatMap { $0._withUnsafeGuaranteedRef { $0.link?.context } }
+  }
 
   /// Whether both objects belong to one context, which is there.
   func isOfSameContext(as other: ManagedObject) -> Bool {
@@ -44,22 +46,44 @@ open class ManagedObject {
 
   /// The entity.
   public let entity: EntityDescription
+  /// See ``home``, which is held while it is this. Looked at without counting references: nothing that is done meanwhile puts
+  /// another in its place.
+  @exclusivity(unchecked) private var heldHome: Unmanaged<ObjectHome>?
   /// What it has in common with other objects of its entity and context; nil if it never came to have a context.
-  @exclusivity(unchecked) private(set) var home: ObjectHome?
+  private(set) var home: ObjectHome? {
+    @inline(__always) get { heldHome?.takeUnretainedValue() }
+    set {
+      let old = heldHome
+      heldHome = newValue.map { .passRetained($0) }
+      old?.release()
+    }
+  }
+
+  deinit { heldHome?.release() }
+
   /// The row's number in the store, or a temporary one.
   @exclusivity(unchecked) private var number: UInt64
   /// The identifier: temporary until the object is saved.
   public internal(set) var objectID: ManagedObjectID {
-    get {
-      let home = home ?? .nowhere
-      return ManagedObjectID(space: home.space, reference: ObjectReference(entity: home.entityID, row: number))
-    }
+    @inline(__always) get { ManagedObjectID(space: space, reference: reference) }
     set {
       home = (home ?? .nowhere).changed(to: newValue)
       number = newValue.reference.row
     }
   }
-  var info: EntityInfo { (home ?? .nowhere).info }
+  /// What the identifier names the row by in its store.
+  var reference: ObjectReference {
+    @inline(__always) get {
+      ObjectReference(entity: heldHome.map { $0._withUnsafeGuaranteedRef { $0.entityID } } ?? 0, row: number)
+    }
+  }
+  /// The store of the identifier.
+  var space: StoreSpace {
+    @inline(__always) get { heldHome.map { $0._withUnsafeGuaranteedRef { $0.space } } ?? .none }
+  }
+  var info: EntityInfo {
+    @inline(__always) get { heldHome.map { $0._withUnsafeGuaranteedRef { $0.info } } ?? .unknown }
+  }
   /// Whether the object will be deleted by the next save, or was.
   public internal(set) var isDeleted = false
   @exclusivity(unchecked) var state: State
@@ -91,7 +115,6 @@ open class ManagedObject {
   }
 
   /// Makes this the object of an identifier that has its home there.
-  @inline(__always)
   func become(_ id: ManagedObjectID, _ home: ObjectHome) {
     self.home = home
     number = id.reference.row

@@ -2,7 +2,9 @@ import CambiumEngine
 
 /// The elements of a composite attribute, by name; those that are not there are null.
 public struct CompositeElements: Sendable {
-  @usableFromInline var value: CompositeValue
+  /// Where the elements lie that are still in a row, which was looked at: reading it does not fail.
+  private var row: (row: Row, key: PropertyKey)?
+  private var kept: CompositeValue
   /// What identifiers among the elements belong to.
   private let space: StoreSpace?
   /// Whether an element was set that there is no value for.
@@ -10,18 +12,46 @@ public struct CompositeElements: Sendable {
 
   /// No elements.
   public init() {
-    value = CompositeValue(names: [], values: [])
+    kept = CompositeValue(names: [], values: [])
     space = nil
   }
 
   init(_ value: CompositeValue, _ space: StoreSpace?) {
-    self.value = value
+    kept = value
     self.space = space
+  }
+
+  /// The elements of a row's composite attribute, which has a value.
+  init(_ row: Row, _ key: PropertyKey, _ space: StoreSpace) {
+    self.init(CompositeValue(names: [], values: []), space)
+    self.row = (row, key)
+  }
+
+  /// All elements.
+  @usableFromInline var value: CompositeValue {
+    get {
+      guard let row, case .composite(let value)? = try? row.row.value(row.key) else { return kept }
+      return value
+    }
+    set {
+      kept = newValue
+      row = nil
+    }
+  }
+
+  @usableFromInline
+  func string(_ name: String) -> String?? {
+    guard let row else { return nil }
+    return (try? row.row.string(row.key, element: name)) ?? nil
   }
 
   /// An element; `nil` if it is null, or of another kind. O(number of elements).
   public subscript<T: AttributeRepresentable>(name: String) -> T? {
-    @inlinable get { value[name].flatMap { T(attributeValue: $0) } }
+    @inlinable get {
+      // What is cast is of the very type.
+      if T.self == String.self, let found = string(name) { return unsafeBitCast(found, to: T?.self) }
+      return value[name].flatMap { T(attributeValue: $0) }
+    }
     @inlinable set { value[name] = newValue?.attributeValue ?? .null }
   }
 

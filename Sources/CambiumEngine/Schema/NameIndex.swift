@@ -51,12 +51,19 @@ public struct NameIndex: Sendable {
   /// The number of a name. O(1).
   public subscript(name: String) -> Int? {
     if let dictionary { return dictionary[name] }
-    var slot = Self.hash(name) & (table.count - 1)
-    while table[slot] != 0 {
-      let place = Int(table[slot]) - 1
-      if names[place] == name { return numbers[place] }
-      slot = (slot + 1) & (table.count - 1)
+    let hash = Self.hash(name)
+    let place = table.withUnsafeBufferPointer { table -> Int? in
+      // A power of two: what is masked is a place.
+      let mask = table.count &- 1
+      var slot = hash & mask
+      while table[slot] != 0 {
+        let place = Int(table[slot]) &- 1
+        if names[place] == name { return place }
+        slot = (slot &+ 1) & mask
+      }
+      return nil
     }
+    if let place { return numbers[place] }
     // Equal texts may be written with other scalars, which have another hash.
     if name.utf8.allSatisfy({ $0 < 0x80 }) { return nil }
     return names.firstIndex(of: name).map { numbers[$0] }
@@ -67,19 +74,26 @@ public struct NameIndex: Sendable {
     var name = name
     let hash = name.withUTF8 { bytes in
       let raw = UnsafeRawBufferPointer(bytes)
-      var hash = UInt64(truncatingIfNeeded: raw.count)
-      if raw.count < 8 {
+      let count = raw.count
+      let hash = UInt64(truncatingIfNeeded: count)
+      // The first and the last bytes, which may be the same ones, and what lies between.
+      if count < 4 {
         var word: UInt64 = 0
         for byte in raw { word = word &<< 8 | UInt64(byte) }
         return mix(hash, word)
       }
-      var offset = 0
-      while offset + 8 <= raw.count {
-        hash = mix(hash, raw.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
-        offset += 8
+      if count < 8 {
+        let first = raw.loadUnaligned(as: UInt32.self)
+        let last = raw.loadUnaligned(fromByteOffset: count &- 4, as: UInt32.self)
+        return mix(hash, UInt64(first) | UInt64(last) &<< 32)
       }
-      if offset == raw.count { return hash }
-      return mix(hash, raw.loadUnaligned(fromByteOffset: raw.count - 8, as: UInt64.self))
+      var result = mix(hash, raw.loadUnaligned(fromByteOffset: count &- 8, as: UInt64.self))
+      var offset = 0
+      while offset &+ 8 < count {
+        result = mix(result, raw.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
+        offset &+= 8
+      }
+      return result
     }
     return Int(truncatingIfNeeded: hash &>> 33)
   }

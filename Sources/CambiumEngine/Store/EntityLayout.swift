@@ -24,6 +24,8 @@ final class EntityLayout: Sendable {
   let columnTypes: [AttributeType]
   /// The names of a composite's elements.
   let elementNames: [[String]]
+  /// Of attributes, whether they are composites all of whose elements are strings.
+  let columnsOfTexts: [Bool]
 
   /// The layout of rows as `descriptor` has them. The order of its fields is the one in which they lie in rows, which is
   /// not always that of the properties: declaring them in another order changes nothing.
@@ -56,6 +58,8 @@ final class EntityLayout: Sendable {
     columnFields =
       entity.allAttributes.map { index[$0.name] ?? -1 } + entity.allRelationships.map { index[$0.name] ?? -1 }
     columnTypes = entity.allAttributes.map { $0.type } + entity.allRelationships.map { _ in .objectID }
+    columnsOfTexts =
+      entity.allAttributes.map { $0.type == .composite && $0.elements.allSatisfy { $0.type == .string } }
     elementNames = entity.allAttributes.map { $0.elements.map { $0.name } }
     record = try storing { () throws(StoreError) in try RecordLayout(row: id, fields: descriptor.fields) }
   }

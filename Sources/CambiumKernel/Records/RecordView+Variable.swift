@@ -80,13 +80,18 @@ extension RecordView {
     try inline(index, .bytes)
   }
 
-  /// The value of a string field as a `String`, or `nil` for null. Throws `StoreError.corrupt` on ill-formed UTF-8.
-  public func string(at index: Int) throws(StoreError) -> String? {
+  /// The UTF-8 of a string field, in place, or `nil` for null. Throws `StoreError.corrupt` if it is ill-formed.
+  public func wellFormedUTF8(at index: Int) throws(StoreError) -> UnsafeRawBufferPointer? {
     guard let utf8 = try inline(index, .string) else { return nil }
     guard utf8.isASCII || utf8.isWellFormedUTF8 else {
       throw corruptRecord(0, "a string of a record is not well-formed UTF-8")
     }
-    return String(decoding: utf8, as: UTF8.self)
+    return utf8
+  }
+
+  /// The value of a string field as a `String`, or `nil` for null. Throws `StoreError.corrupt` on ill-formed UTF-8.
+  public func string(at index: Int) throws(StoreError) -> String? {
+    try wellFormedUTF8(at: index).map { String(decoding: $0, as: UTF8.self) }
   }
 
   /// The value of a decimal field, or `nil` for null.
