@@ -91,6 +91,10 @@ extension EntityView {
     var rows: [UInt64] = []
     var isAscending = true
     _ = try settle()
+    if ranges.ranges.count == 1 {
+      let found = try storing { () throws(StoreError) in try trees.rowIDs(ranges.maker.tree, in: ranges.ranges[0]) }
+      return Self.ascending(found.ids, isAscending: found.isAscending)
+    }
     try storing { () throws(StoreError) in
       var last: UInt64?
       try trees.forEachKey(ranges.maker.tree, in: ranges.ranges) { (key) throws(StoreError) in

@@ -184,6 +184,9 @@ extension EntityView {
     return isWhole ? rows : nil
   }
 
+  /// As many rows are found by an index in its order before the first of them is read.
+  private static var fewOrdered: Int { 4096 }
+
   /// Lends `visit` the rows of an index in its order, for which the plan's condition holds.
   func forEach(
     _ order: OrderedIndex, _ fetch: EngineFetch, _ chosen: FetchPlan, _ reader: PathReader, _ visit: Visit
@@ -191,6 +194,14 @@ extension EntityView {
     let plan = try store.plan(fetch.entity.id)
     let sieve = try RowSieve(self, plan, chosen.residual, includesSubentities: fetch.includesSubentities, reader)
     sieve.isCancelled = chosen.isCancelled
+    // Of those few that are wanted, each is known before the first is read: they are then read many at a time.
+    let wanted = fetch.limit.map { max(0, $0).addingSaturating(max(0, fetch.offset)) } ?? .max
+    if chosen.residual == nil, !plan.sharesRows, wanted <= Self.fewOrdered,
+      let rows = try rows(of: order, fetch, chosen.isCancelled)
+    {
+      try offer(rows, plan, sieve, inPlace: true, visit)
+      return
+    }
     let maker = order.ranges.maker
     guard let range = order.ranges.ranges.first else { return }
     // Longer keys may have been cut, and then say nothing of the order of their rows.

@@ -47,6 +47,7 @@ public struct KeyDecoder {
   public var isAtEnd: Bool { offset >= bytes.count }
 
   /// The id of the row at the end of a key, in constant time, and the number of bytes before it.
+  @inline(__always)
   public static func rowID(
     atEndOf key: UnsafeRawBufferPointer
   ) throws(StoreError) -> (id: UInt64, start: Int) {
@@ -55,7 +56,13 @@ public struct KeyDecoder {
     guard count >= 0, count <= 8, key.count >= count + 2 else { throw corrupt(key.count, "the key ends in no row id") }
     let start = key.count &- count &- 2
     var id: UInt64 = 0
-    for index in 0..<count { id = id &<< 8 | UInt64(key[start &+ 1 &+ index]) }
+    if key.count > 8 {
+      // All of it at once, and what stands before it taken off.
+      let word = UInt64(bigEndian: key.loadUnaligned(fromByteOffset: key.count &- 9, as: UInt64.self))
+      id = count == 0 ? 0 : word & UInt64.max &>> UInt64(64 &- 8 &* count)
+    } else {
+      for index in 0..<count { id = id &<< 8 | UInt64(key[start &+ 1 &+ index]) }
+    }
     // The same tag at both ends, and no leading zeros.
     guard key[start] == last, count == 0 || key[start &+ 1] != 0 else {
       throw corrupt(start, "the key ends in no row id")

@@ -59,6 +59,8 @@ extension TreeAccess {
 struct NearPages {
   /// The leaf.
   var leaf: UnsafeRawPointer?
+  /// The entry behind the one that was found there: where keys ascend without gaps, it is the next one.
+  var next = 0
   /// The page above it.
   var above: UnsafeRawPointer?
 }
@@ -109,7 +111,11 @@ enum TreeDescent {
   ) throws(StoreError) -> FoundValue? {
     if let page = near.leaf {
       let leaf = IntegerLeaf(page)
-      if key >= leaf.base, key <= leaf.key(leaf.count &- 1) { return value(key, in: leaf) }
+      if near.next < leaf.count, leaf.key(near.next) == key {
+        defer { near.next &+= 1 }
+        return FoundValue(bytes: leaf.value(near.next), isStub: leaf.isStub(near.next))
+      }
+      if key >= leaf.base, key <= leaf.key(leaf.count &- 1) { return value(key, in: leaf, near: &near) }
     }
     var ref = root
     var level = level
@@ -132,12 +138,13 @@ enum TreeDescent {
     }
     guard isKind(page, .integerLeaf) else { throw wrongKind(ref, tree) }
     near.leaf = page
-    return value(key, in: IntegerLeaf(page))
+    return value(key, in: IntegerLeaf(page), near: &near)
   }
 
   @inline(__always)
-  private static func value(_ key: UInt64, in leaf: IntegerLeaf) -> FoundValue? {
+  private static func value(_ key: UInt64, in leaf: IntegerLeaf, near: inout NearPages) -> FoundValue? {
     let i = leaf.lowerBound(key)
+    near.next = i &+ 1
     guard i < leaf.count, leaf.key(i) == key else { return nil }
     return FoundValue(bytes: leaf.value(i), isStub: leaf.isStub(i))
   }

@@ -56,6 +56,52 @@ extension TreeView {
     }
   }
 
+  /// The ids of rows at the ends of the keys of a tree from `range.lower` up to, not including, `range.upper`, in the order of
+  /// the keys, and whether they ascend. O(log n + number of keys); faster than asking ``forEachKey(_:in:_:)-(_,KeyRange,_)``
+  /// for them.
+  ///
+  /// - Throws: as that does, and what ``KeyDecoder/rowID(atEndOf:)`` throws.
+  public final func rowIDs(
+    _ tree: TreeID, in range: KeyRange
+  ) throws(StoreError) -> (ids: [UInt64], isAscending: Bool) {
+    let access = try access(tree, .bytes)
+    return try range.lower.withUnsafeBytesTyped { (lower) throws(StoreError) in
+      guard let upper = range.upper else { return try rowIDs(access, lower, nil) }
+      return try upper.withUnsafeBytesTyped { (upper) throws(StoreError) in try rowIDs(access, lower, upper) }
+    }
+  }
+
+  private final func rowIDs(
+    _ access: TreeAccess, _ lower: UnsafeRawBufferPointer, _ upper: UnsafeRawBufferPointer?
+  ) throws(StoreError) -> (ids: [UInt64], isAscending: Bool) {
+    var ids: [UInt64] = []
+    var isAscending = true
+    // Of the first id nothing is known that it could come after.
+    var last: UInt64?
+    if access.hasDelta {
+      let cursor = try cursor(access.id)
+      var more = try cursor.seek(lower)
+      while more {
+        let key = cursor.key
+        if let upper, compareKeys(key, upper) >= 0 { break }
+        let id = try KeyDecoder.rowID(atEndOf: key).id
+        if let last, id <= last { isAscending = false }
+        last = id
+        ids.append(id)
+        more = try cursor.next()
+      }
+    } else {
+      try forEachKeyInPages(access, lower, upper) { (key) throws(StoreError) in
+        let id = try KeyDecoder.rowID(atEndOf: key).id
+        if let last, id <= last { isAscending = false }
+        last = id
+        ids.append(id)
+        return true
+      }
+    }
+    return (ids, isAscending)
+  }
+
   /// From where the cursor stands up to the end of a range, with each key compared. Answers whether to go on.
   private final func forEachKey(
     _ base: inout BaseCursor, _ buffer: UnsafeMutableRawPointer, _ upper: UnsafeRawBufferPointer?,
@@ -94,6 +140,7 @@ extension TreeView {
   }
 
   /// The same where no delta lies over the pages: leaf by leaf, each held by the cursor while `body` runs.
+  @inline(__always)
   private final func forEachKeyInPages(
     _ access: TreeAccess, _ lower: UnsafeRawBufferPointer, _ upper: UnsafeRawBufferPointer?,
     _ body: (UnsafeRawBufferPointer) throws(StoreError) -> Bool
