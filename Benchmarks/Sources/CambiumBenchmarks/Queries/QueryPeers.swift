@@ -7,20 +7,54 @@ protocol QueryPeer: AnyObject {
   func answer(_ query: TwinQuery, _ variant: Int) throws -> Answer
 }
 
+/// A column that is read. The field is kept by whoever reads, as an application keeps it in a constant: it does not count
+/// references to it for each row, and neither does this.
+struct ReadColumn {
+  private let field: Unmanaged<RowField>
+  private let kind: TwinKind
+
+  init(_ field: RowField, _ kind: TwinKind) {
+    self.field = .passUnretained(field)
+    self.kind = kind
+  }
+
+  @inline(__always)
+  func read(_ row: borrowing RowReader, into digest: inout RowDigest) throws(EngineError) {
+    switch kind {
+    case .integer: digest.add(try borrowed { (field) throws(EngineError) in try row.int64(field) })
+    case .double: digest.add(try borrowed { (field) throws(EngineError) in try row.double(field) })
+    case .date: digest.add(try borrowed { (field) throws(EngineError) in try row.date(field) })
+    case .boolean:
+      digest.add(try borrowed { (field) throws(EngineError) in try row.boolean(field) }.map { $0 ? 1 as Int64 : 0 })
+    case .text: digest.add(try borrowed { (field) throws(EngineError) in try row.string(field) })
+    }
+  }
+
+  @inline(__always)
+  private func borrowed<R>(_ body: (RowField) throws(EngineError) -> R) throws(EngineError) -> R {
+    let result = field._withUnsafeGuaranteedRef { (field) -> Result<R, EngineError> in
+      do throws(EngineError) { return .success(try body(field)) } catch { return .failure(error) }
+    }
+    return try result.get()
+  }
+}
+
 /// Cambium: fetches, and rows read where they lie.
 final class CambiumQueries: QueryPeer {
   let name = "cambium"
   private let data: QueryData
-  private var fields: [String: [(field: RowField, kind: TwinKind)]] = [:]
+  /// The columns of a question, and the fields that they read.
+  private var columns: [String: (read: [ReadColumn], fields: [RowField])] = [:]
 
   init(_ data: QueryData) { self.data = data }
 
-  private func fields(_ query: TwinQuery, _ columns: [String]) throws -> [(field: RowField, kind: TwinKind)] {
-    if let known = fields[query.name] { return known }
+  private func columns(_ query: TwinQuery, _ paths: [String]) throws -> [ReadColumn] {
+    if let known = columns[query.name] { return known.read }
     let tables = data[keyPath: query.data]
     let entity = try tables.entity(try tables.table(query.table))
-    let made = try zip(columns, query.kinds).map { (field: try tables.store.field($0, of: entity), kind: $1) }
-    fields[query.name] = made
+    let fields = try paths.map { try tables.store.field($0, of: entity) }
+    let made = zip(fields, query.kinds).map { ReadColumn($0, $1) }
+    columns[query.name] = (made, fields)
     return made
   }
 
@@ -40,18 +74,10 @@ final class CambiumQueries: QueryPeer {
         answer.add(digest.value)
       }
     case .rows(let columns):
-      let fields = try fields(query, columns)
+      let columns = try self.columns(query, columns)
       try view.forEach(fetch) { (row) throws(EngineError) in
         var digest = RowDigest()
-        for (field, kind) in fields {
-          switch kind {
-          case .integer: digest.add(try row.int64(field))
-          case .double: digest.add(try row.double(field))
-          case .date: digest.add(try row.date(field))
-          case .boolean: digest.add(try row.boolean(field).map { $0 ? 1 as Int64 : 0 })
-          case .text: digest.add(try row.string(field))
-          }
-        }
+        for column in columns { try column.read(row, into: &digest) }
         answer.add(digest.value)
         return true
       }
