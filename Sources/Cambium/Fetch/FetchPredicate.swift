@@ -12,7 +12,8 @@ import CambiumEngine
 ///     try FetchPredicate(format: "aircraft.tailNumber BEGINSWITH %@ AND duration > %@", "N", 3600)
 ///
 /// `%@` and the number marks take, in turn, values of every type that an attribute can have, ``ManagedObject`` and
-/// ``ManagedObjectID``, arrays and sets of them (for `IN` and `BETWEEN`), and `nil`; `%K` takes a key path.
+/// ``ManagedObjectID``, arrays and sets of them (for `IN` and `BETWEEN`), and `nil`; `%K` takes a key path,
+/// which may go on behind it: `ANY %K.%K == %@`, `%K.@count > 1`.
 ///
 ///     try FetchPredicate(format: "SUBQUERY(logEntries, $e, $e.duration > 3600).@count >= 3 AND engines * 2 > 3")
 ///

@@ -206,6 +206,35 @@ private let c3 = Predicate.compare(path("c"), .equal, of(3))
       try Predicate(format: "%K == 1", arguments: [.keyPath("self")]) == .compare(.evaluatedObject, .equal, of(1)))
   }
 
+  /// A key path that is given may go on, as if all of it were written.
+  @Test(arguments: [
+    ("ANY %K.%K == 1", "ANY a.b.c == 1"), ("%K.x.%K.y > %K", "a.x.b.c.y > b"), ("%K.@count == 1", "a.@count == 1"),
+    ("%K.x.@max.y == 1", "a.x.@max.y == 1"),
+    ("SUBQUERY(%K.%K, $x, $x.y == 1).@count > 0", "SUBQUERY(a.b.c, $x, $x.y == 1).@count > 0"),
+    ("%K.#and == 1", "a.#and == 1"), ("x.%K == 1", "x.a == 1"), ("x.y.%K.%K.z == 1", "x.y.a.b.c.z == 1"),
+    (
+      "SUBQUERY(x, $y, $y.%K == 1 AND $y.z.%K == 2).@count > 0",
+      "SUBQUERY(x, $y, $y.a == 1 AND $y.z.b.c == 2).@count > 0"
+    ),
+    ("SELF.%K == 1", "SELF.a == 1"),
+  ]) func pathsGoOnBehindMarks(_ format: String, _ written: String) throws {
+    let arguments: [PredicateArgument] = [.keyPath("a"), .keyPath("b.c"), .keyPath("b")]
+    let marks = format.utf8.filter { $0 == UInt8(ascii: "%") }.count
+    let predicate = try Predicate(format: format, arguments: Array(arguments.prefix(marks)))
+    #expect(predicate == (try Predicate(format: written)))
+    #expect(try Predicate(format: predicate.description) == predicate)
+  }
+
+  @Test(arguments: [
+    "%K.%@ == 1", "%K. == 1", "%K.%K", "%K.1 == 1", "'a'.%K == 1", ".%K == 1", "a.%K.%K.%K == 1", "a. %K == 1",
+    "a.%Kb == 1",
+  ])
+  func whatCannotStandBehindMarks(_ format: String) {
+    #expect(throws: PredicateError.self) {
+      try Predicate(format: format, arguments: [.keyPath("a"), .keyPath("b.@count")])
+    }
+  }
+
   static let malformed: [(String, PredicateError.Kind, Int)] = [
     ("", .syntax, 0), ("   ", .syntax, 3), ("a", .syntax, 1), ("a ==", .syntax, 4), ("== 1", .syntax, 0),
     ("a == 1 b", .syntax, 7),

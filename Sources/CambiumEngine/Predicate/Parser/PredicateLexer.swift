@@ -41,6 +41,10 @@ struct PredicateLexer {
         position += 1
         return .symbol(.point)
       }
+      if isPointBeforeMark {
+        position += 1
+        return .symbol(.point)
+      }
       throw error(.syntax, from: position, "a point belongs between the names of a key path or into a number")
     case UInt8(ascii: "'"), UInt8(ascii: "\""): return .string(try string())
     case UInt8(ascii: "$"): return .variable(try variable())
@@ -57,9 +61,14 @@ struct PredicateLexer {
     return String(decoding: text[start..<position], as: UTF8.self)
   }
 
+  /// Whether a point follows behind which a path is given as an argument.
+  private var isPointBeforeMark: Bool {
+    peek() == UInt8(ascii: ".") && peek(1) == UInt8(ascii: "%") && peek(2) == UInt8(ascii: "K")
+  }
+
   private mutating func path() throws(PredicateError) -> [PathComponent] {
     var components = [try component()]
-    while peek() == UInt8(ascii: ".") {
+    while peek() == UInt8(ascii: "."), !isPointBeforeMark {
       position += 1
       components.append(try component())
     }

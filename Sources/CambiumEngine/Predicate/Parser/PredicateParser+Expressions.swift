@@ -116,6 +116,41 @@ extension PredicateParser {
     return try expression(of: components, from: base, start)
   }
 
+  /// What is given as an argument is part of a key path as if it were written: behind a point, and with names behind it.
+  @inline(never)
+  private mutating func continued(
+    _ first: Expression, _ start: PredicateToken
+  ) throws(PredicateError) -> Expression {
+    var result = first
+    while token.kind == .symbol(.point) {
+      var base: Expression?
+      var names: [PathComponent] = []
+      switch result {
+      case .keyPath(let path): names = written(path)
+      case .evaluatedObject: break
+      case .variable: base = result
+      case .member(.variable(let name), let path):
+        base = .variable(name)
+        names = written(path)
+      default: return result
+      }
+      advance()
+      let next = token
+      switch next.kind {
+      case .path(let components): names += components
+      case .mark(UInt8(ascii: "K")): names += try givenPath(next)
+      default: throw error(.syntax, "a key path is expected here")
+      }
+      advance()
+      result = try expression(of: names, from: base, start)
+    }
+    return result
+  }
+
+  private func written(_ path: String) -> [PathComponent] {
+    keyPathNames(path).map { PathComponent(name: String($0), isEscaped: true) }
+  }
+
   private mutating func element(of collection: Expression) throws(PredicateError) -> Expression {
     advance()
     let inner = height
@@ -207,14 +242,18 @@ extension PredicateParser {
     case .variable(let name):
       advance()
       // Split at the byte: a combining mark behind the point would make another character of it.
-      guard let point = name.utf8.firstIndex(of: UInt8(ascii: ".")) else { return .variable(name) }
+      guard let point = name.utf8.firstIndex(of: UInt8(ascii: ".")) else {
+        return try continued(.variable(name), start)
+      }
       let path = String(decoding: name.utf8[name.utf8.index(after: point)...], as: UTF8.self)
       try rise(height)
-      return .member(.variable(String(decoding: name.utf8[..<point], as: UTF8.self)), path: path)
+      return try continued(
+        .member(.variable(String(decoding: name.utf8[..<point], as: UTF8.self)), path: path), start)
     case .mark(let conversion):
       advance()
-      return try argument(conversion, start)
-    case .path(let components): return try path(components)
+      let given = try argument(conversion, start)
+      return conversion == UInt8(ascii: "K") ? try continued(given, start) : given
+    case .path(let components): return try continued(try path(components), start)
     case .end: throw error(.syntax, "the predicate ends where a value or key path is expected")
     case .symbol: throw error(.syntax, "a value or key path is expected here")
     }

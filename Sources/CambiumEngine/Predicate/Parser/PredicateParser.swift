@@ -314,17 +314,11 @@ struct PredicateParser {
   // MARK: Arguments
 
   mutating func argument(_ conversion: UInt8, _ mark: PredicateToken) throws(PredicateError) -> Expression {
-    guard nextArgument < arguments.count else {
-      throw error(.argument, mark, "argument \(nextArgument + 1) is missing; \(arguments.count) were given")
-    }
+    guard nextArgument < arguments.count else { throw missingArgument(mark) }
     let argument = arguments[nextArgument]
     nextArgument += 1
     if conversion == UInt8(ascii: "K") {
-      switch argument {
-      case .keyPath(let path), .value(.string(let path)): return try keyPath(path, mark)
-      case .value(let value):
-        throw error(.argument, mark, "argument \(nextArgument) is a \(value.kindName); %K takes a key path")
-      }
+      return try expression(of: try components(of: argument, mark), from: nil, mark)
     }
     guard case .value(let value) = argument else {
       throw error(.argument, mark, "argument \(nextArgument) is a key path; use %K for it")
@@ -340,12 +334,31 @@ struct PredicateParser {
     }
   }
 
-  private mutating func keyPath(_ path: String, _ mark: PredicateToken) throws(PredicateError) -> Expression {
+  /// The next argument, which has to be a key path.
+  mutating func givenPath(_ mark: PredicateToken) throws(PredicateError) -> [PathComponent] {
+    guard nextArgument < arguments.count else { throw missingArgument(mark) }
+    nextArgument += 1
+    return try components(of: arguments[nextArgument - 1], mark)
+  }
+
+  private func components(
+    of argument: PredicateArgument, _ mark: PredicateToken
+  ) throws(PredicateError) -> [PathComponent] {
+    let path: String
+    switch argument {
+    case .keyPath(let given), .value(.string(let given)): path = given
+    case .value(let value):
+      throw error(.argument, mark, "argument \(nextArgument) is a \(value.kindName); %K takes a key path")
+    }
     var components: [PathComponent] = []
     for name in keyPathNames(path) {
       if name.isEmpty { throw error(.argument, mark, "'\(path)' is not a key path: a name in it is empty") }
       components.append(PathComponent(name: String(name), isEscaped: false))
     }
-    return try expression(of: components, from: nil, mark)
+    return components
+  }
+
+  private func missingArgument(_ mark: PredicateToken) -> PredicateError {
+    error(.argument, mark, "argument \(nextArgument + 1) is missing; \(arguments.count) were given")
   }
 }
