@@ -87,6 +87,16 @@ import Testing
     try check(#Predicate { $0.note?.isEmpty == true }, "note == \"\"")
     try check(#Predicate { $0.note?.starts(with: "B") ?? true }, "note == NULL OR note BEGINSWITH \"B\"")
     try check(#Predicate { $0.tail.count == 2 }, "length(tail) == 2")
+    try check(#Predicate { $0.tail.localizedStandardContains("n") }, "tail CONTAINS[cd] \"n\"")
+    try check(
+      #Predicate { $0.note?.localizedStandardContains("BLÜE") ?? false }, "note CONTAINS[cd] \"BLÜE\"")
+    let search = ""
+    try check(#Predicate { search.isEmpty || $0.tail.localizedStandardContains(search) }, "TRUEPREDICATE")
+    #expect(
+      try planes.plain.filter {
+        try #Predicate<Plane> { $0.note?.localizedStandardContains("blu") ?? false }.evaluate($0)
+      }
+      .map { $0.tail } == ["N1", "D4"])
   }
 
   @Test func ranges() throws {
