@@ -19,6 +19,8 @@ import Testing
         Attribute("plain", .string)
         ToOne("parent", "Thing", inverse: "children")
         ToMany("children", "Thing", inverse: "parent")
+        ToMany("links", "Thing", inverse: "linked", ordered: true)
+        ToMany("linked", "Thing", inverse: "links")
         Index("byNumber", "number")
         Index("byReal", "real", "number")
         Index("byNarrow", "narrow")
@@ -98,6 +100,65 @@ import Testing
     groups.propertiesToFetch = ["real"]
     groups.returnsDistinctResults = true
     #expect(try context.fetch(groups).count == reals.count - 2)
+  }
+
+  @Test func arithmeticAtTheEdge() throws {
+    let integers: [Int64?] = [nil, 0, 1, -1, .max, .min, .max - 1, 63, 64, -64]
+    let reals: [Double] = [.nan, .infinity, -.infinity, 0, -0.0, 0x1p63, -0x1p63, 1e300, 0.5, -1]
+    var last: ManagedObject?
+    for integer in integers {
+      for real in reals {
+        let thing = try context.make("Thing", ["number": integer, "real": real, "text": "\(real)"])
+        thing.setValue(last, forKey: "parent")
+        thing.setValue([last, thing].compactMap { $0 }, forKey: "links")
+        last = real == 0.5 ? thing : last
+      }
+    }
+    try context.save()
+    let values = [
+      "number + number", "number - 1", "number * number", "number / 0", "number / -1", "number / number",
+      "number ** 1000",
+      "number ** -1", "2 ** number", "-(number)", "abs(number)", "modulus:by:(number, 0)", "modulus:by:(number, -1)",
+      "modulus:by:(number, number)", "leftshift:by:(number, 64)", "leftshift:by:(1, number)",
+      "rightshift:by:(number, 100)",
+      "rightshift:by:(number, number)", "bitwiseXor:with:(number, -1)", "onesComplement(number)", "real + real",
+      "real / 0",
+      "real ** real", "sqrt(real)", "log(real)", "ln(real)", "exp(real)", "floor(real)", "ceiling(real)", "trunc(real)",
+      "CAST(real, 'NSDate')", "CAST(CAST(real, 'NSDate'), 'NSNumber')", "CAST(real, 'NSDecimalNumber')",
+      "CAST(real, 'NSString')",
+      "CAST(text, 'NSNumber')", "CAST(number, 'NSDecimalNumber') * number", "CAST(text, 'NSDecimalNumber') + 1",
+      "number + real", "number * real", "modulus:by:(number, real)", "bitwiseAnd:with:(number, real)",
+      "children.@sum.number",
+      "children.@avg.real", "children.@max.real", "children.@min.real", "average({number, real})",
+      "median({number, real, 1})",
+      "mode({number, 1, 1})", "stddev({number, real})", "sum({number, number})", "max({number, real})",
+      "min({real, number})",
+      "count({number})", "length(text)", "parent.number + number", "TERNARY(real > number, real, number)",
+    ]
+    var (answered, refused) = (0, 0)
+    for value in values {
+      for other in ["0", "real", "nil", "-9223372036854775808"] {
+        for sign in ["==", "<"] {
+          // Some compare what cannot be compared: that is said before anything is read.
+          do { try found("\(value) \(sign) \(other)") } catch let error as CambiumError {
+            #expect(error.code == .invalidPredicate, "\(error)")
+            refused += 1
+            continue
+          }
+          answered += 1
+        }
+      }
+    }
+    #expect(answered > 300 && refused < 100, "\(answered) were answered, \(refused) refused")
+    for index in ["number", "real", "9223372036854775807", "-1", "1e300", "number - 1"] {
+      try found("links.number[\(index)] >= 0")
+    }
+    // What is computed of many, however large.
+    let sums = FetchRequest<[String: Any]>(entityName: "Thing")
+    sums.propertiesToFetch = try ["sum", "average", "max", "min", "count", "stddev", "median", "mode"].flatMap { name in
+      try ["number", "real"].map { .expression(name + $0, try FetchExpression(format: "\(name)(\($0))")) }
+    }
+    #expect(try context.fetch(sums).count == 1)
   }
 
   @Test func textsThatAreNotCharacters() throws {
