@@ -230,6 +230,28 @@ import Testing
     }
   }
 
+  @Test(.timeLimit(.minutes(2))) func conditionsInGreatNumber() throws {
+    for number in 0..<50 { try context.make("Thing", ["number": number * 1000, "text": "t\(number)"]) }
+    try context.save()
+    let count = 3_000
+    func joined(_ separator: String, _ part: (Int) -> String) -> String {
+      (0..<count).map(part).joined(separator: separator)
+    }
+    for (format, expected) in [
+      (joined(" OR ") { "number == \($0)" }, 3), (joined(" AND ") { "number != \($0)" }, 47),
+      (joined(" OR ") { "text == 't\($0)' AND number < 3000" }, 3),
+      ("number IN {" + joined(", ") { "\($0)" } + "}", 3),
+      ("number IN {" + joined(", ") { "\($0), linked.@count" } + "}", 3),
+      ("NOT (" + joined(" || ") { "number BETWEEN {\($0), \($0)}" } + ")", 47),
+      (joined(" OR ") { "ANY links.number == \($0)" } + " OR number == 1000", 1),
+      ("number < " + String(repeating: "(", count: 90) + "1000" + String(repeating: " + 1)", count: 90), 2),
+    ] {
+      let predicate = try FetchPredicate(format: format)
+      #expect(try FetchPredicate(format: predicate.predicateFormat) == predicate)
+      #expect(try found(format) == expected, "\(format.prefix(80))")
+    }
+  }
+
   @Test(.timeLimit(.minutes(2))) func subqueriesInSubqueries() throws {
     var things: [ManagedObject] = []
     for number in 0..<40 {
