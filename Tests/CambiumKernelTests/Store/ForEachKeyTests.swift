@@ -100,6 +100,62 @@ import Testing
     #expect(try Self.keys(try store.snapshot(), tree, reversed).isEmpty)
   }
 
+  /// Ids of rows, of any number of bytes, come as the keys do, and it is told whether they ascend.
+  @Test(arguments: [64 << 20, 8 << 10]) func idsOfRowsAreToldInOrder(deltaBytes: Int) throws {
+    let seed = testSeed(4_343)
+    var random = SplitMix64(seed: seed)
+    print("ids of rows: seed \(seed)")
+    var options = StoreOptions()
+    options.deltaBytes = deltaBytes
+    let store = try Store.create(on: MemoryDevice(), environment: TestEnvironment(seed: 3), options: options)
+    var tree = TreeID(rawValue: 0)
+    var model: [[UInt8]: UInt64] = [:]
+    func compare(_ view: TreeView) throws {
+      let sorted = model.sorted { $0.key.lexicographicallyPrecedes($1.key) }
+      for number in [-1, 0, 1, 5, 40, 41] {
+        var encoder = KeyEncoder()
+        encoder.append(Int64(number))
+        for range in [
+          KeyRange(prefix: encoder.bytes), KeyRange(lower: encoder.bytes, upper: nil),
+          KeyRange(lower: [], upper: encoder.bytes),
+        ] {
+          let expected = sorted.filter { (key, _) in
+            !key.lexicographicallyPrecedes(range.lower)
+              && (range.upper.map { key.lexicographicallyPrecedes($0) } ?? true)
+          }.map { $0.value }
+          let found = try view.rowIDs(tree, in: range)
+          #expect(found.ids == expected)
+          #expect(found.isAscending == zip(expected, expected.dropFirst()).allSatisfy { $0 < $1 })
+        }
+      }
+    }
+    for _ in 0..<3 {
+      let t = try store.beginWrite()
+      if tree.rawValue == 0 { tree = try t.createTree(.bytes) }
+      for _ in 0..<1500 {
+        let row = random.next() >> UInt64(random.below(65))
+        var encoder = KeyEncoder()
+        encoder.append(Int64(random.below(42)))
+        encoder.append(rowID: row)
+        try t.put(tree, encoder.bytes, [])
+        model[encoder.bytes] = row
+      }
+      try compare(t)
+      try t.commit()
+      try compare(try store.snapshot())
+      try store.checkpoint()
+      try compare(try store.snapshot())
+    }
+    // A key of another kind is damage, wherever it lies.
+    let t = try store.beginWrite()
+    try t.put(tree, [1, 2, 3, 4, 5, 6, 7, 8, 9, 10], [])
+    try t.commit()
+    let everything = KeyRange(lower: [], upper: nil)
+    #expect(throws: StoreError.self) { try store.snapshot().rowIDs(tree, in: everything) }
+    try store.checkpoint()
+    #expect(throws: StoreError.self) { try store.snapshot().rowIDs(tree, in: everything) }
+  }
+
   @Test func wrongTreesAndErrorsArePassedOn() throws {
     let store = try Store.create(on: MemoryDevice(), environment: TestEnvironment(seed: 2))
     let t = try store.beginWrite()
@@ -111,6 +167,9 @@ import Testing
     #expect(try Self.keys(view, empty, all).isEmpty)
     #expect(throws: StoreError.self) { try Self.keys(view, numbers, all) }
     #expect(throws: StoreError.self) { try Self.keys(view, TreeID(rawValue: 999), all) }
+    #expect(throws: StoreError.self) { try view.rowIDs(numbers, in: all) }
+    #expect(throws: StoreError.self) { try view.rowIDs(TreeID(rawValue: 999), in: all) }
+    #expect(try view.rowIDs(empty, in: all) == ([], true))
     #expect(throws: StoreError.self) { try view.count(numbers, in: all) }
     #expect(throws: StoreError.self) { try view.estimatedCount(numbers, in: all) }
     #expect(try view.estimatedCount(empty, in: all) == 0)
