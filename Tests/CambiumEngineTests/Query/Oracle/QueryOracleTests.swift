@@ -17,7 +17,17 @@ import Testing
     var telling = 0
     var migrations = 0
     var kinds: [QueryExplanation.Kind: Int] = [:]
+    var operators: [String: Int] = [:]
   }
+
+  /// What predicates are made of, as they are printed.
+  private static let operators = [
+    " == ", " != ", " < ", " <= ", " > ", " >= ", " BETWEEN ", " IN ", " BEGINSWITH ", " CONTAINS ", " ENDSWITH ",
+    " LIKE ",
+    " MATCHES ", "[c] ", "[cd] ", "NOT ", " AND ", " OR ", "ANY ", "ALL ", "NONE ", "SUBQUERY(", ".@count", "TERNARY(",
+    "CAST(",
+    " + ", " - ", " * ", " / ", " ** ", "-(", "abs(", "length(", "uppercase(", "modulus:by:(", "distanceToLocation:",
+  ]
 
   @Test func plansScansAndEvaluationAgree() throws {
     let first = testSeed(20_261_124)
@@ -34,6 +44,10 @@ import Testing
         + "refused, \(tally.migrations) migrations; \(kinds)")
     #expect(tally.telling * 10 >= tally.predicates * 3)
     #expect(tally.migrations * 1000 > tally.predicates)
+    print("operators: " + Self.operators.map { "\($0) \(tally.operators[$0] ?? 0)" }.joined(separator: ", "))
+    for text in Self.operators {
+      #expect(tally.operators[text] ?? 0 >= Self.count / 3000, "\(text) was asked \(tally.operators[text] ?? 0) times")
+    }
     let least = Self.count / 300
     for kind in QueryExplanation.Kind.allCases {
       #expect(tally.kinds[kind] ?? 0 >= least, "\(kind) was taken \(tally.kinds[kind] ?? 0) times")
@@ -234,6 +248,8 @@ import Testing
         let all = values.objects(of: entity, includesSubentities: fetch.includesSubentities)
         var expected = try all.filter { try values.holds(checked, for: $0) }
         tally.predicates += 1
+        let printed = predicate.description
+        for text in operators where printed.contains(text) { tally.operators[text, default: 0] += 1 }
         if !expected.isEmpty, expected.count < all.count { tally.telling += 1 }
         if random.oneIn(3) {
           fetch.sort = sort(entity, &random)

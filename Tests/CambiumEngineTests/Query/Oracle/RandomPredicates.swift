@@ -6,6 +6,12 @@ import CambiumTesting
 struct RandomPredicates {
   let values: NaiveValues
   var random: SplitMix64
+  private var extra: SplitMix64?
+
+  init(values: NaiveValues, random: SplitMix64) {
+    self.values = values
+    self.random = random
+  }
 
   private var schema: Schema { values.schema }
 
@@ -144,7 +150,7 @@ struct RandomPredicates {
           ? reference(.keyPath(whole), whole, origin)
           : {
             let (name, type) = random.pick(attributes)
-            return self.comparison(.keyPath(whole + "." + name), type, of: whole + "." + name, origin)
+            return plainComparison(.keyPath(whole + "." + name), type, of: whole + "." + name, origin)
           }()
       else { return .true }
       if case .constant = comparison.left { return .true }
@@ -182,6 +188,22 @@ struct RandomPredicates {
   }
 
   private mutating func comparison(
+    _ left: Expression, _ type: AttributeType, of path: String, _ origin: EntitySchema
+  ) -> Predicate {
+    let plain = plainComparison(left, type, of: path, origin)
+    // By numbers of their own, so that the others are what they were before there was anything computed.
+    var next = random
+    var own = extra ?? SplitMix64(seed: ~next.next())
+    swap(&random, &own)
+    defer {
+      swap(&random, &own)
+      extra = own
+    }
+    guard random.oneIn(9), case .keyPath = left else { return plain }
+    return computed(left, type, of: path, origin) ?? plain
+  }
+
+  private mutating func plainComparison(
     _ left: Expression, _ type: AttributeType, of path: String, _ origin: EntitySchema
   ) -> Predicate {
     let value = constant(type, path, origin)
@@ -227,6 +249,50 @@ struct RandomPredicates {
   }
 }
 
+extension RandomPredicates {
+  /// A condition on what is computed of an attribute: arithmetic, a function, a choice, a cast; or a regular expression.
+  private mutating func computed(
+    _ left: Expression, _ type: AttributeType, of path: String, _ origin: EntitySchema
+  ) -> Predicate? {
+    let value = Expression.constant(constant(type, path, origin))
+    let sign: Comparator = random.pick([.equal, .notEqual, .less, .lessOrEqual, .greater, .greaterOrEqual])
+    if random.oneIn(6) {
+      let test = Predicate.compare(left, random.pick([.equal, .notEqual]), value)
+      return .compare(.ternary(test, then: left, otherwise: value), .equal, left)
+    }
+    if type == .string {
+      let function = random.pick(["uppercase", "lowercase", "canonical"])
+      switch random.below(5) {
+      case 0: return .compare(.function(function, [left]), sign, .function(function, [value]))
+      case 1: return .compare(.function("length", [left]), sign, .constant(.integer(Int64(random.below(6)))))
+      case 2: return .compare(left, .like, .constant(.string(random.pick(["?", "?*", "*a*", "??", "c*\u{E9}", "*"]))))
+      default:
+        let pattern = random.pick([
+          "[a-c].*", ".", "(a|b)*", "caf\u{E9}", "\\w+", ".*[^a]", "(?:x )?y?.*z", "A?B?", "\\p{Lu}.*",
+        ])
+        return .compare(
+          left, .matches, .constant(.string(pattern)), random.pick([[], .caseInsensitive, .diacriticInsensitive]))
+      }
+    }
+    guard type.isNumeric, type != .boolean else { return nil }
+    let few = Expression.constant(.integer(Int64(random.below(7)) - 3))
+    switch random.below(6) {
+    case 0, 1:
+      let operation: ArithmeticOperator = random.pick([.add, .subtract, .multiply, .divide, .power])
+      return .compare(.arithmetic(operation, left, few), sign, .arithmetic(operation, value, few))
+    case 2:
+      let function = random.pick(["abs", "floor", "ceiling", "trunc", "sqrt", "exp"])
+      return .compare(.function(function, [left]), sign, .function(function, [value]))
+    case 3: return .compare(.function("modulus:by:", [left, few]), sign, .constant(.integer(Int64(random.below(3)))))
+    case 4:
+      return .compare(
+        .cast(left, type: "NSString"), .beginsWith, .constant(.string(random.pick(["-", "1", "0.", "n"]))))
+    default:
+      return .compare(.negated(left), sign, .function(random.pick(["max", "min", "sum"]), [few, .negated(value)]))
+    }
+  }
+}
+
 extension Predicate {
   /// The same of a subquery's element.
   fileprivate func about(variable: String) -> Predicate {
@@ -250,6 +316,14 @@ extension Expression {
     case .evaluatedObject: return .variable(variable)
     case .aggregate(let operation, let inner, let path):
       return .aggregate(operation, inner.about(variable: variable), path: path)
+    case .arithmetic(let operation, let a, let b):
+      return .arithmetic(operation, a.about(variable: variable), b.about(variable: variable))
+    case .negated(let inner): return .negated(inner.about(variable: variable))
+    case .function(let name, let arguments): return .function(name, arguments.map { $0.about(variable: variable) })
+    case .cast(let inner, let type): return .cast(inner.about(variable: variable), type: type)
+    case .ternary(let test, let a, let b):
+      return .ternary(
+        test.about(variable: variable), then: a.about(variable: variable), otherwise: b.about(variable: variable))
     default: return self
     }
   }
