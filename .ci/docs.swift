@@ -60,6 +60,7 @@ let store = coordinator.persistentStores[0]
 let description = PersistentStoreDescription(url: url)
 let request = FetchRequest<Aircraft>(entityName: "Aircraft")
 let aircraft = Aircraft(context: context)
+let (flight, pilot) = (aircraft as ManagedObject, aircraft as ManagedObject)
 let task = BackgroundTask()
 let lightweightStage = LightweightMigrationStage([""])
 let reference = ManagedObjectModelReference(model: model, versionChecksum: "")

@@ -84,18 +84,20 @@ extension PersistentStoreCoordinator {
   /// Has a function told of what is done with the stores: their opening, requests, saves, batches, and errors that are recorded,
   /// of all contexts of the coordinator, children too. `nil` ends it. There is one handler; without it, nothing is measured.
   ///
-  ///     let signposter = OSSignposter(subsystem: "app", category: "store")
-  ///     let running = Mutex<[UInt64: OSSignpostIntervalState]>([:])
-  ///     coordinator.setEventHandler { event in
-  ///       switch event.phase {
-  ///       case .begin: running.withLock { $0[event.id] = signposter.beginInterval("store") }
-  ///       case .end:
-  ///         if let state = running.withLock({ $0.removeValue(forKey: event.id) }) {
-  ///           signposter.endInterval("store", state, "\(event)")
-  ///         }
-  ///       case .moment: signposter.emitEvent("store", "\(event)")
-  ///       }
+  /// ```swift
+  /// let signposter = OSSignposter(subsystem: "app", category: "store")
+  /// let running = Mutex<[UInt64: OSSignpostIntervalState]>([:])
+  /// coordinator.setEventHandler { event in
+  ///   switch event.phase {
+  ///   case .begin: running.withLock { $0[event.id] = signposter.beginInterval("store") }
+  ///   case .end:
+  ///     if let state = running.withLock({ $0.removeValue(forKey: event.id) }) {
+  ///       signposter.endInterval("store", state, "\(event)")
   ///     }
+  ///   case .moment: signposter.emitEvent("store", "\(event)")
+  ///   }
+  /// }
+  /// ```
   ///
   /// For lines in a log without code, see ``DebugLog``.
   ///

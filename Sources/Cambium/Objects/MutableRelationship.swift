@@ -3,7 +3,7 @@
 ///
 ///     let crew = flight.mutableSetValue(forKey: "crew")
 ///     crew.add(pilot)
-///     for pilot in crew { ... }
+///     for pilot in crew { print(pilot) }
 ///
 /// Where something cannot be read, nothing is there, and where it cannot be set, the next save throws why, as with
 /// ``ManagedObject/value(forKey:)`` and ``ManagedObject/setValue(_:forKey:)``. Use ``ManagedObject/add(_:toRelationship:)`` and
