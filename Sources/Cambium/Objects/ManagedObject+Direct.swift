@@ -57,7 +57,7 @@ extension ManagedObject {
     guard let place = info.readableAttributes[key] else { return nil }
     if state != .loaded { try load() }
     guard state == .loaded, parentState == nil, let row else { return nil }
-    if let overlay, overlay.attributeChanges.contains(place) { return nil }
+    if overlay?.attributeChanges.contains(place) == true { return nil }
     do throws(EngineError) { return try read(row, info.attributeKeys[place]) } catch { throw CambiumError(error) }
   }
 

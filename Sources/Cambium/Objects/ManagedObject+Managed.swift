@@ -70,6 +70,11 @@ extension ManagedObject {
       entityName: entity.name, key: key, objectID: objectID)
   }
 
+  @usableFromInline
+  func misread(_ key: String, _ found: CompositeElements, _ type: String) -> CambiumError {
+    misread(key, "the elements \(found.dictionary)", type)
+  }
+
   // MARK: Attributes
 
   /// The value of an attribute, as it is stored; nil for one that is transient, or that a transformer makes.
@@ -121,6 +126,7 @@ extension ManagedObject {
   }
 
   /// The elements of a composite attribute; nil if it has no value.
+  @usableFromInline
   func compositeElements(_ key: String) throws -> CompositeElements? {
     if let direct = try directComposite(key) { return direct }
     if let place = info.readableAttributes[key], info.attributeTypes[place] == .composite {

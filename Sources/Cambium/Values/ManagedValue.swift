@@ -50,10 +50,11 @@ extension AttributeRepresentable {
 
 extension CompositeRepresentable {
   /// Reads a composite.
+  @inlinable
   public static func managedValue(of object: ManagedObject, forKey key: String) throws -> Self? {
     guard let elements = try object.compositeElements(key) else { return nil }
     if let composite = Self(compositeElements: elements) { return composite }
-    throw object.misread(key, "the elements \(elements.dictionary)", "\(Self.self)")
+    throw object.misread(key, elements, "\(Self.self)")
   }
 
   /// Sets a composite.

@@ -1,6 +1,20 @@
 /// The numbers of a fixed set of names, for looking them up often: several times as fast as a dictionary, whose hash has to
 /// hold out against keys that anyone may choose.
 public struct NameIndex: Sendable {
+  /// One reference, so that one is counted where an index is looked at.
+  private let table: NameTable
+
+  /// No name.
+  public init() { self.init([]) }
+
+  /// Of two that are equal, the first counts.
+  public init(_ pairs: [(name: String, number: Int)]) { table = NameTable(pairs) }
+
+  /// The number of a name. O(1).
+  public subscript(name: String) -> Int? { table.number(of: name) }
+}
+
+private final class NameTable: Sendable {
   private let names: [String]
   private let numbers: [Int]
   /// Places in ``names`` plus one, where their hash says or behind; 0 where there is none. A power of two, at least twice as
@@ -9,11 +23,7 @@ public struct NameIndex: Sendable {
   /// In place of the table, for names whose hashes meet too often.
   private let dictionary: [String: Int]?
 
-  /// No name.
-  public init() { self.init([]) }
-
-  /// Of two that are equal, the first counts.
-  public init(_ pairs: [(name: String, number: Int)]) {
+  init(_ pairs: [(name: String, number: Int)]) {
     names = pairs.map { $0.name }
     numbers = pairs.map { $0.number }
     var size = 4
@@ -48,8 +58,7 @@ public struct NameIndex: Sendable {
 
   private static let mostSteps = 32
 
-  /// The number of a name. O(1).
-  public subscript(name: String) -> Int? {
+  func number(of name: String) -> Int? {
     if let dictionary { return dictionary[name] }
     let hash = Self.hash(name)
     let place = table.withUnsafeBufferPointer { table -> Int? in
