@@ -11,15 +11,18 @@ struct Arguments {
   private(set) var values: [String: String] = [:]
 
   /// All options without a value that there are.
-  static let known = forMigrations.union(["--json", "--help", "-h", "--version", "--sync"]).union(flagsForQueries)
+  static let known = flagsForMigrations.union(["--json", "--help", "-h", "--version", "--sync"]).union(flagsForQueries)
   /// Those that only `cambium migrate` takes.
-  static let forMigrations: Set<String> = ["--deferred", "--keep", "--discard"]
+  static let forMigrations = flagsForMigrations.union(budgets)
+  private static let flagsForMigrations: Set<String> = ["--deferred", "--keep", "--discard"]
+  private static let budgets: Set<String> = ["--budget-milliseconds", "--budget-pages"]
   /// Those that only `cambium query` takes.
-  static let forQueries = flagsForQueries.union(withValue)
+  static let forQueries = flagsForQueries.union(valuesForQueries)
   private static let flagsForQueries: Set<String> = ["--csv", "--explain", "--run"]
-  private static let withValue: Set<String> = [
+  private static let valuesForQueries: Set<String> = [
     "--columns", "--group-by", "--having", "--sort", "--limit", "--offset",
   ]
+  private static let withValue = valuesForQueries.union(budgets)
 
   /// Takes a command line apart.
   ///

@@ -44,7 +44,10 @@ extension Command {
     case .compact: return "cambium compact STORE [--json]"
     case .migrate:
       return
-        "cambium migrate plan|run|finish|rollback|confirm STORE [MODEL [VERSION]] [--deferred] [--keep] [--discard] [--json]"
+        """
+        cambium migrate plan|run|finish|rollback|confirm STORE [MODEL [VERSION]] [--deferred] [--keep] [--discard]
+                              [--budget-milliseconds N] [--budget-pages N] [--json]
+        """
     case .model: return "cambium model checksum|compile|diff|lint MODEL ... [--json]"
     }
   }
@@ -113,11 +116,15 @@ extension Command {
           cambium migrate run log.store Flights.xcdatamodeld V2        all of it, or nothing
           cambium migrate run log.store other.store --deferred         puts off what can be put off
           cambium migrate finish log.store                             does that
+          cambium migrate finish log.store --budget-milliseconds 500   does some of it; the next one goes on there
           cambium migrate rollback log.store [--discard]               undoes the migration
 
         The state before a migration is kept as long as something is put off, or, with --keep, until 'migrate confirm
         STORE'. rollback refuses if commits were made since, unless it may --discard them. Others may have the store open;
         they are told that it has another model. plan and run end with 1 if something is in the way.
+
+        finish stops when its budget is used up: so many milliseconds, or so many pages of rows. It may be killed at any
+        moment; what was done stays done.
         """
     case .model:
       return """

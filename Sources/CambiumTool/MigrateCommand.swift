@@ -20,7 +20,8 @@ enum MigrateAction: String, CaseIterable {
     case .plan: return ["--deferred"]
     case .run: return ["--deferred", "--keep"]
     case .rollback: return ["--discard"]
-    case .finish, .confirm: return []
+    case .finish: return ["--budget-milliseconds", "--budget-pages"]
+    case .confirm: return []
     }
   }
 }
@@ -44,7 +45,9 @@ func runMigrate(_ operands: [String], _ arguments: Arguments) throws(ToolError) 
   case .plan, .run:
     let model = try LoadedModel(path: rest[1], version: rest.count > 2 ? rest[2] : nil)
     return try migrate(path, to: model, onlyPlans: action == .plan, arguments)
-  case .finish: return try finishMigration(path)
+  case .finish:
+    return try finishMigration(
+      path, milliseconds: try arguments.count("--budget-milliseconds"), pages: try arguments.count("--budget-pages"))
   case .rollback: return try rollBackMigration(path, discards: arguments.options.contains("--discard"))
   case .confirm: return try confirmMigration(path)
   }
@@ -143,26 +146,46 @@ func taskJSON(_ task: DeferredTask) -> JSON {
 
 // MARK: finish, rollback, confirm
 
-private func finishMigration(_ path: String) throws(ToolError) -> Answer {
+/// Does what was put off, or as much of it as a budget allows.
+private func finishMigration(_ path: String, milliseconds: Int?, pages: Int?) throws(ToolError) -> Answer {
+  let clock = ContinuousClock()
+  let start = clock.now
   let store = try OpenedStore(path: path, forWriting: true)
   let entities = try entities(store)
   let tasks = try attempting(path) { () throws(EngineError) in try entities.deferredTasks() }
   let showsProgress = standardErrorIsTerminal()
+  var allowance = DeferredAllowance(duration: milliseconds.map { .milliseconds(Int64($0)) }, pages: pages)
+  var shown: Duration?
   try attempting(path) { () throws(EngineError) in
-    while try entities.runDeferredTask() {
-      if showsProgress, let task = try entities.deferredTasks().first {
+    while let task = try entities.deferredTasks().first, let rows = allowance.rows(of: task, after: clock.now - start) {
+      var turn = clock.now
+      let part = try entities.runDeferredPart(maximumRows: rows, durably: allowance.isDurable) { turn = clock.now }
+      allowance.note(clock.now - turn, part, of: task)
+      let passed = clock.now - start
+      // Parts may take less than a millisecond.
+      if showsProgress, shown.map({ passed - $0 > .milliseconds(200) }) ?? true {
+        shown = passed
         StandardError.write(
-          line:
-            "  \(task.entity)\(task.index.map { "." + $0 } ?? ""): at row \(grouped(task.nextRow)), \(grouped(task.rows)) rows"
-        )
+          line: "  \(task.entity)\(task.index.map { "." + $0 } ?? ""): \(grouped(part.nextRow ?? task.rows)) of "
+            + "\(grouped(task.rows)) rows")
       }
     }
   }
+  do throws(StoreError) { try store.kernel.makeDurable() } catch { throw ToolError(error, path: path) }
+  let left = try attempting(path) { () throws(EngineError) in try entities.deferredTasks() }
   try store.close()
-  let done = tasks.isEmpty ? "nothing was put off" : "done what was put off"
+  let done =
+    tasks.isEmpty
+    ? "nothing was put off"
+    : left.isEmpty
+      ? "done what was put off" : "went through \(grouped(allowance.total)) rows; \(left.count) tasks are left"
   return Answer(
-    text: "\(path): \(done)" + tasks.map { "\n  \($0.description)" }.joined(),
-    json: .object([("path", .string(path)), ("done", .array(tasks.map(taskJSON)))]))
+    text: "\(path): \(done)" + (left.isEmpty ? tasks : left).map { "\n  \($0.description)" }.joined(),
+    json: .object([
+      ("path", .string(path)),
+      ("done", .array(tasks.filter { task in !left.contains { $0.isSame(as: task) } }.map(taskJSON))),
+      ("left", .array(left.map(taskJSON))), ("rows", .count(allowance.total)),
+    ]))
 }
 
 private func rollBackMigration(_ path: String, discards: Bool) throws(ToolError) -> Answer {

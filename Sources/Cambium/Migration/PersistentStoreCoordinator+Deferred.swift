@@ -70,9 +70,7 @@ extension PersistentStoreCoordinator {
   ) throws -> Bool {
     let clock = ContinuousClock()
     let start = clock.now
-    var pagesLeft = budget.pages.map { Double(max(0, $0)) }
-    var size = DeferredPartSize()
-    var total: UInt64 = 0
+    var allowance = DeferredAllowance(duration: budget.duration, pages: budget.pages)
     for store in persistentStores where !store.isReadOnly {
       // Parts that nobody waited for are made durable in the end, whatever ends the work.
       defer { _ = try? store.currentEngine().kernel.makeDurable() }
@@ -81,29 +79,19 @@ extension PersistentStoreCoordinator {
         guard let task = tasks.first else { break }
         let began = clock.now
         if isExpired() { return false }
-        // Compared as times that have passed: the end of a long budget need not be a time that there is.
-        if let duration = budget.duration {
-          let passed = began - start
-          if passed >= duration || total > 0 && passed + size.last > duration { return false }
-        }
-        var rows = size.rows
-        let pagesARow = Double(max(1, task.pages)) / Double(max(1, task.rows))
-        if let pagesLeft {
-          if pagesLeft <= 0 { return false }
-          rows = Int(min(Double(rows), max(1, pagesLeft / pagesARow)))
-        }
+        guard let rows = allowance.rows(of: task, after: began - start) else { return false }
         var turn = began
         let part = try mapping(.migration) { () throws(EngineError) in
-          try store.currentEngine().runDeferredPart(maximumRows: rows, durably: size.isDurable) { turn = clock.now }
+          try store.currentEngine().runDeferredPart(maximumRows: rows, durably: allowance.isDurable) {
+            turn = clock.now
+          }
         }
-        size.note(clock.now - turn, part)
-        total += UInt64(part.rows)
-        if let left = pagesLeft { pagesLeft = left - Double(max(1, part.rows)) * pagesARow }
+        allowance.note(clock.now - turn, part, of: task)
         let now = try mapping { () throws(EngineError) in try store.currentEngine().deferredTasks() }
         var present = now.first ?? task
         // Parts that are not durable yet are not in view.
         if let next = part.nextRow { present.nextRow = next }
-        progress(DeferredMigrationProgress(task: present, rows: total, tasksLeft: now.count))
+        progress(DeferredMigrationProgress(task: present, rows: allowance.total, tasksLeft: now.count))
       }
     }
     return true
