@@ -4,8 +4,8 @@ import CambiumKernel
 public struct DeferredTask: Sendable, Equatable {
   /// What there is to do.
   public enum Kind: Sendable, Equatable {
-    /// The rows of an entity still hold values of attributes that are gone. They are not read, but take room until every row
-    /// was written again.
+    /// The rows of an entity still hold values of attributes that are gone, which are not read, but take room; or have values and
+    /// links elsewhere than the model does, which takes longer to read. So it is until every row was written again.
     case rewriteRows
     /// An index is not built yet. Fetches do without it.
     case buildIndex
@@ -30,7 +30,7 @@ public struct DeferredTask: Sendable, Equatable {
   public var description: String {
     let what: String
     switch kind {
-    case .rewriteRows: what = "rewrite the rows of \(entity), which hold values of dropped attributes"
+    case .rewriteRows: what = "rewrite the rows of \(entity), which are as an earlier model had them"
     case .buildIndex: what = "build index \(entity).\(index ?? "")"
     }
     return what + " (\(rows) rows, \(bytes) bytes" + (nextRow > 0 ? ", begun)" : ")")
@@ -168,12 +168,13 @@ extension EntityStore {
   ) throws(EngineError) -> UInt64? {
     // Many are taken into pages at once, few go by way of memory.
     let batch = RowBatch()
+    var links: [(tree: TreeID, key: [UInt8])] = []
     var next: UInt64?
     let cursor = try storing { () throws(StoreError) in try t.cursor(plan.rows) }
     var more = try storing { () throws(StoreError) in try cursor.seek(start) }
     while more {
       // What is gathered is written when the cursor is no longer used.
-      if count == maximumRows || batch.bytes > 1 << 24 {
+      if count == maximumRows || batch.bytes > 1 << 24 || links.count > 1 << 17 {
         next = cursor.integerKey
         break
       }
@@ -182,7 +183,11 @@ extension EntityStore {
         let id = try storing { () throws(StoreError) in try RecordView.layoutID(of: b) }
         if borrowedLayout(id) != nil { return nil }
         let layout = try staleLayout(id)
-        return layout.current.entityID == plan.entity.id ? try layout.project(b) : nil
+        if layout.current.entityID != plan.entity.id { return nil }
+        for pending in pendingLinks[id] ?? [] {
+          for key in try pending.keys(b, cursor.integerKey) { links.append((pending.tree, key)) }
+        }
+        return try layout.project(b)
       }
       if let projected {
         let number = cursor.integerKey
@@ -193,7 +198,10 @@ extension EntityStore {
       count += 1
       more = try storing { () throws(StoreError) in try cursor.next() }
     }
-    try storing { () throws(StoreError) in try t.apply(batch, to: plan.rows) }
+    try storing { () throws(StoreError) in
+      for (tree, key) in links { try t.put(tree, key, []) }
+      try t.apply(batch, to: plan.rows)
+    }
     return next
   }
 }

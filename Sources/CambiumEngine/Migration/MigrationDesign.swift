@@ -33,7 +33,7 @@ struct MigrationDesign {
   private let isDeferred: Bool
 
   /// Whether anything is put off.
-  var putsOff: Bool { !deferredIndexes.isEmpty || entities.values.contains { $0.defersRemoval } }
+  var putsOff: Bool { !deferredIndexes.isEmpty || entities.values.contains { $0.defersRewriting } }
 
   init(_ old: EntityStore, _ destination: Schema, defers: Bool) throws(EngineError) {
     self.old = old
@@ -94,11 +94,20 @@ struct MigrationDesign {
   }
 
   private func design(_ work: EntityMigration) throws(EngineError) {
-    work.compareAttributes()
+    work.compareAttributes(defers: isDeferred)
     for (place, relationship) in work.destination.allRelationships.enumerated() {
       guard let from = work.match.relationships[place] else { continue }
       work.remap[from.id] = relationship.id
       guard let design = relationships[relationship.id] else { continue }
+      if case .pending = design.source {
+        work.remap[from.id] = LayoutDescriptor.pending | relationship.id
+      } else if design.keepsTree, case .tree = design.storage {
+        // What was put off before stays so.
+        work.remap[LayoutDescriptor.pending | from.id] = LayoutDescriptor.pending | relationship.id
+      } else if !design.isInRow, isInRow(from) {
+        // What rows have of it is of no use any more.
+        work.remap[from.id] = nil
+      }
       if !relationship.isOptional, !from.isOptional,
         design.isReversed || design.pair != nil || losesTargets(from, relationship)
       {
@@ -123,18 +132,18 @@ struct MigrationDesign {
       if let from = work.match.relationships[place] { work.remap[from.id] = nil }
     }
     var stale = 0
-    var hasDropped = false
+    var isLate = false
     var drops = false
     for descriptor in old.catalogue.layouts.values where descriptor.entity == work.source.id {
       if !descriptor.isCurrent { stale += 1 }
       let fields = work.migrated(descriptor).fields
-      if Self.holdDropped(fields) { hasDropped = true }
+      if try holdsOther(fields, work.destination) { isLate = true }
       if Self.drops(descriptor.fields, fields) { drops = true }
     }
     work.isRewritten =
       work.changesTree || !work.converted.isEmpty || !work.fills.isEmpty || !work.cleans.isEmpty
       || stale > Self.staleLayoutLimit || (drops && !isDeferred)
-    work.defersRemoval = hasDropped && !work.isRewritten
+    work.defersRewriting = isLate && !work.isRewritten
     guard let id = old.catalogue.currentLayout[work.source.id], let descriptor = old.catalogue.layouts[id] else {
       throw .corrupt("entity \(work.source.name) has no current layout")
     }
@@ -144,7 +153,23 @@ struct MigrationDesign {
       !work.isRewritten && work.required.isEmpty && EntityLayout.isSameButForOrder(wanted, found)
   }
 
-  /// Whether fields hold values of a property that is gone.
+  /// Whether rows with these fields should be written anew, now or later: they hold values of a property that is gone, or values
+  /// and links elsewhere than rows of the entity do.
+  private func holdsOther(_ fields: [RecordField], _ entity: EntitySchema) throws(EngineError) -> Bool {
+    let wanted = try EntityLayout.fields(of: entity)
+    for field in fields {
+      guard let there = wanted.first(where: { $0.property == field.property }) else { return true }
+      if case .nested(let inner) = field.kind, case .nested(let wanted) = there.kind {
+        for element in inner.fields where wanted.index(ofProperty: element.property) == nil { return true }
+        // The elements of elements.
+        if Self.holdDropped(inner.fields) { return true }
+      } else if case .reference = field.kind, case .references = there.kind {
+        return true
+      }
+    }
+    return false
+  }
+
   private static func holdDropped(_ fields: [RecordField]) -> Bool {
     for field in fields {
       if field.property >= LayoutDescriptor.firstDropped { return true }
@@ -187,6 +212,7 @@ struct MigrationDesign {
         relationships[relationship.id] = design(relationship, of: owner, &secondary)
       }
     }
+    takeTrees()
     for (id, work) in relationships where !work.relationship.isToMany {
       guard case .filled(let from, _, true) = work.source, !from.isToMany else { continue }
       relationships[from.id]?.pair = id
@@ -241,12 +267,20 @@ struct MigrationDesign {
     for (_, from) in own {
       switch (RelationshipStorage(from, in: source), storage) {
       case (.row, .row), (.row, .rowAndTree), (.rowAndTree, .row), (.rowAndTree, .rowAndTree), (.list, .list): break
+      case (.row, .list), (.rowAndTree, .list):
+        // A list of one, when the row is read.
+        if !isDeferred || losesTargets(from, relationship) { isKept = false }
       case (.tree, .tree):
         if from.id != relationship.id || losesTargets(from, relationship) || !isSameFamily(owner) { isKept = false }
       default: isKept = false
       }
     }
     result.source = isKept ? .kept : .filled(from: relationship, owner, reversed: false)
+    if !isKept, isDeferred, case .tree = storage, relationship.id < LayoutDescriptor.pending,
+      own.allSatisfy({ isInRow($0.1) && !losesTargets($0.1, relationship) })
+    {
+      result.source = .pending
+    }
     if case .rowAndTree = storage, isKept {
       // The way back is as it was if every row is, and leads where it led.
       result.keepsTree =
@@ -261,6 +295,34 @@ struct MigrationDesign {
       result.keepsTree = isKept
     }
     return result
+  }
+
+  /// Whether a relationship of the source is kept in rows.
+  private func isInRow(_ from: RelationshipSchema) -> Bool {
+    switch RelationshipStorage(from, in: source) {
+    case .row, .rowAndTree, .list: return true
+    default: return false
+    }
+  }
+
+  /// A to-many relationship that is no longer derived from its inverse has the very links of the tree that it was derived from,
+  /// which nothing else may go on with then.
+  private mutating func takeTrees() {
+    for (id, work) in relationships {
+      guard case .tree = work.storage, case .filled(let from, let owner, false) = work.source, from.id == id else {
+        continue
+      }
+      let own = sources(of: work.relationship, owner)
+      guard let before = own.first?.1, own.allSatisfy({ $0.1.id == before.id }), isSameFamily(owner),
+        !losesTargets(before, work.relationship),
+        case .derived(let inverse) = RelationshipStorage(before, in: source),
+        let tree = old.catalogue.relationships[inverse], relationships[inverse]?.keepsTree != true,
+        !relationships.values.contains(where: { $0.takenTree?.tree == tree })
+      else { continue }
+      relationships[id]?.source = .kept
+      relationships[id]?.keepsTree = true
+      relationships[id]?.takenTree = (inverse, tree)
+    }
   }
 
   /// Whether relationships of the source have the links of some others, since they are their inverses.
@@ -336,6 +398,8 @@ struct RelationshipMigration {
     case kept
     /// It is written anew, by what a relationship of the destination was in the source, or the other way round by that.
     case filled(from: RelationshipSchema, EntitySchema, reversed: Bool)
+    /// It goes into its tree later, and is read in rows until then.
+    case pending
   }
 
   let relationship: RelationshipSchema
@@ -344,6 +408,8 @@ struct RelationshipMigration {
   var source = Source.new
   /// Whether the relationship's tree stays as it is.
   var keepsTree = false
+  /// The tree that it goes on with, and the relationship of the source whose way back that was.
+  var takenTree: (relationship: UInt32, tree: TreeID)?
   /// The inverse, if that is new and both are to-one: of several objects that lead to one, it leads back to the first, and the
   /// others do not lead there any more.
   var pair: UInt32?
@@ -385,8 +451,8 @@ final class EntityMigration {
   var changesTree = false
   /// Whether every row is written anew.
   var isRewritten = false
-  /// Whether values that go stay in the rows for now.
-  var defersRemoval = false
+  /// Whether rows stay for now that hold values which go, or values and links elsewhere than they are to be.
+  var defersRewriting = false
   /// Whether rows stay as they are, and new ones are written alike.
   var keepsLayout = false
 
@@ -423,12 +489,13 @@ final class EntityMigration {
     return false
   }
 
-  func compareAttributes() {
+  /// - Parameter defers: Whether values may change their level when rows are read.
+  func compareAttributes(defers: Bool) {
     for (place, attribute) in destination.allAttributes.enumerated() where !attribute.isTransient {
       let moves = match.moves.contains { $0.destinationPath.first == attribute.name }
       guard let from = match.attributes[place] else {
         if moves {
-          converted.append(place)
+          if !(defers && readsMoved(attribute)) { converted.append(place) }
         } else if !attribute.defaultValue.isNull {
           values[attribute.id] = attribute.defaultValue
         }
@@ -451,6 +518,35 @@ final class EntityMigration {
     where !relationship.isTransient && !relationship.isOptional {
       if match.relationships[place]?.isOptional ?? true { neededRelationships.append(place) }
     }
+  }
+
+  /// Lets values that change their level be read where they are, if they can be; answers whether they can.
+  private func readsMoved(_ attribute: AttributeSchema) -> Bool {
+    guard attribute.isOptional, attribute.storedDefault.isNull else { return false }
+    let isComposite = attribute.type == .composite
+    for element in attribute.elements where element.type == .composite || !element.storedDefault.isNull { return false }
+    var moved: [(from: UInt32, to: UInt32)] = []
+    for move in match.moves where move.destinationPath.first == attribute.name {
+      guard move.sourcePath.count == (isComposite ? 1 : 2), move.destinationPath.count == (isComposite ? 2 : 1),
+        let name = move.sourcePath.first, let outer = source.attribute(named: name), !goesOn(outer, move.source),
+        NumericConversion.isWidening(move.source.type, move.destination.type), remap[move.source.id] == nil,
+        !moved.contains(where: { $0.from == move.source.id })
+      else { return false }
+      moved.append((move.source.id, move.destination.id))
+    }
+    for (from, to) in moved { remap[from] = to }
+    return true
+  }
+
+  /// Whether an attribute of the source, or an element of it, is one of the destination at the same level.
+  private func goesOn(_ outer: AttributeSchema, _ attribute: AttributeSchema) -> Bool {
+    for (place, from) in match.attributes.enumerated() where from?.id == outer.id {
+      if outer.id == attribute.id { return true }
+      if matchedElements(destination.allAttributes[place], outer).contains(where: { $0?.id == attribute.id }) {
+        return true
+      }
+    }
+    return false
   }
 
   private func require(_ attribute: AttributeSchema) {

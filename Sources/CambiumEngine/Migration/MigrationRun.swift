@@ -128,6 +128,15 @@ final class MigrationRun {
   /// Drops the trees that do not stay as they are; answers those that do.
   private func dropTrees() throws(EngineError) -> Set<TreeID> {
     var kept: Set<TreeID> = []
+    for (id, work) in design.relationships {
+      guard let (before, tree) = work.takenTree else { continue }
+      catalogue.relationships[before] = nil
+      catalogue.relationships[id] = tree
+      try storing { () throws(StoreError) in
+        _ = try t.delete(Catalogue.tree, Catalogue.key(Catalogue.relationshipKey(before)))
+        try t.put(Catalogue.tree, Catalogue.key(Catalogue.relationshipKey(id)), Catalogue.bytes(tree.rawValue))
+      }
+    }
     for (id, tree) in catalogue.indexes {
       if design.keptIndexes.contains(id) {
         kept.insert(tree)
@@ -197,7 +206,9 @@ final class MigrationRun {
     }
     // What was begun begins anew: rows that were gone through may have an earlier layout again.
     for entity in catalogue.deferred.keys { try catalogue.setDeferred(entity, nil, t) }
-    for work in design.entities.values where work.defersRemoval { try catalogue.setDeferred(work.destination.id, 0, t) }
+    for work in design.entities.values where work.defersRewriting {
+      try catalogue.setDeferred(work.destination.id, 0, t)
+    }
     for index in design.deferredIndexes { try catalogue.setBuilding(index, 0, t) }
   }
 
@@ -233,13 +244,16 @@ final class MigrationRun {
     let relationships: [Int]
     /// What is written; that of all rows which go to the same tree.
     let batch: RowBatch
+    /// Links that are in rows still and go into trees.
+    let pending: [PendingLinks]
     /// Whether the layout is all that changes.
     let isPlain: Bool
 
     init(
       _ work: EntityMigration, _ plan: EntityPlan, _ builder: RecordBuilder, _ projection: StaleLayout,
-      _ batch: RowBatch
+      _ pending: [PendingLinks], _ batch: RowBatch
     ) {
+      self.pending = pending
       self.work = work
       self.plan = plan
       self.builder = builder
@@ -251,7 +265,7 @@ final class MigrationRun {
         return Conversion(attribute, from: work.match.attributes[place], field)
       }
       relationships = work.fills + work.cleans
-      isPlain = conversions.isEmpty && relationships.isEmpty
+      isPlain = conversions.isEmpty && relationships.isEmpty && pending.isEmpty
     }
   }
 
@@ -284,8 +298,9 @@ final class MigrationRun {
       let batch = batches[tree]?[plan.rows] ?? RowBatch()
       batches[tree, default: [:]][plan.rows] = batch
       for (id, descriptor) in design.old.catalogue.layouts where descriptor.entity == work.source.id {
+        let projection = try StaleLayout(id, work.migrated(descriptor), current: plan.layout)
         rewritings[tree, default: [:]][id] = Rewriting(
-          work, plan, builder, try StaleLayout(id, work.migrated(descriptor), current: plan.layout), batch)
+          work, plan, builder, projection, try store.pendingLinks(projection), batch)
       }
     }
     for (tree, byLayout) in rewritings.sorted(by: { $0.key < $1.key }) {
@@ -337,6 +352,11 @@ final class MigrationRun {
     _ bytes: UnsafeRawBufferPointer, _ number: UInt64, _ rewriting: Rewriting
   ) throws(EngineError) {
     try storing { () throws(StoreError) in try rewriting.projection.project(bytes, into: rewriting.builder) }
+    for links in rewriting.pending {
+      for key in try links.keys(bytes, number) {
+        try storing { () throws(StoreError) in try t.put(links.tree, key, []) }
+      }
+    }
     try change(bytes, number, rewriting)
     try storing { () throws(StoreError) in
       try rewriting.builder.withBytes { (bytes) throws(StoreError) in try rewriting.batch.add(number, bytes) }

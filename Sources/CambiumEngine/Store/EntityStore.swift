@@ -13,6 +13,8 @@ public final class EntityStore: Sendable {
   let layouts: [UInt16: EntityLayout]
   /// Layouts of earlier models that rows may still have.
   let staleLayouts: [UInt16: StaleLayout]
+  /// What rows of these hold that belongs elsewhere.
+  let pendingLinks: [UInt16: [PendingLinks]]
   /// How often the store's model had been changed when it was opened.
   public let modelNumber: Int64
   /// What is read, whatever is committed, if this is an earlier state; see ``EntityStore/state(retained:in:)``.
@@ -44,13 +46,18 @@ public final class EntityStore: Sendable {
       currents[entity.id] = layout
     }
     var stale: [UInt16: StaleLayout] = [:]
+    var pending: [UInt16: [PendingLinks]] = [:]
     for (id, descriptor) in catalogue.layouts where !descriptor.isCurrent {
       guard let current = currents[descriptor.entity] else {
         throw .corrupt("a layout of an unknown entity \(descriptor.entity)")
       }
-      stale[id] = try StaleLayout(id, descriptor, current: current)
+      let layout = try StaleLayout(id, descriptor, current: current)
+      stale[id] = layout
+      let links = try Self.pendingLinks(layout, catalogue)
+      if !links.isEmpty { pending[id] = links }
     }
     staleLayouts = stale
+    pendingLinks = pending
     layouts = made
     layoutTable = LayoutTable(made)
     var plans: [UInt32: EntityPlan] = [:]

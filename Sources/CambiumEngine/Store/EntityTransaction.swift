@@ -334,6 +334,13 @@ public final class EntityTransaction: EntityView {
     }
   }
 
+  /// Puts links by their keys.
+  func put(_ links: [[UInt8]], _ tree: TreeID) throws(EngineError) {
+    if links.isEmpty { return }
+    changes &+= 1
+    try storing { () throws(StoreError) in for link in links { try transaction.put(tree, link, []) } }
+  }
+
   private func link(_ from: UInt64, _ to: UInt64) -> [UInt8] {
     var encoder = KeyEncoder()
     encoder.append(rowID: from)

@@ -19,6 +19,8 @@ import CambiumKernel
 struct LayoutDescriptor: Sendable {
   /// The identifiers of fields without a property begin here.
   static let firstDropped: UInt32 = 1 << 31
+  /// Set in the identifier of a relationship that is kept in a tree, and whose links are in the row still: they are read there.
+  static let pending: UInt32 = 1 << 30
 
   var entity: UInt32
   /// Whether new rows of the entity are written with the layout.

@@ -16,6 +16,8 @@ public final class RelationshipReader {
   let destination: EntityPlan
   /// The tree of (one row, other row), or nil if the row has the destinations itself.
   private let tree: TreeID?
+  /// Layouts whose rows have the destinations themselves though there is a tree, and where these rows are.
+  private var pending: (rows: TreeID, layouts: [UInt16: PendingLinks])?
   // Exclusive access is not checked at run time, since the checks would be a good part of a step.
   @exclusivity(unchecked) private var cursor: Cursor?
   @exclusivity(unchecked) private var stamp: UInt64 = 0
@@ -41,6 +43,27 @@ public final class RelationshipReader {
       throw .corrupt("relationship '\(relationship.name)' has no tree")
     }
     self.tree = tree
+    if store.pendingLinks.isEmpty || owner != relationship.id { return }
+    var layouts: [UInt16: PendingLinks] = [:]
+    for (id, links) in store.pendingLinks {
+      if let found = links.first(where: { $0.relationship == owner }) { layouts[id] = found }
+    }
+    if layouts.isEmpty { return }
+    for candidate in store.schema.entities where candidate.relationships.contains(where: { $0.id == owner }) {
+      pending = (try store.plan(candidate.id).rows, layouts)
+    }
+  }
+
+  /// The destinations of a row that has them itself, though there is a tree; nil for all other rows.
+  private func inPendingRow(_ row: UInt64) throws(EngineError) -> [UInt64]? {
+    guard let (rows, layouts) = pending else { return nil }
+    var found: [UInt64]?
+    try storing { () throws(StoreError) in
+      _ = try view.trees.withValue(rows, row) { (bytes) throws(StoreError) in
+        if let links = layouts[try RecordView.layoutID(of: bytes)] { found = try links.targets(bytes) }
+      }
+    }
+    return found
   }
 
   /// Tells `body` the objects that the relationship leads to from one, until it answers false: none or one of a to-one, in
@@ -189,6 +212,10 @@ public final class RelationshipReader {
   private func eachID(
     _ tree: TreeID, _ from: UInt64, _ body: (UInt64) throws(EngineError) -> Bool
   ) throws(EngineError) {
+    if let rows = try inPendingRow(from) {
+      for row in rows where try !body(row) { return }
+      return
+    }
     let now = try view.settle()
     let cursor: Cursor
     if let known = self.cursor, stamp == now {

@@ -175,6 +175,7 @@ public final class RowWriter {
   }
 
   private func copyOld(_ reference: ObjectReference) throws(EngineError) {
+    try transaction.moveLinks(plan.rows, reference.row)
     changesSeen = transaction.changes
     if !(try transaction.copyRow(plan.rows, reference.row, to: &buffers.old)) { throw .noSuchObject(reference) }
     let entity = try buffers.old.withUnsafeBytesEngine { (b) throws(EngineError) in

@@ -5,7 +5,8 @@ final class StaleLayout: Sendable {
   let descriptor: LayoutDescriptor
   /// The layout that the rows read as.
   let current: EntityLayout
-  private let record: RecordLayout
+  /// The layout as it is.
+  let record: RecordLayout
   private let projection: RecordProjection
   /// Does the same without taking rows apart, where that can be.
   private let copier: RecordCopier?

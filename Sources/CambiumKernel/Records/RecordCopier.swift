@@ -57,6 +57,7 @@ public final class RecordCopier: @unchecked Sendable {
       if projection.nullTakesDefault[index] { return nil }
       let from: Int
       switch projection.sources[index] {
+      case .gathered, .element: return nil
       case .missing:
         guard slot.tag.isVariable else { continue }
         // A composite that was added is null, whatever the defaults of its elements are.

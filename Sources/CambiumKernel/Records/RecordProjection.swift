@@ -10,8 +10,23 @@ public final class RecordProjection: @unchecked Sendable {
     case field(Int, FieldConversion)
     /// A composite of the stored record, read through a projection of its own.
     case nested(Int, RecordProjection)
+    /// A composite whose elements are fields of the stored record itself; null if all of these are.
+    case gathered([Gathered])
+    /// A field of a composite of the stored record, after a conversion.
+    case element(of: Int, Int, FieldConversion)
     /// The stored layout has no such property: the default applies.
     case missing
+  }
+
+  /// A field of the stored record that is an element of a composite.
+  public struct Gathered: Sendable, BitwiseCopyable {
+    /// The field, and the element.
+    public var from: Int
+    public var to: Int
+    /// What is done with the value.
+    public var conversion: FieldConversion
+    /// Whether null reads as the default.
+    public var nullTakesDefault: Bool
   }
 
   /// The layout of stored records.
@@ -37,10 +52,13 @@ public final class RecordProjection: @unchecked Sendable {
       case missing
       case field(FieldConversion)
       case nested
+      case gathered
+      case element(Int, FieldConversion)
     }
   }
 
-  /// Composes a projection.
+  /// Composes a projection. A property may also be one level above or below where the stored layout has it: in a composite, or
+  /// out of one.
   ///
   /// - Parameters:
   ///   - stored: the layout of stored records.
@@ -60,7 +78,7 @@ public final class RecordProjection: @unchecked Sendable {
     var identity = stored.fields.count == current.fields.count
     for (index, field) in current.fields.enumerated() {
       guard let from = stored.index(ofProperty: field.property) else {
-        sources.append(.missing)
+        sources.append(try RecordProjection.moved(stored, field, requiredProperties))
         identity = false
         continue
       }
@@ -69,7 +87,7 @@ public final class RecordProjection: @unchecked Sendable {
       switch source {
       case .field(_, let conversion): if conversion != .none { identity = false }
       case .nested(_, let inner): if !inner.isIdentity { identity = false }
-      case .missing: identity = false
+      case .missing, .gathered, .element: identity = false
       }
       sources.append(source)
     }
@@ -87,12 +105,41 @@ public final class RecordProjection: @unchecked Sendable {
       case .missing: break
       case .field(let from, let conversion): (step.from, step.kind) = (from, .field(conversion))
       case .nested(let from, _): (step.from, step.kind) = (from, .nested)
+      case .gathered: step.kind = .gathered
+      case .element(let outer, let from, let conversion):
+        (step.from, step.kind) = (outer, .element(from, conversion))
       }
       steps.initializeElement(at: index, to: step)
     }
   }
 
   deinit { steps.deallocate() }
+
+  /// Where a property is that the stored layout does not have at its level.
+  private static func moved(
+    _ stored: RecordLayout, _ field: RecordField, _ required: [UInt32]
+  ) throws(StoreError) -> Source {
+    if case .nested(let inner) = field.kind {
+      var parts: [Gathered] = []
+      for (place, element) in inner.fields.enumerated() {
+        guard let from = stored.index(ofProperty: element.property) else { continue }
+        let conversion = try FieldConversion(from: stored.fields[from].kind.tag, to: element.kind.tag)
+        parts.append(
+          Gathered(
+            from: from, to: place, conversion: conversion,
+            nullTakesDefault: required.contains { $0 == element.property }))
+      }
+      return parts.isEmpty ? .missing : .gathered(parts)
+    }
+    for place in stored.fields.indices {
+      guard let inner = stored.nestedLayout(at: place), let from = inner.index(ofProperty: field.property) else {
+        continue
+      }
+      return .element(
+        of: place, from, try FieldConversion(from: inner.fields[from].kind.tag, to: field.kind.tag))
+    }
+    return .missing
+  }
 
   private static func source(
     _ stored: RecordLayout, _ from: Int, _ field: RecordField, _ index: Int, _ current: RecordLayout,
@@ -139,7 +186,41 @@ public final class RecordProjection: @unchecked Sendable {
         } else {
           try builder.setNull(at: index)
         }
+      case .gathered:
+        guard case .gathered(let parts) = sources[index] else { continue }
+        try gather(parts, of: record, to: index, of: builder, step.nullTakesDefault)
+      case .element(let from, let conversion):
+        if let nested = try record.nested(at: step.from), try !nested.isNull(from) {
+          try conversion.copy(from, of: nested, to: index, of: builder)
+        } else if step.nullTakesDefault {
+          try setDefault(index, builder)
+        } else {
+          try builder.setNull(at: index)
+        }
       }
+    }
+  }
+
+  private func gather(
+    _ parts: [Gathered], of record: RecordView, to index: Int, of builder: RecordBuilder, _ nullTakesDefault: Bool
+  ) throws(StoreError) {
+    var isThere = false
+    for part in parts where try !record.isNull(part.from) { isThere = true }
+    guard isThere else {
+      if nullTakesDefault { return try setDefault(index, builder) }
+      return try builder.setNull(at: index)
+    }
+    let nested = try builder.nested(at: index)
+    // Elements that were added since take their defaults.
+    if let defaults {
+      try RecordProjection.withView(of: defaults, current) { (view) throws(StoreError) in
+        guard let inner = try view.nested(at: index) else { return }
+        for place in nested.layout.fields.indices { try nested.copy(place, of: inner, to: place) }
+      }
+    }
+    for part in parts {
+      if part.nullTakesDefault, try record.isNull(part.from) { continue }
+      try part.conversion.copy(part.from, of: record, to: part.to, of: nested)
     }
   }
 
@@ -180,6 +261,8 @@ public enum FieldConversion: Sendable, Equatable, BitwiseCopyable {
   case widenInteger
   /// A float becomes a double.
   case widenFloat
+  /// A reference becomes a list of one.
+  case list
 
   init(from: FieldTag, to: FieldTag) throws(StoreError) {
     switch (from, to) {
@@ -187,6 +270,7 @@ public enum FieldConversion: Sendable, Equatable, BitwiseCopyable {
     case _ where from == to: self = .none
     case (.int16, .int32), (.int16, .int64), (.int32, .int64): self = .widenInteger
     case (.float, .double): self = .widenFloat
+    case (.reference, .references): self = .list
     default: throw .misuse("no conversion joins the two kinds of a property")
     }
   }
@@ -196,6 +280,7 @@ public enum FieldConversion: Sendable, Equatable, BitwiseCopyable {
     case .none: try builder.copy(from, of: record, to: index)
     case .widenInteger: try builder.set(try record.int64(at: from), at: index)
     case .widenFloat: try builder.set(try record.double(at: from), at: index)
+    case .list: try builder.set(references: try record.reference(at: from).map { [$0] }, at: index)
     }
   }
 }
