@@ -476,7 +476,11 @@ final class MigrationRun {
       wanted.insert(tree)
     }
     for tree in store.catalogue.constraints.values where !kept.contains(tree) { wanted.insert(tree) }
-    for tree in store.catalogue.relationships.values where !kept.contains(tree) { wanted.insert(tree) }
+    for (id, tree) in store.catalogue.relationships where !kept.contains(tree) {
+      // Of one that is new no row has any links.
+      if case .new? = design.relationships[id]?.source { continue }
+      wanted.insert(tree)
+    }
     var keepers: [UInt32: IndexKeeper] = [:]
     var roots: Set<UInt32> = []
     for entity in store.schema.entities where design.entities[entity.id] != nil {

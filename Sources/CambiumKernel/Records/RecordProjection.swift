@@ -20,8 +20,9 @@ public final class RecordProjection: @unchecked Sendable {
 
   /// A field of the stored record that is an element of a composite.
   public struct Gathered: Sendable, BitwiseCopyable {
-    /// The field, and the element.
+    /// The field.
     public var from: Int
+    /// The element.
     public var to: Int
     /// What is done with the value.
     public var conversion: FieldConversion
