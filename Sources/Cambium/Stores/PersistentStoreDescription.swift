@@ -54,7 +54,8 @@ public final class PersistentStoreDescription: @unchecked Sendable {
   /// ``PersistentStore/identifier`` and what the application keeps with it; its objects get new identifiers, and the old ones
   /// name nothing any more.
   public var mappingModels: [MappingModel] = []
-  /// Whether a migration may put off what the application can do without: the room of dropped attributes is then freed by
+  /// Whether a migration may put off what the application can do without: the room of dropped attributes is then freed, indexes
+  /// are built, and links and gathered or spread values brought to where they belong by
   /// ``PersistentStoreCoordinator/finishDeferredLightweightMigration()``. Off by default.
   public var shouldDeferLightweightMigration = false
   /// The stages by which a store of an earlier version is migrated; without, it is migrated in one step. Needs both

@@ -8,8 +8,8 @@ import CambiumKernel
 ///     "tree/u/<constraint>"    tree of a uniqueness constraint; keys: the parts, then the row
 ///     "tree/r/<relationship>"  tree of a relationship; keys: one row, then the other
 ///     "layout/<id>"            a row layout (`LayoutDescriptor`)
-///     "task/rows/<entity>"     the row (u64 little-endian) at which the entity's rows are to be rewritten from: an
-///                              earlier layout of them holds values of dropped attributes
+///     "task/rows/<entity>"     the row (u64 little-endian) at which the entity's rows are to be rewritten from: they
+///                              have an earlier layout, with values or links that belong elsewhere or are gone
 ///     "task/index/<index>"     the row (u64 little-endian) up to which the index is filled: fetches don't use it until it
 ///                              is whole, and the entry goes then
 ///     "stage"                  the stage of a migration that is under way (`StageRecord`)
