@@ -156,4 +156,93 @@ import Testing
     // Where so few kills fall is chance.
     #expect(models.count >= min(2, Self.kills / 10))
   }
+
+  /// What notes have on their way through the stages of `StoreWorker stages`: nothing is lost, and nothing is half done. Answers
+  /// how far the store is.
+  private func checkStages(_ path: String, _ text: String, isDone: Bool = false) throws -> String {
+    let device = try FileDevice(path: path, access: .readWrite, sharing: .shared)
+    let kernel = try Store.open(on: device, environment: SystemEnvironment())
+    let store = try EntityStore.open(kernel)
+    let report = try store.check()
+    #expect(report.isSound, "\(text): \(report.problems) \(report.kernel.problems)")
+    let entity = try #require(store.schema.entity(named: "Note"))
+    var wrong: [String] = []
+    var counts: [String: Int] = [:]
+    var n = 0
+    try store.view().rows(entity: entity, includesSubentities: false) { (row) throws(EngineError) in
+      let expected: [(String, Value, isLater: Bool)] = [
+        ("text", .string("note \(n)"), false), ("number", .integer(Int64(n)), false),
+        ("old", .string("old \(n)"), false),
+        ("square", .integer(Int64(n * n)), true), ("label", .string("old \(n)"), true),
+      ]
+      for (name, value, isLater) in expected {
+        guard let attribute = entity.attribute(named: name) else { continue }
+        let found = try row.value(attribute)
+        if found == value {
+          counts[name, default: 0] += 1
+        } else if !isLater || isDone || !found.isNull {
+          wrong.append("\(name) of note \(n) is \(found)")
+        }
+      }
+      n += 1
+      return true
+    }
+    #expect(n == Self.count && wrong.isEmpty, "\(text): \(n) notes, \(wrong.prefix(3))")
+    let isWhole = counts["label"] == Self.count && counts["square"] == Self.count && counts["old"] == nil
+    #expect(!isDone || isWhole, "\(text): \(counts)")
+    // Without what is old all have their labels.
+    #expect(entity.attribute(named: "old") != nil || isWhole, "\(text): \(counts)")
+    let isLeft = try !store.deferredTasks().isEmpty
+    let stage = try store.view().stageRecord().map { "\($0.phase)" } ?? "no stage"
+    try kernel.close()
+    return "\(entity.allAttributes.map { $0.name }) \(stage)\(isLeft ? ", tasks left" : "")"
+  }
+
+  @Test func killedStagesGoOnWhereTheyWere() throws {
+    let seed = testSeed(20_261_125)
+    print("killed stages from seed \(seed)")
+    var random = SplitMix64(seed: seed)
+    let directory = try TemporaryDirectory()
+    let template = try makeNotes(directory)
+    var found: Set<String> = []
+    var kills = 0
+    var finished = 0
+    while kills < Self.kills || finished == 0 {
+      let path = directory.url.appendingPathComponent("stages-\(finished).cambium").path
+      try FileManager.default.copyItem(atPath: template, toPath: path)
+      var isDone = false
+      while !isDone {
+        let errors = Pipe()
+        let steps = Pipe()
+        let process = try start(["stages", path], errors, steps)
+        // Another one wants to do the same now and then, waits, and then finds it done or goes on.
+        let other = random.oneIn(3) ? try start(["stages", path], Pipe()) : nil
+        var left = kills < Self.kills ? 1 + random.below(30) : .max
+        while left > 0 {
+          let count = steps.fileHandleForReading.availableData.count
+          if count == 0 { break }
+          left -= count
+        }
+        if left <= 0 {
+          usleep(UInt32(random.below(2000)))
+          kill(process.processIdentifier, SIGKILL)
+        }
+        process.waitUntilExit()
+        if let other {
+          if left <= 0 { kill(other.processIdentifier, SIGKILL) }
+          other.waitUntilExit()
+        }
+        isDone = process.terminationReason == .exit && process.terminationStatus == 0
+        if !isDone, left > 0 {
+          Issue.record("the process ended by itself: \(text(errors))")
+          return
+        }
+        if !isDone { kills += 1 }
+        found.insert(try checkStages(path, "after \(kills) kills", isDone: isDone))
+      }
+      finished += 1
+    }
+    print("killed \(kills) times, \(finished) stores done, found \(found.sorted())")
+    #expect(found.count >= min(3, Self.kills / 4))
+  }
 }
