@@ -1,6 +1,6 @@
 /// What the command line asks for.
 struct Options {
-  enum Suite: String { case main, redb, growth, query, objects }
+  enum Suite: String { case main, redb, growth, query, objects, story }
 
   var isQuick = false
   var rows = 1_000_000
@@ -29,12 +29,13 @@ struct Options {
   var child: [String] = []
 
   static let help = """
-    usage: CambiumBenchmarks [--suite main|redb|growth|query|objects] [--rows N] [--rounds N] [--peers NAME,...] [--only NAME,...]
+    usage: CambiumBenchmarks [--suite main|redb|growth|query|objects|story] [--rows N] [--rounds N] [--peers NAME,...] [--only NAME,...]
                              [--reuse] [--scale F] [--sizes N,...] [--json FILE] [--markdown FILE] [--svg FILE] [--directory DIR] [--quick]
 
       --suite      main: aircraft and log entries (the default); redb: redb's published workload;
                    growth: stores of growing size; query: questions about flights and aircraft;
-                   objects: managed objects, a tenth of the rows
+                   objects: managed objects, a tenth of the rows;
+                   story: three versions of a flight log (--data; --peers cambium,sqlite)
       --rows       rows of each table, 1,000,000 by default
       --rounds     how often each workload is run, 3 by default
       --peers      cambium,sqlite,lmdb,grdb,grdb-manual by default; the ratios are the first one's to the others
@@ -50,7 +51,7 @@ struct Options {
       --oracle     random predicates and questions about groups on flight data: does SQLite answer the same? Exit
                    status 1 if not
       --data       the folder with the CSV files of flights, by default the month in Sources/FlightLog/Data; also of
-                   --suite query
+                   --suite query and --suite story
       --seed       makes the same questions again
       --predicates, --groups   how many, 2,000 and 200 by default (--quick: 200 and 40)
     """

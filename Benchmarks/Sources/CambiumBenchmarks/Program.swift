@@ -16,6 +16,7 @@ struct Program {
     case .query: results = try querySuite()
     case .redb: results = try redbSuite()
     case .objects: results = try objectSuite()
+    case .story: results = try storySuite()
     default: results = try mainSuite()
     }
     try report(results)
@@ -122,6 +123,26 @@ struct Program {
       title: "Objects: \(data.rows) aircraft and as many log entries", peers: peers.map { ($0.name, $0) },
       context: RunContext(options))
     for workload in objectWorkloads(data) { try runner.run(workload) }
+    return runner.results
+  }
+
+  private func storySuite() throws -> Results {
+    let data = try StoryData(
+      folder: options.data ?? FlightTwins.repositoryData, limit: options.isQuick ? options.rows : .max)
+    let directory = options.directory + "/story"
+    try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
+    let peers: [any StoryPeer] = options.peers.compactMap { name in
+      switch name {
+      case "cambium": return CambiumStory(directory: directory)
+      case "sqlite": return SQLiteStory(directory: directory)
+      default: return nil
+      }
+    }
+    let runner = Runner(
+      title: "\(data.flights.count) flights, from one flat table to objects and composites",
+      peers: peers.map { ($0.name, $0) }, context: RunContext(options))
+    for workload in storyWorkloads(data) { try runner.run(workload) }
+    for peer in peers { try peer.close() }
     return runner.results
   }
 
