@@ -18,7 +18,8 @@ final class StaleLayout: Sendable {
     do throws(StoreError) {
       record = try RecordLayout(row: id, fields: descriptor.fields)
       projection = try RecordProjection(
-        from: record, to: current.record, defaults: defaults, requiredProperties: descriptor.required)
+        from: record, to: current.record, defaults: defaults, requiredProperties: descriptor.required,
+        changesLevels: true)
       copier = RecordCopier(projection)
     } catch {
       throw .corrupt("layout \(id) of \(current.entity.name) cannot be read as the current one: \(error.description)")

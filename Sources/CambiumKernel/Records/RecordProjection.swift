@@ -58,8 +58,7 @@ public final class RecordProjection: @unchecked Sendable {
     }
   }
 
-  /// Composes a projection. A property may also be one level above or below where the stored layout has it: in a composite, or
-  /// out of one.
+  /// Composes a projection.
   ///
   /// - Parameters:
   ///   - stored: the layout of stored records.
@@ -70,16 +69,19 @@ public final class RecordProjection: @unchecked Sendable {
   ///     that knows several steps passes each property's default as of its own.
   ///   - requiredProperties: ids of properties (of nested records as well) that may no longer be null: a stored null
   ///     reads as the default.
+  ///   - changesLevels: whether a property may also be one level above or below where the stored layout has it: gathered
+  ///     into a composite, or spread out of one. Ids then are those of one property wherever they stand.
   /// - Throws: `StoreError.misuse` if the kinds of a property differ and no ``FieldConversion`` joins them, or
   ///   `StoreError.corrupt` if `defaults` is not a record of the current layout.
   public init(
-    from stored: RecordLayout, to current: RecordLayout, defaults: [UInt8]? = nil, requiredProperties: [UInt32] = []
+    from stored: RecordLayout, to current: RecordLayout, defaults: [UInt8]? = nil, requiredProperties: [UInt32] = [],
+    changesLevels: Bool = false
   ) throws(StoreError) {
     var sources: [Source] = []
     var identity = stored.fields.count == current.fields.count
     for (index, field) in current.fields.enumerated() {
       guard let from = stored.index(ofProperty: field.property) else {
-        sources.append(try RecordProjection.moved(stored, field, requiredProperties))
+        sources.append(changesLevels ? try RecordProjection.moved(stored, field, requiredProperties) : .missing)
         identity = false
         continue
       }

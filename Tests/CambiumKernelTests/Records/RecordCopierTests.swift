@@ -82,6 +82,67 @@ import Testing
     }
   }
 
+  /// Properties that are in a composite now, or out of one, and a reference that is a list now.
+  @Test func propertiesChangeTheirLevel() throws {
+    let inner = try RecordLayout(
+      nested: [
+        RecordField(property: 1, kind: .int64), RecordField(property: 2, kind: .string),
+        RecordField(property: 5, kind: .int16),
+      ])
+    let flat = try RecordLayout(
+      row: 1,
+      fields: [
+        RecordField(property: 2, kind: .string), RecordField(property: 1, kind: .int32),
+        RecordField(property: 4, kind: .reference),
+      ])
+    let deep = try RecordLayout(
+      row: 2, fields: [RecordField(property: 3, kind: .nested(inner)), RecordField(property: 4, kind: .references)])
+    let defaults = RecordBuilder(deep)
+    let nested = try defaults.nested(at: 0)
+    try nested.set(9 as Int64, at: 2)
+    let plain = try RecordProjection(from: flat, to: deep)
+    let gathering = try RecordProjection(
+      from: flat, to: deep, defaults: try defaults.bytes(), requiredProperties: [], changesLevels: true)
+    #expect(RecordCopier(gathering) == nil)
+    let builder = RecordBuilder(flat)
+    let output = RecordBuilder(deep)
+    for (text, number) in [("a", 7), (nil, 7), ("a", nil), (nil, nil)] as [(String?, Int64?)] {
+      builder.begin(entity: 1, version: 1)
+      try builder.set(text, at: 0)
+      try builder.set(number, at: 1)
+      try builder.set(reference: number.map { UInt64($0) }, at: 2)
+      try flat.read(try builder.bytes()) { (view) throws(StoreError) in
+        output.begin(entity: 1, version: 1)
+        try plain.project(view, into: output)
+        #expect(try output.isNull(at: 0))
+        output.begin(entity: 1, version: 1)
+        try gathering.project(view, into: output)
+      }
+      let bytes = try output.bytes()
+      try deep.read(bytes) { (view) throws(StoreError) in
+        #expect(try view.references(at: 1)?.array == number.map { [UInt64($0)] })
+        let composite = try view.nested(at: 0)
+        #expect((composite == nil) == (text == nil && number == nil))
+        guard let composite else { return }
+        #expect(try composite.int64(at: 0) == number)
+        #expect(try composite.string(at: 1) == text)
+        // An element that was added since.
+        #expect(try composite.int64(at: 2) == 9)
+      }
+      // And back.
+      let spreading = try RecordProjection(
+        from: deep, to: try RecordLayout(row: 3, fields: Array(flat.fields.prefix(1))), changesLevels: true)
+      let back = RecordBuilder(spreading.current)
+      try deep.read(bytes) { (view) throws(StoreError) in
+        back.begin(entity: 1, version: 1)
+        try spreading.project(view, into: back)
+      }
+      try spreading.current.read(try back.bytes()) { (view) throws(StoreError) in
+        #expect(try view.string(at: 0) == text)
+      }
+    }
+  }
+
   /// Whatever bytes a record has, copying it ends with a record or an error.
   @Test func damagedRecords() throws {
     var random = SplitMix64(seed: 17)
