@@ -91,7 +91,7 @@ extension ManagedObjectContext {
     }
     isNotingEvents = true
     for object in deletions + insertions + updates { object.didSave() }
-    tellDidSave(insertions, updates, deletions)
+    tellDidSave(insertions, updates, deletions, byRules: ObjectIDNotification())
     persistentStoreCoordinator.saveObservers.tell(takenIn: saved, in: self)
   }
 
@@ -120,7 +120,7 @@ extension ManagedObjectContext {
       updated[object.objectID] = nil
       object.dropChanges()
       object.forgetRow()
-      object.state = .stale
+      if object.state != .fault { object.state = .stale }
     }
     for (id, object) in updated where !object.isUpdated { updated[id] = nil }
   }
@@ -160,10 +160,11 @@ extension ManagedObjectContext {
         pushed.append(Pushed(object: object, target: target, changedElsewhere: changedElsewhere))
       }
     }
-    for object in watched.values where object.isPresent && !object.isUpdated {
+    for one in watched.values where one.object.isPresent && !one.object.isUpdated {
+      let object = one.object
       let target = parent.object(with: object.objectID)
       let isThere = try target.isPresent && target.loadIfThere()
-      if isThere, try object.namesChanged(in: target).isEmpty { continue }
+      if isThere, try one.namesChanged(in: target).isEmpty { continue }
       conflicts.append(MergeConflict(object, parent: isThere ? target : nil))
     }
     if !conflicts.isEmpty {

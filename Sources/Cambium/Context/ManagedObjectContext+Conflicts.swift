@@ -20,7 +20,7 @@ extension ManagedObjectContext {
         // Objects without changes are looked after for who wants to know of every conflict.
         if batch.policy.isPlain,
           error.conflicts.contains(where: { conflict in
-            batch.watched.contains { $0 === conflict.sourceObject }
+            batch.watched.contains { $0.object === conflict.sourceObject }
           })
         {
           throw error
@@ -61,6 +61,7 @@ extension ManagedObjectContext {
   private func settle(_ conflict: MergeConflict) throws {
     let object = conflict.sourceObject
     guard object.managedObjectContext === self else { return }
+    watched[object.objectID] = nil
     if let persisted = conflict.persisted {
       object.row = persisted
     } else if !object.isDeleted {
@@ -70,7 +71,7 @@ extension ManagedObjectContext {
     if !object.isDeleted, !object.isUpdated {
       updated[object.objectID] = nil
       object.row = nil
-      object.state = .stale
+      if object.state != .fault { object.state = .stale }
     }
   }
 

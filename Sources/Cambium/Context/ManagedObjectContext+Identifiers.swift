@@ -51,14 +51,15 @@ extension ManagedObjectContext {
   /// Makes the next save meet a conflict if others change an object until then, though this context has not changed it: for
   /// what is decided by its values. Reads the object if that was not done. Nothing is looked for in objects that are new.
   ///
-  /// In a child, the conflict is with what the parent has.
+  /// It does not matter whether the object is read again meanwhile, by a fetch, say; only
+  /// ``refresh(_:mergeChanges:)`` of the object ends it. In a child, the conflict is with what the parent has.
   ///
   /// - Throws: ``CambiumError/Code/managedObjectReferentialIntegrity`` if it is gone; what reading throws.
   public func detectConflicts(for object: ManagedObject) throws {
     try lock.run {
       guard object.managedObjectContext === self, object.isPresent, object.state != .inserted else { return }
       try object.load()
-      watched[object.objectID] = object
+      watched[object.objectID] = WatchedObject(object)
     }
   }
 }

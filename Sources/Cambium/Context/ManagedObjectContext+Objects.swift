@@ -233,6 +233,7 @@ extension ManagedObjectContext {
   /// after this is a conflict. Does nothing for an object that is not saved.
   public func refresh(_ object: ManagedObject, mergeChanges: Bool) {
     lock.run {
+      watched[object.objectID] = nil
       if deleted[object.objectID] === object {
         advance()
         return rebaseDeletion(object)
@@ -269,7 +270,7 @@ extension ManagedObjectContext {
   func rebaseDeletion(_ object: ManagedObject) {
     let (row, state, parentState) = (object.row, object.state, object.parentState)
     object.forgetRow()
-    object.state = .stale
+    if object.state != .fault { object.state = .stale }
     do { try object.load() } catch let error as CambiumError where error.code == .managedObjectReferentialIntegrity {
       return
     } catch {
@@ -283,7 +284,7 @@ extension ManagedObjectContext {
   func rebase(_ object: ManagedObject) {
     let (row, state, parentState) = (object.row, object.state, object.parentState)
     object.forgetRow()
-    object.state = .stale
+    if object.state != .fault { object.state = .stale }
     object.fetchedValues = [:]
     guard object.isUpdated else { return }
     do { try object.load() } catch {

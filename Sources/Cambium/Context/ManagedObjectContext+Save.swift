@@ -77,6 +77,9 @@ extension ManagedObjectContext {
     var insertions: [ManagedObject] = []
     var updates: [ManagedObject] = []
     var identifiers = SavedObjects()
+    /// What delete rules changed and deleted though it was not of the save.
+    var changedByRules: [ManagedObjectID] = []
+    var deletedByRules: [ManagedObjectID] = []
     /// Whether a store was come to, even if there was nothing for any.
     var isToBeTold = false
     var isEmpty: Bool { deletions.isEmpty && insertions.isEmpty && updates.isEmpty }
@@ -95,7 +98,10 @@ extension ManagedObjectContext {
     if !settled.isEmpty {
       isNotingEvents = !isSavedByMigration
       for object in settled.deletions + settled.insertions + settled.updates { object.didSave() }
-      tellDidSave(settled.insertions, settled.updates, settled.deletions)
+      var byRules = ObjectIDNotification()
+      byRules.updatedObjectIDs = Set(settled.changedByRules)
+      byRules.deletedObjectIDs = Set(settled.deletedByRules)
+      tellDidSave(settled.insertions, settled.updates, settled.deletions, byRules: byRules)
     }
     if settled.isToBeTold { persistentStoreCoordinator.saveObservers.tell(settled.identifiers, from: self) }
   }
@@ -122,13 +128,15 @@ extension ManagedObjectContext {
         space: space, deletions: deletions.filter { $0.space === space },
         insertions: insertions.filter { $0.space === space },
         updates: updates.filter { $0.space === space }, policy: mergePolicy,
-        watched: watched.values.filter { $0.space === space && $0.isPresent && !$0.isUpdated })
+        watched: watched.values.filter { $0.object.space === space && $0.object.isPresent && !$0.object.isUpdated })
       let outcome = try isMigrating ? write(batch) : writeOrResolve(batch, owners: owners)
       settle(outcome)
       note(remains, of: batch.deletions)
       settled.deletions += batch.deletions
       settled.insertions += batch.insertions
       settled.updates += batch.updates
+      settled.changedByRules += outcome.changedByRules
+      settled.deletedByRules += outcome.deletedByRules
       if persistentStoreCoordinator.saveObservers.isEmpty { continue }
       settled.identifiers.changed.formUnion((batch.insertions + batch.updates).map { $0.objectID })
       settled.identifiers.deleted.formUnion(batch.deletions.map { $0.objectID } + outcome.deletedByRules)
@@ -238,13 +246,13 @@ extension ManagedObjectContext {
       updated[object.objectID] = nil
       object.dropChanges()
       object.row = nil
-      object.state = .stale
+      if object.state != .fault { object.state = .stale }
     }
     for (id, object) in updated where object.space === batch.space && !object.isUpdated { updated[id] = nil }
     for id in outcome.changedByRules + outcome.deletedByRules {
-      guard let object = registered(id), object.isPresent, object.state == .loaded, !object.isUpdated else { continue }
+      guard let object = registered(id), object.isPresent, !object.isUpdated else { continue }
       object.row = nil
-      object.state = .stale
+      if object.state == .loaded { object.state = .stale }
     }
     if !isToldOn { return }
     // The event may have begun in the save, with who was told of the one before.

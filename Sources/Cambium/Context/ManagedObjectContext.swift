@@ -82,7 +82,7 @@ public final class ManagedObjectContext: @unchecked Sendable {
   private var tail: Task<Void, Never>?
   @exclusivity(unchecked) private(set) var registry = ObjectRegistry()
   /// Objects of which others' changes are a conflict though they have none here.
-  @exclusivity(unchecked) var watched: IDMap<ManagedObject> = [:]
+  @exclusivity(unchecked) var watched: IDMap<WatchedObject> = [:]
   // Exclusive access to what every change touches is not checked at run time, since the checks would take longer than the
   // changes. What is taken out of these is held by others until it is out, so that no object's end comes back meanwhile.
   @exclusivity(unchecked) var inserted: IDMap<ManagedObject> = [:]

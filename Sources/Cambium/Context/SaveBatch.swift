@@ -8,7 +8,7 @@ struct SaveBatch {
   let updates: [ManagedObject]
   let policy: MergePolicy
   /// Unchanged objects that others must not have changed either.
-  var watched: [ManagedObject] = []
+  var watched: [WatchedObject] = []
 }
 
 /// What a written batch leaves to do in memory.
@@ -122,9 +122,9 @@ extension ManagedObjectContext {
           let current = try t.row(update.object.reference)
           if current?.version != base { conflicts.append((update.object, current)) }
         }
-        for object in batch.watched {
-          let current = try t.row(object.reference)
-          if let base = object.row?.version, base != current?.version { conflicts.append((object, current)) }
+        for one in batch.watched {
+          let current = try t.row(one.object.reference)
+          if let base = one.version, base != current?.version { conflicts.append((one.object, current)) }
         }
         guard conflicts.isEmpty else { throw .misuse("conflicts") }
         for (place, object) in batch.insertions.enumerated() {

@@ -123,15 +123,25 @@ extension ManagedObjectContext {
 
   // MARK: What saving tells
 
-  func tellDidSave(_ insertions: [ManagedObject], _ updates: [ManagedObject], _ deletions: [ManagedObject]) {
+  ///
+  /// - Parameter byRules: What delete rules did to objects that were not of the save, which the context need not have.
+  func tellDidSave(
+    _ insertions: [ManagedObject], _ updates: [ManagedObject], _ deletions: [ManagedObject],
+    byRules: ObjectIDNotification
+  ) {
     // What is derived is new to the children.
-    if parent == nil, !children.living.isEmpty { tellChildren(changed: insertions + updates, refreshed: []) }
+    if parent == nil, !children.living.isEmpty {
+      tellChildren(changed: insertions + updates, refreshed: [])
+      tellChildren(byRules)
+    }
     tell {
       var notification = ContextNotification(.didSave, self)
       notification.insertedObjects = Set(insertions)
       notification.updatedObjects = Set(updates)
       notification.deletedObjects = Set(deletions)
       notification.nameObjects()
+      notification.objectIDs.updatedObjectIDs.formUnion(byRules.updatedObjectIDs)
+      notification.objectIDs.deletedObjectIDs.formUnion(byRules.deletedObjectIDs)
       return notification
     }
   }

@@ -8,11 +8,12 @@ extension ManagedObject {
     return entity.propertiesByName[key] as? FetchedPropertyDescription
   }
 
-  /// The objects, fetched when first asked for and kept until the object is refreshed.
+  /// The objects, fetched when first asked for; which they are is kept until the object is refreshed, if all of
+  /// them are saved.
   func fetchedObjects(_ property: FetchedPropertyDescription) throws -> [ManagedObject] {
-    if let known = fetchedValues[property.name] { return known }
-    guard let template = property.fetchRequest else { return [] }
     let context = try requireContext()
+    if let known = fetchedValues[property.name] { return known.map { context.object(with: $0) } }
+    guard let template = property.fetchRequest else { return [] }
     let request = FetchRequest<ManagedObject>(entityName: template.entityName)
     request.fetchLimit = template.fetchLimit
     if let format = template.predicateFormat {
@@ -23,7 +24,8 @@ extension ManagedObject {
       request.predicate = predicate
     }
     let result = try context.fetch(request)
-    fetchedValues[property.name] = result
+    // What has no identifier yet that stays is asked for again.
+    if result.allSatisfy({ !$0.objectID.isTemporaryID }) { fetchedValues[property.name] = result.map { $0.objectID } }
     return result
   }
 

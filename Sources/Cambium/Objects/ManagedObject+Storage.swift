@@ -213,6 +213,8 @@ extension ManagedObject {
   func detach() {
     leaveContext()
     state = .detached
+    transients = [:]
+    fetchedValues = [:]
     forgetRow()
   }
 }

@@ -54,6 +54,8 @@ final class ObjectHome: Sendable {
     private mutating func find(_ id: ManagedObjectID, _ info: EntityInfo, _ link: ContextLink) -> ObjectHome {
       let known = homes.first { $0.holds(id, info) }
       let found = known ?? ObjectHome(info, id.reference.entity, id.space, link)
+      // Objects hold their homes themselves. Stores that come and go under a context leave homes that nobody has.
+      if known == nil, homes.count >= 512 { homes = [] }
       if known == nil { homes.append(found) }
       last = found
       return found

@@ -9,8 +9,8 @@ final class ObjectOverlay {
   @exclusivity(unchecked) var toOneChanges: PropertyMap<ManagedObjectID?> = [:]
   @exclusivity(unchecked) var toManyChanges: PropertyMap<ToManyChange> = [:]
   @exclusivity(unchecked) var transients: [String: Any] = [:]
-  /// What fetched properties gave, until the object is refreshed.
-  @exclusivity(unchecked) var fetchedValues: [String: [ManagedObject]] = [:]
+  /// What fetched properties gave, until the object is refreshed. Identifiers, since objects that hold one another would never go.
+  @exclusivity(unchecked) var fetchedValues: [String: [ManagedObjectID]] = [:]
   /// Places the object among the changed ones in the order in which they came.
   @exclusivity(unchecked) var changeOrder: UInt64 = 0
   /// The save that the object was last told of, by its number.
@@ -68,7 +68,7 @@ extension ManagedObject {
     _modify { yield &ownOverlay.transients }
   }
 
-  var fetchedValues: [String: [ManagedObject]] {
+  var fetchedValues: [String: [ManagedObjectID]] {
     get { overlay?.fetchedValues ?? [:] }
     set { if overlay != nil || !newValue.isEmpty { ownOverlay.fetchedValues = newValue } }
     _modify { yield &ownOverlay.fetchedValues }

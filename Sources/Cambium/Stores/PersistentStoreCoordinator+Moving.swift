@@ -11,9 +11,9 @@ extension PersistentStoreCoordinator {
   ///
   ///     let stored = try coordinator.migratePersistentStore(store, to: url)
   ///
-  /// Identifiers, and their URIs, mean the same objects as before. Contexts that have objects of the store are to be reset, and
-  /// nothing is to be saved into it, before this is called: objects that contexts still have read the old store, and their changes
-  /// are refused. Other processes go on with the old file.
+  /// Identifiers, and their URIs, mean the same objects as before. Save and reset contexts that
+  /// have objects of the store before: a change of an object that a context had before is saved into the new file, but new objects
+  /// cannot lead to it. Other processes go on with the old file.
   ///
   /// - Parameters:
   ///   - url: A file that is not there yet.
@@ -41,15 +41,19 @@ extension PersistentStoreCoordinator {
     description.tracksHistory = old.tracksHistory
     for (key, value) in options ?? [:] { try description.apply(option: key, value) }
     let place = persistentStores.firstIndex { $0 === store }
+    var isCopied = false
     // Nobody is to save what the copy would not have, and a store is in a coordinator once.
     try remove(store)
     do {
       try store.backup(to: url)
+      isCopied = true
       let moved = try addPersistentStore(description)
       put(moved, at: place ?? 0)
       return moved
     } catch {
       put(store, at: place ?? 0)
+      // The copy would be in the way of another try. What removing it throws says less than why this failed.
+      if isCopied { try? destroyPersistentStore(at: url) }
       throw error
     }
   }

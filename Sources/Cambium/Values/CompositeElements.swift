@@ -10,9 +10,11 @@ public struct CompositeElements: Sendable {
   /// Whether an element was set that there is no value for.
   private(set) var isUnstorable = false
 
+  private static let nothing = CompositeValue(names: [], values: [])
+
   /// No elements.
   public init() {
-    kept = CompositeValue(names: [], values: [])
+    kept = Self.nothing
     space = nil
   }
 
@@ -23,7 +25,7 @@ public struct CompositeElements: Sendable {
 
   /// The elements of a row's composite attribute, which has a value.
   init(_ row: Row, _ key: PropertyKey, _ space: StoreSpace) {
-    self.init(CompositeValue(names: [], values: []), space)
+    self.init(Self.nothing, space)
     self.row = (row, key)
   }
 
@@ -33,9 +35,13 @@ public struct CompositeElements: Sendable {
       guard let row, case .composite(let value)? = try? row.row.value(row.key) else { return kept }
       return value
     }
-    set {
-      kept = newValue
-      row = nil
+    _modify {
+      // In place: to set elements one by one must not copy those before each time.
+      if row != nil {
+        kept = value
+        row = nil
+      }
+      yield &kept
     }
   }
 

@@ -3,7 +3,8 @@ import CambiumKernel
 /// The bytes of rows that were read together, in one piece of memory that is there as long as anybody has one of the rows.
 ///
 /// Objects are fetched by the hundred thousand: to get memory for each row, and to give it back, takes longer than to copy it.
-/// A row that somebody keeps alone keeps at most ``RowCollector/most`` bytes of others.
+/// A row that somebody keeps alone keeps at most ``RowCollector/most`` bytes of others: who keeps one of each twenty rows keeps the
+/// memory of all.
 final class RowBlock: @unchecked Sendable {
   // `@unchecked`: only the ``RowCollector`` that made a block adds rows to it, before anyone else has one of them; what a row
   // is made of is not changed any more.

@@ -1,0 +1,154 @@
+import CambiumTesting
+import Foundation
+import Testing
+
+@testable import Cambium
+
+struct DirectTexts: CompositeRepresentable, Equatable {
+  var a: String?
+  var b: String?
+  init(_ a: String?, _ b: String?) { (self.a, self.b) = (a, b) }
+  init?(compositeValues v: [String: Any]) { (a, b) = (v["a"] as? String, v["b"] as? String) }
+  var compositeValues: [String: Any] { ["a": a as Any, "b": b as Any] }
+  init?(compositeElements e: CompositeElements) {
+    a = e["a"]
+    b = e["b"]
+    let none: String? = e["none"]
+    if none != nil { return nil }
+  }
+  var compositeElements: CompositeElements? {
+    var e = CompositeElements()
+    e["a"] = a
+    e["b"] = b
+    return e
+  }
+}
+final class DirectObject: ManagedObject {
+  @Managed var s: String?
+  @Managed var d: Double?
+  @Managed var i: Int?
+  @Managed var j: Int32?
+  @Managed var k: Int16?
+  @Managed var f: Bool?
+  @Managed var t: Date?
+  @Managed var x: Data?
+  @Managed var c: DirectTexts?
+  @Managed var pal: ManagedObject?
+}
+
+/// Attributes of common types are read straight from rows: always what the general way gives.
+@Suite struct DirectReadTests {
+  func model() throws -> ManagedObjectModel {
+    try ManagedObjectModel {
+      Composite("Texts") {
+        Attribute("a", .string)
+        Attribute("b", .string)
+      }
+      Entity("T", class: DirectObject.self) {
+        Attribute("s", .string)
+        Attribute("d", .double)
+        Attribute("i", .integer64)
+        Attribute("j", .integer32)
+        Attribute("k", .integer16)
+        Attribute("f", .boolean)
+        Attribute("t", .date)
+        Attribute("x", .binary)
+        Attribute("c", composite: "Texts")
+        ToOne("pal", "T", inverse: "pals")
+        ToMany("pals", "T", inverse: "pal")
+      }
+    }
+  }
+
+  func same(_ o: DirectObject) throws {
+    do { try sameInner(o) } catch let e as CambiumError where e.code == .managedObjectReferentialIntegrity {}
+  }
+  func sameInner(_ o: DirectObject) throws {
+    _ = try o.get("s")
+    #expect(o.s == (try o.get("s") as? String))
+    #expect(o.d == (try o.get("d") as? Double))
+    #expect(o.i == (try o.get("i") as? Int))
+    #expect(o.j.map { Int($0) } == (try o.get("j") as? Int))
+    #expect(o.k.map { Int($0) } == (try o.get("k") as? Int))
+    #expect(o.f == (try o.get("f") as? Bool))
+    #expect(o.t == (try o.get("t") as? Date))
+    #expect(o.x == (try o.get("x") as? Data))
+    let c = try o.get("c") as? [String: Any]
+    #expect((o.c?.a, o.c?.b) == (c?["a"] as? String, c?["b"] as? String))
+  }
+
+  func change(_ o: DirectObject, _ r: inout SplitMix64) {
+    switch Int.random(in: 0..<9, using: &r) {
+    case 0: o.s = Bool.random(using: &r) ? nil : String(repeating: "ä", count: Int.random(in: 0..<300, using: &r))
+    case 1: o.d = Bool.random(using: &r) ? nil : Double.random(in: -9...9, using: &r)
+    case 2: o.i = Bool.random(using: &r) ? nil : Int.random(in: Int.min...Int.max, using: &r)
+    case 3: o.j = Bool.random(using: &r) ? nil : Int32.random(in: Int32.min...Int32.max, using: &r)
+    case 4: o.k = Bool.random(using: &r) ? nil : Int16.random(in: Int16.min...Int16.max, using: &r)
+    case 5: o.f = Bool.random(using: &r) ? nil : Bool.random(using: &r)
+    case 6: o.t = Bool.random(using: &r) ? nil : Date(timeIntervalSinceReferenceDate: Double(r.next() % 1000))
+    case 7: o.x = Bool.random(using: &r) ? nil : Data(count: Int(r.next() % 3000))
+    default: o.c = Bool.random(using: &r) ? nil : DirectTexts(Bool.random(using: &r) ? nil : "a\(r.next())", nil)
+    }
+  }
+
+  @Test func typedValuesAreTheGeneralOnes() throws {
+    for seed in 0..<12 as Range<UInt64> {
+      var r = SplitMix64(seed: seed)
+      let directory = try TemporaryDirectory()
+      let container = try directory.container(model: model())
+      var root = container.newBackgroundContext()
+      root.mergePolicy = .mergeByPropertyObjectTrump
+      root.undoManager = ContextUndoManager()
+      let other = container.newBackgroundContext()
+      other.mergePolicy = .mergeByPropertyObjectTrump
+      var child = ManagedObjectContext(concurrencyType: .privateQueue, parent: root)
+      child.mergePolicy = .mergeByPropertyObjectTrump
+      var grand = ManagedObjectContext(concurrencyType: .privateQueue, parent: child)
+      grand.mergePolicy = .mergeByPropertyObjectTrump
+      for _ in 0..<40 { change(DirectObject(context: root), &r) }
+      try root.save()
+      for step in 0..<250 {
+        let contexts = [root, child, grand, other]
+        let c = contexts[Int(r.next() % 4)]
+        let all = try c.fetch(FetchRequest<DirectObject>(entityName: "T"))
+        for o in all.shuffled(using: &r).prefix(8) { try same(o) }
+        guard let o = all.randomElement(using: &r) else { break }
+        switch r.next() % 14 {
+        case 0, 1, 2, 3: for _ in 0..<4 { change(o, &r) }
+        case 4: o.pal = all.randomElement(using: &r)
+        case 5:
+          do { try c.save() } catch let e as CambiumError {
+            #expect(e.code != .invalidArgument, "\(e)")
+            c.rollback()
+          }
+        case 6: c.refresh(o, mergeChanges: Bool.random(using: &r))
+        case 7: c.rollback()
+        case 8: c.undo()
+        case 9: if step % 5 == 0 { c.delete(o) }
+        case 10: change(DirectObject(context: c), &r)
+        case 11: c.refreshAllObjects()
+        case 12:
+          let n = DirectObject(context: c)
+          change(n, &r)
+          try c.obtainPermanentIDs(for: [n])
+          if r.next() % 2 == 0 { o.pal = n }
+        default:
+          if step % 40 == 0 {
+            let old = all
+            root = container.newBackgroundContext()
+            root.mergePolicy = .mergeByPropertyObjectTrump
+            root.undoManager = ContextUndoManager()
+            child = ManagedObjectContext(concurrencyType: .privateQueue, parent: root)
+            child.mergePolicy = .mergeByPropertyObjectTrump
+            grand = ManagedObjectContext(concurrencyType: .privateQueue, parent: child)
+            grand.mergePolicy = .mergeByPropertyObjectTrump
+            for o in old { _ = (o.s, o.c, o.managedObjectContext, o.objectID, o.pal) }
+          } else {
+            c.processPendingChanges()
+          }
+        }
+        try same(o)
+      }
+    }
+  }
+}
