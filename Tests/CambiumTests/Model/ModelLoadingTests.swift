@@ -4,7 +4,8 @@ import Testing
 @testable import Cambium
 
 @Suite struct ModelLoadingTests {
-  static let models = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("Models")
+  static let models = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+    .deletingLastPathComponent().appendingPathComponent("Models")
   static let flights = models.appendingPathComponent("Flights.xcdatamodeld")
 
   @Test func theCurrentVersion() throws {
