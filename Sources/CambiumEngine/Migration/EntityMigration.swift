@@ -61,20 +61,25 @@ final class EntityMigration {
     return false
   }
 
-  /// - Parameter defers: Whether values may change their level when rows are read.
-  func compareAttributes(defers: Bool) {
+  /// - Parameters:
+  ///   - layouts: All that rows of the source may have.
+  ///   - defers: Whether values may change their level when rows are read.
+  func compareAttributes(layouts: [LayoutDescriptor], defers: Bool) {
+    // Values change their level once only, and from rows that have them: what an earlier layout lacks, takes a default for, or has
+    // on another level itself would be looked for in vain.
+    let mayMove = defers && layouts.count == 1 && layouts.allSatisfy { $0.values.isEmpty && $0.required.isEmpty }
     for (place, attribute) in destination.allAttributes.enumerated() where !attribute.isTransient {
       let moves = match.moves.contains { $0.destinationPath.first == attribute.name }
       guard let from = match.attributes[place] else {
         if moves {
-          if !(defers && readsMoved(attribute)) { converted.append(place) }
+          if !(mayMove && readsMoved(attribute)) { converted.append(place) }
         } else if !attribute.defaultValue.isNull {
           values[attribute.id] = attribute.defaultValue
         }
         if !attribute.isOptional, attribute.defaultValue.isNull { neededAttributes.append(place) }
         continue
       }
-      if moves || !isRead(attribute, from) {
+      if moves || !isRead(attribute, from) || losesGathered(attribute, from, layouts) {
         converted.append(place)
       } else {
         carry(attribute, from)
@@ -90,6 +95,14 @@ final class EntityMigration {
     where !relationship.isTransient && !relationship.isOptional {
       if match.relationships[place]?.isOptional ?? true { neededRelationships.append(place) }
     }
+  }
+
+  /// Whether a composite loses elements that rows still have beside it, so that they could not tell any more whether it is there.
+  private func losesGathered(_ to: AttributeSchema, _ from: AttributeSchema, _ layouts: [LayoutDescriptor]) -> Bool {
+    guard from.type == .composite, to.type == .composite else { return false }
+    let kept = Set(matchedElements(to, from).compactMap { $0?.id })
+    let lost = Set(from.elements.map { $0.id }).subtracting(kept)
+    return !lost.isEmpty && layouts.contains { layout in layout.fields.contains { lost.contains($0.property) } }
   }
 
   /// Lets values that change their level be read where they are, if they can be; answers whether they can.

@@ -94,7 +94,8 @@ struct MigrationDesign {
   }
 
   private func design(_ work: EntityMigration) throws(EngineError) {
-    work.compareAttributes(defers: isDeferred)
+    work.compareAttributes(
+      layouts: old.catalogue.layouts.values.filter { $0.entity == work.source.id }, defers: isDeferred)
     for (place, relationship) in work.destination.allRelationships.enumerated() {
       guard let from = work.match.relationships[place] else { continue }
       work.remap[from.id] = relationship.id
