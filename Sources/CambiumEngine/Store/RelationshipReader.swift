@@ -1,6 +1,7 @@
 import CambiumKernel
 
-/// Follows a relationship from many objects: where it is kept is found out once, and nothing is allocated for a step.
+/// Follows a relationship from many objects: where it is kept is found out once, and nothing is allocated for a step
+/// unless a migration has left links to be moved.
 ///
 /// Made by ``EntityView/destinations(of:)``. It sees what its view sees; in a transaction, also what was written since it
 /// was made. One thread at a time uses it, and `body` must not use it again.
