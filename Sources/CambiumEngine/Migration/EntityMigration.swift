@@ -65,14 +65,11 @@ final class EntityMigration {
   ///   - layouts: All that rows of the source may have.
   ///   - defers: Whether values may change their level when rows are read.
   func compareAttributes(layouts: [LayoutDescriptor], defers: Bool) {
-    // Values change their level once only, and from rows that have them: what an earlier layout lacks, takes a default for, or has
-    // on another level itself would be looked for in vain.
-    let mayMove = defers && layouts.count == 1 && layouts.allSatisfy { $0.values.isEmpty && $0.required.isEmpty }
     for (place, attribute) in destination.allAttributes.enumerated() where !attribute.isTransient {
       let moves = match.moves.contains { $0.destinationPath.first == attribute.name }
       guard let from = match.attributes[place] else {
         if moves {
-          if !(mayMove && readsMoved(attribute)) { converted.append(place) }
+          if !(defers && readsMoved(attribute, layouts)) { converted.append(place) }
         } else if !attribute.defaultValue.isNull {
           values[attribute.id] = attribute.defaultValue
         }
@@ -106,7 +103,7 @@ final class EntityMigration {
   }
 
   /// Lets values that change their level be read where they are, if they can be; answers whether they can.
-  private func readsMoved(_ attribute: AttributeSchema) -> Bool {
+  private func readsMoved(_ attribute: AttributeSchema, _ layouts: [LayoutDescriptor]) -> Bool {
     guard attribute.isOptional, attribute.storedDefault.isNull else { return false }
     let isComposite = attribute.type == .composite
     for element in attribute.elements where element.type == .composite || !element.storedDefault.isNull { return false }
@@ -115,12 +112,40 @@ final class EntityMigration {
       guard move.sourcePath.count == (isComposite ? 1 : 2), move.destinationPath.count == (isComposite ? 2 : 1),
         let name = move.sourcePath.first, let outer = source.attribute(named: name), !goesOn(outer, move.source),
         NumericConversion.isWidening(move.source.type, move.destination.type), remap[move.source.id] == nil,
+        layouts.allSatisfy({ layout in
+          layout.values[outer.id] == nil && !layout.required.contains(outer.id)
+            && Self.isWithinReach(move.source.id, layout, isGathered: isComposite)
+        }),
         !moved.contains(where: { $0.from == move.source.id })
       else { return false }
       moved.append((move.source.id, move.destination.id))
     }
     for (from, to) in moved { remap[from] = to }
     return true
+  }
+
+  /// Whether rows of a layout have a value where the other level is looked for: values change their level once only until rows are
+  /// written again, and what a layout lacks is null only if it has no value for it.
+  private static func isWithinReach(_ id: UInt32, _ layout: LayoutDescriptor, isGathered: Bool) -> Bool {
+    if layout.values[id] != nil || layout.required.contains(id) { return false }
+    if layout.fields.contains(where: { $0.property == id }) { return true }
+    for field in layout.fields {
+      guard case .nested(let inner) = field.kind else { continue }
+      // An element that is gathered anew would be two levels away.
+      if inner.fields.contains(where: { $0.property == id }) { return !isGathered }
+      for deep in inner.fields {
+        if case .nested(let innermost) = deep.kind, Self.holds(id, innermost) { return false }
+      }
+    }
+    return true
+  }
+
+  private static func holds(_ id: UInt32, _ layout: RecordLayout) -> Bool {
+    layout.fields.contains { field in
+      if field.property == id { return true }
+      guard case .nested(let inner) = field.kind else { return false }
+      return holds(id, inner)
+    }
   }
 
   /// Whether an attribute of the source, or an element of it, is one of the destination at the same level.

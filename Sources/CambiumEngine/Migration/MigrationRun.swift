@@ -8,8 +8,8 @@ extension EntityStore {
   /// from then on, and rewritten when they change. So do, if `defers` is set, attributes that are dropped (their values stay
   /// in the rows until these are written again), indexes that are added or have to be built anew (fetches do without them
   /// until they are whole), to-one relationships that become to-many and ordered ones that become unordered (links are read in
-  /// the rows until they are moved), and attributes gathered into composites or spread out of them, if all rows of the entity
-  /// have its current layout. Everything else costs a pass over the rows or links concerned.
+  /// the rows until they are moved), and attributes gathered into composites or spread out of them, if all rows have
+  /// the values one level away. Everything else costs a pass over the rows or links concerned.
   ///
   /// `observe` is told the steps (``MigrationPlan/steps``) once nothing is known to stand in the way. `stage` says, in the
   /// same commit, what the application has to do still before the stage that the migration belongs to is done; without it no

@@ -97,6 +97,21 @@ import Testing
           [composite("E", [number("z", was: "a"), number("w", was: "b")])],
         ], attribute: "a", values: [.integer(3), .null]),
       Chain(
+        testDescription: "gathered with one that was added",
+        models: [
+          [number("a")], [number("a"), number("b")],
+          [composite("E", [number("z", was: "a"), number("w", was: "b")])],
+        ], attribute: "a", values: [.integer(3), .null]),
+      Chain(
+        testDescription: "one element added, then both spread",
+        models: [
+          [composite("C", [number("x")])], [composite("C", [number("x"), number("y")])],
+          [number("a", was: "C.x"), number("b", was: "C.y")],
+        ], attribute: "C", values: [five, value(["x"], [.null]), .null]),
+      Chain(
+        testDescription: "composite added with a default, then spread",
+        models: [[], [composite("C", [withDefault("x")])], [number("a", was: "C.x")]], attribute: "", values: [.null]),
+      Chain(
         testDescription: "names used again",
         models: [
           [number("a")], [number("a2"), composite("E", [number("z", was: "a")])],
