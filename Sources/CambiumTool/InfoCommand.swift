@@ -49,7 +49,7 @@ func showInfo(path: String) throws(ToolError) -> Answer {
 private func describeKept(_ store: OpenedStore) throws(ToolError) -> (lines: [String], members: [(String, JSON)]) {
   let tasks: [DeferredTask]
   if let entities = try store.entities() {
-    tasks = try attempting(store.path) { () throws(EngineError) in try entities.deferredTasks() }
+    tasks = try attempting(store.path) { () throws(EngineError) in try entities.deferredTasks(estimatesFreed: true) }
   } else {
     tasks = []
   }

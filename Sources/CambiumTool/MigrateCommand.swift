@@ -116,7 +116,7 @@ private func migrate(
     }
   }
   let tasks = try migrated.map { (store) throws(ToolError) in
-    try attempting(path) { () throws(EngineError) in try store.deferredTasks() }
+    try attempting(path) { () throws(EngineError) in try store.deferredTasks(estimatesFreed: true) }
   }
   try store.close()
   let title =
@@ -140,7 +140,7 @@ func taskJSON(_ task: DeferredTask) -> JSON {
   .object([
     ("kind", .string(task.kind == .buildIndex ? "buildIndex" : "rewriteRows")), ("entity", .string(task.entity)),
     ("index", task.index.map { .string($0) } ?? .null), ("rows", .count(task.rows)), ("bytes", .count(task.bytes)),
-    ("nextRow", .count(task.nextRow)),
+    ("freedBytes", task.freedBytes.map { .count($0) } ?? .null), ("nextRow", .count(task.nextRow)),
   ])
 }
 
@@ -157,9 +157,10 @@ private func finishMigration(_ path: String, milliseconds: Int?, pages: Int?) th
   var allowance = DeferredAllowance(duration: milliseconds.map { .milliseconds(Int64($0)) }, pages: pages)
   var shown: Duration?
   try attempting(path) { () throws(EngineError) in
-    while let task = try entities.deferredTasks().first, let rows = allowance.rows(of: task, after: clock.now - start) {
+    while let task = try entities.deferredTasks().first, let limit = allowance.limit(of: task, after: clock.now - start)
+    {
       var turn = clock.now
-      let part = try entities.runDeferredPart(maximumRows: rows, durably: allowance.isDurable) { turn = clock.now }
+      let part = try entities.runDeferredPart(within: limit, durably: allowance.isDurable) { turn = clock.now }
       allowance.note(clock.now - turn, part, of: task)
       let passed = clock.now - start
       // Parts may take less than a millisecond.

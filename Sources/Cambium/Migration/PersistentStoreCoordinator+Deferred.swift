@@ -4,13 +4,14 @@ import CambiumEngine
 public typealias DeferredMigrationTask = CambiumEngine.DeferredTask
 
 extension PersistentStoreCoordinator {
-  /// What migrations of the coordinator's stores have put off and nobody has done yet.
+  /// What migrations of the coordinator's stores have put off and nobody has done yet, with what each will free. Reads some hundred
+  /// rows for each.
   ///
   /// - Throws: ``CambiumError`` if a store cannot be read.
   public func deferredLightweightMigrationTasks() throws -> [DeferredMigrationTask] {
     var tasks: [DeferredMigrationTask] = []
     for store in persistentStores {
-      tasks += try mapping { () throws(EngineError) in try store.currentEngine().deferredTasks() }
+      tasks += try mapping { () throws(EngineError) in try store.currentEngine().deferredTasks(estimatesFreed: true) }
     }
     return tasks
   }
@@ -20,7 +21,7 @@ extension PersistentStoreCoordinator {
   ///
   /// - Throws: ``CambiumError`` if a store cannot be written.
   public func finishDeferredLightweightMigration() throws {
-    try finishDeferredLightweightMigration { _ in true }
+    try finishDeferredLightweightMigration(within: DeferredMigrationBudget())
   }
 
   /// Does what was put off, part by part, for schedulers that may stop background work at any moment.
@@ -79,10 +80,10 @@ extension PersistentStoreCoordinator {
         guard let task = tasks.first else { break }
         let began = clock.now
         if isExpired() { return false }
-        guard let rows = allowance.rows(of: task, after: began - start) else { return false }
+        guard let limit = allowance.limit(of: task, after: began - start) else { return false }
         var turn = began
         let part = try mapping(.migration) { () throws(EngineError) in
-          try store.currentEngine().runDeferredPart(maximumRows: rows, durably: allowance.isDurable) {
+          try store.currentEngine().runDeferredPart(within: limit, durably: allowance.isDurable) {
             turn = clock.now
           }
         }

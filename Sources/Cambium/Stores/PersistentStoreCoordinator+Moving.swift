@@ -38,6 +38,7 @@ extension PersistentStoreCoordinator {
     description.isSharedBetweenProcesses = old.isSharedBetweenProcesses
     description.durability = old.durability
     description.cacheBytes = old.cacheBytes
+    description.maximumThreads = old.maximumThreads
     description.tracksHistory = old.tracksHistory
     for (key, value) in options ?? [:] { try description.apply(option: key, value) }
     let place = persistentStores.firstIndex { $0 === store }

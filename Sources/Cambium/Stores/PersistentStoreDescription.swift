@@ -39,6 +39,9 @@ public final class PersistentStoreDescription: @unchecked Sendable {
   public var durability = Durability.full
   /// Memory for pages, in bytes.
   public var cacheBytes = 64 << 20
+  /// How many threads one call may use at a time, the caller's included: going through many rows, building an index, writing all
+  /// rows anew in a migration. 0, the default, for as many as the machine has processors; 1 for the caller's alone.
+  public var maximumThreads = 0
   /// The size of new stores' pages in bytes, a power of two from 4,096 to 65,536.
   public var pageSize = 4096
   /// Whether a store of another model is migrated when it is opened; otherwise it is refused with
@@ -132,6 +135,7 @@ public final class PersistentStoreDescription: @unchecked Sendable {
     var options = StoreOptions()
     options.durability = durability
     options.cacheBytes = cacheBytes
+    options.maximumThreads = maximumThreads
     options.pageSize = pageSize
     options.isReadOnly = isReadOnly
     return options

@@ -25,4 +25,22 @@ public enum AttributeConversion {
     if from.type.isNumeric && to.type.isNumeric { return NumericConversion.convert(value, to: to.type) }
     return to.coerce(value)
   }
+
+  /// Where ``convert(_:from:to:)`` fails, and with what type: a path of names that begins with `path`, one for each value that
+  /// `to`, or an element of it, does not hold.
+  static func misfits(
+    _ value: Value, from: AttributeSchema, to: AttributeSchema, path: String
+  ) -> [(path: String, type: AttributeType)] {
+    guard from.type == .composite, to.type == .composite, case .composite(let composite) = value else {
+      return convert(value, from: from, to: to) == nil ? [(path, to.type)] : []
+    }
+    var found: [(path: String, type: AttributeType)] = []
+    // The depth is bounded by the schema.
+    for (place, element) in matchedElements(to, from).enumerated() {
+      guard let element else { continue }
+      let new = to.elements[place]
+      found += misfits(composite[element.name] ?? .null, from: element, to: new, path: path + "." + new.name)
+    }
+    return found
+  }
 }

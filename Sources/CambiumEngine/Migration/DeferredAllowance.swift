@@ -1,9 +1,9 @@
 /// What is left of a budget for the work that migrations put off, and how long its parts are.
 ///
 ///     var allowance = DeferredAllowance(duration: .seconds(20))
-///     while let task = try store.deferredTasks().first, let rows = allowance.rows(of: task, after: clock.now - start) {
+///     while let task = try store.deferredTasks().first, let limit = allowance.limit(of: task, after: clock.now - start) {
 ///       var turn = clock.now
-///       let part = try store.runDeferredPart(maximumRows: rows, durably: allowance.isDurable) { turn = clock.now }
+///       let part = try store.runDeferredPart(within: limit, durably: allowance.isDurable) { turn = clock.now }
 ///       allowance.note(clock.now - turn, part, of: task)
 ///     }
 public struct DeferredAllowance: Sendable {
@@ -25,11 +25,15 @@ public struct DeferredAllowance: Sendable {
   /// How many rows the next part may have; nil if the budget is used up.
   ///
   /// - Parameter passed: The time since the work began.
-  public func rows(of task: DeferredTask, after passed: Duration) -> Int? {
+  public func limit(of task: DeferredTask, after passed: Duration) -> DeferredPartLimit? {
     // Compared as times that have passed: the end of a long budget need not be a time that there is.
     if let duration, passed >= duration || total > 0 && passed + size.last > duration { return nil }
-    guard let pagesLeft else { return size.rows }
-    return pagesLeft > 0 ? Int(min(Double(size.rows), max(1, pagesLeft / Self.pagesARow(task)))) : nil
+    let whole = DeferredPartLimit(rows: size.rows, rowsBesideOthers: size.rowsBesideOthers)
+    guard let pagesLeft else { return whole }
+    guard pagesLeft > 0 else { return nil }
+    let most = max(1, pagesLeft / Self.pagesARow(task))
+    return DeferredPartLimit(
+      rows: Int(min(Double(whole.rows), most)), rowsBesideOthers: Int(min(Double(whole.rowsBesideOthers), most)))
   }
 
   /// Takes note of a part and what it took.

@@ -11,9 +11,14 @@ public struct DeferredPart: Sendable, Equatable {
   public var base: UInt64
   /// Its own.
   public var sequence: UInt64
+  /// Whether others could write meanwhile.
+  public var isBesideOthers: Bool
 
   /// What a part came to.
-  public init(rows: Int, nextRow: UInt64?, isLeft: Bool, base: UInt64, sequence: UInt64) {
+  public init(
+    rows: Int, nextRow: UInt64?, isLeft: Bool, base: UInt64, sequence: UInt64, isBesideOthers: Bool = false
+  ) {
+    self.isBesideOthers = isBesideOthers
     self.rows = rows
     self.nextRow = nextRow
     self.isLeft = isLeft
@@ -22,23 +27,43 @@ public struct DeferredPart: Sendable, Equatable {
   }
 }
 
+/// How many rows a part of what migrations put off has at most (``EntityStore/runDeferredPart(within:durably:begins:)``).
+public struct DeferredPartLimit: Sendable, Equatable {
+  /// The rows that are gone through while nobody else may write. At least 1 is.
+  public var rows: Int
+  /// The rows that are written anew while others may write; 0 if that is not to be done.
+  public var rowsBesideOthers: Int
+
+  /// Some rows.
+  public init(rows: Int, rowsBesideOthers: Int = 0) {
+    self.rows = rows
+    self.rowsBesideOthers = rowsBesideOthers
+  }
+}
+
 /// How many rows the next part of what migrations put off has, and whether it has to be durable.
 ///
-/// Nobody else writes while a part is done, and nobody can stop it. So it is short, unless nobody else has written for a while:
-/// then it is longer, which takes less work for each row. And so seldom is a part durable that syncs are not most of the work.
+/// Nobody else writes while most parts are done, and nobody can stop them. So they are short, unless nobody else has written for a
+/// while: then they are longer, which takes less work for each row. And so seldom is a part durable that syncs are not most of
+/// the work. Parts beside which others write are as long as one who wants to stop the work may have to wait.
 public struct DeferredPartSize: Sendable {
   /// What a part is to take, without its sync, where others write. They wait for a part at most, a few of them for two.
   public static let aim = Duration.microseconds(400)
   /// The same where nobody else does.
   public static let aimAlone = Duration.milliseconds(40)
+  /// What a part is to take, with its syncs, beside which others write.
+  public static let aimBesideOthers = Duration.milliseconds(100)
   /// What parts have to take together, without a commit of others between, for that.
   public static let quiet = Duration.milliseconds(200)
   /// What parts take together until one is made durable.
   public static let span = Duration.milliseconds(50)
   private static let range = 64...65_536
+  private static let rangeBesideOthers = 1024...262_144
 
   /// For the next part.
   public private(set) var rows = 256
+  /// For the next part, if others may write beside it. Each costs three syncs.
+  public private(set) var rowsBesideOthers = 16_384
   /// What the last part took.
   public private(set) var last = Duration.zero
   /// Whether the next part is to be durable.
@@ -54,6 +79,7 @@ public struct DeferredPartSize: Sendable {
 
   /// Takes note of a part and what it took.
   public mutating func note(_ duration: Duration, _ part: DeferredPart) {
+    if part.isBesideOthers { return noteBesideOthers(duration, part) }
     alone = part.base == lastCommit ? min(Self.quiet, alone + min(Self.quiet, duration)) : .zero
     lastCommit = part.sequence
     last = duration
@@ -69,8 +95,24 @@ public struct DeferredPartSize: Sendable {
       isDurable = since >= Self.span
     }
     guard tells, duration > aim * 2 || (isFull && duration < aim / 2) else { return }
+    rows = Self.changed(rows, duration, aim, Self.range)
+  }
+
+  private mutating func noteBesideOthers(_ duration: Duration, _ part: DeferredPart) {
+    // What others committed beside it is not known.
+    lastCommit = part.sequence
+    last = duration
+    // What it wrote was durable before it was noted.
+    isDurable = false
+    since = .zero
+    let aim = Self.aimBesideOthers
+    guard duration > aim * 2 || (part.rows >= rowsBesideOthers && duration < aim / 2) else { return }
+    rowsBesideOthers = Self.changed(rowsBesideOthers, duration, aim, Self.rangeBesideOthers)
+  }
+
+  private static func changed(_ rows: Int, _ duration: Duration, _ aim: Duration, _ range: ClosedRange<Int>) -> Int {
     // No more than four times as many at once: a part may have met what others do not.
     let wanted = Double(rows) * min(4, aim / max(duration, .microseconds(1)))
-    rows = min(max(Int(wanted), Self.range.lowerBound), Self.range.upperBound)
+    return min(max(Int(wanted), range.lowerBound), range.upperBound)
   }
 }

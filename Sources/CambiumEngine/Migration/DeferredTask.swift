@@ -21,8 +21,11 @@ public struct DeferredTask: Sendable, Equatable {
   public var rows: UInt64
   /// The pages that they are in, as of the last checkpoint.
   public var pages: UInt64
-  /// The bytes of these; where rows are rewritten, some of them will be freed.
+  /// The bytes of these.
   public var bytes: UInt64
+  /// About how many bytes will be free when the task is done, by a sample of the rows; 0 for an index, and where what is gathered
+  /// takes more room than before. Nil where it was not asked for.
+  public var freedBytes: UInt64?
   /// The row that the task goes on at; 0 if it has not begun.
   public var nextRow: UInt64
 
@@ -33,7 +36,8 @@ public struct DeferredTask: Sendable, Equatable {
     case .rewriteRows: what = "rewrite the rows of \(entity), which are as an earlier model had them"
     case .buildIndex: what = "build index \(entity).\(index ?? "")"
     }
-    return what + " (\(rows) rows, \(bytes) bytes" + (nextRow > 0 ? ", begun)" : ")")
+    let freed = kind == .rewriteRows ? freedBytes.map { ", of which about \($0) will be free" } ?? "" : ""
+    return what + " (\(rows) rows, \(bytes) bytes\(freed)" + (nextRow > 0 ? ", begun)" : ")")
   }
 
   /// Whether both are the same task, however far it has come.
@@ -44,17 +48,23 @@ public struct DeferredTask: Sendable, Equatable {
 
 extension EntityStore {
   /// What migrations have put off and nobody has done yet, in the order in which it is done. Any process may do it.
-  public func deferredTasks() throws(EngineError) -> [DeferredTask] {
+  ///
+  /// - Parameter estimatesFreed: Whether ``DeferredTask/freedBytes`` is found out, which reads some hundred rows for each task.
+  public func deferredTasks(estimatesFreed: Bool = false) throws(EngineError) -> [DeferredTask] {
     let view = try view()
     let catalogue = try Catalogue(view.trees)
     var tasks: [DeferredTask] = []
     func add(_ kind: DeferredTask.Kind, _ entity: EntitySchema, _ index: String?, _ next: UInt64) throws(EngineError) {
       let tree = try plan(entity.id).rows
       let statistics = try storing { () throws(StoreError) in try view.trees.statistics(tree) }
-      tasks.append(
-        DeferredTask(
-          kind: kind, entity: entity.name, index: index, rows: statistics.entries, pages: statistics.pages,
-          bytes: statistics.pageBytes, nextRow: next))
+      var task = DeferredTask(
+        kind: kind, entity: entity.name, index: index, rows: statistics.entries, pages: statistics.pages,
+        bytes: statistics.pageBytes, nextRow: next)
+      if estimatesFreed {
+        task.freedBytes =
+          kind == .buildIndex ? 0 : try freedBytes(entity, tree, statistics.entries, view.trees)
+      }
+      tasks.append(task)
     }
     for (id, next) in catalogue.building.sorted(by: { $0.key < $1.key }) {
       let (entity, index, _) = try building(id, catalogue)
@@ -65,6 +75,45 @@ extension EntityStore {
       try add(.rewriteRows, entity, nil, next)
     }
     return tasks
+  }
+
+  /// About how many bytes fewer the rows of an entity will take when all are of its current layout: by some rows from each of
+  /// several places of the tree.
+  private func freedBytes(
+    _ entity: EntitySchema, _ tree: TreeID, _ rows: UInt64, _ trees: TreeView
+  ) throws(EngineError) -> UInt64 {
+    let (places, rowsOfPlace) = (16, 32)
+    var seen = 0
+    var freed = 0
+    var failure: EngineError?
+    try storing { () throws(StoreError) in
+      let parts = try trees.parts(of: tree, entries: max(1, rows / UInt64(places)))
+      for number in 0..<parts.count {
+        // A tree that is not in pages yet is one part.
+        let most = parts.count == 1 ? places * rowsOfPlace : rowsOfPlace
+        let end = seen + most
+        try trees.forEachRun(parts, number) { (run) throws(StoreError) -> Bool in
+          do throws(EngineError) {
+            for i in run.indices where seen < end {
+              seen += 1
+              freed += try freedBytes(entity, run.value(i))
+            }
+          } catch { failure = error }
+          return failure == nil && seen < end
+        }
+        if failure != nil { return }
+      }
+    }
+    if let failure { throw failure }
+    return seen == 0 || freed <= 0 ? 0 : UInt64(Double(freed) / Double(seen) * Double(rows))
+  }
+
+  /// How many bytes fewer a row takes as one of the current layout; 0 if it is one, or one of another entity.
+  private func freedBytes(_ entity: EntitySchema, _ bytes: UnsafeRawBufferPointer) throws(EngineError) -> Int {
+    let id: UInt16
+    do throws(StoreError) { id = try RecordView.layoutID(of: bytes) } catch { throw .store(error) }
+    guard let layout = staleLayouts[id], layout.current.entityID == entity.id else { return 0 }
+    return bytes.count - (try layout.project(bytes)).count
   }
 
   /// An index that is not whole, the entity that declares it, and its tree.
@@ -94,11 +143,23 @@ extension EntityStore {
   ///
   /// - Parameters:
   ///   - durably: Whether to wait until the part is durable, unless it is the last one of a task, which always is. A part
-  ///     that is not, is lost if the power fails, and done again; ``deferredTasks()`` does not show it before a later one is.
+  ///     that is not, is lost if the power fails, and done again; ``deferredTasks(estimatesFreed:)`` does not show it before
+  ///     a later one is.
   ///   - begins: Called once nobody else writes any more: what was waited for until then is not the part's.
   public func runDeferredPart(
     maximumRows: Int, durably: Bool = true, begins: () -> Void = {}
   ) throws(EngineError) -> DeferredPart {
+    try runDeferredPart(within: DeferredPartLimit(rows: maximumRows), durably: durably, begins: begins)
+  }
+
+  /// The same. Rows are written anew where they lie, while others write, as far as `limit` asks for that: where they have
+  /// another layout and nothing else, and no other process has the store open for writing.
+  public func runDeferredPart(
+    within limit: DeferredPartLimit, durably: Bool = true, begins: () -> Void = {}
+  ) throws(EngineError) -> DeferredPart {
+    if limit.rowsBesideOthers > 0, let part = try rewriteBesideOthers(limit.rowsBesideOthers, durably, begins) {
+      return part
+    }
     // Those who wait for a part do not wait for the next one as well.
     kernel.letOthersWrite()
     var rows = 0
@@ -110,16 +171,11 @@ extension EntityStore {
       if let (id, start) = catalogue.building.min(by: { $0.key < $1.key }) {
         // Indexes first: until then fetches do without them.
         let (entity, _, tree) = try building(id, catalogue)
-        next = try fillIndex(tree, of: entity, from: start, maximumRows: max(1, maximumRows), t, &rows)
+        next = try fillIndex(tree, of: entity, from: start, maximumRows: max(1, limit.rows), t, &rows)
         try catalogue.setBuilding(id, next, t)
-      } else if let (id, start) = catalogue.deferred.min(by: { $0.key < $1.key }) {
-        next = try rewriteRows(of: try plan(id), from: start, maximumRows: max(1, maximumRows), t, &rows)
-        if next == nil {
-          for (layout, descriptor) in catalogue.layouts where descriptor.entity == id && !descriptor.isCurrent {
-            try catalogue.setLayout(layout, nil, t)
-          }
-        }
-        try catalogue.setDeferred(id, next, t)
+      } else if let (id, start) = catalogue.nextRewriting {
+        next = try rewriteRows(of: try plan(id), from: start, maximumRows: max(1, limit.rows), t, &rows)
+        try noteRewritten(id, next, &catalogue, t)
       } else if catalogue.priors.values.allSatisfy({ $0.isKeptUntilConfirmed }) {
         return nil
       }
@@ -129,9 +185,13 @@ extension EntityStore {
     guard let (isDone, sequence) = outcome else {
       return DeferredPart(rows: 0, nextRow: nil, isLeft: false, base: base, sequence: base)
     }
-    // The work is done, whatever becomes of room that nobody needs any more.
-    if isDone { do throws(EngineError) { try releaseOwnStates() } catch {} }
+    if isDone { releaseStatesOfDoneWork() }
     return DeferredPart(rows: rows, nextRow: next, isLeft: !isDone, base: base, sequence: sequence)
+  }
+
+  /// The work is done, whatever becomes of room that nobody needs any more.
+  func releaseStatesOfDoneWork() {
+    do throws(EngineError) { try releaseOwnStates() } catch {}
   }
 
   /// Puts the entries of rows into an index; answers the row to go on at, nil at the end. Rows that were written since the
@@ -159,49 +219,6 @@ extension EntityStore {
     }
     count += rows
     try transaction.finish()
-    return next
-  }
-
-  /// Writes rows of an entity that have an earlier layout in the current one; answers the row to go on at, nil at the end.
-  private func rewriteRows(
-    of plan: EntityPlan, from start: UInt64, maximumRows: Int, _ t: WriteTransaction, _ count: inout Int
-  ) throws(EngineError) -> UInt64? {
-    // Many are taken into pages at once, few go by way of memory.
-    let batch = RowBatch()
-    var links: [(tree: TreeID, key: [UInt8])] = []
-    var next: UInt64?
-    let cursor = try storing { () throws(StoreError) in try t.cursor(plan.rows) }
-    var more = try storing { () throws(StoreError) in try cursor.seek(start) }
-    while more {
-      // What is gathered is written when the cursor is no longer used.
-      if count == maximumRows || batch.bytes > 1 << 24 || links.count > 1 << 17 {
-        next = cursor.integerKey
-        break
-      }
-      let bytes = try storing { () throws(StoreError) in try cursor.value() } ?? []
-      let projected = try bytes.withUnsafeBytesEngine { (b) throws(EngineError) -> [UInt8]? in
-        let id = try storing { () throws(StoreError) in try RecordView.layoutID(of: b) }
-        if borrowedLayout(id) != nil { return nil }
-        let layout = try staleLayout(id)
-        if layout.current.entityID != plan.entity.id { return nil }
-        for pending in pendingLinks[id] ?? [] {
-          for key in try pending.keys(b, cursor.integerKey) { links.append((pending.tree, key)) }
-        }
-        return try layout.project(b)
-      }
-      if let projected {
-        let number = cursor.integerKey
-        try projected.withUnsafeBytesEngine { (p) throws(EngineError) in
-          try storing { () throws(StoreError) in try batch.add(number, p) }
-        }
-      }
-      count += 1
-      more = try storing { () throws(StoreError) in try cursor.next() }
-    }
-    try storing { () throws(StoreError) in
-      for (tree, key) in links { try t.put(tree, key, []) }
-      try t.apply(batch, to: plan.rows)
-    }
     return next
   }
 }

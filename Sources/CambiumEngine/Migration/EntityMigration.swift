@@ -19,6 +19,9 @@ final class EntityMigration {
   /// Attributes and relationships that need a value which they may lack.
   var neededAttributes: [Int] = []
   var neededRelationships: [Int] = []
+  /// Elements of composites that need a value which they may lack, and the attributes that these are in.
+  private(set) var neededElements: Set<UInt32> = []
+  private(set) var neededComposites: [Int] = []
   /// Whether the rows go to another tree.
   var changesTree = false
   /// Whether every row is written anew.
@@ -36,29 +39,12 @@ final class EntityMigration {
   }
 
   /// Whether objects may stand in the way.
-  var needsCheck: Bool {
-    !neededAttributes.isEmpty || !neededRelationships.isEmpty || !converted.isEmpty
+  var needsCheck: Bool { !converted.isEmpty || needsCheckBesideConversions }
+
+  /// Whether objects may stand in the way for other reasons than that a value cannot be converted.
+  var needsCheckBesideConversions: Bool {
+    !neededAttributes.isEmpty || !neededRelationships.isEmpty || !neededComposites.isEmpty
       || (destination.isAbstract && !source.isAbstract)
-  }
-
-  /// Whether a name, of an element too, has come to mean another property.
-  var renamesProperties: Bool {
-    for (place, attribute) in destination.allAttributes.enumerated() {
-      if let from = match.attributes[place], Self.renames(attribute, from) { return true }
-    }
-    for (place, relationship) in destination.allRelationships.enumerated() {
-      if let from = match.relationships[place], from.name != relationship.name { return true }
-    }
-    return false
-  }
-
-  private static func renames(_ to: AttributeSchema, _ from: AttributeSchema) -> Bool {
-    if to.name != from.name { return true }
-    // The depth is bounded by the schema.
-    for (place, element) in matchedElements(to, from).enumerated() {
-      if let element, renames(to.elements[place], element) { return true }
-    }
-    return false
   }
 
   /// - Parameters:
@@ -67,6 +53,11 @@ final class EntityMigration {
   func compareAttributes(layouts: [LayoutDescriptor], defers: Bool) {
     for (place, attribute) in destination.allAttributes.enumerated() where !attribute.isTransient {
       let moves = match.moves.contains { $0.destinationPath.first == attribute.name }
+      if moves || match.attributes[place] != nil {
+        let needed = attribute.neededElements(from: match.attributes[place])
+        if !needed.isEmpty { neededComposites.append(place) }
+        neededElements.formUnion(needed)
+      }
       guard let from = match.attributes[place] else {
         if moves {
           if !(defers && readsMoved(attribute, layouts)) { converted.append(place) }
@@ -128,24 +119,18 @@ final class EntityMigration {
   /// written again, and what a layout lacks is null only if it has no value for it.
   private static func isWithinReach(_ id: UInt32, _ layout: LayoutDescriptor, isGathered: Bool) -> Bool {
     if layout.values[id] != nil || layout.required.contains(id) { return false }
-    if layout.fields.contains(where: { $0.property == id }) { return true }
-    for field in layout.fields {
-      guard case .nested(let inner) = field.kind else { continue }
-      // An element that is gathered anew would be two levels away.
-      if inner.fields.contains(where: { $0.property == id }) { return !isGathered }
-      for deep in inner.fields {
-        if case .nested(let innermost) = deep.kind, Self.holds(id, innermost) { return false }
-      }
-    }
-    return true
+    // An element that is gathered anew would be two levels away.
+    return depth(of: id, in: layout.fields).map { $0 <= (isGathered ? 0 : 1) } ?? true
   }
 
-  private static func holds(_ id: UInt32, _ layout: RecordLayout) -> Bool {
-    layout.fields.contains { field in
-      if field.property == id { return true }
-      guard case .nested(let inner) = field.kind else { return false }
-      return holds(id, inner)
+  /// How many composites a property is in; nil if the fields lack it.
+  private static func depth(of id: UInt32, in fields: [RecordField]) -> Int? {
+    for field in fields {
+      if field.property == id { return 0 }
+      // The depth is bounded by the layout.
+      if case .nested(let inner) = field.kind, let depth = depth(of: id, in: inner.fields) { return depth + 1 }
     }
+    return nil
   }
 
   /// Whether an attribute of the source, or an element of it, is one of the destination at the same level.

@@ -39,19 +39,6 @@ final class LinkTable {
     }
   }
 
-  /// The first of what a row leads to.
-  func first(of row: UInt64) throws(EngineError) -> ObjectReference? {
-    var encoder = KeyEncoder()
-    encoder.append(rowID: row)
-    let prefix = encoder.bytes
-    return try storing { () throws(StoreError) in
-      let cursor = try t.cursor(tree)
-      guard try cursor.seek(prefix), prefix.withUnsafeBytes({ hasPrefix(cursor.key, $0) }) else { return nil }
-      let bytes = try cursor.value() ?? []
-      return PackedReference.unpack(bytes.reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) })
-    }
-  }
-
   /// Drops the tree.
   func drop() throws(EngineError) { try storing { () throws(StoreError) in try t.dropTree(tree) } }
 }

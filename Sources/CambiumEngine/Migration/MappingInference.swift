@@ -86,9 +86,13 @@ struct MappingInference {
         let isStored = !attribute.isTransient && !from.isTransient
         if !isStored || (attribute.type == .composite) != (from.type == .composite) { match.attributes[place] = nil }
       }
-      if match.attributes[place] == nil, !attribute.isTransient {
-        match.moves += AttributeMove.find(for: attribute, from: old)
-      }
+    }
+    var kept: Set<UInt32> = []
+    for (place, attribute) in entity.allAttributes.enumerated() {
+      if let from = match.attributes[place] { noteKept(attribute, from, &kept) }
+    }
+    for (place, attribute) in entity.allAttributes.enumerated() where !attribute.isTransient {
+      match.moves += AttributeMove.find(for: attribute, matching: match.attributes[place], in: old, kept: kept)
     }
     for (place, relationship) in entity.allRelationships.enumerated() {
       if let from = match.relationships[place], relationship.isTransient || from.isTransient {
@@ -96,6 +100,14 @@ struct MappingInference {
       }
     }
     return match
+  }
+
+  private func noteKept(_ attribute: AttributeSchema, _ from: AttributeSchema, _ kept: inout Set<UInt32>) {
+    kept.insert(from.id)
+    // The depth is bounded by the schema.
+    for (place, element) in matchedElements(attribute, from).enumerated() {
+      if let element { noteKept(attribute.elements[place], element, &kept) }
+    }
   }
 
   private func added(_ entity: EntitySchema) -> EntityMapping {
@@ -143,13 +155,13 @@ struct MappingInference {
     _ attribute: AttributeSchema, _ from: AttributeSchema?, _ entity: EntitySchema
   ) -> PropertyMapping {
     var result = PropertyMapping(kind: .add, source: from?.name, destination: attribute.name)
-    let isRequired = !attribute.isOptional && !attribute.isTransient && attribute.defaultValue.isNull
+    let isRequired = attribute.isRequiredWithoutDefault && !attribute.isTransient
     guard let from else {
       result.needsValue = isRequired
       return result
     }
     result.kind = checkTypes(from, attribute, entity.name, attribute.name)
-    result.needsValue = isRequired && from.isOptional
+    result.needsValue = isRequired && from.isOptional || !attribute.neededElements(from: from).isEmpty
     return result
   }
 
@@ -195,8 +207,8 @@ struct MappingInference {
       return result
     }
     result.needsValue = !relationship.isOptional && from.isOptional
-    result.kind =
-      from.isToMany == relationship.isToMany && from.isOrdered == relationship.isOrdered ? .copy : .relate
+    let isSame = from.isToMany == relationship.isToMany && from.isOrdered == relationship.isOrdered
+    result.kind = isSame && keepsInverse(relationship, from) ? .copy : .relate
     if from.isToMany && !relationship.isToMany {
       obstacles.append(
         MappingObstacle(
@@ -207,6 +219,13 @@ struct MappingInference {
     }
     checkDestination(relationship, from, entity, sourceByDestination)
     return result
+  }
+
+  /// Whether the inverse, if there is one, was it before.
+  private func keepsInverse(_ relationship: RelationshipSchema, _ from: RelationshipSchema) -> Bool {
+    guard let inverse = destination.inverse(of: relationship) else { return true }
+    guard let before = source.inverse(of: from) else { return false }
+    return inverse.canonicalName == before.canonicalName || inverse.name == before.name
   }
 
   /// A relationship may lead to another entity only if every object it leads to is one of that entity afterwards.
@@ -235,7 +254,7 @@ struct MappingInference {
   // MARK: Hierarchies
 
   /// A hierarchy of the destination takes its entities from one hierarchy of the source, and besides single entities that
-  /// move under one of that hierarchy. Two entities without a common ancestor do not get one.
+  /// move under one of that hierarchy, directly or under new ones in between. Two entities without a common ancestor do not get one.
   private mutating func checkHierarchies(_ sourceByDestination: [UInt32: EntitySchema]) {
     for root in destination.entities where root.parentID == nil {
       let family = destination.entityAndDescendants(root.id)
@@ -249,8 +268,7 @@ struct MappingInference {
       for entity in family {
         guard let old = sourceByDestination[entity.id], old.rootID != main else { continue }
         let isSingle = old.parentID == nil && old.childIDs.isEmpty
-        let parent = entity.parentID.flatMap { sourceByDestination[$0] }
-        if isSingle, parent?.rootID == main { continue }
+        if isSingle, ancestorThatWas(entity, sourceByDestination)?.rootID == main { continue }
         obstacles.append(
           MappingObstacle(
             entity: entity.name, property: nil,
@@ -260,6 +278,37 @@ struct MappingInference {
             remedy: "Add new entities to the hierarchy, let the application copy the objects, then drop the old ones"))
       }
     }
+  }
+
+  /// The nearest ancestor that was there: new entities in between make no difference.
+  private func ancestorThatWas(
+    _ entity: EntitySchema, _ sourceByDestination: [UInt32: EntitySchema]
+  ) -> EntitySchema? {
+    var next = entity.parentID
+    while let id = next {
+      if let found = sourceByDestination[id] { return found }
+      next = destination.entity(id: id)?.parentID
+    }
+    return nil
+  }
+}
+
+extension AttributeSchema {
+  /// Whether null cannot stand for a value, and nothing else can either.
+  var isRequiredWithoutDefault: Bool { !isOptional && storedDefault.isNull }
+
+  /// The elements, at any depth, that need a value which they may have lacked in the source, or did not have there. What was
+  /// required before, and is missing all the same, is not the migration's doing.
+  func neededElements(from: AttributeSchema?) -> Set<UInt32> {
+    let matches = from.map { matchedElements(self, $0) }
+    var needed: Set<UInt32> = []
+    // The depth is bounded by the schema.
+    for (place, element) in elements.enumerated() {
+      let match = matches.flatMap { $0[place] }
+      if element.isRequiredWithoutDefault, match?.isOptional ?? true { needed.insert(element.id) }
+      needed.formUnion(element.neededElements(from: match))
+    }
+    return needed
   }
 }
 
@@ -275,56 +324,4 @@ func matchedElements(_ to: AttributeSchema, _ from: AttributeSchema) -> [Attribu
     result.append(element)
   }
   return result
-}
-
-/// A value that changes its level: a flat attribute that becomes an element of a new composite, or an element that becomes
-/// a flat attribute. An element or attribute says where it comes from by its renaming identifier: the name of an attribute
-/// of the source, or a key path such as `colorScheme.primary`.
-struct AttributeMove: Sendable {
-  /// The names on the way, in the source and in the destination.
-  var sourcePath: [String]
-  var destinationPath: [String]
-  var source: AttributeSchema
-  var destination: AttributeSchema
-
-  var sourceText: String { Self.joined(sourcePath) }
-  var destinationText: String { Self.joined(destinationPath) }
-
-  private static func joined(_ path: [String]) -> String {
-    var text = ""
-    for name in path { text += text.isEmpty ? name : "." + name }
-    return text
-  }
-
-  /// The moves into an attribute that nothing of its own level matches.
-  static func find(for attribute: AttributeSchema, from old: EntitySchema) -> [AttributeMove] {
-    var found: [AttributeMove] = []
-    find(attribute, [attribute.name], old, &found)
-    return found
-  }
-
-  private static func find(
-    _ attribute: AttributeSchema, _ path: [String], _ old: EntitySchema, _ found: inout [AttributeMove]
-  ) {
-    if attribute.type == .composite {
-      // The depth is bounded by the schema.
-      for element in attribute.elements { find(element, path + [element.name], old, &found) }
-      return
-    }
-    guard let text = attribute.renamingIdentifier else { return }
-    let names = keyPathNames(text).map { String($0) }
-    guard let first = names.first, path.count > 1 || names.count > 1 else { return }
-    var current: AttributeSchema?
-    for candidate in old.allAttributes where candidate.canonicalName == first || candidate.name == first {
-      current = candidate
-      if candidate.canonicalName == first { break }
-    }
-    for name in names.dropFirst() { current = current?.element(named: name) }
-    guard let from = current, from.type != .composite, !from.isTransient else { return }
-    // The names as they are, not the identifiers they were found by.
-    var sourcePath = names
-    for candidate in old.allAttributes where candidate.canonicalName == first { sourcePath[0] = candidate.name }
-    found.append(
-      AttributeMove(sourcePath: sourcePath, destinationPath: path, source: from, destination: attribute))
-  }
 }

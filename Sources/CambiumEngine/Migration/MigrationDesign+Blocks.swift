@@ -3,10 +3,15 @@ import CambiumKernel
 extension MigrationDesign {
   /// Finds the objects that stand in the way, but for duplicates under new constraints, which are found when the constraint
   /// is built. O(rows of the entities that have something to look at).
-  func findBlocks(_ before: EntityView) throws(EngineError) -> [MigrationBlock] {
+  ///
+  /// - Parameter leavesConversions: whether values that cannot be converted are found when rows are written anew, so that no rows
+  ///   need be looked at for them alone.
+  func findBlocks(_ before: EntityView, leavesConversions: Bool = false) throws(EngineError) -> [MigrationBlock] {
     var blocks: [MigrationBlock] = []
     for entity in destination.entities {
-      guard let work = entities[entity.id], work.needsCheck else { continue }
+      guard let work = entities[entity.id],
+        leavesConversions ? work.needsCheckBesideConversions : work.needsCheck
+      else { continue }
       var finder = BlockFinder(work)
       try before.rows(entity: work.source, includesSubentities: false) { (row) throws(EngineError) in
         try finder.look(at: row, before, self)
@@ -14,7 +19,52 @@ extension MigrationDesign {
       }
       blocks += finder.blocks
     }
+    return try blocks + findAmbiguous(before)
+  }
+
+  /// Finds the objects that a to-one relationship would lead to several from, since several led to them that it leads back to
+  /// now. O(links of relationships that get another inverse); memory for a bit each, and for those that are told twice.
+  private func findAmbiguous(_ before: EntityView) throws(EngineError) -> [MigrationBlock] {
+    var blocks: [MigrationBlock] = []
+    for (_, work) in relationships.sorted(by: { $0.key < $1.key })
+    where work.takesLinksBack && !work.relationship.isToMany {
+      var seen = RowSet()
+      var suspects = RowSet()
+      try eachLink(of: work, before) { (source, _, _) in if !seen.insert(source.row) { suspects.insert(source.row) } }
+      if suspects.isEmpty { continue }
+      // Both sides may have told the same link.
+      var partners: [UInt64: UInt64] = [:]
+      var several: [UInt64: ObjectReference] = [:]
+      try eachLink(of: work, before) { (source, target, _) in
+        guard suspects.contains(source.row) else { return }
+        if let known = partners[source.row], known != target.row { several[source.row] = source }
+        partners[source.row] = target.row
+      }
+      for (_, reference) in several.sorted(by: { $0.key < $1.key }) {
+        // What is no longer there leads nowhere.
+        guard let row = try before.row(reference), let id = entityBySource[row.reference.entity],
+          let entity = destination.entity(id: id)
+        else { continue }
+        MigrationBlock.add(entity.name, work.relationship.name, .ambiguousInverse, row.reference, to: &blocks)
+      }
+    }
     return blocks
+  }
+}
+
+extension MigrationBlock {
+  /// Adds an object to what is known to stand in the way.
+  fileprivate static func add(
+    _ entity: String, _ property: String?, _ reason: Reason, _ object: ObjectReference,
+    to blocks: inout [MigrationBlock]
+  ) {
+    let place = blocks.firstIndex { $0.entity == entity && $0.property == property && $0.reason == reason }
+    guard let place else {
+      return blocks.append(
+        MigrationBlock(entity: entity, property: property, reason: reason, count: 1, objects: [object]))
+    }
+    blocks[place].count += 1
+    if blocks[place].objects.count < sampleLimit { blocks[place].objects.append(object) }
   }
 }
 
@@ -23,10 +73,7 @@ private struct BlockFinder {
   private let work: EntityMigration
   private(set) var blocks: [MigrationBlock] = []
   /// By relationship that gets its objects from its inverse, the rows that get any.
-  private var filled: [Int: Set<UInt64>] = [:]
-
-  /// By to-one relationship that gets a to-one inverse, for the rows that it leads to the first row that does.
-  private var firsts: [Int: [UInt64: UInt64]] = [:]
+  private var filled: [Int: RowSet] = [:]
 
   init(_ work: EntityMigration) { self.work = work }
 
@@ -35,8 +82,15 @@ private struct BlockFinder {
     if entity.isAbstract { add(nil, .abstractEntity, row) }
     for place in work.converted {
       let attribute = entity.allAttributes[place]
-      if try work.value(of: attribute, from: work.match.attributes[place], in: row) == nil {
-        add(attribute.name, .overflow(attribute.type), row)
+      for (path, type) in try work.misfits(of: attribute, from: work.match.attributes[place], in: row) {
+        add(path, .overflow(type), row)
+      }
+    }
+    for place in work.neededComposites {
+      let attribute = entity.allAttributes[place]
+      let value = try work.value(of: attribute, from: work.match.attributes[place], in: row) ?? .null
+      for path in work.missingElements(of: attribute, in: value, path: attribute.name) {
+        add(path, .missingValue, row)
       }
     }
     for place in work.neededAttributes {
@@ -53,11 +107,13 @@ private struct BlockFinder {
     }
     for place in work.neededRelationships {
       let relationship = entity.allRelationships[place]
-      if let from = work.match.relationships[place], !(design.relationships[relationship.id]?.isReversed ?? false) {
-        if try keepsTarget(place, from, row, before, design) { continue }
-      } else if try isFilled(place, row, before, design) {
+      let migration = design.relationships[relationship.id]
+      if let from = work.match.relationships[place], !(migration?.isReversed ?? false),
+        try keepsTarget(place, from, row, before, design)
+      {
         continue
       }
+      if let migration, migration.takesLinksBack, try isFilled(place, migration, row, before, design) { continue }
       add(relationship.name, .missingValue, row)
     }
   }
@@ -69,82 +125,28 @@ private struct BlockFinder {
   ) throws(EngineError) -> Bool {
     let relationship = work.destination.allRelationships[place]
     let entities = design.targetEntities(of: from, as: relationship)
-    let firsts = try firstRows(place, before, design)
     var any = false
     var kept = false
     try before.destinations(of: from).forEach(from: row.reference) { (target) throws(EngineError) in
       any = true
       kept = try before.leads(to: target, among: entities)
-      if let firsts, firsts[target.row] != row.reference.row { kept = false }
       return !kept
     }
     return kept || (!any && !from.isOptional)
   }
 
-  /// See ``RelationshipMigration/pair``; nil if there is none. O(links) for the first row, and memory for them.
-  private mutating func firstRows(
-    _ place: Int, _ before: EntityView, _ design: MigrationDesign
-  ) throws(EngineError) -> [UInt64: UInt64]? {
-    if let known = firsts[place] { return known }
-    let relationship = work.destination.allRelationships[place]
-    guard let migration = design.relationships[relationship.id], migration.pair != nil else { return nil }
-    var rows: [UInt64: UInt64] = [:]
-    for entity in design.destination.entityAndDescendants(migration.owner.id) {
-      guard let other = design.entities[entity.id],
-        let place = entity.allRelationships.firstIndex(where: { $0.id == relationship.id }),
-        let from = other.match.relationships[place]
-      else { continue }
-      let reader = try before.destinations(of: from)
-      try before.rows(entity: other.source, includesSubentities: false) { (candidate) throws(EngineError) in
-        try reader.forEach(from: candidate.reference) { (target) in
-          rows[target.row] = min(rows[target.row] ?? .max, candidate.reference.row)
-          return true
-        }
-        return true
-      }
-    }
-    firsts[place] = rows
-    return rows
-  }
-
-  /// Whether a relationship gets its objects from its inverse. O(links) for the first row, and memory for the rows.
+  /// Whether a relationship gets an object from its inverse. O(links) for the first row, and memory for a bit each.
   private mutating func isFilled(
-    _ place: Int, _ row: Row, _ before: EntityView, _ design: MigrationDesign
+    _ place: Int, _ migration: RelationshipMigration, _ row: Row, _ before: EntityView, _ design: MigrationDesign
   ) throws(EngineError) -> Bool {
     if let known = filled[place] { return known.contains(row.reference.row) }
-    let relationship = work.destination.allRelationships[place]
-    var rows: Set<UInt64> = []
-    if let inverse = design.destination.inverse(of: relationship),
-      let owner = design.destination.entity(named: relationship.destination)
-    {
-      for entity in design.destination.entityAndDescendants(owner.id) {
-        guard let other = design.entities[entity.id],
-          let place = entity.allRelationships.firstIndex(where: { $0.id == inverse.id }),
-          let from = other.match.relationships[place]
-        else { continue }
-        let reader = try before.destinations(of: from)
-        try before.rows(entity: other.source, includesSubentities: false) { (candidate) throws(EngineError) in
-          try reader.forEach(from: candidate.reference) { (target) in
-            rows.insert(target.row)
-            return true
-          }
-          return true
-        }
-      }
-    }
+    var rows = RowSet()
+    try design.eachLink(of: migration, before) { (source, _, _) in rows.insert(source.row) }
     filled[place] = rows
     return rows.contains(row.reference.row)
   }
 
   private mutating func add(_ property: String?, _ reason: MigrationBlock.Reason, _ row: Row) {
-    let place = blocks.firstIndex { $0.property == property && $0.reason == reason }
-    guard let place else {
-      blocks.append(
-        MigrationBlock(
-          entity: work.destination.name, property: property, reason: reason, count: 1, objects: [row.reference]))
-      return
-    }
-    blocks[place].count += 1
-    if blocks[place].objects.count < MigrationBlock.sampleLimit { blocks[place].objects.append(row.reference) }
+    MigrationBlock.add(work.destination.name, property, reason, row.reference, to: &blocks)
   }
 }

@@ -22,7 +22,7 @@ struct MigrationDesign {
 
   private var source: Schema { old.schema }
   /// By entity of the source the one of the destination.
-  private var entityBySource: [UInt32: UInt32] = [:]
+  private(set) var entityBySource: [UInt32: UInt32] = [:]
   /// Whether objects may be of fewer entities than they were.
   private var changesFamilies = false
 
@@ -110,14 +110,14 @@ struct MigrationDesign {
         work.remap[from.id] = nil
       }
       if !relationship.isOptional, !from.isOptional,
-        design.isReversed || design.pair != nil || losesTargets(from, relationship)
+        design.isReversed || losesTargets(from, relationship)
       {
         work.neededRelationships.append(place)
       }
       if design.isInRow {
         if case .filled = design.source {
           work.fills.append(place)
-        } else if design.pair != nil || losesTargets(from, relationship) {
+        } else if losesTargets(from, relationship) {
           work.cleans.append(place)
         }
       }
@@ -207,17 +207,12 @@ struct MigrationDesign {
   }
 
   private mutating func designRelationships() {
-    var secondary: Set<UInt32> = []
     for owner in destination.entities {
       for relationship in owner.relationships where !relationship.isTransient {
-        relationships[relationship.id] = design(relationship, of: owner, &secondary)
+        relationships[relationship.id] = design(relationship, of: owner)
       }
     }
     takeTrees()
-    for (id, work) in relationships where !work.relationship.isToMany {
-      guard case .filled(let from, _, true) = work.source, !from.isToMany else { continue }
-      relationships[from.id]?.pair = id
-    }
   }
 
   /// The relationships of the source that one of the destination continues, by entity of the destination.
@@ -234,7 +229,7 @@ struct MigrationDesign {
   }
 
   private func design(
-    _ relationship: RelationshipSchema, of owner: EntitySchema, _ secondary: inout Set<UInt32>
+    _ relationship: RelationshipSchema, of owner: EntitySchema
   ) -> RelationshipMigration {
     let storage = RelationshipStorage(relationship, in: destination)
     var result = RelationshipMigration(relationship: relationship, owner: owner, storage: storage)
@@ -245,24 +240,20 @@ struct MigrationDesign {
     }
     let others = inverse.flatMap { inverse in inverseOwner.map { sources(of: inverse, $0) } } ?? []
     if case .derived = storage { return result }
+    var back: LinkSource?
+    if let inverse, let inverseOwner, !others.isEmpty {
+      back = LinkSource(relationship: inverse, owner: inverseOwner, isReversed: true)
+    }
     if own.isEmpty {
-      if let inverse, let inverseOwner, !others.isEmpty {
-        result.source = .filled(from: inverse, inverseOwner, reversed: true)
-      }
+      if let back { result.source = .filled([back]) }
       return result
     }
-    // Relationships that were not each other's inverses, or not all: the one with the links of both counts, or else the
-    // first, and the other one follows.
-    if let inverse, let inverseOwner, !others.isEmpty {
-      let hasAll = covers(own, others)
-      let isCovered = covers(others, own)
-      if !hasAll || !isCovered {
-        if secondary.contains(relationship.id) || (isCovered && !hasAll) {
-          result.source = .filled(from: inverse, inverseOwner, reversed: true)
-          return result
-        }
-        secondary.insert(inverse.id)
-      }
+    let there = LinkSource(relationship: relationship, owner: owner, isReversed: false)
+    // Relationships that were not each other's inverses, or not all: both have the links of both from now on. So has one that
+    // becomes its own inverse.
+    if let back, !covers(own, others) {
+      result.source = .filled(covers(others, own) ? [back] : [there, back])
+      return result
     }
     var isKept = true
     for (_, from) in own {
@@ -276,7 +267,7 @@ struct MigrationDesign {
       default: isKept = false
       }
     }
-    result.source = isKept ? .kept : .filled(from: relationship, owner, reversed: false)
+    result.source = isKept ? .kept : .filled([there])
     if !isKept, isDeferred, case .tree = storage, relationship.id < LayoutDescriptor.pending,
       own.allSatisfy({ isInRow($0.1) && !losesTargets($0.1, relationship) })
     {
@@ -310,11 +301,9 @@ struct MigrationDesign {
   /// which nothing else may go on with then.
   private mutating func takeTrees() {
     for (id, work) in relationships {
-      guard case .tree = work.storage, case .filled(let from, let owner, false) = work.source, from.id == id else {
-        continue
-      }
-      let own = sources(of: work.relationship, owner)
-      guard let before = own.first?.1, own.allSatisfy({ $0.1.id == before.id }), isSameFamily(owner),
+      guard case .tree = work.storage, work.isRearranged else { continue }
+      let own = sources(of: work.relationship, work.owner)
+      guard let before = own.first?.1, own.allSatisfy({ $0.1.id == before.id }), isSameFamily(work.owner),
         !losesTargets(before, work.relationship),
         case .derived(let inverse) = RelationshipStorage(before, in: source),
         let tree = old.catalogue.relationships[inverse], relationships[inverse]?.keepsTree != true,
@@ -347,10 +336,8 @@ struct MigrationDesign {
   private mutating func designKeys() {
     for entity in destination.entities where isSameFamily(entity) {
       let family = destination.entityAndDescendants(entity.id).compactMap { entities[$0.id] }
-      // A condition mentions properties by names, which may have come to mean others.
-      let isUntouched = family.allSatisfy { $0.keepsLayout && !$0.renamesProperties }
       for index in entity.indexes where old.catalogue.indexes[index.id] != nil {
-        if index.partialPredicate != nil, !isUntouched { continue }
+        if let condition = index.partialPredicate, !keepsCondition(entity, condition, family) { continue }
         if keepsKeys(entity, index.elements.map { $0.path }, family) { keptIndexes.insert(index.id) }
       }
       for constraint in entity.uniquenessConstraints where old.catalogue.constraints[constraint.id] != nil {
@@ -371,6 +358,21 @@ struct MigrationDesign {
       if rows == 0 { continue }
       for index in entity.indexes where !keptIndexes.contains(index.id) { deferredIndexes.insert(index.id) }
     }
+  }
+
+  /// Whether the condition of an index holds for the rows that it held for: it mentions properties by names, which may have come
+  /// to mean others, and may compare them as other types.
+  private func keepsCondition(_ entity: EntitySchema, _ text: String, _ family: [EntityMigration]) -> Bool {
+    guard let before = entities[entity.id]?.source, let predicate = try? Predicate(format: text, arguments: []),
+      let reads = try? predicate.reads(), !reads.otherObjects, !reads.isVolatile
+    else { return false }
+    for path in reads.keyPaths {
+      guard let new = try? destination.resolve(keyPath: path, from: entity.id),
+        let old = try? source.resolve(keyPath: path, from: before.id), new.propertyIDs == old.propertyIDs,
+        new.type == old.type
+      else { return false }
+    }
+    return keepsKeys(entity, reads.keyPaths, family)
   }
 
   private func keepsKeys(_ entity: EntitySchema, _ paths: [String], _ family: [EntityMigration]) -> Bool {
@@ -397,8 +399,8 @@ struct RelationshipMigration {
     case new
     /// It stays where it is: in rows, or in its tree.
     case kept
-    /// It is written anew, by what a relationship of the destination was in the source, or the other way round by that.
-    case filled(from: RelationshipSchema, EntitySchema, reversed: Bool)
+    /// It is written anew, by what it and its inverse, one of them or both, were in the source.
+    case filled([LinkSource])
     /// It goes into its tree later, and is read in rows until then.
     case pending
   }
@@ -411,15 +413,18 @@ struct RelationshipMigration {
   var keepsTree = false
   /// The tree that it goes on with, and the relationship of the source whose way back that was.
   var takenTree: (relationship: UInt32, tree: TreeID)?
-  /// The inverse, if that is new and both are to-one: of several objects that lead to one, it leads back to the first, and the
-  /// others do not lead there any more.
-  var pair: UInt32?
 
-  /// Whether it is what the other side says.
-  var isReversed: Bool {
-    if case .filled(_, _, true) = source { return true }
-    return false
+  /// Where the links come from that it is filled with.
+  var linkSources: [LinkSource] {
+    if case .filled(let sources) = source { return sources }
+    return []
   }
+  /// Whether the other side has links that it lacks.
+  var takesLinksBack: Bool { linkSources.contains { $0.isReversed } }
+  /// Whether it is what the other side says.
+  var isReversed: Bool { takesLinksBack && linkSources.count == 1 }
+  /// Whether it is what it was, kept in another way.
+  var isRearranged: Bool { !takesLinksBack && !linkSources.isEmpty }
 
   var isInRow: Bool {
     switch storage {
@@ -427,4 +432,13 @@ struct RelationshipMigration {
     default: return false
     }
   }
+}
+
+/// A relationship of the destination that links are taken from, as they were in the source.
+struct LinkSource {
+  let relationship: RelationshipSchema
+  /// The entity of the destination that has it.
+  let owner: EntitySchema
+  /// Whether its links are those of its inverse, the other way round.
+  let isReversed: Bool
 }

@@ -44,8 +44,9 @@ extension EntityStore {
       let design = try MigrationDesign(present, destination, defers: defers)
       // What the transaction builds on, which may not be durable yet and so in no other view.
       let before = EntityView(store: present, trees: try storing { () throws(StoreError) in try t.newest() })
-      let blocks = try design.findBlocks(before)
-      if !blocks.isEmpty { throw .migrationBlocked(blocks) }
+      let blocks = try design.findBlocks(before, leavesConversions: true)
+      // All are told, once there is one.
+      if !blocks.isEmpty { throw .migrationBlocked(try design.findBlocks(before)) }
       if let observe { for step in try design.steps(before) { observe(step) } }
       var stage = stage
       if stage?.phase == .migrate {
@@ -59,7 +60,12 @@ extension EntityStore {
           retained.id, PriorCommit(sequence: retained.sequence, isKeptUntilConfirmed: keepsPriorState)
         )
       }
-      result = try MigrationRun(design, t, before: before).run(prior: prior)
+      do throws(EngineError) { result = try MigrationRun(design, t, before: before).run(prior: prior) } catch {
+        guard case .migrationBlocked = error else { throw error }
+        // It ended at the first value that cannot be converted: all are told.
+        let blocks = try design.findBlocks(before)
+        throw blocks.isEmpty ? error : .migrationBlocked(blocks)
+      }
       try StageRecord.put(stage, t)
       try storing { () throws(StoreError) in _ = try t.commit() }
     } catch {
@@ -76,10 +82,10 @@ extension EntityStore {
 
 /// Does what a ``MigrationDesign`` asks for, within one transaction.
 final class MigrationRun {
-  private let design: MigrationDesign
-  private let t: WriteTransaction
+  let design: MigrationDesign
+  let t: WriteTransaction
   /// The store as it was, whatever is written meanwhile.
-  private let before: EntityView
+  let before: EntityView
   private var catalogue: Catalogue
   /// Links that rows are filled from, by relationship of the destination.
   private var links: [UInt32: LinkTable] = [:]
@@ -236,7 +242,7 @@ final class MigrationRun {
   }
 
   /// How rows of one layout are written anew.
-  private final class Rewriting {
+  final class Rewriting {
     let plan: EntityPlan
     let builder: RecordBuilder
     let projection: StaleLayout
@@ -269,10 +275,19 @@ final class MigrationRun {
       relationships = work.fills + work.cleans
       isPlain = conversions.isEmpty && relationships.isEmpty && pending.isEmpty
     }
+
+    /// The same for another thread, with a builder of its own, into a batch.
+    init(_ other: Rewriting, _ batch: RowBatch) {
+      (work, plan, projection) = (other.work, other.plan, other.projection)
+      (conversions, relationships, pending) = (other.conversions, other.relationships, other.pending)
+      isPlain = other.isPlain
+      builder = RecordBuilder(other.plan.layout.record)
+      self.batch = batch
+    }
   }
 
   /// An attribute whose values are converted one by one.
-  private final class Conversion {
+  final class Conversion {
     let attribute: AttributeSchema
     let from: AttributeSchema?
     let field: Int
@@ -315,6 +330,7 @@ final class MigrationRun {
   }
 
   private func rewriteRows(_ tree: TreeID, _ byLayout: [UInt16: Rewriting]) throws(EngineError) {
+    if try rewriteConcurrently(tree, byLayout) { return }
     let limit = max(1 << 16, min(1 << 22, design.old.kernel.deltaBytes / 4))
     // Kept by `byLayout`: nothing is counted for every row.
     var known: (layout: UInt16, rewriting: Unmanaged<Rewriting>?)?
@@ -328,13 +344,9 @@ final class MigrationRun {
           let id = try RecordView.layoutID(of: bytes)
           if known?.layout != id { known = (id, byLayout[id].map { .passUnretained($0) }) }
           guard let rewriting = known?.rewriting else { return }
-          try rewriting.borrowed { (rewriting) throws(StoreError) in
-            if rewriting.isPlain {
-              try rewriting.projection.project(bytes, number, into: rewriting.batch, by: rewriting.builder)
-            } else {
-              do throws(EngineError) { try rewrite(bytes, number, rewriting) } catch { outcome = .failure(error) }
-            }
-          }
+          do throws(EngineError) {
+            try rewriting.borrowed { (rewriting) throws(EngineError) in try write(bytes, number, rewriting) }
+          } catch { outcome = .failure(error) }
         }
         if let rewriting = known?.rewriting {
           try rewriting.borrowed { (rewriting) throws(StoreError) in
@@ -350,9 +362,16 @@ final class MigrationRun {
     withExtendedLifetime(byLayout) {}
   }
 
-  private func rewrite(
+  /// Writes a row anew, into the batch.
+  func write(
     _ bytes: UnsafeRawBufferPointer, _ number: UInt64, _ rewriting: Rewriting
   ) throws(EngineError) {
+    if rewriting.isPlain {
+      try storing { () throws(StoreError) in
+        try rewriting.projection.project(bytes, number, into: rewriting.batch, by: rewriting.builder)
+      }
+      return
+    }
     try storing { () throws(StoreError) in try rewriting.projection.project(bytes, into: rewriting.builder) }
     for links in rewriting.pending {
       for key in try links.keys(bytes, number) {
@@ -369,10 +388,14 @@ final class MigrationRun {
   private func change(
     _ bytes: UnsafeRawBufferPointer, _ number: UInt64, _ rewriting: Rewriting
   ) throws(EngineError) {
-    let row = try before.row(Array(bytes), number)
+    let row = try before.row(bytes, number)
     for conversion in rewriting.conversions {
       guard let value = try rewriting.work.value(of: conversion.attribute, from: conversion.from, in: row) else {
-        throw .misuse("\(row.reference.description) was not looked at before the migration")
+        throw .migrationBlocked([
+          MigrationBlock(
+            entity: rewriting.work.destination.name, property: conversion.attribute.name,
+            reason: .overflow(conversion.attribute.type), count: 1, objects: [row.reference])
+        ])
       }
       try storing { () throws(StoreError) in
         try rewriting.builder.set(value, elements: conversion.attribute.elements, at: conversion.field)
@@ -392,16 +415,16 @@ final class MigrationRun {
     var targets: [ObjectReference] = []
     if let table = links[relationship.id] {
       targets = try table.targets(of: row.reference.row)
+      if design.relationships[relationship.id]?.linkSources.count ?? 0 > 1 {
+        // What both sides had is there twice.
+        var seen: Set<UInt64> = []
+        targets.removeAll { !seen.insert($0.row).inserted }
+      }
     } else if let from = work.match.relationships[place] {
       let entities = design.targetEntities(of: from, as: relationship)
       for target in try before.related(row.reference, from) where try before.leads(to: target, among: entities) {
         targets.append(target)
       }
-    }
-    if let pair = design.relationships[relationship.id]?.pair, let table = links[pair] {
-      let all = targets
-      targets = []
-      for target in all where try table.first(of: target.row)?.row == row.reference.row { targets.append(target) }
     }
     let packed = targets.map { PackedReference.pack($0) }
     try storing { () throws(StoreError) in
@@ -416,54 +439,22 @@ final class MigrationRun {
   // MARK: Links
 
   private func fillLinks(_ store: EntityStore) throws(EngineError) {
-    for design in design.relationships.values.sorted(by: { $0.relationship.id < $1.relationship.id }) {
-      guard case .filled(let from, let owner, let reversed) = design.source else { continue }
-      let relationship = design.relationship
-      if case .tree = design.storage, let tree = catalogue.relationships[relationship.id] {
-        try eachLink(from, owner) { (source, target, _) throws(EngineError) in
+    for work in design.relationships.values.sorted(by: { $0.relationship.id < $1.relationship.id }) {
+      let relationship = work.relationship
+      if work.linkSources.isEmpty { continue }
+      if case .tree = work.storage, let tree = catalogue.relationships[relationship.id] {
+        try design.eachLink(of: work, before) { (source, target, _) throws(EngineError) in
           var encoder = KeyEncoder()
-          encoder.append(rowID: reversed ? target.row : source.row)
-          encoder.append(rowID: reversed ? source.row : target.row)
+          encoder.append(rowID: source.row)
+          encoder.append(rowID: target.row)
           try storing { () throws(StoreError) in try t.put(tree, encoder.bytes, []) }
         }
-      } else if design.isInRow {
+      } else if work.isInRow {
         let table = try LinkTable(t)
         links[relationship.id] = table
-        try eachLink(from, owner) { (source, target, place) throws(EngineError) in
-          if reversed {
-            try table.add(target, place: source.row, source)
-          } else {
-            try table.add(source, place: relationship.isOrdered && from.isOrdered ? place : target.row, target)
-          }
+        try design.eachLink(of: work, before) { (source, target, place) throws(EngineError) in
+          try table.add(source, place: relationship.isOrdered ? place : target.row, target)
         }
-      }
-    }
-  }
-
-  /// Tells what a relationship of the destination was in the source: from, to, and at which place. Objects that it may no
-  /// longer lead to are left out.
-  private func eachLink(
-    _ relationship: RelationshipSchema, _ owner: EntitySchema,
-    _ body: (ObjectReference, ObjectReference, UInt64) throws(EngineError) -> Void
-  ) throws(EngineError) {
-    for entity in design.destination.entityAndDescendants(owner.id) {
-      guard let work = design.entities[entity.id],
-        let place = entity.allRelationships.firstIndex(where: { $0.id == relationship.id }),
-        let from = work.match.relationships[place]
-      else { continue }
-      // An ordered relationship keeps its order, whatever the destination does with it.
-      let reader = try before.destinations(of: from)
-      let entities = design.targetEntities(of: from, as: relationship)
-      try before.rows(entity: work.source, includesSubentities: false) { (row) throws(EngineError) in
-        var number: UInt64 = 0
-        try reader.forEach(from: row.reference) { (target) throws(EngineError) in
-          if try before.leads(to: target, among: entities) {
-            try body(row.reference, target, number)
-            number &+= 1
-          }
-          return true
-        }
-        return true
       }
     }
   }
@@ -484,18 +475,22 @@ final class MigrationRun {
       wanted.insert(tree)
     }
     var keepers: [UInt32: IndexKeeper] = [:]
-    var roots: Set<UInt32> = []
+    var plans: [UInt32: [EntityPlan]] = [:]
     for entity in store.schema.entities where design.entities[entity.id] != nil {
       let plan = try store.plan(entity.id)
       let keeper = IndexKeeper(after, plan, kit, only: wanted)
       if keeper.isIdle { continue }
       keepers[entity.id] = keeper
-      roots.insert(entity.rootID)
+      plans[entity.rootID, default: []].append(plan)
     }
     var last: (entity: UInt32, keeper: IndexKeeper?)?
     // One pass over a tree of rows, whatever entities are in it.
-    for root in roots.sorted() {
+    for (root, plans) in plans.sorted(by: { $0.key < $1.key }) {
       guard let tree = store.catalogue.rows[root] else { continue }
+      if var build = try IndexBuild(after, tree, plans, wanted) {
+        try build.run()
+        continue
+      }
       try after.trees.eachRowInChunks(tree) { (number, bytes) throws(EngineError) in
         try after.lend(bytes, number) { (row) throws(EngineError) in
           let entity = row.reference.entity
@@ -505,14 +500,5 @@ final class MigrationRun {
         try after.settleIfLarge()
       }
     }
-  }
-}
-
-extension EntityView {
-  /// Whether an object is there and of one of some entities; true for any if there are none to choose among.
-  func leads(to target: ObjectReference, among entities: Set<UInt32>?) throws(EngineError) -> Bool {
-    guard let entities else { return true }
-    guard let row = try row(target) else { return false }
-    return entities.contains(row.reference.entity)
   }
 }

@@ -59,7 +59,8 @@ public struct PropertyMapping: Sendable, Equatable {
     case copy
     /// Numbers become numbers of another type, composites get or lose elements.
     case convert
-    /// The relationship leads to several objects instead of one, or keeps them in another way.
+    /// The relationship leads to several objects instead of one, keeps them in another way, or gets another inverse, whose
+    /// links it then has as well.
     case relate
     /// The value comes from an element of a composite, or goes into one: the paths say which.
     case move
@@ -80,7 +81,7 @@ public struct PropertyMapping: Sendable, Equatable {
 public struct MappingObstacle: Error, Sendable, Equatable, CustomStringConvertible {
   /// The entity, as the destination calls it (the source, for what the destination lacks).
   public var entity: String
-  /// The property; nil if the change is one of the entity itself.
+  /// The property, or the path of an element; nil if the change is one of the entity itself.
   public var property: String?
   /// What cannot be inferred.
   public var reason: String
@@ -97,7 +98,7 @@ public struct MappingObstacle: Error, Sendable, Equatable, CustomStringConvertib
 public struct MigrationBlock: Error, Sendable, Equatable, CustomStringConvertible {
   /// Why.
   public enum Reason: Sendable, Equatable {
-    /// The property is required, and the objects have no value that it could take.
+    /// The property is required, or an element of a composite that is there, and the objects have no value that it could take.
     case missingValue
     /// The number does not fit the property's new type.
     case overflow(AttributeType)
@@ -105,11 +106,14 @@ public struct MigrationBlock: Error, Sendable, Equatable, CustomStringConvertibl
     case duplicate([String])
     /// The entity is abstract in the new model.
     case abstractEntity
+    /// The relationship leads to one object, and would lead back to several, since several lead to these objects by what is now
+    /// its inverse. Which of them is meant cannot be inferred.
+    case ambiguousInverse
   }
 
   /// The entity in the new model.
   public var entity: String
-  /// The property; nil for reasons that are about the whole object.
+  /// The property, or the path of an element; nil for reasons that are about the whole object.
   public var property: String?
   /// Why.
   public var reason: Reason
@@ -142,6 +146,10 @@ public struct MigrationBlock: Error, Sendable, Equatable, CustomStringConvertibl
       return "\(entity) is to be unique by \(joined), and \(number) are not: make them so first"
     case .abstractEntity:
       return "\(entity) becomes abstract, and there are \(number) of it: move them to a subentity first"
+    case .ambiguousInverse:
+      return
+        "\(place) leads to one object, and since several led to \(number), it would lead back to several: let no more than "
+        + "one lead there first"
     }
   }
 }

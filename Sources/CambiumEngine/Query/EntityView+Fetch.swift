@@ -27,6 +27,12 @@ extension EntityView {
       }
       return found
     }
+    if fetch.wantsAll, let scan = try concurrentScan(fetch, chosen, plan) {
+      for part in try scan.gather([] as [ObjectReference], { (row, found) in found.append(row.reference) }) {
+        found += part
+      }
+      return found
+    }
     try run(fetch, chosen) { (row) throws(EngineError) in
       found.append(row.reference)
       return true
@@ -37,8 +43,13 @@ extension EntityView {
   /// The rows that a fetch finds, in its order.
   public func fetchRows(_ fetch: EngineFetch) throws(EngineError) -> [Row] {
     var found: [Row] = []
+    let chosen = try choose(fetch)
+    if fetch.wantsAll, let scan = try concurrentScan(fetch, chosen, store.plan(fetch.entity.id)) {
+      for part in try scan.gather(FoundRows(), { (row, found) in found.add(row) }) { found += part.rows }
+      return found
+    }
     var collector = RowCollector()
-    try run(fetch, nil) { (row) throws(EngineError) in
+    try run(fetch, chosen) { (row) throws(EngineError) in
       found.append(row.copy(&collector))
       return true
     }
@@ -47,7 +58,7 @@ extension EntityView {
 
   /// Lends `body` every row that a fetch finds, in its order and where it lies, until `body` answers false.
   ///
-  /// Nothing is copied, unless an order is asked for. `body` should be short, and must not write through a transaction whose
+  /// Nothing is copied, unless an order is asked for or several threads look for few rows among many. `body` should be short, and must not write through a transaction whose
   /// view this is.
   public func forEach(
     _ fetch: EngineFetch, _ body: (borrowing RowReader) throws(EngineError) -> Bool
@@ -72,6 +83,10 @@ extension EntityView {
     // Who wants to know no more than that there are so many need not see the others.
     let enough = fetch.limit.map { max(0, $0).addingSaturating(max(0, fetch.offset)) } ?? .max
     if enough == 0 { return 0 }
+    if enough == .max, let scan = try concurrentScan(all, chosen, plan) {
+      for part in try scan.gather(0, { (_, n) in n += 1 }) { n += part }
+      return fetch.range(of: n).count
+    }
     try run(all, chosen) { (_) throws(EngineError) in
       n += 1
       return n < enough
@@ -102,6 +117,12 @@ extension EntityView {
     }
     chosen.isCancelled = fetch.isCancelled
     return chosen
+  }
+
+  private func concurrentScan(
+    _ fetch: EngineFetch, _ chosen: FetchPlan, _ plan: EntityPlan
+  ) throws(EngineError) -> ConcurrentScan? {
+    try ConcurrentScan(self, chosen, plan, includesSubentities: fetch.includesSubentities)
   }
 
   private func reader(for chosen: FetchPlan) -> PathReader {
@@ -140,6 +161,8 @@ extension EntityView {
           if try !lend(entry, visit) { return }
         }
       }
+    } else if chosen.residual != nil, fetch.wantsAll, let scan = try concurrentScan(fetch, chosen, plan) {
+      try scan.forEach(visit)
     } else if offset == 0, fetch.limit == nil {
       try candidates(
         chosen, plan, includesSubentities: fetch.includesSubentities, reader, readsElsewhere: false, visit)
@@ -178,6 +201,9 @@ extension Int {
 }
 
 extension EngineFetch {
+  /// Whether every row that is found is wanted, in the order of a scan.
+  var wantsAll: Bool { sort.isEmpty && offset <= 0 && limit == nil }
+
   /// Which of so many results are wanted.
   func range(of count: Int) -> Range<Int> {
     let start = Swift.min(Swift.max(0, offset), count)

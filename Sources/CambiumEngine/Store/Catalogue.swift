@@ -204,6 +204,12 @@ struct Catalogue: Sendable {
 
   static func buildingKey(_ index: UInt32) -> [UInt8] { key("task/index/\(index)") }
 
+  /// The rows that are written anew next, and the one to go on at; nil while an index is to be filled before.
+  var nextRewriting: (entity: UInt32, start: UInt64)? {
+    guard building.isEmpty, let next = deferred.min(by: { $0.key < $1.key }) else { return nil }
+    return (next.key, next.value)
+  }
+
   /// Whether something was put off that nobody has done yet.
   var hasTasks: Bool { !deferred.isEmpty || !building.isEmpty }
 

@@ -10,9 +10,9 @@ public final class EntityTransaction: EntityView {
   /// What it writes with; nil once the transaction has ended, and another may have it.
   @exclusivity(unchecked) private var kit: TransactionKit?
   /// Memory that the gathered changes of indexes take, in bytes.
-  @exclusivity(unchecked) private var batchedBytes = 0
+  @exclusivity(unchecked) private(set) var batchedBytes = 0
   /// How much of it there may be.
-  private let mostBatchedBytes: Int
+  let mostBatchedBytes: Int
   /// For changes that are given as a whole: the writer of each entity.
   private var writers: [UInt32: RowWriter] = [:]
   private var knownPathReader: PathReader?
@@ -242,6 +242,7 @@ public final class EntityTransaction: EntityView {
 
   override func settle() throws(EngineError) -> UInt64 {
     guard let kit, batchedBytes != 0 else { return changes }
+    if batchedBytes >= Self.leastToDivide { sortConcurrently(kit.batches) }
     batchedBytes = 0
     do throws(StoreError) {
       for batch in kit.batches { try batch.apply(to: transaction, &suspects) }
@@ -252,6 +253,39 @@ public final class EntityTransaction: EntityView {
       throw .store(error)
     }
     return changes
+  }
+
+  /// To sort less takes about as long as to make threads.
+  private static let leastToDivide = 1 << 20
+
+  private func sortConcurrently(_ batches: [IndexBatch]) {
+    nonisolated(unsafe) let batches = batches.filter { !$0.isEmpty }
+    store.kernel.concurrently(batches.count) { (n, _) in batches[n].sort() }
+  }
+
+  /// Puts what was gathered in order, without making it.
+  func sortBatches() {
+    guard let kit else { return }
+    for batch in kit.batches { batch.sort() }
+  }
+
+  /// Makes what others have gathered, which then have nothing, after what was gathered here. After an error nothing can be
+  /// committed.
+  func make(_ others: [EntityTransaction]) throws(EngineError) {
+    _ = try settle()
+    var batches: [TreeID: [IndexBatch]] = [:]
+    for other in others {
+      other.batchedBytes = 0
+      for batch in other.kit?.batches ?? [] where !batch.isEmpty { batches[batch.tree, default: []].append(batch) }
+    }
+    do throws(StoreError) {
+      for (_, parts) in batches.sorted(by: { $0.key < $1.key }) {
+        try IndexBatch.apply(parts, to: transaction, &suspects)
+      }
+    } catch {
+      breakOff(.store(error))
+      throw .store(error)
+    }
   }
 
   /// Makes whatever was put off; then the kernel may commit.

@@ -35,10 +35,13 @@ public class EntityView {
   }
 
   func row(_ bytes: [UInt8], _ id: UInt64) throws(EngineError) -> Row {
-    let (layout, projected) = try bytes.withUnsafeBytesEngine { (b) throws(EngineError) in
-      (try self.layout(of: b), try self.projected(b))
-    }
-    return try (projected ?? bytes).withUnsafeBytesEngine { (b) throws(EngineError) in RowBlock.of(b, layout, id) }
+    try bytes.withUnsafeBytesEngine { (b) throws(EngineError) in try row(b, id) }
+  }
+
+  func row(_ bytes: UnsafeRawBufferPointer, _ id: UInt64) throws(EngineError) -> Row {
+    let layout = try layout(of: bytes)
+    guard let projected = try projected(bytes) else { return RowBlock.of(bytes, layout, id) }
+    return try projected.withUnsafeBytesEngine { (b) throws(EngineError) in RowBlock.of(b, layout, id) }
   }
 
   /// The current layout of a row, whatever layout it was written with.

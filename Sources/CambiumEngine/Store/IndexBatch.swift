@@ -14,7 +14,7 @@ final class IndexBatch {
   }
 
   let tree: TreeID
-  private let maker: KeyMaker?
+  let maker: KeyMaker?
   /// A change's mark is how long its key is without the row, where the key has to be unique; its flag, whether the key is
   /// exact.
   private let changes = ChangeBatch()
@@ -37,6 +37,29 @@ final class IndexBatch {
   @inline(__always)
   func add(_ key: [UInt8], isPut: Bool, uniqueCount: Int = 0, isExact: Bool = true) -> Int? {
     changes.add(key, isPut: isPut, mark: UInt16(truncatingIfNeeded: uniqueCount), flag: isExact)
+  }
+
+  /// Puts the changes in order, which are made together with those of others.
+  func sort() { changes.sort() }
+
+  /// Makes the changes of several batches of the tree, which then are empty, and keep their memory. Adds to `suspects` as
+  /// ``apply(to:_:)`` does.
+  static func apply(
+    _ batches: [IndexBatch], to transaction: WriteTransaction, _ suspects: inout [Suspect]
+  ) throws(StoreError) {
+    guard let first = batches.first else { return }
+    if let maker = first.maker, maker.isUnique {
+      // Keys next to each other are compared: all have to be in one order.
+      let all = IndexBatch(first.tree, maker)
+      if all.changes.merge(batches.map { $0.changes }) {
+        try all.apply(to: transaction, &suspects)
+      } else {
+        for batch in batches { try batch.apply(to: transaction, &suspects) }
+      }
+    } else {
+      try transaction.apply(batches.map { $0.changes }, to: first.tree)
+    }
+    for batch in batches { batch.changes.removeAll() }
   }
 
   /// Makes the changes, in the order of their keys. Adds to `suspects` what may hurt a constraint by what the tree holds

@@ -8,12 +8,15 @@ final class StaleLayout: Sendable {
   /// The layout as it is.
   let record: RecordLayout
   private let projection: RecordProjection
+  /// The entity in the rows' heads.
+  private let entity: UInt16
   /// Does the same without taking rows apart, where that can be.
   private let copier: RecordCopier?
 
   init(_ id: UInt16, _ descriptor: LayoutDescriptor, current: EntityLayout) throws(EngineError) {
     self.descriptor = descriptor
     self.current = current
+    entity = UInt16(truncatingIfNeeded: current.entityID)
     let defaults = try Self.defaults(descriptor, current)
     do throws(StoreError) {
       record = try RecordLayout(row: id, fields: descriptor.fields)
@@ -57,7 +60,7 @@ final class StaleLayout: Sendable {
   func project(_ bytes: UnsafeRawBufferPointer) throws(EngineError) -> [UInt8] {
     try storing { () throws(StoreError) in
       let view = try RecordView(bytes, layout: record)
-      if let copied = try copier?.copy(view, entity: UInt16(truncatingIfNeeded: current.entityID)) { return copied }
+      if let copied = try copier?.copy(view, entity: entity) { return copied }
       let builder = RecordBuilder(current.record)
       try project(view, into: builder)
       return try builder.bytes()
@@ -71,11 +74,21 @@ final class StaleLayout: Sendable {
     let view = try RecordView(bytes, layout: record)
     if let copier, let size = try copier.size(of: view) {
       return try batch.add(number, count: size) { (out) throws(StoreError) in
-        try copier.copy(view, entity: UInt16(truncatingIfNeeded: current.entityID), to: out)
+        try copier.copy(view, entity: entity, to: out)
       }
     }
     try project(view, into: builder)
     try builder.withBytes { (bytes) throws(StoreError) in try batch.add(number, bytes) }
+  }
+
+  /// Sets `value` to a row as one of the current layout. `builder` is for the current layout.
+  func project(
+    _ bytes: UnsafeRawBufferPointer, into value: ConvertedValue, by builder: RecordBuilder
+  ) throws(StoreError) {
+    let view = try RecordView(bytes, layout: record)
+    if let copier, try copier.copy(view, entity: entity, into: value) { return }
+    try project(view, into: builder)
+    try builder.withBytes { (bytes) throws(StoreError) in value.set(bytes) }
   }
 
   /// Sets every field of `builder`, which must be for the current layout, from a row.
@@ -84,7 +97,7 @@ final class StaleLayout: Sendable {
   }
 
   private func project(_ view: RecordView, into builder: RecordBuilder) throws(StoreError) {
-    builder.begin(entity: UInt16(truncatingIfNeeded: current.entityID), version: view.rowVersion)
+    builder.begin(entity: entity, version: view.rowVersion)
     try projection.project(view, into: builder)
   }
 }

@@ -160,12 +160,7 @@ final class PageCache: @unchecked Sendable {
     let frame = taken ?? memory.extra()
     let content = frame.content
     do throws(StoreError) {
-      let got = try device.read(at: ref.address, into: UnsafeMutableRawBufferPointer(start: content, count: length))
-      guard Verification.pageEnd.holds(got == length) else {
-        if mayBeOvertaken.load(ordering: .relaxed) { throw .snapshotExpired }
-        throw .corrupt(place: .page(tree: tree), offset: ref.address, detail: "the file ends before this page")
-      }
-      try check(UnsafeRawPointer(content), ref, tree: tree, level: level)
+      try read(ref, tree: tree, level: level, to: content)
     } catch {
       lock.lock()
       giveBack(frame, isLoose: taken == nil)
@@ -185,6 +180,39 @@ final class PageCache: @unchecked Sendable {
       publish(frame, ref)
     }
     return UnsafeRawPointer(content)
+  }
+
+  /// Copies a page to `out`, which has room for the longest; answers whether it was in the cache. One that was not does not
+  /// come there: whoever goes through more pages than there is room for would only drive out what others read.
+  func copy(
+    _ ref: PageRef, tree: TreeID, level: UInt8, to out: UnsafeMutableRawPointer
+  ) throws(StoreError) -> Bool {
+    let length = ref.length
+    guard Verification.pageReference.holds(length >= PageHeader.size && length <= pageSize) else {
+      throw .corrupt(place: .page(tree: tree), offset: ref.address, detail: "reference with an impossible length")
+    }
+    let slot = slots.enter(0)
+    defer { slots.leave(slot) }
+    if let hit = find(ref) {
+      try checkOwner(hit, ref, tree: tree, level: level)
+      out.copyMemory(from: hit, byteCount: length)
+      return true
+    }
+    try read(ref, tree: tree, level: level, to: out)
+    return false
+  }
+
+  /// Reads a page from the device.
+  private func read(
+    _ ref: PageRef, tree: TreeID, level: UInt8, to out: UnsafeMutableRawPointer
+  ) throws(StoreError) {
+    let length = ref.length
+    let got = try device.read(at: ref.address, into: UnsafeMutableRawBufferPointer(start: out, count: length))
+    guard Verification.pageEnd.holds(got == length) else {
+      if mayBeOvertaken.load(ordering: .relaxed) { throw .snapshotExpired }
+      throw .corrupt(place: .page(tree: tree), offset: ref.address, detail: "the file ends before this page")
+    }
+    try check(UnsafeRawPointer(out), ref, tree: tree, level: level)
   }
 
   private func check(_ p: UnsafeRawPointer, _ ref: PageRef, tree: TreeID, level: UInt8) throws(StoreError) {
@@ -216,6 +244,22 @@ final class PageCache: @unchecked Sendable {
     guard let frame = takeFrame() else { return }
     frame.content.copyMemory(from: bytes, byteCount: ref.length)
     publish(frame, ref)
+  }
+
+  /// Gives up pages that new views do not read any more, so that their memory serves others. Old views read them again.
+  func drop(_ pages: [PageRef]) {
+    var rest = pages[...]
+    while !rest.isEmpty {
+      // A few at a time: whoever misses a page waits for the lock.
+      lock.lock()
+      for ref in rest.prefix(64) {
+        guard let frame = table.find(ref, atMost: table.mask + 1) else { continue }
+        unlink(frame)
+        retired.append((slots.retire(), frame))
+      }
+      lock.unlock()
+      rest = rest.dropFirst(64)
+    }
   }
 
   // MARK: Under the lock

@@ -206,8 +206,29 @@ public final class RecordCopier: @unchecked Sendable {
   public func copy(
     _ record: RecordView, entity: UInt16, to out: UnsafeMutableRawBufferPointer
   ) throws(StoreError) {
-    guard record.table == stored.table, let size = try variableSize(record), let p = out.baseAddress,
-      out.count == current.table.pointee.fixedEnd &+ Self.endsSize(current, size) &+ size
+    guard record.table == stored.table, let size = try variableSize(record) else {
+      throw .misuse("the room for a copied record has another size than the record")
+    }
+    try write(record, entity, variables: size, out)
+  }
+
+  /// Sets `value` to what ``copy(_:entity:to:)`` makes of a record; answers false, having set nothing, if the record has to be
+  /// projected.
+  ///
+  /// - Throws: As ``size(of:)``.
+  public func copy(_ record: RecordView, entity: UInt16, into value: ConvertedValue) throws(StoreError) -> Bool {
+    guard record.table == stored.table else { throw .misuse("the record has another layout than the projection") }
+    guard let size = try variableSize(record) else { return false }
+    let count = current.table.pointee.fixedEnd &+ Self.endsSize(current, size) &+ size
+    try write(record, entity, variables: size, value.begin(count))
+    return true
+  }
+
+  /// Writes a record whose values of variable width come to `size` bytes.
+  private func write(
+    _ record: RecordView, _ entity: UInt16, variables size: Int, _ out: UnsafeMutableRawBufferPointer
+  ) throws(StoreError) {
+    guard let p = out.baseAddress, out.count == current.table.pointee.fixedEnd &+ Self.endsSize(current, size) &+ size
     else { throw .misuse("the room for a copied record has another size than the record") }
     let table = current.table.pointee
     p.copyFew(from: template, table.fixedEnd)

@@ -10,8 +10,8 @@
 ///
 /// Growing adds chunks and never moves one, so it costs what it adds. Reads and writes cost the bytes they copy.
 ///
-/// Thread-safe to the degree of the lock it is made with: with ``SingleThreadLock``, the default, one thread at a time
-/// may use it; with a lock of the host's ``StoreEnvironment``, any number.
+/// Thread-safe to the degree of the lock it is made with: without one, one thread at a time may use it; with a lock of the host's
+/// ``StoreEnvironment``, any number.
 ///
 /// Closing keeps the bytes, so that a store can be opened again on the same device; they go with the last reference.
 public final class MemoryDevice: StorageDevice, @unchecked Sendable {
@@ -22,6 +22,9 @@ public final class MemoryDevice: StorageDevice, @unchecked Sendable {
   private var chunks: [UnsafeMutableRawPointer] = []
   private var sizeBytes = 0
 
+  /// Whether it was made without a lock.
+  public let isForOneThread: Bool
+
   /// The most bytes that the device holds; a write or a resize past it throws ``StoreError/deviceFull(bytes:)``.
   public let capacityBytes: UInt64
 
@@ -31,11 +34,12 @@ public final class MemoryDevice: StorageDevice, @unchecked Sendable {
   ///   - capacityBytes: The most bytes it will hold. Without one it grows until the process has no memory left, which
   ///     ends the process.
   ///   - lock: Guards the device; see the type's thread rule.
-  public init(capacityBytes: UInt64? = nil, lock: any StoreLock = SingleThreadLock()) {
+  public init(capacityBytes: UInt64? = nil, lock: (any StoreLock)? = nil) {
     // A chunk less than the address space, so that rounding a size up to whole chunks stays within `Int`.
     let addressable = UInt64(Int.max - MemoryDevice.chunkBytes)
     self.capacityBytes = min(capacityBytes ?? addressable, addressable)
-    self.guardian = lock
+    self.guardian = lock ?? SingleThreadLock()
+    isForOneThread = lock == nil
   }
 
   /// Makes a device that holds a copy of `bytes`.
@@ -45,7 +49,7 @@ public final class MemoryDevice: StorageDevice, @unchecked Sendable {
   ///   - capacityBytes: The most bytes that the device will grow to.
   ///   - lock: Guards the device; see the type's thread rule.
   public convenience init(
-    copying bytes: [UInt8], capacityBytes: UInt64? = nil, lock: any StoreLock = SingleThreadLock()
+    copying bytes: [UInt8], capacityBytes: UInt64? = nil, lock: (any StoreLock)? = nil
   ) {
     self.init(capacityBytes: capacityBytes, lock: lock)
     grow(to: bytes.count)

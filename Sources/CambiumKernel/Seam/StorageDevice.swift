@@ -27,9 +27,15 @@ public protocol StorageDevice: AnyObject, Sendable {
 
   /// How the processes that share the device agree; nil if it is this store's alone.
   var locks: (any StoreLocks)? { get }
+
+  /// Whether one thread at a time may use it, against the rule above: work is not divided among threads then.
+  var isForOneThread: Bool { get }
 }
 
 extension StorageDevice {
   /// The device is this store's alone.
   public var locks: (any StoreLocks)? { nil }
+
+  /// Any thread may use it.
+  public var isForOneThread: Bool { false }
 }

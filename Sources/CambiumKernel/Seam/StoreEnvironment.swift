@@ -12,6 +12,14 @@ public protocol StoreEnvironment: AnyObject, Sendable {
   /// A number that a forked child does not share with its parent; 0 where there are no processes.
   func processIdentifier() -> UInt64
 
+  /// How many threads may run at the same time to good effect; 1 where there is only one.
+  func processorCount() -> Int
+
+  /// Calls `work` with each number below `count`, each on a thread of its own, at the same time if the host can; returns when all
+  /// have returned. 0 is called on the calling thread. If there are no more threads to be had, others are called there behind
+  /// it.
+  func runConcurrently(_ count: Int, _ work: @escaping @Sendable (Int) -> Void)
+
   /// Memory for `byteCount` bytes of any content, aligned to 128 at least, to be given back by
   /// ``freeMemory(_:byteCount:)``. The page cache asks for pieces of up to 2 MiB: a host with huge pages should back
   /// these with them.
@@ -24,6 +32,14 @@ public protocol StoreEnvironment: AnyObject, Sendable {
 extension StoreEnvironment {
   /// There is one process.
   public func processIdentifier() -> UInt64 { 0 }
+
+  /// There is one thread.
+  public func processorCount() -> Int { 1 }
+
+  /// One after the other, on the calling thread.
+  public func runConcurrently(_ count: Int, _ work: @escaping @Sendable (Int) -> Void) {
+    for i in 0..<max(0, count) { work(i) }
+  }
 
   /// Memory of the language's own allocator.
   public func allocateMemory(byteCount: Int) -> UnsafeMutableRawPointer {

@@ -38,6 +38,8 @@ final class Checkpoint {
   /// Whether what was committed since a retained commit is given up; see ``Store/beginWrite(restoring:keepsRetained:)``.
   var restores: Bool { input?.transaction.restoring != nil }
   let plan: RelocationPlan
+  /// Values that are written in another form on the way.
+  let conversion: ValueConversion?
   let mark: LogMark
   var trees: [TreeID: TreeState]
   var queue: [TreeID] = []
@@ -54,7 +56,7 @@ final class Checkpoint {
 
   init(
     publication: UInt64, sequence: UInt64, frozenSequence: UInt64, base: Generation, context: MergeContext,
-    input: Input?, plan: RelocationPlan, mark: LogMark, savedTable: SegmentTable
+    input: Input?, plan: RelocationPlan, conversion: ValueConversion? = nil, mark: LogMark, savedTable: SegmentTable
   ) {
     self.publication = publication
     self.sequence = sequence
@@ -63,6 +65,7 @@ final class Checkpoint {
     self.context = context
     self.input = input
     self.plan = plan
+    self.conversion = conversion
     self.mark = mark
     self.savedTable = savedTable
     trees = base.trees
@@ -71,6 +74,7 @@ final class Checkpoint {
     for id in input?.own.trees ?? [] { ids.insert(id) }
     for (id, _) in input?.figures.entries ?? [] { ids.insert(id) }
     for id in plan.marks.keys { ids.insert(id) }
+    if let conversion { ids.insert(conversion.tree) }
     ids.remove(.extents)
     queue = ids.sorted().reversed()
   }

@@ -67,6 +67,8 @@ extension Store {
     } else if isCheckpointDue {
       try finishCheckpoint()
       return
+    } else if checkpointUnderWay?.conversion?.isDriven ?? false {
+      return
     }
     // What is merged between turns is lost when another process has one.
     if hasOtherWriters { return try finishCheckpoint() }
@@ -84,7 +86,8 @@ extension Store {
 
   /// Freezes the active delta, unless a frozen one is still waiting, and begins to merge it.
   func beginCheckpoint(
-    transaction: WriteTransaction? = nil, plan: RelocationPlan? = nil, retain: RetainedEntry? = nil
+    transaction: WriteTransaction? = nil, plan: RelocationPlan? = nil, retain: RetainedEntry? = nil,
+    conversion: ValueConversion? = nil
   ) throws(StoreError) {
     if let transaction, transaction.restoring != nil { return try beginRestoring(transaction) }
     var base = current
@@ -128,14 +131,16 @@ extension Store {
     if transaction != nil { mark.piece.firstSequence = sequence + 2 }
     let checkpoint = Checkpoint(
       publication: number, sequence: transaction == nil ? sequence : sequence + 1, frozenSequence: sequence,
-      base: base, context: context, input: input, plan: chosen, mark: mark,
+      base: base, context: context, input: input, plan: chosen, conversion: conversion, mark: mark,
       savedTable: saved)
     checkpoint.retain = retain
     checkpointUnderWay = checkpoint
   }
 
-  /// Takes the checkpoint under way to its end, syncs included.
+  /// Takes the checkpoint under way to its end, syncs included. What values it has not converted so far stay as they are:
+  /// that need not be done while others wait.
   func finishCheckpoint() throws(StoreError) {
+    checkpointUnderWay?.conversion?.stop()
     while let checkpoint = checkpointUnderWay {
       var budget = Int.max
       try stepCheckpoint(budget: &budget)
@@ -269,7 +274,8 @@ extension Store {
     guard let kind = c.trees[tree]?.kind ?? frozen?.kind ?? own?.kind ?? figures?.kind else { return }
     let source = c.trees[tree] ?? TreeState(kind: kind)
     let merge = TreeMerge(
-      context: c.context, tree: tree, source: source, changes: ChangeStream(lists), relocation: c.plan.relocation(tree))
+      context: c.context, tree: tree, source: source, changes: ChangeStream(lists), relocation: c.plan.relocation(tree),
+      conversion: c.conversion?.tree == tree && kind == .integer ? c.conversion : nil)
     c.merge = (tree, merge)
   }
 
@@ -345,6 +351,7 @@ extension Store {
       log.length = 0
     }
     for (id, t) in c.trees { reserveEstimate.setPages(id, t.pages) }
+    if let conversion = c.conversion { cache.drop(conversion.replaced) }
   }
 
   /// Everything that the publication superseded may be used again, as far as no view needs it.

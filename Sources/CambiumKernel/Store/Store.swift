@@ -11,6 +11,8 @@ import Synchronization
 public final class Store: @unchecked Sendable {
   let device: any StorageDevice
   let environment: any StoreEnvironment
+  /// How many threads the work of one call may be divided among: see ``StoreOptions/maximumThreads``.
+  public let threadCount: Int
   let options: StoreOptions
   /// The length of a page in bytes, as the store was made.
   public let pageSize: Int
@@ -93,6 +95,7 @@ public final class Store: @unchecked Sendable {
   ) {
     self.device = device
     self.environment = environment
+    threadCount = Self.threadCount(device, environment, options)
     self.options = options
     self.superblock = superblock
     self.space = space

@@ -29,6 +29,10 @@ public struct StoreOptions: Sendable {
   public var logValueLimit = 64 << 10
   /// See ``Durability``.
   public var durability = Durability.full
+  /// How many threads one call may use at a time, the caller's included: going through a large table, building an index,
+  /// writing all rows anew. 0 for as many as the host has processors; with 1 everything is done on the caller's. Small work is
+  /// in any case.
+  public var maximumThreads = 0
   /// Whether nothing may be written, recovery included.
   public var isReadOnly = false
   /// The Unicode version that the keys of the layer above are normalised with; noted when the store is made.

@@ -186,6 +186,61 @@ public final class ChangeBatch {
     (count, byteCount) = (kept, used)
   }
 
+  /// Takes the changes of other batches over, in order, into this one, which must be empty: of the changes of one key those of
+  /// the later batch count. The others are sorted by it, and otherwise stay. Answers false, having taken nothing, if this one is
+  /// not empty, or for more than 4 GiB of keys. O(n) for a few batches that are sorted.
+  public func merge(_ others: [ChangeBatch]) -> Bool {
+    var (all, bytesOfAll) = (0, 0)
+    for other in others {
+      other.sort()
+      all += other.count
+      bytesOfAll += other.byteCount
+    }
+    guard isEmpty, UInt32(exactly: bytesOfAll) != nil else { return false }
+    makeRoom(changes: all, bytes: bytesOfAll)
+    var heads = others.filter { !$0.isEmpty }.map { $0.head }
+    while !heads.isEmpty {
+      // The least key; of the same in several the last.
+      var best = 0
+      for i in heads.indices.dropFirst() {
+        let order = heads[i].order(heads[best])
+        if order == 0 { heads[best].goOn() }
+        if order <= 0 { best = i }
+      }
+      append(heads[best].next.pointee, heads[best].bytes)
+      heads[best].goOn()
+      heads.removeAll { $0.isAtEnd }
+    }
+    withExtendedLifetime(others) {}
+    isSorted = true
+    return true
+  }
+
+  @inline(__always)
+  private func append(_ change: Change, _ from: UnsafeRawPointer) {
+    var change = change
+    (bytes + byteCount).copyFew(from: from + Int(change.offset), change.count)
+    // In range: there is room for the bytes of all.
+    change.offset = UInt32(truncatingIfNeeded: byteCount)
+    (changes + count).initialize(to: change)
+    byteCount &+= change.count
+    count &+= 1
+  }
+
+  /// Makes room in a batch without changes.
+  private func makeRoom(changes count: Int, bytes byteCount: Int) {
+    if count > capacity {
+      changes.deallocate()
+      capacity = count
+      changes = .allocate(capacity: capacity)
+    }
+    if byteCount > byteCapacity {
+      bytes.deallocate()
+      byteCapacity = byteCount
+      bytes = .allocate(byteCount: byteCapacity, alignment: 8)
+    }
+  }
+
   @inline(__always)
   private func key(_ change: Change) -> UnsafeRawBufferPointer {
     UnsafeRawBufferPointer(start: bytes + Int(change.offset), count: change.count)

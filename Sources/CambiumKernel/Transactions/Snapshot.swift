@@ -16,6 +16,9 @@ public final class Snapshot: TreeView, @unchecked Sendable {
 
   deinit { core.unpin(generation.number) }
 
+  /// They may.
+  public override var allowsConcurrentReads: Bool { true }
+
   override func requireOpen() throws(StoreError) {
     if core.suspensions.load(ordering: .relaxed) != suspensions {
       try core.requireUnexpired(generation, since: suspensions)

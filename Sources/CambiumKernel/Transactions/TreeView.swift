@@ -24,6 +24,9 @@ public class TreeView {
   /// Throws when the view cannot be used any more.
   func requireOpen() throws(StoreError) {}
 
+  /// Whether several threads may read the view at a time.
+  public var allowsConcurrentReads: Bool { false }
+
   /// Brings the trees in order before one is read.
   func settleRuns() throws(StoreError) {}
 

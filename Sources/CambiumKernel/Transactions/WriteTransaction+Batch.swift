@@ -11,16 +11,29 @@ extension WriteTransaction {
   /// - Throws: ``StoreError/wrongTreeKind(_:)`` if the keys of the tree are integers, and as
   ///   ``put(_:_:_:)-(_,[UInt8],_)``.
   public func apply(_ batch: ChangeBatch, to tree: TreeID) throws(StoreError) {
+    try apply([batch], to: tree)
+  }
+
+  /// The same for the changes of several batches, as if they were those of one that had been given them in turn.
+  ///
+  /// - Throws: as ``apply(_:to:)-(ChangeBatch,_)``.
+  public func apply(_ batches: [ChangeBatch], to tree: TreeID) throws(StoreError) {
     let access = try knownAccess(tree, .bytes)
-    if batch.isEmpty { return }
-    batch.sort()
-    let needed = batch.count * (DeltaNode.headerSize + 32)
-    if own.bytes + needed > core.options.deltaBytes { return try merge(batch, access) }
-    try batch.forEach { (change, key) throws(StoreError) in
-      if change.isPut {
-        try put(tree, key, UnsafeRawBufferPointer(start: nil, count: 0))
-      } else {
-        try delete(tree, key)
+    var count = 0
+    for batch in batches {
+      batch.sort()
+      count += batch.count
+    }
+    if count == 0 { return }
+    let needed = count * (DeltaNode.headerSize + 32)
+    if own.bytes + needed > core.options.deltaBytes { return try merge(batches, access) }
+    for batch in batches {
+      try batch.forEach { (change, key) throws(StoreError) in
+        if change.isPut {
+          try put(tree, key, UnsafeRawBufferPointer(start: nil, count: 0))
+        } else {
+          try delete(tree, key)
+        }
       }
     }
   }
@@ -46,12 +59,14 @@ extension WriteTransaction {
     }
   }
 
-  /// Takes the changes of a batch into pages.
-  private func merge(_ batch: ChangeBatch, _ access: TreeAccess) throws(StoreError) {
-    for i in 0..<batch.count where batch[i].count > core.maxKeyLength {
-      throw .keyTooLong(length: batch[i].count, limit: core.maxKeyLength)
+  /// Takes the changes of batches into pages.
+  private func merge(_ batches: [ChangeBatch], _ access: TreeAccess) throws(StoreError) {
+    for batch in batches {
+      for i in 0..<batch.count where batch[i].count > core.maxKeyLength {
+        throw .keyTooLong(length: batch[i].count, limit: core.maxKeyLength)
+      }
     }
-    try merge(BatchCursor(batch), access)
+    try merge(BatchCursor(batches), access)
   }
 
   private func merge(_ batch: BatchCursor, _ access: TreeAccess) throws(StoreError) {

@@ -4,13 +4,13 @@ struct DeltaMerge {
   private var cursors: [DeltaCursor] = []
   private(set) var node: DeltaNode?
 
-  /// Stands on the first change.
-  init(_ access: TreeAccess) {
+  /// Stands on the first change of a key that is not less than `key`.
+  init(_ access: TreeAccess, from key: TreeKey) {
     if let list = access.own { cursors.append(DeltaCursor(list, after: 0, upTo: access.ownUpTo)) }
     for list in [access.active, access.frozen] {
       if let list { cursors.append(DeltaCursor(list, after: access.after, upTo: access.upTo)) }
     }
-    for i in cursors.indices { cursors[i].seekFirst() }
+    for i in cursors.indices { cursors[i].seek(key) }
     settle()
   }
 

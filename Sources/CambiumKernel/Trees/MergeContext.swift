@@ -44,6 +44,18 @@ final class MergeContext {
     out.copyMemory(from: page, byteCount: page.pageLength)
   }
 
+  /// The same for a page of a pass over many; answers whether it was in the cache, where it does not come.
+  func copyPassing(
+    _ ref: PageRef, tree: TreeID, level: UInt8, kind: TreeKind, to out: UnsafeMutableRawPointer
+  ) throws(StoreError) -> Bool {
+    pagesRead += 1
+    let wasCached = try cache.copy(ref, tree: tree, level: level, to: out)
+    guard Verification.mergeKind.holds(UnsafeRawPointer(out).pageKind == kind.page(atLevel: level).rawValue) else {
+      throw TreeDescent.wrongKind(ref, tree)
+    }
+    return wasCached
+  }
+
   /// The page of `ref`, where it lies in the cache. The caller is inside an epoch.
   func page(_ ref: PageRef, tree: TreeID, level: UInt8, kind: TreeKind) throws(StoreError) -> UnsafeRawPointer {
     pagesRead += 1
@@ -54,13 +66,13 @@ final class MergeContext {
     return page
   }
 
-  /// Writes a page, `bytes` being padded to 16 already.
-  func write(_ bytes: UnsafeRawBufferPointer) throws(StoreError) -> PageRef {
+  /// Writes a page, `bytes` being padded to 16 already; where it is not to come into the cache, it can be read after ``flush()``.
+  func write(_ bytes: UnsafeRawBufferPointer, cached: Bool = true) throws(StoreError) -> PageRef {
     let address = try pages.append(bytes)
     var ref = PageRef(address: address, length: bytes.count, checksum: 0)
     ref.checksum = Checksum.of(bytes, seed: PageRef.seed(store: space.storeSeed, location: ref.location))
     space.retain(address, bytes.count)
-    cache.insert(ref, bytes.start)
+    if cached { cache.insert(ref, bytes.start) }
     pagesWritten += 1
     return ref
   }

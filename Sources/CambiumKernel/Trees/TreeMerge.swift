@@ -23,6 +23,7 @@ final class TreeMerge {
   private let source: TreeState
   @exclusivity(unchecked) private var changes: ChangeStream
   private let relocation: Relocation?
+  private let conversion: ValueConversion?
 
   // Exclusive access is not checked at run time where every entry goes through: one caller at a time takes a pass further,
   // and nothing that it calls comes back to it.
@@ -48,13 +49,17 @@ final class TreeMerge {
   /// The leaf read last still takes changes, up to its upper bound.
   @exclusivity(unchecked) private var taking = false
   @exclusivity(unchecked) private var takingHigh: OwnedKey?
+  /// The leaf read last was not in the cache, and those that its entries go to need not be.
+  @exclusivity(unchecked) private var isCold = false
 
   /// - Parameters:
   ///   - source: the tree as it is.
   ///   - changes: what to take in, in key order.
   ///   - relocation: pages to write anew although nothing in them changed.
+  ///   - conversion: values to write in another form; of a tree whose keys are integers.
   init(
-    context: MergeContext, tree: TreeID, source: TreeState, changes: ChangeStream, relocation: Relocation? = nil
+    context: MergeContext, tree: TreeID, source: TreeState, changes: ChangeStream, relocation: Relocation? = nil,
+    conversion: ValueConversion? = nil
   ) {
     self.context = context
     self.tree = tree
@@ -62,6 +67,7 @@ final class TreeMerge {
     self.kind = source.kind
     self.changes = changes
     self.relocation = relocation
+    self.conversion = conversion
     state = source
     leafPage = .allocate(byteCount: context.pageSize + 16, alignment: 16)
     keyBuffer = .allocate(byteCount: context.pageSize, alignment: 16)
@@ -187,8 +193,16 @@ final class TreeMerge {
       guard let high else { return true }
       if try high.with({ (h) throws(StoreError) in TreeKey.compare(change, h) < 0 }) { return true }
     }
+    if covers(high) { return true }
     guard let relocation else { return false }
     return try relocation.touches(ref, level: level, low: low, high: high)
+  }
+
+  /// Whether values of a page may have to be converted that holds keys below `high`.
+  @inline(__always)
+  private func covers(_ high: OwnedKey?) -> Bool {
+    guard let conversion else { return false }
+    return conversion.covers(below: high?.head)
   }
 
   /// Reads the page of `ref`: an inner page becomes a frame, a leaf is merged with the changes that fall into it.
@@ -208,8 +222,14 @@ final class TreeMerge {
       release(ref)
       return
     }
-    if try patchLeaf(ref, low: low, high: high) { return }
-    try context.copy(ref, tree: tree, level: 0, kind: kind, to: leafPage)
+    if covers(high) {
+      isCold = try !context.copyPassing(ref, tree: tree, level: 0, kind: kind, to: leafPage)
+      if !isCold { conversion?.replaced.append(ref) }
+    } else {
+      isCold = false
+      if try patchLeaf(ref, low: low, high: high) { return }
+      try context.copy(ref, tree: tree, level: 0, kind: kind, to: leafPage)
+    }
     release(ref)
     if runs[0].run.isEmpty, !hasLastLeafKey { runLow = low }
     try mergeLeaf(high: high)
@@ -257,6 +277,8 @@ final class TreeMerge {
   private func mergeLeaf(high: OwnedKey?) throws(StoreError) {
     let page = UnsafeRawPointer(leafPage)
     let count = page.pageCount
+    let conversion = self.conversion
+    let leaf = runs[0]
     for i in 0..<count {
       let key: TreeKey
       let found: FoundValue
@@ -279,8 +301,12 @@ final class TreeMerge {
         if order == 0 { break }
       }
       if !replaced {
-        runs[0].run.append(key, value: found.bytes, isStub: found.isStub)
-        try trim(0)
+        if let conversion, try conversion.converts(key.head, found.bytes, isStub: found.isStub) {
+          try append(key, conversion.value.bytes)
+        } else {
+          leaf.run.append(key, value: found.bytes, isStub: found.isStub)
+        }
+        if leaf.run.payload > context.pageSize * 2 + 512 { try trim(0) }
       }
     }
     taking = true
@@ -323,20 +349,14 @@ final class TreeMerge {
     case .delete: break
     case .putStub:
       state.largeValues &+= 1
+      _ = try conversion?.converts(node.head, node.value, isStub: true)
       runs[0].run.append(node.key, value: node.value, isStub: true)
       try trim(0)
     case .put:
-      let value = node.value
-      if value.count > context.inlineLimit {
-        let stub = try context.storeLarge(value)
-        state.largeValues &+= 1
-        withUnsafeTemporary(LargeValueStub.size) { p in
-          stub.write(to: p, 0)
-          runs[0].run.append(
-            node.key, value: UnsafeRawBufferPointer(start: p, count: LargeValueStub.size), isStub: true)
-        }
+      if let conversion, try conversion.converts(node.head, node.value, isStub: false) {
+        try append(node.key, conversion.value.bytes)
       } else {
-        runs[0].run.append(node.key, value: value, isStub: false)
+        try append(node.key, node.value)
       }
       try trim(0)
     }
@@ -346,6 +366,18 @@ final class TreeMerge {
       // An extent that came and went between two checkpoints was counted when it was written.
       if isExtents, superseded.op != .delete { context.releaseExtent(superseded.value) }
       if superseded.op == .putStub, let stub = LargeValueStub(superseded.value) { context.freeValue(stub.id) }
+    }
+  }
+
+  /// Adds an entry to the leaf under way; a long value goes to extents of its own.
+  @inline(__always)
+  private func append(_ key: TreeKey, _ value: UnsafeRawBufferPointer) throws(StoreError) {
+    if value.count <= context.inlineLimit { return runs[0].run.append(key, value: value, isStub: false) }
+    let stub = try context.storeLarge(value)
+    state.largeValues &+= 1
+    withUnsafeTemporary(LargeValueStub.size) { p in
+      stub.write(to: p, 0)
+      runs[0].run.append(key, value: UnsafeRawBufferPointer(start: p, count: LargeValueStub.size), isStub: true)
     }
   }
 
@@ -446,7 +478,8 @@ final class TreeMerge {
     guard roundUp(layout.size, to: 16) <= context.pageSize else { throw .misuse("an entry does not fit a page") }
     let stored = PageEncoder.encode(
       r.run, 0..<n, layout: layout, level: UInt8(level), tree: tree, generation: context.generation, to: out)
-    let ref = try context.write(UnsafeRawBufferPointer(start: out, count: stored))
+    let ref = try context.write(
+      UnsafeRawBufferPointer(start: out, count: stored), cached: level > 0 || !isCold)
     state.pages &+= 1
     state.bytes &+= UInt64(stored)
     ensureLevel(level + 1)
@@ -479,6 +512,7 @@ final class TreeMerge {
 
   private func finish() throws(StoreError) {
     if let failure = changes.failure { throw failure }
+    conversion?.end()
     var level = 0
     while true {
       ensureLevel(level + 1)

@@ -21,36 +21,50 @@ extension TreeView {
   public final func forEachRun(
     _ tree: TreeID, _ body: (LentRun) throws(StoreError) -> Bool
   ) throws(StoreError) {
-    let access = try access(tree, .integer)
+    try forEachRun(try access(tree, .integer), 0...UInt64.max, nil, body)
+  }
+
+  /// The same for the entries with keys in a range.
+  ///
+  /// - Throws: as ``forEachRun(_:_:)-(TreeID,_)``.
+  final func forEachRun(
+    _ access: TreeAccess, _ keys: ClosedRange<UInt64>, _ lock: (any StoreLock)?,
+    _ body: (LentRun) throws(StoreError) -> Bool
+  ) throws(StoreError) {
     // What the changes lie in must last, even if `body` ends the transaction.
     let (generation, table) = (generation, ownTable)
     defer { withExtendedLifetime((generation, table)) {} }
-    var changes = DeltaMerge(access)
+    let (first, last) = (keys.lowerBound, keys.upperBound)
+    var changes = DeltaMerge(access, from: TreeKey(first))
     var base = BaseCursor(
       tree: access.id, kind: .integer, root: access.root, level: access.level, cache: core.cache,
       pageSize: core.pageSize, hint: hint)
-    try base.seekFirst()
+    if first == 0 { try base.seekFirst() } else { try base.seek(TreeKey(first)) }
     while true {
       try requireOpen()
-      let change = changes.node
+      // What lies behind the range is none of this.
+      let change = changes.node.flatMap { $0.head <= last ? $0 : nil }
       if let page = base.leafPage {
         let leaf = IntegerLeaf(page)
-        var end = leaf.count
-        if let change, change.head <= leaf.key(end &- 1) { end = max(base.index, leaf.lowerBound(change.head)) }
+        let count = leaf.key(leaf.count &- 1) <= last ? leaf.count : max(base.index, leaf.lowerBound(last &+ 1))
+        var end = count
+        if let change, end > base.index, change.head <= leaf.key(end &- 1) {
+          end = max(base.index, leaf.lowerBound(change.head))
+        }
         if base.index == 0, end > 8 { base.touchLeaf() }
-        if base.index < end, try !lend(leaf, base.index..<end, body) { return }
+        if base.index < end, try !lend(leaf, base.index..<end, lock, body) { return }
         if end == leaf.count {
           try base.skipLeaf()
           continue
         }
         base.skip(to: end)
-        if let change, leaf.key(end) == change.head { try base.next() }
+        if end < count, let change, leaf.key(end) == change.head { try base.next() }
       }
       guard let change else { return }
       try requireOpen()
       switch change.op {
       case .put: if try !body(LentRun(change.head, change.value)) { return }
-      case .putStub: if try !lendLarge(change.head, change.value, body) { return }
+      case .putStub: if try !lendLarge(change.head, change.value, lock, body) { return }
       case .delete: break
       }
       changes.next()
@@ -58,21 +72,30 @@ extension TreeView {
   }
 
   private final func lend(
-    _ leaf: IntegerLeaf, _ range: Range<Int>, _ body: (LentRun) throws(StoreError) -> Bool
+    _ leaf: IntegerLeaf, _ range: Range<Int>, _ lock: (any StoreLock)?,
+    _ body: (LentRun) throws(StoreError) -> Bool
   ) throws(StoreError) -> Bool {
     if !leaf.hasStubs { return try body(LentRun(leaf, range)) }
     for i in range {
       let goOn =
         leaf.isStub(i)
-        ? try lendLarge(leaf.key(i), leaf.value(i), body) : try body(LentRun(leaf, i..<i + 1))
+        ? try lendLarge(leaf.key(i), leaf.value(i), lock, body) : try body(LentRun(leaf, i..<i + 1))
       if !goOn { return false }
     }
     return true
   }
 
   private final func lendLarge(
-    _ key: UInt64, _ stub: UnsafeRawBufferPointer, _ body: (LentRun) throws(StoreError) -> Bool
+    _ key: UInt64, _ stub: UnsafeRawBufferPointer, _ lock: (any StoreLock)?,
+    _ body: (LentRun) throws(StoreError) -> Bool
   ) throws(StoreError) -> Bool {
-    try largeValue(stub).withUnsafeBytesTyped { (b) throws(StoreError) in try body(LentRun(key, b)) }
+    lock?.lock()
+    let value: [UInt8]
+    do throws(StoreError) { value = try largeValue(stub) } catch {
+      lock?.unlock()
+      throw error
+    }
+    lock?.unlock()
+    return try value.withUnsafeBytesTyped { (b) throws(StoreError) in try body(LentRun(key, b)) }
   }
 }

@@ -26,7 +26,7 @@ import Testing
       guard let made = try? RandomMigrationTests.store(source.definition, &random, on: memory) else { continue }
       let next = source.changed()
       // As many kinds of changes as there can be, one of each first.
-      if kinds.count < 34, Set(next.changes).isSubset(of: kinds) { continue }
+      if kinds.count < 38, Set(next.changes).isSubset(of: kinds) { continue }
       try made.close()
       var options = StoreOptions()
       // So small that what a migration writes does not stay in memory until the end.

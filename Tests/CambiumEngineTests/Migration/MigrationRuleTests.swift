@@ -5,7 +5,7 @@ import Testing
 
 /// Changes of models that random ones hardly ever meet, each with what must become of the objects.
 @Suite struct MigrationRuleTests {
-  private static func store(_ entities: [EntitySchema]) throws -> EntityStore {
+  static func store(_ entities: [EntitySchema]) throws -> EntityStore {
     try EntityStore.create(
       in: try Store.create(on: MemoryDevice(), environment: TestEnvironment(seed: 7)),
       schema: try Schema(SchemaDefinition(entities)))
@@ -13,7 +13,7 @@ import Testing
 
   /// Adds objects: their attributes, and by relationship the places of those they lead to. Answers their references.
   @discardableResult
-  private static func fill(
+  static func fill(
     _ store: EntityStore, _ objects: [(entity: String, values: [String: Value], links: [String: [Int]])]
   ) throws -> [ObjectReference] {
     try store.write { (t) throws(EngineError) in
@@ -40,7 +40,7 @@ import Testing
     }
   }
 
-  private static func migrated(_ store: EntityStore, _ entities: [EntitySchema], defers: Bool = false) throws
+  static func migrated(_ store: EntityStore, _ entities: [EntitySchema], defers: Bool = false) throws
     -> EntityStore
   {
     let after = try store.migrate(to: SchemaDefinition(entities), defers: defers)
@@ -49,8 +49,10 @@ import Testing
     return after
   }
 
-  private static func blocks(_ store: EntityStore, _ entities: [EntitySchema]) -> [MigrationBlock] {
-    do throws(EngineError) { _ = try store.migrate(to: SchemaDefinition(entities)) } catch {
+  static func blocks(
+    _ store: EntityStore, _ entities: [EntitySchema], defers: Bool = false
+  ) -> [MigrationBlock] {
+    do throws(EngineError) { _ = try store.migrate(to: SchemaDefinition(entities), defers: defers) } catch {
       if case .migrationBlocked(let blocks) = error { return blocks }
       Issue.record("\(error.description)")
     }
@@ -58,7 +60,7 @@ import Testing
   }
 
   /// The objects that a relationship leads to, as rows.
-  private static func rows(
+  static func rows(
     _ store: EntityStore, _ reference: ObjectReference, _ relationship: String
   ) throws -> [UInt64] {
     let view = try store.view()
@@ -120,6 +122,145 @@ import Testing
     #expect(try view.row(objects[0])?.value(keyPath: "y") == .integer(1))
     #expect(try view.row(objects[1])?.value(keyPath: "y") == .null)
     #expect(try view.row(objects[1])?.value(keyPath: "x") == .integer(2))
+  }
+
+  /// An index of some objects stays as it is in a migration that has nothing to do with its condition, even if all rows are
+  /// written anew; and is built again if what the condition reads comes to be other values.
+  @Test(arguments: [false, true]) func conditionsThatMeanTheSameKeepTheirIndex(isKept: Bool) throws {
+    let types: [(AttributeType, AttributeType)] = [(.integer32, .integer64), (.string, .string)]
+    for (type, (from, to)) in types.enumerated() {
+      let some = [IndexSchema("some", [IndexElement("x")], partialPredicate: "c.a != nil AND there != nil AND x > 3")]
+      func model(_ element: AttributeType, _ more: [AttributeSchema], renamed: Bool) -> [EntitySchema] {
+        var other = AttributeSchema(renamed ? "other" : "b", .integer32)
+        other.renamingIdentifier = renamed ? "b" : nil
+        return [
+          EntitySchema(
+            "E",
+            attributes: [
+              AttributeSchema("x", .integer32), other,
+              AttributeSchema("c", elements: [AttributeSchema("a", element), AttributeSchema("q", .date)]),
+            ] + more, relationships: [RelationshipSchema("there", to: "E")], indexes: some)
+        ]
+      }
+      let store = try Self.store(model(from, [AttributeSchema("gone", .double)], renamed: false))
+      for n in Int64(0)..<20 {
+        let a: Value = n % 3 == 0 ? .null : from == .string ? .string("\(n)") : .integer(n)
+        let c = Value.composite(CompositeValue(names: ["a", "q"], values: [a, .null]))
+        try Self.fill(
+          store, [("E", ["x": .integer(n), "b": .integer(n % 5), "c": c], n % 2 == 0 ? ["there": [0]] : [:])])
+      }
+      // The element's type changes, or not; all else is without effect on the condition.
+      let goal = model(isKept ? from : to, [AttributeSchema("added", .string, default: .string("x"))], renamed: true)
+      let plan = try store.migrationPlan(to: SchemaDefinition(goal))
+      let stays = isKept || type == 1
+      #expect(plan.steps.contains { $0.kind == .rewriteRows })
+      #expect(!plan.steps.contains { $0.kind == .buildIndex || $0.kind == .dropIndex } == stays)
+      let after = try Self.migrated(store, goal)
+      let defined = [
+        EntitySchema(
+          "E",
+          attributes: [
+            AttributeSchema("x", .integer64), AttributeSchema("other", .integer32),
+            AttributeSchema("c", elements: [AttributeSchema("a", isKept ? from : to)]),
+          ], relationships: [RelationshipSchema("there", to: "E")], indexes: some)
+      ]
+      // `x` is wider, and so is what the condition compares.
+      #expect(
+        try after.migrationPlan(to: SchemaDefinition(defined)).steps.contains { $0.kind == .buildIndex })
+    }
+  }
+
+  /// A condition that comes to hold for other rows, since what it reads has a default where it was null, gets a new index.
+  @Test(arguments: [false, true]) func conditionsFollowDefaults(defers: Bool) throws {
+    func model(_ b: AttributeSchema, _ e: AttributeSchema) -> [EntitySchema] {
+      [
+        EntitySchema(
+          "E", attributes: [AttributeSchema("x", .integer32), b, AttributeSchema("c", elements: [e])],
+          indexes: [
+            IndexSchema("flat", [IndexElement("x")], partialPredicate: "b != nil"),
+            IndexSchema("deep", [IndexElement("x")], partialPredicate: "c.e == nil"),
+          ])
+      ]
+    }
+    let (b, e) = (AttributeSchema("b", .integer32), AttributeSchema("e", .string))
+    let store = try Self.store(model(b, e))
+    let null = Value.composite(CompositeValue(names: ["e"], values: [.null]))
+    try Self.fill(
+      store, [("E", ["x": .integer(1), "b": .integer(2)], [:]), ("E", ["x": .integer(2), "c": null], [:])])
+    for (b, e, built) in [
+      (AttributeSchema("b", .integer32, optional: false, default: .integer(0)), e, "flat"),
+      (b, AttributeSchema("e", .string, optional: false, default: .string("")), "deep"),
+    ] {
+      let plan = try store.migrationPlan(to: SchemaDefinition(model(b, e)), defers: defers)
+      #expect(plan.steps.filter { $0.kind == .buildIndex }.map { $0.name } == [built])
+    }
+    let after = try Self.migrated(
+      store,
+      model(
+        AttributeSchema("b", .integer32, optional: false, default: .integer(0)),
+        AttributeSchema("e", .string, optional: false, default: .string(""))), defers: defers)
+    while try after.runDeferredTask() {}
+    #expect(try after.check().isSound)
+  }
+
+  // MARK: Hierarchies
+
+  /// An entity without relatives goes into a hierarchy under an entity that is new there, however deep.
+  @Test(arguments: [1, 2], [false, true]) func entitiesMoveUnderNewOnes(depth: Int, defers: Bool) throws {
+    let before = [
+      EntitySchema("P", attributes: [AttributeSchema("n", .integer32)]), EntitySchema("C", parent: "P"),
+      EntitySchema(
+        "X", attributes: [AttributeSchema("m", .string)], relationships: [RelationshipSchema("there", toMany: "X")]),
+    ]
+    let store = try Self.store(before)
+    let objects = try Self.fill(
+      store,
+      [("P", ["n": .integer(1)], [:]), ("X", ["m": .string("x")], ["there": [1, 2]]), ("X", [:], ["there": [1]])])
+    var after = before
+    for place in 0..<depth {
+      after.append(
+        EntitySchema(
+          "M\(place)", parent: place == 0 ? "C" : "M\(place - 1)",
+          attributes: [AttributeSchema("k\(place)", .integer32, default: .integer(5))]))
+    }
+    after[2].parent = "M\(depth - 1)"
+    let moved = try Self.migrated(store, after, defers: defers)
+    let view = try moved.view()
+    let row = try #require(try view.row(objects[1]))
+    #expect(row.entity.name == "X" && row.reference.row == objects[1].row)
+    #expect(try row.value(keyPath: "m") == .string("x"))
+    #expect(try row.value(keyPath: "n") == .null)
+    #expect(try row.value(keyPath: "k0") == .integer(5))
+    #expect(try Self.rows(moved, objects[1], "there") == [objects[1].row, objects[2].row])
+    #expect(try view.row(objects[0])?.value(keyPath: "n") == .integer(1))
+    let family = try #require(moved.schema.entity(named: "P"))
+    var count = 0
+    try view.rows(entity: family) { _ in
+      count += 1
+      return true
+    }
+    #expect(count == 3)
+    // Under nothing that was there, two hierarchies would become one.
+    var merged = before
+    merged.append(EntitySchema("R"))
+    merged.append(EntitySchema("S", parent: "R"))
+    merged[0].parent = "R"
+    merged[2].parent = "S"
+    // And out again, from under what goes.
+    let out = try Self.migrated(moved, before, defers: defers)
+    #expect(try out.view().row(objects[1])?.value(keyPath: "m") == .string("x"))
+    do throws(EngineError) {
+      _ = try SchemaMapping.infer(
+        from: try resolved(SchemaDefinition(before)), to: try resolved(SchemaDefinition(merged)))
+      Issue.record("two hierarchies became one")
+    } catch {
+      guard case .notInferable(let obstacles) = error else { throw error }
+      #expect(obstacles.map { $0.entity } == ["X"])
+    }
+  }
+
+  private func resolved(_ definition: SchemaDefinition) throws(EngineError) -> Schema {
+    do throws(SchemaError) { return try Schema(definition) } catch { throw .schema(error) }
   }
 
   // MARK: Relationships
@@ -211,30 +352,6 @@ import Testing
       #expect(try Self.rows(after, objects[2], "ps").sorted() == [objects[0].row, objects[1].row])
       #expect(try Self.rows(after, objects[3], "ps") == [objects[1].row])
     }
-  }
-
-  /// A to-one relationship that gets a to-one inverse: of several objects that lead to one, one does from then on.
-  @Test func aNewToOneInverseLeavesPairs() throws {
-    let store = try Self.store([
-      EntitySchema("A"), EntitySchema("B", relationships: [RelationshipSchema("a", to: "A")]),
-    ])
-    let objects = try Self.fill(
-      store, [("A", [:], [:]), ("A", [:], [:]), ("B", [:], ["a": [0]]), ("B", [:], ["a": [0]]), ("B", [:], ["a": [1]])])
-    func model(isRequired: Bool) -> [EntitySchema] {
-      var a = RelationshipSchema("a", to: "A", inverse: "b")
-      a.isOptional = !isRequired
-      return [
-        EntitySchema("A", relationships: [RelationshipSchema("b", to: "B", inverse: "a")]),
-        EntitySchema("B", relationships: [a]),
-      ]
-    }
-    #expect(Self.blocks(store, model(isRequired: true)).map { $0.objects } == [[objects[3]]])
-    let after = try Self.migrated(store, model(isRequired: false))
-    #expect(try Self.rows(after, objects[0], "b") == [objects[2].row])
-    #expect(try Self.rows(after, objects[1], "b") == [objects[4].row])
-    #expect(try Self.rows(after, objects[2], "a") == [objects[0].row])
-    #expect(try Self.rows(after, objects[3], "a") == [])
-    #expect(try Self.rows(after, objects[4], "a") == [objects[1].row])
   }
 
   /// A new required relationship is filled from its inverse; which objects it leaves out is told.

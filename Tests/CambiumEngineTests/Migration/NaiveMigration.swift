@@ -35,25 +35,76 @@ struct NaiveMigration {
     Self.match(relationship, in: source.relationships(old), { $0.name }, { $0.renamingIdentifier })
   }
 
-  /// Elements of a composite, and the flat attributes that they were.
-  func gathered(_ attribute: AttributeSchema, _ old: EntitySchema) -> [(AttributeSchema, AttributeSchema)] {
-    guard attribute.type == .composite, sourceAttribute(of: attribute, old) == nil else { return [] }
-    return attribute.elements.compactMap { element in
-      guard let flat = source.attributes(old).first(where: { $0.name == element.renamingIdentifier }) else {
-        return nil
+  /// An attribute, or an element of one, whose value comes from another level: where it goes, and where it comes from.
+  struct Move {
+    var path: [String]
+    var to: AttributeSchema
+    var sourcePath: [String]
+    var from: AttributeSchema
+
+    var place: String { path.joined(separator: ".") }
+  }
+
+  func moves(_ attribute: AttributeSchema, _ old: EntitySchema) -> [Move] {
+    moves(attribute, [attribute.name], sourceAttribute(of: attribute, old), old)
+  }
+
+  private func moves(
+    _ attribute: AttributeSchema, _ path: [String], _ own: AttributeSchema?, _ old: EntitySchema
+  ) -> [Move] {
+    if own == nil, let names = attribute.renamingIdentifier?.split(separator: ".").map({ String($0) }) {
+      var candidates = source.attributes(old)
+      var found: [AttributeSchema] = []
+      for name in names {
+        guard
+          let next = Self.match(AttributeSchema(name, .string), in: candidates, { $0.name }, { $0.renamingIdentifier })
+        else { break }
+        found.append(next)
+        candidates = next.elements
       }
-      return flat.type == .composite ? nil : (element, flat)
+      if found.count == names.count, path.count > 1 || names.count > 1, let from = found.last {
+        if (from.type == .composite) == (attribute.type == .composite) {
+          return [Move(path: path, to: attribute, sourcePath: found.map { $0.name }, from: from)]
+        }
+      } else if let (sourcePath, from) = leaving(
+        attribute.renamingIdentifier ?? "", old, path.count + names.count == 2),
+        (from.type == .composite) == (attribute.type == .composite)
+      {
+        return [Move(path: path, to: attribute, sourcePath: sourcePath, from: from)]
+      }
+    }
+    return attribute.elements.flatMap { element in
+      moves(element, path + [element.name], own.flatMap { Self.sourceElement(of: element, $0) }, old)
     }
   }
 
-  /// The composite, and the element of it, that an attribute was.
-  func spread(_ attribute: AttributeSchema, _ old: EntitySchema) -> (AttributeSchema, AttributeSchema)? {
-    guard attribute.type != .composite, let path = attribute.renamingIdentifier?.split(separator: "."), path.count == 2,
-      sourceAttribute(of: attribute, old) == nil,
-      let composite = source.attributes(old).first(where: { $0.name == path[0] }), composite.type == .composite,
-      let element = composite.elements.first(where: { $0.name == path[1] })
-    else { return nil }
-    return element.type == .composite ? nil : (composite, element)
+  /// The only one with an identifier among what does not go on at its level.
+  private func leaving(
+    _ identifier: String, _ old: EntitySchema, _ elementsOnly: Bool
+  ) -> (path: [String], attribute: AttributeSchema)? {
+    guard let entity = destination.definition.entities.first(where: { sourceEntity(of: $0)?.name == old.name }) else {
+      return nil
+    }
+    func places(_ attribute: AttributeSchema, _ path: [String]) -> [([String], AttributeSchema)] {
+      [(path, attribute)] + attribute.elements.flatMap { places($0, path + [$0.name]) }
+    }
+    func staying(_ attribute: AttributeSchema, _ from: AttributeSchema?, _ path: [String]) -> [[String]] {
+      guard let from else { return [] }
+      let here = path + [from.name]
+      return [here]
+        + attribute.elements.flatMap { staying($0, Self.sourceElement(of: $0, from), here) }
+    }
+    let stays = Set(destination.attributes(entity).flatMap { staying($0, sourceAttribute(of: $0, old), []) })
+    let all = source.attributes(old).flatMap { places($0, [$0.name]) }
+    let found = all.filter { path, attribute in
+      attribute.renamingIdentifier == identifier && !stays.contains(path) && (path.count > 1 || !elementsOnly)
+    }
+    return found.count == 1 ? found[0] : nil
+  }
+
+  static func sourceElement(of element: AttributeSchema, _ old: AttributeSchema) -> AttributeSchema? {
+    let found = match(element, in: old.elements, { $0.name }, { $0.renamingIdentifier })
+    return found.flatMap { ($0.type == .composite) == (element.type == .composite) ? $0 : nil }
   }
 
   // MARK: What cannot be inferred
@@ -64,12 +115,7 @@ struct NaiveMigration {
     for entity in destination.definition.entities {
       guard let old = sourceEntity(of: entity) else { continue }
       for attribute in destination.attributes(entity) {
-        for (element, flat) in gathered(attribute, old) {
-          compare(flat, element, entity.name + "." + attribute.name + "." + element.name, &result)
-        }
-        if let (_, element) = spread(attribute, old) {
-          compare(element, attribute, entity.name + "." + attribute.name, &result)
-        }
+        for move in moves(attribute, old) { compare(move.from, move.to, entity.name + "." + move.place, &result) }
         guard let from = sourceAttribute(of: attribute, old) else { continue }
         compare(from, attribute, entity.name + "." + attribute.name, &result)
       }
@@ -99,9 +145,10 @@ struct NaiveMigration {
       let myRoot = source.path(old).last?.name ?? old.name
       if myRoot == mainRoot { continue }
       let isAlone = source.family(myRoot).count == 1
-      let parent = entity.parent.flatMap { destination.entity($0) }.flatMap { sourceEntity(of: $0) }
-      let parentRoot = parent.map { source.path($0).last?.name ?? $0.name }
-      if !(isAlone && parentRoot == mainRoot) { result.insert(entity.name) }
+      // New entities in between do not count.
+      let above = destination.path(entity).dropFirst().compactMap { sourceEntity(of: $0) }.first
+      let aboveRoot = above.map { source.path($0).last?.name ?? $0.name }
+      if !(isAlone && aboveRoot == mainRoot) { result.insert(entity.name) }
     }
     return result
   }
@@ -109,9 +156,7 @@ struct NaiveMigration {
   private func compare(_ from: AttributeSchema, _ to: AttributeSchema, _ place: String, _ result: inout Set<String>) {
     if from.type == .composite {
       for element in to.elements {
-        guard let old = Self.match(element, in: from.elements, { $0.name }, { $0.renamingIdentifier }),
-          (old.type == .composite) == (element.type == .composite)
-        else { continue }
+        guard let old = Self.sourceElement(of: element, from) else { continue }
         compare(old, element, place + "." + element.name, &result)
       }
     } else if from.type != to.type, !(from.type.isNumeric && to.type.isNumeric) {
@@ -138,11 +183,11 @@ struct NaiveMigration {
       if entity.isAbstract { blocked.insert(entity.name) }
       var migrated = NaiveStore.Object(entity: entity.name)
       for attribute in destination.attributes(entity) where !attribute.isTransient {
-        guard let value = value(of: attribute, old, object) else {
-          blocked.insert(entity.name + "." + attribute.name)
-          continue
-        }
-        if value.isNull, !attribute.isOptional { blocked.insert(entity.name + "." + attribute.name) }
+        var misfits: Set<String> = []
+        let value = value(of: attribute, old, object, &misfits)
+        let missing = missing(attribute, sourceAttribute(of: attribute, old), value, attribute.name)
+        blocked.formUnion((misfits.union(missing)).map { entity.name + "." + $0 })
+        if value.isNull, !attribute.isOptional, misfits.isEmpty { blocked.insert(entity.name + "." + attribute.name) }
         migrated.attributes[attribute.name] = value
       }
       result.objects[row] = migrated
@@ -157,7 +202,7 @@ struct NaiveMigration {
         }
       }
     }
-    leavePairs(&result)
+    blocked.formUnion(ambiguous(result))
     for (row, object) in result.objects {
       guard let entity = destination.entity(object.entity) else { continue }
       for relationship in destination.relationships(entity)
@@ -176,19 +221,17 @@ struct NaiveMigration {
     return blocked.isEmpty ? .migrated(result) : .blocked(blocked)
   }
 
-  /// Where a to-one relationship has a to-one inverse, who is not led back to leads nowhere.
-  private func leavePairs(_ result: inout NaiveStore) {
-    let all = result
-    for (row, object) in all.objects {
+  /// To-one relationships lead to one object, and cannot choose among several.
+  private func ambiguous(_ result: NaiveStore) -> Set<String> {
+    var found: Set<String> = []
+    for (_, object) in result.objects {
       guard let entity = destination.entity(object.entity) else { continue }
-      for relationship in destination.relationships(entity) where !relationship.isToMany {
-        guard let inverse = relationship.inverse, let target = object.relationships[relationship.name]?.first,
-          let other = all.objects[target], let otherEntity = destination.entity(other.entity),
-          let back = destination.relationships(otherEntity).first(where: { $0.name == inverse }), !back.isToMany
-        else { continue }
-        if other.relationships[inverse] != [row] { result.objects[row]?.relationships[relationship.name] = [] }
+      for relationship in destination.relationships(entity)
+      where !relationship.isToMany && object.relationships[relationship.name]?.count ?? 0 > 1 {
+        found.insert(entity.name + "." + relationship.name)
       }
     }
+    return found
   }
 
   private func duplicates(_ store: NaiveStore) -> Set<String> {
@@ -207,57 +250,85 @@ struct NaiveMigration {
     return found
   }
 
-  /// nil: the value does not fit.
-  private func value(of attribute: AttributeSchema, _ old: EntitySchema, _ object: NaiveStore.Object) -> Value? {
-    let from = sourceAttribute(of: attribute, old)
-    var value: Value
-    if let from {
-      guard let converted = convert(object.attributes[from.name] ?? .null, from, attribute) else { return nil }
-      value = converted
-    } else {
-      value = attribute.type == .composite ? .null : attribute.defaultValue
+  /// A value in the destination. Where it does not fit, the paths are told, and it is null.
+  private func value(
+    of attribute: AttributeSchema, _ old: EntitySchema, _ object: NaiveStore.Object, _ misfits: inout Set<String>
+  ) -> Value {
+    let moves = moves(attribute, old)
+    var value = Value.null
+    if let from = sourceAttribute(of: attribute, old) {
+      value = convert(object.attributes[from.name] ?? .null, from, attribute, attribute.name, &misfits)
+    } else if moves.isEmpty, attribute.type != .composite {
+      value = attribute.defaultValue
     }
-    for (element, flat) in gathered(attribute, old) {
-      guard let moved = convert(object.attributes[flat.name] ?? .null, flat, element) else { return nil }
-      if moved.isNull, value.isNull { continue }
-      var composite: CompositeValue
-      if case .composite(let known) = value {
-        composite = known
-      } else {
-        composite = CompositeValue(
-          names: attribute.elements.map { $0.name }, values: attribute.elements.map { $0.defaultValue })
+    var moved: [(Move, Value)] = []
+    for move in moves {
+      var there = object.attributes[move.sourcePath[0]] ?? .null
+      for name in move.sourcePath.dropFirst() {
+        if case .composite(let composite) = there { there = composite[name] ?? .null } else { there = .null }
       }
-      composite[element.name] = moved
-      value = .composite(composite)
+      moved.append((move, convert(there, move.from, move.to, move.place, &misfits)))
     }
-    if let (composite, element) = spread(attribute, old) {
-      value = .null
-      if case .composite(let elements)? = object.attributes[composite.name] {
-        guard let moved = convert(elements[element.name] ?? .null, element, attribute) else { return nil }
-        value = moved
-      }
-      if value.isNull { value = attribute.defaultValue }
+    // Whatever is there makes the composites that it goes into; then what is not there is null in them.
+    for (move, new) in moved where !new.isNull { value = put(new, move.path.dropFirst(), attribute, value) }
+    for (move, new) in moved where new.isNull { value = put(new, move.path.dropFirst(), attribute, value) }
+    if value.isNull, !attribute.isOptional || !moves.isEmpty && attribute.type != .composite {
+      return attribute.defaultValue
     }
-    return value.isNull && !attribute.isOptional ? attribute.defaultValue : value
+    return value
   }
 
-  private func convert(_ value: Value, _ from: AttributeSchema, _ to: AttributeSchema) -> Value? {
+  private func put(_ new: Value, _ path: ArraySlice<String>, _ attribute: AttributeSchema, _ value: Value) -> Value {
+    guard let name = path.first, let element = attribute.elements.first(where: { $0.name == name }) else {
+      return new.isNull && !attribute.isOptional ? attribute.defaultValue : new
+    }
+    var values = attribute.elements.map { $0.type == .composite ? .null : $0.defaultValue }
+    if case .composite(let composite) = value {
+      values = attribute.elements.map { composite[$0.name] ?? .null }
+    } else if new.isNull {
+      return value
+    }
+    var composite = CompositeValue(names: attribute.elements.map { $0.name }, values: values)
+    composite[name] = put(new, path.dropFirst(), element, composite[name] ?? .null)
+    return .composite(composite)
+  }
+
+  /// The required elements that are null in a composite which is there, but for those that were required before.
+  private func missing(
+    _ attribute: AttributeSchema, _ from: AttributeSchema?, _ value: Value, _ path: String
+  ) -> Set<String> {
+    guard case .composite(let composite) = value else { return [] }
+    var found: Set<String> = []
+    for element in attribute.elements {
+      let old = from.flatMap { Self.sourceElement(of: element, $0) }
+      let place = path + "." + element.name
+      let value = composite[element.name] ?? .null
+      if value.isNull, !element.isOptional, old?.isOptional ?? true { found.insert(place) }
+      found.formUnion(missing(element, old, value, place))
+    }
+    return found
+  }
+
+  private func convert(
+    _ value: Value, _ from: AttributeSchema, _ to: AttributeSchema, _ place: String, _ misfits: inout Set<String>
+  ) -> Value {
     if value.isNull || from.type == to.type && from.type != .composite { return value }
     if from.type == .composite {
       guard case .composite(let composite) = value else { return .null }
       var values: [Value] = []
       for element in to.elements {
-        let old = Self.match(element, in: from.elements, { $0.name }, { $0.renamingIdentifier })
-        guard let old, (old.type == .composite) == (element.type == .composite) else {
+        guard let old = Self.sourceElement(of: element, from) else {
           values.append(element.type == .composite ? .null : element.defaultValue)
           continue
         }
-        guard let converted = convert(composite[old.name] ?? .null, old, element) else { return nil }
+        let converted = convert(composite[old.name] ?? .null, old, element, place + "." + element.name, &misfits)
         values.append(converted.isNull && !element.isOptional ? element.defaultValue : converted)
       }
       return .composite(CompositeValue(names: to.elements.map { $0.name }, values: values))
     }
-    return number(value, to.type)
+    let converted = number(value, to.type)
+    if converted == nil { misfits.insert(place) }
+    return converted ?? .null
   }
 
   private func number(_ value: Value, _ type: AttributeType) -> Value? {
@@ -298,30 +369,25 @@ struct NaiveMigration {
       .map { $0.key }
     }
     guard let object = store.objects[row], let old = source.entity(object.entity) else { return [] }
-    let owner = destination.owner(of: relationship, entity)
-    let isOwn = destination.family(owner).contains { name in
-      guard let entity = destination.entity(name), let old = sourceEntity(of: entity) else { return false }
-      return sourceRelationship(of: relationship, old) != nil
-    }
-    if isOwn {
-      guard let from = sourceRelationship(of: relationship, old) else { return [] }
+    // What it led to, and whoever led here by what is its inverse now.
+    var rows: [UInt64] = []
+    if let from = sourceRelationship(of: relationship, old) {
       let family = destination.family(relationship.destination)
-      return (object.relationships[from.name] ?? []).filter {
+      rows = (object.relationships[from.name] ?? []).filter {
         result.objects[$0].map { family.contains($0.entity) } ?? false
       }
     }
-    guard let inverse = relationship.inverse else { return [] }
-    // A new inverse of a relationship that was there.
-    var found: [UInt64] = []
+    guard let inverse = relationship.inverse else { return rows }
     for (other, candidate) in store.objects.sorted(by: { $0.key < $1.key }) where result.objects[other] != nil {
-      guard let entity = destination.entity(result.objects[other]?.entity ?? ""),
-        destination.family(relationship.destination).contains(entity.name),
-        let theirs = destination.relationships(entity).first(where: { $0.name == inverse }),
+      guard let theirEntity = destination.entity(result.objects[other]?.entity ?? ""),
+        destination.family(relationship.destination).contains(theirEntity.name),
+        let theirs = destination.relationships(theirEntity).first(where: { $0.name == inverse }),
+        destination.family(theirs.destination).contains(entity.name),
         let oldEntity = source.entity(candidate.entity), let from = sourceRelationship(of: theirs, oldEntity)
       else { continue }
-      if candidate.relationships[from.name]?.contains(row) ?? false { found.append(other) }
+      if candidate.relationships[from.name]?.contains(row) ?? false, !rows.contains(other) { rows.append(other) }
     }
-    return relationship.isToMany ? found : Array(found.prefix(1))
+    return rows
   }
 
   /// Whether an object's relationship of a name is the inverse of another.

@@ -7,7 +7,7 @@ struct RandomModel {
   var definition: SchemaDefinition
   /// The changes that were made, by name.
   var changes: [String] = []
-  private var random: SplitMix64
+  var random: SplitMix64
   private var names = 0
 
   static let plainTypes: [AttributeType] = [
@@ -28,14 +28,14 @@ struct RandomModel {
     for place in definition.entities.indices where random.oneIn(3) { addKey(place, isUnique: random.oneIn(4)) }
   }
 
-  private mutating func name(_ prefix: String) -> String {
+  mutating func name(_ prefix: String) -> String {
     names += 1
     return "\(prefix)\(names)"
   }
 
-  private mutating func newAttribute() -> AttributeSchema { AttributeSchema(name("a"), random.pick(Self.plainTypes)) }
+  mutating func newAttribute() -> AttributeSchema { AttributeSchema(name("a"), random.pick(Self.plainTypes)) }
 
-  private mutating func newComposite() -> AttributeSchema {
+  mutating func newComposite() -> AttributeSchema {
     var elements = (0..<(1 + random.below(3))).map { _ in newAttribute() }
     if random.oneIn(3) { elements.append(AttributeSchema(name("c"), elements: [newAttribute(), newAttribute()])) }
     return AttributeSchema(name("c"), elements: elements)
@@ -82,7 +82,7 @@ struct RandomModel {
 
   private mutating func change() {
     let place = random.below(definition.entities.count)
-    switch random.below(40) {
+    switch random.below(52) {
     case 0: note("attribute added", addAttribute(place) { $0 })
     case 1:
       var seed = random
@@ -193,10 +193,20 @@ struct RandomModel {
     case 36: note("composite spread", spread(place))
     case 37: note("index added", addKey(place, isUnique: false))
     case 38: note("constraint added", addKey(place, isUnique: true))
+    case 39, 40: note("inverse added", addInverse())
+    case 41: note("made its own inverse", makeOwnInverse())
+    case 42: note("made inverses", makeInverses())
+    case 43: note("inverses parted", partInverses())
+    case 44: note("element made required", requireElement(place, withDefault: random.oneIn(3)))
+    case 45, 46: note("required element added", addRequiredElement(place, withDefault: random.oneIn(3)))
+    case 47: note("attribute moved into a composite", moveIntoComposite(place))
+    case 48: note("element moved out of its composite", moveOutOfComposite(place))
+    case 49: note("composite moved into another", moveCompositeIntoComposite(place))
+    case 50: note("entity moved under a new one", moveUnderNewEntity(place))
     default:
-      let has = !definition.entities[place].uniquenessConstraints.isEmpty
-      definition.entities[place].uniquenessConstraints = []
-      note("constraint removed", has)
+      let has = definition.entities.firstIndex { !$0.uniquenessConstraints.isEmpty }
+      if let has { definition.entities[has].uniquenessConstraints = [] }
+      note("constraint removed", has != nil)
     }
   }
 
@@ -208,16 +218,19 @@ struct RandomModel {
   }
 
   /// Whether indexes or constraints anywhere mention a name.
-  private func isKey(_ name: String) -> Bool {
+  func isKey(_ name: String) -> Bool {
     definition.entities.contains { entity in
-      entity.indexes.contains { $0.elements.contains { $0.path.split(separator: ".").contains { $0 == name } } }
+      entity.indexes.contains {
+        $0.elements.contains { $0.path.split(separator: ".").contains { $0 == name } }
+          || $0.partialPredicate?.hasPrefix(name + " ") ?? false
+      }
         || entity.uniquenessConstraints.contains {
           $0.paths.contains { $0.split(separator: ".").contains { $0 == name } }
         }
     }
   }
 
-  private mutating func onAttribute(
+  mutating func onAttribute(
     _ place: Int, where condition: (AttributeSchema) -> Bool = { _ in true },
     _ body: (inout AttributeSchema, String) -> Void
   ) -> Bool {
@@ -248,8 +261,12 @@ struct RandomModel {
     if isUnique {
       definition.entities[place].uniquenessConstraints.append(UniquenessConstraint([path]))
     } else {
+      // Some are of some objects only.
+      let other = random.pick(candidates).name
       definition.entities[place].indexes.append(
-        IndexSchema(name("i"), [IndexElement(path, ascending: random.oneIn(2))]))
+        IndexSchema(
+          name("i"), [IndexElement(path, ascending: random.oneIn(2))],
+          partialPredicate: random.oneIn(3) ? other + " != nil" : nil))
     }
     return true
   }
@@ -259,23 +276,30 @@ struct RandomModel {
   @discardableResult
   private mutating func addRelationship() -> Bool {
     let a = random.below(definition.entities.count)
-    let b = random.below(definition.entities.count)
+    let hasInverse = !random.oneIn(4)
+    // Within one entity more often, so that it can become its own inverse.
+    let b = !hasInverse && random.oneIn(3) ? a : random.below(definition.entities.count)
     let there = name("r")
     let back = name("r")
-    let hasInverse = !random.oneIn(4)
-    func make(_ name: String, _ to: String, _ inverse: String?) -> RelationshipSchema {
-      switch random.below(4) {
-      case 0, 1: return RelationshipSchema(name, to: to, inverse: inverse)
-      case 2: return RelationshipSchema(name, toMany: to, inverse: inverse)
-      default: return RelationshipSchema(name, toMany: to, inverse: inverse, ordered: true)
-      }
+    let first = newRelationship(there, definition.entities[b].name, hasInverse ? back : nil)
+    definition.entities[a].relationships.append(first)
+    // Two that lead to and fro, and are not inverses, may become that.
+    if hasInverse || random.oneIn(2) {
+      let second = newRelationship(back, definition.entities[a].name, hasInverse ? there : nil)
+      definition.entities[b].relationships.append(second)
     }
-    definition.entities[a].relationships.append(make(there, definition.entities[b].name, hasInverse ? back : nil))
-    if hasInverse { definition.entities[b].relationships.append(make(back, definition.entities[a].name, there)) }
     return true
   }
 
-  private func places(_ condition: (RelationshipSchema) -> Bool) -> [(Int, Int)] {
+  mutating func newRelationship(_ name: String, _ to: String, _ inverse: String?) -> RelationshipSchema {
+    switch random.below(4) {
+    case 0, 1: return RelationshipSchema(name, to: to, inverse: inverse)
+    case 2: return RelationshipSchema(name, toMany: to, inverse: inverse)
+    default: return RelationshipSchema(name, toMany: to, inverse: inverse, ordered: true)
+    }
+  }
+
+  func places(_ condition: (RelationshipSchema) -> Bool) -> [(Int, Int)] {
     definition.entities.indices.flatMap { entity in
       definition.entities[entity].relationships.indices.filter {
         condition(definition.entities[entity].relationships[$0])
@@ -419,12 +443,12 @@ struct RandomModel {
 
   private mutating func gather(_ place: Int) -> Bool {
     let flat = definition.entities[place].attributes.filter {
-      $0.type != .composite && !isKey($0.name) && $0.renamingIdentifier == nil && $0.isOptional
+      $0.type != .composite && !isKey($0.name) && $0.isOptional
     }.prefix(2)
     if flat.isEmpty { return false }
     let elements = flat.map { old in
       var element = AttributeSchema(name("a"), old.type)
-      element.renamingIdentifier = old.name
+      element.renamingIdentifier = old.canonicalName
       return element
     }
     definition.entities[place].attributes.removeAll { a in flat.contains { $0.name == a.name } }

@@ -5,7 +5,7 @@ import CambiumTesting
 /// What a workload does.
 enum CrashScenario: String, CaseIterable, Sendable {
   case commits, trees, largeValues, spill, relocation, compaction, reopening, killing, failingSyncs, ownSteps
-  case restoring
+  case restoring, converting
 
   func options(_ durability: Durability) -> StoreOptions {
     var options = StoreOptions()
@@ -41,6 +41,7 @@ enum CrashScenario: String, CaseIterable, Sendable {
     case .failingSyncs: try failingSyncs(w)
     case .ownSteps: try ownSteps(w)
     case .restoring: try restoring(w)
+    case .converting: try converting(w)
     }
   }
 
@@ -224,6 +225,19 @@ enum CrashScenario: String, CaseIterable, Sendable {
       }
     }
     try w.changeRows(2, keys: 300, valueBytes: 200)
+    try w.close()
+  }
+
+  /// Rows are written anew in their pages, as they are: all at once, or some pages at a time among commits.
+  private func converting(_ w: CrashWorkload) throws {
+    for round in 0..<14 {
+      for _ in 0..<(1 + w.random.below(3)) { try w.changeRows(40, keys: 600, valueBytes: round % 4 == 3 ? 1500 : 200) }
+      try w.convert(pagesAtOnce: w.random.oneIn(2) ? 1 + w.random.below(6) : nil)
+      if w.random.oneIn(5) {
+        if w.random.oneIn(2) { try w.close() } else { w.kill() }
+        try w.reopen()
+      }
+    }
     try w.close()
   }
 

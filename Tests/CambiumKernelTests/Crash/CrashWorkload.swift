@@ -148,6 +148,32 @@ final class CrashWorkload {
     try onDurable(open())
   }
 
+  /// Writes rows anew in their pages, as they are: at once, or so many pages at a time, with commits in between.
+  func convert(pagesAtOnce: Int?) throws {
+    guard let tree = tree(.integer) else { return }
+    let conversion = ValueConversion(tree, from: UInt64(random.below(300)), maximum: 1 + random.below(400)) {
+      (_, bytes, value) throws(StoreError) in
+      value.set(bytes)
+      return true
+    }
+    guard let pagesAtOnce else {
+      if try open().convert({ _ in conversion }) == nil { problems.append("nothing was converted") }
+      noteDurable()
+      return try onDurable(open())
+    }
+    try checkpoint()
+    let t = try open().beginWrite()
+    try open().requireSession()
+    try open().beginCheckpoint(conversion: conversion)
+    t.rollBack()
+    while try open().maintain(pages: pagesAtOnce) {
+      noteDurable()
+      if random.oneIn(2) { try changeRows(2, keys: 600, valueBytes: 200) }
+    }
+    noteDurable()
+    try onDurable(open())
+  }
+
   func close() throws {
     let before = disk.operationCount
     try open().close()

@@ -61,7 +61,7 @@ import Testing
         watch.held = (try store.snapshot(), try Self.reached(by: store))
       }
     }
-    w.beforeReopen = { watch.held = nil }
+    w.beforeReopen = { watch.letGo() }
     try scenario.run(w)
     #expect(watch.checked > 2)
     for device in watch.devices {
@@ -76,8 +76,17 @@ private final class Watch {
   var devices: [RecordingDevice] = []
   var held: (snapshot: Snapshot, ranges: [Range<UInt64>])?
   private var publication: UInt64 = 0
+  private var needed: [Range<UInt64>] = []
   var rounds = 0
   var checked = 0
+
+  /// The process has ended, and with it the view: whoever opens the store next knows of none.
+  func letGo() {
+    held = nil
+    guard let device = devices.last else { return }
+    device.unprotect(0..<UInt64.max)
+    for range in needed { device.protect(range) }
+  }
 
   /// Protects what the newest durable publication and the held view need, as soon as there is a newer publication. The
   /// log that grows meanwhile is protected with it from the next one on.
@@ -89,7 +98,7 @@ private final class Watch {
     checked += 1
     device.unprotect(0..<UInt64.max)
     do {
-      let needed = try OverwriteGuardTests.reached(by: store) + OverwriteGuardTests.neededByRecovery(of: store)
+      needed = try OverwriteGuardTests.reached(by: store) + OverwriteGuardTests.neededByRecovery(of: store)
       for range in needed + (held?.ranges ?? []) { device.protect(range) }
     } catch { Issue.record("\(error)") }
   }

@@ -48,6 +48,44 @@ import Testing
     #expect(cache.frameCount < 200, "frames whose pages are gone are used again")
   }
 
+  /// Pages that are given up serve others, but not while somebody reads them; a pass over what is not there leaves no trace.
+  @Test func whatIsDroppedServesOthers() throws {
+    let device = MemoryDevice(lock: ThreadLock())
+    let cache = PageCache(
+      device: device, environment: TestEnvironment(), pageSize: 512, bytes: FrameMemory.stride(512) * 1000, storeSeed: 7
+    )
+    func refs(_ version: UInt64) -> [PageRef] {
+      (0..<100).map { PageRef(address: (version * 100 + $0 + 1) * 512, length: 512, checksum: version << 8 | $0) }
+    }
+    func fill(_ version: UInt64) {
+      for ref in refs(version) {
+        page(Int(version)).withUnsafeBytes { b in if let base = b.baseAddress { cache.insert(ref, base) } }
+      }
+    }
+    fill(0)
+    let slot = cache.slots.enter(0)
+    let held = try cache.page(refs(0)[7], tree: Self.tree, level: 0)
+    cache.drop(refs(0) + refs(5))
+    fill(1)
+    #expect(held.u8(100) == 0 && cache.frameCount == 200)
+    cache.slots.leave(slot)
+    cache.drop(refs(1))
+    fill(2)
+    fill(3)
+    #expect(cache.frameCount == 200)
+    let out = UnsafeMutableRawPointer.allocate(byteCount: 512, alignment: 16)
+    defer { out.deallocate() }
+    for ref in refs(2) + refs(3) {
+      #expect(try cache.copy(ref, tree: Self.tree, level: 0, to: out))
+      #expect(UnsafeRawPointer(out).u8(100) == UInt8(truncatingIfNeeded: ref.checksum >> 8))
+    }
+    // The device is empty.
+    for ref in refs(0) + refs(1) {
+      #expect(throws: StoreError.self) { try cache.copy(ref, tree: Self.tree, level: 0, to: out) }
+    }
+    #expect(cache.frameCount == 200)
+  }
+
   /// However many pages share a run of the table, a page that is in the cache is not brought in once more.
   @Test func noPageIsThereTwice() throws {
     let device = MemoryDevice(lock: ThreadLock())

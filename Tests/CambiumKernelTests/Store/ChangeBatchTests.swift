@@ -116,6 +116,57 @@ import Testing
     #expect(deltaBytes > 1 << 14 || merges > 0)
   }
 
+  /// Batches merged into one hold what one batch would that had been given all of it in turn.
+  @Test func mergedBatchesAreOne() throws {
+    let seed = testSeed(2_112)
+    var random = SplitMix64(seed: seed)
+    print("merged batches: seed \(seed)")
+    for round in 0..<60 {
+      let whole = ChangeBatch()
+      var parts: [ChangeBatch] = []
+      for _ in 0..<random.below(5) {
+        let part = ChangeBatch()
+        for _ in 0..<[0, 1, 20, 700][random.below(4)] {
+          var key: [UInt8] = (0..<random.below(4)).map { _ in UInt8(random.below(3)) }
+          if random.oneIn(3) { key = [1, 2, 3, 4, 5, 6, 7, 8] + key }
+          let (isPut, mark, flag) = (random.oneIn(2), UInt16(random.below(0x8000)), random.oneIn(2))
+          for batch in [whole, part] { #expect(batch.add(key, isPut: isPut, mark: mark, flag: flag) != nil) }
+        }
+        parts.append(part)
+      }
+      let merged = ChangeBatch()
+      #expect(merged.merge(parts))
+      whole.sort()
+      #expect(try content(merged) == content(whole), "seed \(seed), round \(round)")
+      // Only an empty one takes others over, and what it has taken it sorts no more.
+      let isMerged = merged.isEmpty
+      #expect(merged.merge(parts) == isMerged)
+      merged.sort()
+      #expect(try content(merged) == content(whole))
+      // It goes on as any other does.
+      for batch in [whole, merged] {
+        #expect(batch.add([1, 2, 3, 4, 5, 6, 7, 8, 9], isPut: true) != nil)
+        batch.sort()
+      }
+      #expect(try content(merged) == content(whole))
+    }
+  }
+
+  private struct Content: Equatable {
+    var key: [UInt8]
+    var isPut: Bool
+    var mark: UInt16
+    var flag: Bool
+  }
+
+  private func content(_ batch: ChangeBatch) throws -> [Content] {
+    var found: [Content] = []
+    try batch.forEach { (change, key) throws(StoreError) in
+      found.append(Content(key: Array(key), isPut: change.isPut, mark: change.mark, flag: change.flag))
+    }
+    return found
+  }
+
   /// The longest keys of the largest pages, of which many differ in their last byte only.
   @Test(arguments: [1 << 14, 64 << 20])
   func holdsTheLongestKeys(_ deltaBytes: Int) throws {

@@ -12,10 +12,35 @@ public final class TestEnvironment: StoreEnvironment {
   }
 
   private let state: Mutex<State>
+  private let processors: Int
+  private let hasThreads: Bool
 
-  /// Makes an environment; its clock stands at `milliseconds` since 1970.
-  public init(seed: UInt64 = 1, milliseconds: Int64 = 1_700_000_000_000) {
+  /// Makes an environment; its clock stands at `milliseconds` since 1970. It has as many processors as it is told, and a thread
+  /// for each unless there are none to be had.
+  public init(
+    seed: UInt64 = 1, milliseconds: Int64 = 1_700_000_000_000, processors: Int = 1, hasThreads: Bool = true
+  ) {
+    self.processors = processors
+    self.hasThreads = hasThreads
     state = Mutex(State(chance: DiskChance(seed: seed), milliseconds: milliseconds))
+  }
+
+  /// As many as it was made with.
+  public func processorCount() -> Int { processors }
+
+  /// On threads, if there are any.
+  public func runConcurrently(_ count: Int, _ work: @escaping @Sendable (Int) -> Void) {
+    let group = DispatchGroup()
+    for i in 1..<max(1, count) where hasThreads {
+      group.enter()
+      Thread.detachNewThread {
+        work(i)
+        group.leave()
+      }
+    }
+    if count > 0 { work(0) }
+    for i in 1..<max(1, count) where !hasThreads { work(i) }
+    group.wait()
   }
 
   /// A lock that really excludes and waits.

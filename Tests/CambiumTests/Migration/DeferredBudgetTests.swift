@@ -49,6 +49,27 @@ import Testing
     #expect(try told == 0 && coordinator.deferredLightweightMigrationTasks() == before)
   }
 
+  /// What is told to be freed is what the rows then take less, nearly: notes of about 33 bytes with what they take in a row.
+  @Test func tasksTellWhatTheyWillFree() throws {
+    let directory = try TemporaryDirectory()
+    let container = try prepared(directory)
+    let coordinator = container.persistentStoreCoordinator
+    let task = try #require(coordinator.deferredLightweightMigrationTasks().first)
+    let freed = try #require(task.freedBytes)
+    #expect(freed > UInt64(Self.rows) * 30 && freed < UInt64(Self.rows) * 40 && freed < task.bytes)
+    #expect(task.description.hasSuffix("bytes, of which about \(freed) will be free)"))
+    // Rows that were written again are not counted.
+    let context = container.viewContext
+    for flight in try context.fetch(FetchRequest<ManagedObject>(entityName: "Flight")).prefix(Self.rows / 2) {
+      flight.setValue(-1, forKey: "number")
+    }
+    try context.save()
+    let less = try #require(coordinator.deferredLightweightMigrationTasks().first?.freedBytes)
+    #expect(less > freed / 3 && less < freed * 2 / 3)
+    try coordinator.finishDeferredLightweightMigration()
+    #expect(try coordinator.deferredLightweightMigrationTasks().isEmpty)
+  }
+
   @Test func workGoesOnWhereItStopped() throws {
     let directory = try TemporaryDirectory()
     let container = try prepared(directory)
@@ -140,6 +161,23 @@ import Testing
     #expect(size.rows == 64)
     run(&size, &newest, 100, isAlone: true) { _ in .zero }
     #expect(size.rows == 65_536)
+    // Those beside which others write are as long as who wants to stop the work may wait, and leave the others as they are.
+    size = DeferredPartSize()
+    let rows = size.rows
+    for microseconds in [0.2, 1, 10, 400] {
+      for _ in 0..<40 {
+        let part = DeferredPart(
+          rows: size.rowsBesideOthers, nextRow: 1, isLeft: true, base: newest, sequence: newest + 1,
+          isBesideOthers: true)
+        newest += 1
+        #expect(!size.isDurable)
+        size.note(.nanoseconds(Int(microseconds * 1000) * part.rows), part)
+      }
+      let time = Duration.nanoseconds(Int(microseconds * 1000) * size.rowsBesideOthers)
+      let isBounded = size.rowsBesideOthers == 1024 || size.rowsBesideOthers == 262_144
+      #expect(isBounded || (DeferredPartSize.aimBesideOthers / 2...DeferredPartSize.aimBesideOthers * 2).contains(time))
+    }
+    #expect(size.rows == rows)
     // A commit of others now and then, and none of the parts becomes long.
     size = DeferredPartSize()
     for _ in 0..<50 {

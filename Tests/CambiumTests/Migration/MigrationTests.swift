@@ -221,6 +221,59 @@ import Testing
     try Self.check(try directory.container(model: Self.v1()).viewContext, color: "color", seats: false)
   }
 
+  /// A to-one inverse that would have to choose, and an element that is missing: both are told, by a plan too, and once they are
+  /// mended the store is migrated with all that there is.
+  @Test func linksAndElementsThatWouldBeLostAreInTheWay() throws {
+    let directory = try TemporaryDirectory()
+    func model(_ isNew: Bool) throws -> ManagedObjectModel {
+      try ManagedObjectModel {
+        Entity("Pilot") {
+          Attribute("name", .string)
+          Attribute("licence") {
+            Attribute("number", .integer64, optional: !isNew)
+            Attribute("country", .string)
+          }
+          if isNew { ToMany("flights", "Flight", inverse: "pilot") } else { ToMany("flights", "Flight") }
+        }
+        Entity("Flight") {
+          Attribute("number", .string)
+          if isNew { ToOne("pilot", "Pilot", inverse: "flights") }
+        }
+      }
+    }
+    do {
+      let context = try directory.container(model: model(false)).viewContext
+      let flights = try (1...3).map { try context.make("Flight", ["number": "F\($0)"]) }
+      try context.make("Pilot", ["name": "A", "flights": Set(flights[0...1]), "licence": ["country": "NO"]])
+      try context.make("Pilot", ["name": "B", "flights": Set(flights[1...2])])
+      try context.save()
+    }
+    let file = directory.url.appendingPathComponent("flights.cambium")
+    let error = try #require(cambiumError { _ = try directory.container(model: model(true)) })
+    #expect(error.code.rawValue == 134110)
+    let blocks = error.underlyingErrors.compactMap { $0 as? MigrationBlock }
+    #expect(blocks.map { $0.entity } == ["Pilot", "Flight"])
+    #expect(blocks.map { $0.property } == ["licence.number", "pilot"])
+    #expect(blocks.map { $0.reason } == [.missingValue, .ambiguousInverse])
+    #expect(blocks.map { $0.count } == [1, 1])
+    #expect(try Migration.plan(storeAt: file, to: model(true)).blocks == blocks)
+    #expect(error.message.contains("Flight.pilot leads to one object"))
+    do {
+      let context = try directory.container(model: model(false)).viewContext
+      let pilots = try context.all("Pilot", "name == 'A'")
+      try pilots[0].set(7, forKeyPath: "licence.number")
+      pilots[0].setValue(Set(try context.all("Flight", "number == 'F1'")), forKey: "flights")
+      try context.save()
+    }
+    let context = try directory.container(model: model(true)).viewContext
+    for (number, pilot) in [("F1", "A"), ("F2", "B"), ("F3", "B")] {
+      let flight = try #require(try context.all("Flight", "number == '\(number)'").first)
+      let owner = try #require(flight.value(forKey: "pilot") as? ManagedObject)
+      #expect(owner.value(forKey: "name") as? String == pilot)
+    }
+    #expect(try context.all("Pilot", "licence.number == 7 AND flights.@count == 1").count == 1)
+  }
+
   /// Indexes, defaults and delete rules are no part of a model's version.
   @Test func indexesAreTakenOverWithoutAMigration() throws {
     let directory = try TemporaryDirectory()

@@ -1,3 +1,4 @@
+import CambiumSystem
 import Foundation
 
 /// What is set alike for all peers.
@@ -8,6 +9,8 @@ enum Tuning {
   static let logBytes = 16 << 20
   /// Memory-mapped reads of SQLite; address space of LMDB.
   static let mapBytes = 16 << 30
+  /// How many threads one call may use: SQLite's `threads`, Cambium's `maximumThreads`, which is all processors unless set.
+  static let threads = SystemEnvironment().processorCount()
 }
 
 /// Bytes of a file, or of the files in a folder; 0 if there is nothing.

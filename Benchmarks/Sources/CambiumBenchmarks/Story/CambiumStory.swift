@@ -174,9 +174,9 @@ final class CambiumStory: StoryPeer {
   func finish() throws {
     let store = try opened().0
     var allowance = DeferredAllowance()
-    while let task = try store.deferredTasks().first, let rows = allowance.rows(of: task, after: .zero) {
+    while let task = try store.deferredTasks().first, let limit = allowance.limit(of: task, after: .zero) {
       var turn = ContinuousClock.now
-      let part = try store.runDeferredPart(maximumRows: rows, durably: allowance.isDurable) {
+      let part = try store.runDeferredPart(within: limit, durably: allowance.isDurable) {
         turn = ContinuousClock.now
       }
       allowance.note(ContinuousClock.now - turn, part, of: task)

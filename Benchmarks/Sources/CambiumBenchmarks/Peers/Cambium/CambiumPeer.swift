@@ -145,7 +145,8 @@ final class CambiumPeer: Peer {
     var size = DeferredPartSize()
     while true {
       var began = clock.now
-      let part = try store.runDeferredPart(maximumRows: size.rows, durably: size.isDurable) { began = clock.now }
+      let limit = DeferredPartLimit(rows: size.rows, rowsBesideOthers: size.rowsBesideOthers)
+      let part = try store.runDeferredPart(within: limit, durably: size.isDurable) { began = clock.now }
       size.note(clock.now - began, part)
       if !part.isLeft { return }
     }

@@ -37,7 +37,7 @@ final class GRDBPeer: Peer {
       try db.execute(
         sql: """
           PRAGMA cache_size=-\(Tuning.cacheBytes / 1024); PRAGMA mmap_size=\(Tuning.mapBytes); PRAGMA secure_delete=0;
-          PRAGMA temp_store=MEMORY; PRAGMA wal_autocheckpoint=\(Tuning.logBytes / 4096);
+          PRAGMA temp_store=MEMORY; PRAGMA wal_autocheckpoint=\(Tuning.logBytes / 4096); PRAGMA threads=\(Tuning.threads);
           """)
     }
     let made = try DatabasePool(path: path, configuration: configuration)

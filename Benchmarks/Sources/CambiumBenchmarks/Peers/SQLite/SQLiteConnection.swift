@@ -24,6 +24,8 @@ final class SQLiteConnection {
     try run("PRAGMA wal_autocheckpoint=\(Tuning.logBytes / 4096)")
     try run("PRAGMA secure_delete=0")
     try run("PRAGMA temp_store=MEMORY")
+    // Sorts of large indexes may use as many threads as Cambium does.
+    try run("PRAGMA threads=\(Tuning.threads)")
     try run("PRAGMA foreign_keys=0")
     sqlite3_busy_timeout(handle, 60_000)
   }
