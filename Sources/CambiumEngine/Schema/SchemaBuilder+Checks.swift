@@ -168,6 +168,7 @@ extension SchemaBuilder {
           element.path, index: index.name, entity: entity.name, reason: "an R-tree holds numbers and dates")
       }
     }
+    try checkCondition(of: index, entity, in: schema)
     guard first.kind == .rTree else { return }
     guard index.elements.count == 2 else {
       throw .invalidIndex(
@@ -177,6 +178,38 @@ extension SchemaBuilder {
     guard index.elements[0].path != index.elements[1].path else {
       throw .invalidIndex(
         index.name, entity: entity.name, reason: "an R-tree is of two different elements, and both name one key path")
+    }
+  }
+
+  /// A condition that names no property of the entity, or compares it with what it cannot be, is refused with the model: the
+  /// store would be the first to find it, when a migration is half-way. So is one that reads other rows: when they change,
+  /// nothing brings the index in step.
+  private func checkCondition(
+    of index: IndexSchema, _ entity: EntitySchema, in schema: Schema
+  ) throws(SchemaError) {
+    guard let text = index.partialPredicate else { return }
+    let reads: Predicate.Reads
+    do throws(PredicateError) {
+      let predicate = try Predicate(format: text, arguments: []).check(against: schema, entity: entity.id)
+      if let variable = try predicate.variableNames().first {
+        throw PredicateError(.unboundVariable, "$" + variable, "the condition of an index has no variables")
+      }
+      reads = try predicate.reads()
+    } catch {
+      throw .invalidIndex(index.name, entity: entity.name, reason: "its condition \"\(text)\": \(error.description)")
+    }
+    var reason: String?
+    if reads.otherObjects { reason = "reads other objects" }
+    if reads.isVolatile { reason = "depends on the time or on chance" }
+    for path in reads.keyPaths {
+      let path = try schema.resolve(keyPath: path, from: entity.id)
+      if path.traversesRelationship || path.isToMany { reason = "reads '\(path.text)'" }
+    }
+    if let reason {
+      throw .invalidIndex(
+        index.name, entity: entity.name,
+        reason: "its condition \(reason), which changes without the indexed object: use its own attributes and to-one "
+          + "relationships alone, or leave the condition out")
     }
   }
 

@@ -161,7 +161,6 @@ final class KeyMaker: @unchecked Sendable {
         partial = try Predicate(format: text, arguments: []).check(against: schema, entity: owner.id)
       } catch { throw .predicate(error) }
     }
-    if let partial { try Self.requireOwnRow(partial, index, schema, owner) }
     try self.init(
       name: index.name, elements: index.elements, partial: partial, isUnique: false, tree, layout, schema, owner: owner)
   }
@@ -172,28 +171,6 @@ final class KeyMaker: @unchecked Sendable {
     try self.init(
       name: "", elements: constraint.paths.map { IndexElement($0) }, partial: nil, isUnique: true, tree, layout, schema,
       owner: owner)
-  }
-
-  /// Refuses a condition that reads other rows: when they change, nothing brings the index in step.
-  private static func requireOwnRow(
-    _ predicate: Predicate, _ index: IndexSchema, _ schema: Schema, _ owner: EntitySchema
-  ) throws(EngineError) {
-    let reads: Predicate.Reads
-    do throws(PredicateError) { reads = try predicate.reads() } catch { throw .predicate(error) }
-    if reads.otherObjects || reads.isVolatile {
-      let what = reads.isVolatile ? "depends on the time or on chance" : "reads other objects"
-      throw .unsupported(
-        "the condition of index '\(index.name)' of \(owner.name) \(what), which changes without the indexed object: use its "
-          + "own attributes and to-one relationships alone, or leave the condition out")
-    }
-    for text in reads.keyPaths {
-      let path = try resolving { () throws(SchemaError) in try schema.resolve(keyPath: text, from: owner.id) }
-      if path.traversesRelationship || path.isToMany {
-        throw .unsupported(
-          "the condition of index '\(index.name)' of \(owner.name) reads '\(text)', which changes without the indexed "
-            + "object: use its own attributes and to-one relationships alone, or leave the condition out")
-      }
-    }
   }
 
   /// Appends the parts of the key of a record. Answers whether any part is null; if the index is one of places, there is

@@ -207,6 +207,37 @@ import Testing
       EntitySchema("A", attributes: [string("x")], unique: [["x", "x"]]))
   }
 
+  @Test func conditionsOfIndexes() {
+    func entity(_ condition: String) -> EntitySchema {
+      EntitySchema(
+        "A", attributes: [string("x"), AttributeSchema("n", .integer16)],
+        relationships: [RelationshipSchema("one", to: "A"), RelationshipSchema("many", toMany: "A")],
+        indexes: [IndexSchema("i", [IndexElement("x")], partialPredicate: condition)])
+    }
+    for condition in ["n > 3", "one != nil AND x BEGINSWITH 'a'", "TRUEPREDICATE"] {
+      #expect(throws: Never.self, "\(condition)") { try Schema(SchemaDefinition([entity(condition)])) }
+    }
+    let rest =
+      ", which changes without the indexed object: use its own attributes and to-one relationships alone, or leave the "
+      + "condition out"
+    for (condition, reason) in [
+      ("y == 1", "its condition \"y == 1\": predicate, 'y': 'A' has no property 'y'"),
+      ("one.x == 'a'", "its condition reads 'one.x'" + rest),
+      ("ANY many.n == 1", "its condition reads 'many.n'" + rest),
+      ("random() == n", "its condition depends on the time or on chance" + rest),
+    ] {
+      expect(.invalidIndex("i", entity: "A", reason: reason), entity(condition))
+    }
+    for condition in ["n >", "n == 'a'", "x == $X"] {
+      do {
+        _ = try Schema(SchemaDefinition([entity(condition)]))
+        Issue.record("taken: \(condition)")
+      } catch {
+        #expect("\(error)".contains("its condition \"\(condition)\": "), "\(error)")
+      }
+    }
+  }
+
   @Test func namedParts() {
     var definition = SchemaDefinition([EntitySchema("A")])
     definition.configurations = [ConfigurationSchema("C", entities: ["B"])]

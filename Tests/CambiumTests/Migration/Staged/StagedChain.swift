@@ -90,6 +90,8 @@ struct StagedChain {
     for entity in definition.entities {
       for index in entity.indexes {
         keys.formUnion(index.elements.flatMap { $0.path.split(separator: ".").map(String.init) })
+        // Conditions have the form "name != nil".
+        if let name = index.partialPredicate?.split(separator: " ").first { keys.insert(String(name)) }
       }
       for constraint in entity.uniquenessConstraints {
         keys.formUnion(constraint.paths.flatMap { $0.split(separator: ".").map(String.init) })
