@@ -20,6 +20,8 @@ struct IndexBuild {
     // `@unchecked`: what is kept for a thread is used by one call at a time.
     let part: EntityTransaction
     private let keepers: [UInt32: IndexKeeper]
+    /// That of the row before: nothing is counted for a row.
+    @exclusivity(unchecked) private var last: (entity: UInt32, keeper: Unmanaged<IndexKeeper>?)?
 
     init(_ after: EntityTransaction, _ entities: [EntityPlan], _ trees: Set<TreeID>) {
       let kit = after.store.makeKit()
@@ -31,18 +33,11 @@ struct IndexBuild {
     }
 
     func take(_ parts: TreeParts, _ number: Int) throws(EngineError) {
-      var last: (entity: UInt32, keeper: IndexKeeper?)?
       var failure: EngineError?
       try storing { () throws(StoreError) in
         try part.trees.forEachRun(parts, number) { (run) throws(StoreError) -> Bool in
           do throws(EngineError) {
-            for i in run.indices {
-              try part.lend(run.value(i), run.key(i)) { (row) throws(EngineError) in
-                let entity = row.reference.entity
-                if last?.entity != entity { last = (entity, keepers[entity]) }
-                try last?.keeper?.insert(row.record, row.reference, part)
-              }
-            }
+            try take(run)
             return true
           } catch {
             failure = error
@@ -51,6 +46,25 @@ struct IndexBuild {
         }
       }
       if let failure { throw failure }
+    }
+
+    private func take(_ run: LentRun) throws(EngineError) {
+      for i in run.indices {
+        if let row = try part.reader(run.value(i), run.key(i)) {
+          try take(row)
+        } else {
+          try part.lend(run.value(i), run.key(i)) { (row) throws(EngineError) in try take(row) }
+        }
+      }
+    }
+
+    @inline(__always)
+    private func take(_ row: borrowing RowReader) throws(EngineError) {
+      let reference = row.reference
+      if last?.entity != reference.entity {
+        last = (reference.entity, keepers[reference.entity].map { .passUnretained($0) })
+      }
+      try last?.keeper?.borrowed { (keeper) throws(EngineError) in try keeper.insert(row.record, reference, part) }
     }
   }
 

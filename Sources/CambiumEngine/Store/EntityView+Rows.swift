@@ -30,23 +30,29 @@ extension EntityView {
   final func lend<R>(
     _ bytes: UnsafeRawBufferPointer, _ id: UInt64, _ body: (borrowing RowReader) throws(EngineError) -> R
   ) throws(EngineError) -> R {
-    let layoutID: UInt16
-    do throws(StoreError) { layoutID = try RecordView.layoutID(of: bytes) } catch { throw .store(error) }
-    guard let layout = store.borrowedLayout(layoutID) else {
-      return try lendStale(bytes, layoutID, id, body)
-    }
-    let record: RecordView
-    do throws(StoreError) { record = try RecordView(bytes, layout: layout.record) } catch { throw .store(error) }
-    return try body(
-      RowReader(record, layout.layout, layoutID, ObjectReference(entity: layout.entityID, row: id)))
+    if let row = try reader(bytes, id) { return try body(row) }
+    return try lendStale(bytes, id, body)
+  }
+
+  /// A row whose bytes are at hand, to be read as long as they are; nil if its layout is an earlier one, so that it has to be
+  /// lent.
+  @inline(__always)
+  final func reader(_ bytes: UnsafeRawBufferPointer, _ id: UInt64) throws(EngineError) -> RowReader? {
+    do throws(StoreError) {
+      let layoutID = try RecordView.layoutID(of: bytes)
+      guard let layout = store.borrowedLayout(layoutID) else { return nil }
+      let record = try RecordView(bytes, layout: layout.record)
+      return RowReader(record, layout.layout, layoutID, ObjectReference(entity: layout.entityID, row: id))
+    } catch { throw .store(error) }
   }
 
   /// Lends a row of an earlier layout, projected to the current one.
   @inline(never)
   private final func lendStale<R>(
-    _ bytes: UnsafeRawBufferPointer, _ layout: UInt16, _ id: UInt64,
-    _ body: (borrowing RowReader) throws(EngineError) -> R
+    _ bytes: UnsafeRawBufferPointer, _ id: UInt64, _ body: (borrowing RowReader) throws(EngineError) -> R
   ) throws(EngineError) -> R {
+    let layout: UInt16
+    do throws(StoreError) { layout = try RecordView.layoutID(of: bytes) } catch { throw .store(error) }
     let projected = try store.staleLayout(layout).project(bytes)
     return try projected.withUnsafeBytesEngine { (b) throws(EngineError) in try lend(b, id, body) }
   }

@@ -35,7 +35,7 @@ final class IndexBatch {
   /// Adds a change. `uniqueCount` is the length of what has to be unique, 0 if nothing has. Answers how much memory the
   /// change takes; nil if it cannot be held: the key is longer than any page takes.
   @inline(__always)
-  func add(_ key: [UInt8], isPut: Bool, uniqueCount: Int = 0, isExact: Bool = true) -> Int? {
+  func add(_ key: UnsafeRawBufferPointer, isPut: Bool, uniqueCount: Int = 0, isExact: Bool = true) -> Int? {
     changes.add(key, isPut: isPut, mark: UInt16(truncatingIfNeeded: uniqueCount), flag: isExact)
   }
 

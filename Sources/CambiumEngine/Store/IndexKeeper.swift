@@ -152,8 +152,8 @@ final class IndexKeeper {
     _ part: Part, _ encoder: borrowing KeyEncoder, _ index: Index, _ transaction: EntityTransaction, isPut: Bool
   ) throws(EngineError) {
     let uniqueCount = index.isUnique && !part.anyNull ? part.count : 0
-    let size = index.batch.borrowed {
-      $0.add(encoder.bytes, isPut: isPut, uniqueCount: uniqueCount, isExact: part.isExact)
+    let size = encoder.withBytes { (key) in
+      index.batch.borrowed { $0.add(key, isPut: isPut, uniqueCount: uniqueCount, isExact: part.isExact) }
     }
     try transaction.noteBatched(size)
   }
@@ -170,7 +170,7 @@ final class IndexKeeper {
     new.removeAll()
     new.append(rowID: from)
     new.append(rowID: to)
-    try transaction.noteBatched(links.batch.borrowed { $0.add(new.bytes, isPut: isPut) })
+    try transaction.noteBatched(links.batch.borrowed { (batch) in new.withBytes { batch.add($0, isPut: isPut) } })
   }
 }
 

@@ -60,19 +60,26 @@ public final class ChangeBatch {
   /// Whether there are none.
   public var isEmpty: Bool { count == 0 }
 
+  /// How many bytes the keys of all changes have.
+  var keyBytes: Int { byteCount }
+
   /// Adds a change behind those before it; of the changes of one key the last counts. Amortized O(length of the key).
   ///
   /// Answers how many bytes it takes; nil, having added nothing, if it cannot be held: the key is longer than any page
   /// takes, `mark` is above 32,767, or the batch has 4 GiB of keys.
   @inline(__always)
   public func add(_ key: [UInt8], isPut: Bool, mark: UInt16 = 0, flag: Bool = false) -> Int? {
+    key.withUnsafeBytes { add($0, isPut: isPut, mark: mark, flag: flag) }
+  }
+
+  /// The same for a key that is lent.
+  @inline(__always)
+  public func add(_ key: UnsafeRawBufferPointer, isPut: Bool, mark: UInt16 = 0, flag: Bool = false) -> Int? {
     guard key.count <= Self.longestKey, mark < 0x8000, let offset = UInt32(exactly: byteCount) else { return nil }
     if count == capacity || key.count > byteCapacity &- byteCount { grow(key.count) }
     let word = UInt16(truncatingIfNeeded: key.count) | (isPut ? 0x8000 : 0)
-    let head = key.withUnsafeBytes { k in
-      (bytes + byteCount).copyFew(from: k.start, k.count)
-      return keyHead(k.start, k.count)
-    }
+    (bytes + byteCount).copyFew(from: key.start, key.count)
+    let head = keyHead(key.start, key.count)
     (changes + count).initialize(
       to: Change(head: head, offset: offset, word: word, note: mark | (flag ? 0x8000 : 0)))
     count &+= 1
@@ -124,23 +131,33 @@ public final class ChangeBatch {
     isSorted = true
     if count < 2 { return }
     changes = RadixSort.sort(changes, count, capacity)
+    // Neighbours are compared where they lie next to each other: else each would have to be waited for.
+    if count >= Self.leastToOrder { bringKeysInOrder() }
     // What agrees in its first eight bytes.
-    var from = 0
+    var (from, moved, anySuperseded) = (0, 0, false)
     while from < count {
       var to = from + 1
       while to < count, changes[to].head == changes[from].head { to += 1 }
-      if to - from > 1 { sort(from..<to) }
+      if to - from > 1 { sort(from..<to, &moved, &anySuperseded) }
       from = to
     }
-    if count < Self.leastToOrder { forgetSuperseded() } else { bringKeysInOrder() }
+    if anySuperseded { forgetSuperseded() }
+    if moved > count / 8, count >= Self.leastToOrder { bringKeysInOrder() }
   }
 
-  /// Sorts some by what comes behind their heads, and those of one key by their age.
-  private func sort(_ range: Range<Int>) {
+  /// Sorts some by what comes behind their heads, and those of one key by their age. Adds to `moved` how many were not in
+  /// order, and tells whether any has the same key as another.
+  private func sort(_ range: Range<Int>, _ moved: inout Int, _ anySuperseded: inout Bool) {
     // Rows come in their order as a rule, and equal values with them.
     var isInOrder = true
-    for i in range.dropFirst() where isInOrder { isInOrder = !isLess(changes[i], changes[i - 1]) }
+    for i in range.dropFirst() where isInOrder {
+      let order = TreeKey.compareBehindHead(key(at: i &- 1), key(at: i))
+      if order == 0 { anySuperseded = true }
+      isInOrder = order <= 0
+    }
     if isInOrder { return }
+    moved += range.count
+    anySuperseded = true
     var some = UnsafeMutableBufferPointer(start: changes + range.lowerBound, count: range.count)
     some.sort { isLess($0, $1) }
   }
@@ -167,23 +184,20 @@ public final class ChangeBatch {
     count = kept
   }
 
-  /// The same, and puts the keys one behind the other: they are read several times after this,
-  /// and each would have to be waited for.
+  /// Puts the keys one behind the other, as the changes are: they are read several times after this.
   private func bringKeysInOrder() {
     let ordered = UnsafeMutableRawPointer.allocate(byteCount: byteCapacity, alignment: 8)
-    var (kept, used) = (0, 0)
-    for i in 0..<count where !isSuperseded(i) {
-      var change = changes[i]
-      (ordered + used).copyFew(from: bytes + Int(change.offset), change.count)
+    var used = 0
+    for i in 0..<count {
+      let length = changes[i].count
+      (ordered + used).copyFew(from: bytes + Int(changes[i].offset), length)
       // No more than before, which was in range.
-      change.offset = UInt32(truncatingIfNeeded: used)
-      used += change.count
-      changes[kept] = change
-      kept += 1
+      changes[i].offset = UInt32(truncatingIfNeeded: used)
+      used += length
     }
     bytes.deallocate()
     bytes = ordered
-    (count, byteCount) = (kept, used)
+    byteCount = used
   }
 
   /// Takes the changes of other batches over, in order, into this one, which must be empty: of the changes of one key those of
@@ -255,6 +269,23 @@ public final class ChangeBatch {
 
   /// The change at a place of the present order.
   subscript(_ i: Int) -> Change { changes[i] }
+
+  /// The key of the change at a place of the present order, which is not before the first nor behind the last: good until the
+  /// batch is changed.
+  func key(at i: Int) -> TreeKey {
+    let change = changes[i]
+    return TreeKey(head: change.head, bytes: UnsafeRawPointer(bytes) + Int(change.offset), count: change.count)
+  }
+
+  /// The place of the first change, in a batch that is sorted, whose key is not less than `key`. O(log n).
+  func lowerBound(_ key: TreeKey) -> Int {
+    var (low, high) = (0, count)
+    while low < high {
+      let middle = (low + high) / 2
+      if TreeKey.compare(self.key(at: middle), key) < 0 { low = middle + 1 } else { high = middle }
+    }
+    return low
+  }
 
   /// Where the changes and the bytes of their keys lie, until the batch is changed.
   var contents: (changes: UnsafePointer<Change>, bytes: UnsafeRawPointer) {

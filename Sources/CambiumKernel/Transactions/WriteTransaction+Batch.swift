@@ -66,24 +66,30 @@ extension WriteTransaction {
         throw .keyTooLong(length: batch[i].count, limit: core.maxKeyLength)
       }
     }
-    try merge(BatchCursor(batches), access)
+    try merge(BatchCursor(batches), access, keys: batches)
   }
 
-  private func merge(_ batch: BatchCursor, _ access: TreeAccess) throws(StoreError) {
+  /// - Parameter keys: what the cursor goes through, if that is keys without values.
+  private func merge(_ batch: BatchCursor, _ access: TreeAccess, keys: [ChangeBatch] = []) throws(StoreError) {
     // Its pages are to stand in for the transaction's changes of the tree as well.
     if own.list(access.id) != nil || hasRuns { try spill(wholly: true) }
     try prepareToMerge()
     guard let context else { return }
-    do throws(StoreError) { try merge(batch, access, context) } catch {
+    do throws(StoreError) { try merge(batch, access, keys, context) } catch {
       failure = error
       throw error
     }
   }
 
-  private func merge(_ batch: BatchCursor, _ access: TreeAccess, _ context: MergeContext) throws(StoreError) {
+  private func merge(
+    _ batch: BatchCursor, _ access: TreeAccess, _ keys: [ChangeBatch], _ context: MergeContext
+  ) throws(StoreError) {
     let tree = access.id
     let (source, lists) = mergeSource(tree, access.kind)
-    let merge = TreeMerge(context: context, tree: tree, source: source, changes: ChangeStream(lists, batch: batch))
+    let build = source.root.isNone && lists.isEmpty ? LeafBuild(keys, core) : nil
+    let changes = ChangeStream(lists, batch: build == nil ? batch : nil)
+    let merge = TreeMerge(context: context, tree: tree, source: source, changes: changes)
+    try build?.run(into: merge, tree: tree, generation: context.generation)
     var budget = Int.max
     _ = try merge.step(budget: &budget)
     // The cache may drop these pages at once: from here on they are read from the device.

@@ -8,11 +8,13 @@ struct BatchCursor {
     let heads: UnsafeMutablePointer<ChangeBatch.Head>
     var count = 0
 
-    init(_ batches: [ChangeBatch]) {
+    init(_ batches: [ChangeBatch], _ ranges: [Range<Int>]?) {
       self.batches = batches
       heads = .allocate(capacity: max(1, batches.count))
-      for batch in batches where !batch.isEmpty {
-        (heads + count).initialize(to: batch.head)
+      for (i, batch) in batches.enumerated() {
+        let range = ranges.map { $0[i] } ?? 0..<batch.count
+        if range.isEmpty { continue }
+        (heads + count).initialize(to: batch.head(range))
         count += 1
       }
     }
@@ -42,9 +44,11 @@ struct BatchCursor {
   /// Whether nodes stay good when the next one is asked for.
   var hasLastingNodes: Bool { heads == nil }
 
-  /// - Parameter batches: sorted; of the changes of one key those of the last batch count.
-  init(_ batches: [ChangeBatch]) {
-    let keys = Keys(batches)
+  /// - Parameters:
+  ///   - batches: sorted; of the changes of one key those of the last batch count.
+  ///   - ranges: which of the changes of each are meant; nil for all.
+  init(_ batches: [ChangeBatch], within ranges: [Range<Int>]? = nil) {
+    let keys = Keys(batches, ranges)
     self.keys = keys
     rows = nil
     heads = keys.heads
@@ -157,8 +161,11 @@ extension ChangeBatch {
   }
 
   /// Its first change. Good until the batch is changed.
-  var head: Head {
+  var head: Head { head(0..<count) }
+
+  /// The first of some changes. Good until the batch is changed.
+  fileprivate func head(_ range: Range<Int>) -> Head {
     let contents = contents
-    return Head(contents.changes, count: count, contents.bytes)
+    return Head(contents.changes + range.lowerBound, count: range.count, contents.bytes)
   }
 }

@@ -406,73 +406,20 @@ final class TreeMerge {
     }
   }
 
-  /// Entries at the beginning of a level that make a page, and what is known of it.
-  private struct Filling {
-    var count = 0
-    var layout = PageLayout()
-    var below: UInt64 = 0
-  }
-
   /// Writes full pages while a level holds more than two pages' worth.
   private func trim(_ level: Int) throws(StoreError) {
-    while runs[level].run.payload > context.pageSize * 2 + 512 { try emit(level, fill(level)) }
+    while runs[level].run.payload > context.pageSize * 2 + 512 {
+      try emit(level, runs[level].run.filling(context.pageSize))
+    }
   }
 
-  /// Writes all entries of a level: full pages, and the last two of about the same size, unless the tree ends here, when
-  /// rows keep being added behind and a full page is what is wanted.
+  /// Writes all entries of a level.
   private func writeRun(_ level: Int, atEnd: Bool) throws(StoreError) {
-    while !runs[level].run.isEmpty {
-      let total = runs[level].run.count
-      let full = fill(level)
-      if full.count < total, !atEnd, fill(level, from: full.count).count + full.count == total {
-        try emit(level, fill(level, atMost: half(level, full.count)))
-      } else {
-        try emit(level, full)
-      }
-    }
-  }
-
-  /// How many entries from `first` on fit a page, but no more than `most`.
-  private func fill(_ level: Int, from first: Int = 0, atMost most: Int = .max) -> Filling {
-    let r = runs[level]
-    var sizer = PageSizer(kind: kind, isLeaf: level == 0)
-    var filling = Filling()
-    let end = first &+ min(most, r.run.count &- first)
-    var i = first
-    while i < end {
-      // The exact size is worked out only where the page may be full.
-      if sizer.atMost &+ r.run.size(i) &+ PageSizer.mostAnEntry > context.pageSize {
-        let before = sizer
-        sizer.add(r.run, i, first: first)
-        if i > first, roundUp(sizer.layout.size, to: 16) > context.pageSize {
-          sizer = before
-          break
-        }
-      } else {
-        sizer.add(r.run, i, first: first)
-      }
-      filling.below &+= r.run.below(i)
-      i &+= 1
-    }
-    filling.count = i &- first
-    if i > first { filling.layout = sizer.layout }
-    return filling
-  }
-
-  /// The number of entries that make up about half the bytes, at most `full`.
-  private func half(_ level: Int, _ full: Int) -> Int {
-    let r = runs[level]
-    var sum = 0
-    let middle = r.run.payload / 2
-    for i in 0..<full {
-      sum += r.run.size(i)
-      if sum >= middle { return max(1, i + 1) }
-    }
-    return full
+    while !runs[level].run.isEmpty { try emit(level, runs[level].run.lastFilling(context.pageSize, atEnd: atEnd)) }
   }
 
   /// Writes the first entries of a level as a page and passes its reference on.
-  private func emit(_ level: Int, _ filling: Filling) throws(StoreError) {
+  private func emit(_ level: Int, _ filling: EntryRun.Filling) throws(StoreError) {
     let r = runs[level]
     let (n, layout, below) = (filling.count, filling.layout, filling.below)
     guard roundUp(layout.size, to: 16) <= context.pageSize else { throw .misuse("an entry does not fit a page") }
@@ -482,25 +429,47 @@ final class TreeMerge {
       UnsafeRawBufferPointer(start: out, count: stored), cached: level > 0 || !isCold)
     state.pages &+= 1
     state.bytes &+= UInt64(stored)
-    ensureLevel(level + 1)
     if level == 0 {
-      let parent = runs[1]
-      let first = r.run.key(0)
-      if hasLastLeafKey {
-        try lastLeafKey.with { (last) throws(StoreError) in
-          parent.run.append(separatorKey(last, first), ref: ref, below: below)
-        }
-      } else {
-        try runLow.with { (low) throws(StoreError) in parent.run.append(low, ref: ref, below: below) }
-      }
+      try link(ref, from: r.run.key(0), below)
       lastLeafKey.set(r.run.key(n - 1))
       hasLastLeafKey = true
     } else {
+      ensureLevel(level + 1)
       runs[level + 1].run.append(r.run.key(0), ref: ref, below: below)
     }
     r.emitted += 1
     r.run.removeFirst(n)
     try trim(level + 1)
+  }
+
+  /// Passes the reference of a leaf on whose first key is `first`.
+  private func link(_ ref: PageRef, from first: TreeKey, _ below: UInt64) throws(StoreError) {
+    ensureLevel(1)
+    let parent = runs[1]
+    if hasLastLeafKey {
+      try lastLeafKey.with { (last) throws(StoreError) in
+        parent.run.append(separatorKey(last, first), ref: ref, below: below)
+      }
+    } else {
+      try runLow.with { (low) throws(StoreError) in parent.run.append(low, ref: ref, below: below) }
+    }
+  }
+
+  /// Takes a leaf in that was encoded elsewhere, behind those before it: for trees of byte strings that are built from nothing.
+  /// Before the first step.
+  func take(leaf bytes: UnsafeRawBufferPointer) throws(StoreError) {
+    let leaf = BytesLeaf(bytes.start)
+    if leaf.count == 0 { return }
+    let ref = try context.write(bytes)
+    state.pages &+= 1
+    state.bytes &+= UInt64(bytes.count)
+    state.count &+= UInt64(leaf.count)
+    let first = leaf.copyKey(0, to: keyBuffer)
+    try link(ref, from: TreeKey(UnsafeRawBufferPointer(start: keyBuffer, count: first)), UInt64(leaf.count))
+    let last = leaf.copyKey(leaf.count &- 1, to: keyBuffer)
+    lastLeafKey.set(TreeKey(UnsafeRawBufferPointer(start: keyBuffer, count: last)))
+    hasLastLeafKey = true
+    try trim(1)
   }
 
   /// The shortest key that is greater than `last` and not greater than `first`.
