@@ -1,6 +1,7 @@
 /// Entries in key order on their way into pages: keys and values copied into one buffer.
 ///
-/// Leaves are built of keys and values, inner pages of separators and references with entry counts.
+/// Leaves are built of keys and values, inner pages of separators and references with entry counts. A run of lent keys copies
+/// none.
 struct EntryRun: ~Copyable {
   struct Entry {
     var head: UInt64
@@ -14,6 +15,8 @@ struct EntryRun: ~Copyable {
 
   let kind: TreeKind
   let isLeaf: Bool
+  /// Whether entries say where their keys lie elsewhere.
+  private let isLent: Bool
   private var entries: [Entry] = []
   /// The first entry that was not forgotten.
   private var begin = 0
@@ -26,7 +29,17 @@ struct EntryRun: ~Copyable {
   init(kind: TreeKind, isLeaf: Bool, pageSize: Int) {
     self.kind = kind
     self.isLeaf = isLeaf
+    isLent = false
     capacity = pageSize * 4
+    storage = .allocate(byteCount: capacity, alignment: 8)
+  }
+
+  /// A run of leaf entries without values, whose keys are lent until they are forgotten.
+  init(lentKeys kind: TreeKind) {
+    self.kind = kind
+    isLeaf = true
+    isLent = true
+    capacity = 16
     storage = .allocate(byteCount: capacity, alignment: 8)
   }
 
@@ -59,6 +72,17 @@ struct EntryRun: ~Copyable {
     storage.deallocate()
     storage = fresh
     capacity = grown
+  }
+
+  /// Only for a run of lent keys.
+  @inline(__always)
+  mutating func append(lent key: TreeKey) {
+    entries.append(
+      Entry(
+        head: key.head, offset: key.bytes - UnsafeRawPointer(storage), keyCount: key.count, valueCount: 0,
+        isStub: false,
+        ref: .none, below: 1))
+    payload += key.count + 2
   }
 
   mutating func append(_ key: TreeKey, value: UnsafeRawBufferPointer, isStub: Bool) {
@@ -103,6 +127,13 @@ struct EntryRun: ~Copyable {
       entries.removeAll(keepingCapacity: true)
       begin = 0
       used = 0
+      return
+    }
+    if isLent {
+      if begin > entries.count / 2 {
+        entries.removeFirst(begin)
+        begin = 0
+      }
       return
     }
     // The rest moves to the front only when it is the smaller part.

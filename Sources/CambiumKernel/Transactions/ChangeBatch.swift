@@ -212,20 +212,8 @@ public final class ChangeBatch {
     }
     guard isEmpty, UInt32(exactly: bytesOfAll) != nil else { return false }
     makeRoom(changes: all, bytes: bytesOfAll)
-    var heads = others.filter { !$0.isEmpty }.map { $0.head }
-    while !heads.isEmpty {
-      // The least key; of the same in several the last.
-      var best = 0
-      for i in heads.indices.dropFirst() {
-        let order = heads[i].order(heads[best])
-        if order == 0 { heads[best].goOn() }
-        if order <= 0 { best = i }
-      }
-      append(heads[best].next.pointee, heads[best].bytes)
-      heads[best].goOn()
-      heads.removeAll { $0.isAtEnd }
-    }
-    withExtendedLifetime(others) {}
+    let cursor = KeyCursor(others)
+    while let (change, bytes) = cursor.next() { append(change, bytes) }
     isSorted = true
     return true
   }
@@ -272,10 +260,7 @@ public final class ChangeBatch {
 
   /// The key of the change at a place of the present order, which is not before the first nor behind the last: good until the
   /// batch is changed.
-  func key(at i: Int) -> TreeKey {
-    let change = changes[i]
-    return TreeKey(head: change.head, bytes: UnsafeRawPointer(bytes) + Int(change.offset), count: change.count)
-  }
+  func key(at i: Int) -> TreeKey { changes[i].key(in: UnsafeRawPointer(bytes)) }
 
   /// The place of the first change, in a batch that is sorted, whose key is not less than `key`. O(log n).
   func lowerBound(_ key: TreeKey) -> Int {

@@ -18,16 +18,14 @@ final class PackedLeaves: @unchecked Sendable {
   deinit { bytes.deallocate() }
 
   /// Makes leaves of what changes put, in place of those before.
-  func fill(_ changes: consuming BatchCursor, tree: TreeID, generation: UInt64) throws(StoreError) {
+  func fill(_ changes: KeyCursor, tree: TreeID, generation: UInt64) throws(StoreError) {
     used = 0
     ends.removeAll(keepingCapacity: true)
-    var run = EntryRun(kind: .bytes, isLeaf: true, pageSize: pageSize)
-    while let node = changes.node {
-      if node.op == .put {
-        run.append(node.key, value: UnsafeRawBufferPointer(start: nil, count: 0), isStub: false)
-        while run.payload > pageSize * 2 + 512 { try encode(&run, run.filling(pageSize), tree, generation) }
-      }
-      changes.next()
+    var run = EntryRun(lentKeys: .bytes)
+    while let (change, bytes) = changes.next() {
+      if !change.isPut { continue }
+      run.append(lent: change.key(in: bytes))
+      while run.payload > pageSize * 2 + 512 { try encode(&run, run.filling(pageSize), tree, generation) }
     }
     while !run.isEmpty { try encode(&run, run.lastFilling(pageSize, atEnd: false), tree, generation) }
   }
@@ -108,7 +106,7 @@ struct LeafBuild {
     try store.inOrder((places.first?.count ?? 1) - 1) { (part, spare: PackedLeaves?) throws(StoreError) in
       let leaves = spare ?? PackedLeaves(pageSize: pageSize)
       let ranges = build.places.map { $0[part]..<$0[part + 1] }
-      try leaves.fill(BatchCursor(build.batches, within: ranges), tree: tree, generation: generation)
+      try leaves.fill(KeyCursor(build.batches, within: ranges), tree: tree, generation: generation)
       return leaves
     } use: { (leaves: PackedLeaves) throws(StoreError) in
       try leaves.forEach { (leaf) throws(StoreError) in try merge.take(leaf: leaf) }
