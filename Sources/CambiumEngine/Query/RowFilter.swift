@@ -42,6 +42,9 @@ final class RowFilter {
     var count: Int32 = 0
     var whenTrue: Int32 = 0
     var whenFalse: Int32 = 0
+
+    /// Whether it is about a number or date between `low` and `high`.
+    var isRange: Bool { op == .integer || op == .real || op == .date }
   }
 
   fileprivate static let yes: Int32 = -1
@@ -85,9 +88,13 @@ final class RowFilter {
     let record = BorrowedLayout(layout.record)
     var at = entry
     var range: FixedRange?
-    if at >= 0, let field = steps[Int(at)].fixed, steps[Int(at)].whenFalse == Self.no {
+    if at >= 0, steps[Int(at)].whenFalse == Self.no {
       let step = steps[Int(at)]
-      range = FixedRange(record, field, low: step.low, high: step.high)
+      if let field = step.fixed {
+        range = FixedRange(record, field, low: step.low, high: step.high)
+      } else if step.depth == 2, step.isRange {
+        range = FixedRange(record, outer: Int(step.outer), Int(step.leaf), low: step.low, high: step.high)
+      }
       if range != nil { at = step.whenTrue }
     }
     var text: TextEquality?
@@ -369,12 +376,16 @@ final class RowFilter {
     private func cost(_ part: Predicate) -> Int? {
       guard case .comparison(let comparison) = part else { return nil }
       // Making a list ready takes longer than it is worth to know.
-      if comparison.comparator == .in { return listed(comparison) == nil ? nil : 4 }
+      if comparison.comparator == .in { return listed(comparison) == nil ? nil : 6 }
       var trial = Maker(reader: reader, layout: layout)
       guard trial.add(comparison, RowFilter.yes, RowFilter.no) != nil, trial.steps.count == 1,
         let step = trial.steps.first, step.depth <= 2
       else { return nil }
-      return step.fixed != nil ? 0 : (step.op == .text || step.op == .prefix ? 2 : 1) + (step.depth == 2 ? 2 : 0)
+      // Ranges and equal texts are told from a row's bytes before anything else, and few rows pass them.
+      var cost = step.isRange ? 0 : step.op == .text ? 2 : 4
+      if step.depth == 2 { cost += 1 }
+      if step.whenFalse != RowFilter.no { cost += 6 }
+      return cost
     }
 
     private mutating func addSlow(_ predicate: Predicate, _ yes: Int32, _ no: Int32) -> Int32 {
@@ -452,7 +463,7 @@ final class RowFilter {
       var step = Step(op: op)
       step.depth = UInt8(truncatingIfNeeded: field.depth)
       step.leaf = Int32(truncatingIfNeeded: field.leaf)
-      if field.depth == 1, op == .integer || op == .real || op == .date {
+      if field.depth == 1, step.isRange {
         step.fixed = FixedField(BorrowedLayout(layout.record), field.leaf)
       }
       if field.depth == 2 { step.outer = Int32(truncatingIfNeeded: field[0]) }

@@ -8,6 +8,8 @@ public struct BorrowedLayout: @unchecked Sendable {
   /// Borrows a layout.
   @inlinable
   public init(_ layout: RecordLayout) { table = layout.table }
+
+  init(table: UnsafeMutablePointer<RecordTable>) { self.table = table }
 }
 
 extension RecordView {

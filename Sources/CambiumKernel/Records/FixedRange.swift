@@ -1,7 +1,10 @@
-/// A range that a field of fixed width of one layout's rows is asked for, told from the row's bytes alone: what most rows of a
-/// scan fail by costs a few instructions then.
+/// A range that a field of fixed width of one layout's rows, or of a composite of them, is asked for, told from the row's bytes
+/// alone: what most rows of a scan fail by costs a few instructions then.
 public struct FixedRange: Sendable {
   @usableFromInline let layoutID: UInt16
+  /// Where the composite lies, if the field is an element of one.
+  @usableFromInline let outer: VariablePlace?
+  /// No record of which the field is one is shorter.
   @usableFromInline let fixedEnd: Int
   @usableFromInline let nullByte: Int
   @usableFromInline let nullMask: UInt8
@@ -24,13 +27,36 @@ public struct FixedRange: Sendable {
     _ layout: BorrowedLayout, _ field: FixedField, low: UInt64, high: UInt64, includesNull: Bool = false
   ) {
     guard layout.table.pointee.isRow else { return nil }
+    self.init(layout, nil, layout.table, field, low, high, includesNull)
+  }
+
+  /// A range of an element of a composite; nil for elements of other types, and for a range that nothing lies in.
+  ///
+  /// - Parameters:
+  ///   - layout: The rows' layout.
+  ///   - outer: The field of the composite.
+  ///   - index: The element's field in the composite.
+  ///   - low: As for a field of the row; so is `high`. Null is outside.
+  public init?(_ layout: BorrowedLayout, outer: Int, _ index: Int, low: UInt64, high: UInt64) {
+    guard layout.table.pointee.isRow, let place = VariablePlace(layout.table, outer),
+      let nested = layout.table.pointee.slots[outer].nested,
+      let field = FixedField(BorrowedLayout(table: nested), index)
+    else { return nil }
+    self.init(layout, place, nested, field, low, high, false)
+  }
+
+  private init?(
+    _ layout: BorrowedLayout, _ outer: VariablePlace?, _ table: UnsafeMutablePointer<RecordTable>, _ field: FixedField,
+    _ low: UInt64, _ high: UInt64, _ includesNull: Bool
+  ) {
     switch field.tag {
     case .int16, .int32, .int64: if Int64(bitPattern: low) > Int64(bitPattern: high) { return nil }
     case .double, .date: if low > high { return nil }
     default: return nil
     }
     layoutID = layout.table.pointee.layoutID
-    fixedEnd = layout.table.pointee.fixedEnd
+    self.outer = outer
+    fixedEnd = table.pointee.fixedEnd
     nullByte = field.nullByte
     nullMask = field.nullMask
     position = field.position
@@ -45,12 +71,30 @@ public struct FixedRange: Sendable {
   /// excluded may be damaged elsewhere.
   @inlinable @inline(__always)
   public func excludes(_ row: UnsafeRawBufferPointer) -> Bool {
-    guard let base = row.baseAddress, isMeant(base, row.count) else { return false }
+    guard let base = row.baseAddress else { return false }
+    if let outer { return excludesElement(base, row.count, outer) }
+    return isMeant(base, row.count) && excludes(base)
+  }
+
+  @inlinable @inline(__always)
+  func excludes(_ base: UnsafeRawPointer) -> Bool {
     switch tag {
     case .int16: return excludesInt16(base)
     case .int32: return excludesInt32(base)
     case .int64: return excludesInt64(base)
     default: return excludesReal(base)
+    }
+  }
+
+  @inlinable @inline(__always)
+  func excludesElement(_ base: UnsafeRawPointer, _ count: Int, _ outer: VariablePlace) -> Bool {
+    guard count >= RecordTable.rowHeadSize, UInt16(littleEndian: base.loadUnaligned(as: UInt16.self)) == layoutID else {
+      return false
+    }
+    switch outer.find(base, count) {
+    case .null: return nullVerdict != 0
+    case .unknown: return false
+    case .bytes(let record, let length): return length >= fixedEnd && excludes(record)
     }
   }
 
@@ -62,6 +106,15 @@ public struct FixedRange: Sendable {
   public func passing(
     _ run: LentRun, _ entries: Range<Int>, _ places: UnsafeMutablePointer<Int32>
   ) -> Int {
+    if let outer {
+      var count = 0
+      for i in entries {
+        places[count] = Int32(truncatingIfNeeded: i)
+        let row = run.value(i)
+        count &+= excludesElement(row.start, row.count, outer) ? 0 : 1
+      }
+      return count
+    }
     switch tag {
     case .int16: return passing(run, entries, places) { excludesInt16($0) }
     case .int32: return passing(run, entries, places) { excludesInt32($0) }

@@ -1,54 +1,9 @@
 /// Text of ASCII characters that a field of one layout's rows, or of a composite of them, is asked for, told from the row's
 /// bytes alone: what most rows of a scan fail by costs a few dozen instructions then.
 public struct TextEquality {
-  /// Where a field of variable width lies in a record whose end offsets have one byte each.
-  @usableFromInline
-  struct Place {
-    @usableFromInline let shape: Int
-    @usableFromInline let nullByte: Int
-    @usableFromInline let nullMask: UInt8
-    /// Where its end offset lies, if it is not the last one's, which is the end of the record.
-    @usableFromInline let end: Int
-    @usableFromInline let isFirst: Bool
-    @usableFromInline let isLast: Bool
-    /// Where the values begin.
-    @usableFromInline let values: Int
-
-    init?(_ table: UnsafeMutablePointer<RecordTable>, _ index: Int) {
-      guard index >= 0, index < table.pointee.fieldCount, table.pointee.slots[index].tag.isVariable else { return nil }
-      let number = table.pointee.slots[index].position
-      shape = table.pointee.bitsOffset - 1
-      nullByte = table.pointee.bitsOffset + index / 8
-      nullMask = 1 << UInt8(index & 7)
-      end = table.pointee.fixedEnd + number
-      isFirst = number == 0
-      isLast = number == table.pointee.variableCount - 1
-      values = table.pointee.fixedEnd + table.pointee.variableCount - 1
-    }
-
-    /// What is known of a field.
-    @usableFromInline
-    enum Found {
-      case null
-      case bytes(UnsafeRawPointer, Int)
-      /// The record is of another shape, or damaged: it has to be looked at as a whole.
-      case unknown
-    }
-
-    @inlinable @inline(__always)
-    func find(_ base: UnsafeRawPointer, _ count: Int) -> Found {
-      guard count >= values, base.load(fromByteOffset: shape, as: UInt8.self) == 0 else { return .unknown }
-      if base.load(fromByteOffset: nullByte, as: UInt8.self) & nullMask != 0 { return .null }
-      let from = isFirst ? 0 : Int(base.load(fromByteOffset: end &- 1, as: UInt8.self))
-      let to = isLast ? count &- values : Int(base.load(fromByteOffset: end, as: UInt8.self))
-      guard from <= to, to <= count &- values else { return .unknown }
-      return .bytes(base + (values &+ from), to &- from)
-    }
-  }
-
   @usableFromInline let layoutID: UInt16
-  @usableFromInline let outer: Place
-  @usableFromInline let inner: Place?
+  @usableFromInline let outer: VariablePlace
+  @usableFromInline let inner: VariablePlace?
   @usableFromInline let text: UnsafeRawBufferPointer
   /// Its first eight bytes, the first in the lowest bits.
   @usableFromInline let word: UInt64
@@ -61,12 +16,14 @@ public struct TextEquality {
   ///   - index: The field of the text, in the row or in the composite.
   ///   - text: Kept by the caller, as long as this is used.
   public init?(_ layout: BorrowedLayout, outer: Int?, _ index: Int, _ text: UnsafeRawBufferPointer) {
-    guard layout.table.pointee.isRow, text.isASCII, let place = Place(layout.table, outer ?? index) else { return nil }
+    guard layout.table.pointee.isRow, text.isASCII, let place = VariablePlace(layout.table, outer ?? index) else {
+      return nil
+    }
     layoutID = layout.table.pointee.layoutID
     self.outer = place
     var table = layout.table
     if let outer {
-      guard let nested = table.pointee.slots[outer].nested, let place = Place(nested, index) else { return nil }
+      guard let nested = table.pointee.slots[outer].nested, let place = VariablePlace(nested, index) else { return nil }
       inner = place
       table = nested
     } else {

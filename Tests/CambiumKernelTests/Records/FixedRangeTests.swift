@@ -90,4 +90,93 @@ import Testing
     }
     #expect(excluded > 500 && within > 500 && nulls > 100 && unsure > 20 && runs > 100)
   }
+
+  /// The same of elements of composites, of rows that are damaged as well: those are looked at within their bytes.
+  @Test func excludesElementsThatLieOutside() throws {
+    let seed = testSeed(8_284)
+    var random = SplitMix64(seed: seed)
+    print("ranges of elements: seed \(seed)")
+    var (excluded, within, nulls, unsure, runs) = (0, 0, 0, 0, 0)
+    let store = try Store.create(
+      on: MemoryDevice(lock: ThreadLock()), environment: TestEnvironment(seed: seed), options: StoreOptions())
+    for _ in 0..<800 {
+      let layout = try random.layout(depth: 2)
+      let borrowed = BorrowedLayout(layout)
+      let builder = RecordBuilder(layout)
+      for (outer, field) in layout.fields.enumerated() {
+        guard case .nested(let inner) = field.kind else {
+          #expect(FixedRange(borrowed, outer: outer, 0, low: 0, high: 1) == nil)
+          continue
+        }
+        #expect(FixedRange(borrowed, outer: outer, inner.fields.count, low: 0, high: 1) == nil)
+        for (index, element) in inner.fields.enumerated() {
+          let tag = element.kind.tag
+          let isReal = tag == .double || tag == .date
+          let bounds =
+            isReal
+            ? [KeyEncoder.orderedBits(random.double()), KeyEncoder.orderedBits(random.double())].sorted()
+            : [random.integer(), random.integer()].sorted().map { UInt64(bitPattern: $0) }
+          guard let range = FixedRange(borrowed, outer: outer, index, low: bounds[0], high: bounds[1]) else {
+            #expect(!isReal && ![.int16, .int32, .int64].contains(tag))
+            continue
+          }
+          let t = try store.beginWrite()
+          let tree = try t.createTree(.integer)
+          for row in 0..<UInt64(8) {
+            try builder.fill(layout.fields.map { random.value(of: $0.kind) }, order: &random)
+            let bytes = try builder.bytes()
+            try t.put(tree, row, row == 7 ? [UInt8](bytes.prefix(random.below(9))) : bytes)
+            try bytes.withUnsafeBytes { b in
+              let told = range.excludes(b)
+              var isOutside = true
+              var isOrdinary = true
+              if let record = try RecordView(b, layout: borrowed).nested(at: outer), try !record.isNull(index) {
+                if isReal {
+                  let number = try #require(try tag == .double ? record.double(at: index) : record.date(at: index))
+                  let bits = KeyEncoder.orderedBits(number)
+                  isOutside = bits < bounds[0] || bits > bounds[1]
+                  isOrdinary = !number.isNaN && number.bitPattern != (-0.0).bitPattern
+                } else {
+                  let number = try #require(try record.int64(at: index))
+                  isOutside = number < Int64(bitPattern: bounds[0]) || number > Int64(bitPattern: bounds[1])
+                }
+              } else {
+                nulls += told ? 1 : 0
+              }
+              if !isOutside || !isOrdinary { #expect(!told) }
+              excluded += told ? 1 : 0
+              within += isOutside ? 0 : 1
+              // Rows with values of more than 255 bytes, or with some that lie elsewhere.
+              unsure += isOutside && !told ? 1 : 0
+              var other = Array(b)
+              other[0] ^= 1
+              #expect(!other.withUnsafeBytes { range.excludes($0) })
+            }
+            for _ in 0..<4 {
+              var damaged = Array(bytes.prefix(random.below(bytes.count + 1)))
+              for _ in 0..<random.below(3) where damaged.count > 2 {
+                damaged[2 + random.below(damaged.count - 2)] = UInt8(truncatingIfNeeded: random.next())
+              }
+              // Memory of its exact size, for the sanitizer to see what lies behind it.
+              let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: damaged.count, alignment: 1)
+              copy.copyBytes(from: damaged)
+              _ = range.excludes(UnsafeRawBufferPointer(copy))
+              copy.deallocate()
+            }
+          }
+          try t.commit()
+          try store.snapshot().forEachRun(tree) { (run) throws(StoreError) in
+            withUnsafeTemporaryAllocation(of: Int32.self, capacity: run.indices.count) { places in
+              guard let base = places.baseAddress else { return }
+              let count = range.passing(run, run.indices, base)
+              #expect(run.indices.filter { !range.excludes(run.value($0)) } == (0..<count).map { Int(base[$0]) })
+              runs += 1
+            }
+            return true
+          }
+        }
+      }
+    }
+    #expect(excluded > 500 && within > 100 && nulls > 100 && unsure > 20 && runs > 100)
+  }
 }
