@@ -34,11 +34,18 @@ struct VariablePlace: Sendable {
 
   @inlinable @inline(__always)
   func find(_ base: UnsafeRawPointer, _ count: Int) -> Found {
-    guard count >= values, base.load(fromByteOffset: shape, as: UInt8.self) == 0 else { return .unknown }
-    if base.load(fromByteOffset: nullByte, as: UInt8.self) & nullMask != 0 { return .null }
+    guard let (start, length, isNull) = span(base, count) else { return .unknown }
+    return isNull != 0 ? .null : .bytes(start, length)
+  }
+
+  /// The same without a branch on whether it is null, which a bit of `isNull` says then. Nil if it is unknown.
+  @inlinable @inline(__always)
+  func span(_ base: UnsafeRawPointer, _ count: Int) -> (start: UnsafeRawPointer, count: Int, isNull: UInt8)? {
+    guard count >= values, base.load(fromByteOffset: shape, as: UInt8.self) == 0 else { return nil }
+    let isNull = base.load(fromByteOffset: nullByte, as: UInt8.self) & nullMask
     let from = isFirst ? 0 : Int(base.load(fromByteOffset: end &- 1, as: UInt8.self))
     let to = isLast ? count &- values : Int(base.load(fromByteOffset: end, as: UInt8.self))
-    guard from <= to, to <= count &- values else { return .unknown }
-    return .bytes(base + (values &+ from), to &- from)
+    guard from <= to, to <= count &- values else { return nil }
+    return (base + (values &+ from), to &- from, isNull)
   }
 }

@@ -37,12 +37,16 @@ import Testing
     let seed = testSeed(8_283)
     var random = SplitMix64(seed: seed)
     print("text equality: seed \(seed)")
-    var (excluded, equal, nulls, unsure, equivalent) = (0, 0, 0, 0, 0)
+    var (excluded, equal, nulls, unsure, equivalent, runs) = (0, 0, 0, 0, 0, 0)
+    let store = try Store.create(
+      on: MemoryDevice(lock: ThreadLock()), environment: TestEnvironment(seed: seed), options: StoreOptions())
     for _ in 0..<800 {
       let layout = try random.layout(depth: 2)
       let builder = RecordBuilder(layout)
       for field in texts(layout) {
-        for _ in 0..<8 {
+        let t = try store.beginWrite()
+        let tree = try t.createTree(.integer)
+        for row in 0..<UInt64(8) {
           var values = layout.fields.map { random.value(of: $0.kind) }
           if random.oneIn(2) {
             let value = TestValue.string(Array(random.pick(plain + ["\u{212A}", "\u{37E}", "e\u{301}"]).utf8))
@@ -57,6 +61,8 @@ import Testing
           }
           try builder.fill(values, order: &random)
           let bytes = try builder.bytes()
+          try t.put(tree, row, bytes)
+          try t.put(tree, row + 8, [UInt8](bytes.prefix(random.below(bytes.count + 1))))
           let wanted = Array(random.pick(plain).utf8)
           try wanted.withUnsafeBytes { w in
             let test = try #require(TextEquality(BorrowedLayout(layout), outer: field.outer, field.index, w))
@@ -92,8 +98,24 @@ import Testing
             }
           }
         }
+        try t.commit()
+        // Many at once: the same.
+        let wanted = Array(random.pick(plain).utf8)
+        try wanted.withUnsafeBytes { w in
+          let test = try #require(TextEquality(BorrowedLayout(layout), outer: field.outer, field.index, w))
+          try store.snapshot().forEachRun(tree) { (run) throws(StoreError) in
+            withUnsafeTemporaryAllocation(of: Int32.self, capacity: run.indices.count) { places in
+              guard let base = places.baseAddress else { return }
+              let count = test.passing(run, run.indices, base)
+              #expect(run.indices.filter { !test.excludes(run.value($0)) } == (0..<count).map { Int(base[$0]) })
+              runs += 1
+            }
+            return true
+          }
+        }
       }
     }
+    #expect(runs > 500)
     #expect(excluded > 500 && equal > 100 && nulls > 100 && unsure > 100 && equivalent > 5)
   }
 
