@@ -8,8 +8,10 @@ struct ConcurrentScan {
   private static let leastPart: UInt64 = 1 << 13
   /// So many parts for each thread: none of them waits long for the last one.
   private static let partsPerThread: UInt64 = 8
-  /// A part has rows of about so many bytes at most, and so much is found ahead of who is told the rows one by one.
-  private static let mostBytes: UInt64 = 8 << 20
+  /// A part has rows of about so many bytes at most: what the last one of a few takes longer, the other threads wait for.
+  private static let mostBytes: UInt64 = 2 << 20
+  /// So much is found ahead of who is told the rows one by one.
+  private static let mostFoundBytes: UInt64 = 8 << 20
 
   private let view: EntityView
   private let chosen: FetchPlan
@@ -39,7 +41,7 @@ struct ConcurrentScan {
     }
     guard let parts, parts.count > 1 else { return nil }
     rowsPerPart = Int(clamping: statistics.entries / UInt64(parts.count))
-    mostFound = Int(clamping: Self.mostBytes / max(64, statistics.pageBytes / max(1, statistics.entries)))
+    mostFound = Int(clamping: Self.mostFoundBytes / max(64, statistics.pageBytes / max(1, statistics.entries)))
     self.view = view
     self.chosen = chosen
     self.plan = plan
@@ -76,7 +78,7 @@ struct ConcurrentScan {
   /// ahead, as long as it is few that they find: these are copied.
   func forEach(_ visit: EntityView.Visit) throws(EngineError) {
     var next = 0
-    var size = threads
+    var size = 4 * threads
     while next < parts.count {
       let range = next..<min(parts.count, next + size)
       next = range.upperBound
