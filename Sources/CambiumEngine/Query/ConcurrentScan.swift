@@ -78,7 +78,8 @@ struct ConcurrentScan {
   /// ahead, as long as it is few that they find: these are copied.
   func forEach(_ visit: EntityView.Visit) throws(EngineError) {
     var next = 0
-    var size = 4 * threads
+    // About as much as may be found ahead, and no large part of the rows: all of them may be what is asked for.
+    var size = max(threads, min(4 * threads, parts.count / 8))
     while next < parts.count {
       let range = next..<min(parts.count, next + size)
       next = range.upperBound

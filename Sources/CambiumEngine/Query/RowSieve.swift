@@ -67,17 +67,17 @@ final class RowSieve {
     // Rows of another layout pass these, and may bring other ones for the rows behind them: those that were begun with say
     // nothing of theirs.
     guard known.isMember else { return try offerAll(run, visit) }
-    let range = known.range ?? bound
-    if range == nil, known.text == nil { return try offerAll(run, visit) }
+    // Taken before the first row is offered, which may be one of another entity, of which nothing is asked.
+    let (range, first) = (known.range ?? bound, known.text)
+    if range == nil, first == nil { return try offerAll(run, visit) }
     // First, for some rows at once, the numbers, or the text: whether a row passes cannot be foreseen, and nothing is to depend on
     // it. Then those that have passed, whose memory is then fetched for several at a time.
-    let text = range == nil ? nil : known.text
+    let text = range == nil ? nil : first
     let second = known.range == nil ? nil : bound
     var from = run.indices.lowerBound
     while from < run.indices.upperBound {
       let to = min(from &+ Self.passedCount, run.indices.upperBound)
-      let count =
-        range?.passing(run, from..<to, passed) ?? known.text?.passing(run, from..<to, passed) ?? 0
+      let count = range?.passing(run, from..<to, passed) ?? first?.passing(run, from..<to, passed) ?? 0
       from = to
       for n in 0..<count {
         let i = Int(passed[n])

@@ -36,7 +36,7 @@ public enum SchemaError: Error, Equatable, Sendable {
   case notComposite(attribute: String, place: String)
   /// A default value, minimum or maximum is not of the attribute's type; `what` says which of them.
   case invalidValue(what: String, attribute: String, place: String)
-  /// An index or constraint has no elements, or mixes kinds.
+  /// An index or constraint has no elements, or mixes kinds; or the condition of an index cannot be used.
   case invalidIndex(String, entity: String, reason: String)
   /// An index or constraint has an element that cannot be a key: `reason` says why.
   case invalidIndexPath(String, index: String, entity: String, reason: String)

@@ -40,7 +40,10 @@ public struct TextEquality {
   /// than 255 bytes in all, and for those whose text is not ASCII where that could be the same text in other characters.
   /// Nothing else of the row is looked at: what is excluded may be damaged elsewhere.
   @inlinable @inline(__always)
-  public func excludes(_ row: UnsafeRawBufferPointer) -> Bool {
+  public func excludes(_ row: UnsafeRawBufferPointer) -> Bool { passesShort(row).map { $0 == 0 } ?? excludesLong(row) }
+
+  @usableFromInline
+  func excludesLong(_ row: UnsafeRawBufferPointer) -> Bool {
     guard var base = row.baseAddress, row.count >= RecordTable.rowHeadSize,
       UInt16(littleEndian: base.loadUnaligned(as: UInt16.self)) == layoutID
     else { return false }
@@ -56,12 +59,6 @@ public struct TextEquality {
       case .unknown: return false
       case .bytes(let start, let length): (base, count) = (start, length)
       }
-    }
-    // Short text, of which eight bytes lie in the row, is compared without asking how long exactly it is.
-    if count <= 8, base + 8 <= row.start + row.count {
-      let mask: UInt64 = count == 0 ? 0 : .max &>> UInt64(truncatingIfNeeded: 64 &- 8 &* count)
-      let bytes = UInt64(littleEndian: base.loadUnaligned(as: UInt64.self)) & mask
-      if bytes & 0x8080_8080_8080_8080 == 0 { return count != text.count || bytes != word }
     }
     let found = UnsafeRawBufferPointer(start: base, count: count)
     if count <= text.count { return count < text.count || !hasPrefix(found, text) }
@@ -79,12 +76,13 @@ public struct TextEquality {
     for i in entries {
       places[count] = Int32(truncatingIfNeeded: i)
       let row = run.value(i)
-      count &+= (text.count <= 8 ? passesShort(row) : nil) ?? (excludes(row) ? 0 : 1)
+      count &+= passesShort(row) ?? (excludesLong(row) ? 0 : 1)
     }
     return count
   }
 
-  /// 1 for a row that is not excluded, and 0 for one that is; nil where it takes a longer look.
+  /// 1 for a row that is not excluded, and 0 for one that is; nil where it takes a longer look, as for texts of more than eight
+  /// bytes.
   @inlinable @inline(__always)
   func passesShort(_ row: UnsafeRawBufferPointer) -> Int? {
     let base = row.start

@@ -60,7 +60,7 @@ public final class ChangeBatch {
   /// Whether there are none.
   public var isEmpty: Bool { count == 0 }
 
-  /// How many bytes the keys of all changes have.
+  /// No more bytes than this are the keys of all changes.
   var keyBytes: Int { byteCount }
 
   /// Adds a change behind those before it; of the changes of one key the last counts. Amortized O(length of the key).

@@ -18,7 +18,9 @@ final class PackedLeaves: @unchecked Sendable {
   deinit { bytes.deallocate() }
 
   /// Makes leaves of what changes put, in place of those before.
-  func fill(_ changes: KeyCursor, tree: TreeID, generation: UInt64) throws(StoreError) {
+  ///
+  /// - Parameter atEnd: Whether no keys follow, so that the last leaf but one is full: more are likely to come behind them.
+  func fill(_ changes: KeyCursor, tree: TreeID, generation: UInt64, atEnd: Bool) throws(StoreError) {
     used = 0
     ends.removeAll(keepingCapacity: true)
     var run = EntryRun(lentKeys: .bytes)
@@ -27,7 +29,7 @@ final class PackedLeaves: @unchecked Sendable {
       run.append(lent: change.key(in: bytes))
       while run.payload > pageSize * 2 + 512 { try encode(&run, run.filling(pageSize), tree, generation) }
     }
-    while !run.isEmpty { try encode(&run, run.lastFilling(pageSize, atEnd: false), tree, generation) }
+    while !run.isEmpty { try encode(&run, run.lastFilling(pageSize, atEnd: atEnd), tree, generation) }
   }
 
   private func encode(
@@ -69,10 +71,10 @@ final class PackedLeaves: @unchecked Sendable {
 struct LeafBuild {
   /// Fewer keys are taken on the calling thread: to make threads takes about as long.
   private static let leastKeys = 1 << 15
-  /// A part has no fewer keys than this.
+  /// A part has no fewer keys than this, if the keys of all batches are mixed.
   private static let leastPart = 1 << 12
   private static let partsPerThread = 8
-  /// A part has keys of about so many bytes at most.
+  /// A part has keys of about so many bytes at most, likewise.
   private static let mostBytes = 2 << 20
 
   private let batches: [ChangeBatch]
@@ -88,7 +90,8 @@ struct LeafBuild {
     let bytes = batches.reduce(0) { $0 + $1.keyBytes }
     let parts = max(store.threadCount * Self.partsPerThread, bytes / Self.mostBytes + 1)
     let inPart = max(Self.leastPart, count / parts)
-    let few = max(1, largest.count / max(1, count / inPart))
+    let wanted = max(1, count / inPart)
+    let few = max(1, (largest.count + wanted - 1) / wanted)
     var places = batches.map { _ in [0] }
     for first in stride(from: few, to: largest.count, by: few) {
       let key = largest.key(at: first)
@@ -103,10 +106,12 @@ struct LeafBuild {
   func run(into merge: TreeMerge, tree: TreeID, generation: UInt64) throws(StoreError) {
     nonisolated(unsafe) let build = self
     let pageSize = store.pageSize
-    try store.inOrder((places.first?.count ?? 1) - 1) { (part, spare: PackedLeaves?) throws(StoreError) in
+    let parts = (places.first?.count ?? 1) - 1
+    try store.inOrder(parts) { (part, spare: PackedLeaves?) throws(StoreError) in
       let leaves = spare ?? PackedLeaves(pageSize: pageSize)
       let ranges = build.places.map { $0[part]..<$0[part + 1] }
-      try leaves.fill(KeyCursor(build.batches, within: ranges), tree: tree, generation: generation)
+      try leaves.fill(
+        KeyCursor(build.batches, within: ranges), tree: tree, generation: generation, atEnd: part == parts - 1)
       return leaves
     } use: { (leaves: PackedLeaves) throws(StoreError) in
       try leaves.forEach { (leaf) throws(StoreError) in try merge.take(leaf: leaf) }

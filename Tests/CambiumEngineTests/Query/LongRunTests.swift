@@ -56,4 +56,42 @@ import Testing
       }
     }
   }
+
+  /// Rows of a parent and its child in turn, asked for a text alone: what is asked of the rows of one entity is not asked of the
+  /// other's, wherever in a leaf they lie.
+  @Test(arguments: [1, 2, 3]) func entitiesInTurn(stride: Int) throws {
+    let parent = EntitySchema("Parent", attributes: [AttributeSchema("word", .string)])
+    let child = EntitySchema("Child", parent: "Parent", attributes: [AttributeSchema("more", .string)])
+    let kernel = try Store.create(
+      on: MemoryDevice(lock: ThreadLock()), environment: TestEnvironment(), options: StoreOptions())
+    let store = try EntityStore.create(in: kernel, schema: Schema(SchemaDefinition([parent, child])))
+    let entities = try ["Parent", "Child"].map { try #require(store.schema.entity(named: $0)) }
+    var rows: [(entity: Int, word: String?, reference: ObjectReference)] = []
+    try store.write { (t) throws(EngineError) in
+      for i in 0..<3000 {
+        let entity = i / stride % 2
+        let word = [nil, "a", "b", "a", "nine byte"][i * 7 % 5]
+        let writer = try t.writer(entities[entity])
+        writer.begin()
+        try writer.set(try store.field("word", of: entities[entity]), word)
+        rows.append((entity, word, try writer.save()))
+      }
+    }
+    try kernel.checkpoint()
+    let view = try store.view()
+    for word in ["a", "nine byte"] {
+      for entity in 0..<2 {
+        for includesSubentities in [true, false] {
+          var fetch = EngineFetch(entities[entity])
+          fetch.includesSubentities = includesSubentities
+          fetch.predicate = .compare(.keyPath("word"), .equal, .constant(.string(word)))
+          let expected = rows.filter {
+            $0.word == word && ($0.entity == entity || (entity == 0 && includesSubentities))
+          }.map(\.reference)
+          #expect(try view.fetch(fetch) == expected, "\(word), \(entity), \(includesSubentities)")
+          #expect(try view.count(fetch) == expected.count)
+        }
+      }
+    }
+  }
 }
