@@ -76,4 +76,22 @@ import Testing
     a.setClock(milliseconds: -1)
     #expect(a.nowMilliseconds() == -1)
   }
+
+  /// Each number is called once, the first on the calling thread, and all have ended when the call returns.
+  @Test func worksOnSeveralThreads() {
+    let environment = SystemEnvironment()
+    #expect(environment.processorCount() == ProcessInfo.processInfo.activeProcessorCount)
+    for count in [0, 1, 2, 7] {
+      let called = Mutex<[Int: Thread]>([:])
+      environment.runConcurrently(count) { n in
+        called.withLock { all in
+          #expect(all[n] == nil)
+          all[n] = Thread.current
+        }
+      }
+      let threads = called.withLock { $0 }
+      #expect(threads.keys.sorted() == Array(0..<count))
+      if count > 0 { #expect(threads[0] === Thread.current) }
+    }
+  }
 }

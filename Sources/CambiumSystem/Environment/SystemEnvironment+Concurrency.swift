@@ -12,8 +12,11 @@ import CambiumKernel
 
 #if canImport(Glibc) || canImport(Musl) || canImport(Android) || canImport(Darwin)
   extension SystemEnvironment {
-    /// The processors that the operating system has in use.
-    public func processorCount() -> Int { max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))) }
+    /// The processors that the operating system had in use when it was first asked.
+    public func processorCount() -> Int { Self.processorsInUse }
+
+    // Asked once, since it reads a file.
+    private static let processorsInUse = max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
 
     /// On threads of the operating system that are made for it: tens of microseconds each, which whoever divides work has to
     /// bear in mind.
