@@ -119,7 +119,7 @@ struct ConcurrentScan {
     var goesOn = true
     var failure: EngineError?
     try storing { () throws(StoreError) in
-      try view.trees.forEachRun(parts, number) { (run) throws(StoreError) -> Bool in
+      try view.trees.forEachRun(parts, number, isSparse: sieve.readsSparsely) { (run) throws(StoreError) -> Bool in
         do throws(EngineError) { goesOn = try sieve.offer(run, visit) } catch { failure = error }
         return goesOn && failure == nil
       }

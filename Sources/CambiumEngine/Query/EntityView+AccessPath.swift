@@ -211,7 +211,7 @@ extension EntityView {
     guard let rows = try rows(of: chosen.path, isCancelled: chosen.isCancelled) else {
       var failure: EngineError?
       try storing { () throws(StoreError) in
-        try trees.forEachRun(plan.rows) { (run) throws(StoreError) -> Bool in
+        try trees.forEachRun(plan.rows, isSparse: sieve.readsSparsely) { (run) throws(StoreError) -> Bool in
           do throws(EngineError) { return try sieve.offer(run, visit) } catch {
             failure = error
             return false

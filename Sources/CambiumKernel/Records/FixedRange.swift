@@ -15,6 +15,9 @@ public struct FixedRange: Sendable {
   /// All bits if null is outside, none if it is inside.
   @usableFromInline let nullVerdict: UInt64
 
+  /// Whether the field is an element of a composite.
+  public var isOfElement: Bool { outer != nil }
+
   /// A range of a field; nil for fields of other types, and for a range that nothing lies in.
   ///
   /// - Parameters:

@@ -81,14 +81,14 @@ extension TreeView {
     }
   }
 
-  /// Tells `body` the entries of a part by runs, as ``forEachRun(_:_:)`` does. Several threads may go through parts of one
+  /// Tells `body` the entries of a part by runs, as ``forEachRun(_:isSparse:_:)`` does. Several threads may go through parts of one
   /// tree at a time, as long as nobody writes through the view.
   ///
   /// - Throws: what reading throws; what `body` throws.
   public final func forEachRun(
-    _ parts: TreeParts, _ number: Int, _ body: (LentRun) throws(StoreError) -> Bool
+    _ parts: TreeParts, _ number: Int, isSparse: Bool = true, _ body: (LentRun) throws(StoreError) -> Bool
   ) throws(StoreError) {
     guard parts.ranges.indices.contains(number) else { return }
-    try forEachRun(parts.access, parts.ranges[number], parts.lock, body)
+    try forEachRun(parts.access, parts.ranges[number], parts.lock, isSparse: isSparse, body)
   }
 }

@@ -17,18 +17,20 @@ extension TreeView {
   /// The same by runs of entries that lie together, as many as a page has between two that were changed since: a loop over
   /// them in the caller's own module costs no call for an entry.
   ///
+  /// - Parameter isSparse: Whether `body` looks at few bytes of each entry, at steps that no processor foresees: all of a leaf is
+  ///   then brought from memory beforehand. Where most bytes are looked at, that takes longer than it saves.
   /// - Throws: ``StoreError/noSuchTree(_:)``, ``StoreError/wrongTreeKind(_:)``; what reading throws; what `body` throws.
   public final func forEachRun(
-    _ tree: TreeID, _ body: (LentRun) throws(StoreError) -> Bool
+    _ tree: TreeID, isSparse: Bool = true, _ body: (LentRun) throws(StoreError) -> Bool
   ) throws(StoreError) {
-    try forEachRun(try access(tree, .integer), 0...UInt64.max, nil, body)
+    try forEachRun(try access(tree, .integer), 0...UInt64.max, nil, isSparse: isSparse, body)
   }
 
   /// The same for the entries with keys in a range.
   ///
-  /// - Throws: as ``forEachRun(_:_:)-(TreeID,_)``.
+  /// - Throws: as ``forEachRun(_:isSparse:_:)``.
   final func forEachRun(
-    _ access: TreeAccess, _ keys: ClosedRange<UInt64>, _ lock: (any StoreLock)?,
+    _ access: TreeAccess, _ keys: ClosedRange<UInt64>, _ lock: (any StoreLock)?, isSparse: Bool,
     _ body: (LentRun) throws(StoreError) -> Bool
   ) throws(StoreError) {
     // What the changes lie in must last, even if `body` ends the transaction.
@@ -51,7 +53,7 @@ extension TreeView {
         if let change, end > base.index, change.head <= leaf.key(end &- 1) {
           end = max(base.index, leaf.lowerBound(change.head))
         }
-        if base.index == 0, end > 8 { base.touchLeaf() }
+        if isSparse, base.index == 0, end > 8 { base.touchLeaf() }
         if base.index < end, try !lend(leaf, base.index..<end, lock, body) { return }
         if end == leaf.count {
           try base.skipLeaf()
