@@ -94,4 +94,55 @@ import Testing
       }
     }
   }
+
+  /// Rows of an earlier layout and of the current one in turn, by one thread and by several.
+  @Test(arguments: [1, 4], [1, 2, 127]) func layoutsInTurn(threads: Int, stride: Int) throws {
+    let entity = EntitySchema(
+      "Small", attributes: [AttributeSchema("n", .integer32), AttributeSchema("word", .string)])
+    var options = StoreOptions()
+    options.maximumThreads = threads
+    let kernel = try Store.create(
+      on: MemoryDevice(lock: ThreadLock()), environment: TestEnvironment(processors: 4), options: options)
+    var store = try EntityStore.create(in: kernel, schema: Schema(SchemaDefinition([entity])))
+    let words = ["a", "K", "\u{212A}", "nine byte", "e\u{301}", "\u{e9}", "", "\u{1F600}"]
+    var rows: [(n: Int64?, word: String?, reference: ObjectReference)] = []
+    func write(_ some: [Int], _ isNew: Bool) throws {
+      let small = try #require(store.schema.entity(named: "Small"))
+      let (n, word) = (try store.field("n", of: small), try store.field("word", of: small))
+      try store.write { (t) throws(EngineError) in
+        let writer = try t.writer(small)
+        for i in some {
+          let values = (i % 11 == 0 ? nil : Int64(i % 100), i % 13 == 0 ? nil : words[i * 31 % words.count])
+          if isNew { writer.begin() } else { try writer.begin(changing: rows[i].reference) }
+          try writer.set(n, values.0)
+          try writer.set(word, values.1)
+          let reference = try writer.save()
+          if isNew { rows.append((values.0, values.1, reference)) }
+        }
+      }
+    }
+    try write(Array(0..<40_000), true)
+    var definition = store.schema.definition
+    var more = AttributeSchema("more", .string)
+    more.defaultValue = .string("default")
+    definition.entities[0].attributes.insert(more, at: 0)
+    store = try store.migrate(to: definition)
+    try write((0..<40_000).filter { $0 / stride % 2 == 0 }, false)
+    try kernel.checkpoint()
+    let view = try store.view()
+    let small = try #require(store.schema.entity(named: "Small"))
+    for wanted in words {
+      for least in [nil, 40] as [Int64?] {
+        var fetch = EngineFetch(small)
+        let text = Predicate.compare(.keyPath("word"), .equal, .constant(.string(wanted)))
+        fetch.predicate =
+          least.map { .and([text, .compare(.keyPath("n"), .greaterOrEqual, .constant(.integer($0)))]) } ?? text
+        let expected = rows.filter { row in
+          row.word == wanted && (least.map { least in row.n.map { $0 >= least } ?? false } ?? true)
+        }.map(\.reference)
+        #expect(try view.fetch(fetch) == expected, "\(wanted), \(least ?? -1)")
+        #expect(try view.count(fetch) == expected.count)
+      }
+    }
+  }
 }

@@ -77,15 +77,7 @@ import Testing
         try t.commit()
         if random.oneIn(2) { try store.checkpoint() }
         // Many at once: the same.
-        try store.snapshot().forEachRun(tree) { (run) throws(StoreError) in
-          withUnsafeTemporaryAllocation(of: Int32.self, capacity: run.indices.count) { places in
-            guard let base = places.baseAddress else { return }
-            let count = range.passing(run, run.indices, base)
-            #expect(run.indices.filter { !range.excludes(run.value($0)) } == (0..<count).map { Int(base[$0]) })
-            runs += run.indices.count > 1 ? 1 : 0
-          }
-          return true
-        }
+        runs += try RowTestChecks.comparePassing(store, tree, range.excludes, range.passing)
       }
     }
     #expect(excluded > 500 && within > 500 && nulls > 100 && unsure > 20 && runs > 100)
@@ -152,28 +144,12 @@ import Testing
               other[0] ^= 1
               #expect(!other.withUnsafeBytes { range.excludes($0) })
             }
-            for _ in 0..<4 {
-              var damaged = Array(bytes.prefix(random.below(bytes.count + 1)))
-              for _ in 0..<random.below(3) where damaged.count > 2 {
-                damaged[2 + random.below(damaged.count - 2)] = UInt8(truncatingIfNeeded: random.next())
-              }
-              // Memory of its exact size, for the sanitizer to see what lies behind it.
-              let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: damaged.count, alignment: 1)
-              copy.copyBytes(from: damaged)
-              _ = range.excludes(UnsafeRawBufferPointer(copy))
-              copy.deallocate()
-            }
+            RowTestChecks.eachDamaged(bytes, &random) { _ = range.excludes($0) }
           }
           try t.commit()
-          try store.snapshot().forEachRun(tree) { (run) throws(StoreError) in
-            withUnsafeTemporaryAllocation(of: Int32.self, capacity: run.indices.count) { places in
-              guard let base = places.baseAddress else { return }
-              let count = range.passing(run, run.indices, base)
-              #expect(run.indices.filter { !range.excludes(run.value($0)) } == (0..<count).map { Int(base[$0]) })
-              runs += 1
-            }
-            return true
-          }
+          // Those in pages follow one another; others are told one by one.
+          if random.oneIn(2) { try store.checkpoint() }
+          runs += try RowTestChecks.comparePassing(store, tree, range.excludes, range.passing)
         }
       }
     }

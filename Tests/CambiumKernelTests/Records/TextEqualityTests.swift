@@ -40,7 +40,7 @@ import Testing
     var (excluded, equal, nulls, unsure, equivalent, runs) = (0, 0, 0, 0, 0, 0)
     let store = try Store.create(
       on: MemoryDevice(lock: ThreadLock()), environment: TestEnvironment(seed: seed), options: StoreOptions())
-    for _ in 0..<800 {
+    for _ in 0..<1200 {
       let layout = try random.layout(depth: 2)
       let builder = RecordBuilder(layout)
       for field in texts(layout) {
@@ -85,33 +85,17 @@ import Testing
               #expect(!other.withUnsafeBytes { test.excludes($0) })
             }
             // Rows cut short or damaged are within their bytes, whatever is said of them.
-            for _ in 0..<4 {
-              var damaged = Array(bytes.prefix(random.below(bytes.count + 1)))
-              for _ in 0..<random.below(3) where damaged.count > 2 {
-                damaged[2 + random.below(damaged.count - 2)] = UInt8(truncatingIfNeeded: random.next())
-              }
-              // Memory of its exact size, for the sanitizer to see what lies behind it.
-              let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: damaged.count, alignment: 1)
-              copy.copyBytes(from: damaged)
-              _ = test.excludes(UnsafeRawBufferPointer(copy))
-              copy.deallocate()
-            }
+            RowTestChecks.eachDamaged(bytes, &random) { _ = test.excludes($0) }
           }
         }
         try t.commit()
+        // Those in pages follow one another; others are told one by one.
+        if !random.oneIn(8) { try store.checkpoint() }
         // Many at once: the same.
         let wanted = Array(random.pick(plain).utf8)
         try wanted.withUnsafeBytes { w in
           let test = try #require(TextEquality(BorrowedLayout(layout), outer: field.outer, field.index, w))
-          try store.snapshot().forEachRun(tree) { (run) throws(StoreError) in
-            withUnsafeTemporaryAllocation(of: Int32.self, capacity: run.indices.count) { places in
-              guard let base = places.baseAddress else { return }
-              let count = test.passing(run, run.indices, base)
-              #expect(run.indices.filter { !test.excludes(run.value($0)) } == (0..<count).map { Int(base[$0]) })
-              runs += 1
-            }
-            return true
-          }
+          runs += try RowTestChecks.comparePassing(store, tree, test.excludes, test.passing)
         }
       }
     }
