@@ -174,8 +174,15 @@ extension Store {
   /// Units that the next checkpoint may need. A commit that adds anything has to leave some more, so that there is room
   /// left for the deletions that a full device calls for, and for their checkpoints.
   func reserveUnits(adding: Bool = true, coming: [ReserveEstimate.Coming] = []) -> UInt64 {
-    let bytes = reserveEstimate.bytes(pageSize: pageSize, coming: coming)
-    let directory = UInt64(space.table.segments.count * Segment.encodedSize + reserveEstimate.treeCount * 72 + 8192)
+    reserveUnits(reserveEstimate, adding: adding, coming: coming)
+  }
+
+  /// The same if what is to be merged is what `estimate` tells.
+  func reserveUnits(
+    _ estimate: ReserveEstimate, adding: Bool = true, coming: [ReserveEstimate.Coming] = []
+  ) -> UInt64 {
+    let bytes = estimate.bytes(pageSize: pageSize, coming: coming)
+    let directory = UInt64(space.table.segments.count * Segment.encodedSize + estimate.treeCount * 72 + 8192)
     let units = (bytes + directory) / UInt64(SegmentTable.unitSize - 2 * SegmentHeader.size) + 1
     let margin =
       UInt64(space.preferredUnits) + min(8, UInt64(space.table.usedUnits) / 4) + UInt64(space.table.usedUnits) / 32

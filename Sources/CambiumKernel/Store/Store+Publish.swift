@@ -69,6 +69,7 @@ extension Store {
     }
     refs.append(indexRef)
     c.directoryPages = refs
+    try reserveForCommits(behind: c)
     var next = superblock
     next.publication = c.publication
     next.generation = c.publication
@@ -86,6 +87,28 @@ extension Store {
       entry.directory = indexRef
       entry.directoryBytes = UInt64(total)
       c.retainedAfter.append(entry)
+    }
+  }
+
+  /// Makes the room that the first commits behind `c` have to leave in reserve, so that the syncs of the publication
+  /// cover the new size of the file, and not the sync of a commit, which somebody waits for. A store that holds next to
+  /// nothing stays as small as it is.
+  private func reserveForCommits(behind c: Checkpoint) throws(StoreError) {
+    let used = UInt64(space.table.usedUnits)
+    if used < 8 { return }
+    var coming = reserveEstimate
+    coming.published()
+    // What becomes free by the publication. If a view still needs some of it, a commit makes the rest of its room itself.
+    var freed: UInt64 = 0
+    for s in space.table.segments where s.kind != .log && s.dead == c.publication { freed += UInt64(s.units) }
+    // Something more for what such a commit changes.
+    let units = reserveUnits(coming) + min(8, used / 4)
+    if units <= freed { return }
+    do throws(StoreError) {
+      try space.reserve(units - freed)
+    } catch {
+      // A full device is the matter of the commit that needs the room.
+      guard case .deviceFull = error else { throw error }
     }
   }
 

@@ -160,9 +160,10 @@ import Testing
   }
 
   /// A third of what lies in segments is dead, here and there; and either nothing is free but what is kept for the next
-  /// checkpoint, so that there is hardly room to move anything into, or some is, after many checkpoints.
+  /// checkpoint, so that there is hardly room to move anything into, or some is, after many checkpoints. For the former
+  /// the device is full whenever a checkpoint would make room for the commits to come.
   @Test(arguments: [false, true]) func aFileOfPartlyDeadSegmentsIsCompacted(isFull: Bool) throws {
-    let device = MemoryDevice()
+    let device = FillingDevice(MemoryDevice())
     let store = try Store.create(on: device, environment: TestEnvironment())
     let rows: UInt64 = 20_000
     var t = try store.beginWrite()
@@ -182,7 +183,9 @@ import Testing
       t = try store.beginWrite()
       try t.put(tree, rows + UInt64(try t.count(tree)), [UInt8](repeating: 9, count: 6000))
       try t.commit()
+      if isFull { device.fillUp() }
       try store.checkpoint()
+      device.makeRoom()
     }
     let before = try store.statistics()
     #expect((before.freeBytes <= before.reserveBytes) == isFull, "\(before)")
