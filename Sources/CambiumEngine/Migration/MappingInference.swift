@@ -131,16 +131,12 @@ struct MappingInference {
     for (place, relationship) in entity.allRelationships.enumerated() {
       result.relationships.append(map(relationship, match.relationships[place], entity, sourceByDestination))
     }
-    let keptAttributes = Set(match.attributes.compactMap { $0?.name })
-    for attribute in match.source.allAttributes where !keptAttributes.contains(attribute.name) {
-      result.attributes.append(PropertyMapping(kind: .remove, source: attribute.name))
-    }
-    let keptRelationships = Set(match.relationships.compactMap { $0?.name })
-    for relationship in match.source.allRelationships where !keptRelationships.contains(relationship.name) {
-      result.relationships.append(PropertyMapping(kind: .remove, source: relationship.name))
-    }
-    let isSame = (result.attributes + result.relationships).allSatisfy {
-      $0.kind == .copy && $0.source == $0.destination && !$0.needsValue
+    result.attributes += removed(
+      match.source.allAttributes.lazy.map { $0.name }, match.attributes.lazy.map { $0?.name })
+    result.relationships += removed(
+      match.source.allRelationships.lazy.map { $0.name }, match.relationships.lazy.map { $0?.name })
+    let isSame = [result.attributes, result.relationships].allSatisfy {
+      $0.allSatisfy { $0.kind == .copy && $0.source == $0.destination && !$0.needsValue }
     }
     let parent = entity.parentID.flatMap { sourceByDestination[$0] }?.id
     if !isSame || match.source.parentID != parent || entity.isAbstract != match.source.isAbstract
@@ -149,6 +145,16 @@ struct MappingInference {
       result.kind = .transform
     }
     return result
+  }
+
+  /// The properties of the source that none of the destination comes from.
+  private func removed(
+    _ names: some Collection<String>, _ kept: some Collection<String?>
+  ) -> [PropertyMapping] {
+    // Nothing is matched twice.
+    if kept.count(where: { $0 != nil }) == names.count { return [] }
+    let kept = Set(kept.compactMap { $0 })
+    return names.filter { !kept.contains($0) }.map { PropertyMapping(kind: .remove, source: $0) }
   }
 
   private mutating func map(

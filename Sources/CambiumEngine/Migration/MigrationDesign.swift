@@ -132,13 +132,14 @@ struct MigrationDesign {
     for place in work.fills {
       if let from = work.match.relationships[place] { work.remap[from.id] = nil }
     }
+    let wanted = try EntityLayout.fields(of: work.destination)
     var stale = 0
     var isLate = false
     var drops = false
     for descriptor in old.catalogue.layouts.values where descriptor.entity == work.source.id {
       if !descriptor.isCurrent { stale += 1 }
       let fields = work.migrated(descriptor).fields
-      if try holdsOther(fields, work.destination) { isLate = true }
+      if Self.holdsOther(fields, wanted) { isLate = true }
       if Self.drops(descriptor.fields, fields) { drops = true }
     }
     work.isRewritten =
@@ -148,22 +149,20 @@ struct MigrationDesign {
     guard let id = old.catalogue.currentLayout[work.source.id], let descriptor = old.catalogue.layouts[id] else {
       throw .corrupt("entity \(work.source.name) has no current layout")
     }
-    let wanted = try EntityLayout.fields(of: work.destination)
     let found = work.migrated(descriptor).fields
     work.keepsLayout =
       !work.isRewritten && work.required.isEmpty && EntityLayout.isSameButForOrder(wanted, found)
   }
 
   /// Whether rows with these fields should be written anew, now or later: they hold values of a property that is gone, or values
-  /// and links elsewhere than rows of the entity do.
-  private func holdsOther(_ fields: [RecordField], _ entity: EntitySchema) throws(EngineError) -> Bool {
-    let wanted = try EntityLayout.fields(of: entity)
+  /// and links elsewhere than rows of the entity, which have the fields `wanted`, do.
+  private static func holdsOther(_ fields: [RecordField], _ wanted: [RecordField]) -> Bool {
     for field in fields {
       guard let there = wanted.first(where: { $0.property == field.property }) else { return true }
       if case .nested(let inner) = field.kind, case .nested(let wanted) = there.kind {
         for element in inner.fields where wanted.index(ofProperty: element.property) == nil { return true }
         // The elements of elements.
-        if Self.holdDropped(inner.fields) { return true }
+        if holdDropped(inner.fields) { return true }
       } else if case .reference = field.kind, case .references = there.kind {
         return true
       }

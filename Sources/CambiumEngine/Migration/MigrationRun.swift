@@ -40,7 +40,9 @@ extension EntityStore {
       let earlier = schema
       let destination = try resolving { () throws(SchemaError) in try Schema(definition, basedOn: earlier) }
       // What was put off may have been done since the store was opened.
-      let present = try EntityStore(kernel: kernel, schema: schema, catalogue: Catalogue(t), modelNumber: modelNumber)
+      let present =
+        catalogue.isSettled
+        ? self : try EntityStore(kernel: kernel, schema: schema, catalogue: Catalogue(t), modelNumber: modelNumber)
       let design = try MigrationDesign(present, destination, defers: defers)
       // What the transaction builds on, which may not be durable yet and so in no other view.
       let before = EntityView(store: present, trees: try storing { () throws(StoreError) in try t.newest() })

@@ -108,7 +108,7 @@ extension ResolvedPath {
 }
 
 /// What an entity or property is matched by across versions.
-struct Identity {
+struct Identity: Equatable {
   var name: String
   var canonicalName: String
 }
@@ -118,9 +118,17 @@ struct Identity {
 func matchIdentities(_ new: [Identity], _ old: [Identity]) -> [Int?] {
   var matches = [Int?](repeating: nil, count: new.count)
   var isTaken = [Bool](repeating: false, count: old.count)
+  // Nearly everything is where it was, and needs no table.
+  var kept = 0
+  for index in 0..<min(new.count, old.count) where new[index] == old[index] {
+    matches[index] = index
+    isTaken[index] = true
+    kept += 1
+  }
+  if kept == new.count || kept == old.count { return matches }
   var byName: [String: Int] = [:]
-  for index in old.indices { byName[old[index].name] = index }
-  for index in new.indices {
+  for index in old.indices where !isTaken[index] { byName[old[index].name] = index }
+  for index in new.indices where matches[index] == nil {
     guard let candidate = byName[new[index].name], !isTaken[candidate],
       old[candidate].canonicalName == new[index].canonicalName
     else { continue }

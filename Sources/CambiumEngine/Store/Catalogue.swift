@@ -39,6 +39,9 @@ struct Catalogue: Sendable {
   /// The states before migrations, by the identifiers of their retained commits.
   var priors: [UInt64: PriorCommit] = [:]
 
+  /// Whether nothing is put off, so that only a change of the model changes it.
+  var isSettled: Bool { deferred.isEmpty && building.isEmpty && priors.isEmpty }
+
   static func key(_ text: String) -> [UInt8] { Array(text.utf8) }
 
   static func bytes(_ value: UInt32) -> [UInt8] { (0..<4).map { UInt8(truncatingIfNeeded: value >> UInt32(8 * $0)) } }
