@@ -51,6 +51,26 @@ import Testing
     #expect(try device.size() <= 64 << 10)
   }
 
+  /// A change of the file's size costs the sync behind it an entry in the file system's journal: that of a checkpoint, not that
+  /// of a commit.
+  @Test func theFirstCommitBehindACheckpointLeavesTheFileAsLongAsItIs() throws {
+    for rows: UInt64 in [1000, 5000, 20_000, 40_000] {
+      let device = MemoryDevice()
+      let store = try Store.create(on: device, environment: TestEnvironment())
+      var t = try store.beginWrite()
+      let tree = try t.createTree(.integer)
+      for key in 0..<rows { try t.put(tree, key, [UInt8](repeating: 3, count: 200)) }
+      try t.commit()
+      try store.checkpoint()
+      let before = try device.size()
+      t = try store.beginWrite()
+      try t.put(tree, rows, [UInt8](repeating: 4, count: 1000))
+      try t.commit()
+      #expect(try device.size() == before, "\(rows) rows")
+      try store.close()
+    }
+  }
+
   @Test func overwritingEverythingAgainAndAgainStaysBounded() throws {
     let rows: UInt64 = CrashTests.isOptimized ? 20_000 : 4000
     let device = MemoryDevice(lock: ThreadLock())
