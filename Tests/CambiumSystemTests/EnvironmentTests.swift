@@ -3,7 +3,6 @@ import CambiumSystem
 import CambiumTesting
 import Dispatch
 import Foundation
-import Synchronization
 import Testing
 
 @Suite struct EnvironmentTests {
@@ -82,7 +81,7 @@ import Testing
     let environment = SystemEnvironment()
     #expect(environment.processorCount() == ProcessInfo.processInfo.activeProcessorCount)
     for count in [0, 1, 2, 7] {
-      let called = Mutex<[Int: Thread]>([:])
+      let called = Locked<[Int: Thread]>([:])
       environment.runConcurrently(count) { n in
         called.withLock { all in
           #expect(all[n] == nil)

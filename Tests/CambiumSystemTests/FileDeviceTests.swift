@@ -1,6 +1,6 @@
 import CambiumKernel
+import CambiumTesting
 import Foundation
-import Synchronization
 import Testing
 
 @testable import CambiumSystem
@@ -187,7 +187,7 @@ import Testing
 
   @Test func goesOnAfterInterruptionsAndShortCalls() throws {
     try withTemporaryDirectory { directory in
-      let interruptions = Mutex(0)
+      let interruptions = Locked(0)
       @Sendable func interrupt() -> Bool {
         interruptions.withLock { count in
           count += 1
@@ -235,7 +235,7 @@ import Testing
   @Test func growsByZerosWhereRoomCannotBeReserved() throws {
     try withTemporaryDirectory { directory in
       let system = FileCalls.system
-      let written = Mutex(0)
+      let written = Locked(0)
       var calls = system
       calls.reserve = { _, _, _ in -Int(EOPNOTSUPP) }
       calls.write = { file, source, count, offset in

@@ -1,7 +1,6 @@
 import CambiumKernel
 import CambiumTesting
 import Foundation
-import Synchronization
 import Testing
 
 @testable import CambiumSystem
@@ -21,7 +20,7 @@ import Testing
       }
       let first = try open()
       let second = try open()
-      let order = Mutex<[String]>([])
+      let order = Locked<[String]>([])
       let ended = DispatchSemaphore(value: 0)
       try first.beginStages()
       Thread.detachNewThread {

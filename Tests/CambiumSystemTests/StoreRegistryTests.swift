@@ -1,7 +1,7 @@
 import CambiumKernel
 import CambiumSystem
+import CambiumTesting
 import Foundation
-import Synchronization
 import Testing
 
 @Suite struct StoreRegistryTests {
@@ -22,7 +22,7 @@ import Testing
       #expect(registry.userCount(of: first.device.identity) == 2)
       #expect(try FileIdentity(path: path) == first.device.identity)
 
-      let closings = Mutex(0)
+      let closings = Locked(0)
       func close(_ engine: Engine) {
         closings.withLock { $0 += 1 }
         engine.device.close()

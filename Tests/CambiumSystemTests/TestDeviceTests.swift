@@ -1,6 +1,5 @@
 import CambiumKernel
 import CambiumTesting
-import Synchronization
 import Testing
 
 @Suite struct TestDeviceTests {
@@ -55,7 +54,7 @@ import Testing
   }
 
   @Test func recordingDeviceGuardsRanges() throws {
-    let seen = Mutex<[Range<UInt64>]>([])
+    let seen = Locked<[Range<UInt64>]>([])
     let device = RecordingDevice(MemoryDevice()) { range in seen.withLock { $0.append(range) } }
     device.protect(10..<20)
     try device.write([UInt8](repeating: 1, count: 10), at: 0)

@@ -1,5 +1,4 @@
 import CambiumTesting
-import Synchronization
 
 @testable import CambiumKernel
 
@@ -48,7 +47,7 @@ final class SyncSkippingDevice: StorageDevice {
 
   private let disk: SimulatedDisk
   private let site: SyncSite?
-  private let state = Mutex(State())
+  private let state = Locked(State())
 
   init(_ disk: SimulatedDisk, skipping site: SyncSite?) {
     self.disk = disk

@@ -21,7 +21,7 @@ import Testing
     let tree: TreeID
     let names: TreeID
     let isDone = Atomic<Bool>(false)
-    let problems = Mutex<[String]>([])
+    let problems = Locked<[String]>([])
     let reads = Atomic<Int>(0)
     init(_ store: Store, _ tree: TreeID, _ names: TreeID) {
       self.store = store

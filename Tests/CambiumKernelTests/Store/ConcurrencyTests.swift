@@ -18,8 +18,8 @@ import Testing
   @Test(arguments: [1, 2, 4]) func eachNumberIsCalledOnce(threads: Int) throws {
     let store = try Self.store(threads)
     #expect(store.threadCount == threads)
-    let counts = Mutex([Int](repeating: 0, count: 1_000))
-    let used = Mutex(Set<Int>())
+    let counts = Locked([Int](repeating: 0, count: 1_000))
+    let used = Locked(Set<Int>())
     try store.concurrently(1_000) { (n, thread) throws(StoreError) in
       counts.withLock { $0[n] += 1 }
       _ = used.withLock { $0.insert(thread) }

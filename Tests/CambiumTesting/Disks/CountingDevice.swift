@@ -1,5 +1,4 @@
 import CambiumKernel
-import Synchronization
 
 /// Passes everything on to another device, and counts.
 public final class CountingDevice: StorageDevice {
@@ -29,7 +28,7 @@ public final class CountingDevice: StorageDevice {
 
   /// The device behind.
   public let base: any StorageDevice
-  private let state = Mutex(State())
+  private let state = Locked(State())
 
   /// Counts what passes to `base`.
   public init(_ base: any StorageDevice) { self.base = base }

@@ -1,5 +1,4 @@
 import CambiumKernel
-import Synchronization
 
 /// Passes everything on to another device, until a planned fault is due.
 ///
@@ -47,7 +46,7 @@ public final class FaultDevice: StorageDevice {
 
   /// The device behind.
   public let base: any StorageDevice
-  private let state = Mutex(State())
+  private let state = Locked(State())
 
   /// Passes to `base` all but what meets one of `faults`.
   public init(_ base: any StorageDevice, _ faults: Fault...) {

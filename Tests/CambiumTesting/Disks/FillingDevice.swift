@@ -1,5 +1,4 @@
 import CambiumKernel
-import Synchronization
 
 /// Passes everything on to another device, until it is full: from then on nothing makes it longer, and all the rest goes
 /// on working, until there is room again.
@@ -12,13 +11,13 @@ public final class FillingDevice: StorageDevice {
 
   /// The device behind.
   public let base: any StorageDevice
-  private let state: Mutex<State>
+  private let state: Locked<State>
 
   /// - Parameter fullAt: The number of the first write or resize past the end that is refused, counted from 0; `nil`: it
   ///   is not full yet.
   public init(_ base: any StorageDevice, fullAt: Int? = nil) {
     self.base = base
-    state = Mutex(State(fullAt: fullAt))
+    state = Locked(State(fullAt: fullAt))
   }
 
   /// How many operations were to make the device longer, refused ones included.

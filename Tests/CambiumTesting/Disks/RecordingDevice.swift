@@ -1,5 +1,4 @@
 import CambiumKernel
-import Synchronization
 
 /// Passes everything on to another device, tells a hook of each write before it is made, and notes writes and shrinks
 /// that touch protected bytes: what a snapshot, a retained commit, or the newest durable checkpoint still needs.
@@ -12,7 +11,7 @@ public final class RecordingDevice: StorageDevice {
   /// The device behind.
   public let base: any StorageDevice
   private let onWrite: @Sendable (Range<UInt64>) -> Void
-  private let state = Mutex(State())
+  private let state = Locked(State())
 
   /// - Parameter onWrite: Called on the writing thread with the range of each write and of each cut, before it is made.
   public init(_ base: any StorageDevice, onWrite: @escaping @Sendable (Range<UInt64>) -> Void = { _ in }) {

@@ -1,5 +1,4 @@
 import CambiumKernel
-import Synchronization
 
 /// A simulated disk that several processes have open, with the locks by which they agree. A process is a
 /// ``SharedHandle``; it may be killed at any of its calls.
@@ -18,7 +17,7 @@ public final class SharedDisk: Sendable {
 
   /// What is behind.
   public let disk: SimulatedDisk
-  let state = Mutex(State())
+  let state = Locked(State())
 
   /// Shares a disk.
   public init(_ disk: SimulatedDisk = SimulatedDisk()) { self.disk = disk }
@@ -51,12 +50,12 @@ public final class SharedHandle: StorageDevice, StoreLocks {
 
   let shared: SharedDisk
   private let owner: Int
-  private let process: Mutex<Process>
+  private let process: Locked<Process>
 
   init(_ shared: SharedDisk, owner: Int, failures: Int) {
     self.shared = shared
     self.owner = owner
-    process = Mutex(Process(seenFailures: failures))
+    process = Locked(Process(seenFailures: failures))
   }
 
   /// Kills the process at one of its next calls that change anything or concern a lock: of a write, `partialBytes` are

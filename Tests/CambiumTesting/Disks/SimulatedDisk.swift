@@ -1,5 +1,4 @@
 import CambiumKernel
-import Synchronization
 
 /// A disk in memory that remembers everything done to it, in order, and knows what of it a power cut would have spared.
 ///
@@ -53,15 +52,15 @@ public final class SimulatedDisk: StorageDevice {
     }
   }
 
-  let state: Mutex<State>
+  let state: Locked<State>
 
   /// A disk that durably holds `bytes`.
-  public init(_ bytes: [UInt8] = []) { state = Mutex(State(bytes)) }
+  public init(_ bytes: [UInt8] = []) { state = Locked(State(bytes)) }
 
   /// The disk that a machine finds after a power cut.
   public convenience init(image: CrashImage) { self.init(image.bytes) }
 
-  init(state: State) { self.state = Mutex(state) }
+  init(state: State) { self.state = Locked(state) }
 
   // MARK: - The device
 

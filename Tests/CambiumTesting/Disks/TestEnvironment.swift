@@ -1,6 +1,5 @@
 import CambiumKernel
 import Foundation
-import Synchronization
 
 /// An environment of which a test decides everything: the random bits follow from a seed, the clock stands where it is
 /// set. The locks are real.
@@ -11,7 +10,7 @@ public final class TestEnvironment: StoreEnvironment {
     var process: UInt64 = 1
   }
 
-  private let state: Mutex<State>
+  private let state: Locked<State>
   private let processors: Int
   private let hasThreads: Bool
 
@@ -22,7 +21,7 @@ public final class TestEnvironment: StoreEnvironment {
   ) {
     self.processors = processors
     self.hasThreads = hasThreads
-    state = Mutex(State(chance: DiskChance(seed: seed), milliseconds: milliseconds))
+    state = Locked(State(chance: DiskChance(seed: seed), milliseconds: milliseconds))
   }
 
   /// As many as it was made with.

@@ -1,7 +1,6 @@
 import CambiumSystem
 import CambiumTesting
 import Foundation
-import Synchronization
 import Testing
 
 @testable import Cambium
@@ -18,7 +17,7 @@ private func isOnMainQueue() -> Bool { DispatchQueue.getSpecific(key: mainQueueK
 /// Parents and children on different threads, of which the main thread uses objects without a lock.
 @MainActor @Suite struct ChildQueueTests {
   private final class Noted<Element: Sendable>: Sendable {
-    private let list = Mutex<[Element]>([])
+    private let list = Locked<[Element]>([])
     var all: [Element] { list.withLock { $0 } }
     func add(_ element: Element) { list.withLock { $0.append(element) } }
   }

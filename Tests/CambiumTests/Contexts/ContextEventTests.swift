@@ -1,6 +1,6 @@
 import CambiumNotifications
+import CambiumTesting
 import Foundation
-import Synchronization
 import Testing
 
 @testable import Cambium
@@ -9,7 +9,7 @@ import Testing
 @Suite struct ContextEventTests {
   /// What was told, by names, in order.
   private final class Told: Sendable {
-    private let lines = Mutex<[String]>([])
+    private let lines = Locked<[String]>([])
 
     func add(_ notification: ContextNotification) {
       func names(_ objects: Set<ManagedObject>) -> String {
@@ -93,7 +93,7 @@ import Testing
       pilot.setValue("Charles", forKey: "name")
       let second = try context.make("LogEntry", ["number": 2])
       pilot.setValue(Set([second]), forKey: "logEntries")
-      let seen = Mutex("")
+      let seen = Locked("")
       let observation = context.observe { notification in
         guard notification.kind == .objectsDidChange else { return }
         for object in notification.updatedObjects where object.entity.name == "Pilot" {
@@ -219,7 +219,7 @@ import Testing
         _ = try? notification.context.make("LogEntry", ["number": 1])
         notification.context.processPendingChanges()
       }
-      let seen = Mutex<[String]>([])
+      let seen = Locked<[String]>([])
       let second = context.observe { notification in
         guard notification.kind == .objectsDidChange else { return }
         for object in notification.updatedObjects.union(notification.insertedObjects) {
@@ -242,7 +242,7 @@ import Testing
     CambiumNotifications.start()
     CambiumNotifications.start()
     defer { CambiumNotifications.stop() }
-    let names = Mutex<[String]>([])
+    let names = Locked<[String]>([])
     let tokens = [
       ManagedObjectContext.didChangeObjectsNotification, ManagedObjectContext.willSaveObjectsNotification,
       ManagedObjectContext.didSaveObjectsNotification, ManagedObjectContext.didSaveObjectIDsNotification,

@@ -1,6 +1,6 @@
 import Cambium
+import CambiumTesting
 import Foundation
-import Synchronization
 import Testing
 
 @Suite struct SaveTests {
@@ -228,7 +228,7 @@ import Testing
         type: .file, configuration: name, at: directory.url.appendingPathComponent(name + ".cambium"))
     }
     let context = ManagedObjectContext(concurrencyType: .privateQueue, persistentStoreCoordinator: coordinator)
-    let told = Mutex<[String]>([])
+    let told = Locked<[String]>([])
     let observation = context.observe { notification in
       guard notification.kind == .didSave else { return }
       func names(_ objects: Set<ManagedObject>) -> String {

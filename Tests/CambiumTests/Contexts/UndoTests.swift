@@ -1,3 +1,4 @@
+import CambiumTesting
 import Foundation
 import Synchronization
 import Testing
@@ -287,7 +288,7 @@ import Testing
 
   /// An object that counts how many there are of its kind.
   private final class Counted: ManagedObject {
-    static let count = Mutex(0)
+    static let count = Locked(0)
     required init(entity: EntityDescription, insertInto context: ManagedObjectContext?) {
       Self.count.withLock { $0 += 1 }
       super.init(entity: entity, insertInto: context)

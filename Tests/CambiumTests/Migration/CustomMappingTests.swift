@@ -1,5 +1,5 @@
+import CambiumTesting
 import Foundation
-import Synchronization
 import Testing
 
 @testable import Cambium
@@ -182,7 +182,7 @@ class PaintPolicy: EntityMigrationPolicy {
 
 /// Notes what is asked of a policy.
 final class Notes: Sendable {
-  private let stored = Mutex<[String]>([])
+  private let stored = Locked<[String]>([])
   var lines: [String] { stored.withLock { $0 } }
   func add(_ line: String) { stored.withLock { $0.append(line) } }
 }

@@ -1,5 +1,5 @@
+import CambiumTesting
 import Foundation
-import Synchronization
 import Testing
 
 @testable import Cambium
@@ -61,7 +61,7 @@ import Testing
   }
 
   @Test func progressGrowsFromZeroToOne() throws {
-    let values = Mutex<[Float]>([])
+    let values = Locked<[Float]>([])
     let mapping = try ActingPolicy.mapping { _, manager, _ in
       let value = manager.migrationProgress
       values.withLock { $0.append(value) }

@@ -1,3 +1,4 @@
+import CambiumTesting
 import Foundation
 import Synchronization
 import Testing
@@ -30,7 +31,7 @@ import Testing
     try source.setMetadata(["note": "kept"])
     let kept = try source.retain(reason: "mine")
     let url = directory.url.appendingPathComponent("backup.cambium")
-    let last = Mutex<BackupProgress?>(nil)
+    let last = Locked<BackupProgress?>(nil)
     try source.backup(to: url) { progress in
       last.withLock { $0 = progress }
       return true
@@ -68,7 +69,7 @@ import Testing
     // Each save makes an entry and counts it in the same commit.
     try fill(container, ["0"])
     let stop = Flag()
-    let failure = Mutex<(any Error)?>(nil)
+    let failure = Locked<(any Error)?>(nil)
     let ended = DispatchGroup()
     ended.enter()
     // A thread of its own: a task that does not pause would keep those of other tests waiting.

@@ -1,7 +1,7 @@
 import CambiumKernel
 import CambiumSystem
+import CambiumTesting
 import Foundation
-import Synchronization
 import Testing
 
 @testable import Cambium
@@ -187,7 +187,7 @@ import Testing
     let copies = try TemporaryDirectory()
     let from = directory.url
     let to = copies.url
-    let made = Mutex<[String: Int]>([:])
+    let made = Locked<[String: Int]>([:])
     let mapping = try ActingPolicy.mapping { method, _, _ in
       let number = made.withLock { made in
         made[method, default: 0] += 1

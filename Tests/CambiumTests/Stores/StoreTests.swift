@@ -1,5 +1,5 @@
+import CambiumTesting
 import Foundation
-import Synchronization
 import Testing
 
 @testable import Cambium
@@ -54,7 +54,7 @@ import Testing
     let container = PersistentContainer(name: "several", managedObjectModel: try FlightModel.make())
     let descriptions = [PersistentStoreDescription(type: .inMemory), PersistentStoreDescription(type: .inMemory)]
     container.persistentStoreDescriptions = descriptions
-    let loaded = Mutex<[ObjectIdentifier]>([])
+    let loaded = Locked<[ObjectIdentifier]>([])
     container.loadPersistentStores { description, error in
       #expect(error == nil)
       loaded.withLock { $0.append(ObjectIdentifier(description)) }
