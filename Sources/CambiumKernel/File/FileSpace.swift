@@ -19,10 +19,10 @@ final class FileSpace {
     self.storeSeed = storeSeed
   }
 
-  /// The usual size of a new segment: a sixteenth of the file, from one unit to 64.
+  /// The usual size of a new segment: at most a sixteenth of the file, from one unit to 64.
   var preferredUnits: UInt32 {
     var units: UInt32 = 1
-    while units < UInt32(SegmentTable.maxUnits), units * 16 <= table.fileUnits { units *= 2 }
+    while units < UInt32(SegmentTable.maxUnits), units * 32 <= table.fileUnits { units *= 2 }
     return units
   }
 
@@ -58,8 +58,9 @@ final class FileSpace {
     return s
   }
 
-  /// Makes the file at least `least` units long, `wanted` if the device has the room, and a little more in a large file.
-  private func grow(to wanted: UInt64, least: UInt64) throws(StoreError) {
+  /// Makes the file at least `least` units long, `wanted` if the device has the room, and a little more in a large file
+  /// unless it is to be no longer than that.
+  private func grow(to wanted: UInt64, least: UInt64, exactly: Bool = false) throws(StoreError) {
     guard wanted < UInt64(UInt32.max) else { throw .deviceFull(bytes: 0) }
     if device.locks != nil {
       // Another process that was killed may have made the file longer than it said.
@@ -67,7 +68,7 @@ final class FileSpace {
       if there > UInt64(table.fileUnits) { table.fileUnits = UInt32(clamping: there) }
       if there >= wanted { return }
     }
-    let extra = min(UInt64(table.fileUnits) / 16, 64)
+    let extra = exactly ? 0 : min(UInt64(table.fileUnits) / 16, 64)
     for target in [min(wanted + extra, UInt64(UInt32.max)), wanted, least] {
       do throws(StoreError) {
         try device.resize(to: target * UInt64(SegmentTable.unitSize))
@@ -80,11 +81,12 @@ final class FileSpace {
     }
   }
 
-  /// Makes sure that `units` are free, growing the file if need be.
-  func reserve(_ units: UInt64) throws(StoreError) {
+  /// Makes sure that `units` are free, growing the file if need be, and no further than that if so told.
+  func reserve(_ units: UInt64, exactly: Bool = false) throws(StoreError) {
     let free = table.freeUnits
     if free >= units { return }
-    try grow(to: UInt64(table.fileUnits) + (units - free), least: UInt64(table.fileUnits) + (units - free))
+    let all = UInt64(table.fileUnits) + (units - free)
+    try grow(to: all, least: all, exactly: exactly)
   }
 
   /// Makes the file at least `units` long in all.

@@ -105,7 +105,7 @@ extension Store {
     let units = reserveUnits(coming) + min(8, used / 4)
     if units <= freed { return }
     do throws(StoreError) {
-      try space.reserve(units - freed)
+      try space.reserve(units - freed, exactly: true)
     } catch {
       // A full device is the matter of the commit that needs the room.
       guard case .deviceFull = error else { throw error }

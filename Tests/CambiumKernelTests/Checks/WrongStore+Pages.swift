@@ -197,7 +197,7 @@ extension WrongStore {
     let store = try Store.create(on: device, environment: TestEnvironment(seed: 32), options: StoreUse.options)
     var t = try store.beginWrite()
     _ = try t.createTree(.bytes)
-    for key in 0..<30_000 { try t.put(first, Array("name \(key)".utf8), [UInt8](repeating: 1, count: 30)) }
+    for key in 0..<30_000 { try t.put(first, Array("name \(key)".utf8), [UInt8](repeating: 1, count: 150)) }
     try t.commit()
     try store.checkpoint()
     t = try store.beginWrite()

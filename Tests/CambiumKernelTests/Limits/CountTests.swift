@@ -63,6 +63,12 @@ import Testing
       try t.commit()
       try store.checkpoint()
       let before = try device.size()
+      // And it is no longer than that takes: what is in it, what commits have to leave, which is little, and what they change.
+      let s = try store.statistics()
+      let change: UInt64 = 9 << 14
+      #expect(
+        before <= s.segmentBytes + s.logSegmentBytes + s.reserveBytes + change, "\(rows) rows: \(before) bytes, \(s)")
+      #expect(s.reserveBytes <= s.segmentBytes / 8 + 128 << 10, "\(rows) rows: \(s)")
       t = try store.beginWrite()
       try t.put(tree, rows, [UInt8](repeating: 4, count: 1000))
       try t.commit()
