@@ -113,7 +113,9 @@ private struct BlockFinder {
       {
         continue
       }
-      if let migration, migration.takesLinksBack, try isFilled(place, migration, row, before, design) { continue }
+      if let filling = migration.flatMap({ design.filling($0) }), try isFilled(place, filling, row, before, design) {
+        continue
+      }
       add(relationship.name, .missingValue, row)
     }
   }

@@ -23,6 +23,23 @@ extension MigrationDesign {
     }
   }
 
+  /// A relationship as one that is filled with the links that it will have; nil if those are none or its own alone. One that is
+  /// derived from its inverse has what becomes of that, the other way round.
+  func filling(_ work: RelationshipMigration) -> RelationshipMigration? {
+    guard case .derived(let inverse) = work.storage else { return work.takesLinksBack ? work : nil }
+    guard let other = relationships[inverse] else { return nil }
+    var result = work
+    switch other.source {
+    case .new: return nil
+    case .kept, .pending:
+      result.source = .filled([LinkSource(relationship: other.relationship, owner: other.owner, isReversed: true)])
+    case .filled(let parts):
+      result.source = .filled(
+        parts.map { LinkSource(relationship: $0.relationship, owner: $0.owner, isReversed: !$0.isReversed) })
+    }
+    return result
+  }
+
   /// Tells what a relationship of the destination was in the source, for objects of one entity only if there is one.
   private func eachLink(
     _ part: LinkSource, _ only: EntitySchema?, _ before: EntityView,

@@ -376,6 +376,38 @@ import Testing
     #expect(try Self.rows(after, objects[1], "b") == [objects[2].row])
   }
 
+  /// A required to-many relationship, which is derived from its inverse: what that led to has objects, and only the rest of them
+  /// stands in the way, whether the inverse stays, gets the links of another, or goes on with another name.
+  @Test(arguments: [false, true]) func newRequiredToManyRelationshipsAreFilledFromTheirInverse(isKept: Bool) throws {
+    let store = try Self.store([
+      EntitySchema("A", relationships: [RelationshipSchema("b", to: "B")]),
+      EntitySchema("B", relationships: isKept ? [] : [RelationshipSchema("as", toMany: "A")]),
+    ])
+    let objects = try Self.fill(
+      store,
+      [
+        ("A", [:], ["b": [2]]), ("A", [:], [:]), ("B", [:], [:]), ("B", [:], isKept ? [:] : ["as": [1]]),
+        ("B", [:], [:]),
+      ])
+    var many = RelationshipSchema("as", toMany: "A", inverse: "b")
+    many.isOptional = false
+    let model = [
+      EntitySchema("A", relationships: [RelationshipSchema("b", to: "B", inverse: "as")]),
+      EntitySchema("B", relationships: [many]),
+    ]
+    let without = isKept ? [objects[3], objects[4]] : [objects[4]]
+    for defers in [false, true] {
+      let blocks = try store.migrationPlan(to: SchemaDefinition(model), defers: defers).blocks
+      #expect(blocks.map { $0.objects } == [without] && blocks.map { $0.count } == [without.count])
+      #expect(blocks.map { [$0.entity, $0.property] } == [["B", "as"]] && blocks.map { $0.reason } == [.missingValue])
+    }
+    #expect(Self.blocks(store, model).map { $0.objects } == [without])
+    try store.write { (t) throws(EngineError) in for object in without { try t.delete(object) } }
+    let after = try Self.migrated(store, model)
+    #expect(try Self.rows(after, objects[2], "as") == [objects[0].row])
+    if !isKept { #expect(try Self.rows(after, objects[3], "as") == [objects[1].row]) }
+  }
+
   // MARK: Values
 
   /// Defaults may be given as any number; they are the attribute's type in rows.
