@@ -89,7 +89,8 @@ private func migrate(
       .object([
         ("kind", .string("\(step.kind)")), ("entity", step.entity.map { .string($0) } ?? .null),
         ("name", step.name.map { .string($0) } ?? .null), ("entries", .count(step.entries)),
-        ("bytes", .count(step.bytes)), ("isDeferrable", .boolean(step.isDeferrable)),
+        ("pages", .count(step.pages)), ("bytes", .count(step.bytes)), ("isDeferrable", .boolean(step.isDeferrable)),
+        ("isPutOff", .boolean(step.isPutOff)),
       ]))
   }
   var inTheWay: [String] = []

@@ -20,6 +20,37 @@ public enum EntityMappingType: Int, Sendable {
   case transform = 5
 }
 
+/// What happens to the values of a property, or to its links, in a migration whose mapping is inferred.
+public enum PropertyMappingType: Sendable {
+  /// The property is new: objects that are there get the default, or nothing.
+  case add
+  /// The values or links go.
+  case remove
+  /// They stay as they are, the property's name aside.
+  case copy
+  /// Numbers become numbers of another type; composites get, lose or rename elements; a relationship leads to several objects
+  /// instead of one, keeps them in another way, or gets another inverse, whose links it then has as well.
+  case transform
+  /// The value comes from an element of a composite, or goes into one: the key paths say which.
+  case move
+}
+
+/// What becomes of a property in a migration whose mapping is inferred. Core Data tells its name and value expression only
+/// (`NSPropertyMapping`).
+public struct InferredPropertyMapping: Sendable, Equatable {
+  /// What happens.
+  public let mappingType: PropertyMappingType
+  /// The name of the property in the source, or the key path of an element; `nil` if it is new.
+  public let sourceName: String?
+  /// The name of the property in the destination, or the key path of an element; `nil` if it goes.
+  public let destinationName: String?
+  /// Whether it is a relationship.
+  public let isRelationship: Bool
+  /// Whether a value or an object is required that objects may lack: those that do stand in the way of the migration
+  /// (``Migration/plan(storeAt:to:defers:)`` finds them).
+  public let needsValue: Bool
+}
+
 /// What becomes of an entity. Core Data: `NSEntityMapping`.
 ///
 /// An entity may have several, each of which makes objects of another entity, or of a part of the objects.
@@ -44,6 +75,8 @@ public struct EntityMapping: Sendable {
   public var relationshipMappings: [PropertyMapping] = []
   /// Which objects of the source; `nil` for all. Core Data: a predicate within `sourceExpression`.
   public var sourcePredicate: FetchPredicate?
+  /// What becomes of each property, those that go included, if the mapping was inferred; else empty.
+  public internal(set) var inferredProperties: [InferredPropertyMapping] = []
   /// What the application attaches to the mapping, for its policies.
   public var userInfo: [String: any Sendable] = [:]
   /// The policy; `nil` for ``EntityMigrationPolicy`` itself. Each migration makes one object of it for the mapping.

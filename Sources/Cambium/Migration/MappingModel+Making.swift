@@ -153,6 +153,9 @@ extension EntityMapping {
   init(_ inferred: CambiumEngine.EntityMapping) {
     self.init(
       from: inferred.source, to: inferred.destination, type: EntityMappingType(rawValue: inferred.kind.rawValue))
+    inferredProperties =
+      inferred.attributes.map { InferredPropertyMapping($0, isRelationship: false) }
+      + inferred.relationships.map { InferredPropertyMapping($0, isRelationship: true) }
     for property in inferred.attributes {
       guard let name = property.destination, let source = property.source else { continue }
       attributeMappings.append(PropertyMapping(name, .source(source)))
@@ -180,5 +183,21 @@ extension EntityMapping {
       result.relationshipMappings.append(PropertyMapping(relationship.name, .destinations(ofSource: relationship.name)))
     }
     return result
+  }
+}
+
+extension InferredPropertyMapping {
+  fileprivate init(_ inferred: CambiumEngine.PropertyMapping, isRelationship: Bool) {
+    switch inferred.kind {
+    case .add: mappingType = .add
+    case .remove: mappingType = .remove
+    case .copy: mappingType = .copy
+    case .convert, .relate: mappingType = .transform
+    case .move: mappingType = .move
+    }
+    sourceName = inferred.source
+    destinationName = inferred.destination
+    needsValue = inferred.needsValue
+    self.isRelationship = isRelationship
   }
 }

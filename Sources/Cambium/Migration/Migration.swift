@@ -8,25 +8,36 @@ import CambiumSystem
   import Foundation
 #endif
 
+/// What a migration would do to a store, and what stands in its way.
+public typealias MigrationPlan = CambiumEngine.MigrationPlan
+/// A step of a migration.
+public typealias MigrationStep = CambiumEngine.MigrationStep
+/// Objects that stand in the way of a migration; ``PersistentStore/objectIDs(of:)`` names them in a store.
+public typealias MigrationBlock = CambiumEngine.MigrationBlock
+
 /// Looks at migrations before they are made.
 public enum Migration {
-  /// What migrating the store in a file to a model would do, step by step, with the rows and pages that each touches, and
-  /// every object in the way. Nothing is changed.
+  /// What migrating the store in a file to a model would do, step by step, with the rows and pages that each touches, which of
+  /// them could be put off, and the objects in the way. Nothing is changed.
   ///
   ///     let plan = try Migration.plan(storeAt: url, to: model)
   ///     for step in plan.steps { print(step.description) }
   ///     for block in plan.blocks { print(block.description) }
   ///
+  /// - Parameter defers: Whether the migration would be a deferred one
+  ///   (``PersistentStoreCoordinator/deferredLightweightMigrationOption``): what it puts off is told last.
   /// - Throws: ``CambiumError/Code/persistentStoreIncompatibleVersionHash`` if no mapping can be inferred, with every change
   ///   in the way underneath; ``CambiumError/Code/persistentStoreOpen`` if the file cannot be opened for writing (it is
   ///   opened so, though not changed, since constraints are tried out in a transaction that is rolled back). O(rows that
   ///   are looked at).
-  public static func plan(storeAt url: URL, to model: ManagedObjectModel) throws -> MigrationPlan {
+  public static func plan(
+    storeAt url: URL, to model: ManagedObjectModel, defers: Bool = false
+  ) throws -> MigrationPlan {
     let definition = try model.definition()
     let shared = try open(url)
     defer { try? OpenStores.close(shared) }
     return try mapping(.migration) { () throws(EngineError) in
-      try shared.current().migrationPlan(to: definition)
+      try shared.current().migrationPlan(to: definition, defers: defers)
     }
   }
 
@@ -41,5 +52,20 @@ public enum Migration {
     {
       throw CambiumError(error, during: .persistentStoreOpen)
     }
+  }
+}
+
+extension PersistentStore {
+  /// The objects that a migration's plan or error names, as the store has them, opened with the model that it had: the first
+  /// ones, at most `MigrationBlock.sampleLimit`.
+  ///
+  ///     let plan = try Migration.plan(storeAt: url, to: newModel)
+  ///     for block in plan.blocks {
+  ///       for id in store.objectIDs(of: block) { try mend(context.existingObject(with: id)) }
+  ///     }
+  ///
+  /// - Complexity: O(1).
+  public func objectIDs(of block: MigrationBlock) -> [ManagedObjectID] {
+    block.objects.map { ManagedObjectID(space: space, reference: $0) }
   }
 }

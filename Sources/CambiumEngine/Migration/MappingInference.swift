@@ -122,17 +122,25 @@ struct MappingInference {
   ) -> EntityMapping {
     var result = EntityMapping(kind: .copy, source: match.source.name, destination: entity.name)
     for (place, attribute) in entity.allAttributes.enumerated() {
+      // What comes from an element of a composite is told below.
+      if match.attributes[place] == nil, match.moves.contains(where: { $0.destinationText == attribute.name }) {
+        continue
+      }
       result.attributes.append(map(attribute, match.attributes[place], entity))
     }
     for move in match.moves {
       checkTypes(move.source, move.destination, entity.name, move.destinationText)
-      result.attributes.append(PropertyMapping(kind: .move, source: move.sourceText, destination: move.destinationText))
+      var mapping = PropertyMapping(kind: .move, source: move.sourceText, destination: move.destinationText)
+      mapping.needsValue = move.destinationPath.count == 1 && move.destination.isRequiredWithoutDefault
+      result.attributes.append(mapping)
     }
     for (place, relationship) in entity.allRelationships.enumerated() {
       result.relationships.append(map(relationship, match.relationships[place], entity, sourceByDestination))
     }
+    let moved = match.moves.map { $0.sourceText }
     result.attributes += removed(
-      match.source.allAttributes.lazy.map { $0.name }, match.attributes.lazy.map { $0?.name })
+      match.source.allAttributes.lazy.map { $0.name }, match.attributes.lazy.map { $0?.name }
+    ).filter { mapping in !moved.contains { $0 == mapping.source } }
     result.relationships += removed(
       match.source.allRelationships.lazy.map { $0.name }, match.relationships.lazy.map { $0?.name })
     let isSame = [result.attributes, result.relationships].allSatisfy {

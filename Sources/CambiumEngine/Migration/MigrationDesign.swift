@@ -30,7 +30,7 @@ struct MigrationDesign {
   static let staleLayoutLimit = 8
 
   /// Whether values that go may stay in rows until these are written again, and indexes may be built later.
-  private let isDeferred: Bool
+  let isDeferred: Bool
 
   /// Whether anything is put off.
   var putsOff: Bool { !deferredIndexes.isEmpty || entities.values.contains { $0.defersRewriting } }

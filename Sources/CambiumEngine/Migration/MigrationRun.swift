@@ -49,7 +49,7 @@ extension EntityStore {
       let blocks = try design.findBlocks(before, leavesConversions: true)
       // All are told, once there is one.
       if !blocks.isEmpty { throw .migrationBlocked(try design.findBlocks(before)) }
-      if let observe { for step in try design.steps(before) { observe(step) } }
+      if let observe { for step in try design.plannedSteps(before) { observe(step) } }
       var stage = stage
       if stage?.phase == .migrate {
         let retained = try storing { () throws(StoreError) in try t.retainBase(reason: StageRecord.reason) }
@@ -124,11 +124,15 @@ final class MigrationRun {
     for table in links.values { try table.drop() }
     try buildTrees(after, kit, kept)
     do throws(EngineError) { try after.finish() } catch {
-      guard case .uniqueViolation(let constraint, let entity, let existing, let offending) = error else { throw error }
-      throw .migrationBlocked([
-        MigrationBlock(
-          entity: entity, property: nil, reason: .duplicate(constraint), count: 2, objects: [existing, offending])
-      ])
+      guard case .uniqueViolation = error else { throw error }
+      // It ended at the first: all are told, as the source has them.
+      var blocks = try after.duplicates()
+      for (place, block) in blocks.enumerated() {
+        blocks[place].objects = block.objects.map { object in
+          ObjectReference(entity: design.entities[object.entity]?.source.id ?? object.entity, row: object.row)
+        }
+      }
+      throw blocks.isEmpty ? error : .migrationBlocked(blocks)
     }
     return store
   }

@@ -117,9 +117,9 @@ public struct MigrationBlock: Error, Sendable, Equatable, CustomStringConvertibl
   public var property: String?
   /// Why.
   public var reason: Reason
-  /// How many objects, at least.
+  /// How many objects.
   public var count: Int
-  /// Some of them, at most ``sampleLimit``.
+  /// Some of them, at most ``sampleLimit``, as the store has them before the migration.
   public var objects: [ObjectReference]
 
   /// No more objects are named.
@@ -129,7 +129,7 @@ public struct MigrationBlock: Error, Sendable, Equatable, CustomStringConvertibl
   public var description: String {
     let place = property.map { entity + "." + $0 } ?? entity
     var which = ""
-    for object in objects { which += which.isEmpty ? object.description : ", " + object.description }
+    for object in objects { which += (which.isEmpty ? "" : ", ") + entity + "/p\(object.row)" }
     if count > objects.count { which += ", ..." }
     let number = count == 1 ? "1 object (" + which + ")" : "\(count) objects (" + which + ")"
     switch reason {

@@ -23,7 +23,7 @@ public final class EntityTransaction: EntityView {
   /// Rows given out, once there were any.
   @exclusivity(unchecked) private var counter: RowCounter?
   /// What may hurt a uniqueness constraint: looked at together at the end, so that objects may swap values.
-  @exclusivity(unchecked) private var suspects: [IndexBatch.Suspect] = []
+  @exclusivity(unchecked) private(set) var suspects: [IndexBatch.Suspect] = []
   /// How many changes there were.
   @exclusivity(unchecked) private(set) var changes: UInt64 = 0
 
@@ -418,7 +418,7 @@ public final class EntityTransaction: EntityView {
   }
 
   /// Whether two rows agree in every part of a key; asked where keys were cut.
-  private func hasEqualValues(_ maker: KeyMaker, _ a: Row, _ b: Row) throws(EngineError) -> Bool {
+  func hasEqualValues(_ maker: KeyMaker, _ a: Row, _ b: Row) throws(EngineError) -> Bool {
     for path in maker.paths {
       let field = try store.field(path, of: maker.owner)
       let mine = try a.withReader { (row) throws(EngineError) in try row.value(field) }

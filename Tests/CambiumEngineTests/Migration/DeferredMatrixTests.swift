@@ -132,7 +132,7 @@ import Testing
   }
 
   /// A store of the model before the change.
-  private static func store(_ change: Change, on device: any StorageDevice, rows: Int) throws -> EntityStore {
+  static func store(_ change: Change, on device: any StorageDevice, rows: Int) throws -> EntityStore {
     let store = try EntityStore.create(
       in: try Store.create(on: device, environment: TestEnvironment(seed: 5)), schema: try Schema(change.before))
     var random = SplitMix64(seed: 17)

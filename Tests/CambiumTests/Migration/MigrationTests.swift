@@ -1,4 +1,3 @@
-import CambiumEngine
 import Foundation
 import Testing
 

@@ -1,0 +1,201 @@
+import CambiumKernel
+
+// What a migration does, step by step, in the order in which ``MigrationRun`` does it.
+
+extension MigrationDesign {
+  /// The steps, with how much there is to each, and which of them could be put off.
+  func plannedSteps(_ view: EntityView) throws(EngineError) -> [MigrationStep] {
+    var steps = try steps(view)
+    if isDeferred {
+      for place in steps.indices { steps[place].isDeferrable = steps[place].isPutOff }
+      return steps
+    }
+    // Could be put off is what a migration that defers does not do at once.
+    var others: [MigrationStep] = []
+    for step in try MigrationDesign(old, destination, defers: true).steps(view) where !step.isPutOff {
+      others.append(step)
+    }
+    for place in steps.indices where steps[place].kind != .keepRows {
+      steps[place].isDeferrable = !others.contains { $0.isSame(as: steps[place]) }
+    }
+    return steps
+  }
+
+  private func steps(_ view: EntityView) throws(EngineError) -> [MigrationStep] {
+    var list = StepList(old, view)
+    list.add(.writeModel)
+    try addDropped(&list)
+    for entity in destination.entities {
+      guard let work = entities[entity.id], !work.isRewritten, !work.keepsLayout else { continue }
+      list.add(.keepRows, entity.name)
+    }
+    for (_, work) in relationships.sorted(by: { $0.key < $1.key }) where !work.linkSources.isEmpty {
+      list.add(.relate, work.owner.name, work.relationship.name)
+      // Each is a pass of its own over what has the links.
+      for part in work.linkSources {
+        if let rows = entities[part.owner.id].flatMap({ old.catalogue.rows[$0.source.rootID] }) { try list.count(rows) }
+      }
+    }
+    let staying = Set(rowTrees.values)
+    for entity in removed
+      + destination.entities.compactMap({ entities[$0.id] }).filter({ $0.changesTree }).map({ $0.source })
+    {
+      guard let tree = old.catalogue.rows[entity.rootID], staying.contains(tree) else { continue }
+      list.add(.removeRows, entity.name)
+      try list.count(rowsOf: entity, tree)
+    }
+    for entity in destination.entities {
+      guard let work = entities[entity.id], work.isRewritten, let tree = old.catalogue.rows[work.source.rootID] else {
+        continue
+      }
+      list.add(.rewriteRows, entity.name)
+      try list.count(rowsOf: work.source, tree)
+    }
+    try addBuilt(&list)
+    try addLater(&list)
+    return list.steps
+  }
+
+  /// What goes as a whole.
+  private func addDropped(_ list: inout StepList) throws(EngineError) {
+    let gone = Set(removed.map { $0.id })
+    for entity in old.schema.entities where entity.parentID == nil {
+      guard let tree = old.catalogue.rows[entity.id],
+        old.schema.entityAndDescendants(entity.id).allSatisfy({ gone.contains($0.id) })
+      else { continue }
+      list.add(.dropRows, entity.name)
+      try list.count(tree)
+    }
+    let taken = Set(relationships.values.compactMap { $0.takenTree?.tree })
+    for entity in old.schema.entities {
+      for relationship in entity.relationships {
+        guard let tree = old.catalogue.relationships[relationship.id], !taken.contains(tree),
+          relationships[relationship.id]?.keepsTree != true
+        else { continue }
+        list.add(.dropLinks, entity.name, relationship.name)
+        try list.count(tree)
+      }
+      for index in entity.indexes where !keptIndexes.contains(index.id) {
+        list.add(.dropIndex, entity.name, index.name)
+        if let tree = old.catalogue.indexes[index.id] { try list.count(tree) }
+      }
+      for constraint in entity.uniquenessConstraints where !keptConstraints.contains(constraint.id) {
+        list.add(.dropIndex, entity.name, Self.name(constraint))
+        if let tree = old.catalogue.constraints[constraint.id] { try list.count(tree) }
+      }
+    }
+  }
+
+  /// What is filled from the rows, in one pass over those of a hierarchy.
+  private func addBuilt(_ list: inout StepList) throws(EngineError) {
+    list.beginPass()
+    for entity in destination.entities {
+      guard let tree = entities[entity.id].flatMap({ old.catalogue.rows[$0.source.rootID] }) else { continue }
+      for relationship in entity.relationships {
+        guard let work = relationships[relationship.id], !work.keepsTree, case .rowAndTree = work.storage else {
+          continue
+        }
+        // Of one that is new no row has any links.
+        if case .new = work.source { continue }
+        list.add(.buildInverse, entity.name, relationship.name)
+        try list.count(inPass: tree)
+      }
+      for index in entity.indexes where !keptIndexes.contains(index.id) && !deferredIndexes.contains(index.id) {
+        list.add(.buildIndex, entity.name, index.name)
+        try list.count(inPass: tree)
+      }
+      for constraint in entity.uniquenessConstraints where !keptConstraints.contains(constraint.id) {
+        list.add(.buildConstraint, entity.name, Self.name(constraint))
+        try list.count(inPass: tree)
+      }
+    }
+  }
+
+  /// What is put off, each by a pass of its own.
+  private func addLater(_ list: inout StepList) throws(EngineError) {
+    for entity in destination.entities {
+      guard let work = entities[entity.id], let tree = old.catalogue.rows[work.source.rootID] else { continue }
+      for index in entity.indexes where deferredIndexes.contains(index.id) {
+        list.add(.buildIndex, entity.name, index.name, isPutOff: true)
+        try list.count(tree)
+      }
+      if work.defersRewriting {
+        list.add(.rewriteRows, entity.name, isPutOff: true)
+        try list.count(tree)
+      }
+    }
+  }
+
+  private static func name(_ constraint: UniquenessConstraint) -> String {
+    var name = ""
+    for path in constraint.paths { name += name.isEmpty ? path : ", " + path }
+    return name
+  }
+}
+
+extension MigrationStep {
+  /// Whether both do the same to the same.
+  fileprivate func isSame(as other: MigrationStep) -> Bool {
+    kind == other.kind && entity == other.entity && name == other.name
+  }
+}
+
+/// Steps, with figures.
+private struct StepList {
+  private let old: EntityStore
+  private let view: EntityView
+  private(set) var steps: [MigrationStep] = []
+  /// The trees that the pass which is under way goes through.
+  private var passed: Set<TreeID> = []
+  private var kind: MigrationStep.Kind?
+
+  init(_ old: EntityStore, _ view: EntityView) {
+    self.old = old
+    self.view = view
+  }
+
+  /// Adds a step. Steps of one kind that come one after the other are one pass.
+  mutating func add(
+    _ kind: MigrationStep.Kind, _ entity: String? = nil, _ name: String? = nil, isPutOff: Bool = false
+  ) {
+    steps.append(MigrationStep(kind: kind, entity: entity, name: name, isPutOff: isPutOff))
+  }
+
+  /// From here on rows are gone through anew.
+  mutating func beginPass() { passed = [] }
+
+  /// Adds what is in a tree to the last step.
+  mutating func count(_ tree: TreeID) throws(EngineError) {
+    let statistics = try statistics(tree)
+    let place = steps.count - 1
+    steps[place].entries += statistics.entries
+    steps[place].pages += statistics.pages
+    steps[place].bytes += statistics.pageBytes
+  }
+
+  /// Adds the rows of a tree to the last step, and its pages if the pass has not gone through them for an earlier one.
+  mutating func count(inPass tree: TreeID) throws(EngineError) {
+    if passed.insert(tree).inserted { return try count(tree) }
+    steps[steps.count - 1].entries += try statistics(tree).entries
+  }
+
+  /// Adds the rows of an entity to the last step, which is done for all entities of a tree in one pass.
+  mutating func count(rowsOf entity: EntitySchema, _ tree: TreeID) throws(EngineError) {
+    let place = steps.count - 1
+    if kind != steps[place].kind { beginPass() }
+    kind = steps[place].kind
+    if passed.insert(tree).inserted {
+      let statistics = try statistics(tree)
+      steps[place].pages += statistics.pages
+      steps[place].bytes += statistics.pageBytes
+    }
+    var fetch = EngineFetch(entity)
+    fetch.includesSubentities = false
+    fetch.usesIndexes = false
+    steps[place].entries += UInt64(try view.count(fetch))
+  }
+
+  private func statistics(_ tree: TreeID) throws(EngineError) -> TreeStatistics {
+    try storing { () throws(StoreError) in try view.trees.statistics(tree) }
+  }
+}
