@@ -147,7 +147,9 @@ struct MappingInference {
       $0.allSatisfy { $0.kind == .copy && $0.source == $0.destination && !$0.needsValue }
     }
     let parent = entity.parentID.flatMap { sourceByDestination[$0] }?.id
-    if !isSame || match.source.parentID != parent || entity.isAbstract != match.source.isAbstract
+    // A parent that is new is another one, too.
+    let hasOther = match.source.parentID != parent || (entity.parentID == nil) != (parent == nil)
+    if !isSame || hasOther || entity.isAbstract != match.source.isAbstract
       || entity.name != match.source.name
     {
       result.kind = .transform

@@ -217,6 +217,16 @@ import Testing
     #expect(try Migration.plan(storeAt: file, to: model(false)).blocks == [block])
     let harmless = try Migration.plan(storeAt: file, to: Self.v2())
     #expect(harmless.isMetadataOnly && harmless.blocks.isEmpty)
+    // The objects can be had, from the store as it is.
+    do {
+      let container = try directory.container(model: Self.v1())
+      let store = try #require(container.persistentStoreCoordinator.persistentStores.first)
+      let objects = try store.objectIDs(of: block).map { try container.viewContext.existingObject(with: $0) }
+      #expect(objects.count == 7 && objects.allSatisfy { $0.value(forKey: "color") == nil })
+      #expect(missing.message.contains("Aircraft/p\(objects[0].objectID.uriRepresentation.lastPathComponent.dropFirst())"))
+    }
+    let defers = try Migration.plan(storeAt: file, to: Self.v3(), defers: true)
+    #expect(defers.steps.last?.kind == .buildIndex && defers.steps.last?.isPutOff == true)
     try Self.check(try directory.container(model: Self.v1()).viewContext, color: "color", seats: false)
   }
 
