@@ -484,7 +484,7 @@ import Testing
       ])
   }
 
-  private final class Lines: @unchecked Sendable {
+  final class Lines: @unchecked Sendable {
     private let lock = StateLock()
     private var lines: [String] = []
     var all: [String] { lock.locked { lines } }
