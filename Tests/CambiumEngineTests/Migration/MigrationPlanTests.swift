@@ -46,7 +46,8 @@ import Testing
       try after.deferredTasks().map { Work(isIndex: $0.kind == .buildIndex, entity: $0.entity, index: $0.index) })
     #expect(Set(later.map { Work(isIndex: $0.kind == .buildIndex, entity: $0.entity ?? "", index: $0.name) }) == tasks)
     if change.hasTask {
-      #expect(later.allSatisfy { $0.entries > 0 && $0.pages > 0 && $0.bytes > 0 && $0.description.hasPrefix("later, ") })
+      #expect(
+        later.allSatisfy { $0.entries > 0 && $0.pages > 0 && $0.bytes > 0 && $0.description.hasPrefix("later, ") })
     }
   }
 
@@ -108,7 +109,8 @@ import Testing
     let indexes = try store.migrationPlan(to: SchemaDefinition(indexed))
     #expect(
       Self.lines(indexes.steps) == [
-        "write the model", "build index Vehicle.one (47 entries, 1 pages)", "build index Vehicle.two (47 entries, 0 pages)",
+        "write the model", "build index Vehicle.one (47 entries, 1 pages)",
+        "build index Vehicle.two (47 entries, 0 pages)",
       ])
   }
 
@@ -119,7 +121,8 @@ import Testing
     // With keys that are cut, objects have to be looked at.
     let prefix = String(repeating: "x", count: cuts ? 3000 : 1)
     func model(_ isUnique: Bool) -> [EntitySchema] {
-      var entity = EntitySchema("Plane", attributes: [AttributeSchema("tail", .string), AttributeSchema("n", .integer64)])
+      var entity = EntitySchema(
+        "Plane", attributes: [AttributeSchema("tail", .string), AttributeSchema("n", .integer64)])
       if isUnique { entity.uniquenessConstraints = [UniquenessConstraint(["tail"]), UniquenessConstraint(["n"])] }
       return [entity]
     }
