@@ -59,9 +59,9 @@ extension PersistentStore {
   /// The objects that a migration's plan or error names, as the store has them, opened with the model that it had: the first
   /// ones, at most `MigrationBlock.sampleLimit`.
   ///
-  ///     let plan = try Migration.plan(storeAt: url, to: newModel)
+  ///     let plan = try Migration.plan(storeAt: url, to: model)
   ///     for block in plan.blocks {
-  ///       for id in store.objectIDs(of: block) { try mend(context.existingObject(with: id)) }
+  ///       for id in store.objectIDs(of: block) { print(try context.existingObject(with: id)) }
   ///     }
   ///
   /// - Complexity: O(1).
