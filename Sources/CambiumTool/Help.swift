@@ -129,7 +129,7 @@ extension Command {
     case .model:
       return """
         A MODEL is a folder .xcdatamodeld or .xcdatamodel of Xcode's, a file 'contents' of one, a folder that 'compile'
-        wrote, or a store, which holds its model.
+        wrote, or, but for compile, a store, which holds its model.
 
           cambium model checksum Flights.xcdatamodeld           of every version; 'checksum MODEL V2' of one
           cambium model compile Flights.xcdatamodeld Flights.cambiummodel

@@ -80,7 +80,7 @@ private func compileModel(source: String, target: String) throws(ToolError) -> A
   do throws(StoreError) {
     let files = ModelFolder.compiledFiles(versions, current: current)
     try PlainFiles.makeFolder(target)
-    // The list of versions last: until then the folder holds the model that it did.
+    // The list of versions last: a version that it has another checksum of is refused, until it is compiled again.
     for file in files { try PlainFiles.replace(target + "/" + file.name, with: file.bytes) }
     let names = Set(files.map { $0.name })
     for name in PlainFiles.names(inFolder: target) ?? [] where name.hasSuffix(".schema") && !names.contains(name) {

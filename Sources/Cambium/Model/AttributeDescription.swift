@@ -19,7 +19,8 @@ public class AttributeDescription: PropertyDescription, @unchecked Sendable {
   @ModelValue public var regularExpression: String?
   /// The value transformer of a transformable attribute.
   @ModelValue public var valueTransformerName: String?
-  /// Whether large binaries may be stored outside of the row.
+  /// Whether large binaries may be stored outside of the row, as the model file says. The engine does so with every large value,
+  /// within the file, and does not ask.
   @ModelValue public var allowsExternalBinaryDataStorage = false
   /// Whether the last value of a deleted object stays in the history.
   @ModelValue public var preservesValueInHistoryOnDeletion = false

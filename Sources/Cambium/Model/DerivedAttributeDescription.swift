@@ -7,7 +7,7 @@ import CambiumEngine
 ///
 /// | expression | value |
 /// |---|---|
-/// | `aircraft.tailNumber` | an attribute, through to-one relationships and into composites |
+/// | `aircraft.tailNumber` | an attribute, also through one to-one relationship and into composites |
 /// | `logEntries.@count` | how many destinations a to-many relationship has |
 /// | `logEntries.@sum.duration` | the sum of an attribute of the destinations |
 /// | `canonical:(name)`, `lowercase:(name)`, `uppercase:(name)` | a string attribute without case and marks; in lower or upper case |

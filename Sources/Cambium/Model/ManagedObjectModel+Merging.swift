@@ -8,7 +8,7 @@ import CambiumEngine
 
 extension ManagedObjectModel {
   /// One model of the entities, composite types, configurations and templates of several, which stay as they are. An
-  /// entity that several have must be the same in all, by its version hash; so must be composite types and templates.
+  /// entity that several have must be described alike in all, in every setting; so must be composite types and templates.
   /// Relationships may lead from one model's entities to another's by name.
   ///
   /// - Throws: ``CambiumError/Code/invalidModel`` with what differs (Core Data raises, or takes the first).

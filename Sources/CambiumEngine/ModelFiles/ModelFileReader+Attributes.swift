@@ -62,7 +62,10 @@ extension ModelFileReader {
   /// The default value, in the attribute's type; nothing stored depends on it, so that one that cannot be is left out.
   private mutating func defaultValue(of element: XMLElement, type: AttributeType) -> Value {
     if type == .date, let text = text("defaultDateTimeInterval", of: element) {
-      if let seconds = Double(text) { return .date(seconds) }
+      if let seconds = Double(text), seconds.isFinite { return .date(seconds) }
+      warn(
+        element.offset(of: "defaultDateTimeInterval"),
+        "\(element["name"] ?? ""): the default '\(text)' is no number of seconds; it is left out")
     }
     guard let text = element["defaultValueString"] else { return .null }
     if type == .string { return .string(text) }

@@ -9,6 +9,8 @@ public final class Schema: Sendable {
   public static let compositeDepthLimit = 64
   /// How many properties a model may have, counting every element of every composite at every place.
   public static let propertyLimit = 1 << 16
+  /// How many attributes and relationships the entities of a model may have in all, each with those that it inherits.
+  public static let inheritedPropertyLimit = 1 << 18
 
   /// The entities, in the order in which they were described.
   public let entities: [EntitySchema]

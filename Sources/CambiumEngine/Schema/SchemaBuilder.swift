@@ -8,6 +8,7 @@ struct SchemaBuilder {
   /// Places of the entities, parents before children.
   var order: [Int] = []
   private var propertyCount = 0
+  private var inheritedCount = 0
 
   init(_ definition: SchemaDefinition) {
     self.definition = definition
@@ -92,6 +93,7 @@ struct SchemaBuilder {
   /// Checks everything and links it; entities and properties have their identifiers, and indexes, if `keepsIdentifiers`.
   mutating func compile(earlier: Schema?, keepsIdentifiers: Bool = false) throws(SchemaError) -> SchemaBuilder {
     try linkHierarchy()
+    inheritedCount = 0
     for place in order { try collectProperties(place) }
     for place in order { try checkRelationships(of: entities[place]) }
     let unindexed = Schema(compiled: self)
@@ -155,6 +157,9 @@ struct SchemaBuilder {
     var inherited: [String: PropertyPlace] = [:]
     if let parent = entity.parent, let parentPlace = placeByName[parent] {
       inherited = entities[parentPlace].propertyTable
+      // A few bytes of a model would take all memory otherwise: each of many entities has what a large one has.
+      inheritedCount += entities[parentPlace].allAttributes.count + entities[parentPlace].allRelationships.count
+      guard inheritedCount <= Schema.inheritedPropertyLimit else { throw .tooManyProperties }
       allAttributes = entities[parentPlace].allAttributes + allAttributes
       allRelationships = entities[parentPlace].allRelationships + allRelationships
     }

@@ -23,7 +23,10 @@ extension SchemaError: CustomStringConvertible {
     case .compositeCycle(let name): return "composite type '\(name)' contains itself"
     case .compositeTooDeep(let place):
       return "\(place): composites are nested deeper than \(Schema.compositeDepthLimit)"
-    case .tooManyProperties: return "the model has more than \(Schema.propertyLimit) properties"
+    case .tooManyProperties:
+      return
+        "the model has more than \(Schema.propertyLimit) properties, or its entities inherit more than "
+        + "\(Schema.inheritedPropertyLimit) in all"
     case .notComposite(let attribute, let place):
       return "\(place).\(attribute): elements and a composite type go together with the type composite"
     case .invalidValue(let what, let attribute, let place):

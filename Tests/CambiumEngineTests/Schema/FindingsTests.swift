@@ -50,7 +50,11 @@ import Testing
         IndexSchema("three", [IndexElement("number", kind: .rTree), IndexElement("other", kind: .rTree)]),
       ], unique: [["Name"]])
     a.fetchedProperties = [
-      FetchedPropertySchema("fetched", request: FetchTemplate(entity: "A", predicate: "missing == 1"))
+      FetchedPropertySchema("fetched", request: FetchTemplate(entity: "A", predicate: "missing == 1")),
+      FetchedPropertySchema(
+        "beside", request: FetchTemplate(entity: "A", predicate: "SELF != $FETCH_SOURCE AND mising == $x")),
+      FetchedPropertySchema(
+        "right", request: FetchTemplate(entity: "A", predicate: "SELF != $FETCH_SOURCE AND Name == $x")),
     ]
     var definition = SchemaDefinition(
       [
@@ -74,7 +78,7 @@ import Testing
           "crossing A.alone", "crossing A.cs", "deny-both A.bs", "derivation A.sum", "duplicate-index A",
           "duplicate-index A", "duplicate-index A", "empty-composite Inner", "empty-entity Empty", "no-action C.a",
           "no-configuration C", "no-configuration Empty", "no-inverse A.alone", "nullify-required A.cs",
-          "required-without-default A.Name", "small-entity b", "template A.fetched", "template broken",
+          "required-without-default A.Name", "small-entity b", "template A.beside", "template A.fetched", "template broken",
           "untransformed A.object", "unused-composite Inner", "unused-composite Unused",
         ])
   }

@@ -122,6 +122,16 @@ import Testing
           ]))
     }
     #expect(throws: SchemaError.tooManyProperties) { try Schema(SchemaDefinition([], composites: composites)) }
+    // What a large entity has, each of many that inherit from it has as well; so does each of a long line.
+    let root = EntitySchema("Root", attributes: (0..<2000).map { AttributeSchema("a\($0)", .string) })
+    let many = (0..<140).map { EntitySchema("E\($0)", parent: "Root") }
+    #expect(throws: SchemaError.tooManyProperties) { try Schema(SchemaDefinition([root] + many)) }
+    let line = (0..<1000).map {
+      EntitySchema(
+        "E\($0)", parent: $0 == 0 ? nil : "E\($0 - 1)", attributes: [AttributeSchema("a\($0)", .string)])
+    }
+    #expect(throws: SchemaError.tooManyProperties) { try Schema(SchemaDefinition(line)) }
+    #expect(throws: Never.self) { try Schema(SchemaDefinition([root] + many[..<20])) }
   }
 
   @Test func relationships() {
