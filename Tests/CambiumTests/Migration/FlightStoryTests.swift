@@ -88,6 +88,7 @@ import Testing
           "Aircraft",
           [
             "tailNumber": "N\(n)", "aircraftType": "C172", "photo": Data([UInt8(n)]),
+            "aircraftCategory": n % 4 == 3 ? nil : "category \(n % 4)", "aircraftClass": "class \(n % 3)",
             "color": n == 4 ? nil : ["blue", "white", "red"].prefix(1 + n % 3).joined(separator: "/"),
           ])
         try context.make("LogEntry", ["duration": Double(n), "aircraft": aircraft])
@@ -114,6 +115,8 @@ import Testing
         #expect(scheme?["secondary"] as? String == (n == 4 || n % 3 == 0 ? nil : "white"))
         #expect(scheme?["tertiary"] as? String == (n == 4 || n % 3 != 2 ? nil : "red"))
         #expect(aircraft.value(forKey: "aircraftType") as? String == "C172")
+        #expect(aircraft.value(forKey: "aircraftCategory") as? String == (n % 4 == 3 ? nil : "category \(n % 4)"))
+        #expect(aircraft.value(forKey: "aircraftClass") as? String == "class \(n % 3)")
         #expect(aircraft.value(forKey: "photo") as? Data == Data([UInt8(n)]))
         let entries = try #require(aircraft.value(forKey: "logEntries") as? Set<ManagedObject>)
         #expect(entries.map { $0.value(forKey: "duration") as? Double } == [Double(n)])
@@ -206,53 +209,5 @@ import Testing
     #expect((airport.value(forKey: "departures") as? Set<ManagedObject>)?.count == 30)
     let ada = try #require(try again.all("Pilot").first)
     #expect((ada.value(forKey: "logEntries") as? Set<ManagedObject>)?.count == 30)
-  }
-
-  // MARK: An intermediate store
-
-  static func storage(_ version: Int) throws -> ManagedObjectModel {
-    try ManagedObjectModel {
-      Entity("Photo") {
-        Attribute("title", .string)
-        // A path to a file; then both; then the contents, under the name of the path.
-        if version < 3 { Attribute("storage", .string) }
-        if version == 2 { Attribute("tmpStorage", .binary) }
-        if version == 3 { Attribute("storage", .binary, renamed: "tmpStorage") }
-      }
-    }
-  }
-
-  /// The change of a path into what the file held cannot be inferred; in two steps it can.
-  @Test func aChangeThatCannotBeInferredIsDecomposed() throws {
-    let directory = try TemporaryDirectory()
-    let old = try directory.container(model: Self.storage(1)).viewContext
-    for n in 0..<12 { try old.make("Photo", ["title": "p\(n)", "storage": "/photos/\(n)"]) }
-    try old.save()
-    let direct = try ManagedObjectModel {
-      Entity("Photo") {
-        Attribute("title", .string)
-        Attribute("storage", .binary)
-      }
-    }
-    #expect(
-      cambiumError { _ = try MappingModel.inferred(from: Self.storage(1), to: direct) }?.code
-        == .migrationMissingMappingModel)
-    let middle = try directory.container(model: Self.storage(2)).viewContext
-    for photo in try middle.all("Photo") {
-      let path = try #require(photo.value(forKey: "storage") as? String)
-      try photo.set(Data(path.utf8.reversed()), forKey: "tmpStorage")
-    }
-    try middle.save()
-    let end = try directory.container(model: Self.storage(3)).viewContext
-    let photos = try end.all("Photo")
-    #expect(photos.count == 12)
-    for photo in photos {
-      let title = try #require(photo.value(forKey: "title") as? String)
-      #expect(photo.value(forKey: "storage") as? Data == Data("/photos/\(title.dropFirst())".utf8.reversed()))
-    }
-    // And the model that was meant from the start is the one that the store has.
-    #expect(throws: Never.self) {
-      _ = try directory.container(model: direct) { $0.shouldMigrateStoreAutomatically = false }
-    }
   }
 }
