@@ -1,0 +1,42 @@
+import Cambium
+import Testing
+
+/// One kind of change that a mapping is inferred across: two models, objects of the first, and what they are in the second.
+struct LightweightOperation: Sendable, CustomTestStringConvertible {
+  /// How many times over each operation has its objects: enough that one of a kind is not all there is.
+  static let count = 12
+
+  var testDescription: String
+  private var from: @Sendable () -> [ModelBuilderPart]
+  private var to: @Sendable () -> [ModelBuilderPart]
+  private var make: @Sendable (ManagedObjectContext, Int) throws -> Void
+  private var expected: @Sendable (Int) -> [String]
+
+  /// `make` and `expects` are called for each number below ``count``; what is expected is in lines of ``ObjectListing``.
+  init(
+    _ name: String,
+    @ModelBuilder from: @escaping @Sendable () -> [ModelBuilderPart],
+    @ModelBuilder to: @escaping @Sendable () -> [ModelBuilderPart],
+    make: @escaping @Sendable (ManagedObjectContext, Int) throws -> Void,
+    expects expected: @escaping @Sendable (Int) -> [String]
+  ) {
+    testDescription = name
+    self.from = from
+    self.to = to
+    self.make = make
+    self.expected = expected
+  }
+
+  func source() throws -> ManagedObjectModel { try ManagedObjectModel(from) }
+  func destination() throws -> ManagedObjectModel { try ManagedObjectModel(to) }
+
+  func fill(_ context: ManagedObjectContext) throws {
+    for n in 0..<Self.count { try make(context, n) }
+    try context.save()
+  }
+
+  /// All lines that there are afterwards.
+  var lines: [String] { (0..<Self.count).flatMap { expected($0) }.sorted() }
+
+  static var all: [LightweightOperation] { attributes + relationships + entities + hierarchies + composites }
+}
