@@ -42,5 +42,5 @@ struct VersionChain: Sendable, CustomTestStringConvertible {
 
   func lines(_ path: [Int]) -> [String] { (0..<Self.count).flatMap { expected(path, $0) }.sorted() }
 
-  static var all: [VersionChain] { [bookmarks, gallery, browser, readings, settings, names] }
+  static var all: [VersionChain] { [bookmarks, gallery, browser, readings, settings, names, returns] }
 }
