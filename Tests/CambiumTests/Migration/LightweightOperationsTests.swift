@@ -7,57 +7,80 @@ import Testing
 /// Each kind of change that can be inferred, on a store in a file with objects, as applications meet it: every value and every
 /// link afterwards.
 @Suite struct LightweightOperationsTests {
+  /// At once and put off, with indexes of everything and without.
   @Test(arguments: LightweightOperation.all) func operation(_ operation: LightweightOperation) throws {
-    for defers in [false, true] {
-      let directory = try TemporaryDirectory()
-      try operation.fill(try directory.container(model: operation.source()).viewContext)
-      #expect(try operation.source().versionChecksum != operation.destination().versionChecksum)
-      _ = try MappingModel.inferred(from: operation.source(), to: operation.destination())
-      let refused = cambiumError {
-        _ = try directory.container(model: operation.destination()) { $0.shouldMigrateStoreAutomatically = false }
-      }
-      #expect(refused?.code == .persistentStoreIncompatibleVersionHash)
-      let file = directory.url.appendingPathComponent("flights.cambium")
-      #expect(try Migration.plan(storeAt: file, to: operation.destination()).blocks.isEmpty)
-
-      let container = try directory.container(model: operation.destination()) {
-        $0.shouldDeferLightweightMigration = defers
-      }
-      let model = try operation.destination()
-      #expect(try ObjectListing.lines(container.viewContext, model) == operation.lines, "defers \(defers)")
-      #expect(try Self.reopened(directory, operation) == operation.lines, "defers \(defers), opened again")
-      try container.persistentStoreCoordinator.finishDeferredLightweightMigration()
-      #expect(try Self.reopened(directory, operation) == operation.lines, "defers \(defers), nothing left to be done")
-
-      // Every object is written with the new model.
-      try Self.rename(directory, operation) { $0 + "'" }
-      try Self.rename(directory, operation) { String($0.dropLast()) }
-      #expect(try Self.reopened(directory, operation) == operation.lines, "defers \(defers), written again")
-      let store = try #require(container.persistentStoreCoordinator.persistentStores.first)
-      let report = try store.engine.check()
-      #expect(report.isSound, "defers \(defers): \(report.problems)")
+    for (defers, indexed) in [(false, false), (false, true), (true, false), (true, true)] {
+      try run(operation, defers: defers, indexed: indexed)
     }
   }
 
-  /// What a store that needs no migration any more holds.
-  private static func reopened(_ directory: TemporaryDirectory, _ operation: LightweightOperation) throws -> [String] {
-    let model = try operation.destination()
-    let container = try directory.container(model: model) { $0.shouldMigrateStoreAutomatically = false }
-    return try ObjectListing.lines(container.newBackgroundContext(), model)
+  private func run(_ operation: LightweightOperation, defers: Bool, indexed: Bool) throws {
+    let text = "defers \(defers), indexed \(indexed)"
+    let directory = try TemporaryDirectory()
+    try operation.fill(try directory.container(model: operation.source(indexed: indexed)).viewContext)
+    let model = try operation.destination(indexed: indexed)
+    #expect(try operation.source().versionChecksum != model.versionChecksum)
+    _ = try MappingModel.inferred(from: operation.source(), to: operation.destination())
+    let refused = cambiumError {
+      _ = try directory.container(model: operation.destination()) { $0.shouldMigrateStoreAutomatically = false }
+    }
+    #expect(refused?.code == .persistentStoreIncompatibleVersionHash)
+    let file = directory.url.appendingPathComponent("flights.cambium")
+    #expect(try Migration.plan(storeAt: file, to: operation.destination()).blocks.isEmpty)
+
+    let container = try directory.container(model: model) { $0.shouldDeferLightweightMigration = defers }
+    try compare(container.viewContext, model, operation, text)
+    // The store as it is in the file, which needs no migration any more.
+    func compareAgain(_ when: String) throws {
+      let model = try operation.destination(indexed: indexed)
+      let container = try directory.container(model: model) { $0.shouldMigrateStoreAutomatically = false }
+      try compare(container.viewContext, model, operation, "\(text), \(when)")
+    }
+    try compareAgain("opened again")
+    // Half of the objects are written with the new model, before and after what was put off is done.
+    try rename(container.newBackgroundContext(), model, even: true)
+    try compareAgain("half written")
+    try compareFetches(container.newBackgroundContext(), model, "\(text), half written")
+    try container.persistentStoreCoordinator.finishDeferredLightweightMigration()
+    try compareAgain("nothing left to be done")
+    try rename(container.newBackgroundContext(), model, even: false)
+    try compareAgain("all written")
+    if indexed { try compareFetches(container.newBackgroundContext(), model, "\(text), all written") }
+    let store = try #require(container.persistentStoreCoordinator.persistentStores.first)
+    let report = try store.engine.check()
+    #expect(report.isSound, "\(text): \(report.problems)")
   }
 
-  private static func rename(
-    _ directory: TemporaryDirectory, _ operation: LightweightOperation, _ change: (String) -> String
+  /// Every value and link.
+  private func compare(
+    _ context: ManagedObjectContext, _ model: ManagedObjectModel, _ operation: LightweightOperation, _ text: String
   ) throws {
-    let model = try operation.destination()
-    let context = try directory.container(model: model).viewContext
-    for entity in model.entities where entity.superentity == nil {
-      for object in try context.all(entity.name) {
-        let name = try #require(object.value(forKey: "name") as? String)
-        try object.set(change(name), forKey: "name")
+    #expect(try ObjectListing.lines(context, model) == operation.lines, "\(text)")
+  }
+
+  /// What has a value is found by it, whatever layout its row has.
+  private func compareFetches(_ context: ManagedObjectContext, _ model: ManagedObjectModel, _ text: String) throws {
+    try context.performAndWait {
+      let agreement = try FetchAgreement(context, model)
+      #expect(agreement.disagreements.isEmpty, "\(text)")
+      #expect(agreement.count >= 4, "\(text)")
+    }
+  }
+
+  /// Writes every other object, with another name and then with its own again.
+  private func rename(_ context: ManagedObjectContext, _ model: ManagedObjectModel, even: Bool) throws {
+    try context.performAndWait {
+      for change in [{ $0 + "'" }, { (name: String) in String(name.dropLast()) }] {
+        for entity in model.entities where entity.superentity == nil {
+          let objects = try context.all(entity.name, sort: [FetchSortDescriptor(key: "name")])
+          for (n, object) in objects.enumerated() where (n % 2 == 0) == even {
+            let name = try #require(object.value(forKey: "name") as? String)
+            try object.set(change(name), forKey: "name")
+          }
+        }
+        try context.save()
       }
     }
-    try context.save()
   }
 
   /// What is made with the new model obeys it.

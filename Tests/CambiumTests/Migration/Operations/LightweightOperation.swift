@@ -27,8 +27,34 @@ struct LightweightOperation: Sendable, CustomTestStringConvertible {
     self.expected = expected
   }
 
-  func source() throws -> ManagedObjectModel { try ManagedObjectModel(from) }
-  func destination() throws -> ManagedObjectModel { try ManagedObjectModel(to) }
+  func source(indexed: Bool = false) throws -> ManagedObjectModel {
+    Self.indexing(try ManagedObjectModel(from), indexed)
+  }
+
+  func destination(indexed: Bool = false) throws -> ManagedObjectModel {
+    Self.indexing(try ManagedObjectModel(to), indexed)
+  }
+
+  /// Gives a model an index of every attribute and element, if it is to have them.
+  private static func indexing(_ model: ManagedObjectModel, _ indexed: Bool) -> ManagedObjectModel {
+    guard indexed else { return model }
+    for entity in model.entities {
+      var paths: [String] = []
+      for case let attribute as AttributeDescription in entity.properties {
+        if let composite = attribute as? CompositeAttributeDescription {
+          paths += composite.elements.map { "\(composite.name).\($0.name)" }
+        } else {
+          paths.append(attribute.name)
+        }
+      }
+      entity.indexes = paths.map { path in
+        FetchIndexDescription(
+          name: "by" + path,
+          elements: [FetchIndexElementDescription(keyPath: path, ascending: true, collationType: .binary)])
+      }
+    }
+    return model
+  }
 
   func fill(_ context: ManagedObjectContext) throws {
     for n in 0..<Self.count { try make(context, n) }
