@@ -45,7 +45,9 @@ import Testing
         let isSame = chain.verdict(version - 1, version) == .sameHash
         #expect(error?.code == (isSame ? nil : .persistentStoreIncompatibleVersionHash))
         #expect(error?.mismatchedEntities.isEmpty != true)
-        try Self.go(directory, chain, Array(1...version), defers: defers)
+        let container = try Self.go(directory, chain, Array(1...version), defers: defers)
+        let agreement = try FetchAgreement(container.viewContext, chain.model(version))
+        #expect(agreement.disagreements.isEmpty && agreement.count > 10, "version \(version), defers \(defers)")
       }
       try Self.finish(directory, chain, Array(1...chain.versions.count))
     }
@@ -89,9 +91,9 @@ import Testing
   }
 
   /// Opens a store with the last version of a path, lets the application do its part, and compares every value.
-  private static func go(
+  @discardableResult private static func go(
     _ directory: TemporaryDirectory, _ chain: VersionChain, _ path: [Int], defers: Bool
-  ) throws {
+  ) throws -> PersistentContainer {
     let version = try #require(path.last)
     let model = try chain.model(version)
     let container = try directory.container(model: model) { $0.shouldDeferLightweightMigration = defers }
@@ -99,6 +101,7 @@ import Testing
     #expect(try ObjectListing.lines(container.viewContext, model) == chain.lines(path), "\(path), defers \(defers)")
     let store = try #require(container.persistentStoreCoordinator.persistentStores.first)
     #expect(store.metadata[PersistentStore.modelVersionChecksumKey] as? String == (try model.versionChecksum))
+    return container
   }
 
   /// Does what was put off, and compares every value in the store as it is in the file.
