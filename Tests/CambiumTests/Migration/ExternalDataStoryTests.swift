@@ -226,6 +226,6 @@ import Testing
       }
     }
     print("\(images) images")
-    #expect(images >= 30)
+    #expect(images >= 20)
   }
 }
