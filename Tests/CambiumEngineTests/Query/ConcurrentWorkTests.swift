@@ -319,6 +319,16 @@ import Testing
     #expect(overflows[0] == overflows[1] && duplicates[0] == duplicates[1])
     #expect(overflows[0].allSatisfy { $0.property == "weight" && $0.objects.count == $0.count })
     #expect(overflows[0].reduce(0) { $0 + $1.count } == 4)
-    #expect(duplicates[0].first?.objects.count == 2)
+    // Counted here by the names that the rows have.
+    let store = try Self.open(try Self.device(heavy: true), threads: 1)
+    let vehicle = try #require(store.schema.entity(named: "Vehicle"))
+    var rows: [String: Int] = [:]
+    for values in try store.view().fetchValues(
+      EngineValuesFetch(EngineFetch(vehicle), columns: [EngineColumn("name", .keyPath("name"))]))
+    {
+      if case .string(let name) = values[0] { rows[name, default: 0] += 1 }
+    }
+    #expect(duplicates[0].map { $0.count } == [rows.values.reduce(0) { $0 + ($1 > 1 ? $1 : 0) }])
+    #expect(duplicates[0].first?.objects.count == MigrationBlock.sampleLimit)
   }
 }

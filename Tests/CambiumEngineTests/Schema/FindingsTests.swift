@@ -78,7 +78,8 @@ import Testing
           "crossing A.alone", "crossing A.cs", "deny-both A.bs", "derivation A.sum", "duplicate-index A",
           "duplicate-index A", "duplicate-index A", "empty-composite Inner", "empty-entity Empty", "no-action C.a",
           "no-configuration C", "no-configuration Empty", "no-inverse A.alone", "nullify-required A.cs",
-          "required-without-default A.Name", "small-entity b", "template A.beside", "template A.fetched", "template broken",
+          "required-without-default A.Name", "small-entity b", "template A.beside", "template A.fetched",
+          "template broken",
           "untransformed A.object", "unused-composite Inner", "unused-composite Unused",
         ])
   }
