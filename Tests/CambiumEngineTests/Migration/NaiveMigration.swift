@@ -7,32 +7,78 @@ struct NaiveMigration {
   let source: NaiveModel
   let destination: NaiveModel
 
+  /// By entity of the destination the one of the source, and by that one the other way round.
+  private let sourceEntities: [String: EntitySchema]
+  private let destinationEntities: [String: EntitySchema]
+  /// By entity of the source and property of the destination.
+  private var sourceAttributes: [String: [String: AttributeSchema]] = [:]
+  private var sourceRelationships: [String: [String: RelationshipSchema]] = [:]
+
   init(_ source: SchemaDefinition, _ destination: SchemaDefinition) {
     self.source = NaiveModel(source)
     self.destination = NaiveModel(destination)
+    let pairs = Self.pair(destination.entities, source.entities, { $0.name }, { $0.renamingIdentifier })
+    sourceEntities = Dictionary(uniqueKeysWithValues: pairs.map { (destination.entities[$0.key].name, $0.value) })
+    destinationEntities = Dictionary(uniqueKeysWithValues: pairs.map { ($0.value.name, destination.entities[$0.key]) })
+    for (place, old) in pairs {
+      let attributes = self.destination.attributes(destination.entities[place])
+      for (place, from) in Self.pair(
+        attributes, self.source.attributes(old), { $0.name }, { $0.renamingIdentifier })
+      where Self.isAlike(attributes[place], from) && !attributes[place].isTransient && !from.isTransient {
+        sourceAttributes[old.name, default: [:]][attributes[place].name] = from
+      }
+      let relationships = self.destination.relationships(destination.entities[place])
+      for (place, from) in Self.pair(
+        relationships, self.source.relationships(old), { $0.name }, { $0.renamingIdentifier })
+      where !relationships[place].isTransient && !from.isTransient {
+        sourceRelationships[old.name, default: [:]][relationships[place].name] = from
+      }
+    }
   }
 
   // MARK: What matches
 
-  static func match<T>(_ new: T, in old: [T], _ name: (T) -> String, _ identifier: (T) -> String?) -> T? {
-    let key = identifier(new) ?? name(new)
-    if let same = old.first(where: { name($0) == name(new) && (identifier($0) ?? name($0)) == key }) { return same }
-    if let renamed = old.first(where: { (identifier($0) ?? name($0)) == key }) { return renamed }
-    return old.first { name($0) == name(new) }
+  /// By the place of a new one the old one that it is: those of the same name and identifier, then of the same identifier, then
+  /// of the same name; none twice. A missing identifier is the name.
+  private static func pair<T>(
+    _ new: [T], _ old: [T], _ name: (T) -> String, _ identifier: (T) -> String?
+  ) -> [Int: T] {
+    typealias Label = (name: String, key: String)
+    let labels = new.map { Label(name($0), identifier($0) ?? name($0)) }
+    let before = old.map { Label(name($0), identifier($0) ?? name($0)) }
+    let rules: [(Label, Label) -> Bool] = [{ $0 == $1 }, { $0.key == $1.key }, { $0.name == $1.name }]
+    var result: [Int: T] = [:]
+    var free = Array(old.indices)
+    for rule in rules {
+      for place in new.indices where result[place] == nil {
+        guard let found = free.firstIndex(where: { rule(labels[place], before[$0]) }) else { continue }
+        result[place] = old[free.remove(at: found)]
+      }
+    }
+    return result
   }
 
-  func sourceEntity(of entity: EntitySchema) -> EntitySchema? {
-    Self.match(entity, in: Array(source.definition.entities), { $0.name }, { $0.renamingIdentifier })
+  private static func isAlike(_ one: AttributeSchema, _ other: AttributeSchema) -> Bool {
+    (one.type == .composite) == (other.type == .composite)
   }
+
+  func sourceEntity(of entity: EntitySchema) -> EntitySchema? { sourceEntities[entity.name] }
 
   func sourceAttribute(of attribute: AttributeSchema, _ old: EntitySchema) -> AttributeSchema? {
-    let found = Self.match(attribute, in: source.attributes(old), { $0.name }, { $0.renamingIdentifier })
-    guard let found, (found.type == .composite) == (attribute.type == .composite) else { return nil }
-    return found
+    sourceAttributes[old.name]?[attribute.name]
   }
 
   func sourceRelationship(of relationship: RelationshipSchema, _ old: EntitySchema) -> RelationshipSchema? {
-    Self.match(relationship, in: source.relationships(old), { $0.name }, { $0.renamingIdentifier })
+    sourceRelationships[old.name]?[relationship.name]
+  }
+
+  private static func sourceElement(
+    of element: AttributeSchema, in attribute: AttributeSchema, _ old: AttributeSchema
+  ) -> AttributeSchema? {
+    guard let place = attribute.elements.firstIndex(where: { $0.name == element.name }),
+      let found = pair(attribute.elements, old.elements, { $0.name }, { $0.renamingIdentifier })[place]
+    else { return nil }
+    return isAlike(element, found) ? found : nil
   }
 
   /// An attribute, or an element of one, whose value comes from another level: where it goes, and where it comes from.
@@ -56,9 +102,8 @@ struct NaiveMigration {
       var candidates = source.attributes(old)
       var found: [AttributeSchema] = []
       for name in names {
-        guard
-          let next = Self.match(AttributeSchema(name, .string), in: candidates, { $0.name }, { $0.renamingIdentifier })
-        else { break }
+        let one = [AttributeSchema(name, .string)]
+        guard let next = Self.pair(one, candidates, { $0.name }, { $0.renamingIdentifier })[0] else { break }
         found.append(next)
         candidates = next.elements
       }
@@ -74,7 +119,7 @@ struct NaiveMigration {
       }
     }
     return attribute.elements.flatMap { element in
-      moves(element, path + [element.name], own.flatMap { Self.sourceElement(of: element, $0) }, old)
+      moves(element, path + [element.name], own.flatMap { Self.sourceElement(of: element, in: attribute, $0) }, old)
     }
   }
 
@@ -82,9 +127,7 @@ struct NaiveMigration {
   private func leaving(
     _ identifier: String, _ old: EntitySchema, _ elementsOnly: Bool
   ) -> (path: [String], attribute: AttributeSchema)? {
-    guard let entity = destination.definition.entities.first(where: { sourceEntity(of: $0)?.name == old.name }) else {
-      return nil
-    }
+    guard let entity = destinationEntities[old.name] else { return nil }
     func places(_ attribute: AttributeSchema, _ path: [String]) -> [([String], AttributeSchema)] {
       [(path, attribute)] + attribute.elements.flatMap { places($0, path + [$0.name]) }
     }
@@ -92,7 +135,7 @@ struct NaiveMigration {
       guard let from else { return [] }
       let here = path + [from.name]
       return [here]
-        + attribute.elements.flatMap { staying($0, Self.sourceElement(of: $0, from), here) }
+        + attribute.elements.flatMap { staying($0, Self.sourceElement(of: $0, in: attribute, from), here) }
     }
     let stays = Set(destination.attributes(entity).flatMap { staying($0, sourceAttribute(of: $0, old), []) })
     let all = source.attributes(old).flatMap { places($0, [$0.name]) }
@@ -102,16 +145,18 @@ struct NaiveMigration {
     return found.count == 1 ? found[0] : nil
   }
 
-  static func sourceElement(of element: AttributeSchema, _ old: AttributeSchema) -> AttributeSchema? {
-    let found = match(element, in: old.elements, { $0.name }, { $0.renamingIdentifier })
-    return found.flatMap { ($0.type == .composite) == (element.type == .composite) ? $0 : nil }
-  }
-
   // MARK: What cannot be inferred
 
-  /// The places of changes that stand in the way.
-  func refusals() -> Set<String> {
-    var result: Set<String> = []
+  /// A change that cannot be inferred: the entity or the path of the property, and what is changed.
+  struct Refusal: Hashable {
+    enum Kind: Hashable { case type, toOne, destination, hierarchy }
+    var place: String
+    var kind: Kind
+  }
+
+  /// All changes that cannot be inferred.
+  func refusals() -> Set<Refusal> {
+    var result: Set<Refusal> = []
     for entity in destination.definition.entities {
       guard let old = sourceEntity(of: entity) else { continue }
       for attribute in destination.attributes(entity) {
@@ -121,16 +166,15 @@ struct NaiveMigration {
       }
       for relationship in destination.relationships(entity) {
         guard let from = sourceRelationship(of: relationship, old) else { continue }
-        if from.isToMany && !relationship.isToMany { result.insert(entity.name + "." + relationship.name) }
+        let place = entity.name + "." + relationship.name
+        if from.isToMany && !relationship.isToMany { result.insert(Refusal(place: place, kind: .toOne)) }
         // Whoever it led to and is there still has to be one it may lead to.
-        let before = source.family(from.destination).compactMap { name in
-          destination.definition.entities.first { sourceEntity(of: $0)?.name == name }?.name
-        }
+        let before = source.family(from.destination).compactMap { destinationEntities[$0]?.name }
         let after = destination.family(relationship.destination)
         let same =
           destination.entity(relationship.destination).flatMap { sourceEntity(of: $0) }?.name == from.destination
         if !same, before.isEmpty || !before.allSatisfy({ after.contains($0) }) {
-          result.insert(entity.name + "." + relationship.name)
+          result.insert(Refusal(place: place, kind: .destination))
         }
       }
     }
@@ -148,46 +192,61 @@ struct NaiveMigration {
       // New entities in between do not count.
       let above = destination.path(entity).dropFirst().compactMap { sourceEntity(of: $0) }.first
       let aboveRoot = above.map { source.path($0).last?.name ?? $0.name }
-      if !(isAlone && aboveRoot == mainRoot) { result.insert(entity.name) }
+      if !(isAlone && aboveRoot == mainRoot) { result.insert(Refusal(place: entity.name, kind: .hierarchy)) }
     }
     return result
   }
 
-  private func compare(_ from: AttributeSchema, _ to: AttributeSchema, _ place: String, _ result: inout Set<String>) {
+  private func compare(_ from: AttributeSchema, _ to: AttributeSchema, _ place: String, _ result: inout Set<Refusal>) {
     if from.type == .composite {
       for element in to.elements {
-        guard let old = Self.sourceElement(of: element, from) else { continue }
+        guard let old = Self.sourceElement(of: element, in: to, from) else { continue }
         compare(old, element, place + "." + element.name, &result)
       }
     } else if from.type != to.type, !(from.type.isNumeric && to.type.isNumeric) {
-      result.insert(place)
+      result.insert(Refusal(place: place, kind: .type))
     }
   }
 
   // MARK: Objects
 
+  /// What stands in the way: the entity or the path of the property, and why.
+  struct Obstacle: Hashable {
+    enum Reason: Hashable {
+      case missingValue, abstractEntity, ambiguousInverse
+      case overflow(AttributeType)
+      case duplicate([String])
+    }
+    var place: String
+    var reason: Reason
+  }
+
   enum Outcome {
     case migrated(NaiveStore)
-    /// The places of what stands in the way.
-    case blocked(Set<String>)
+    /// What stands in the way, and which objects.
+    case blocked([Obstacle: Set<UInt64>])
   }
 
   func migrate(_ store: NaiveStore) -> Outcome {
     var result = NaiveStore()
-    var blocked: Set<String> = []
+    var blocked: [Obstacle: Set<UInt64>] = [:]
+    func block(_ place: String, _ reason: Obstacle.Reason, _ row: UInt64) {
+      blocked[Obstacle(place: place, reason: reason), default: []].insert(row)
+    }
     for (row, object) in store.objects {
-      guard
-        let entity = destination.definition.entities.first(where: { sourceEntity(of: $0)?.name == object.entity }),
-        let old = source.entity(object.entity)
-      else { continue }
-      if entity.isAbstract { blocked.insert(entity.name) }
+      guard let entity = destinationEntities[object.entity], let old = source.entity(object.entity) else { continue }
+      if entity.isAbstract { block(entity.name, .abstractEntity, row) }
       var migrated = NaiveStore.Object(entity: entity.name)
       for attribute in destination.attributes(entity) where !attribute.isTransient {
-        var misfits: Set<String> = []
+        var misfits: [String: AttributeType] = [:]
         let value = value(of: attribute, old, object, &misfits)
-        let missing = missing(attribute, sourceAttribute(of: attribute, old), value, attribute.name)
-        blocked.formUnion((misfits.union(missing)).map { entity.name + "." + $0 })
-        if value.isNull, !attribute.isOptional, misfits.isEmpty { blocked.insert(entity.name + "." + attribute.name) }
+        for (path, type) in misfits { block(entity.name + "." + path, .overflow(type), row) }
+        // What else an attribute lacks is looked at once it has a value.
+        if misfits.isEmpty {
+          var missing = missing(attribute, sourceAttribute(of: attribute, old), value, attribute.name)
+          if value.isNull, !attribute.isOptional { missing.insert(attribute.name) }
+          for path in missing { block(entity.name + "." + path, .missingValue, row) }
+        }
         migrated.attributes[attribute.name] = value
       }
       result.objects[row] = migrated
@@ -202,7 +261,7 @@ struct NaiveMigration {
         }
       }
     }
-    blocked.formUnion(ambiguous(result))
+    blocked.merge(ambiguous(result)) { $0.union($1) }
     for (row, object) in result.objects {
       guard let entity = destination.entity(object.entity) else { continue }
       for relationship in destination.relationships(entity)
@@ -214,45 +273,49 @@ struct NaiveMigration {
         {
           continue
         }
-        blocked.insert(entity.name + "." + relationship.name)
+        block(entity.name + "." + relationship.name, .missingValue, row)
       }
     }
+    // Constraints are looked at when nothing else is in the way.
     if blocked.isEmpty { blocked = duplicates(result) }
     return blocked.isEmpty ? .migrated(result) : .blocked(blocked)
   }
 
   /// To-one relationships lead to one object, and cannot choose among several.
-  private func ambiguous(_ result: NaiveStore) -> Set<String> {
-    var found: Set<String> = []
-    for (_, object) in result.objects {
+  private func ambiguous(_ result: NaiveStore) -> [Obstacle: Set<UInt64>] {
+    var found: [Obstacle: Set<UInt64>] = [:]
+    for (row, object) in result.objects {
       guard let entity = destination.entity(object.entity) else { continue }
       for relationship in destination.relationships(entity)
       where !relationship.isToMany && object.relationships[relationship.name]?.count ?? 0 > 1 {
-        found.insert(entity.name + "." + relationship.name)
+        let place = entity.name + "." + relationship.name
+        found[Obstacle(place: place, reason: .ambiguousInverse), default: []].insert(row)
       }
     }
     return found
   }
 
-  private func duplicates(_ store: NaiveStore) -> Set<String> {
-    var found: Set<String> = []
+  private func duplicates(_ store: NaiveStore) -> [Obstacle: Set<UInt64>] {
+    var found: [Obstacle: Set<UInt64>] = [:]
     for entity in destination.definition.entities {
       let family = destination.family(entity.name)
       for constraint in entity.uniquenessConstraints {
-        var seen: Set<[Value]> = []
-        for object in store.objects.values where family.contains(object.entity) {
+        var rows: [[Value]: Set<UInt64>] = [:]
+        for (row, object) in store.objects where family.contains(object.entity) {
           let values = constraint.paths.map { object.attributes[$0] ?? .null }
-          if values.contains(where: { $0.isNull }) { continue }
-          if !seen.insert(values).inserted { found.insert(entity.name) }
+          if !values.contains(where: { $0.isNull }) { rows[values, default: []].insert(row) }
         }
+        let obstacle = Obstacle(place: entity.name, reason: .duplicate(constraint.paths))
+        for same in rows.values where same.count > 1 { found[obstacle, default: []].formUnion(same) }
       }
     }
     return found
   }
 
-  /// A value in the destination. Where it does not fit, the paths are told, and it is null.
+  /// A value in the destination. Where it does not fit, the paths and their types are told, and it is null.
   private func value(
-    of attribute: AttributeSchema, _ old: EntitySchema, _ object: NaiveStore.Object, _ misfits: inout Set<String>
+    of attribute: AttributeSchema, _ old: EntitySchema, _ object: NaiveStore.Object,
+    _ misfits: inout [String: AttributeType]
   ) -> Value {
     let moves = moves(attribute, old)
     var value = Value.null
@@ -300,7 +363,7 @@ struct NaiveMigration {
     guard case .composite(let composite) = value else { return [] }
     var found: Set<String> = []
     for element in attribute.elements {
-      let old = from.flatMap { Self.sourceElement(of: element, $0) }
+      let old = from.flatMap { Self.sourceElement(of: element, in: attribute, $0) }
       let place = path + "." + element.name
       let value = composite[element.name] ?? .null
       if value.isNull, !element.isOptional, old?.isOptional ?? true { found.insert(place) }
@@ -310,14 +373,15 @@ struct NaiveMigration {
   }
 
   private func convert(
-    _ value: Value, _ from: AttributeSchema, _ to: AttributeSchema, _ place: String, _ misfits: inout Set<String>
+    _ value: Value, _ from: AttributeSchema, _ to: AttributeSchema, _ place: String,
+    _ misfits: inout [String: AttributeType]
   ) -> Value {
     if value.isNull || from.type == to.type && from.type != .composite { return value }
     if from.type == .composite {
       guard case .composite(let composite) = value else { return .null }
       var values: [Value] = []
       for element in to.elements {
-        guard let old = Self.sourceElement(of: element, from) else {
+        guard let old = Self.sourceElement(of: element, in: to, from) else {
           values.append(element.type == .composite ? .null : element.defaultValue)
           continue
         }
@@ -327,7 +391,7 @@ struct NaiveMigration {
       return .composite(CompositeValue(names: to.elements.map { $0.name }, values: values))
     }
     let converted = number(value, to.type)
-    if converted == nil { misfits.insert(place) }
+    if converted == nil { misfits[place] = to.type }
     return converted ?? .null
   }
 

@@ -6,7 +6,7 @@ import CambiumTesting
 extension RandomModel {
   // MARK: Inverses
 
-  mutating func addInverse() -> Bool {
+  mutating func addInverse(isRequired: Bool) -> Bool {
     let candidates = places { $0.inverse == nil }
     if candidates.isEmpty { return false }
     let (entity, place) = random.pick(candidates)
@@ -14,7 +14,10 @@ extension RandomModel {
     guard let other = definition.entities.firstIndex(where: { $0.name == relationship.destination }) else {
       return false
     }
-    let back = newRelationship(name("r"), definition.entities[entity].name, relationship.name)
+    var back = newRelationship(name("r"), definition.entities[entity].name, relationship.name)
+    back.isOptional = !isRequired
+    // See `avoidKnownDefect`: one that would be what its to-one inverse says is ordered instead.
+    if isRequired, !relationship.isToMany, back.isToMany { back.isOrdered = true }
     definition.entities[entity].relationships[place].inverse = back.name
     definition.entities[other].relationships.append(back)
     return true
