@@ -241,12 +241,10 @@ struct NaiveMigration {
         var misfits: [String: AttributeType] = [:]
         let value = value(of: attribute, old, object, &misfits)
         for (path, type) in misfits { block(entity.name + "." + path, .overflow(type), row) }
-        // What else an attribute lacks is looked at once it has a value.
-        if misfits.isEmpty {
-          var missing = missing(attribute, sourceAttribute(of: attribute, old), value, attribute.name)
-          if value.isNull, !attribute.isOptional { missing.insert(attribute.name) }
-          for path in missing { block(entity.name + "." + path, .missingValue, row) }
-        }
+        // A number that does not fit is no missing one; what else a composite lacks is told beside it.
+        var missing = missing(attribute, sourceAttribute(of: attribute, old), value, attribute.name)
+        if value.isNull, !attribute.isOptional { missing.insert(attribute.name) }
+        for path in missing where misfits[path] == nil { block(entity.name + "." + path, .missingValue, row) }
         migrated.attributes[attribute.name] = value
       }
       result.objects[row] = migrated

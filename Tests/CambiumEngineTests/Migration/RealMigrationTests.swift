@@ -126,7 +126,7 @@ import Testing
       }
     }
     print("real models: \(migrated) migrated, \(refused) refused, \(blocked) blocked")
-    #expect(migrated >= (Self.isThorough ? 450 : 120) && refused >= (Self.isThorough ? 50 : 10))
-    #expect(blocked >= (Self.isThorough ? 10 : 1))
+    #expect(migrated >= (Self.isThorough ? 750 : 150) && refused >= (Self.isThorough ? 130 : 15))
+    #expect(blocked >= (Self.isThorough ? 40 : 1))
   }
 }
