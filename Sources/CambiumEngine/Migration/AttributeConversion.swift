@@ -5,9 +5,14 @@ public enum AttributeConversion {
   /// defaults; null stays null. Other types have to be the same, or such that ``AttributeSchema/coerce(_:)`` takes the value.
   /// `nil` if `to` does not hold the value.
   public static func convert(_ value: Value, from: AttributeSchema, to: AttributeSchema) -> Value? {
+    convert(value, from: from, to: to, standIn: nil)
+  }
+
+  /// The same, with something in the place of each value that `to`, or an element of it, does not hold.
+  static func convert(_ value: Value, from: AttributeSchema, to: AttributeSchema, standIn: Value?) -> Value? {
     if value.isNull { return .null }
     if from.type == .composite {
-      guard to.type == .composite, case .composite(let composite) = value else { return nil }
+      guard to.type == .composite, case .composite(let composite) = value else { return standIn }
       var values: [Value] = []
       // The depth is bounded by the schema.
       for (place, element) in matchedElements(to, from).enumerated() {
@@ -16,14 +21,15 @@ public enum AttributeConversion {
           values.append(new.storedDefault)
           continue
         }
-        guard let converted = convert(composite[element.name] ?? .null, from: element, to: new) else { return nil }
+        let converted = convert(composite[element.name] ?? .null, from: element, to: new, standIn: standIn)
+        guard let converted else { return nil }
         values.append(converted.isNull && !new.isOptional ? new.storedDefault : converted)
       }
       return .composite(CompositeValue(names: to.elements.map { $0.name }, values: values))
     }
     if from.type == to.type { return value }
-    if from.type.isNumeric && to.type.isNumeric { return NumericConversion.convert(value, to: to.type) }
-    return to.coerce(value)
+    if from.type.isNumeric && to.type.isNumeric { return NumericConversion.convert(value, to: to.type) ?? standIn }
+    return to.coerce(value) ?? standIn
   }
 
   /// Where ``convert(_:from:to:)`` fails, and with what type: a path of names that begins with `path`, one for each value that

@@ -3,15 +3,18 @@ import CambiumKernel
 // Values that are converted one by one, when rows are written anew.
 
 extension EntityMigration {
-  /// What an attribute of the destination is in a row of the source; nil if its type does not hold the value.
+  /// What an attribute of the destination is in a row of the source; nil if its type does not hold the value, unless there is
+  /// something to take the place of each part that does not fit.
   func value(
-    of attribute: AttributeSchema, from: AttributeSchema?, in row: Row
+    of attribute: AttributeSchema, from: AttributeSchema?, in row: Row, standIn: Value? = nil
   ) throws(EngineError) -> Value? {
     var value: Value? = try from.map { (from) throws(EngineError) in try row.value(from) } ?? .null
-    if let from, let found = value { value = AttributeConversion.convert(found, from: from, to: attribute) }
+    if let from, let found = value {
+      value = AttributeConversion.convert(found, from: from, to: attribute, standIn: standIn)
+    }
     var nulls: [AttributeMove] = []
     for move in match.moves where move.destinationPath.first == attribute.name {
-      guard let current = value, let moved = try self.moved(move, in: row) else { return nil }
+      guard let current = value, let moved = try self.moved(move, in: row, standIn) else { return nil }
       if moved.isNull {
         nulls.append(move)
       } else {
@@ -24,8 +27,9 @@ extension EntityMigration {
     return value
   }
 
-  private func moved(_ move: AttributeMove, in row: Row) throws(EngineError) -> Value? {
-    AttributeConversion.convert(try unmoved(move, in: row), from: move.source, to: move.destination)
+  private func moved(_ move: AttributeMove, in row: Row, _ standIn: Value?) throws(EngineError) -> Value? {
+    AttributeConversion.convert(
+      try unmoved(move, in: row), from: move.source, to: move.destination, standIn: standIn)
   }
 
   /// What is to change its level, as it is in the source.

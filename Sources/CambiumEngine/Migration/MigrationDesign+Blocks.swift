@@ -88,7 +88,9 @@ private struct BlockFinder {
     }
     for place in work.neededComposites {
       let attribute = entity.allAttributes[place]
-      let value = try work.value(of: attribute, from: work.match.attributes[place], in: row) ?? .null
+      // What does not fit is told above, and no less there for that.
+      let value =
+        try work.value(of: attribute, from: work.match.attributes[place], in: row, standIn: .boolean(true)) ?? .null
       for path in work.missingElements(of: attribute, in: value, path: attribute.name) {
         add(path, .missingValue, row)
       }

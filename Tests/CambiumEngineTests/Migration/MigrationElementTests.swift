@@ -209,6 +209,22 @@ import Testing
         == ["E.x overflow(CambiumEngine.AttributeType.integer16): [1]"])
   }
 
+  /// A number that does not fit does not hide an element that is missing beside it.
+  @Test func whatIsMissingBesideAnOverflowIsNamed() throws {
+    let from = [Self.composite("c", [Self.number("x"), Self.number("y")])]
+    let rows: [[String: Value]] = [
+      ["c": Self.value(["x": .integer(100_000), "y": .null])], ["c": Self.value(["x": .integer(1), "y": .null])],
+      ["c": Self.value(["x": .integer(100_000), "y": .integer(2)])], ["c": .null],
+    ]
+    var needed = Self.number("y")
+    needed.isOptional = false
+    #expect(
+      try Self.blocks(from, rows, [Self.composite("c", [Self.number("x", .integer16), needed])])
+        == [
+          "E.c.x overflow(CambiumEngine.AttributeType.integer16): [1, 3]", "E.c.y missingValue: [1, 2]",
+        ])
+  }
+
   // MARK: Values that change their level
 
   /// A flat attribute that becomes an element of a composite that is there.

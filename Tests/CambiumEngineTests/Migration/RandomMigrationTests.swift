@@ -110,7 +110,8 @@ import Testing
         tally.blocked += 1
         let difference = ToldObstacles.difference(blocks, expected, before, store.schema)
         #expect(difference == nil, "\(text): \(difference ?? "")")
-        #expect(try store.migrationPlan(to: next.definition, defers: defers).blocks == blocks, "\(text), the plan")
+        let planned = try store.migrationPlan(to: next.definition, defers: defers).blocks
+        #expect(ToldObstacles.first(planned) == blocks, "\(text), the plan")
         #expect(try NaiveStore(store) == before, "\(text)")
         for name in Set(expected.keys.map { ToldObstacles.name($0.reason) }) { tally.told[name, default: 0] += 1 }
       case (.migrated(let expected), .success(let after)):

@@ -16,8 +16,6 @@ extension RandomModel {
     }
     var back = newRelationship(name("r"), definition.entities[entity].name, relationship.name)
     back.isOptional = !isRequired
-    // See `avoidKnownDefect`: one that would be what its to-one inverse says is ordered instead.
-    if isRequired, !relationship.isToMany, back.isToMany { back.isOrdered = true }
     definition.entities[entity].relationships[place].inverse = back.name
     definition.entities[other].relationships.append(back)
     return true

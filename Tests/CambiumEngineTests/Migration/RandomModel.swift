@@ -77,7 +77,6 @@ struct RandomModel {
     result.changes = []
     // Renaming identifiers are those of the step to the next version.
     for _ in 0..<(1 + random.below(4)) { result.change() }
-    result.avoidKnownDefect(from: definition)
     return result
   }
 

@@ -30,12 +30,10 @@ enum ToldObstacles {
   // MARK: What stands in the way
 
   /// What differs, in words; nil if all is told that stands in the way, and how many objects, and which (as many as are named).
-  /// Of duplicates some are enough: a constraint may be given up at the first that it finds.
   static func difference(
     _ told: [MigrationBlock], _ expected: [NaiveMigration.Obstacle: Set<UInt64>], _ before: NaiveStore, _ schema: Schema
   ) -> String? {
     var found: Set<NaiveMigration.Obstacle> = []
-    var onlyDuplicates = true
     for block in told {
       let obstacle = NaiveMigration.Obstacle(place: place(block.entity, block.property), reason: reason(block.reason))
       if !found.insert(obstacle).inserted { return "told twice: \(obstacle)" }
@@ -47,21 +45,17 @@ enum ToldObstacles {
       for object in block.objects where schema.entity(id: object.entity)?.name != before.objects[object.row]?.entity {
         return "\(obstacle): \(object) is of another entity"
       }
-      if case .duplicate = block.reason {
-        if named.count < 2 || block.count < named.count || block.count > rows.count {
-          return
-            "\(obstacle): \(block.count) objects, named \(named.sorted()), expected at least two of \(rows.sorted())"
-        }
-      } else {
-        onlyDuplicates = false
-        if block.count != rows.count || named.count != min(rows.count, MigrationBlock.sampleLimit) {
-          return "\(obstacle): \(block.count) objects, named \(named.sorted()), expected \(rows.sorted())"
-        }
+      if block.count != rows.count || named.count != min(rows.count, MigrationBlock.sampleLimit) {
+        return "\(obstacle): \(block.count) objects, named \(named.sorted()), expected \(rows.sorted())"
       }
     }
-    if found.isEmpty { return "nothing is told, expected \(expected)" }
-    if onlyDuplicates { return nil }
     return found == Set(expected.keys) ? nil : "told \(found), expected \(expected)"
+  }
+
+  /// Those of what a plan tells that a migration tells: duplicates only if nothing else is in the way, which a plan goes on behind.
+  static func first(_ told: [MigrationBlock]) -> [MigrationBlock] {
+    let others = told.filter { if case .duplicate = $0.reason { false } else { true } }
+    return others.isEmpty ? told : others
   }
 
   static func reason(_ reason: MigrationBlock.Reason) -> NaiveMigration.Obstacle.Reason {
