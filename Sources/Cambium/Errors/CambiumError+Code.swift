@@ -47,9 +47,9 @@ extension CambiumError {
     public static let validationRelationshipExceedsMaximumCount = Code(rawValue: 1590)
     /// An object with a relationship of delete rule deny was deleted while that has destinations.
     public static let validationRelationshipDeniedDelete = Code(rawValue: 1600)
-    /// A number is greater than allowed.
+    /// A number is greater than allowed, or a binary has more bytes.
     public static let validationNumberTooLarge = Code(rawValue: 1610)
-    /// A number is less than allowed.
+    /// A number is less than allowed, or a binary has fewer bytes.
     public static let validationNumberTooSmall = Code(rawValue: 1620)
     /// A date is later than allowed.
     public static let validationDateTooLate = Code(rawValue: 1630)
@@ -57,9 +57,9 @@ extension CambiumError {
     public static let validationDateTooSoon = Code(rawValue: 1640)
     /// A date is not a date.
     public static let validationInvalidDate = Code(rawValue: 1650)
-    /// A string is longer than allowed.
+    /// A string or URI has more characters than allowed.
     public static let validationStringTooLong = Code(rawValue: 1660)
-    /// A string is shorter than allowed.
+    /// A string or URI has fewer characters than allowed.
     public static let validationStringTooShort = Code(rawValue: 1670)
     /// A string does not match the attribute's pattern.
     public static let validationStringPatternMatching = Code(rawValue: 1680)

@@ -11,11 +11,22 @@ public class AttributeDescription: PropertyDescription, @unchecked Sendable {
   @ModelValue var storedType = AttributeType.undefined
   /// What new objects start with: a Foundation value of the attribute's type (see ``ManagedObject/value(forKey:)``).
   @ModelValue public var defaultValue: Any?
-  /// The least value allowed when saving; for strings and binaries the least length.
+  /// The least value allowed when saving, of numbers and dates. For strings and URIs the least length in characters
+  /// (`String.count`: what a reader takes for one, of whatever Unicode scalars), for binaries in bytes. Other types have no
+  /// limits. A save throws ``CambiumError/Code/validationNumberTooSmall`` (for binaries as well),
+  /// ``CambiumError/Code/validationDateTooSoon`` or ``CambiumError/Code/validationStringTooShort``.
   @ModelValue public var minimumValue: Any?
-  /// The greatest value allowed when saving; for strings and binaries the greatest length.
+  /// The greatest value, or length, allowed when saving; the units are those of ``minimumValue``. A save throws
+  /// ``CambiumError/Code/validationNumberTooLarge`` (for binaries as well), ``CambiumError/Code/validationDateTooLate`` or
+  /// ``CambiumError/Code/validationStringTooLong``.
   @ModelValue public var maximumValue: Any?
-  /// A regular expression that strings must match when saving. Kept in the model; not enforced yet.
+  /// A regular expression that a string must match as a whole when it is saved; a save throws
+  /// ``CambiumError/Code/validationStringPatternMatching``. Of string attributes only.
+  ///
+  /// The dialect is that of `MATCHES` in predicates: a part of ICU's, without back references, looking ahead and behind,
+  /// flags and possessive quantifiers. Matching takes at most O(length of the string times size of the pattern). A pattern
+  /// that cannot be read makes compiling the model throw ``CambiumError/Code/invalidModel``, with the place in the pattern;
+  /// one of an Xcode model's file is left out, and ``ManagedObjectModel/fileWarnings`` says so.
   @ModelValue public var regularExpression: String?
   /// The value transformer of a transformable attribute.
   @ModelValue public var valueTransformerName: String?

@@ -21,7 +21,7 @@ extension ManagedObjectModel {
   public convenience init(contentsOf url: URL, version: String? = nil) throws {
     let found = try ModelReading.read(url) { folder throws(ModelFileError) in try folder.version(named: version) }
     self.init(schema: found.schema)
-    storedWarnings = found.warnings.map { "\($0)" }
+    storedWarnings += found.warnings.map { "\($0)" }
   }
 
   /// What was passed over or mended when the model was read from a file, with lines: nothing stored depends on it.

@@ -3,7 +3,14 @@ import CambiumEngine
 extension ManagedObjectModel {
   /// The model that a schema describes, with descriptions for all of it; identifiers in files are not taken over. It may
   /// be changed. O(size of the schema).
-  public convenience init(schema: Schema) { self.init(definition: schema.definition) }
+  ///
+  /// A pattern that cannot be read, which a store may have from a version that did not look at patterns, is left out, and
+  /// ``fileWarnings`` says so: the store is there to be read.
+  public convenience init(schema: Schema) {
+    let (definition, warnings) = schema.definition.withoutUnusablePatterns()
+    self.init(definition: definition)
+    storedWarnings = warnings
+  }
 
   /// The model that a definition describes. What is wrong with it, ``schema()`` says.
   public convenience init(definition: SchemaDefinition) {

@@ -13,7 +13,7 @@ extension ManagedObject {
       switch property.kind {
       case .attribute(_, let rules):
         guard all || attributeChanges[property.place] != nil else { continue }
-        check(try currentValue(property), rules, path: name, into: &errors)
+        check(try currentValue(property), rules, property.patterns, path: name, into: &errors)
       case .relationship(let r) where r.isToMany:
         guard all || toManyChanges[r.place] != nil else { continue }
         guard !r.rules.isOptional || r.rules.minimumCount > 0 || r.rules.maximumCount > 0 else { continue }
@@ -86,35 +86,42 @@ extension ManagedObject {
     }
   }
 
-  private func check(_ value: Value, _ rules: AttributeSchema, path: String, into errors: inout [CambiumError]) {
+  private func check(
+    _ value: Value, _ rules: AttributeSchema, _ patterns: [String: StringPattern], path: String,
+    into errors: inout [CambiumError]
+  ) {
     if value.isNull {
       if !rules.isOptional { errors.append(missing(path)) }
       return
     }
     if case .composite(let composite) = value {
       for element in rules.elements {
-        check(composite[element.name] ?? .null, element, path: path + "." + element.name, into: &errors)
+        check(
+          composite[element.name] ?? .null, element, patterns, path: path + "." + element.name, into: &errors)
       }
       return
     }
-    let measured: Value
-    let tooSmall: CambiumError.Code
-    let tooLarge: CambiumError.Code
+    let pattern = rules.regularExpression.flatMap { patterns[$0] }
+    guard let violation = rules.ruleViolation(of: value, pattern: pattern) else { return }
+    let isText: Bool
+    let isDate: Bool
     switch value {
-    case .string(let text):
-      measured = .integer(Int64(text.count))
-      (tooSmall, tooLarge) = (.validationStringTooShort, .validationStringTooLong)
-    case .binary(let bytes):
-      measured = .integer(Int64(bytes.count))
-      (tooSmall, tooLarge) = (.validationNumberTooSmall, .validationNumberTooLarge)
-    case .date: (measured, tooSmall, tooLarge) = (value, .validationDateTooSoon, .validationDateTooLate)
-    default: (measured, tooSmall, tooLarge) = (value, .validationNumberTooSmall, .validationNumberTooLarge)
+    case .string, .uri: (isText, isDate) = (true, false)
+    case .date: (isText, isDate) = (false, true)
+    default: (isText, isDate) = (false, false)
     }
-    if measured.compare(to: rules.minimum) == .less {
-      errors.append(error(tooSmall, path, "has a value of '\(path)' below the least allowed"))
-    }
-    if measured.compare(to: rules.maximum) == .greater {
-      errors.append(error(tooLarge, path, "has a value of '\(path)' above the greatest allowed"))
+    switch violation {
+    case .tooSmall:
+      let code: CambiumError.Code =
+        isText ? .validationStringTooShort : isDate ? .validationDateTooSoon : .validationNumberTooSmall
+      errors.append(error(code, path, "has a value of '\(path)' below the least allowed"))
+    case .tooLarge:
+      let code: CambiumError.Code =
+        isText ? .validationStringTooLong : isDate ? .validationDateTooLate : .validationNumberTooLarge
+      errors.append(error(code, path, "has a value of '\(path)' above the greatest allowed"))
+    case .noMatch:
+      let text = "has a value of '\(path)' that the pattern '\(rules.regularExpression ?? "")' does not match"
+      errors.append(error(.validationStringPatternMatching, path, text))
     }
   }
 }

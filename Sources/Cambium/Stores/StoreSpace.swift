@@ -184,6 +184,8 @@ final class PropertyInfo: Sendable {
   let isChecked: Bool
   /// Whether what is checked is no more than that there is a value.
   let isCheckedForNullOnly: Bool
+  /// The patterns that strings of the attribute or its elements have to match, by their texts.
+  let patterns: [String: StringPattern]
   /// The attribute as stored.
   let attribute: AttributeSchema?
   let relationship: RelationshipInfo?
@@ -199,7 +201,11 @@ final class PropertyInfo: Sendable {
       isAttribute = true
       isChecked = !isTransient && Self.hasRules(rules)
       isCheckedForNullOnly =
-        !rules.isOptional && rules.minimum.isNull && rules.maximum.isNull && rules.elements.isEmpty
+        !rules.isOptional && rules.minimum.isNull && rules.maximum.isNull && rules.regularExpression == nil
+        && rules.elements.isEmpty
+      var patterns: [String: StringPattern] = [:]
+      Self.collectPatterns(of: rules, into: &patterns)
+      self.patterns = patterns
       self.attribute = attribute
       relationship = nil
     case .relationship(let relationship):
@@ -210,13 +216,21 @@ final class PropertyInfo: Sendable {
         !rules.isTransient
         && (!rules.isOptional || rules.isToMany && (rules.minimumCount > 0 || rules.maximumCount > 0))
       isCheckedForNullOnly = false
+      patterns = [:]
       attribute = nil
       self.relationship = relationship
     }
   }
 
   private static func hasRules(_ rules: AttributeSchema) -> Bool {
-    !rules.isOptional || !rules.minimum.isNull || !rules.maximum.isNull || rules.elements.contains(where: hasRules)
+    !rules.isOptional || !rules.minimum.isNull || !rules.maximum.isNull || rules.regularExpression != nil
+      || rules.elements.contains(where: hasRules)
+  }
+
+  /// Reads the patterns once, not for every value. The model was checked: all of them can be read. As deep as the schema.
+  private static func collectPatterns(of rules: AttributeSchema, into patterns: inout [String: StringPattern]) {
+    if let text = rules.regularExpression, patterns[text] == nil { patterns[text] = try? StringPattern(text) }
+    for element in rules.elements { collectPatterns(of: element, into: &patterns) }
   }
 
   /// The attribute as the model has it.

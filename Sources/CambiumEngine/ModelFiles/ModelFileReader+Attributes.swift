@@ -18,10 +18,13 @@ extension ModelFileReader {
     result.minimum = limit("min", of: element, type: type)
     result.maximum = limit("max", of: element, type: type)
     if let pattern = text("regularExpressionString", of: element) {
-      if type == .string {
-        result.regularExpression = pattern
+      // A model that is in use elsewhere has to be read: what of its patterns cannot be done is told, and is no rule.
+      if let reason = SchemaBuilder.problem(ofPattern: pattern, type: type) {
+        warn(
+          element.offset(of: "regularExpressionString"),
+          "\(name): the pattern '\(pattern)' is left out, so that strings are not checked against it: \(reason)")
       } else {
-        warn(element.offset, "\(name): a pattern is for strings only, and is left out")
+        result.regularExpression = pattern
       }
     }
     result.valueTransformerName = text("valueTransformerName", of: element)

@@ -28,7 +28,8 @@ public struct AttributeSchema: Equatable, Sendable {
     get { details?.content.defaultValue ?? .null }
     set { if details != nil || !newValue.isNull { own().content.defaultValue = newValue } }
   }
-  /// The least value allowed when saving (for strings and binaries: the least length); null for no limit.
+  /// The least value allowed when saving; null for no limit. For strings and URIs the least number of characters (of
+  /// `String.count`), for binaries of bytes.
   public var minimum: Value {
     get { details?.content.minimum ?? .null }
     set { if details != nil || !newValue.isNull { own().content.minimum = newValue } }
@@ -38,7 +39,8 @@ public struct AttributeSchema: Equatable, Sendable {
     get { details?.content.maximum ?? .null }
     set { if details != nil || !newValue.isNull { own().content.maximum = newValue } }
   }
-  /// A regular expression that strings must match when saving.
+  /// A regular expression that strings must match as a whole when saving, as ``StringPattern`` reads it. Of string attributes
+  /// only.
   public var regularExpression: String? {
     get { details?.content.regularExpression }
     set { if details != nil || newValue != nil { own().content.regularExpression = newValue } }

@@ -64,9 +64,24 @@ extension Schema {
             "a transformable attribute without transformer holds bytes only, which predicates cannot look into; name a "
               + "transformer, or use a composite"))
       }
+      findRules(attribute, place, &result)
       if let problem = derivationProblem(of: attribute, in: entity) {
         result.append(ModelFinding("derivation", place, "the attribute cannot be computed: " + problem))
       }
+    }
+  }
+
+  /// Limits and defaults that contradict each other; of elements as well, as deep as the schema.
+  private func findRules(_ attribute: AttributeSchema, _ place: String, _ result: inout [ModelFinding]) {
+    for element in attribute.elements { findRules(element, place + "." + element.name, &result) }
+    if attribute.minimum.compare(to: attribute.maximum) == .greater {
+      result.append(
+        ModelFinding(
+          "limits", place, "the minimum is greater than the maximum, so that no value can be saved; exchange them"))
+    }
+    if let problem = attribute.ruleViolation(of: attribute.defaultValue) {
+      let what = "the default value \(problem.description), so that new objects fail to be saved until it is changed"
+      result.append(ModelFinding("default-outside", place, what + "; change the default or the rule"))
     }
   }
 

@@ -65,6 +65,11 @@ extension SchemaBuilder {
     guard attribute.coerce(attribute.defaultValue) != nil else {
       throw .invalidValue(what: "default value", attribute: attribute.name, place: place)
     }
+    if checksPatterns, let pattern = attribute.regularExpression {
+      if let reason = Self.problem(ofPattern: pattern, type: attribute.type) {
+        throw .invalidPattern(pattern, attribute: attribute.name, place: place, reason: reason)
+      }
+    }
     for (what, limit) in [("minimum", attribute.minimum), ("maximum", attribute.maximum)] {
       if limit.isNull { continue }
       switch attribute.type {
@@ -79,6 +84,13 @@ extension SchemaBuilder {
       default: throw .invalidValue(what: what, attribute: attribute.name, place: place)
       }
     }
+  }
+
+  /// What is wrong with a pattern of an attribute.
+  static func problem(ofPattern pattern: String, type: AttributeType) -> String? {
+    guard type == .string else { return "a pattern is for strings only; leave it out" }
+    do throws(PredicateError) { _ = try StringPattern(pattern) } catch { return error.advice }
+    return nil
   }
 
   // MARK: Relationships

@@ -9,6 +9,9 @@ struct SchemaBuilder {
   var order: [Int] = []
   private var propertyCount = 0
   private var inheritedCount = 0
+  /// Whether patterns are read. Not those of a stored model: it was checked when it was made, perhaps where more could be
+  /// read than here, and a rule for new values is no reason not to open a store.
+  private(set) var checksPatterns = true
 
   init(_ definition: SchemaDefinition) {
     self.definition = definition
@@ -92,6 +95,7 @@ struct SchemaBuilder {
 
   /// Checks everything and links it; entities and properties have their identifiers, and indexes, if `keepsIdentifiers`.
   mutating func compile(earlier: Schema?, keepsIdentifiers: Bool = false) throws(SchemaError) -> SchemaBuilder {
+    checksPatterns = !keepsIdentifiers
     try linkHierarchy()
     inheritedCount = 0
     for place in order { try collectProperties(place) }

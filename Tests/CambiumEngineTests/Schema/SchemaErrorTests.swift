@@ -80,6 +80,36 @@ import Testing
     expect(.invalidValue(what: "maximum", attribute: "x", place: "A"), EntitySchema("A", attributes: [limited]))
   }
 
+  @Test func patterns() {
+    var coded = string("x")
+    coded.regularExpression = "a**"
+    expect(
+      .invalidPattern(
+        "a**", attribute: "x", place: "A",
+        reason: "in the regular expression at character 2, '*': there is nothing to repeat; put a group around what is "
+          + "repeated twice"), EntitySchema("A", attributes: [coded]))
+    coded = AttributeSchema("x", .double)
+    coded.regularExpression = "a"
+    expect(
+      .invalidPattern("a", attribute: "x", place: "A", reason: "a pattern is for strings only; leave it out"),
+      EntitySchema("A", attributes: [coded]))
+  }
+
+  /// A store that was made before patterns were looked at.
+  @Test func aStoredPatternThatCannotBeRead() throws {
+    var coded = string("x")
+    coded.regularExpression = "aaaa"
+    var bytes = try Schema(SchemaDefinition([EntitySchema("A", attributes: [coded])])).encoded()
+    let places = bytes.indices.dropLast(3).filter { bytes[$0..<$0 + 4].elementsEqual("aaaa".utf8) }
+    #expect(places.count == 1)
+    bytes[try #require(places.first)] = UInt8(ascii: "(")
+    let stored = try Schema(bytes: bytes)
+    #expect(stored.entities.first?.attribute(named: "x")?.regularExpression == "(aaa")
+    let (definition, warnings) = stored.definition.withoutUnusablePatterns()
+    #expect(warnings.count == 1 && warnings.first?.contains("A.x") == true)
+    #expect(try Schema(definition).entities.first?.attribute(named: "x")?.regularExpression == nil)
+  }
+
   @Test func composites() {
     expect(.unknownComposite("C", place: "A.x"), EntitySchema("A", attributes: [AttributeSchema("x", composite: "C")]))
     expect(

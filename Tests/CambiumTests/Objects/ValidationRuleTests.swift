@@ -1,0 +1,182 @@
+import Cambium
+import Foundation
+import Testing
+
+/// Every rule that a model has for values, through a file.
+@Suite struct ValidationRuleTests {
+  /// A rule, with a value that it allows and one that it does not.
+  struct Rule: CustomTestStringConvertible, Sendable {
+    let name: String
+    let type: AttributeType
+    let set: @Sendable (AttributeDescription) -> Void
+    let allowed: [any Sendable]
+    let refused: [any Sendable]
+    let code: CambiumError.Code
+
+    var testDescription: String { name }
+
+    init(
+      _ name: String, _ type: AttributeType, _ code: CambiumError.Code, allowed: [any Sendable],
+      refused: [any Sendable], _ set: @escaping @Sendable (AttributeDescription) -> Void
+    ) {
+      (self.name, self.type, self.code, self.set) = (name, type, code, set)
+      (self.allowed, self.refused) = (allowed, refused)
+    }
+  }
+
+  private static func date(_ seconds: Double) -> Date { Date(timeIntervalSinceReferenceDate: seconds) }
+  private static func url(_ text: String) -> URL { URL(string: text) ?? URL(fileURLWithPath: text) }
+  private static let tail: @Sendable (AttributeDescription) -> Void = { $0.regularExpression = "[A-Z]+-[0-9]{1,3}" }
+
+  static let rules: [Rule] = [
+    Rule("least integer of 16 bits", .integer16, .validationNumberTooSmall, allowed: [2, 3], refused: [1, -5]) {
+      $0.minimumValue = 2
+    },
+    Rule("greatest integer of 16 bits", .integer16, .validationNumberTooLarge, allowed: [2, -3], refused: [3]) {
+      $0.maximumValue = 2
+    },
+    Rule("least integer of 32 bits", .integer32, .validationNumberTooSmall, allowed: [-70_000], refused: [-70_001]) {
+      $0.minimumValue = -70_000
+    },
+    Rule("greatest integer of 64 bits", .integer64, .validationNumberTooLarge, allowed: [1 << 40], refused: [1 << 41]) {
+      $0.maximumValue = 1 << 40
+    },
+    Rule("least double", .double, .validationNumberTooSmall, allowed: [0.5, 1.0], refused: [0.25]) {
+      $0.minimumValue = 0.5
+    },
+    Rule("greatest float", .float, .validationNumberTooLarge, allowed: [Float(0.5)], refused: [Float(0.75)]) {
+      $0.maximumValue = Float(0.5)
+    },
+    Rule("least decimal", .decimal, .validationNumberTooSmall, allowed: [Decimal(2)], refused: [Decimal(1)]) {
+      $0.minimumValue = Decimal(2)
+    },
+    Rule("earliest date", .date, .validationDateTooSoon, allowed: [date(10)], refused: [date(9)]) {
+      $0.minimumValue = date(10)
+    },
+    Rule("latest date", .date, .validationDateTooLate, allowed: [date(10)], refused: [date(11)]) {
+      $0.maximumValue = date(10)
+    },
+    // Characters, not Unicode scalars or bytes: the flag is one.
+    Rule(
+      "shortest string", .string, .validationStringTooShort, allowed: ["ab", "a\u{1F1E8}\u{1F1ED}"],
+      refused: ["\u{1F1E8}\u{1F1ED}", ""]
+    ) {
+      $0.minimumValue = 2
+    },
+    Rule("longest string", .string, .validationStringTooLong, allowed: ["ab", "e\u{301}e\u{301}"], refused: ["abc"]) {
+      $0.maximumValue = 2
+    },
+    Rule("shortest binary", .binary, .validationNumberTooSmall, allowed: [Data([1, 2])], refused: [Data([1]), Data()]) {
+      $0.minimumValue = 2
+    },
+    Rule("longest binary", .binary, .validationNumberTooLarge, allowed: [Data([1, 2])], refused: [Data([1, 2, 3])]) {
+      $0.maximumValue = 2
+    },
+    Rule("shortest URI", .uri, .validationStringTooShort, allowed: [url("http://ab")], refused: [url("http://a")]) {
+      $0.minimumValue = 9
+    },
+    Rule("longest URI", .uri, .validationStringTooLong, allowed: [url("http://a")], refused: [url("http://ab")]) {
+      $0.maximumValue = 8
+    },
+    Rule(
+      "pattern", .string, .validationStringPatternMatching, allowed: ["N-1", "HB-123"],
+      refused: ["", "n-1", "N-1234", "xN-1", "N-1\n"], tail),
+    Rule(
+      "a pattern's class, in any normal form", .string, .validationStringPatternMatching,
+      allowed: ["\u{E9}t\u{E9}", "e\u{301}te\u{301}"], refused: ["et\u{E9}"]
+    ) { $0.regularExpression = "\u{E9}\\p{Ll}[\u{E0}-\u{FF}]" },
+  ]
+
+  private func check(_ rule: Rule, _ model: ManagedObjectModel, key: String, _ value: (Any) -> Any) throws {
+    let directory = try TemporaryDirectory()
+    let container = try directory.container(model: model)
+    let context = container.viewContext
+    for allowed in rule.allowed {
+      try context.make("Entry", ["value": value(allowed)])
+      #expect(cambiumError { try context.save() } == nil, "\(allowed)")
+    }
+    try context.make("Entry", ["value": nil])
+    try context.save()
+    // New objects, and changes of saved ones.
+    let saved = try #require(try context.all("Entry").first)
+    for refused in rule.refused {
+      let made = try context.make("Entry", ["value": value(refused)])
+      let error = cambiumError { try context.save() }
+      #expect(error?.code == rule.code, "\(refused): \(String(describing: error))")
+      #expect(error?.key == key && error?.entityName == "Entry" && error?.objectID == made.objectID)
+      context.delete(made)
+      try saved.set(value(refused), forKey: "value")
+      #expect(cambiumError { try context.save() }?.code == rule.code)
+      context.rollback()
+    }
+    let count = try directory.container(model: try copy(model)).viewContext.all("Entry").count
+    #expect(count == rule.allowed.count + 1)
+  }
+
+  private func copy(_ model: ManagedObjectModel) throws -> ManagedObjectModel {
+    ManagedObjectModel(schema: try model.schema())
+  }
+
+  @Test(arguments: rules) func rule(_ rule: Rule) throws {
+    let model = try ManagedObjectModel { Entity("Entry") { Attribute("value", rule.type).with(rule.set) } }
+    try check(rule, model, key: "value") { $0 }
+  }
+
+  @Test(arguments: rules) func ruleOfAnElement(_ rule: Rule) throws {
+    let model = try ManagedObjectModel {
+      Composite("Inner") { Attribute("value", rule.type).with(rule.set) }
+      Entity("Entry") { Attribute("value") { Attribute("inner", composite: "Inner") } }
+    }
+    try check(rule, model, key: "value.inner.value") { ["inner": ["value": $0]] }
+  }
+
+  @Test(
+    arguments: [
+      ("[A-Z", "there is no ']'"), ("(a", "there is no ')'"), ("(a)\\1", "back references"),
+      ("(?=a)b", "looking ahead"),
+      ("a{1001}", "at most 1000"), ("((a{100}){100}){100}", "too large"),
+      (String(repeating: "(", count: 5_000) + String(repeating: ")", count: 5_000), "nested deeper"),
+    ])
+  func aPatternThatCannotBeRead(_ pattern: String, _ problem: String) throws {
+    let code = AttributeDescription("code", .string)
+    code.regularExpression = pattern
+    let place = try CompositeAttributeDescription("place", elements: [code])
+    let model = ManagedObjectModel(entities: [EntityDescription("Entry", properties: [place])])
+    let error = cambiumError { _ = try model.schema() }
+    #expect(error?.code == .invalidModel)
+    #expect(error?.message.contains("Entry.place.code") == true)
+    #expect(error?.message.contains(pattern) == true)
+    #expect(error?.message.contains(problem) == true, "\(String(describing: error))")
+    #expect(cambiumError { _ = try memoryContainer(model) }?.code == .invalidModel)
+  }
+
+  @Test func aPatternOfANumberIsRefused() throws {
+    let error = cambiumError {
+      _ = try ManagedObjectModel { Entity("Entry") { Attribute("value", .integer16, pattern: "[0-9]+") } }
+    }
+    #expect(error?.code == .invalidModel && error?.message.contains("Entry.value") == true)
+  }
+
+  /// A model that applications have with Core Data loads, says what it lacks, and saves.
+  @Test func aFileWithAPatternThatCannotBeRead() throws {
+    let directory = try TemporaryDirectory()
+    let file = directory.url.appendingPathComponent("contents")
+    try Data(
+      """
+      <model><entity name="Entry">
+        <attribute name="value" attributeType="String" optional="YES" regularExpressionString="(?i)[a-z]+"/>
+        <attribute name="other" attributeType="String" optional="YES" regularExpressionString="[a-z]+"/>
+      </entity></model>
+      """.utf8
+    ).write(to: file)
+    let model = try ManagedObjectModel(contentsOf: file)
+    #expect(model.fileWarnings.count == 1)
+    #expect(model.fileWarnings.first?.contains("flags are not supported") == true)
+    #expect(model.entitiesByName["Entry"]?.attributesByName["value"]?.regularExpression == nil)
+    let context = try directory.container(model: model).viewContext
+    let entry = try context.make("Entry", ["value": "ABC", "other": "abc"])
+    try context.save()
+    try entry.set("ABC", forKey: "other")
+    #expect(cambiumError { try context.save() }?.code == .validationStringPatternMatching)
+  }
+}
