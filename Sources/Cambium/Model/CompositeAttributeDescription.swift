@@ -6,7 +6,7 @@ public enum ManagedObjectModelError: Error, Equatable, Sendable, CustomStringCon
   case invalidElement(name: String, type: String, composite: String)
   /// A composite would contain itself.
   case cyclicElement(name: String, composite: String)
-  /// The element is one of another composite, or a property of an entity, already. Give each place its own description.
+  /// The element is one of another composite, a property of an entity, or a composite type of a model, already. Give each place its own description.
   case elementInUse(name: String, composite: String)
 
   /// What is wrong and what to do.
@@ -18,7 +18,7 @@ public enum ManagedObjectModelError: Error, Equatable, Sendable, CustomStringCon
     case .cyclicElement(let name, let composite):
       return "the composite attribute '\(composite)' would contain itself through '\(name)'"
     case .elementInUse(let name, let composite):
-      return "'\(name)' belongs to another composite or entity; make another description for '\(composite)'"
+      return "'\(name)' belongs to another composite, entity or model; make another description for '\(composite)'"
     }
   }
 }
@@ -85,7 +85,7 @@ public final class CompositeAttributeDescription: AttributeDescription, @uncheck
       if attribute === self || attribute.contains(self) {
         throw ManagedObjectModelError.cyclicElement(name: element.name, composite: name)
       }
-      if attribute.entity != nil || (attribute.parentElement != nil && attribute.parentElement !== self) {
+      if attribute.isOwned, attribute.parentElement !== self {
         throw ManagedObjectModelError.elementInUse(name: element.name, composite: name)
       }
       attributes.append(attribute)
@@ -94,9 +94,17 @@ public final class CompositeAttributeDescription: AttributeDescription, @uncheck
   }
 
   func adopt(_ attributes: [AttributeDescription]) {
-    for element in storedElements { element.parentElement = nil }
+    for element in storedElements where element.parentElement === self { element.parentElement = nil }
     storedElements = attributes
     for element in attributes { element.parentElement = self }
+  }
+
+  /// Takes over the elements that a named type, of this composite or of one in it, was found to have. As deep as the schema.
+  func fillElements(from attribute: AttributeSchema) {
+    guard compositeTypeName == nil else { return adopt(attribute.elements.map { attributeDescription($0) }) }
+    for case let composite as CompositeAttributeDescription in storedElements {
+      if let element = attribute.element(named: composite.name) { composite.fillElements(from: element) }
+    }
   }
 
   /// The element of a name. O(number of elements).

@@ -58,13 +58,16 @@ public final class EntityDescription: @unchecked Sendable, ModelPart {
   // MARK: Properties
 
   /// The entity's own properties.
+  ///
+  /// A property belongs to one entity or composite: what is elsewhere stays there, and compiling the model throws as long as it
+  /// is among these (``ManagedObjectModel/schema()``).
   public var properties: [PropertyDescription] {
     get { storedProperties }
     set {
       guard mayChange("properties") else { return }
-      for property in storedProperties { property.entity = nil }
+      for property in storedProperties where property.entity === self { property.entity = nil }
       storedProperties = newValue
-      for property in newValue { property.entity = self }
+      for property in newValue where !property.isOwned { property.entity = self }
     }
   }
 
@@ -92,27 +95,30 @@ public final class EntityDescription: @unchecked Sendable, ModelPart {
     relationshipsByName.values.filter { $0.destinationEntity === entity }.sorted { $0.name < $1.name }
   }
 
-  /// The entity's own fetch indexes.
+  /// The entity's own fetch indexes. An index belongs to one entity, as a property does.
   public var indexes: [FetchIndexDescription] {
     get { storedIndexes }
     set {
       guard mayChange("indexes") else { return }
-      for index in storedIndexes { index.entity = nil }
+      for index in storedIndexes where index.entity === self { index.entity = nil }
       storedIndexes = newValue
-      for index in newValue { index.entity = self }
+      for index in newValue where index.entity == nil { index.entity = self }
     }
   }
 
   // MARK: Hierarchy
 
-  /// The entities whose parent this is.
+  /// The entities whose parent this is. All of them have to be in the model that this one is in, and an entity has one parent:
+  /// compiling the model throws otherwise.
   public var subentities: [EntityDescription] {
     get { storedSubentities }
     set {
       guard mayChange("subentities") else { return }
-      for entity in storedSubentities { entity.storedSuperentity = nil }
+      for entity in storedSubentities where entity.storedSuperentity === self { entity.storedSuperentity = nil }
       storedSubentities = newValue
-      for entity in newValue { entity.storedSuperentity = self }
+      for entity in newValue where entity.storedSuperentity == nil && entity.modelInUse == nil {
+        entity.storedSuperentity = self
+      }
     }
   }
 
@@ -145,6 +151,51 @@ public final class EntityDescription: @unchecked Sendable, ModelPart {
   }
 
   // MARK: Compiling
+
+  /// Makes sure that everything in the entity is its own, and takes in what became free after it was put here. The entity is
+  /// the model's, which is not in use.
+  func claimParts(in model: ManagedObjectModel) throws {
+    for property in storedProperties {
+      if !property.isOwned { property.entity = self }
+      guard property.entity === self else {
+        throw CambiumError(
+          .invalidModel,
+          "property '\(property.name)' of entity '\(name)' belongs to \(property.ownerText) already; make a description "
+            + "for each place", entityName: name, key: property.name)
+      }
+    }
+    for index in storedIndexes {
+      if index.entity == nil { index.entity = self }
+      guard index.entity === self else {
+        throw CambiumError(
+          .invalidModel,
+          "index '\(index.name)' of entity '\(name)' belongs to entity '\(index.entity?.name ?? "")' already; make a "
+            + "description for each entity", entityName: name)
+      }
+      try index.claimElements()
+    }
+    if let parent = storedSuperentity, parent.managedObjectModel !== model {
+      throw CambiumError(
+        .invalidModel,
+        "entity '\(name)' has the parent '\(parent.name)', which is not in its model; add it to the model's entities",
+        entityName: name)
+    }
+    for entity in storedSubentities {
+      guard entity.managedObjectModel === model else {
+        throw CambiumError(
+          .invalidModel,
+          "entity '\(name)' has the subentity '\(entity.name)', which is not in its model; add it to the model's entities",
+          entityName: entity.name)
+      }
+      if entity.storedSuperentity == nil { entity.storedSuperentity = self }
+      guard entity.storedSuperentity === self else {
+        throw CambiumError(
+          .invalidModel,
+          "entity '\(entity.name)' is a subentity of '\(name)' and of '\(entity.superentity?.name ?? "")'; an entity has "
+            + "one parent", entityName: entity.name)
+      }
+    }
+  }
 
   func schema() throws -> EntitySchema {
     var result = EntitySchema(name, parent: superentity?.name ?? superentityName, abstract: isAbstract)

@@ -49,8 +49,7 @@ public final class FetchIndexDescription: @unchecked Sendable, ModelPart {
   // `@unchecked`: set up on one thread; from when its model is in use, assignments are refused, so that it only is read.
   /// The name, unique among the entity's indexes.
   @ModelValue public var name: String = ""
-  /// The parts of the key, the most significant first.
-  @ModelValue public var elements: [FetchIndexElementDescription] = []
+  private var storedElements: [FetchIndexElementDescription] = []
   /// A predicate in format syntax: only objects that match it are in the index.
   @ModelValue public var partialIndexPredicate: String?
   /// The entity that the index was given to.
@@ -62,16 +61,39 @@ public final class FetchIndexDescription: @unchecked Sendable, ModelPart {
     self.elements = elements
   }
 
+  /// The parts of the key, the most significant first. An element belongs to one index: one of another's stays there, and
+  /// compiling the model throws as long as it is among these.
+  public var elements: [FetchIndexElementDescription] {
+    get { storedElements }
+    set {
+      guard mayChange("elements") else { return }
+      for element in storedElements where element.indexDescription === self { element.indexDescription = nil }
+      storedElements = newValue
+      for element in newValue where element.indexDescription == nil { element.indexDescription = self }
+    }
+  }
+
   var modelInUse: ManagedObjectModel? { entity?.modelInUse }
 
+  /// Makes sure that the elements are the index's own. The model is not in use.
+  func claimElements() throws {
+    for element in storedElements {
+      if element.indexDescription == nil { element.indexDescription = self }
+      guard element.indexDescription === self else {
+        throw CambiumError(
+          .invalidModel,
+          "the element '\(element.propertyName)' of index '\(name)' belongs to index "
+            + "'\(element.indexDescription?.name ?? "")' already; make an element for each index",
+          entityName: entity?.name)
+      }
+    }
+  }
+
   func schema() -> IndexSchema {
-    var parts: [IndexElement] = []
-    for element in elements {
-      element.indexDescription = self
-      parts.append(
-        IndexElement(
-          element.propertyName, ascending: element.isAscending,
-          kind: element.collationType == .rTree ? .rTree : .binary))
+    let parts = storedElements.map { element in
+      IndexElement(
+        element.propertyName, ascending: element.isAscending,
+        kind: element.collationType == .rTree ? .rTree : .binary)
     }
     return IndexSchema(name, parts, partialPredicate: partialIndexPredicate)
   }

@@ -13,6 +13,8 @@ public final class ManagedObjectModel: @unchecked Sendable, ModelPart {
   var storedTemplates: [String: FetchRequestTemplate] = [:]
   var storedWarnings: [String] = []
   private var frozen: Schema?
+  /// What ``frozen`` was compiled of.
+  private var frozenDefinition: SchemaDefinition?
   private let lock = StateLock()
   private var refused: [CambiumError] = []
   /// What the developer calls the version.
@@ -30,13 +32,16 @@ public final class ManagedObjectModel: @unchecked Sendable, ModelPart {
   // MARK: Parts
 
   /// The entities. Their order does not matter.
+  ///
+  /// An entity belongs to one model: one that is another's stays there, and ``schema()`` throws as long as it is among these.
+  /// ``init(schema:)`` makes a model of the same entities that may be changed, ``init(merging:)`` one of several models'.
   public var entities: [EntityDescription] {
     get { storedEntities }
     set {
       guard mayChange("entities") else { return }
-      for entity in storedEntities { entity.managedObjectModel = nil }
+      for entity in storedEntities where entity.managedObjectModel === self { entity.managedObjectModel = nil }
       storedEntities = newValue
-      for entity in newValue { entity.managedObjectModel = self }
+      for entity in newValue where entity.managedObjectModel == nil { entity.managedObjectModel = self }
     }
   }
 
@@ -51,8 +56,9 @@ public final class ManagedObjectModel: @unchecked Sendable, ModelPart {
     get { storedTypes }
     set {
       guard mayChange("compositeTypes") else { return }
+      for type in storedTypes where type.modelOfType === self { type.modelOfType = nil }
       storedTypes = newValue
-      for type in newValue { type.modelOfType = self }
+      for type in newValue where !type.isOwned { type.modelOfType = self }
     }
   }
 
@@ -65,7 +71,7 @@ public final class ManagedObjectModel: @unchecked Sendable, ModelPart {
     return configurationEntities[name]
   }
 
-  /// Names a subset of the entities.
+  /// Names a subset of the entities. One that the model does not have makes ``schema()`` throw.
   public func setEntities(_ entities: [EntityDescription], forConfigurationName name: String) {
     guard mayChange("configuration '\(name)'") else { return }
     configurationEntities[name] = entities
@@ -92,11 +98,14 @@ public final class ManagedObjectModel: @unchecked Sendable, ModelPart {
 
   /// The model in the engine's form, checked.
   ///
-  /// - Throws: ``CambiumError/Code/invalidModel`` with the engine's `SchemaError` underneath. O(size of the model); O(1)
-  ///   once the model is in use.
+  /// - Throws: ``CambiumError/Code/invalidModel``, with the engine's `SchemaError` underneath where that found what is wrong;
+  ///   also for a part that belongs to another model, entity, composite or index. O(size of the model); O(1) once the model
+  ///   is in use.
   public func schema() throws -> Schema {
-    if let schema = lock.locked({ frozen }) { return schema }
-    return try Self.compile(try definition())
+    try lock.locked {
+      if let frozen { return frozen }
+      return try Self.compile(try makeDefinition())
+    }
   }
 
   /// Checks the model and makes it immutable.
@@ -104,19 +113,22 @@ public final class ManagedObjectModel: @unchecked Sendable, ModelPart {
   /// - Throws: as ``schema()``, and ``CambiumError/Code/invalidModel`` for a derived attribute that cannot be computed; the
   ///   model stays changeable then.
   @discardableResult public func takeIntoUse() throws -> Schema {
-    let schema = try self.schema()
-    for entity in schema.entities {
-      for attribute in entity.attributes {
-        guard let problem = schema.derivationProblem(of: attribute, in: entity) else { continue }
-        throw CambiumError(
-          .invalidModel, "the derived attribute '\(entity.name).\(attribute.name)' cannot be computed: \(problem)",
-          entityName: entity.name, key: attribute.name)
-      }
-    }
-    fillElements(from: schema)
-    return lock.locked {
+    // All of it with the lock held: several threads may open their first stores with one model at once, and what compiling
+    // writes into the descriptions has to be there before any of them goes on.
+    try lock.locked {
       if let frozen { return frozen }
-      frozen = schema
+      let definition = try makeDefinition()
+      let schema = try Self.compile(definition)
+      for entity in schema.entities {
+        for attribute in entity.attributes {
+          guard let problem = schema.derivationProblem(of: attribute, in: entity) else { continue }
+          throw CambiumError(
+            .invalidModel, "the derived attribute '\(entity.name).\(attribute.name)' cannot be computed: \(problem)",
+            entityName: entity.name, key: attribute.name)
+        }
+      }
+      fillElements(from: schema)
+      (frozen, frozenDefinition) = (schema, definition)
       return schema
     }
   }
@@ -127,8 +139,13 @@ public final class ManagedObjectModel: @unchecked Sendable, ModelPart {
     }
   }
 
-  func definition() throws -> SchemaDefinition {
+  /// What the model is compiled of; the same as long as it is in use.
+  func definition() throws -> SchemaDefinition { try lock.locked { try frozenDefinition ?? makeDefinition() } }
+
+  /// Reads the descriptions, while the model is not in use and with the lock held.
+  private func makeDefinition() throws -> SchemaDefinition {
     attachSubentities()
+    try claimParts()
     var result = SchemaDefinition(try storedEntities.map { try $0.schema() })
     result.composites = try storedTypes.map { type in
       CompositeSchema(type.name, elements: try type.elements.map { try $0.schema() })
@@ -144,24 +161,55 @@ public final class ManagedObjectModel: @unchecked Sendable, ModelPart {
     return result
   }
 
+  /// Makes sure that everything in the model is its own, and takes in what became free after it was put into the model.
+  private func claimParts() throws {
+    for entity in storedEntities {
+      if entity.managedObjectModel == nil { entity.managedObjectModel = self }
+      guard entity.managedObjectModel === self else {
+        throw CambiumError(
+          .invalidModel,
+          "entity '\(entity.name)' belongs to another model; make entities of this one's own, or make the model by "
+            + "init(schema:) or init(merging:), which copy", entityName: entity.name)
+      }
+    }
+    for entity in storedEntities { try entity.claimParts(in: self) }
+    for type in storedTypes {
+      if !type.isOwned { type.modelOfType = self }
+      guard type.modelOfType === self else {
+        throw CambiumError(
+          .invalidModel,
+          "the composite type '\(type.name)' belongs to \(type.ownerText); make a description of the model's own")
+      }
+    }
+    for (name, members) in configurationEntities.sorted(by: { $0.key < $1.key }) {
+      for entity in members where entity.managedObjectModel !== self {
+        throw CambiumError(
+          .invalidModel,
+          "configuration '\(name)' has the entity '\(entity.name)', which the model does not have; add it to the model's "
+            + "entities, or take it out of the configuration", entityName: entity.name)
+      }
+    }
+  }
+
   /// Puts entities below the parents that they name.
   func attachSubentities() {
     let byName = entitiesByName
-    for entity in storedEntities where entity.superentity == nil {
-      guard let parent = entity.superentityName, let found = byName[parent], found !== entity else { continue }
+    for entity in storedEntities where entity.superentity == nil && entity.managedObjectModel === self {
+      guard let parent = entity.superentityName, let found = byName[parent], found !== entity,
+        found.managedObjectModel === self
+      else { continue }
       entity.attach(to: found)
     }
   }
 
   /// Gives attributes of model-level composite types a copy of the type's elements.
+  ///
+  /// Called while nobody else has the model, or with the lock held.
   func fillElements(from schema: Schema) {
-    guard !isInUse else { return }
     for entity in storedEntities {
+      guard let found = schema.entity(named: entity.name) else { continue }
       for case let composite as CompositeAttributeDescription in entity.properties {
-        guard composite.compositeTypeName != nil, let found = schema.entity(named: entity.name) else { continue }
-        if let attribute = found.attribute(named: composite.name) {
-          composite.adopt(attribute.elements.map { attributeDescription($0) })
-        }
+        if let attribute = found.attribute(named: composite.name) { composite.fillElements(from: attribute) }
       }
     }
   }

@@ -32,6 +32,16 @@ public class PropertyDescription: @unchecked Sendable, ModelPart {
     set { explicitRenamingIdentifier = newValue }
   }
 
+  /// Whether the property belongs somewhere: to an entity, a composite, or the composite types of a model.
+  var isOwned: Bool { entity != nil || parentElement != nil || modelOfType != nil }
+
+  /// Where the property belongs, as errors say it.
+  var ownerText: String {
+    if let entity { return "entity '\(entity.name)'" }
+    if let parentElement { return "the composite '\(parentElement.name)'" }
+    return modelOfType == nil ? "nothing" : "the composite types of a model"
+  }
+
   /// Whether values of the property are held in the store.
   public var isPersistent: Bool { !isTransient }
 
