@@ -64,9 +64,9 @@ extension CodedAttribute {
     type = attribute.type.name
     isRequired = attribute.isOptional ? nil : true
     isTransient = attribute.isTransient ? true : nil
-    `default` = CodedValue(attribute.defaultValue)
-    minimum = CodedValue(attribute.minimum)
-    maximum = CodedValue(attribute.maximum)
+    `default` = CodedValue(attribute.defaultValue, type: attribute.type)
+    minimum = CodedValue(attribute.minimum, type: attribute.limitType)
+    maximum = CodedValue(attribute.maximum, type: attribute.limitType)
     pattern = attribute.regularExpression
     derivation = attribute.derivation
     transformer = attribute.valueTransformerName
@@ -132,11 +132,17 @@ extension [UserInfoEntry] {
 
 extension ModelDocument {
   func definition() throws -> SchemaDefinition {
+    // Defaults of composites are read once it is known what elements the types have: elements of types have defaults, too.
+    var elements: [String: [AttributeSchema]] = [:]
+    for type in compositeTypes ?? [] {
+      elements[type.name] = try type.elements.map { try $0.schema(type.name, 0, nil) }
+    }
     var types: [CompositeSchema] = []
     for type in compositeTypes ?? [] {
-      types.append(CompositeSchema(type.name, elements: try type.elements.map { try $0.schema(type.name, 0) }))
+      types.append(
+        CompositeSchema(type.name, elements: try type.elements.map { try $0.schema(type.name, 0, elements) }))
     }
-    var result = SchemaDefinition(try entities.map { try $0.schema() }, composites: types)
+    var result = SchemaDefinition(try entities.map { try $0.schema(elements) }, composites: types)
     result.versionIdentifiers = versionIdentifiers ?? []
     result.configurations = (configurations ?? []).map {
       var configuration = ConfigurationSchema($0.name, entities: $0.entities)
@@ -149,10 +155,10 @@ extension ModelDocument {
 }
 
 extension CodedEntity {
-  fileprivate func schema() throws -> EntitySchema {
+  fileprivate func schema(_ types: [String: [AttributeSchema]]) throws -> EntitySchema {
     var result = EntitySchema(
       name, parent: parent, abstract: isAbstract ?? false,
-      attributes: try (attributes ?? []).map { try $0.schema(name, 0) },
+      attributes: try (attributes ?? []).map { try $0.schema(name, 0, types) },
       relationships: try (relationships ?? []).map { try $0.schema(name) },
       indexes: (indexes ?? []).map { $0.schema() },
       unique: uniquenessConstraints ?? [])
@@ -170,7 +176,10 @@ extension CodedEntity {
 }
 
 extension CodedAttribute {
-  fileprivate func schema(_ place: String, _ depth: Int) throws -> AttributeSchema {
+  /// - Parameter types: The elements of the composite types; without them, defaults of composites are left out.
+  fileprivate func schema(
+    _ place: String, _ depth: Int, _ types: [String: [AttributeSchema]]?
+  ) throws -> AttributeSchema {
     guard depth <= Schema.compositeDepthLimit else {
       throw CambiumError(.invalidModel, "\(place): composites are nested deeper than \(Schema.compositeDepthLimit)")
     }
@@ -179,12 +188,13 @@ extension CodedAttribute {
     }
     var result = AttributeSchema(name, found, optional: !(isRequired ?? false))
     result.isTransient = isTransient ?? false
-    result.elements = try (elements ?? []).map { try $0.schema(place + "." + name, depth + 1) }
+    result.elements = try (elements ?? []).map { try $0.schema(place + "." + name, depth + 1, types) }
     result.compositeName = composite
-    let isLength = found == .string || found == .binary || found == .uri
-    result.defaultValue = try value(`default`, "default", place) { $0.value(of: result) }
-    result.minimum = try value(minimum, "minimum", place) { $0.value(of: isLength ? .integer64 : found) }
-    result.maximum = try value(maximum, "maximum", place) { $0.value(of: isLength ? .integer64 : found) }
+    if types != nil || found != .composite {
+      result.defaultValue = try value(`default`, "default", place) { $0.value(of: result, types ?? [:]) }
+    }
+    result.minimum = try value(minimum, "minimum", place) { $0.value(of: result.limitType) }
+    result.maximum = try value(maximum, "maximum", place) { $0.value(of: result.limitType) }
     result.regularExpression = pattern
     result.derivation = derivation
     result.valueTransformerName = transformer

@@ -97,11 +97,9 @@ func attributeDescription(_ attribute: AttributeSchema) -> AttributeDescription 
   result.name = attribute.name
   result.isOptional = attribute.isOptional
   result.isTransient = attribute.isTransient
-  let isLength = attribute.type == .string || attribute.type == .binary || attribute.type == .uri
-  let limitType = isLength ? .integer64 : attribute.type
-  result.defaultValue = attribute.defaultValue.foundation(type: attribute.type, objects: nil)
-  result.minimumValue = attribute.minimum.foundation(type: limitType, objects: nil)
-  result.maximumValue = attribute.maximum.foundation(type: limitType, objects: nil)
+  result.defaultValue = foundationDefault(of: attribute)
+  result.minimumValue = attribute.minimum.foundation(type: attribute.limitType, objects: nil)
+  result.maximumValue = attribute.maximum.foundation(type: attribute.limitType, objects: nil)
   result.regularExpression = attribute.regularExpression
   result.valueTransformerName = attribute.valueTransformerName
   result.allowsExternalBinaryDataStorage = attribute.allowsExternalBinaryDataStorage
@@ -109,5 +107,16 @@ func attributeDescription(_ attribute: AttributeSchema) -> AttributeDescription 
   result.explicitRenamingIdentifier = attribute.renamingIdentifier
   result.versionHashModifier = attribute.versionHashModifier
   result.userInfo = attribute.userInfo.dictionary
+  return result
+}
+
+/// The default value as applications give it; the engine's where Foundation has none that says the same: an identifier without
+/// its store, a URI that is no `URL`.
+private func foundationDefault(of attribute: AttributeSchema) -> Any? {
+  let value = attribute.defaultValue
+  if value.isNull { return nil }
+  guard let result = value.foundation(type: attribute.type, objects: nil), let back = Value(foundation: result),
+    attribute.coerce(back) == attribute.coerce(value)
+  else { return value }
   return result
 }

@@ -38,6 +38,9 @@ extension AttributeSchema {
     return expression?.matches(text) == true ? nil : .noMatch
   }
 
+  /// The type of ``minimum`` and ``maximum``: integers where they are lengths.
+  public var limitType: AttributeType { type == .string || type == .binary || type == .uri ? .integer64 : type }
+
   /// How long limits find a string: in characters, as `String.count` has them. Under Embedded Swift, which does not bring the
   /// tables of what makes up a character, in Unicode scalars.
   private static func length(of text: String) -> Int64 {

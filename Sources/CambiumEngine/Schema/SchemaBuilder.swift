@@ -79,6 +79,10 @@ struct SchemaBuilder {
     } else {
       attribute.elements = try expand(attribute.elements, types: types, path: &path, depth: depth + 1, place: here)
     }
+    // In declared order and in the elements' types, however it was written; one that cannot be is refused later.
+    if !attribute.defaultValue.isNull, let coerced = attribute.coerce(attribute.defaultValue) {
+      attribute.defaultValue = coerced
+    }
   }
 
   /// Counts an attribute or element, and makes sure that only a composite has elements.

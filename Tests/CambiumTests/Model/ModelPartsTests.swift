@@ -1,3 +1,4 @@
+import CambiumEngine
 import Foundation
 import Testing
 
@@ -169,19 +170,61 @@ import Testing
       (.double, 0.1), (.float, Float(2.5)), (.double, Double.infinity), (.double, 3.0), (.string, "ä\"<"),
       (.boolean, true), (.date, Date(timeIntervalSinceReferenceDate: 12.5)),
       (.date, Date(timeIntervalSinceReferenceDate: 12)), (.binary, Data([0, 255])),
-      (.uuid, UUID()), (.uri, URL(string: "https://example.org/x") as Any),
+      (.uuid, UUID()), (.uri, URL(string: "https://example.org/x") as Any), (.uri, Value.uri("")),
+      (.objectID, Value.reference(ObjectReference(entity: 3, row: 1 << 40))),
     ]
+    // What attributes of no type may start with: anything.
+    let loose: [Any] =
+      defaults.map { $0.1 } + [
+        [1, "two", 3.0, Date(timeIntervalSinceReferenceDate: 4), Float(5), [Data([6])], nil as Int? as Any] as [Any],
+        ["a": 1, "b": ["c": true, "d": UUID()] as [String: Any]] as [String: Any], [String: Any](), [Any](),
+        [Value.reference(ObjectReference(entity: 1, row: 2))],
+      ]
     let entity = EntityDescription("E")
-    entity.properties = defaults.enumerated().map { AttributeDescription("a\($0)", $1.0, defaultValue: $1.1) }
+    var properties = defaults.enumerated().map { AttributeDescription("a\($0)", $1.0, defaultValue: $1.1) }
+    for (place, value) in loose.enumerated() {
+      let attribute = AttributeDescription("t\(place)", .undefined, defaultValue: value)
+      attribute.isTransient = true
+      properties.append(attribute)
+    }
+    // Composites of elements of their own, and of types that the model declares, in each other.
+    let home = CompositeAttributeDescription("home", compositeTypeName: "Place")
+    home.defaultValue = ["zone": "UTC", "location": ["longitude": 2, "latitude": 1.5]] as [String: Any]
+    let own = try CompositeAttributeDescription(
+      "own",
+      elements: [AttributeDescription("id", .uuid), CompositeAttributeDescription("at", compositeTypeName: "Location")])
+    own.defaultValue = ["id": UUID(), "at": ["latitude": Double.infinity]] as [String: Any]
+    let empty = CompositeAttributeDescription("empty", compositeTypeName: "Place")
+    empty.defaultValue = [String: Any]()
+    entity.properties = properties + [home, own, empty]
+    let location = try CompositeAttributeDescription(
+      "Location", elements: [AttributeDescription("latitude", .double), AttributeDescription("longitude", .double)])
+    let inner = CompositeAttributeDescription("location", compositeTypeName: "Location")
+    inner.defaultValue = ["longitude": 3.0]
     let model = ManagedObjectModel(entities: [entity])
+    model.compositeTypes = [
+      try CompositeAttributeDescription("Place", elements: [AttributeDescription("zone", .string), inner]), location,
+    ]
+    let schema = try model.schema()
     let again = try JSONDecoder().decode(ManagedObjectModel.self, from: try JSONEncoder().encode(model))
-    #expect(try again.schema().entities == model.schema().entities)
+    #expect(try again.schema().entities == schema.entities)
+    let attributes = try #require(schema.entities.first?.attributes)
+    for attribute in attributes { #expect(!attribute.defaultValue.isNull, "\(attribute.name)") }
+    #expect(
+      schema.entities.first?.attribute(named: "home")?.defaultValue
+        == .composite(["zone": "UTC", "location": .composite(["latitude": 1.5, "longitude": 2.0])]))
+    // Once more through the form that stores keep.
+    #expect(try ManagedObjectModel(schema: Schema(bytes: schema.encoded())).schema().entities == schema.entities)
   }
 
   @Test(arguments: [
     "{}", "[]", "{\"format\": 2, \"entities\": []}", "{\"format\": 1, \"entities\": [{\"name\": \"\"}]}",
     "{\"format\": 1, \"entities\": [{\"name\": \"E\", \"attributes\": [{\"name\": \"a\", \"type\": \"Odd\"}]}]}",
     "{\"format\": 1, \"entities\": [{\"name\": \"E\", \"attributes\": [{\"name\": \"a\", \"type\": \"Date\", \"default\": true}]}]}",
+    "{\"format\": 1, \"entities\": [{\"name\": \"E\", \"attributes\": [{\"name\": \"a\", \"type\": \"Composite\", \"composite\": \"C\", \"default\": {\"x\": 1}}]}]}",
+    "{\"format\": 1, \"compositeTypes\": [{\"name\": \"C\", \"elements\": [{\"name\": \"c\", \"type\": \"Composite\", \"composite\": \"C\", \"default\": {\"c\": {\"c\": {}}}}]}], \"entities\": []}",
+    "{\"format\": 1, \"entities\": [{\"name\": \"E\", \"attributes\": [{\"name\": \"a\", \"type\": \"Undefined\", \"isTransient\": true, \"default\": {\"Odd\": 1}}]}]}",
+    "{\"format\": 1, \"entities\": [{\"name\": \"E\", \"attributes\": [{\"name\": \"a\", \"type\": \"Undefined\", \"isTransient\": true, \"default\": {\"Date\": true}}]}]}",
     "{\"format\": 1, \"entities\": [{\"name\": \"E\", \"relationships\": [{\"name\": \"r\", \"destination\": \"E\", \"deleteRule\": \"x\"}]}]}",
   ])
   func refusedJSON(text: String) {
