@@ -299,7 +299,8 @@ public final class ManagedObjectContext: @unchecked Sendable {
     for property in info.withDefaults {
       guard case .attribute(let attribute, let rules) = property.kind else { continue }
       if rules.isTransient {
-        object.transients[attribute.name] = rules.defaultValue.foundation(type: attribute.type, objects: nil)
+        object.transients[attribute.name] = rules.defaultValue.foundation(
+          type: attribute.type, objects: id.space)
       } else {
         object.attributeChanges[property.place] = rules.defaultValue
       }

@@ -11,7 +11,8 @@ public class PropertyDescription: @unchecked Sendable, ModelPart {
   @ModelValue public var name: String = ""
   /// Whether the property may be empty when saving.
   @ModelValue public var isOptional = true
-  /// Whether the property is kept in memory only.
+  /// Whether the property is kept in memory only. Values of a transient attribute are of its type and are checked like stored
+  /// ones: all of them when a new object is saved, and later those that there are.
   @ModelValue public var isTransient = false
   /// What the application attaches to the property. No part of the version hash.
   @ModelValue public var userInfo: [String: String] = [:]

@@ -1,11 +1,21 @@
 import CambiumEngine
 
 extension ManagedObject {
-  /// Checks the rules of the model: of all properties, or of those that changed.
+  /// Checks the rules of the model: of all properties, or of those that changed. Of transient attributes those that have a
+  /// value, since an object that was fetched has none; of a new object all.
   func validate(all: Bool) throws {
     var errors: [CambiumError] = []
     for property in info.checked {
       let name = property.name
+      if property.isTransient {
+        guard all || transients[name] != nil, let rules = property.rules else { continue }
+        if rules.type == .undefined || rules.type == .transformable {
+          if transients[name] == nil { errors.append(missing(name)) }
+        } else {
+          check(try transientEngineValue(property), rules, property.patterns, path: name, into: &errors)
+        }
+        continue
+      }
       if property.isCheckedForNullOnly {
         if all || isChanged(property), try currentValue(at: property.place).isNull { errors.append(missing(name)) }
         continue

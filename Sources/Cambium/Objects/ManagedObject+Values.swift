@@ -39,7 +39,7 @@ extension ManagedObject {
       if let fetched = fetchedProperty(key) { return try fetchedObjects(fetched) }
       return try property(key)
     }
-    if property.isTransient { return transients[key] }
+    if property.isTransient { return try transientValue(property) }
     switch property.kind {
     case .attribute(let attribute, _):
       let value = try currentValue(property).foundation(type: attribute.type, objects: objectID.space)
@@ -62,16 +62,15 @@ extension ManagedObject {
   /// element that is missing or `nil` becomes null; an element that the composite does not have, or a value that its
   /// element cannot hold, is refused as a whole.
   ///
+  /// A transient attribute takes what a stored one of its type does; one without type, and a transformable one, whatever is
+  /// given.
+  ///
   /// - Throws: ``CambiumError/Code/unknownKey``; ``CambiumError/Code/invalidArgument`` for a value that the property cannot
   ///   hold (Core Data: `NSInvalidArgumentException`), with the key path of the element in question; the object is
   ///   unchanged then.
   public func set(_ value: Any?, forKey key: String) throws {
     let property = try settableProperty(key)
-    if property.isTransient {
-      willChange()
-      transients[key] = unwrapped(value)
-      return
-    }
+    if property.isTransient { return try setTransient(value, property) }
     switch property.kind {
     case .attribute(let attribute, _):
       var value = value
@@ -95,7 +94,7 @@ extension ManagedObject {
     }
   }
 
-  private func misfit(_ value: Any, _ key: String, _ expected: String) -> CambiumError {
+  func misfit(_ value: Any, _ key: String, _ expected: String) -> CambiumError {
     CambiumError(
       .invalidArgument, "'\(key)' of '\(entity.name)' takes \(expected), not a \(type(of: value))",
       entityName: entity.name, key: key)
@@ -112,7 +111,10 @@ extension ManagedObject {
   /// - Throws: ``CambiumError/Code/unknownKey``, also for a relationship; what reading throws.
   public func get<T: AttributeRepresentable>(_ key: String, as type: T.Type) throws -> T? {
     let property = try property(key)
-    if property.isTransient { return transients[key] as? T }
+    if property.isTransient {
+      guard let value = transients[key] else { return nil }
+      return value as? T ?? Value(foundation: value).flatMap { T(attributeValue: $0) }
+    }
     guard property.attribute != nil else {
       throw CambiumError(
         .unknownKey, "'\(key)' of '\(entity.name)' is a relationship", entityName: entity.name, key: key)
@@ -162,7 +164,8 @@ extension ManagedObject {
     guard let rest else { return try get(key) }
     if let property = info.properties[key], let attribute = property.attribute {
       let path = try elementPath(rest, attribute, keyPath)
-      let value = element(rest, of: try currentValue(attribute)).foundation(type: path.type, objects: objectID.space)
+      let whole = property.isTransient ? try transientEngineValue(property) : try currentValue(attribute)
+      let value = element(rest, of: whole).foundation(type: path.type, objects: objectID.space)
       guard property.isTransformed, let rules = property.rules else { return value }
       return try elementPath(rest, rules, keyPath).transformed(value, path: keyPath, entity: entity.name)
     }
@@ -190,8 +193,10 @@ extension ManagedObject {
         bytes = try elementPath(rest, rules, keyPath).untransformed(value, path: keyPath, entity: entity.name)
       }
       let new = try target.accept(bytes, path: keyPath, entity: entity.name)
-      let changed = replacing(rest, with: new, in: try currentValue(attribute))
+      let present = property.isTransient ? try transientEngineValue(property) : try currentValue(attribute)
+      let changed = replacing(rest, with: new, in: present)
       guard let coerced = attribute.coerce(changed) else { throw misfit(value as Any, keyPath, "another value") }
+      if property.isTransient { return setTransientEngineValue(coerced, property) }
       return try assign(coerced, to: attribute)
     }
     guard let object = try get(key) as? ManagedObject else {

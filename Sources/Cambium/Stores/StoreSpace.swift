@@ -199,7 +199,7 @@ final class PropertyInfo: Sendable {
       (isTransformed, isDerived, isTransient) = (rules.isTransformed, rules.derivation != nil, rules.isTransient)
       isPlain = !isTransformed && !isDerived && !isTransient
       isAttribute = true
-      isChecked = !isTransient && Self.hasRules(rules)
+      isChecked = Self.hasRules(rules)
       isCheckedForNullOnly =
         !rules.isOptional && rules.minimum.isNull && rules.maximum.isNull && rules.regularExpression == nil
         && rules.elements.isEmpty

@@ -1,0 +1,55 @@
+import CambiumEngine
+
+// Values that are kept in memory only. Those of attributes without type and of transformable ones are the application's and
+// may be anything; all others are held in the form in which a stored attribute would be read, so that they are of the
+// attribute's type whatever was set.
+extension ManagedObject {
+  /// The value of a transient property, as ``value(forKey:)`` gives it.
+  func transientValue(_ property: PropertyInfo) throws -> Any? {
+    let value = transients[property.name]
+    guard property.isTransformed, let rules = property.rules, rules.type == .composite else { return value }
+    return try rules.transformed(value, path: property.name, entity: entity.name)
+  }
+
+  /// Sets a transient property; see ``set(_:forKey:)``.
+  func setTransient(_ value: Any?, _ property: PropertyInfo) throws {
+    let accepted = try acceptTransient(value, property)
+    willChange()
+    transients[property.name] = accepted
+  }
+
+  private func acceptTransient(_ value: Any?, _ property: PropertyInfo) throws -> Any? {
+    guard let value = unwrapped(value) else { return nil }
+    let key = property.name
+    guard let rules = property.rules else {
+      guard let r = property.relationship else { return value }
+      let objects = r.isToMany ? (value as? [ManagedObject]) ?? (value as? Set<ManagedObject>).map { Array($0) } : nil
+      guard r.isToMany ? objects != nil : value is ManagedObject else {
+        throw misfit(value, key, r.isToMany ? "a set or array of objects" : "an object")
+      }
+      return value
+    }
+    if rules.type == .undefined || rules.type == .transformable { return value }
+    let given: Any? = property.isTransformed ? try rules.untransformed(value, path: key, entity: entity.name) : value
+    let accepted = try rules.accept(given, path: key, entity: entity.name)
+    if rules.type == .objectID {
+      // It may be of another store, which the engine's value does not tell.
+      return (value as? ManagedObject)?.objectID ?? value
+    }
+    return accepted.foundation(type: rules.type, objects: objectID.space) ?? value
+  }
+
+  /// The value of a transient attribute that has a type, as the engine has values; null for any other.
+  func transientEngineValue(_ property: PropertyInfo) throws -> Value {
+    guard let rules = property.rules, rules.type != .undefined, rules.type != .transformable,
+      let value = transients[property.name]
+    else { return .null }
+    return try rules.accept(value, path: property.name, entity: entity.name)
+  }
+
+  /// Sets a transient attribute that has a type to a value in its form.
+  func setTransientEngineValue(_ value: Value, _ property: PropertyInfo) {
+    willChange()
+    transients[property.name] = value.foundation(type: property.rules?.type ?? .undefined, objects: objectID.space)
+  }
+}
