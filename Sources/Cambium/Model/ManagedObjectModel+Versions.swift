@@ -60,15 +60,22 @@ extension EntityDescription {
 
 extension PropertyDescription {
   /// Changes with what changes how the property is stored: name, optional, transient, ``versionHashModifier``; an
-  /// attribute's type and elements; a relationship's destination, inverse, order and counts; and with nothing else. 32
-  /// bytes. O(size of the model).
+  /// attribute's type and elements, those of the composite type that it names as well; a relationship's destination, inverse,
+  /// order and counts; and with nothing else. 32 bytes. O(size of the model).
   ///
-  /// - Throws: ``CambiumError/Code/invalidModel`` if the property has no entity in a model (unless it is an element),
-  ///   or the model cannot be compiled.
+  /// - Throws: ``CambiumError/Code/invalidModel`` if the property has no entity in a model (unless it is an element), or the
+  ///   model cannot be compiled; for an element of a composite type that no model has, if it names another type; and for a
+  ///   fetched property, which is not stored.
   public var versionHash: Data {
     get throws {
-      if parentElement != nil, let element = self as? AttributeDescription {
-        return Data(try element.schema().versionHash.bytes)
+      if self is FetchedPropertyDescription {
+        throw CambiumError(
+          .invalidModel,
+          "the fetched property '\(name)' is not stored, so that it has no version hash; compare fetchRequest instead",
+          entityName: entity?.name, key: name)
+      }
+      if let attribute = self as? AttributeDescription, attribute.entity == nil, attribute.isOwned {
+        return Data(try attribute.expandedSchema().versionHash.bytes)
       }
       let schema = try entity?.managedObjectModel?.schema().entity(named: entity?.name ?? "")
       if let attribute = schema?.attribute(named: name) { return Data(attribute.versionHash.bytes) }
@@ -76,5 +83,24 @@ extension PropertyDescription {
       throw CambiumError(
         .invalidModel, "property '\(name)' belongs to no entity of a model; its hash depends on it", key: name)
     }
+  }
+}
+
+extension AttributeDescription {
+  /// What the engine is told of an element or composite type, with the elements of the types that it names.
+  fileprivate func expandedSchema() throws -> AttributeSchema {
+    // The tree of composites is finite, since every way to build it checks.
+    var root: PropertyDescription = self
+    while let parent = root.parentElement { root = parent }
+    guard let model = root.entity?.managedObjectModel ?? root.modelOfType else { return try schema() }
+    // A model of the attribute alone, and of the types that there are.
+    var schema = try schema()
+    // Elements and types may have names that properties may not.
+    schema.name = "element"
+    let alone = SchemaDefinition(
+      [EntitySchema("Entity", attributes: [schema])], composites: try model.definition().composites)
+    schema = try ManagedObjectModel.compile(alone).entities.first?.attributes.first ?? schema
+    schema.name = name
+    return schema
   }
 }

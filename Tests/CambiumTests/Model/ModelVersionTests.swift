@@ -4,6 +4,55 @@ import Testing
 @testable import Cambium
 
 @Suite struct ModelVersionTests {
+  /// A composite of its own elements, one of which is of a named type that names another.
+  private func nested(_ type: AttributeType) throws -> (ManagedObjectModel, CompositeAttributeDescription) {
+    let inner = CompositeAttributeDescription("inner", compositeTypeName: "Outer")
+    let whole = try CompositeAttributeDescription("whole", elements: [inner])
+    let model = ManagedObjectModel(entities: [EntityDescription("Entry", properties: [whole])])
+    let deepest = CompositeAttributeDescription("deepest", compositeTypeName: "Inner")
+    model.compositeTypes = [
+      try CompositeAttributeDescription("Outer", elements: [deepest]),
+      try CompositeAttributeDescription("Inner", elements: [AttributeDescription("value", type)]),
+    ]
+    return (model, inner)
+  }
+
+  @Test func hashesOfElementsOfNamedTypes() throws {
+    let (model, element) = try nested(.string)
+    let (same, alike) = try nested(.string)
+    let (other, different) = try nested(.double)
+    let hash = try element.versionHash
+    #expect(try alike.versionHash == hash)
+    #expect(try different.versionHash != hash)
+    // The same as of the elements written out, and once the model is in use.
+    try same.takeIntoUse()
+    #expect(try alike.versionHash == hash)
+    let value = AttributeDescription("value", .string)
+    let written = try CompositeAttributeDescription(
+      "inner", elements: [try CompositeAttributeDescription("deepest", elements: [value])])
+    // Parts know their owners weakly: all of them are held to the end.
+    let owners: [AnyObject] = [other, try CompositeAttributeDescription("whole", elements: [written])]
+    defer { withExtendedLifetime(owners) {} }
+    #expect(try written.versionHash == hash)
+    // Of elements in the types, and of elements of elements.
+    let deepest = try #require(model.compositeTypes.first?.elements.first)
+    #expect(try deepest.versionHash == written.elements[0].versionHash)
+    #expect(try model.compositeTypes[1].elements[0].versionHash == value.versionHash)
+    #expect(try (same.compositeTypes.first?.versionHash).map { $0.count } == 32)
+    // A type that there is not.
+    model.compositeTypes = [model.compositeTypes[0]]
+    #expect(cambiumError { _ = try element.versionHash }?.code == .invalidModel)
+  }
+
+  @Test func fetchedPropertiesHaveNoHash() throws {
+    let fetched = FetchedPropertyDescription("same", fetchRequest: FetchRequestTemplate(entityName: "Entry"))
+    let model = ManagedObjectModel(entities: [EntityDescription("Entry", properties: [fetched])])
+    try model.takeIntoUse()
+    let error = cambiumError { _ = try fetched.versionHash }
+    #expect(error?.code == .invalidModel && error?.entityName == "Entry" && error?.key == "same")
+    #expect(error?.message.contains("is not stored") == true)
+  }
+
   @Test func hashesOfTheModelAreTheStores() throws {
     let directory = try TemporaryDirectory()
     let model = try FlightModel.make()
