@@ -32,6 +32,8 @@ public enum ManagedObjectModelError: Error, Equatable, Sendable, CustomStringCon
 public final class CompositeAttributeDescription: AttributeDescription, @unchecked Sendable {
   // `@unchecked`: set up on one thread; from when its model is in use, assignments are refused, so that it only is read.
   private var storedElements: [AttributeDescription] = []
+  /// A type that was assigned and cannot be.
+  @ModelValue private var refusedType: AttributeType?
   /// The model-level type (one of ``ManagedObjectModel/compositeTypes``) that the elements come from; `nil` if they are
   /// the attribute's own. When it is set, the type counts and ``elements`` are a copy of the type's.
   @ModelValue public var compositeTypeName: String?
@@ -60,16 +62,17 @@ public final class CompositeAttributeDescription: AttributeDescription, @uncheck
     self.compositeTypeName = compositeTypeName
   }
 
-  /// Always `AttributeType.composite`; assigning has no effect.
+  /// Always `AttributeType.composite`. Another type that was assigned makes compiling the model throw
+  /// (``ManagedObjectModel/schema()``), until `AttributeType.composite` is assigned.
   public override var attributeType: AttributeType {
     get { .composite }
-    set {}
+    set { refusedType = newValue == .composite ? nil : newValue }
   }
 
   /// The elements, in declared order.
   public var elements: [AttributeDescription] { storedElements }
 
-  /// Replaces the elements.
+  /// Replaces the elements. Where else Core Data raises, <doc:FromCoreData> says.
   ///
   /// - Throws: ``ManagedObjectModelError`` for anything but attributes and composite attributes (Core Data:
   ///   `NSInvalidArgumentException`), or for a composite within itself; nothing is changed then. ``CambiumError`` when the
@@ -111,6 +114,12 @@ public final class CompositeAttributeDescription: AttributeDescription, @uncheck
   public func element(named name: String) -> AttributeDescription? { storedElements.first { $0.name == name } }
 
   override func schema() throws -> AttributeSchema {
+    if let refusedType {
+      throw CambiumError(
+        .invalidModel,
+        "the attributeType of the composite attribute '\(name)' was set to \(refusedType.name), and is always Composite; "
+          + "make an AttributeDescription of that type", entityName: entity?.name, key: name)
+    }
     var result: AttributeSchema
     if let compositeTypeName {
       result = AttributeSchema(name, composite: compositeTypeName)

@@ -157,6 +157,20 @@ import Testing
     #expect(other.elements.count == 1)
   }
 
+  @Test func typeOfAComposite() throws {
+    let place = try CompositeAttributeDescription("place", elements: [AttributeDescription("zone", .string)])
+    let model = ManagedObjectModel(entities: [EntityDescription("Entry", properties: [place])])
+    place.attributeType = .string
+    #expect(place.attributeType == .composite)
+    let error = cambiumError { _ = try model.schema() }
+    #expect(error?.code == .invalidModel && error?.entityName == "Entry" && error?.key == "place")
+    place.attributeType = .composite
+    try model.takeIntoUse()
+    place.attributeType = .double
+    #expect(model.refusedChanges.count == 1)
+    #expect(try ManagedObjectModel.compile(model.definition()).entities.count == 1)
+  }
+
   /// Models are put together in any order: what its owner gives up, the next one has.
   @Test func whatBecomesFreeIsTakenIn() throws {
     let first = try Self.model()
