@@ -18,6 +18,8 @@
 //   a context without coordinator or parent,      NSManagedObjectContext(concurrencyType:parent:) or
 //   which is given one later                      (concurrencyType:persistentStoreCoordinator:)
 //   UndoManager                                   ContextUndoManager
+//   NSIgnorePersistentStoreVersioningOption       open the store with its own model, or migrate it
+//   usesStoreSpecificMigrationManager             not needed: a manager makes another file, inference never does
 //   NSSQLiteStoreType as a String                 it is a PersistentStoreType, here as everywhere
 
 @_exported import Cambium
