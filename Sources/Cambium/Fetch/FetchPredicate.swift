@@ -24,6 +24,8 @@ public struct FetchPredicate: Hashable, Sendable, CustomStringConvertible {
   let inMemory: CambiumEngine.Predicate
   /// What the store is asked: unsaved objects are equal to nothing that it holds.
   let inStore: CambiumEngine.Predicate
+  /// Of which stores the objects are that it names.
+  private let homes: ObjectHomes
   /// Why the predicate cannot be used, if it was made where nothing could be thrown.
   private let failure: CambiumError?
 
@@ -42,6 +44,7 @@ public struct FetchPredicate: Hashable, Sendable, CustomStringConvertible {
     inStore =
       values.contains(where: { $0.hasTemporary })
       ? try Self.parse(format, values.map { $0.withoutTemporary }) : inMemory
+    homes = values.contains { $0.hasReference } ? ObjectHomes(of: argumentArray ?? []) : ObjectHomes()
     failure = nil
   }
 
@@ -53,6 +56,7 @@ public struct FetchPredicate: Hashable, Sendable, CustomStringConvertible {
     // No entity has a property of this name, so that nothing passes where the predicate is looked at in another way.
     inMemory = .compare(.keyPath("(\(error.message))"), .equal, .constant(.null))
     inStore = inMemory
+    homes = ObjectHomes()
   }
 
   /// Matches everything or nothing. Core Data: `NSPredicate(value:)`.
@@ -62,12 +66,17 @@ public struct FetchPredicate: Hashable, Sendable, CustomStringConvertible {
   public init(_ predicate: CambiumEngine.Predicate) {
     inMemory = predicate
     inStore = predicate
+    homes = ObjectHomes()
     failure = nil
   }
 
-  init(inMemory: CambiumEngine.Predicate, inStore: CambiumEngine.Predicate, of parts: [FetchPredicate] = []) {
+  init(
+    inMemory: CambiumEngine.Predicate, inStore: CambiumEngine.Predicate, of parts: [FetchPredicate] = [],
+    naming homes: ObjectHomes = ObjectHomes()
+  ) {
     self.inMemory = inMemory
     self.inStore = inStore
+    self.homes = parts.reduce(homes) { $0.merging($1.homes) }
     failure = parts.lazy.compactMap { $0.failure }.first
   }
 
@@ -105,14 +114,14 @@ public struct FetchPredicate: Hashable, Sendable, CustomStringConvertible {
       }
       values[name] = value
     }
-    return try substituting(values)
+    return try substituting(values, naming: ObjectHomes(of: variables.values))
   }
 
-  func substituting(_ values: [String: Value]) throws -> FetchPredicate {
+  func substituting(_ values: [String: Value], naming homes: ObjectHomes) throws -> FetchPredicate {
     do throws(CambiumEngine.PredicateError) {
       return FetchPredicate(
         inMemory: try inMemory.substituting(values),
-        inStore: try inStore.substituting(values.mapValues { $0.withoutTemporary }), of: [self])
+        inStore: try inStore.substituting(values.mapValues { $0.withoutTemporary }), of: [self], naming: homes)
     } catch {
       throw CambiumError(.invalidPredicate, "\(error)", underlying: [error])
     }
@@ -154,7 +163,9 @@ public struct FetchPredicate: Hashable, Sendable, CustomStringConvertible {
   public var description: String { predicateFormat }
 
   /// Whether two predicates are the same.
-  public static func == (a: FetchPredicate, b: FetchPredicate) -> Bool { a.inMemory == b.inMemory }
+  public static func == (a: FetchPredicate, b: FetchPredicate) -> Bool {
+    a.inMemory == b.inMemory && a.homes == b.homes
+  }
 
   /// Hashes what `==` compares.
   public func hash(into hasher: inout Hasher) { hasher.combine(inMemory) }
@@ -169,13 +180,16 @@ public struct FetchPredicate: Hashable, Sendable, CustomStringConvertible {
     return try Self.evaluate(predicate, object, &state)
   }
 
-  /// The predicate checked against an entity, its constants in the form that its attributes store.
+  /// The predicate checked against an entity, its constants in the form that its attributes store. Objects of other stores are
+  /// equal to none.
   func checked(for info: EntityInfo, inMemory: Bool) throws -> CambiumEngine.Predicate {
     if let failure { throw failure }
     let predicate = inMemory ? self.inMemory : inStore
     guard let schema = info.storeSchema else { return predicate }
     do throws(CambiumEngine.PredicateError) {
-      return try predicate.check(against: schema, entity: info.schema.id)
+      let strangers = homes.strangers(in: info.storeIdentifier)
+      let known = strangers.isEmpty ? predicate : try predicate.withoutReferences { strangers.contains($0) }
+      return try known.check(against: schema, entity: info.schema.id)
     } catch {
       throw CambiumError(
         .invalidPredicate, "for entity '\(info.name)': \(error)", entityName: info.name, underlying: [error])
@@ -226,6 +240,15 @@ extension FetchPredicate: Codable {
 }
 
 extension Value {
+  /// Whether the value mentions an object.
+  var hasReference: Bool {
+    switch self {
+    case .reference: return true
+    case .list(let values): return values.contains { $0.hasReference }
+    default: return false
+    }
+  }
+
   /// Whether the value mentions an object that is not saved.
   fileprivate var hasTemporary: Bool {
     switch self {

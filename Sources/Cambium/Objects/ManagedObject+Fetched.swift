@@ -20,7 +20,9 @@ extension ManagedObject {
       var predicate = try FetchPredicate(format: format)
       var values: [String: Value] = [:]
       for name in predicate.variableNames { values[name] = try value(ofVariable: name, property) }
-      predicate = try predicate.substituting(values)
+      // All that an object tells is in its store.
+      predicate = try predicate.substituting(
+        values, naming: ObjectHomes(of: values.values, in: objectID.space.identifier))
       request.predicate = predicate
     }
     let result = try context.fetch(request)

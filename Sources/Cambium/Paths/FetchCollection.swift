@@ -17,7 +17,7 @@ public struct FetchCollection<Root, Element>: Sendable {
 
   /// Whether an object is one of them.
   public func contains(_ object: Element) -> FetchPredicate where Element: FetchComparable {
-    FetchPredicate(engine, .equal, .constant(object.fetchValue), modifier: .any)
+    FetchPredicate(engine, .equal, .constant(object.fetchValue), modifier: .any, naming: [object])
   }
 }
 
@@ -53,7 +53,7 @@ extension FetchCollection where Element: FetchPaths {
     let (name, condition) = try Self.named(condition)
     return FetchPredicate(
       inMemory: .quantified(.any, engine, name, condition.inMemory),
-      inStore: .quantified(.any, engine, name, condition.inStore))
+      inStore: .quantified(.any, engine, name, condition.inStore), of: [condition])
   }
 
   /// Whether the condition holds for every object, also if there is none.
@@ -61,7 +61,7 @@ extension FetchCollection where Element: FetchPaths {
     let (name, condition) = try Self.named(condition)
     return FetchPredicate(
       inMemory: .quantified(.all, engine, name, condition.inMemory),
-      inStore: .quantified(.all, engine, name, condition.inStore))
+      inStore: .quantified(.all, engine, name, condition.inStore), of: [condition])
   }
 
   /// Whether the condition holds for no object.

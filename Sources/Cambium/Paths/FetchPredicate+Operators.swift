@@ -4,31 +4,38 @@ extension FetchPredicate {
   /// A comparison of two expressions. Objects that are not saved are equal to none in the store.
   init(
     _ left: CambiumEngine.Expression, _ comparator: Comparator, _ right: CambiumEngine.Expression,
-    _ options: ComparisonOptions = [], modifier: ComparisonModifier = .direct
+    _ options: ComparisonOptions = [], modifier: ComparisonModifier = .direct,
+    naming arguments: @autoclosure () -> [Any?] = []
   ) {
     self.init(
       inMemory: .compare(left, comparator, right, options, modifier: modifier),
       inStore: .compare(
-        left.withoutTemporary, comparator, right.withoutTemporary, options, modifier: modifier))
+        left.withoutTemporary, comparator, right.withoutTemporary, options, modifier: modifier),
+      naming: right.hasReference ? ObjectHomes(of: arguments()) : ObjectHomes())
   }
 
   /// Both.
   public static func && (a: FetchPredicate, b: FetchPredicate) -> FetchPredicate {
-    FetchPredicate(inMemory: .all([a.inMemory, b.inMemory]), inStore: .all([a.inStore, b.inStore]))
+    FetchPredicate(inMemory: .all([a.inMemory, b.inMemory]), inStore: .all([a.inStore, b.inStore]), of: [a, b])
   }
 
   /// At least one of them.
   public static func || (a: FetchPredicate, b: FetchPredicate) -> FetchPredicate {
-    FetchPredicate(inMemory: .any([a.inMemory, b.inMemory]), inStore: .any([a.inStore, b.inStore]))
+    FetchPredicate(inMemory: .any([a.inMemory, b.inMemory]), inStore: .any([a.inStore, b.inStore]), of: [a, b])
   }
 
   /// The reverse.
   public static prefix func ! (a: FetchPredicate) -> FetchPredicate {
-    FetchPredicate(inMemory: a.inMemory.reversed(), inStore: a.inStore.reversed())
+    FetchPredicate(inMemory: a.inMemory.reversed(), inStore: a.inStore.reversed(), of: [a])
   }
 }
 
 extension CambiumEngine.Expression {
+  fileprivate var hasReference: Bool {
+    if case .constant(let value) = self { return value.hasReference }
+    return false
+  }
+
   fileprivate var withoutTemporary: CambiumEngine.Expression {
     if case .constant(let value) = self { return .constant(value.withoutTemporary) }
     return self
@@ -39,7 +46,7 @@ extension CambiumEngine.Expression {
 
 /// Whether both values are equal; two missing ones are.
 public func == <L: TypedFetchExpression>(a: L, b: L.Output?) -> FetchPredicate where L.Output: FetchComparable {
-  FetchPredicate(a.fetchExpression.engine, .equal, .constant(b?.fetchValue ?? .null))
+  FetchPredicate(a.fetchExpression.engine, .equal, .constant(b?.fetchValue ?? .null), naming: [b])
 }
 
 /// Whether both values are equal; two missing ones are.
@@ -50,7 +57,7 @@ where L.Output == R.Output, L.Output: FetchComparable {
 
 /// Whether the values differ; a missing one differs from all others.
 public func != <L: TypedFetchExpression>(a: L, b: L.Output?) -> FetchPredicate where L.Output: FetchComparable {
-  FetchPredicate(a.fetchExpression.engine, .notEqual, .constant(b?.fetchValue ?? .null))
+  FetchPredicate(a.fetchExpression.engine, .notEqual, .constant(b?.fetchValue ?? .null), naming: [b])
 }
 
 /// Whether the values differ; a missing one differs from all others.
@@ -112,12 +119,14 @@ where L.Output == R.Output, L.Output: FetchComparable & Comparable {
 extension TypedFetchExpression where Output: FetchComparable {
   /// Whether the value is one of some.
   public func `in`(_ values: some Sequence<Output>) -> FetchPredicate {
-    FetchPredicate(fetchExpression.engine, .in, .constant(.list(values.map { $0.fetchValue })))
+    FetchPredicate(
+      fetchExpression.engine, .in, .constant(.list(values.map { $0.fetchValue })), naming: Array(values))
   }
 
   /// Whether the value is one of some, which `nil` may be.
   public func `in`(_ values: some Sequence<Output?>) -> FetchPredicate {
-    FetchPredicate(fetchExpression.engine, .in, .constant(.list(values.map { $0?.fetchValue ?? .null })))
+    FetchPredicate(
+      fetchExpression.engine, .in, .constant(.list(values.map { $0?.fetchValue ?? .null })), naming: Array(values))
   }
 }
 

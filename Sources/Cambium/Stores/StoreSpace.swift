@@ -20,7 +20,8 @@ final class StoreSpace: Sendable {
     var ids: [String: UInt32] = [:]
     for entity in stored.entities {
       guard let description = descriptions[entity.name], let rules = model.entity(named: entity.name) else { continue }
-      infos[entity.id] = EntityInfo(entity, rules: rules, schema: stored, model: model, description: description)
+      infos[entity.id] = EntityInfo(
+        entity, in: identifier, rules: rules, schema: stored, model: model, description: description)
       ids[entity.name] = entity.id
     }
     self.infos = infos
@@ -56,6 +57,8 @@ final class EntityInfo: Sendable {
   let entityID: UInt32
   /// The schema of the store.
   let storeSchema: Schema?
+  /// The store's UUID as text; empty for entities that no store holds.
+  let storeIdentifier: String
   let description: EntityDescription
   /// The class that the model names.
   let objectClass: ManagedObject.Type?
@@ -77,7 +80,11 @@ final class EntityInfo: Sendable {
   /// Of ``ordered`` the attributes that new objects have a value of.
   let withDefaults: [PropertyInfo]
 
-  init(_ entity: EntitySchema, rules: EntitySchema, schema: Schema, model: Schema, description: EntityDescription) {
+  init(
+    _ entity: EntitySchema, in storeIdentifier: String, rules: EntitySchema, schema: Schema, model: Schema,
+    description: EntityDescription
+  ) {
+    self.storeIdentifier = storeIdentifier
     name = entity.name
     self.schema = entity
     entityID = entity.id
@@ -120,6 +127,7 @@ final class EntityInfo: Sendable {
     schema = EntitySchema("")
     entityID = 0
     storeSchema = nil
+    storeIdentifier = ""
     description = EntityDescription()
     objectClass = nil
     properties = PropertyTable([])

@@ -32,22 +32,44 @@ extension Predicate {
 extension Predicate {
   /// The predicate with a date, in seconds since 2001, in place of `now()`: what is computed from it is a constant then, by
   /// which an index may be asked.
-  func substituting(now: Double, depth: Int = 0) throws(PredicateError) -> Predicate {
+  func substituting(now: Double) throws(PredicateError) -> Predicate {
+    try replacing { expression in
+      guard case .function(let name, let arguments) = expression, arguments.isEmpty, PredicateFunction(name) == .now
+      else { return nil }
+      return .constant(.date(now))
+    }
+  }
+
+  /// The predicate with row 0, which no object has, in place of the references that `isStranger` says are none of the store that
+  /// is asked.
+  ///
+  /// - Throws: an error of kind `tooDeep` for trees deeper than ``depthLimit``.
+  public func withoutReferences(where isStranger: (ObjectReference) -> Bool) throws(PredicateError) -> Predicate {
+    try replacing { expression in
+      guard case .constant(let value) = expression else { return nil }
+      return .constant(value.withoutReferences(where: isStranger))
+    }
+  }
+
+  /// The predicate with other expressions in the place of some: those that `replacement` answers, the outermost first.
+  fileprivate func replacing(
+    depth: Int = 0, _ replacement: (Expression) -> Expression?
+  ) throws(PredicateError) -> Predicate {
     guard depth <= Predicate.depthLimit else { throw .tooDeep }
     switch self {
     case .true, .false: return self
-    case .not(let inner): return .not(try inner.substituting(now: now, depth: depth + 1))
+    case .not(let inner): return .not(try inner.replacing(depth: depth + 1, replacement))
     case .and(let parts):
       var result: [Predicate] = []
-      for part in parts { result.append(try part.substituting(now: now, depth: depth + 1)) }
+      for part in parts { result.append(try part.replacing(depth: depth + 1, replacement)) }
       return .and(result)
     case .or(let parts):
       var result: [Predicate] = []
-      for part in parts { result.append(try part.substituting(now: now, depth: depth + 1)) }
+      for part in parts { result.append(try part.replacing(depth: depth + 1, replacement)) }
       return .or(result)
     case .comparison(var comparison):
-      comparison.left = try comparison.left.substituting(now: now, depth: depth + 1)
-      comparison.right = try comparison.right.substituting(now: now, depth: depth + 1)
+      comparison.left = try comparison.left.replacing(depth: depth + 1, replacement)
+      comparison.right = try comparison.right.replacing(depth: depth + 1, replacement)
       return .comparison(comparison)
     }
   }
@@ -122,15 +144,15 @@ extension Expression {
     }
   }
 
-  fileprivate func substituting(now: Double, depth: Int) throws(PredicateError) -> Expression {
+  fileprivate func replacing(
+    depth: Int, _ replacement: (Expression) -> Expression?
+  ) throws(PredicateError) -> Expression {
     guard depth <= Predicate.depthLimit else { throw .tooDeep }
-    if case .function(let name, let arguments) = self, arguments.isEmpty, PredicateFunction(name) == .now {
-      return .constant(.date(now))
-    }
+    if let other = replacement(self) { return other }
     return try replacingParts { (part) throws(PredicateError) in
-      try part.substituting(now: now, depth: depth + 1)
+      try part.replacing(depth: depth + 1, replacement)
     } _: { (condition) throws(PredicateError) in
-      try condition.substituting(now: now, depth: depth + 1)
+      try condition.replacing(depth: depth + 1, replacement)
     }
   }
 
@@ -142,5 +164,17 @@ extension Expression {
       values.append(value)
     }
     return .constant(.list(values))
+  }
+}
+
+extension Value {
+  /// The value with row 0 in place of some references, also in lists, to any depth of these that values have.
+  fileprivate func withoutReferences(where isStranger: (ObjectReference) -> Bool) -> Value {
+    switch self {
+    case .reference(let reference) where isStranger(reference):
+      return .reference(ObjectReference(entity: reference.entity, row: 0))
+    case .list(let values): return .list(values.map { $0.withoutReferences(where: isStranger) })
+    default: return self
+    }
   }
 }
