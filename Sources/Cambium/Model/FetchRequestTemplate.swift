@@ -11,7 +11,9 @@ public struct FetchRequestTemplate: Equatable, Sendable {
   public var predicateFormat: String?
   /// How many objects at most; 0 for all.
   public var fetchLimit = 0
-  /// What else is kept with it, such as `fetchBatchSize` of a model file.
+  /// What else is kept with it. Settings of a request by their names in a model file are set in the request that is made:
+  /// `fetchBatchSize`, a number; `includeSubentities`, `includePropertyValues`, `includePendingChanges`, `returnObjectsAsFaults` and
+  /// `returnDistinctResults`, `YES` or `NO`. The type of the results is that which is asked for.
   public var userInfo: [String: String] = [:]
 
   /// A template.
@@ -48,6 +50,7 @@ public struct FetchRequestTemplate: Equatable, Sendable {
   ) throws -> FetchRequest<R> {
     let request = FetchRequest<R>(entityName: entityName)
     request.fetchLimit = fetchLimit
+    for (name, value) in userInfo { Self.set(name, value, in: request) }
     if let predicateFormat {
       request.predicate = try FetchPredicate(format: predicateFormat).withSubstitutionVariables(variables)
       if let open = request.predicate?.variableNames.first {
@@ -56,6 +59,30 @@ public struct FetchRequestTemplate: Equatable, Sendable {
       }
     }
     return request
+  }
+
+  /// Sets what a model file says of a request; what is not known, or has another value, changes nothing.
+  private static func set<R: FetchRequestResult>(_ name: String, _ value: String, in request: FetchRequest<R>) {
+    if name == "fetchBatchSize" {
+      if let size = Int(value), size >= 0 { request.fetchBatchSize = size }
+      return
+    }
+    let isOn: Bool
+    switch value {
+    case "YES", "true", "1": isOn = true
+    case "NO", "false", "0": isOn = false
+    default: return
+    }
+    // Versions of the model editor spell them with and without s.
+    switch name {
+    case "includeSubentities", "includesSubentities": request.includesSubentities = isOn
+    case "includePropertyValues", "includesPropertyValues": request.includesPropertyValues = isOn
+    case "includePendingChanges", "includesPendingChanges": request.includesPendingChanges = isOn
+    case "returnObjectsAsFault", "returnObjectsAsFaults", "returnsObjectsAsFaults":
+      request.returnsObjectsAsFaults = isOn
+    case "returnDistinctResults", "returnsDistinctResults": request.returnsDistinctResults = isOn
+    default: break
+    }
   }
 }
 

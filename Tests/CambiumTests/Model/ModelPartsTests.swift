@@ -33,6 +33,40 @@ import Testing
 
   // MARK: Templates
 
+  /// What a model file says of a request is set in those that are made.
+  @Test func templatesOfFilesHaveTheirSettings() throws {
+    let directory = try TemporaryDirectory()
+    let folder = directory.url.appendingPathComponent("Settings.xcdatamodel")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    let text = """
+      <?xml version="1.0" encoding="UTF-8" standalone="yes"?>
+      <model type="com.apple.IDECoreDataModeler.DataModel" documentVersion="1.0">
+        <entity name="E"><attribute name="n" optional="YES" attributeType="Integer 64"/></entity>
+        <entity name="F" parentEntity="E"/>
+        <fetchRequest name="set" entity="E" predicateString="n &gt; $least" fetchLimit="10" fetchBatchSize="20"
+          includeSubentities="NO" includePropertyValues="NO" includePendingChanges="NO" returnObjectsAsFaults="NO"
+          returnDistinctResults="YES" resultType="2"/>
+        <fetchRequest name="unset" entity="E" fetchBatchSize="many" includeSubentities="perhaps"/>
+      </model>
+      """
+    try Data(text.utf8).write(to: folder.appendingPathComponent("contents"))
+    let model = try ManagedObjectModel(contentsOf: folder)
+    let set = try #require(
+      try model.fetchRequestFromTemplate(withName: "set", substitutionVariables: ["least": 1], as: ManagedObject.self))
+    #expect(set.fetchLimit == 10 && set.fetchBatchSize == 20)
+    #expect(!set.includesSubentities && !set.includesPropertyValues && !set.includesPendingChanges)
+    #expect(!set.returnsObjectsAsFaults && set.returnsDistinctResults)
+    let unset = try #require(
+      try model.fetchRequestFromTemplate(withName: "unset", substitutionVariables: [:], as: ManagedObject.self))
+    #expect(unset.fetchBatchSize == 0 && unset.includesSubentities && unset.returnsObjectsAsFaults)
+    // From the file of a store, too: only objects of the entity itself are counted.
+    let context = try directory.container(model: model).viewContext
+    for (entity, n) in [("E", 1), ("E", 2), ("F", 3)] { try context.make(entity, ["n": n]) }
+    try context.save()
+    #expect(try context.fetch(set).map { $0.value(forKey: "n") as? Int } == [2])
+    #expect(try context.count(for: unset) == 3)
+  }
+
   @Test func templates() throws {
     let model = try model()
     #expect(Set(model.fetchRequestTemplatesByName.keys) == ["Longest", "Everything"])
