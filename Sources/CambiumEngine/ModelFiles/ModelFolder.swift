@@ -57,7 +57,7 @@ public struct ModelFolder {
 
   /// Looks at what is at a path. Reads what says which version is in use, but no model yet.
   ///
-  /// - Throws: `missing` if there is no model; what reading the property list throws.
+  /// - Throws: `missing` if there is no model, or one that Xcode compiled; what reading the property list throws.
   public init(path given: String, source: any ModelFileSource) throws(ModelFileError) {
     var path = given
     while path.utf8.count > 1, path.utf8.last == UInt8(ascii: "/") { path = String(path.dropLast()) }
@@ -74,6 +74,13 @@ public struct ModelFolder {
       return
     }
     name = withoutExtension(last)
+    if let compiled = names.first(where: { $0.hasSuffix(".mom") || $0.hasSuffix(".omo") }) {
+      throw .missing(
+        path: path,
+        detail:
+          "this is a model that Xcode compiled (\(compiled)), whose format is not documented; take the .xcdatamodeld that it "
+          + "was made of")
+    }
     if names.contains("VersionInfo.plist") {
       kind = .compiled
       versionNames = names.filter { $0.hasSuffix(".schema") }.map { withoutExtension($0) }.sorted()

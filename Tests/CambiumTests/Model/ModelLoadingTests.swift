@@ -75,6 +75,16 @@ import Testing
     #expect(error?.code == .invalidModel)
     #expect(error?.message.contains("line ") == true)
     #expect(cambiumError { _ = try ManagedObjectModel(named: "None", in: Self.models) }?.code == .fileReadNoSuchFile)
+    // A compiled model of Xcode's has a list of its versions, as ours has.
+    let directory = try TemporaryDirectory()
+    let compiled = directory.url.appendingPathComponent("Flights.momd")
+    try FileManager.default.createDirectory(at: compiled, withIntermediateDirectories: true)
+    for name in ["VersionInfo.plist", "Flights.mom"] {
+      try Data("bplist00".utf8).write(to: compiled.appendingPathComponent(name))
+    }
+    let refused = cambiumError { _ = try ManagedObjectModel(contentsOf: compiled) }
+    #expect(
+      refused?.code == .fileReadNoSuchFile && refused?.message.contains(".xcdatamodeld that it was made of") == true)
   }
 
   /// The descriptions hold all that the schema does: a model made of a model's schema is the same.
