@@ -242,8 +242,10 @@ struct NaiveMigration {
         let value = value(of: attribute, old, object, &misfits)
         for (path, type) in misfits { block(entity.name + "." + path, .overflow(type), row) }
         // A number that does not fit is no missing one; what else a composite lacks is told beside it.
-        var missing = missing(attribute, sourceAttribute(of: attribute, old), value, attribute.name)
-        if value.isNull, !attribute.isOptional { missing.insert(attribute.name) }
+        let from = sourceAttribute(of: attribute, old)
+        var missing = missing(attribute, from, value, attribute.name)
+        // What was required before and is missing all the same is not in the way.
+        if value.isNull, !attribute.isOptional, from?.isOptional ?? true { missing.insert(attribute.name) }
         for path in missing where misfits[path] == nil { block(entity.name + "." + path, .missingValue, row) }
         migrated.attributes[attribute.name] = value
       }
@@ -333,6 +335,12 @@ struct NaiveMigration {
     // Whatever is there makes the composites that it goes into; then what is not there is null in them.
     for (move, new) in moved where !new.isNull { value = put(new, move.path.dropFirst(), attribute, value) }
     for (move, new) in moved where new.isNull { value = put(new, move.path.dropFirst(), attribute, value) }
+    // What was required before and is missing all the same stays so.
+    if value.isNull, moves.isEmpty, let from = sourceAttribute(of: attribute, old), !from.isOptional,
+      from.type == attribute.type
+    {
+      return value
+    }
     if value.isNull, !attribute.isOptional || !moves.isEmpty && attribute.type != .composite {
       return attribute.defaultValue
     }
