@@ -2,17 +2,18 @@ import CambiumEngine
 
 extension ManagedObject {
   /// Checks the rules of the model: of all properties, or of those that changed. Of transient attributes those that have a
-  /// value, since an object that was fetched has none; of a new object all.
+  /// value: an object that was fetched, or that a child context handed over, has none.
   func validate(all: Bool) throws {
     var errors: [CambiumError] = []
     for property in info.checked {
       let name = property.name
       if property.isTransient {
-        guard all || transients[name] != nil, let rules = property.rules else { continue }
-        if rules.type == .undefined || rules.type == .transformable {
-          if transients[name] == nil { errors.append(missing(name)) }
-        } else {
-          check(try transientEngineValue(property), rules, property.patterns, path: name, into: &errors)
+        guard transients[name] != nil, let rules = property.rules, rules.type != .undefined,
+          rules.type != .transformable
+        else { continue }
+        do { check(try transientEngineValue(property), rules, property.patterns, path: name, into: &errors) } catch {
+          errors.append(
+            error as? CambiumError ?? CambiumError(.managedObjectValidation, "\(error)", underlying: [error]))
         }
         continue
       }

@@ -119,14 +119,16 @@ where L.Output == R.Output, L.Output: FetchComparable & Comparable {
 extension TypedFetchExpression where Output: FetchComparable {
   /// Whether the value is one of some.
   public func `in`(_ values: some Sequence<Output>) -> FetchPredicate {
-    FetchPredicate(
-      fetchExpression.engine, .in, .constant(.list(values.map { $0.fetchValue })), naming: Array(values))
+    let values = Array(values)
+    return FetchPredicate(
+      fetchExpression.engine, .in, .constant(.list(values.map { $0.fetchValue })), naming: values)
   }
 
   /// Whether the value is one of some, which `nil` may be.
   public func `in`(_ values: some Sequence<Output?>) -> FetchPredicate {
-    FetchPredicate(
-      fetchExpression.engine, .in, .constant(.list(values.map { $0?.fetchValue ?? .null })), naming: Array(values))
+    let values = Array(values)
+    return FetchPredicate(
+      fetchExpression.engine, .in, .constant(.list(values.map { $0?.fetchValue ?? .null })), naming: values)
   }
 }
 

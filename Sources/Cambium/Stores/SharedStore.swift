@@ -34,7 +34,7 @@ final class SharedStore: @unchecked Sendable {
   /// Migrates the store, unless it has the model already; others that ask meanwhile wait.
   func migrated(
     to definition: SchemaDefinition, defers: Bool, keepsPriorState: Bool = false,
-    observe: @escaping (MigrationStep) -> Void
+    observe: ((MigrationStep) -> Void)?
   ) throws(EngineError) -> EntityStore {
     lock.lock()
     defer { lock.unlock() }
@@ -68,7 +68,7 @@ final class SharedStore: @unchecked Sendable {
   /// - Throws: ``EngineError/modelChanged`` if somebody has; what `EntityStore.migrate` throws.
   func advanced(
     from store: EntityStore, to definition: SchemaDefinition, defers: Bool, keepsPriorState: Bool,
-    stage: StageRecord?, observe: @escaping (MigrationStep) -> Void
+    stage: StageRecord?, observe: ((MigrationStep) -> Void)?
   ) throws(EngineError) -> EntityStore {
     lock.lock()
     defer { lock.unlock() }

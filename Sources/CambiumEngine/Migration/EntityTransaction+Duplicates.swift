@@ -39,7 +39,12 @@ private struct Duplicates {
   init(_ maker: KeyMaker) { self.maker = maker }
 
   mutating func look(at suspect: IndexBatch.Suspect, _ transaction: EntityTransaction) throws(EngineError) {
-    if suspect.isExact, !prefixes.insert(suspect.prefix).inserted { return }
+    if suspect.isExact {
+      if !prefixes.insert(suspect.prefix).inserted { return }
+    } else if rows.contains(suspect.row) {
+      // It was found with one that is equal, and so were all others that are.
+      return
+    }
     var alike: [UInt64] = []
     try storing { () throws(StoreError) in
       let cursor = try transaction.trees.cursor(maker.tree)

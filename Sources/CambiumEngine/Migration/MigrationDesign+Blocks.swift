@@ -115,9 +115,7 @@ private struct BlockFinder {
       {
         continue
       }
-      if let filling = migration.flatMap({ design.filling($0) }), try isFilled(place, filling, row, before, design) {
-        continue
-      }
+      if let migration, try isFilled(place, migration, row, before, design) { continue }
       add(relationship.name, .missingValue, row)
     }
   }
@@ -145,7 +143,7 @@ private struct BlockFinder {
   ) throws(EngineError) -> Bool {
     if let known = filled[place] { return known.contains(row.reference.row) }
     var rows = RowSet()
-    try design.eachLink(of: migration, before) { (source, _, _) in rows.insert(source.row) }
+    try design.eachFilled(migration, before) { (object) in rows.insert(object.row) }
     filled[place] = rows
     return rows.contains(row.reference.row)
   }

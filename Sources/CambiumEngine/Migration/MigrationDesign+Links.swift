@@ -23,21 +23,25 @@ extension MigrationDesign {
     }
   }
 
-  /// A relationship as one that is filled with the links that it will have; nil if those are none or its own alone. One that is
-  /// derived from its inverse has what becomes of that, the other way round.
-  func filling(_ work: RelationshipMigration) -> RelationshipMigration? {
-    guard case .derived(let inverse) = work.storage else { return work.takesLinksBack ? work : nil }
-    guard let other = relationships[inverse] else { return nil }
-    var result = work
-    switch other.source {
-    case .new: return nil
-    case .kept, .pending:
-      result.source = .filled([LinkSource(relationship: other.relationship, owner: other.owner, isReversed: true)])
-    case .filled(let parts):
-      result.source = .filled(
-        parts.map { LinkSource(relationship: $0.relationship, owner: $0.owner, isReversed: !$0.isReversed) })
+  /// Tells the objects that will have links by a relationship, beside those that have its own; none if it has its own alone. Of
+  /// one that is derived from its inverse these are the ones that the inverse will lead to.
+  func eachFilled(
+    _ work: RelationshipMigration, _ before: EntityView, _ body: (ObjectReference) throws(EngineError) -> Void
+  ) throws(EngineError) {
+    guard case .derived(let inverse) = work.storage else {
+      if work.takesLinksBack {
+        try eachLink(of: work, before) { (source, _, _) throws(EngineError) in try body(source) }
+      }
+      return
     }
-    return result
+    guard var other = relationships[inverse] else { return }
+    switch other.source {
+    case .new: return
+    case .kept, .pending:
+      other.source = .filled([LinkSource(relationship: other.relationship, owner: other.owner, isReversed: false)])
+    case .filled: break
+    }
+    try eachLink(of: other, before) { (_, target, _) throws(EngineError) in try body(target) }
   }
 
   /// Tells what a relationship of the destination was in the source, for objects of one entity only if there is one.

@@ -12,7 +12,8 @@ extension MigrationDesign {
     }
     // Could be put off is what a migration that defers does not do at once.
     var others: [MigrationStep] = []
-    for step in try MigrationDesign(old, destination, defers: true).steps(view) where !step.isPutOff {
+    let deferring = try MigrationDesign(old, destination, defers: true)
+    for step in try deferring.steps(view, counts: false) where !step.isPutOff {
       others.append(step)
     }
     for place in steps.indices where steps[place].kind != .keepRows {
@@ -21,8 +22,8 @@ extension MigrationDesign {
     return steps
   }
 
-  private func steps(_ view: EntityView) throws(EngineError) -> [MigrationStep] {
-    var list = StepList(old, view)
+  private func steps(_ view: EntityView, counts: Bool = true) throws(EngineError) -> [MigrationStep] {
+    var list = StepList(old, view, counts: counts)
     list.add(.writeModel)
     try addDropped(&list)
     for entity in destination.entities {
@@ -33,7 +34,7 @@ extension MigrationDesign {
       list.add(.relate, work.owner.name, work.relationship.name)
       // Each is a pass of its own over what has the links.
       for part in work.linkSources {
-        if let rows = entities[part.owner.id].flatMap({ old.catalogue.rows[$0.source.rootID] }) { try list.count(rows) }
+        if let rows = sourceRows(of: part.owner) { try list.count(rows) }
       }
     }
     let staying = Set(rowTrees.values)
@@ -54,6 +55,14 @@ extension MigrationDesign {
     try addBuilt(&list)
     try addLater(&list)
     return list.steps
+  }
+
+  /// The rows that an entity had, or, if it is new, those of an entity under it.
+  private func sourceRows(of entity: EntitySchema) -> TreeID? {
+    for member in destination.entityAndDescendants(entity.id) {
+      if let work = entities[member.id] { return old.catalogue.rows[work.source.rootID] }
+    }
+    return nil
   }
 
   /// What goes as a whole.
@@ -90,7 +99,8 @@ extension MigrationDesign {
   private func addBuilt(_ list: inout StepList) throws(EngineError) {
     list.beginPass()
     for entity in destination.entities {
-      guard let tree = entities[entity.id].flatMap({ old.catalogue.rows[$0.source.rootID] }) else { continue }
+      // The keys of an entity that is new are made of the rows of those under it, too.
+      guard let tree = sourceRows(of: entity) else { continue }
       for relationship in entity.relationships {
         guard let work = relationships[relationship.id], !work.keepsTree, case .rowAndTree = work.storage else {
           continue
@@ -114,12 +124,12 @@ extension MigrationDesign {
   /// What is put off, each by a pass of its own.
   private func addLater(_ list: inout StepList) throws(EngineError) {
     for entity in destination.entities {
-      guard let work = entities[entity.id], let tree = old.catalogue.rows[work.source.rootID] else { continue }
+      guard let tree = sourceRows(of: entity) else { continue }
       for index in entity.indexes where deferredIndexes.contains(index.id) {
         list.add(.buildIndex, entity.name, index.name, isPutOff: true)
         try list.count(tree)
       }
-      if work.defersRewriting {
+      if entities[entity.id]?.defersRewriting == true {
         list.add(.rewriteRows, entity.name, isPutOff: true)
         try list.count(tree)
       }
@@ -148,10 +158,16 @@ private struct StepList {
   /// The trees that the pass which is under way goes through.
   private var passed: Set<TreeID> = []
   private var kind: MigrationStep.Kind?
+  /// Whether figures are wanted.
+  private let counts: Bool
+  private var known: [TreeID: TreeStatistics] = [:]
+  /// How many rows each entity has in the trees of hierarchies, which are gone through for that once.
+  private var rowsByEntity: [TreeID: [UInt32: UInt64]] = [:]
 
-  init(_ old: EntityStore, _ view: EntityView) {
+  init(_ old: EntityStore, _ view: EntityView, counts: Bool) {
     self.old = old
     self.view = view
+    self.counts = counts
   }
 
   /// Adds a step. Steps of one kind that come one after the other are one pass.
@@ -166,6 +182,7 @@ private struct StepList {
 
   /// Adds what is in a tree to the last step.
   mutating func count(_ tree: TreeID) throws(EngineError) {
+    if !counts { return }
     let statistics = try statistics(tree)
     let place = steps.count - 1
     steps[place].entries += statistics.entries
@@ -175,12 +192,14 @@ private struct StepList {
 
   /// Adds the rows of a tree to the last step, and its pages if the pass has not gone through them for an earlier one.
   mutating func count(inPass tree: TreeID) throws(EngineError) {
+    if !counts { return }
     if passed.insert(tree).inserted { return try count(tree) }
     steps[steps.count - 1].entries += try statistics(tree).entries
   }
 
   /// Adds the rows of an entity to the last step, which is done for all entities of a tree in one pass.
   mutating func count(rowsOf entity: EntitySchema, _ tree: TreeID) throws(EngineError) {
+    if !counts { return }
     let place = steps.count - 1
     if kind != steps[place].kind { beginPass() }
     kind = steps[place].kind
@@ -189,13 +208,34 @@ private struct StepList {
       steps[place].pages += statistics.pages
       steps[place].bytes += statistics.pageBytes
     }
-    var fetch = EngineFetch(entity)
-    fetch.includesSubentities = false
-    fetch.usesIndexes = false
-    steps[place].entries += UInt64(try view.count(fetch))
+    steps[place].entries += try rows(of: entity, tree)
   }
 
-  private func statistics(_ tree: TreeID) throws(EngineError) -> TreeStatistics {
-    try storing { () throws(StoreError) in try view.trees.statistics(tree) }
+  private mutating func statistics(_ tree: TreeID) throws(EngineError) -> TreeStatistics {
+    if let found = known[tree] { return found }
+    let trees = view.trees
+    let found = try storing { () throws(StoreError) in try trees.statistics(tree) }
+    known[tree] = found
+    return found
+  }
+
+  /// How many rows of an entity a tree has. O(1) where nothing else is in it; O(rows) once for a hierarchy.
+  private mutating func rows(of entity: EntitySchema, _ tree: TreeID) throws(EngineError) -> UInt64 {
+    if old.schema.entityAndDescendants(entity.rootID).count == 1 { return try statistics(tree).entries }
+    if let found = rowsByEntity[tree] { return found[entity.id] ?? 0 }
+    let trees = view.trees
+    var rowsByLayout: [UInt16: UInt64] = [:]
+    try storing { () throws(StoreError) in
+      try trees.forEachRun(tree) { (run) throws(StoreError) -> Bool in
+        for i in run.indices { rowsByLayout[try RecordView.layoutID(of: run.value(i)), default: 0] += 1 }
+        return true
+      }
+    }
+    var found: [UInt32: UInt64] = [:]
+    for (layout, rows) in rowsByLayout {
+      if let descriptor = old.catalogue.layouts[layout] { found[descriptor.entity, default: 0] += rows }
+    }
+    rowsByEntity[tree] = found
+    return found[entity.id] ?? 0
   }
 }

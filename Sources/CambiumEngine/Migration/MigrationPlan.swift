@@ -109,8 +109,12 @@ extension EntityStore {
           for block in blocks where !plan.blocks.contains(block) {
             if case .duplicate = block.reason { plan.blocks.append(block) }
           }
-        } else if plan.blocks.isEmpty {
-          throw error
+        } else {
+          // What is in the way may end it in some other way; a store that cannot be read or written is told.
+          switch error {
+          case .store, .modelChanged: throw error
+          default: if plan.blocks.isEmpty { throw error }
+          }
         }
       }
     }

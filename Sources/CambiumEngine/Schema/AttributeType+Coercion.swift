@@ -75,10 +75,7 @@ extension AttributeType {
       default: return nil
       }
     case .double: return value.nearestDouble.map { .double($0) }
-    case .float:
-      // A number that floats don't reach is not infinite.
-      guard let float = value.nearestFloat, float.isFinite || value.nearestDouble?.isFinite != true else { return nil }
-      return .float(float)
+    case .float: return value.nearestFloat.map { .float($0) }
     case .decimal: return value.shortestDecimal.map { .decimal($0) }
     case .string:
       if case .string = value { return value }

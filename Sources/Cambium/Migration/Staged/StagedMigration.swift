@@ -152,11 +152,13 @@ struct StagedMigration {
     let result = try shared.advanced(
       from: store, to: model === destination ? definition : try model.definition(),
       defers: description.shouldDeferLightweightMigration, keepsPriorState: description.keepsStateBeforeMigration,
-      stage: stage
-    ) { step in
-      number += 1
-      DebugLog.write(.migration, "\(file): step \(number): \(step.description)")
-    }
+      stage: stage,
+      observe: !DebugLog.isOn(.migration)
+        ? nil
+        : { step in
+          number += 1
+          DebugLog.write(.migration, "\(file): step \(number): \(step.description)")
+        })
     DebugLog.write(.migration, "\(file): migrated, model \(result.schema.versionChecksum)")
   }
 
