@@ -60,8 +60,8 @@ final class RowSieve {
   /// Whether asking the predicate may read other rows.
   var readsElsewhere: Bool { filter?.isSlow ?? false || (predicate != nil && plan.sharesRows) }
 
-  /// Whether of most rows a number of their own is all that is looked at.
-  var readsSparsely: Bool { known.range.map { !$0.isOfElement } ?? (bound != nil) }
+  /// Whether of most rows a number of their own, or a text, is all that is looked at.
+  var readsSparsely: Bool { known.range.map { !$0.isOfElement } ?? (bound != nil || known.text != nil) }
 
   /// Tells `visit` the rows of a run that the predicate holds for. Answers whether to go on.
   @inline(__always)

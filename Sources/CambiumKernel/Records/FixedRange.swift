@@ -111,9 +111,8 @@ public struct FixedRange: Sendable {
   ) -> Int {
     if let outer {
       var count = 0
-      for i in entries {
+      run.forEachValue(entries) { (i, row) in
         places[count] = Int32(truncatingIfNeeded: i)
-        let row = run.value(i)
         count &+= excludesElement(row.start, row.count, outer) ? 0 : 1
       }
       return count
@@ -132,9 +131,8 @@ public struct FixedRange: Sendable {
     _ isOutside: (UnsafeRawPointer) -> Bool
   ) -> Int {
     var count = 0
-    for i in entries {
+    run.forEachValue(entries) { (i, row) in
       places[count] = Int32(truncatingIfNeeded: i)
-      let row = run.value(i)
       let base = row.start
       if isMeant(base, row.count) { count &+= isOutside(base) ? 0 : 1 } else { count &+= 1 }
     }

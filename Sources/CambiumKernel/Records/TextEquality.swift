@@ -73,16 +73,15 @@ public struct TextEquality {
   @inlinable
   public func passing(_ run: LentRun, _ entries: Range<Int>, _ places: UnsafeMutablePointer<Int32>) -> Int {
     var count = 0
-    for i in entries {
+    run.forEachValue(entries) { (i, row) in
       places[count] = Int32(truncatingIfNeeded: i)
-      let row = run.value(i)
       count &+= passesShort(row) ?? (excludesLong(row) ? 0 : 1)
     }
     return count
   }
 
   /// 1 for a row that is not excluded, and 0 for one that is; nil where it takes a longer look, as for texts of more than eight
-  /// bytes.
+  /// bytes of which the first are the same.
   @inlinable @inline(__always)
   func passesShort(_ row: UnsafeRawBufferPointer) -> Int? {
     let base = row.start
@@ -94,14 +93,17 @@ public struct TextEquality {
       guard let nested = inner.span(place.start, place.count) else { return nil }
       place = nested
     }
-    // No more than eight bytes, which lie in the row with those behind them.
-    guard place.count <= 8, place.start + 8 <= base + row.count else { return nil }
-    let mask: UInt64 =
-      (.max &>> UInt64(truncatingIfNeeded: (64 &- 8 &* place.count) & 63)) & (place.count == 0 ? 0 : .max)
-    let bytes = UInt64(littleEndian: place.start.loadUnaligned(as: UInt64.self)) & mask
-    // Other bytes can be the same text only if they are no plain ASCII.
+    // The first eight bytes, if there are so many; those before a shorter text, which the row has at its head at least, are
+    // shifted away.
+    let n = min(place.count, 8)
+    let all = UInt64(littleEndian: (place.start + (n &- 8)).loadUnaligned(as: UInt64.self))
+    let half = UInt64(truncatingIfNeeded: 32 &- 4 &* n)
+    let bytes = (all &>> half) &>> half
+    // Other bytes can be the same text only if they are no plain ASCII. Where they are, texts that differ in them are not the
+    // same, whatever follows.
     if bytes & 0x8080_8080_8080_8080 != 0 { return nil }
-    let isSame = (bytes ^ word) | UInt64(truncatingIfNeeded: place.count ^ text.count) | UInt64(place.isNull) == 0
-    return isSame ? 1 : 0
+    let difference = (bytes ^ word) | UInt64(truncatingIfNeeded: place.count ^ text.count) | UInt64(place.isNull)
+    if difference == 0, text.count <= 8 { return 1 }
+    return bytes != word || text.count <= 8 || place.isNull != 0 ? 0 : nil
   }
 }

@@ -45,4 +45,24 @@ public struct LentRun {
     let start = i == 0 ? 0 : Int(ends.u16((i &- 1) &* 2))
     return UnsafeRawBufferPointer(start: values + start, count: Int(ends.u16(i &* 2)) &- start)
   }
+  /// Tells `body` the numbers and values of some entries, in order.
+  @inlinable @inline(__always)
+  func forEachValue(_ entries: Range<Int>, _ body: (Int, UnsafeRawBufferPointer) -> Void) {
+    var i = entries.lowerBound
+    if count >= 0 {
+      while i < entries.upperBound {
+        body(i, value(i))
+        i &+= 1
+      }
+      return
+    }
+    // The end of one is where the next one begins.
+    var start = i == 0 ? 0 : Int(ends.u16((i &- 1) &* 2))
+    while i < entries.upperBound {
+      let end = Int(ends.u16(i &* 2))
+      body(i, UnsafeRawBufferPointer(start: values + start, count: end &- start))
+      start = end
+      i &+= 1
+    }
+  }
 }

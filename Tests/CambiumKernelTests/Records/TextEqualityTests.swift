@@ -31,7 +31,11 @@ import Testing
     return (text == nil, text)
   }
 
-  private let plain = ["", "a", "b", "ab", "red", "K", ";", "a longer text, of more than eight characters"]
+  private let plain = [
+    "", "a", "b", "ab", "a\0", "red", "K", ";", "of eight", "of eight.", "of eight\0",
+    "a longer text, of more than eight characters",
+  ]
+  private let others = ["\u{212A}", "\u{37E}", "e\u{301}", "of eight\u{301}", "of eigh\u{F1}", "of eight \u{212A}"]
 
   @Test func excludesOnlyOtherTexts() throws {
     let seed = testSeed(8_283)
@@ -49,7 +53,7 @@ import Testing
         for row in 0..<UInt64(8) {
           var values = layout.fields.map { random.value(of: $0.kind) }
           if random.oneIn(2) {
-            let value = TestValue.string(Array(random.pick(plain + ["\u{212A}", "\u{37E}", "e\u{301}"]).utf8))
+            let value = TestValue.string(Array(random.pick(plain + others).utf8))
             if let outer = field.outer {
               if case .nested(var inner) = values[outer] {
                 inner[field.index] = value
