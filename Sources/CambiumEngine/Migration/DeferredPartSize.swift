@@ -48,7 +48,7 @@ public struct DeferredPartLimit: Sendable, Equatable {
 /// the work. Parts beside which others write are as long as one who wants to stop the work may have to wait.
 public struct DeferredPartSize: Sendable {
   /// What a part is to take, without its sync, where others write. They wait for a part at most, a few of them for two.
-  public static let aim = Duration.microseconds(400)
+  public static let aim = Duration.microseconds(200)
   /// The same where nobody else does.
   public static let aimAlone = Duration.milliseconds(40)
   /// What a part is to take, with its syncs, beside which others write.

@@ -101,6 +101,8 @@ final class MigrationRun {
 
   /// - Parameter prior: the retained commit to go back to, if there is one.
   func run(prior: (id: UInt64, commit: PriorCommit)? = nil) throws(EngineError) -> EntityStore {
+    // The old rows are read once, from front to back: the memory of theirs is best used for the new ones.
+    t.givesUpReplacedPages = true
     let kept = try dropTrees()
     try moveRowTrees()
     try changeLayouts()

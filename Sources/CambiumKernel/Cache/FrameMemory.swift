@@ -9,6 +9,8 @@ struct FrameMemory: ~Copyable {
   private let stride: Int
   private var pieces: [(start: UnsafeMutableRawPointer, bytes: Int)] = []
   private var used = 0
+  /// The next piece, if it was made ready before it is needed.
+  private var spare: (start: UnsafeMutableRawPointer, bytes: Int)?
 
   init(_ environment: any StoreEnvironment, pageSize: Int) {
     self.environment = environment
@@ -18,7 +20,10 @@ struct FrameMemory: ~Copyable {
   /// What a frame takes of memory.
   static func stride(_ pageSize: Int) -> Int { roundUp(Frame.headerSize + pageSize, to: 128) }
 
-  deinit { for piece in pieces { environment.freeMemory(piece.start, byteCount: piece.bytes) } }
+  deinit {
+    for piece in pieces { environment.freeMemory(piece.start, byteCount: piece.bytes) }
+    if let spare { environment.freeMemory(spare.start, byteCount: spare.bytes) }
+  }
 
   /// Memory for another frame. At most `more` are still wanted, with this one.
   mutating func next(atMost more: Int) -> Frame {
@@ -26,12 +31,36 @@ struct FrameMemory: ~Copyable {
       used += stride
       return Frame.initialize(piece.start + used - stride)
     }
-    let before = pieces.last?.bytes ?? 8 * stride
-    let bytes = max(stride, min(before * 2, Self.largest, more * stride))
-    let piece = (start: environment.allocateMemory(byteCount: bytes), bytes: bytes)
+    let bytes = nextBytes(more)
+    let piece = spare ?? (start: environment.allocateMemory(byteCount: bytes), bytes: bytes)
+    spare = nil
     pieces.append(piece)
     used = stride
     return Frame.initialize(piece.start)
+  }
+
+  private func nextBytes(_ more: Int) -> Int {
+    let before = pieces.last?.bytes ?? 8 * stride
+    return max(stride, min(before * 2, Self.largest, more * stride))
+  }
+
+  /// The size of a piece that will be needed soon; 0 if there is one, or none is wanted soon. At most `more` frames are wanted.
+  func wantedBytes(atMost more: Int) -> Int {
+    guard spare == nil, more > 0, let piece = pieces.last, used + min(Self.soon, piece.bytes / 2) > piece.bytes else {
+      return 0
+    }
+    let left = (piece.bytes - used) / stride
+    return more > left ? nextBytes(more - left) : 0
+  }
+
+  /// What is left of a piece when the next one is wanted soon.
+  private static let soon = 256 << 10
+
+  /// Memory for frames, which was made ready with nothing held. Answers false if it is not needed any more.
+  mutating func add(_ start: UnsafeMutableRawPointer, _ bytes: Int) -> Bool {
+    guard spare == nil else { return false }
+    spare = (start, bytes)
+    return true
   }
 
   /// A frame beyond the number that the cache may have, to be given back by ``free(_:)``.

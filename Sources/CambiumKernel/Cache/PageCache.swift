@@ -12,6 +12,7 @@ import Synchronization
 ///   the new ones, and nothing needs to be purged.
 final class PageCache: @unchecked Sendable {
   private let device: any StorageDevice
+  private let environment: any StoreEnvironment
   private let pageSize: Int
   private let capacity: Int
   /// The table that readers probe. It is replaced by one of twice the size as frames are made, so that a store that is
@@ -41,6 +42,7 @@ final class PageCache: @unchecked Sendable {
     device: any StorageDevice, environment: any StoreEnvironment, pageSize: Int, bytes: Int, storeSeed: UInt64
   ) {
     self.device = device
+    self.environment = environment
     self.pageSize = pageSize
     lock = environment.makeLock()
     memory = FrameMemory(environment, pageSize: pageSize)
@@ -332,6 +334,34 @@ final class PageCache: @unchecked Sendable {
       return frame
     }
     return nil
+  }
+
+  /// Whether ``prepareMemory()`` should be called, by who holds nothing that others wait for.
+  var wantsMemory: Bool {
+    lock.lock()
+    defer { lock.unlock() }
+    return wantedBytes > 0
+  }
+
+  /// Under the lock.
+  private var wantedBytes: Int {
+    // Frames that can be had otherwise come first.
+    idle.isEmpty ? memory.wantedBytes(atMost: capacity - frames.count) : 0
+  }
+
+  /// Makes memory ready that frames will soon be made of: that of a new piece may be milliseconds in coming, when it is written to
+  /// for the first time.
+  func prepareMemory() {
+    lock.lock()
+    let bytes = wantedBytes
+    lock.unlock()
+    if bytes == 0 { return }
+    let start = environment.allocateMemory(byteCount: bytes)
+    for offset in stride(from: 0, to: bytes, by: 4096) { start.storeBytes(of: 0, toByteOffset: offset, as: UInt8.self) }
+    lock.lock()
+    let isTaken = memory.add(start, bytes)
+    lock.unlock()
+    if !isTaken { environment.freeMemory(start, byteCount: bytes) }
   }
 
   private func makeFrame() -> Frame {

@@ -20,6 +20,10 @@ public protocol StoreEnvironment: AnyObject, Sendable {
   /// it.
   func runConcurrently(_ count: Int, _ work: @escaping @Sendable (Int) -> Void)
 
+  /// Lets other threads that are ready have the processor first: for work in the background, which would otherwise keep one that
+  /// a sync has just woken waiting for the rest of its share. Returns soon.
+  func letOthersRun()
+
   /// Memory for `byteCount` bytes of any content, aligned to 128 at least, to be given back by
   /// ``freeMemory(_:byteCount:)``. The page cache asks for pieces of up to 2 MiB: a host with huge pages should back
   /// these with them.
@@ -40,6 +44,9 @@ extension StoreEnvironment {
   public func runConcurrently(_ count: Int, _ work: @escaping @Sendable (Int) -> Void) {
     for i in 0..<max(0, count) { work(i) }
   }
+
+  /// There is no other thread.
+  public func letOthersRun() {}
 
   /// Memory of the language's own allocator.
   public func allocateMemory(byteCount: Int) -> UnsafeMutableRawPointer {

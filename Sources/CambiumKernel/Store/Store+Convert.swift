@@ -101,7 +101,9 @@ extension Store {
       try stepCheckpoint(budget: &budget)
       guard checkpointUnderWay === checkpoint else { return .ended }
       switch checkpoint.phase {
-      case .merging: if doesAnybodyWait { return .goesOn }
+      case .merging:
+        environment.letOthersRun()
+        if doesAnybodyWait || cache.wantsMemory { return .goesOn }
       case .secondSync where share != nil:
         // Others that share the file must not come between a superblock and what follows from it.
         try finishCheckpoint()

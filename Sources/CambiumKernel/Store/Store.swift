@@ -216,8 +216,11 @@ public final class Store: @unchecked Sendable {
   }
 
   /// Lets one of those go first who wait for the turn to write, if anybody of this process does: for work in the background,
-  /// which would otherwise take the turn again before a thread that waits for it has woken up.
+  /// which would otherwise take the turn again before a thread that waits for it has woken up. Those who wait for a sync, and
+  /// would write next, have the processor first; and what the cache takes of memory next is made ready while nobody waits for it.
   public func letOthersWrite() {
+    cache.prepareMemory()
+    environment.letOthersRun()
     lock.lock()
     let before = turnsTaken
     while turnWaiters > 0, turnsTaken == before, !isClosed, !isPoisoned { lock.wait() }

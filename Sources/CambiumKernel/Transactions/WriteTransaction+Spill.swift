@@ -12,6 +12,8 @@ extension WriteTransaction {
   func spill(wholly: Bool = false) throws(StoreError) {
     try prepareToMerge()
     guard let context else { return }
+    context.givesUpReplacedPages = givesUpReplacedPages
+    defer { context.giveUpReplacedPages() }
     do throws(StoreError) { try spill(context, wholly: wholly) } catch {
       failure = error
       throw error

@@ -269,7 +269,7 @@ final class TreeMerge {
   }
 
   private func release(_ ref: PageRef) {
-    context.space.release(ref.address, ref.length)
+    context.release(ref)
     state.pages &-= 1
     state.bytes &-= UInt64(ref.length)
   }

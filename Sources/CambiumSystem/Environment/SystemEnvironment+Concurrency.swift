@@ -31,6 +31,9 @@ import CambiumKernel
       for thread in threads { pthread_join(thread, nil) }
     }
 
+    /// `sched_yield`.
+    public func letOthersRun() { sched_yield() }
+
     /// Predicates may be deep, and some systems give threads little.
     private static let stackBytes = 2 << 20
 
