@@ -3,7 +3,7 @@
 
 extension Store {
   /// Pages that are read or written until it is looked whether somebody waits for the turn.
-  private static let pagesAtOnce = 8
+  private static let pagesAtOnce = 4
 
   /// Converts values by a checkpoint, and returns when it is durable. Others read and write meanwhile: who waits for the turn
   /// to write waits for a few pages, and, if the file is shared, for the sync behind the superblock.
