@@ -109,4 +109,75 @@ import Testing
     for ref in refs { #expect(try cache.page(ref, tree: Self.tree, level: 0).u8(100) == 3) }
     #expect(cache.misses == 0)
   }
+
+  /// Who asks for memory beforehand never waits for it when a page comes, and there is no more of it than the cache may have.
+  @Test(arguments: [1, 17, 40, 41, 1000])
+  func memoryIsReadyBeforehand(_ frames: Int) throws {
+    let environment = TestEnvironment()
+    do {
+      let capacity = max(16, frames)
+      let cache = PageCache(
+        device: MemoryDevice(lock: ThreadLock()), environment: environment, pageSize: 512,
+        bytes: FrameMemory.stride(512) * frames, storeSeed: 7)
+      var (asked, meanwhile) = (0, 0)
+      for n in 0..<capacity * 3 {
+        if cache.wantsMemory {
+          cache.prepareMemory()
+          // Twice does no harm.
+          cache.prepareMemory()
+          #expect(!cache.wantsMemory)
+          asked += 1
+        }
+        let before = environment.memory.allocations
+        let ref = PageRef(address: UInt64(n + 1) * 512, length: 512, checksum: UInt64(n))
+        page(n).withUnsafeBytes { b in if let base = b.baseAddress { cache.insert(ref, base) } }
+        meanwhile += environment.memory.allocations - before
+        #expect(environment.memory.bytes <= capacity * FrameMemory.stride(512))
+      }
+      #expect(meanwhile == 1, "the first piece comes with the first page")
+      #expect(asked == environment.memory.allocations - 1 && (asked > 0) == (frames > 16))
+      #expect(cache.frameCount == capacity && environment.memory.bytes == capacity * FrameMemory.stride(512))
+    }
+    #expect(environment.memory.bytes == 0)
+  }
+
+  /// A transaction that writes a tree anew takes hardly more memory than the tree has, if it gives up what it replaces; what it
+  /// reads, and what others see after it, is the same.
+  @Test(arguments: [false, true])
+  func replacedPagesMakeRoom(_ givesUp: Bool) throws {
+    var options = StoreOptions()
+    options.deltaBytes = 64 << 10
+    let store = try Store.create(on: MemoryDevice(lock: ThreadLock()), environment: TestEnvironment(), options: options)
+    let rows = 0..<UInt64(6000)
+    func value(_ row: UInt64, _ version: UInt8) -> [UInt8] {
+      [UInt8](repeating: UInt8(row & 127) ^ version, count: 200)
+    }
+    var t = try store.beginWrite()
+    let tree = try t.createTree(.integer)
+    for row in rows { try t.put(tree, row, value(row, 0)) }
+    try t.commit()
+    try store.checkpoint()
+    let before = try store.snapshot()
+    for row in rows { #expect(try before.value(tree, row) == value(row, 0)) }
+    let frames = store.cache.frameCount
+    #expect(frames > 300)
+    for isKept in [false, true] {
+      t = try store.beginWrite()
+      t.givesUpReplacedPages = givesUp
+      for row in rows { try t.put(tree, row, value(row, 128)) }
+      for row in rows where row % 7 == 0 { #expect(try t.value(tree, row) == value(row, 128)) }
+      if !isKept {
+        t.rollBack()
+        #expect(givesUp == (store.cache.frameCount < frames * 5 / 4), "\(store.cache.frameCount) of \(frames)")
+        for row in rows { #expect(try before.value(tree, row) == value(row, 0)) }
+      } else {
+        try t.commit()
+        let after = try store.snapshot()
+        for row in rows { #expect(try after.value(tree, row) == value(row, 128)) }
+        // An older view has its own still, from the file.
+        for row in rows { #expect(try before.value(tree, row) == value(row, 0)) }
+      }
+    }
+    try store.close()
+  }
 }

@@ -8,6 +8,15 @@ public final class TestEnvironment: StoreEnvironment {
     var chance: DiskChance
     var milliseconds: Int64
     var process: UInt64 = 1
+    var memory = Memory()
+  }
+
+  /// Memory that stores asked for.
+  public struct Memory: Sendable {
+    /// How many times.
+    public var allocations = 0
+    /// Bytes that were not given back.
+    public var bytes = 0
   }
 
   private let state: Locked<State>
@@ -44,6 +53,24 @@ public final class TestEnvironment: StoreEnvironment {
 
   /// A lock that really excludes and waits.
   public func makeLock() -> any StoreLock { ThreadLock() }
+
+  /// What was asked for so far.
+  public var memory: Memory { state.withLock { $0.memory } }
+
+  /// Memory of the language's allocator, which is counted.
+  public func allocateMemory(byteCount: Int) -> UnsafeMutableRawPointer {
+    state.withLock {
+      $0.memory.allocations += 1
+      $0.memory.bytes += byteCount
+    }
+    return .allocate(byteCount: byteCount, alignment: 128)
+  }
+
+  /// Gives it back.
+  public func freeMemory(_ start: UnsafeMutableRawPointer, byteCount: Int) {
+    state.withLock { $0.memory.bytes -= byteCount }
+    start.deallocate()
+  }
 
   /// The next bits that follow from the seed.
   public func randomBits() -> UInt64 { state.withLock { $0.chance.next() } }
