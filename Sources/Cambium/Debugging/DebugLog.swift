@@ -36,21 +36,25 @@ public enum DebugLog {
 
     init() {
       let process = ProcessInfo.processInfo
-      topics = []
-      for (topic, argument, variable) in [
-        (Topic.store, "-com.cambium.StoreDebug", "CAMBIUM_STORE_DEBUG"),
-        (Topic.migration, "-com.cambium.MigrationDebug", "CAMBIUM_MIGRATION_DEBUG"),
-        (Topic.request, "-com.cambium.RequestDebug", "CAMBIUM_REQUEST_DEBUG"),
-      ] {
-        var value = process.environment[variable]
-        if let place = process.arguments.firstIndex(of: argument), place + 1 < process.arguments.count {
-          value = process.arguments[place + 1]
-        }
-        guard let value, let level = Int(value), level > 0 else { continue }
-        topics.insert(topic)
-        if topic == .request { requestLevel.store(level, ordering: .relaxed) }
-      }
+      let levels = DebugLog.levels(process.arguments, process.environment)
+      topics = Set(levels.keys)
+      requestLevel.store(levels[.request] ?? 0, ordering: .relaxed)
     }
+  }
+
+  /// What a process is asked to tell of, and how much; an argument goes before the environment.
+  static func levels(_ arguments: [String], _ environment: [String: String]) -> [Topic: Int] {
+    var levels: [Topic: Int] = [:]
+    for (topic, argument, variable) in [
+      (Topic.store, "-com.cambium.StoreDebug", "CAMBIUM_STORE_DEBUG"),
+      (Topic.migration, "-com.cambium.MigrationDebug", "CAMBIUM_MIGRATION_DEBUG"),
+      (Topic.request, "-com.cambium.RequestDebug", "CAMBIUM_REQUEST_DEBUG"),
+    ] {
+      var value = environment[variable]
+      if let place = arguments.firstIndex(of: argument), place + 1 < arguments.count { value = arguments[place + 1] }
+      if let value, let level = Int(value), level > 0 { levels[topic] = level }
+    }
+    return levels
   }
 
   private static let state = State()

@@ -131,4 +131,45 @@ extension MigrationTests {
       last.hasPrefix("not migrated: objects in the store stand in the way of the migration: A is to be unique by n"))
     #expect(last.contains("12 objects (A/p"))
   }
+
+  /// Stages, their handlers, the way back, and what failed, by name.
+  @Test func stagesAreLogged() throws {
+    typealias Notes = NoteVersions
+    let directory = try TemporaryDirectory()
+    try Notes.fill(directory, 2)
+    let file = "flights.cambium"
+    let custom = try Notes.reading()
+    var fails = true
+    custom.didMigrateHandler = { _, _ in if fails { throw StagedMigrationTests.Killed() } }
+    let manager = try StagedMigrationManager([custom, Notes.lightweight(4, 5, named: "stars")])
+    func open() throws {
+      _ = try directory.container(model: try Notes.model(5)) {
+        $0.stagedMigrationManager = manager
+        $0.keepsStateBeforeMigration = true
+      }
+    }
+    let failed = Self.lines(file) { #expect(cambiumError { try open() } != nil) }
+    let sums = (2...5).map { Notes.checksum($0) }
+    #expect(
+      failed == [
+        "stage '2 to 3', from \(sums[0]) to \(sums[1])", "stage '2 to 3': willMigrateHandler",
+        "step 1: write the model",
+        "step 2: rewrite the rows of Note (10 entries, 1 pages)", "migrated, model \(sums[1])",
+        "stage '2 to 3': didMigrateHandler",
+        "not migrated: 134110: the didMigrateHandler of the migration stage '2 to 3' failed, and will be called again when the "
+          + "store is next opened: Killed()",
+      ])
+    fails = false
+    let gone = try Self.lines(file) { try open() }
+    #expect(
+      gone == [
+        "stage '2 to 3': didMigrateHandler", "stage 'stars', from \(sums[1]) to \(sums[3])", "step 1: write the model",
+        "step 2: keep the rows of Note, to be read as the new model has them", "migrated, model \(sums[3])",
+      ])
+    let back = try Self.lines(file) {
+      try directory.container(model: try Notes.model(5)).persistentStoreCoordinator.rollBackMigration()
+    }
+    #expect(back == ["went back behind the migration"])
+    #expect(try Notes.stored(directory) == "3")
+  }
 }

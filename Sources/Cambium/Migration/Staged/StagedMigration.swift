@@ -80,8 +80,8 @@ struct StagedMigration {
     switch step {
     case .custom(let stage, let next): try run(stage, store, next)
     case .lightweight(let from, let to, let model):
-      DebugLog.write(
-        .migration, "\(file): stage \(plan.versions[from].stage.name), from \(plan.versions[from].checksum)")
+      let (source, goal) = (plan.versions[from], plan.versions[to])
+      DebugLog.write(.migration, "\(file): stage \(goal.stage.name), from \(source.checksum) to \(goal.checksum)")
       let failure: CambiumError
       do {
         return try migrate(store, to: model, stage: nil)
