@@ -101,8 +101,6 @@ final class MigrationRun {
 
   /// - Parameter prior: the retained commit to go back to, if there is one.
   func run(prior: (id: UInt64, commit: PriorCommit)? = nil) throws(EngineError) -> EntityStore {
-    // The old rows are read once, from front to back: the memory of theirs is best used for the new ones.
-    t.givesUpReplacedPages = true
     let kept = try dropTrees()
     try moveRowTrees()
     try changeLayouts()
@@ -122,7 +120,10 @@ final class MigrationRun {
     defer { after.end() }
     try fillLinks(store)
     try removeRows(store)
+    // Most of a row is needed once more at most, and hardly by anybody else: the memory of the old ones is best used for the new.
+    t.givesUpReplacedPages = true
     try rewriteRows(store)
+    t.givesUpReplacedPages = false
     for table in links.values { try table.drop() }
     try buildTrees(after, kit, kept)
     do throws(EngineError) { try after.finish() } catch {

@@ -56,9 +56,10 @@ struct FrameMemory: ~Copyable {
   /// What is left of a piece when the next one is wanted soon.
   private static let soon = 256 << 10
 
-  /// Memory for frames, which was made ready with nothing held. Answers false if it is not needed any more.
-  mutating func add(_ start: UnsafeMutableRawPointer, _ bytes: Int) -> Bool {
-    guard spare == nil else { return false }
+  /// Memory for frames, which was made ready with nothing held. Answers false if it is not needed any more, as others have taken
+  /// what was to come after it.
+  mutating func add(_ start: UnsafeMutableRawPointer, _ bytes: Int, atMost more: Int) -> Bool {
+    guard bytes <= wantedBytes(atMost: more) else { return false }
     spare = (start, bytes)
     return true
   }

@@ -346,7 +346,7 @@ final class PageCache: @unchecked Sendable {
   /// Under the lock.
   private var wantedBytes: Int {
     // Frames that can be had otherwise come first.
-    idle.isEmpty ? memory.wantedBytes(atMost: capacity - frames.count) : 0
+    idle.count + retired.count - retiredHead < 64 ? memory.wantedBytes(atMost: capacity - frames.count) : 0
   }
 
   /// Makes memory ready that frames will soon be made of: that of a new piece may be milliseconds in coming, when it is written to
@@ -359,7 +359,7 @@ final class PageCache: @unchecked Sendable {
     let start = environment.allocateMemory(byteCount: bytes)
     for offset in stride(from: 0, to: bytes, by: 4096) { start.storeBytes(of: 0, toByteOffset: offset, as: UInt8.self) }
     lock.lock()
-    let isTaken = memory.add(start, bytes)
+    let isTaken = memory.add(start, bytes, atMost: capacity - frames.count)
     lock.unlock()
     if !isTaken { environment.freeMemory(start, byteCount: bytes) }
   }

@@ -4,6 +4,8 @@
 extension Store {
   /// Pages that are read or written until it is looked whether somebody waits for the turn.
   private static let pagesAtOnce = 4
+  /// How often so many, before the turn is given up although nobody waits for it.
+  private static let timesATurn = 2
 
   /// Converts values by a checkpoint, and returns when it is durable. Others read and write meanwhile: who waits for the turn
   /// to write waits for a few pages, and, if the file is shared, for the sync behind the superblock.
@@ -96,14 +98,12 @@ extension Store {
       try finishCheckpoint()
       return .ended
     }
-    while true {
+    for _ in 0..<Self.timesATurn {
       var budget = Self.pagesAtOnce
       try stepCheckpoint(budget: &budget)
       guard checkpointUnderWay === checkpoint else { return .ended }
       switch checkpoint.phase {
-      case .merging:
-        environment.letOthersRun()
-        if doesAnybodyWait || cache.wantsMemory { return .goesOn }
+      case .merging: if doesAnybodyWait || cache.wantsMemory { return .goesOn }
       case .secondSync where share != nil:
         // Others that share the file must not come between a superblock and what follows from it.
         try finishCheckpoint()
@@ -112,6 +112,8 @@ extension Store {
       default: return .goesOn
       }
     }
+    // Without the turn others have the processor before this goes on: see ``letOthersWrite()``.
+    return .goesOn
   }
 
   /// Whether a thread of this process waits for the turn.

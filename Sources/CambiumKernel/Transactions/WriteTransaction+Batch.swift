@@ -75,6 +75,7 @@ extension WriteTransaction {
     if own.list(access.id) != nil || hasRuns { try spill(wholly: true) }
     try prepareToMerge()
     guard let context else { return }
+    defer { context.giveUpReplacedPages() }
     do throws(StoreError) { try merge(batch, access, keys, context) } catch {
       failure = error
       throw error

@@ -12,7 +12,6 @@ extension WriteTransaction {
   func spill(wholly: Bool = false) throws(StoreError) {
     try prepareToMerge()
     guard let context else { return }
-    context.givesUpReplacedPages = givesUpReplacedPages
     defer { context.giveUpReplacedPages() }
     do throws(StoreError) { try spill(context, wholly: wholly) } catch {
       failure = error
@@ -148,6 +147,7 @@ extension WriteTransaction {
   /// Finishes the checkpoint under way, since its outcome and this transaction's pages would not know of one another,
   /// and notes what a rollback has to restore.
   func prepareToMerge() throws(StoreError) {
+    defer { context?.givesUpReplacedPages = givesUpReplacedPages }
     if context != nil { return }
     try core.requireSession()
     try core.settleCheckpoints()

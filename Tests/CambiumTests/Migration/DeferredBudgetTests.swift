@@ -141,7 +141,7 @@ import Testing
   @Test func partsBecomeAsLongAsTheyAreToBe() {
     // A microsecond a row.
     let time = { (rows: Int) in Duration.microseconds(rows) }
-    let short = 200...800
+    let short = 100...400
     let long = 20_000...65_536
     var size = DeferredPartSize()
     var newest: UInt64 = 10
@@ -183,7 +183,7 @@ import Testing
     for _ in 0..<50 {
       run(&size, &newest, 10, isAlone: true, time)
       run(&size, &newest, 1, isAlone: false, time)
-      #expect(size.rows <= 800)
+      #expect(size.rows <= 400)
     }
   }
 }
