@@ -40,11 +40,13 @@ extension MigrationRun {
     guard let parts, parts.count > 1 else { return false }
     nonisolated(unsafe) let run = self
     nonisolated(unsafe) let byLayout = byLayout
+    // All go to other trees: this one will be dropped.
+    let isLeft = byLayout.values.allSatisfy { $0.plan.rows != tree }
     try kernel.inOrder(
       parts.count,
       make: { (number, spare: Part?) throws(EngineError) in
         let part = spare ?? Part(byLayout)
-        try run.write(parts, number, part)
+        try run.write(parts, number, part, isLeft: isLeft)
         return part
       },
       use: { [t] (part) throws(EngineError) in
@@ -56,12 +58,12 @@ extension MigrationRun {
     return true
   }
 
-  private func write(_ parts: TreeParts, _ number: Int, _ part: Part) throws(EngineError) {
+  private func write(_ parts: TreeParts, _ number: Int, _ part: Part, isLeft: Bool) throws(EngineError) {
     // Kept by the part: nothing is counted for every row.
     var known: (layout: UInt16, rewriting: Unmanaged<Rewriting>?)?
     var failure: EngineError?
     try storing { () throws(StoreError) in
-      try before.trees.forEachRun(parts, number) { (run) throws(StoreError) -> Bool in
+      try before.trees.forEachRun(parts, number, givesUpPages: isLeft) { (run) throws(StoreError) -> Bool in
         for i in run.indices {
           let bytes = run.value(i)
           let id = try RecordView.layoutID(of: bytes)

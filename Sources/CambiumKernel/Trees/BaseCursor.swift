@@ -24,6 +24,10 @@ struct BaseCursor: ~Copyable {
   private var count = 0
   private(set) var index = 0
   private(set) var isValid = false
+  /// Whether the leaves that ``skipLeaf()`` goes on from are kept in mind.
+  var collectsPassed = false
+  /// These.
+  private(set) var passed: [PageRef] = []
 
   init(tree: TreeID, kind: TreeKind, root: PageRef, level: UInt8, cache: PageCache, pageSize: Int, hint: Int) {
     self.tree = tree
@@ -294,6 +298,7 @@ struct BaseCursor: ~Copyable {
   mutating func skipLeaf() throws(StoreError) {
     guard isValid else { return }
     index = count
+    if collectsPassed { passed.append(leafRef) }
     if (place &+ 1) & 7 == 0 { touchAhead() }
     try nextLeaf()
   }

@@ -84,11 +84,15 @@ extension TreeView {
   /// Tells `body` the entries of a part by runs, as ``forEachRun(_:isSparse:_:)`` does. Several threads may go through parts of one
   /// tree at a time, as long as nobody writes through the view.
   ///
+  /// - Parameter givesUpPages: Whether the cache gives up the leaves that were gone through, so that pages which are written
+  ///   meanwhile take their memory: for a tree that is about to be dropped. Who reads them after all reads them from the file.
   /// - Throws: what reading throws; what `body` throws.
   public final func forEachRun(
-    _ parts: TreeParts, _ number: Int, isSparse: Bool = true, _ body: (LentRun) throws(StoreError) -> Bool
+    _ parts: TreeParts, _ number: Int, isSparse: Bool = true, givesUpPages: Bool = false,
+    _ body: (LentRun) throws(StoreError) -> Bool
   ) throws(StoreError) {
     guard parts.ranges.indices.contains(number) else { return }
-    try forEachRun(parts.access, parts.ranges[number], parts.lock, isSparse: isSparse, body)
+    try forEachRun(
+      parts.access, parts.ranges[number], parts.lock, isSparse: isSparse, givesUpPages: givesUpPages, body)
   }
 }

@@ -31,7 +31,7 @@ extension TreeView {
   /// - Throws: as ``forEachRun(_:isSparse:_:)``.
   final func forEachRun(
     _ access: TreeAccess, _ keys: ClosedRange<UInt64>, _ lock: (any StoreLock)?, isSparse: Bool,
-    _ body: (LentRun) throws(StoreError) -> Bool
+    givesUpPages: Bool = false, _ body: (LentRun) throws(StoreError) -> Bool
   ) throws(StoreError) {
     // What the changes lie in must last, even if `body` ends the transaction.
     let (generation, table) = (generation, ownTable)
@@ -41,6 +41,8 @@ extension TreeView {
     var base = BaseCursor(
       tree: access.id, kind: .integer, root: access.root, level: access.level, cache: core.cache,
       pageSize: core.pageSize, hint: hint)
+    base.collectsPassed = givesUpPages
+    defer { core.cache.drop(base.passed) }
     if first == 0 { try base.seekFirst() } else { try base.seek(TreeKey(first)) }
     while true {
       try requireOpen()

@@ -196,4 +196,42 @@ import Testing
     }
     try store.close()
   }
+
+  /// Leaves that were gone through in parts are given up, if that is asked for, and read again where somebody wants them.
+  @Test(arguments: [false, true])
+  func whatWasGoneThroughMakesRoom(_ givesUp: Bool) throws {
+    let store = try Store.create(
+      on: MemoryDevice(lock: ThreadLock()), environment: TestEnvironment(), options: StoreOptions())
+    let t = try store.beginWrite()
+    let tree = try t.createTree(.integer)
+    for row in 0..<UInt64(6000) { try t.put(tree, row, [UInt8](repeating: UInt8(row & 127), count: 200)) }
+    try t.commit()
+    try store.checkpoint()
+    let view = try store.snapshot()
+    func sum() throws -> UInt64 {
+      var sum: UInt64 = 0
+      try view.forEach(tree) { (row, value) in
+        sum += row * UInt64(value[199])
+        return true
+      }
+      return sum
+    }
+    let wanted = try sum()
+    let (frames, misses) = (store.cache.frameCount, store.cache.misses)
+    let parts = try #require(try view.parts(of: tree, entries: 500))
+    #expect(parts.count > 8)
+    var found: UInt64 = 0
+    for number in 0..<parts.count {
+      try view.forEachRun(parts, number, givesUpPages: givesUp) { (run) in
+        for i in run.indices { found += run.key(i) * UInt64(run.value(i)[199]) }
+        return true
+      }
+    }
+    #expect(found == wanted)
+    #expect(try sum() == wanted)
+    // All but the last leaf of each part.
+    #expect(givesUp == (store.cache.misses - misses > UInt64(frames * 3 / 4)))
+    #expect(store.cache.frameCount <= frames + 16)
+    try store.close()
+  }
 }
