@@ -252,9 +252,11 @@ import Testing
 
   // MARK: Migrations
 
-  private static func rows(_ store: EntityStore) throws -> [[Value]] {
+  private static func rows(_ store: EntityStore) throws -> [[Value]] { try rows(store, try store.view()) }
+
+  private static func rows(_ store: EntityStore, _ view: EntityView) throws -> [[Value]] {
     var rows: [[Value]] = []
-    try store.view().rows(entity: try #require(store.schema.entity(named: "Vehicle"))) { (row) throws(EngineError) in
+    try view.rows(entity: try #require(store.schema.entity(named: "Vehicle"))) { (row) throws(EngineError) in
       rows.append([.integer(Int64(row.reference.row))] + (try Answer.values(row)))
       return true
     }
@@ -293,6 +295,44 @@ import Testing
     }
     #expect(contents[0].count == Self.count && contents[0] == contents[1])
     #expect(!found[0].isEmpty && found[0] == found[1])
+  }
+
+  /// Who reads the state before a migration while it is made reads the same all the time, although its pages leave the cache.
+  @Test(arguments: [1 << 18, 64 << 20]) func theStateBeforeIsReadMeanwhile(deltaBytes: Int) throws {
+    let store = try Self.open(try Self.device(), threads: 4, deltaBytes: deltaBytes)
+    let view = try store.view()
+    let wanted = try Self.rows(store, view)
+    let isDone = Atomic<Bool>(false)
+    let failures = Locked<[String]>([])
+    let reads = Locked(0)
+    let migrated = Locked<EntityStore?>(nil)
+    // Views of snapshots may be used by any number of threads.
+    nonisolated(unsafe) let unchecked = view
+    TestEnvironment().runConcurrently(2) { thread in
+      do {
+        if thread == 0 {
+          defer { isDone.store(true, ordering: .releasing) }
+          let found = try store.migrate(to: Self.definition(2))
+          migrated.withLock { $0 = found }
+        } else {
+          repeat {
+            let found = try Self.rows(store, unchecked)
+            if found != wanted { failures.withLock { $0.append("\(found.count) rows, other ones") } }
+            reads.withLock { $0 += 1 }
+          } while !isDone.load(ordering: .acquiring)
+        }
+      } catch {
+        failures.withLock { $0.append("\(error)") }
+      }
+    }
+    #expect(failures.withLock { $0 } == [])
+    #expect(reads.withLock { $0 } >= 1)
+    #expect(try Self.rows(store, view) == wanted)
+    let after = try #require(migrated.withLock { $0 })
+    #expect(try Self.rows(after).count == wanted.count)
+    let report = try after.check()
+    #expect(report.problems.isEmpty && report.kernel.problems.isEmpty)
+    try after.close()
   }
 
   /// What stands in the way is told as it is by one thread, and the store stays as it was.
