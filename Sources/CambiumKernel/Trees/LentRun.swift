@@ -45,6 +45,7 @@ public struct LentRun {
     let start = i == 0 ? 0 : Int(ends.u16((i &- 1) &* 2))
     return UnsafeRawBufferPointer(start: values + start, count: Int(ends.u16(i &* 2)) &- start)
   }
+
   /// Tells `body` the numbers and values of some entries, in order.
   @inlinable @inline(__always)
   func forEachValue(_ entries: Range<Int>, _ body: (Int, UnsafeRawBufferPointer) -> Void) {
