@@ -52,7 +52,7 @@ public struct DeferredPartSize: Sendable {
   /// The same where nobody else does.
   public static let aimAlone = Duration.milliseconds(40)
   /// What a part is to take, with its syncs, beside which others write.
-  public static let aimBesideOthers = Duration.milliseconds(100)
+  public static let aimBesideOthers = Duration.milliseconds(25)
   /// What parts have to take together, without a commit of others between, for that.
   public static let quiet = Duration.milliseconds(200)
   /// What parts take together until one is made durable.

@@ -5,11 +5,13 @@
 final class SegmentWriter {
   private let space: FileSpace
   private let kind: Segment.Kind
-  private let buffer: UnsafeMutableRawPointer
+  private var buffer: UnsafeMutableRawPointer
   private let bufferSize: Int
   /// Each pass begins at a multiple of this: a torn write may harm the whole block of the medium that it falls into, so
   /// at `.strict` no block holds bytes of two passes.
   private let alignment: Int
+  /// Where full buffers go while another thread writes them; nil where that is never so.
+  let behind: WriteBehind?
   private var bufferAddress: UInt64 = 0
   private var buffered = 0
   private var currentStart: UInt32 = 0
@@ -24,8 +26,9 @@ final class SegmentWriter {
   /// the rest back.
   var expected: UInt64?
 
-  init(space: FileSpace, kind: Segment.Kind, bufferSize: Int, alignment: Int) {
+  init(space: FileSpace, kind: Segment.Kind, bufferSize: Int, alignment: Int, behind: WriteBehind? = nil) {
     self.alignment = alignment
+    self.behind = behind
     self.space = space
     self.kind = kind
     self.bufferSize = bufferSize
@@ -56,6 +59,8 @@ final class SegmentWriter {
   /// Gives back what the pass took: the content was never reached.
   func abandon() {
     buffered = 0
+    // Before its segments are anybody else's.
+    behind?.discard()
     for start in allocated { space.table.remove(start: start) }
     allocated.removeAll()
     currentStart = beganWith.start
@@ -78,7 +83,7 @@ final class SegmentWriter {
   /// ``flush()``. `wantedUnits` is the size of a segment to be allocated for them.
   func append(_ bytes: UnsafeRawBufferPointer, wantedUnits: UInt32? = nil) throws(StoreError) -> UInt64 {
     if room < bytes.count {
-      try flush()
+      try handOver()
       let least = UInt32((bytes.count + SegmentHeader.size + SegmentTable.unitSize - 1) / SegmentTable.unitSize)
       try openSegment(wanted: wantedUnits ?? space.preferredUnits, least: least)
     }
@@ -87,7 +92,7 @@ final class SegmentWriter {
     let address = space.table[i].address + UInt64(space.table[i].used)
     if buffered == 0 { bufferAddress = address }
     if buffered + bytes.count > bufferSize {
-      try flush()
+      try handOver()
       bufferAddress = address
     }
     if bytes.count > bufferSize {
@@ -124,8 +129,26 @@ final class SegmentWriter {
     if let expected { self.expected = expected - min(expected, UInt64(count)) }
   }
 
-  /// Hands what is buffered to the device.
+  /// Hands what is buffered to the device, and returns when everything is there.
   func flush() throws(StoreError) {
+    try writeBuffer()
+    try behind?.drain()
+  }
+
+  /// Makes room in the buffer: what is in it goes to the device, or to who writes it there.
+  private func handOver() throws(StoreError) {
+    if buffered > 0, let next = try behind?.take(buffer, buffered, at: bufferAddress) {
+      bytesWritten += UInt64(buffered)
+      buffer = next
+      buffered = 0
+    } else {
+      let written = (bufferAddress, buffered)
+      try writeBuffer()
+      space.device.beginSync(at: written.0, byteCount: written.1)
+    }
+  }
+
+  private func writeBuffer() throws(StoreError) {
     if buffered == 0 { return }
     try space.device.write(UnsafeRawBufferPointer(start: buffer, count: buffered), at: bufferAddress)
     bytesWritten += UInt64(buffered)

@@ -24,6 +24,13 @@ extension Store {
     _ conversion: (WriteTransaction) -> ValueConversion?
   ) throws(StoreError) -> ValueConversion? {
     guard let checkpoint = try beginConverting(conversion), let conversion = checkpoint.conversion else { return nil }
+    return try writingBehind { () throws(StoreError) in try self.drive(checkpoint, conversion) }
+  }
+
+  /// Takes a checkpoint to its end, a turn at a time; answers nil if nothing came of it.
+  private func drive(
+    _ checkpoint: Checkpoint, _ conversion: ValueConversion
+  ) throws(StoreError) -> ValueConversion? {
     while true {
       letOthersWrite()
       try takeTurn()
@@ -37,7 +44,7 @@ extension Store {
         throw error
       }
       if case .ended = outcome { conversion.isDriven = false }
-      endTurn()
+      if case .goesOn = outcome { endTurn(comesBack: true) } else { endTurn() }
       switch outcome {
       case .ended:
         if case .done = checkpoint.phase { return conversion }

@@ -108,6 +108,8 @@ extension Store {
     let poisoned = isPoisoned
     lock.unlock()
     defer {
+      // What is still on its way belongs to a pass that nothing came of.
+      pageWriter.behind?.discard()
       lock.lock()
       isClosed = true
       turnTaken = false

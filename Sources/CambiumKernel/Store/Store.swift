@@ -113,8 +113,11 @@ public final class Store: @unchecked Sendable {
     self.nextTree = nextTree
     retained = directory.retained
     let alignment = options.durability == .strict ? LogWriter.strictBlock : 16
+    let pieceSize = max(65536, Int(superblock.pageSize) * 2)
+    let isHelped = threadCount > 1 && device.allowsConcurrentWrites
     pageWriter = SegmentWriter(
-      space: space, kind: .pages, bufferSize: max(65536, Int(superblock.pageSize) * 2), alignment: alignment)
+      space: space, kind: .pages, bufferSize: pieceSize, alignment: alignment,
+      behind: isHelped ? WriteBehind(device, environment.makeLock(), pieceSize: pieceSize) : nil)
     valueWriter = SegmentWriter(space: space, kind: .values, bufferSize: 65536, alignment: alignment)
   }
 
@@ -227,8 +230,10 @@ public final class Store: @unchecked Sendable {
     lock.unlock()
   }
 
-  func endTurn() {
-    leaveSharedTurn()
+  /// - Parameter comesBack: Whether the caller takes the turn again, whatever happens: then other processes have it meanwhile only if
+  ///   they wait for it.
+  func endTurn(comesBack: Bool = false) {
+    leaveSharedTurn(comesBack: comesBack)
     lock.lock()
     turnTaken = false
     lock.wakeAll()

@@ -118,6 +118,9 @@ public final class FileDevice: StorageDevice {
 
   deinit { close() }
 
+  /// Writes are positioned, and the operating system orders them.
+  public var allowsConcurrentWrites: Bool { true }
+
   /// The size in bytes.
   public func size() throws(StoreError) -> UInt64 { try status().sizeBytes }
 
@@ -159,6 +162,12 @@ public final class FileDevice: StorageDevice {
         throw failure(.write, offset + UInt64(done), result, bytesLeft: UInt64(bytes.count - done))
       }
     }
+  }
+
+  /// Begins to write what the operating system holds of the range, on Linux.
+  public func beginSync(at offset: UInt64, byteCount: Int) {
+    guard byteCount > 0, let start = Int64(exactly: offset), let file = try? openFile(.sync, offset) else { return }
+    _ = calls.beginSync(file, start, Int64(byteCount))
   }
 
   /// Waits until everything written before the call, the size included, is on the medium.

@@ -62,6 +62,17 @@
           return negated(Int(fdatasync(Int32(truncatingIfNeeded: file))))
         #endif
       },
+      beginSync: { file, offset, count in
+        #if os(Linux) || os(Android)
+          // The kernel begins to write what is not on the medium before it looks what it need not keep. That is what this is for: it
+          // keeps what it is writing.
+          return -Int(
+            posix_fadvise(
+              Int32(truncatingIfNeeded: file), off_t(offset), off_t(count), Int32(POSIX_FADV_DONTNEED)))
+        #else
+          return 0
+        #endif
+      },
       truncate: { file, size in
         guard let size = off_t(exactly: size) else { return -Int(EFBIG) }
         return negated(Int(ftruncate(Int32(truncatingIfNeeded: file), size)))

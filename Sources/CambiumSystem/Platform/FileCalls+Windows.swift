@@ -49,6 +49,7 @@
         return WriteFile(handle(file), source, DWORD(clamping: count), &done, &position) ? Int(done) : lastError()
       },
       sync: { file in FlushFileBuffers(handle(file)) ? 0 : lastError() },
+      beginSync: { _, _, _ in 0 },
       truncate: { file, size in setEnd(file, size) },
       // NTFS allots the clusters of a file that isn't sparse when its end is set, and reads them as zero until written.
       reserve: { file, offset, count in setEnd(file, offset + count) },

@@ -24,6 +24,8 @@ struct FileCalls: Sendable {
   var write: @Sendable (_ file: Int, _ source: UnsafeRawPointer, _ count: Int, _ offset: Int64) -> Int
   /// Waits until the content, and what is needed to read it back, is on the medium.
   var sync: @Sendable (_ file: Int) -> Int
+  /// Begins to bring a range to the medium, and does not wait for it.
+  var beginSync: @Sendable (_ file: Int, _ offset: Int64, _ count: Int64) -> Int
   var truncate: @Sendable (_ file: Int, _ size: Int64) -> Int
   /// Makes room for `count` bytes at the end, `offset`, and the file longer by them; they read as zero.
   var reserve: @Sendable (_ file: Int, _ offset: Int64, _ count: Int64) -> Int

@@ -33,6 +33,7 @@ extension Store {
   }
 
   private func endSuspending(_ share: StoreShare) {
+    try? pageWriter.behind?.drain()
     // What was merged may lie in room that others take.
     if checkpointUnderWay != nil || current.frozen != nil { share.mustReload = true }
     cache.mayBeOvertaken.store(true, ordering: .sequentiallyConsistent)

@@ -36,7 +36,7 @@ extension Store {
   }
 
   /// Gives the turn up to the other processes, unless only threads of this one wait for it.
-  func leaveSharedTurn() {
+  func leaveSharedTurn(comesBack: Bool = false) {
     // A forked child shares its parent's locks, and must not give them up.
     guard let share, !isForked else { return }
     let othersWait = share.locks.hasOthers(in: StoreLockPlace.queue)
@@ -45,12 +45,16 @@ extension Store {
       lock.unlock()
       return
     }
-    if turnWaiters > 0, !othersWait, !isClosed, !isPoisoned, share.handovers < StoreShare.mostHandovers {
+    if turnWaiters > 0 || comesBack, !othersWait, !isClosed, !isPoisoned, share.handovers < StoreShare.mostHandovers {
       share.handovers += 1
       lock.unlock()
       return
     }
     share.handovers = 0
+    lock.unlock()
+    // Others may take the room that it is written to. If it fails, whoever goes on with the pass is told.
+    try? pageWriter.behind?.drain()
+    lock.lock()
     // Before the lock goes: as long as this is set, nobody looks for what others did.
     share.hasTurn = false
     share.isStateTaken = false

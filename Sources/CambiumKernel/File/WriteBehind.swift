@@ -1,0 +1,150 @@
+/// Pieces of a pass on their way to the device: the thread that merges fills them, another one writes them meanwhile.
+///
+/// Without another thread, or with as many waiting as there may be, whoever has a piece writes it itself. Nothing reads what lies
+/// here: like what a ``SegmentWriter`` has in its buffer, it is on the device after a flush.
+///
+/// A write that fails is told to the next one who brings a piece or waits for all, and to everybody until the pass is given up.
+final class WriteBehind: @unchecked Sendable {
+  // Unchecked: all of it is used with the lock held, but for the bytes of a piece, which belong to who fills or writes them.
+
+  private struct Piece {
+    var bytes: UnsafeMutableRawPointer
+    var count: Int
+    var address: UInt64
+  }
+
+  /// The time for which a thread helps.
+  final class Shift: @unchecked Sendable {
+    // Unchecked: with the lock of its ``WriteBehind``.
+    fileprivate var isOver = false
+  }
+
+  private let device: any StorageDevice
+  private let lock: any StoreLock
+  private let pieceSize: Int
+  /// Enough that a thread which waits for the processor once does not hold the other one up.
+  private static let mostWaiting = 16
+
+  /// In the order in which they came.
+  private var waiting: [Piece] = []
+  private var spare: [UnsafeMutableRawPointer] = []
+  /// How many are being written.
+  private var beingWritten = 0
+  private var helpers = 0
+  private var failure: StoreError?
+
+  /// - Parameter pieceSize: The bytes of a buffer.
+  init(_ device: any StorageDevice, _ lock: any StoreLock, pieceSize: Int) {
+    self.device = device
+    self.lock = lock
+    self.pieceSize = pieceSize
+  }
+
+  deinit {
+    for piece in waiting { piece.bytes.deallocate() }
+    for bytes in spare { bytes.deallocate() }
+  }
+
+  /// Takes a full buffer, to be written at `address`, and answers another one in its place; nil if it is for the caller to write.
+  func take(
+    _ bytes: UnsafeMutableRawPointer, _ count: Int, at address: UInt64
+  ) throws(StoreError) -> UnsafeMutableRawPointer? {
+    lock.lock()
+    defer { lock.unlock() }
+    if let failure { throw failure }
+    if helpers == 0 || waiting.count >= Self.mostWaiting { return nil }
+    waiting.append(Piece(bytes: bytes, count: count, address: address))
+    // Who waits is told of the first; after that somebody is awake.
+    if waiting.count == 1 { lock.wakeAll() }
+    return spare.popLast() ?? .allocate(byteCount: pieceSize, alignment: 64)
+  }
+
+  /// Returns when everything that was taken is written.
+  func drain() throws(StoreError) {
+    lock.lock()
+    defer { lock.unlock() }
+    while !waiting.isEmpty { writeFirst() }
+    while beingWritten > 0 { lock.wait() }
+    if let failure { throw failure }
+  }
+
+  /// Forgets what was taken and is not written. When it returns, nothing more of it reaches the device.
+  func discard() {
+    lock.lock()
+    defer { lock.unlock() }
+    for piece in waiting { spare.append(piece.bytes) }
+    waiting.removeAll(keepingCapacity: true)
+    while beingWritten > 0 { lock.wait() }
+    failure = nil
+  }
+
+  /// Writes what is taken until the shift is over and nothing is left.
+  func help(_ shift: Shift) {
+    lock.lock()
+    defer { lock.unlock() }
+    helpers += 1
+    while true {
+      if !waiting.isEmpty {
+        writeFirst()
+      } else if shift.isOver {
+        break
+      } else {
+        lock.wait()
+      }
+    }
+    helpers -= 1
+    if helpers > 0 { return }
+    for bytes in spare { bytes.deallocate() }
+    spare.removeAll()
+  }
+
+  /// Ends the shift of a thread.
+  func end(_ shift: Shift) {
+    lock.lock()
+    shift.isOver = true
+    lock.wakeAll()
+    lock.unlock()
+  }
+
+  /// Writes the piece that came first, without the lock.
+  private func writeFirst() {
+    let piece = waiting.removeFirst()
+    beingWritten += 1
+    let mayWrite = failure == nil
+    lock.unlock()
+    var error: StoreError?
+    // Behind a failed write nothing is worth writing: the pass will be given up.
+    if mayWrite {
+      do throws(StoreError) {
+        try device.write(UnsafeRawBufferPointer(start: piece.bytes, count: piece.count), at: piece.address)
+        device.beginSync(at: piece.address, byteCount: piece.count)
+      } catch let failed { error = failed }
+    }
+    lock.lock()
+    if failure == nil { failure = error }
+    beingWritten -= 1
+    spare.append(piece.bytes)
+    if beingWritten == 0 { lock.wakeAll() }
+  }
+}
+
+extension Store {
+  /// Calls `body`, on the calling thread, while another one writes the pages that it makes, where the host and the device allow that.
+  /// What was made is on the device after a flush, as ever.
+  ///
+  /// Worth the tens of microseconds that a thread takes for passes over megabytes.
+  func writingBehind<Value>(_ body: @escaping () throws(StoreError) -> Value) throws(StoreError) -> Value {
+    guard let behind = pageWriter.behind else { return try body() }
+    let shift = WriteBehind.Shift()
+    // Called once, on the calling thread, which alone looks at the outcome. Neither outlives the call.
+    nonisolated(unsafe) let body = body
+    nonisolated(unsafe) var outcome: Result<Value, StoreError>?
+    environment.runConcurrently(2) { (thread) in
+      if thread > 0 { return behind.help(shift) }
+      do throws(StoreError) { outcome = .success(try body()) } catch { outcome = .failure(error) }
+      behind.end(shift)
+    }
+    guard let outcome else { throw .misuse("the host did not call the work that it was given") }
+    return try outcome.get()
+  }
+}
