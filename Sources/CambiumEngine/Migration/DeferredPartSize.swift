@@ -13,11 +13,15 @@ public struct DeferredPart: Sendable, Equatable {
   public var sequence: UInt64
   /// Whether others could write meanwhile.
   public var isBesideOthers: Bool
+  /// Whether some did, where that is known.
+  public var othersWrote: Bool
 
   /// What a part came to.
   public init(
-    rows: Int, nextRow: UInt64?, isLeft: Bool, base: UInt64, sequence: UInt64, isBesideOthers: Bool = false
+    rows: Int, nextRow: UInt64?, isLeft: Bool, base: UInt64, sequence: UInt64, isBesideOthers: Bool = false,
+    othersWrote: Bool = false
   ) {
+    self.othersWrote = othersWrote
     self.isBesideOthers = isBesideOthers
     self.rows = rows
     self.nextRow = nextRow
@@ -51,8 +55,11 @@ public struct DeferredPartSize: Sendable {
   public static let aim = Duration.microseconds(200)
   /// The same where nobody else does.
   public static let aimAlone = Duration.milliseconds(40)
-  /// What a part is to take, with its syncs, beside which others write.
-  public static let aimBesideOthers = Duration.milliseconds(25)
+  /// What a part is to take, with its syncs, beside which others write: they wait for one of these.
+  public static let aimBesideOthers = Duration.milliseconds(100)
+  /// The same where nobody does, although they could. What it replaces keeps its memory until it ends, and is then what the next one
+  /// makes its pages in: new memory would take longer to be had than all of the syncs.
+  public static let aimBesideNobody = Duration.milliseconds(25)
   /// What parts have to take together, without a commit of others between, for that.
   public static let quiet = Duration.milliseconds(200)
   /// What parts take together until one is made durable.
@@ -105,7 +112,7 @@ public struct DeferredPartSize: Sendable {
     // What it wrote was durable before it was noted.
     isDurable = false
     since = .zero
-    let aim = Self.aimBesideOthers
+    let aim = part.othersWrote ? Self.aimBesideOthers : Self.aimBesideNobody
     guard duration > aim * 2 || (part.rows >= rowsBesideOthers && duration < aim / 2) else { return }
     rowsBesideOthers = Self.changed(rowsBesideOthers, duration, aim, Self.rangeBesideOthers)
   }

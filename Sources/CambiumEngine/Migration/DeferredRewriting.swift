@@ -113,7 +113,7 @@ extension EntityStore {
     if isDone { releaseStatesOfDoneWork() }
     return DeferredPart(
       rows: conversion.count, nextRow: conversion.next, isLeft: !isDone, base: base, sequence: sequence,
-      isBesideOthers: true)
+      isBesideOthers: true, othersWrote: conversion.isBesideOthers)
   }
 
   /// How rows of an entity are written anew in their pages, if nothing but their layout changes.

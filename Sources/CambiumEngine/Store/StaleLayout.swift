@@ -12,6 +12,13 @@ final class StaleLayout: Sendable {
   private let entity: UInt16
   /// Does the same without taking rows apart, where that can be.
   private let copier: RecordCopier?
+  /// The same, for what is done for every row.
+  private let borrowedCopier: BorrowedCopier?
+
+  private struct BorrowedCopier: @unchecked Sendable {
+    // Unchecked: whoever has the layout has it; it may be used from any number of threads.
+    let copier: Unmanaged<RecordCopier>
+  }
 
   init(_ id: UInt16, _ descriptor: LayoutDescriptor, current: EntityLayout) throws(EngineError) {
     self.descriptor = descriptor
@@ -24,6 +31,7 @@ final class StaleLayout: Sendable {
         from: record, to: current.record, defaults: defaults, requiredProperties: descriptor.required,
         changesLevels: true)
       copier = RecordCopier(projection)
+      borrowedCopier = copier.map { BorrowedCopier(copier: .passUnretained($0)) }
     } catch {
       throw .corrupt("layout \(id) of \(current.entity.name) cannot be read as the current one: \(error.description)")
     }
@@ -86,7 +94,13 @@ final class StaleLayout: Sendable {
     _ bytes: UnsafeRawBufferPointer, into value: ConvertedValue, by builder: RecordBuilder
   ) throws(StoreError) {
     let view = try RecordView(bytes, layout: record)
-    if let copier, try copier.copy(view, entity: entity, into: value) { return }
+    if let borrowedCopier,
+      try borrowedCopier.copier.borrowed({ (copier) throws(StoreError) in
+        try copier.copy(view, entity: entity, into: value)
+      })
+    {
+      return
+    }
     try project(view, into: builder)
     try builder.withBytes { (bytes) throws(StoreError) in value.set(bytes) }
   }

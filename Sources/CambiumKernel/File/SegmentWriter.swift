@@ -3,15 +3,29 @@
 /// Nothing written here is reached by anything before its publication; until then a crash forgets it, and an abandoned
 /// pass takes its segments back.
 final class SegmentWriter {
+  /// Whom writes are for.
+  enum Pace {
+    /// A buffer at a time.
+    case even
+    /// Nothing but the pass matters: full buffers are written by another thread, and begin to be synced. Commits beside it would wait
+    /// longer for their syncs.
+    case eager
+    /// Others wait for the turn meanwhile: a little at a time.
+    case considerate
+  }
+
   private let space: FileSpace
   private let kind: Segment.Kind
   private var buffer: UnsafeMutableRawPointer
   private let bufferSize: Int
+  private var consideratePiece: Int { bufferSize / 4 }
   /// Each pass begins at a multiple of this: a torn write may harm the whole block of the medium that it falls into, so
   /// at `.strict` no block holds bytes of two passes.
   private let alignment: Int
   /// Where full buffers go while another thread writes them; nil where that is never so.
   let behind: WriteBehind?
+  /// How much a write takes, and when.
+  var pace = Pace.even
   private var bufferAddress: UInt64 = 0
   private var buffered = 0
   private var currentStart: UInt32 = 0
@@ -91,7 +105,7 @@ final class SegmentWriter {
     noteAppended(bytes.count)
     let address = space.table[i].address + UInt64(space.table[i].used)
     if buffered == 0 { bufferAddress = address }
-    if buffered + bytes.count > bufferSize {
+    if buffered + bytes.count > (pace == .considerate ? consideratePiece : bufferSize) {
       try handOver()
       bufferAddress = address
     }
@@ -137,14 +151,15 @@ final class SegmentWriter {
 
   /// Makes room in the buffer: what is in it goes to the device, or to who writes it there.
   private func handOver() throws(StoreError) {
-    if buffered > 0, let next = try behind?.take(buffer, buffered, at: bufferAddress) {
+    if buffered == 0 || pace != .eager { return try writeBuffer() }
+    if let next = try behind?.take(buffer, buffered, at: bufferAddress) {
       bytesWritten += UInt64(buffered)
       buffer = next
       buffered = 0
     } else {
-      let written = (bufferAddress, buffered)
+      let count = buffered
       try writeBuffer()
-      space.device.beginSync(at: written.0, byteCount: written.1)
+      space.device.beginSync(at: bufferAddress, byteCount: count)
     }
   }
 

@@ -133,7 +133,14 @@ extension Store {
   /// What was made is on the device after a flush, as ever.
   ///
   /// Worth the tens of microseconds that a thread takes for passes over megabytes.
-  func writingBehind<Value>(_ body: @escaping () throws(StoreError) -> Value) throws(StoreError) -> Value {
+  ///
+  /// - Parameter isEager: Whether the caller has the turn all the time, so that nothing matters but that it ends soon. Otherwise `body`
+  ///   sets ``SegmentWriter/pace`` when that is so.
+  func writingBehind<Value>(
+    isEager: Bool = true, _ body: @escaping () throws(StoreError) -> Value
+  ) throws(StoreError) -> Value {
+    if isEager { pageWriter.pace = .eager }
+    defer { if isEager { pageWriter.pace = .even } }
     guard let behind = pageWriter.behind else { return try body() }
     let shift = WriteBehind.Shift()
     // Called once, on the calling thread, which alone looks at the outcome. Neither outlives the call.

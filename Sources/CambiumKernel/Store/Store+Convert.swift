@@ -2,10 +2,12 @@
 // write in between, and wait for syncs hardly more than they would anyhow.
 
 extension Store {
-  /// Pages that are read or written until it is looked whether somebody waits for the turn.
-  private static let pagesAtOnce = 4
+  /// Pages that are read or written until it is looked whether somebody waits for the turn; and where nobody else has had it lately.
+  private static let (pagesAtOnce, pagesAtOnceAlone) = (4, 16)
   /// How often so many, before the turn is given up although nobody waits for it.
-  private static let timesATurn = 2
+  private static let (timesATurn, timesATurnAlone) = (2, 4)
+  /// After so many turns between which nobody else had one, a conversion is alone.
+  static let turnsUntilAlone = 256
 
   /// Converts values by a checkpoint, and returns when it is durable. Others read and write meanwhile: who waits for the turn
   /// to write waits for a few pages, and, if the file is shared, for the sync behind the superblock.
@@ -24,16 +26,19 @@ extension Store {
     _ conversion: (WriteTransaction) -> ValueConversion?
   ) throws(StoreError) -> ValueConversion? {
     guard let checkpoint = try beginConverting(conversion), let conversion = checkpoint.conversion else { return nil }
-    return try writingBehind { () throws(StoreError) in try self.drive(checkpoint, conversion) }
+    return try writingBehind(isEager: false) { () throws(StoreError) in try self.drive(checkpoint, conversion) }
   }
 
   /// Takes a checkpoint to its end, a turn at a time; answers nil if nothing came of it.
   private func drive(
     _ checkpoint: Checkpoint, _ conversion: ValueConversion
   ) throws(StoreError) -> ValueConversion? {
+    var seen: UInt64?
     while true {
       letOthersWrite()
       try takeTurn()
+      noteTurn(after: seen, conversion)
+      seen = turnsTaken
       let outcome: DrivenOutcome
       do throws(StoreError) {
         outcome = try drive(checkpoint)
@@ -52,6 +57,16 @@ extension Store {
       case .waitsForSync: try syncNow()
       case .goesOn: break
       }
+    }
+  }
+
+  /// Notes with the turn of a conversion whether anybody else had it since its last one.
+  private func noteTurn(after last: UInt64?, _ conversion: ValueConversion) {
+    if let last, turnsTaken &- last > 1 {
+      turnsAlone = 0
+      conversion.isBesideOthers = true
+    } else if turnsAlone < Self.turnsUntilAlone {
+      turnsAlone += 1
     }
   }
 
@@ -105,8 +120,11 @@ extension Store {
       try finishCheckpoint()
       return .ended
     }
-    for _ in 0..<Self.timesATurn {
-      var budget = Self.pagesAtOnce
+    let isAlone = turnsAlone >= Self.turnsUntilAlone
+    pageWriter.pace = isAlone ? .eager : .considerate
+    defer { pageWriter.pace = .even }
+    for _ in 0..<(isAlone ? Self.timesATurnAlone : Self.timesATurn) {
+      var budget = isAlone ? Self.pagesAtOnceAlone : Self.pagesAtOnce
       try stepCheckpoint(budget: &budget)
       guard checkpointUnderWay === checkpoint else { return .ended }
       switch checkpoint.phase {

@@ -38,6 +38,9 @@ public final class Store: @unchecked Sendable {
   var turnWaiters = 0
   /// How often the turn was taken.
   var turnsTaken: UInt64 = 0
+  /// How many turns conversions have had since anybody else had one between them, as far as that matters: until somebody has, they
+  /// are alone. With the turn.
+  var turnsAlone = Store.turnsUntilAlone
   @exclusivity(unchecked) var pins = PinCounts()
   var snapshotCounter = 0
 

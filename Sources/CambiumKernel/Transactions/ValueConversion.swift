@@ -27,6 +27,9 @@ public final class ValueConversion: @unchecked Sendable {
   /// The key to go on at; nil if there is none behind those that were looked at.
   @exclusivity(unchecked) public private(set) var next: UInt64?
 
+  /// Whether others wrote meanwhile.
+  @exclusivity(unchecked) public internal(set) var isBesideOthers = false
+
   /// Nothing more is converted.
   @exclusivity(unchecked) private(set) var isStopped = false
   /// Whether a thread takes the checkpoint that does it further, so that commits need not. With the turn.
@@ -82,6 +85,33 @@ public final class ValueConversion: @unchecked Sendable {
       return false
     }
     return try body(key, bytes, value)
+  }
+}
+
+extension ValueConversion {
+  /// Adds the entries of a leaf from the `i`th on to a run, in the form that they have afterwards, until there are none left or the
+  /// run has more than so many bytes. Answers whether it ended at one whose other form, ``value``, is longer than a page holds.
+  ///
+  /// In one place, so that nothing is counted for an entry but by the body.
+  @inline(never)
+  func add(
+    _ leaf: IntegerLeaf, _ i: inout Int, to run: inout EntryRun, inline: Int, atMost: Int
+  ) throws(StoreError) -> Bool {
+    let value = self.value
+    while i < leaf.count, run.payload <= atMost {
+      let key = leaf.key(i)
+      let stored = leaf.value(i)
+      let isStub = leaf.isStub(i)
+      if try converts(key, stored, isStub: isStub) {
+        let bytes = value.bytes
+        if bytes.count > inline { return true }
+        run.append(TreeKey(key), value: bytes, isStub: false)
+      } else {
+        run.append(TreeKey(key), value: stored, isStub: isStub)
+      }
+      i &+= 1
+    }
+    return false
   }
 }
 

@@ -278,6 +278,11 @@ final class TreeMerge {
     let page = UnsafeRawPointer(leafPage)
     let count = page.pageCount
     let conversion = self.conversion
+    if let conversion, kind == .integer, try convertLeaf(IntegerLeaf(page), conversion) {
+      taking = true
+      takingHigh = high
+      return
+    }
     let leaf = runs[0]
     for i in 0..<count {
       let key: TreeKey
@@ -311,6 +316,23 @@ final class TreeMerge {
     }
     taking = true
     takingHigh = high
+  }
+
+  /// Takes the entries of a leaf in their other form; answers false, having done nothing, if there are changes among them.
+  private func convertLeaf(_ leaf: IntegerLeaf, _ conversion: ValueConversion) throws(StoreError) -> Bool {
+    if leaf.count > 0, let change = changes.key, change.head <= leaf.key(leaf.count - 1) { return false }
+    let level = runs[0]
+    var next = 0
+    while next < leaf.count {
+      let isLong = try conversion.add(
+        leaf, &next, to: &level.run, inline: context.inlineLimit, atMost: context.pageSize * 2 + 512)
+      if isLong {
+        try append(TreeKey(leaf.key(next)), conversion.value.bytes)
+        next += 1
+      }
+      if level.run.payload > context.pageSize * 2 + 512 { try trim(0) }
+    }
+    return true
   }
 
   /// Takes the changes behind the last entry of a leaf, up to its upper bound.
