@@ -65,6 +65,7 @@ final class WriteBehind: @unchecked Sendable {
     defer { lock.unlock() }
     while !waiting.isEmpty { writeFirst() }
     while beingWritten > 0 { lock.wait() }
+    dropSpare()
     if let failure { throw failure }
   }
 
@@ -75,6 +76,7 @@ final class WriteBehind: @unchecked Sendable {
     for piece in waiting { spare.append(piece.bytes) }
     waiting.removeAll(keepingCapacity: true)
     while beingWritten > 0 { lock.wait() }
+    dropSpare()
     failure = nil
   }
 
@@ -93,6 +95,11 @@ final class WriteBehind: @unchecked Sendable {
       }
     }
     helpers -= 1
+    dropSpare()
+  }
+
+  /// Gives memory back that only whoever helps has a use for.
+  private func dropSpare() {
     if helpers > 0 { return }
     for bytes in spare { bytes.deallocate() }
     spare.removeAll()

@@ -65,7 +65,8 @@ public protocol StoreLock: AnyObject, Sendable {
   func unlock()
   /// Gives the lock up, waits for ``wakeAll()``, and takes the lock again. May return early.
   func wait()
-  /// Wakes every thread in ``wait()``. Called with the lock held.
+  /// Wakes every thread in ``wait()``. Called with the lock held, or just after it was given up: then those who wake need not wait for
+  /// it.
   func wakeAll()
 }
 

@@ -239,8 +239,9 @@ public final class Store: @unchecked Sendable {
     leaveSharedTurn(comesBack: comesBack)
     lock.lock()
     turnTaken = false
-    lock.wakeAll()
     lock.unlock()
+    // Not before: to wake somebody takes as long as many reads, each of which takes the lock.
+    lock.wakeAll()
   }
 
   func poison() {

@@ -48,9 +48,23 @@ import CambiumKernel
     init() {
       mutex.initialize(to: pthread_mutex_t())
       condition.initialize(to: pthread_cond_t())
-      // With default attributes these fail only for want of memory, which ends a Swift process anyway.
-      let made = pthread_mutex_init(mutex, nil) == 0 && pthread_cond_init(condition, nil) == 0
+      // With these attributes they fail only for want of memory, which ends a Swift process anyway.
+      let made = Self.makeMutex(mutex) && pthread_cond_init(condition, nil) == 0
       precondition(made, "no memory for a lock")
+    }
+
+    /// Where the system has such, one that looks for a moment whether the lock comes free before it lets the thread sleep: it is held
+    /// for tens of nanoseconds, and to sleep and wake takes ten thousand.
+    private static func makeMutex(_ mutex: UnsafeMutablePointer<pthread_mutex_t>) -> Bool {
+      #if canImport(Glibc)
+        var attributes = pthread_mutexattr_t()
+        guard pthread_mutexattr_init(&attributes) == 0 else { return false }
+        defer { pthread_mutexattr_destroy(&attributes) }
+        pthread_mutexattr_settype(&attributes, Int32(PTHREAD_MUTEX_ADAPTIVE_NP))
+        return pthread_mutex_init(mutex, &attributes) == 0
+      #else
+        return pthread_mutex_init(mutex, nil) == 0
+      #endif
     }
 
     deinit {
