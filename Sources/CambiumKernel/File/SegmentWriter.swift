@@ -10,7 +10,8 @@ final class SegmentWriter {
     /// Nothing but the pass matters: full buffers are written by another thread, and begin to be synced. Commits beside it would wait
     /// longer for their syncs.
     case eager
-    /// Others wait for the turn meanwhile: a little at a time.
+    /// Others wait for the turn meanwhile, and sync what they have written: a little at a time, which begins to be synced without the
+    /// turn, so that their syncs have less to do.
     case considerate
   }
 
@@ -26,6 +27,7 @@ final class SegmentWriter {
   let behind: WriteBehind?
   /// How much a write takes, and when.
   var pace = Pace.even
+  private var written: Range<UInt64>?
   private var bufferAddress: UInt64 = 0
   private var buffered = 0
   private var currentStart: UInt32 = 0
@@ -163,8 +165,20 @@ final class SegmentWriter {
     }
   }
 
+  /// What was written at ``Pace/considerate`` and has not begun to be synced, if it is worth that: a buffer at least. Whoever takes it
+  /// begins it without the turn (``WriteBehind/beginSync(_:)``).
+  func takeWritten() -> Range<UInt64>? {
+    guard let range = written, range.count >= bufferSize else { return nil }
+    written = nil
+    return range
+  }
+
   private func writeBuffer() throws(StoreError) {
     if buffered == 0 { return }
+    if pace == .considerate {
+      let follows = written?.upperBound == bufferAddress
+      written = (follows ? written?.lowerBound ?? 0 : bufferAddress)..<bufferAddress + UInt64(buffered)
+    }
     try space.device.write(UnsafeRawBufferPointer(start: buffer, count: buffered), at: bufferAddress)
     bytesWritten += UInt64(buffered)
     buffered = 0

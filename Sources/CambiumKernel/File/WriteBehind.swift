@@ -32,6 +32,7 @@ final class WriteBehind: @unchecked Sendable {
   private var beingWritten = 0
   private var helpers = 0
   private var failure: StoreError?
+  private var isClosed = false
 
   /// - Parameter pieceSize: The bytes of a buffer.
   init(_ device: any StorageDevice, _ lock: any StoreLock, pieceSize: Int) {
@@ -69,15 +70,32 @@ final class WriteBehind: @unchecked Sendable {
     if let failure { throw failure }
   }
 
-  /// Forgets what was taken and is not written. When it returns, nothing more of it reaches the device.
-  func discard() {
+  /// Forgets what was taken and is not written. When it returns, nothing more of it reaches the device; and nothing at all any more if
+  /// it is closed.
+  func discard(closing: Bool = false) {
     lock.lock()
     defer { lock.unlock() }
+    if closing { isClosed = true }
     for piece in waiting { spare.append(piece.bytes) }
     waiting.removeAll(keepingCapacity: true)
     while beingWritten > 0 { lock.wait() }
     dropSpare()
     failure = nil
+  }
+
+  /// Begins to bring a range to the medium that was written: see `StorageDevice.beginSync`. For who does not have the turn: the device
+  /// may have been given up.
+  func beginSync(_ range: Range<UInt64>) {
+    lock.lock()
+    let isOpen = !isClosed
+    if isOpen { beingWritten += 1 }
+    lock.unlock()
+    if !isOpen { return }
+    device.beginSync(at: range.lowerBound, byteCount: range.count)
+    lock.lock()
+    beingWritten -= 1
+    lock.unlock()
+    lock.wakeAll()
   }
 
   /// Writes what is taken until the shift is over and nothing is left.

@@ -49,7 +49,9 @@ extension Store {
         throw error
       }
       if case .ended = outcome { conversion.isDriven = false }
+      let written = pageWriter.takeWritten()
       if case .goesOn = outcome { endTurn(comesBack: true) } else { endTurn() }
+      if let written { pageWriter.behind?.beginSync(written) }
       switch outcome {
       case .ended:
         if case .done = checkpoint.phase { return conversion }

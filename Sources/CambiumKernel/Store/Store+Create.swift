@@ -109,7 +109,7 @@ extension Store {
     lock.unlock()
     defer {
       // What is still on its way belongs to a pass that nothing came of.
-      pageWriter.behind?.discard()
+      pageWriter.behind?.discard(closing: true)
       lock.lock()
       isClosed = true
       turnTaken = false

@@ -76,7 +76,9 @@ extension WriteTransaction {
     try prepareToMerge()
     guard let context else { return }
     defer { context.giveUpReplacedPages() }
-    do throws(StoreError) { try merge(batch, access, keys, context) } catch {
+    do throws(StoreError) {
+      try core.writingBehind { () throws(StoreError) in try self.merge(batch, access, keys, context) }
+    } catch {
       failure = error
       throw error
     }

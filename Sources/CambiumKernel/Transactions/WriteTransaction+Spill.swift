@@ -13,7 +13,9 @@ extension WriteTransaction {
     try prepareToMerge()
     guard let context else { return }
     defer { context.giveUpReplacedPages() }
-    do throws(StoreError) { try spill(context, wholly: wholly) } catch {
+    do throws(StoreError) {
+      try core.writingBehind { () throws(StoreError) in try self.spill(context, wholly: wholly) }
+    } catch {
       failure = error
       throw error
     }
