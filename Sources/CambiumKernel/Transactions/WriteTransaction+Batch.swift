@@ -76,9 +76,10 @@ extension WriteTransaction {
     try prepareToMerge()
     guard let context else { return }
     defer { context.giveUpReplacedPages() }
-    do throws(StoreError) {
-      try core.writingBehind { () throws(StoreError) in try self.merge(batch, access, keys, context) }
-    } catch {
+    // No thread beside: who brings batches has several as it is.
+    core.pageWriter.pace = .eager
+    defer { core.pageWriter.pace = .even }
+    do throws(StoreError) { try merge(batch, access, keys, context) } catch {
       failure = error
       throw error
     }

@@ -10,8 +10,8 @@ public final class ConcurrentDevice: StorageDevice {
     public var writesElsewhere = 0
     /// Calls of `beginSync`.
     public var begunSyncs = 0
-    /// Writes after `close`.
-    public var writesAfterClose = 0
+    /// Calls of either after `close`.
+    public var callsAfterClose = 0
   }
 
   private struct State {
@@ -56,7 +56,7 @@ public final class ConcurrentDevice: StorageDevice {
   public func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(StoreError) {
     let thread = ObjectIdentifier(Thread.current)
     let isElsewhere = state.withLock { state in
-      if state.isClosed { state.counts.writesAfterClose += 1 }
+      if state.isClosed { state.counts.callsAfterClose += 1 }
       guard thread != state.thread else { return false }
       state.counts.writesElsewhere += 1
       return true
@@ -66,7 +66,12 @@ public final class ConcurrentDevice: StorageDevice {
   }
 
   /// Counts, as `StorageDevice` has it.
-  public func beginSync(at offset: UInt64, byteCount: Int) { state.withLock { $0.counts.begunSyncs += 1 } }
+  public func beginSync(at offset: UInt64, byteCount: Int) {
+    state.withLock { state in
+      state.counts.begunSyncs += 1
+      if state.isClosed { state.counts.callsAfterClose += 1 }
+    }
+  }
 
   /// Syncs, as `StorageDevice` has it.
   public func sync() throws(StoreError) { try base.sync() }
