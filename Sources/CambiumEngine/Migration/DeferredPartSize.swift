@@ -13,7 +13,7 @@ public struct DeferredPart: Sendable, Equatable {
   public var sequence: UInt64
   /// Whether others could write meanwhile.
   public var isBesideOthers: Bool
-  /// Whether some did, where that is known.
+  /// Whether some had the turn to write meanwhile, where that is known.
   public var othersWrote: Bool
 
   /// What a part came to.
@@ -58,7 +58,8 @@ public struct DeferredPartSize: Sendable {
   /// What a part is to take, with its syncs, beside which others write: they wait for one of these.
   public static let aimBesideOthers = Duration.milliseconds(100)
   /// The same where nobody does, although they could. What it replaces keeps its memory until it ends, and is then what the next one
-  /// makes its pages in: new memory would take longer to be had than all of the syncs.
+  /// makes its pages in: new memory would take longer to be had than all of the syncs. Where syncs are so slow that the shortest part
+  /// takes more than a quarter of this, four times as long as that, ``aimBesideOthers`` at most.
   public static let aimBesideNobody = Duration.milliseconds(25)
   /// What parts have to take together, without a commit of others between, for that.
   public static let quiet = Duration.milliseconds(200)
@@ -78,6 +79,8 @@ public struct DeferredPartSize: Sendable {
   /// What parts took since one was.
   private var since = Duration.zero
   private var lastCommit: UInt64?
+  /// What the shortest part took beside which others could write and did not.
+  private var shortest = aimBesideOthers
   /// What parts took since others committed.
   private var alone = Duration.zero
 
@@ -112,7 +115,11 @@ public struct DeferredPartSize: Sendable {
     // What it wrote was durable before it was noted.
     isDurable = false
     since = .zero
-    let aim = part.othersWrote ? Self.aimBesideOthers : Self.aimBesideNobody
+    var aim = Self.aimBesideOthers
+    if !part.othersWrote {
+      shortest = min(shortest, duration)
+      aim = min(aim, max(Self.aimBesideNobody, shortest * 4))
+    }
     guard duration > aim * 2 || (part.rows >= rowsBesideOthers && duration < aim / 2) else { return }
     rowsBesideOthers = Self.changed(rowsBesideOthers, duration, aim, Self.rangeBesideOthers)
   }

@@ -23,6 +23,8 @@ final class SegmentWriter {
   /// Each pass begins at a multiple of this: a torn write may harm the whole block of the medium that it falls into, so
   /// at `.strict` no block holds bytes of two passes.
   private let alignment: Int
+  /// Whether there will be a sync of what is written.
+  private let beginsSyncs: Bool
   /// Where full buffers go while another thread writes them; nil where that is never so.
   let behind: WriteBehind?
   /// How much a write takes, and when.
@@ -42,7 +44,11 @@ final class SegmentWriter {
   /// the rest back.
   var expected: UInt64?
 
-  init(space: FileSpace, kind: Segment.Kind, bufferSize: Int, alignment: Int, behind: WriteBehind? = nil) {
+  init(
+    space: FileSpace, kind: Segment.Kind, bufferSize: Int, alignment: Int, beginsSyncs: Bool = false,
+    behind: WriteBehind? = nil
+  ) {
+    self.beginsSyncs = beginsSyncs
     self.alignment = alignment
     self.behind = behind
     self.space = space
@@ -75,6 +81,7 @@ final class SegmentWriter {
   /// Gives back what the pass took: the content was never reached.
   func abandon() {
     buffered = 0
+    written = nil
     // Before its segments are anybody else's.
     behind?.discard()
     for start in allocated { space.table.remove(start: start) }
@@ -161,7 +168,7 @@ final class SegmentWriter {
     } else {
       let count = buffered
       try writeBuffer()
-      space.device.beginSync(at: bufferAddress, byteCount: count)
+      if beginsSyncs { space.device.beginSync(at: bufferAddress, byteCount: count) }
     }
   }
 
@@ -175,11 +182,11 @@ final class SegmentWriter {
 
   private func writeBuffer() throws(StoreError) {
     if buffered == 0 { return }
-    if pace == .considerate {
+    try space.device.write(UnsafeRawBufferPointer(start: buffer, count: buffered), at: bufferAddress)
+    if pace == .considerate, beginsSyncs {
       let follows = written?.upperBound == bufferAddress
       written = (follows ? written?.lowerBound ?? 0 : bufferAddress)..<bufferAddress + UInt64(buffered)
     }
-    try space.device.write(UnsafeRawBufferPointer(start: buffer, count: buffered), at: bufferAddress)
     bytesWritten += UInt64(buffered)
     buffered = 0
   }

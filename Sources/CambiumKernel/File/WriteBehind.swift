@@ -22,6 +22,7 @@ final class WriteBehind: @unchecked Sendable {
   private let device: any StorageDevice
   private let lock: any StoreLock
   private let pieceSize: Int
+  private let beginsSyncs: Bool
   /// Enough that a thread which waits for the processor once does not hold the other one up.
   private static let mostWaiting = 16
 
@@ -30,12 +31,17 @@ final class WriteBehind: @unchecked Sendable {
   private var spare: [UnsafeMutableRawPointer] = []
   /// How many are being written.
   private var beingWritten = 0
+  /// How many begin a sync: only who closes waits for these.
+  private var syncsBeginning = 0
   private var helpers = 0
   private var failure: StoreError?
   private var isClosed = false
 
-  /// - Parameter pieceSize: The bytes of a buffer.
-  init(_ device: any StorageDevice, _ lock: any StoreLock, pieceSize: Int) {
+  /// - Parameters:
+  ///   - pieceSize: The bytes of a buffer.
+  ///   - beginsSyncs: Whether there will be a sync of what is written.
+  init(_ device: any StorageDevice, _ lock: any StoreLock, pieceSize: Int, beginsSyncs: Bool = true) {
+    self.beginsSyncs = beginsSyncs
     self.device = device
     self.lock = lock
     self.pieceSize = pieceSize
@@ -78,7 +84,7 @@ final class WriteBehind: @unchecked Sendable {
     if closing { isClosed = true }
     for piece in waiting { spare.append(piece.bytes) }
     waiting.removeAll(keepingCapacity: true)
-    while beingWritten > 0 { lock.wait() }
+    while beingWritten > 0 || (closing && syncsBeginning > 0) { lock.wait() }
     dropSpare()
     failure = nil
   }
@@ -88,12 +94,12 @@ final class WriteBehind: @unchecked Sendable {
   func beginSync(_ range: Range<UInt64>) {
     lock.lock()
     let isOpen = !isClosed
-    if isOpen { beingWritten += 1 }
+    if isOpen { syncsBeginning += 1 }
     lock.unlock()
     if !isOpen { return }
     device.beginSync(at: range.lowerBound, byteCount: range.count)
     lock.lock()
-    beingWritten -= 1
+    syncsBeginning -= 1
     lock.unlock()
     lock.wakeAll()
   }
@@ -142,7 +148,7 @@ final class WriteBehind: @unchecked Sendable {
     if mayWrite {
       do throws(StoreError) {
         try device.write(UnsafeRawBufferPointer(start: piece.bytes, count: piece.count), at: piece.address)
-        device.beginSync(at: piece.address, byteCount: piece.count)
+        if beginsSyncs { device.beginSync(at: piece.address, byteCount: piece.count) }
       } catch let failed { error = failed }
     }
     lock.lock()

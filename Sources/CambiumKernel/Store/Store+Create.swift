@@ -109,7 +109,8 @@ extension Store {
     lock.unlock()
     defer {
       // What is still on its way belongs to a pass that nothing came of.
-      pageWriter.behind?.discard(closing: true)
+      // A forked child has nobody who would end it.
+      if !isForked { pageWriter.behind?.discard(closing: true) }
       lock.lock()
       isClosed = true
       turnTaken = false

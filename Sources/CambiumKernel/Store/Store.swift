@@ -120,7 +120,10 @@ public final class Store: @unchecked Sendable {
     let isHelped = threadCount > 1 && device.allowsConcurrentWrites
     pageWriter = SegmentWriter(
       space: space, kind: .pages, bufferSize: pieceSize, alignment: alignment,
-      behind: isHelped ? WriteBehind(device, environment.makeLock(), pieceSize: pieceSize) : nil)
+      beginsSyncs: options.durability != .none,
+      behind: isHelped
+        ? WriteBehind(
+          device, environment.makeLock(), pieceSize: pieceSize, beginsSyncs: options.durability != .none) : nil)
     valueWriter = SegmentWriter(space: space, kind: .values, bufferSize: 65536, alignment: alignment)
   }
 
@@ -233,8 +236,8 @@ public final class Store: @unchecked Sendable {
     lock.unlock()
   }
 
-  /// - Parameter comesBack: Whether the caller takes the turn again, whatever happens: then other processes have it meanwhile only if
-  ///   they wait for it.
+  /// - Parameter comesBack: Whether the caller takes the turn again, whatever happens: then other processes have it meanwhile if one waits
+  ///   in the queue, and after ``StoreShare/mostHandovers`` turns.
   func endTurn(comesBack: Bool = false) {
     leaveSharedTurn(comesBack: comesBack)
     lock.lock()

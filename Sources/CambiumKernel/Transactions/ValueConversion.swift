@@ -27,7 +27,7 @@ public final class ValueConversion: @unchecked Sendable {
   /// The key to go on at; nil if there is none behind those that were looked at.
   @exclusivity(unchecked) public private(set) var next: UInt64?
 
-  /// Whether others wrote meanwhile.
+  /// Whether others had the turn to write meanwhile.
   @exclusivity(unchecked) public internal(set) var isBesideOthers = false
 
   /// Nothing more is converted.

@@ -164,20 +164,31 @@ import Testing
     // Those beside which others write are as long as who wants to stop the work may wait, and leave the others as they are.
     size = DeferredPartSize()
     let rows = size.rows
-    for microseconds in [0.2, 1, 10, 400] {
-      for _ in 0..<40 {
-        let part = DeferredPart(
-          rows: size.rowsBesideOthers, nextRow: 1, isLeft: true, base: newest, sequence: newest + 1,
-          isBesideOthers: true)
-        newest += 1
-        #expect(!size.isDurable)
-        size.note(.nanoseconds(Int(microseconds * 1000) * part.rows), part)
+    // Where nobody did, they are shorter.
+    for (othersWrote, aim) in [(true, DeferredPartSize.aimBesideOthers), (false, DeferredPartSize.aimBesideNobody)] {
+      for microseconds in [0.2, 1, 10, 400] {
+        for _ in 0..<40 {
+          let part = DeferredPart(
+            rows: size.rowsBesideOthers, nextRow: 1, isLeft: true, base: newest, sequence: newest + 1,
+            isBesideOthers: true, othersWrote: othersWrote)
+          newest += 1
+          #expect(!size.isDurable)
+          size.note(.nanoseconds(Int(microseconds * 1000) * part.rows), part)
+        }
+        let time = Duration.nanoseconds(Int(microseconds * 1000) * size.rowsBesideOthers)
+        let isBounded = size.rowsBesideOthers == 1024 || size.rowsBesideOthers == 262_144
+        #expect(isBounded || (aim / 2...aim * 2).contains(time))
       }
-      let time = Duration.nanoseconds(Int(microseconds * 1000) * size.rowsBesideOthers)
-      let isBounded = size.rowsBesideOthers == 1024 || size.rowsBesideOthers == 262_144
-      #expect(isBounded || (DeferredPartSize.aimBesideOthers / 2...DeferredPartSize.aimBesideOthers * 2).contains(time))
     }
     #expect(size.rows == rows)
+    // Three syncs of 20 ms do not make them ever shorter.
+    size = DeferredPartSize()
+    for _ in 0..<40 {
+      let part = DeferredPart(
+        rows: size.rowsBesideOthers, nextRow: 1, isLeft: true, base: newest, sequence: newest + 1, isBesideOthers: true)
+      size.note(.milliseconds(60) + time(part.rows), part)
+    }
+    #expect(size.rowsBesideOthers >= 16_384)
     // A commit of others now and then, and none of the parts becomes long.
     size = DeferredPartSize()
     for _ in 0..<50 {

@@ -35,7 +35,8 @@ extension Store {
     share.locks.giveUp(StoreLockPlace.queue)
   }
 
-  /// Gives the turn up to the other processes, unless only threads of this one wait for it.
+  /// Gives the turn up to the other processes, unless threads of this one wait for it, or the caller comes back for it, and nobody waits in
+  /// the queue; every so often also then.
   func leaveSharedTurn(comesBack: Bool = false) {
     // A forked child shares its parent's locks, and must not give them up.
     guard let share, !isForked else { return }
@@ -55,6 +56,11 @@ extension Store {
     // Others may take the room that it is written to. If it fails, whoever goes on with the pass is told.
     try? pageWriter.behind?.drain()
     lock.lock()
+    // Where the store was poisoned meanwhile, several threads give up what was passed on.
+    guard share.hasTurn else {
+      lock.unlock()
+      return
+    }
     // Before the lock goes: as long as this is set, nobody looks for what others did.
     share.hasTurn = false
     share.isStateTaken = false

@@ -40,7 +40,7 @@ final class StoreShare {
   /// Views made before so many suspensions, of generations below this one, can no longer be relied on.
   var expiredUpTo = 0
   var expiredBelow: UInt64 = 0
-  /// How many threads of this process have had the turn since it was taken from the others.
+  /// How often a thread of this process has passed the turn on since it was taken from the others.
   var handovers = 0
 
   // With the state taken.
@@ -54,7 +54,8 @@ final class StoreShare {
   var mustQueue = false
   private var random: UInt64
 
-  /// A turn that is asked for by threads of one process only is passed on so often before others get a chance.
+  /// A turn that is asked for by threads of one process only, or that its conversion comes back for, is passed on so often before
+  /// others get a chance.
   static let mostHandovers = 64
 
   init(locks: any StoreLocks, process: UInt64, seed: UInt64) {
