@@ -40,7 +40,8 @@ public final class PersistentStoreDescription: @unchecked Sendable {
   /// Memory for pages, in bytes.
   public var cacheBytes = 64 << 20
   /// How many threads one call may use at a time, the caller's included: going through many rows, building an index, writing all
-  /// rows anew in a migration. 0, the default, for as many as the machine has processors; 1 for the caller's alone.
+  /// rows anew in a migration. 0, the default, for as many as the machine has processors; 1 for the caller's alone. Unless it is 1, the
+  /// pages of a large transaction are written by one thread more.
   public var maximumThreads = 0
   /// The size of new stores' pages in bytes, a power of two from 4,096 to 65,536.
   public var pageSize = 4096

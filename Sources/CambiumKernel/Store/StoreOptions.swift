@@ -31,7 +31,7 @@ public struct StoreOptions: Sendable {
   public var durability = Durability.full
   /// How many threads one call may use at a time, the caller's included: going through a large table, building an index,
   /// writing all rows anew. 0 for as many as the host has processors; with 1 everything is done on the caller's. Small work is
-  /// in any case.
+  /// in any case. Unless it is 1, the pages of a large transaction are written by one thread more.
   public var maximumThreads = 0
   /// Whether nothing may be written, recovery included.
   public var isReadOnly = false
