@@ -77,6 +77,7 @@ import Testing
   }
 
   @Test(arguments: [true, false]) func whatIsDurableIsThereAfterAPowerCut(hasThreads: Bool) throws {
+    var writesElsewhere = 0
     for seed in 1...(CrashTests.isOptimized ? 12 : 2) as ClosedRange<UInt64> {
       var random = SplitMix64(seed: CrashTests.seed &+ seed)
       let disk = SimulatedDisk()
@@ -110,20 +111,24 @@ import Testing
           }
         }
       }
-      #expect((device.counts.writesElsewhere > 10) == hasThreads, "\(device.counts)")
+      writesElsewhere += device.counts.writesElsewhere
       #expect(device.counts.begunSyncs > 10)
       try store.close()
     }
+    // How many is up to the processors.
+    #expect((writesElsewhere > 0) == hasThreads)
   }
 
-  /// Each write fails once, whichever thread makes it: who made the page is told, nothing is changed, and the next one succeeds.
+  /// Each write fails once, whichever thread makes it: who made the page is told, nothing is changed, and the next one succeeds. If it was
+  /// that of a superblock, nothing more is done until the store was opened again.
   @Test func aWriteThatFailsIsTold() throws {
-    var told = 0
+    var (told, poisoned) = (0, 0)
     for index in 0..<(CrashTests.isOptimized ? 60 : 16) {
       var random = SplitMix64(seed: CrashTests.seed)
-      let faults = FaultDevice(SimulatedDisk())
+      let disk = SimulatedDisk()
+      let faults = FaultDevice(disk)
       let device = ConcurrentDevice(faults)
-      let store = try Store.create(on: device, environment: Self.environment(3), options: Self.options())
+      var store = try Store.create(on: device, environment: Self.environment(3), options: Self.options())
       let t = try store.beginWrite()
       let tree = try t.createTree(.integer)
       try t.commit()
@@ -137,11 +142,21 @@ import Testing
         } else {
           try Self.convert(store, tree, &model)
         }
-      } catch let error as StoreError {
-        guard case .deviceFull = error else { throw error }
+      } catch StoreError.deviceFull {
         told += 1
         faults.reset()
-        #expect(try Self.rows(store, tree) == model, "write \(index)")
+        // A conversion whose pages are durable is seen before its superblock is: both forms mean the same.
+        let converted = model.mapValues { $0.map { $0 &+ 1 } }
+        var rows = try Self.rows(store, tree)
+        #expect(rows == model || (index % 2 == 1 && rows == converted), "write \(index)")
+        do { try store.checkpoint() } catch StoreError.poisoned {
+          poisoned += 1
+          #expect(throws: StoreError.poisoned) { try store.close() }
+          store = try Store.open(on: disk, environment: Self.environment(4), options: Self.options())
+          rows = try Self.rows(store, tree)
+          #expect(rows == model || (index % 2 == 1 && rows == converted), "write \(index), opened")
+        }
+        model = rows
         try Self.convert(store, tree, &model)
         try Self.grow(store, tree, &model, &random)
       }
@@ -150,6 +165,7 @@ import Testing
       try store.close()
     }
     #expect(told > 8)
+    #expect(poisoned > 0 || !CrashTests.isOptimized)
   }
 
   /// What is on its way when a store is closed does not come behind that, and the content is that of before.
