@@ -34,7 +34,7 @@ import Testing
     return options
   }
 
-  private static func rows(_ view: TreeView, _ tree: TreeID) throws -> [UInt64: [UInt8]] {
+  static func rows(_ view: TreeView, _ tree: TreeID) throws -> [UInt64: [UInt8]] {
     var rows: [UInt64: [UInt8]] = [:]
     let cursor = try view.cursor(tree)
     var more = try cursor.seekFirst()

@@ -26,14 +26,7 @@ import Testing
   }
 
   private static func rows(_ store: Store, _ tree: TreeID) throws -> [UInt64: [UInt8]] {
-    var rows: [UInt64: [UInt8]] = [:]
-    let cursor = try store.snapshot().cursor(tree)
-    var more = try cursor.seekFirst()
-    while more {
-      rows[cursor.integerKey] = try cursor.value()
-      more = try cursor.next()
-    }
-    return rows
+    try ValueConversionTests.rows(try store.snapshot(), tree)
   }
 
   /// A transaction that goes to pages: puts in any order, and a batch of rows behind them.

@@ -6,7 +6,7 @@ import Foundation
 public final class ConcurrentDevice: StorageDevice {
   /// What was asked for.
   public struct Counts: Equatable, Sendable {
-    /// Writes by another thread than the one that made the device or called ``ConcurrentDevice/ownThread()`` last.
+    /// Writes by another thread than the one that made the device.
     public var writesElsewhere = 0
     /// Calls of `beginSync`.
     public var begunSyncs = 0
@@ -17,7 +17,7 @@ public final class ConcurrentDevice: StorageDevice {
   private struct State {
     var counts = Counts()
     var isClosed = false
-    var thread: ObjectIdentifier
+    let thread: ObjectIdentifier
   }
 
   /// The device behind.
@@ -34,12 +34,6 @@ public final class ConcurrentDevice: StorageDevice {
 
   /// What was asked for so far.
   public var counts: Counts { state.withLock { $0.counts } }
-
-  /// Takes the calling thread for the one that others are told from.
-  public func ownThread() {
-    let thread = ObjectIdentifier(Thread.current)
-    state.withLock { $0.thread = thread }
-  }
 
   /// Yes.
   public var allowsConcurrentWrites: Bool { true }
