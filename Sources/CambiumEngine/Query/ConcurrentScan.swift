@@ -10,18 +10,14 @@ struct ConcurrentScan {
   private static let partsPerThread: UInt64 = 8
   /// A part has rows of about so many bytes at most: what the last one of a few takes longer, the other threads wait for.
   private static let mostBytes: UInt64 = 2 << 20
-  /// So much is found ahead of who is told the rows one by one.
-  private static let mostFoundBytes: UInt64 = 8 << 20
 
-  private let view: EntityView
+  let view: EntityView
   private let chosen: FetchPlan
   private let plan: EntityPlan
   private let includesSubentities: Bool
-  private let parts: TreeParts
-  private let threads: Int
-  private let rowsPerPart: Int
-  /// How many rows are found ahead at most, by and large.
-  private let mostFound: Int
+  let parts: TreeParts
+  let threads: Int
+  let rowsPerPart: Int
 
   /// Nil if the plan is no scan, or one that the calling thread had better do alone.
   init?(_ view: EntityView, _ chosen: FetchPlan, _ plan: EntityPlan, includesSubentities: Bool) throws(EngineError) {
@@ -41,7 +37,6 @@ struct ConcurrentScan {
     }
     guard let parts, parts.count > 1 else { return nil }
     rowsPerPart = Int(clamping: statistics.entries / UInt64(parts.count))
-    mostFound = Int(clamping: Self.mostFoundBytes / max(64, statistics.pageBytes / max(1, statistics.entries)))
     self.view = view
     self.chosen = chosen
     self.plan = plan
@@ -52,20 +47,18 @@ struct ConcurrentScan {
   /// What was gathered from the rows of each part that the predicate holds for, in the order of the rows.
   ///
   /// - Parameters:
-  ///   - range: which parts; nil for all.
   ///   - empty: what a part begins with.
   ///   - visit: takes a row. It is called on several threads, on one at a time for one part.
   func gather<Found: Sendable>(
-    in range: Range<Int>? = nil, _ empty: Found,
+    _ empty: Found,
     _ visit: @escaping @Sendable (borrowing RowReader, inout Found) throws(EngineError) -> Void
   ) throws(EngineError) -> [Found] {
-    let range = range ?? 0..<parts.count
-    let gathered = PartResults(range.count, empty)
+    let gathered = PartResults(parts.count, empty)
     // Views of snapshots may be used by any number of threads, and plans are not changed.
     nonisolated(unsafe) let scan = self
-    try view.store.kernel.concurrently(range.count) { (n, _) throws(EngineError) in
+    try view.store.kernel.concurrently(parts.count) { (n, _) throws(EngineError) in
       var found = empty
-      _ = try scan.scan(range.lowerBound + n) { (row) throws(EngineError) in
+      _ = try scan.scan(n) { (row) throws(EngineError) in
         try visit(row, &found)
         return true
       }
@@ -74,46 +67,8 @@ struct ConcurrentScan {
     return gathered.all
   }
 
-  /// Lends `visit` the rows that the predicate holds for, in their order, until it answers false. Threads look for some of them
-  /// ahead, as long as it is few that they find: these are copied.
-  func forEach(_ visit: EntityView.Visit) throws(EngineError) {
-    var next = 0
-    // About as much as may be found ahead, and no large part of the rows: all of them may be what is asked for.
-    var size = max(threads, min(4 * threads, parts.count / 8))
-    while next < parts.count {
-      let range = next..<min(parts.count, next + size)
-      next = range.upperBound
-      let found: [FoundRows]
-      do throws(EngineError) {
-        found = try gather(in: range, FoundRows(), { (row, found) throws(EngineError) in found.add(row) })
-      } catch {
-        if case .cancelled = error { throw error }
-        // What is before it is told first, and who has enough then is not told the error.
-        next = range.lowerBound
-        break
-      }
-      var count = 0
-      for part in found {
-        count += part.rows.count
-        for row in part.rows where try !lend(row, visit) { return }
-      }
-      let all = rowsPerPart * range.count
-      if count > all / 2 { break }
-      if count < all / 8, count < mostFound / 4 { size *= 2 }
-    }
-    for part in next..<max(next, parts.count) where try !scan(part, visit) { return }
-  }
-
-  private func lend(_ row: Row, _ visit: EntityView.Visit) throws(EngineError) -> Bool {
-    let layout = row.layout
-    return try row.withBytes { (bytes) throws(EngineError) -> Bool in
-      let record = try storing { () throws(StoreError) in try RecordView(bytes, layout: layout.record) }
-      return try visit(RowReader(record, layout, row.reference))
-    }
-  }
-
   /// Goes through a part on the calling thread. Answers whether to go on.
-  private func scan(_ number: Int, _ visit: EntityView.Visit) throws(EngineError) -> Bool {
+  func scan(_ number: Int, _ visit: EntityView.Visit) throws(EngineError) -> Bool {
     let sieve = try view.sieve(chosen, plan, includesSubentities: includesSubentities, PathReader(view: view))
     sieve.isCancelled = chosen.isCancelled
     var goesOn = true
@@ -127,14 +82,6 @@ struct ConcurrentScan {
     if let failure { throw failure }
     return goesOn
   }
-}
-
-/// Rows that were read together, and the memory for the next one.
-struct FoundRows: Sendable {
-  private(set) var rows: [Row] = []
-  private var collector = RowCollector()
-
-  mutating func add(_ row: borrowing RowReader) { rows.append(row.copy(&collector)) }
 }
 
 /// What was gathered from the parts of a tree, by threads that each have other parts.

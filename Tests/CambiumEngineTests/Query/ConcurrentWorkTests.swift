@@ -226,6 +226,84 @@ import Testing
     #expect(told == 3)
   }
 
+  /// Rows that the predicate holds for may lie together: threads look ahead where they are few, and again behind them.
+  @Test func manyRowsAmongFew() throws {
+    let device = MemoryDevice(lock: ThreadLock())
+    let count = 80_000
+    let made = try EntityStore.create(
+      in: Store.create(on: device, environment: TestEnvironment(seed: 3)),
+      schema: Schema(SchemaDefinition([EntitySchema("Item", attributes: [AttributeSchema("number", .integer64)])])))
+    try made.write { (t) throws(EngineError) in
+      guard let item = made.schema.entity(named: "Item") else { return }
+      for n in 0..<count {
+        var values = RowValues()
+        values.set("number", .integer(Int64(n)))
+        try t.insert(t.reserveReference(item), values)
+      }
+    }
+    try made.close()
+    let store = try Self.open(device, threads: 2)
+    let view = try store.view()
+    let item = try #require(store.schema.entity(named: "Item"))
+    func below(_ n: Int) -> Predicate { .compare(.keyPath("number"), .less, .constant(.integer(Int64(n)))) }
+    let predicate = Predicate.or([below(12_000), .and([.not(below(63_500)), below(79_000)]), .not(below(79_990))])
+    let expected = (0..<count).filter { $0 < 12_000 || (63_500..<79_000).contains($0) || $0 >= 79_990 }
+      .map { Value.integer(Int64($0)) }
+    for limit in [11_999, 12_001, 20_000, 27_501, count] {
+      var told: [Value] = []
+      try view.forEach(EngineFetch(item, predicate: predicate)) { (row) throws(EngineError) in
+        told.append(try row.copy().value(keyPath: "number"))
+        return told.count < limit
+      }
+      #expect(told == Array(expected.prefix(limit)))
+    }
+    try store.close()
+  }
+
+  /// Where a page is damaged, the rows before it are told first, and then the error; who has enough before is not told of it.
+  @Test func rowsBeforeDamageAreTold() throws {
+    let bytes = try Self.content.get()
+    var ends = 0
+    for place in stride(from: bytes.count / 3, to: bytes.count, by: bytes.count / 24) {
+      var told: [[ObjectReference]] = []
+      var failures = 0
+      for threads in [1, 4] {
+        var damaged = bytes
+        damaged[place] ^= 0x5A
+        guard let store = try? Self.open(MemoryDevice(copying: damaged, lock: ThreadLock()), threads: threads) else {
+          continue
+        }
+        let view = try store.view()
+        let vehicle = try #require(store.schema.entity(named: "Vehicle"))
+        let fetch = EngineFetch(
+          vehicle, predicate: .compare(.keyPath("colour.primary"), .equal, .constant(.string("red"))))
+        var found: [ObjectReference] = []
+        do throws(EngineError) {
+          try view.forEach(fetch) { (row) throws(EngineError) in
+            found.append(row.reference)
+            return true
+          }
+        } catch {
+          failures += 1
+          let most = found.count
+          var again = 0
+          if most > 0 {
+            try view.forEach(fetch) { (_) throws(EngineError) in
+              again += 1
+              return again < most
+            }
+            #expect(again == most)
+          }
+        }
+        told.append(found)
+        try? store.close()
+      }
+      #expect(Set(told).count <= 1 && (failures == 0 || failures == 2), "byte \(place)")
+      if failures == 2, let found = told.first, found.count > 100 { ends += 1 }
+    }
+    #expect(ends > 0)
+  }
+
   @Test func cancelledScansEnd() throws {
     let device = try Self.device()
     let store = try Self.open(device, threads: 4)
