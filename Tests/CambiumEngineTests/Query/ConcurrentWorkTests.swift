@@ -255,7 +255,9 @@ import Testing
         told.append(try row.copy().value(keyPath: "number"))
         return told.count < limit
       }
-      #expect(told == Array(expected.prefix(limit)))
+      // Nobody wants to read them all.
+      let isExpected = told == Array(expected.prefix(limit))
+      #expect(isExpected, "the first \(limit)")
     }
     try store.close()
   }
