@@ -326,6 +326,7 @@ import Testing
     try expectCancelled { () throws(EngineError) in _ = try view.count(fetch) }
     try expectCancelled { () throws(EngineError) in _ = try view.fetch(fetch) }
     try expectCancelled { () throws(EngineError) in _ = try view.fetchRows(fetch) }
+    try expectCancelled { () throws(EngineError) in try view.forEach(fetch) { (_) in true } }
     // No thread went on for long.
     #expect(asked.load(ordering: .relaxed) < limit + 30)
   }
