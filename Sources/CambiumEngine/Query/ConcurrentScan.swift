@@ -8,11 +8,12 @@ struct ConcurrentScan {
   private static let leastPart: UInt64 = 1 << 13
   /// So many parts for each thread: none of them waits long for the last one.
   private static let partsPerThread: UInt64 = 8
-  /// A part has rows of about so many bytes at most: what the last one of a few takes longer, the other threads wait for.
+  /// A part has rows of about so many bytes at most: what the last one of a few takes longer, the other threads wait for, and what
+  /// is found ahead is kept, of two parts more than there are threads.
   private static let mostBytes: UInt64 = 2 << 20
 
   let view: EntityView
-  private let chosen: FetchPlan
+  let chosen: FetchPlan
   private let plan: EntityPlan
   private let includesSubentities: Bool
   let parts: TreeParts
@@ -20,22 +21,27 @@ struct ConcurrentScan {
   let rowsPerPart: Int
 
   /// Nil if the plan is no scan, or one that the calling thread had better do alone.
-  init?(_ view: EntityView, _ chosen: FetchPlan, _ plan: EntityPlan, includesSubentities: Bool) throws(EngineError) {
+  init?(_ view: EntityView, _ chosen: FetchPlan, _ plan: EntityPlan, includesSubentities: Bool) {
     guard chosen.path.isScan, view.trees.allowsConcurrentReads, !(chosen.residual?.isVolatile ?? false) else {
       return nil
     }
     threads = view.store.kernel.threadCount
     if threads < 2 { return nil }
     let perPart = UInt64(threads) * Self.partsPerThread
-    let (statistics, parts) = try storing { () throws(StoreError) -> (TreeStatistics, TreeParts?) in
-      let statistics = try view.trees.statistics(plan.rows)
+    let statistics: TreeStatistics
+    let parts: TreeParts
+    do throws(StoreError) {
+      statistics = try view.trees.statistics(plan.rows)
       let rows = statistics.entries
-      if rows < Self.leastRows { return (statistics, nil) }
+      if rows < Self.leastRows { return nil }
       let most = max(1, Self.mostBytes / max(64, statistics.pageBytes / rows))
       let entries = min(most, max(Self.leastPart, rows / perPart))
-      return (statistics, try view.trees.parts(of: plan.rows, entries: entries))
+      parts = try view.trees.parts(of: plan.rows, entries: entries)
+    } catch {
+      // Who goes through the rows alone meets it again, behind those that can be read.
+      return nil
     }
-    guard let parts, parts.count > 1 else { return nil }
+    if parts.count < 2 { return nil }
     rowsPerPart = Int(clamping: statistics.entries / UInt64(parts.count))
     self.view = view
     self.chosen = chosen
@@ -58,7 +64,7 @@ struct ConcurrentScan {
     nonisolated(unsafe) let scan = self
     try view.store.kernel.concurrently(parts.count) { (n, _) throws(EngineError) in
       var found = empty
-      _ = try scan.scan(n) { (row) throws(EngineError) in
+      _ = try scan.scan(n, isCancelled: scan.chosen.isCancelled) { (row) throws(EngineError) in
         try visit(row, &found)
         return true
       }
@@ -68,9 +74,11 @@ struct ConcurrentScan {
   }
 
   /// Goes through a part on the calling thread. Answers whether to go on.
-  func scan(_ number: Int, _ visit: EntityView.Visit) throws(EngineError) -> Bool {
+  func scan(
+    _ number: Int, isCancelled: (@Sendable () -> Bool)?, _ visit: EntityView.Visit
+  ) throws(EngineError) -> Bool {
     let sieve = try view.sieve(chosen, plan, includesSubentities: includesSubentities, PathReader(view: view))
-    sieve.isCancelled = chosen.isCancelled
+    sieve.isCancelled = isCancelled
     var goesOn = true
     var failure: EngineError?
     try storing { () throws(StoreError) in

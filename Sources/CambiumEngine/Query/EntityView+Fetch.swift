@@ -27,7 +27,7 @@ extension EntityView {
       }
       return found
     }
-    if fetch.wantsAll, let scan = try concurrentScan(fetch, chosen, plan) {
+    if fetch.wantsAll, let scan = concurrentScan(fetch, chosen, plan) {
       for part in try scan.gather([] as [ObjectReference], { (row, found) in found.append(row.reference) }) {
         found += part
       }
@@ -44,7 +44,7 @@ extension EntityView {
   public func fetchRows(_ fetch: EngineFetch) throws(EngineError) -> [Row] {
     var found: [Row] = []
     let chosen = try choose(fetch)
-    if fetch.wantsAll, let scan = try concurrentScan(fetch, chosen, store.plan(fetch.entity.id)) {
+    if fetch.wantsAll, let scan = concurrentScan(fetch, chosen, try store.plan(fetch.entity.id)) {
       for part in try scan.gather(FoundRows(), { (row, found) in found.add(row) }) { found += part.rows }
       return found
     }
@@ -83,7 +83,7 @@ extension EntityView {
     // Who wants to know no more than that there are so many need not see the others.
     let enough = fetch.limit.map { max(0, $0).addingSaturating(max(0, fetch.offset)) } ?? .max
     if enough == 0 { return 0 }
-    if enough == .max, let scan = try concurrentScan(all, chosen, plan) {
+    if enough == .max, let scan = concurrentScan(all, chosen, plan) {
       for part in try scan.gather(0, { (_, n) in n += 1 }) { n += part }
       return fetch.range(of: n).count
     }
@@ -121,8 +121,8 @@ extension EntityView {
 
   private func concurrentScan(
     _ fetch: EngineFetch, _ chosen: FetchPlan, _ plan: EntityPlan
-  ) throws(EngineError) -> ConcurrentScan? {
-    try ConcurrentScan(self, chosen, plan, includesSubentities: fetch.includesSubentities)
+  ) -> ConcurrentScan? {
+    ConcurrentScan(self, chosen, plan, includesSubentities: fetch.includesSubentities)
   }
 
   private func reader(for chosen: FetchPlan) -> PathReader {
@@ -161,7 +161,7 @@ extension EntityView {
           if try !lend(entry, visit) { return }
         }
       }
-    } else if chosen.residual != nil, fetch.wantsAll, let scan = try concurrentScan(fetch, chosen, plan) {
+    } else if chosen.residual != nil, fetch.wantsAll, let scan = concurrentScan(fetch, chosen, plan) {
       try scan.forEach(visit)
     } else if offset == 0, fetch.limit == nil {
       try candidates(

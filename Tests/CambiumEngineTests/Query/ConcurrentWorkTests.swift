@@ -242,14 +242,17 @@ import Testing
       }
     }
     try made.close()
-    let store = try Self.open(device, threads: 2)
+    let environment = CountingEnvironment()
+    var options = StoreOptions()
+    options.maximumThreads = 2
+    let store = try EntityStore.open(Store.open(on: device, environment: environment, options: options))
     let view = try store.view()
     let item = try #require(store.schema.entity(named: "Item"))
     func below(_ n: Int) -> Predicate { .compare(.keyPath("number"), .less, .constant(.integer(Int64(n)))) }
-    let predicate = Predicate.or([below(12_000), .and([.not(below(63_500)), below(79_000)]), .not(below(79_990))])
-    let expected = (0..<count).filter { $0 < 12_000 || (63_500..<79_000).contains($0) || $0 >= 79_990 }
+    let predicate = Predicate.or([below(20_000), .and([.not(below(63_500)), below(79_000)]), .not(below(79_990))])
+    let expected = (0..<count).filter { $0 < 20_000 || (63_500..<79_000).contains($0) || $0 >= 79_990 }
       .map { Value.integer(Int64($0)) }
-    for limit in [11_999, 12_001, 20_000, 27_501, count] {
+    for limit in [19_999, 20_001, 30_000, 35_501, count] {
       var told: [Value] = []
       try view.forEach(EngineFetch(item, predicate: predicate)) { (row) throws(EngineError) in
         told.append(try row.copy().value(keyPath: "number"))
@@ -259,7 +262,44 @@ import Testing
       let isExpected = told == Array(expected.prefix(limit))
       #expect(isExpected, "the first \(limit)")
     }
+    // All of them: ahead, alone for two dense parts, and ahead again.
+    let before = environment.calls.load(ordering: .relaxed)
+    try view.forEach(EngineFetch(item, predicate: predicate)) { (_) in true }
+    #expect(environment.calls.load(ordering: .relaxed) - before >= 2)
+    // Told on the calling thread, which may ask further questions meanwhile, and cancelled from there.
+    var told = 0
+    let isOver = Atomic(false)
+    var fetch = EngineFetch(item, predicate: below(500))
+    fetch.isCancelled = { isOver.load(ordering: .relaxed) }
+    do throws(EngineError) {
+      try view.forEach(fetch) { (_) throws(EngineError) in
+        told += 1
+        if told == 100 {
+          if try view.count(EngineFetch(item, predicate: below(20_000))) != 20_000 { throw .misuse("a nested count") }
+          isOver.store(true, ordering: .relaxed)
+        }
+        return true
+      }
+      Issue.record("it was not cancelled")
+    } catch {
+      guard case .cancelled = error else { throw error }
+    }
+    #expect((100..<200).contains(told))
     try store.close()
+  }
+
+  private final class CountingEnvironment: StoreEnvironment {
+    private let inner = TestEnvironment(seed: 4, processors: 4)
+    let calls = Atomic<Int>(0)
+
+    func processorCount() -> Int { inner.processorCount() }
+    func runConcurrently(_ count: Int, _ work: @escaping @Sendable (Int) -> Void) {
+      calls.wrappingAdd(1, ordering: .relaxed)
+      inner.runConcurrently(count, work)
+    }
+    func makeLock() -> any StoreLock { ThreadLock() }
+    func randomBits() -> UInt64 { inner.randomBits() }
+    func nowMilliseconds() -> Int64 { inner.nowMilliseconds() }
   }
 
   /// Where a page is damaged, the rows before it are told first, and then the error; who has enough before is not told of it.
