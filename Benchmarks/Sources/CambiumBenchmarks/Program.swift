@@ -42,6 +42,8 @@ struct Program {
     let peers = try options.peers.map { try Self.peer($0, directory: options.directory) }
     if options.reusesStores {
       for peer in peers { try peer.open(.synced) }
+    } else {
+      context.prepareData()
     }
     let runner = Runner(
       title: "Aircraft and log entries, \(options.rows) rows each", peers: peers.map { ($0.name, $0) }, context: context

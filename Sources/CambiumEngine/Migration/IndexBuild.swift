@@ -13,60 +13,7 @@ struct IndexBuild {
 
   private let after: EntityTransaction
   private var parts: TreeParts
-  private let gatherers: [Gatherer]
-
-  /// Gathers entries. One thread at a time uses it.
-  private final class Gatherer: @unchecked Sendable {
-    // `@unchecked`: what is kept for a thread is used by one call at a time.
-    let part: EntityTransaction
-    private let keepers: [UInt32: IndexKeeper]
-    /// That of the row before: nothing is counted for a row.
-    @exclusivity(unchecked) private var last: (entity: UInt32, keeper: Unmanaged<IndexKeeper>?)?
-
-    init(_ after: EntityTransaction, _ entities: [EntityPlan], _ trees: Set<TreeID>) {
-      let kit = after.store.makeKit()
-      let part = EntityTransaction(store: after.store, transaction: after.transaction, kit: kit)
-      var keepers: [UInt32: IndexKeeper] = [:]
-      for plan in entities { keepers[plan.entityID] = IndexKeeper(part, plan, kit, only: trees) }
-      self.part = part
-      self.keepers = keepers
-    }
-
-    func take(_ parts: TreeParts, _ number: Int) throws(EngineError) {
-      var failure: EngineError?
-      try storing { () throws(StoreError) in
-        try part.trees.forEachRun(parts, number) { (run) throws(StoreError) -> Bool in
-          do throws(EngineError) {
-            try take(run)
-            return true
-          } catch {
-            failure = error
-            return false
-          }
-        }
-      }
-      if let failure { throw failure }
-    }
-
-    private func take(_ run: LentRun) throws(EngineError) {
-      for i in run.indices {
-        if let row = try part.reader(run.value(i), run.key(i)) {
-          try take(row)
-        } else {
-          try part.lend(run.value(i), run.key(i)) { (row) throws(EngineError) in try take(row) }
-        }
-      }
-    }
-
-    @inline(__always)
-    private func take(_ row: borrowing RowReader) throws(EngineError) {
-      let reference = row.reference
-      if last?.entity != reference.entity {
-        last = (reference.entity, keepers[reference.entity].map { .passUnretained($0) })
-      }
-      try last?.keeper?.borrowed { (keeper) throws(EngineError) in try keeper.insert(row.record, reference, part) }
-    }
-  }
+  private let gatherers: [IndexGatherer]
 
   /// Nil where the calling thread had better do it alone: for few rows, and where whether a row is in an index is asked of a
   /// predicate, which may read other rows.
@@ -90,7 +37,7 @@ struct IndexBuild {
     guard let parts, parts.count > 1 else { return nil }
     self.parts = parts
     self.after = after
-    gatherers = (0..<threads).map { _ in Gatherer(after, entities, trees) }
+    gatherers = (0..<threads).map { _ in IndexGatherer(after, entities, trees) }
   }
 
   /// Goes through all rows. Entries that would take more memory than a transaction's gathered ones may are made meanwhile.

@@ -26,6 +26,8 @@ public final class EntityTransaction: EntityView {
   @exclusivity(unchecked) private(set) var suspects: [IndexBatch.Suspect] = []
   /// How many changes there were.
   @exclusivity(unchecked) private(set) var changes: UInt64 = 0
+  /// What other threads gather for the indexes, once a row was written that may be gathered.
+  @exclusivity(unchecked) private var newRowEntries: NewRowEntries?
 
   private struct RowCounter {
     /// The last one given out, and how many by this transaction.
@@ -38,9 +40,11 @@ public final class EntityTransaction: EntityView {
   init(store: EntityStore, transaction: WriteTransaction, kit: TransactionKit) {
     self.transaction = transaction
     self.kit = kit
-    mostBatchedBytes = min(store.kernel.deltaBytes, Self.batchLimit)
+    mostBatchedBytes = min(store.kernel.gatheredBytes, Self.batchLimit)
     super.init(store: store, trees: transaction)
   }
+
+  deinit { newRowEntries?.end() }
 
   /// Keeps something for the layer above; nil removes it.
   public func setMetadata(_ key: String, _ value: [UInt8]?) throws(EngineError) {
@@ -186,9 +190,23 @@ public final class EntityTransaction: EntityView {
 
   // MARK: What writers write
 
-  func putRow(_ plan: EntityPlan, _ row: UInt64, _ bytes: UnsafeRawBufferPointer) throws(StoreError) {
+  /// Writes a row.
+  ///
+  /// - Parameter mayGather: Whether it is new, and what indexes are to have of it may be gathered by another thread. Answers
+  ///   whether that is done.
+  func putRow(
+    _ plan: EntityPlan, _ row: UInt64, _ bytes: UnsafeRawBufferPointer, mayGather: Bool
+  ) throws(StoreError) -> Bool {
     changes &+= 1
-    do throws(StoreError) { try transaction.put(plan.rows, row, bytes) } catch {
+    do throws(StoreError) {
+      // Few rows are not worth what it takes.
+      if mayGather, changes > Self.leastToGather {
+        if newRowEntries == nil { newRowEntries = NewRowEntries(self) }
+        return try transaction.put(plan.rows, behind: row, bytes)
+      }
+      try transaction.put(plan.rows, row, bytes)
+      return false
+    } catch {
       // The row may be noted all the same, when making room for more failed; its index entries are not.
       if case .valueTooLong = error {} else { breakOff(.store(error)) }
       throw error
@@ -237,10 +255,21 @@ public final class EntityTransaction: EntityView {
   /// Makes the gathered changes of indexes when they take as much memory as the kernel's own changes may.
   @inline(__always)
   func settleIfLarge() throws(EngineError) {
-    if batchedBytes >= mostBatchedBytes { _ = try settle() }
+    if batchedBytes &+ (newRowEntries?.bytes ?? 0) >= mostBatchedBytes { _ = try settle() }
   }
 
   override func settle() throws(EngineError) -> UInt64 {
+    if let newRowEntries {
+      do throws(StoreError) { try transaction.takeTail() } catch {
+        breakOff(.store(error))
+        throw .store(error)
+      }
+      if newRowEntries.bytes > 0 {
+        // What was gathered here may be about the same rows, and is newer.
+        try apply(newRowEntries.takeAll() + [self])
+        return changes
+      }
+    }
     guard let kit, batchedBytes != 0 else { return changes }
     if batchedBytes >= Self.leastToDivide { sortConcurrently(kit.batches) }
     batchedBytes = 0
@@ -254,6 +283,9 @@ public final class EntityTransaction: EntityView {
     }
     return changes
   }
+
+  /// So many changes, and more are expected.
+  private static let leastToGather: UInt64 = 256
 
   /// To sort less takes about as long as to make threads.
   private static let leastToDivide = 1 << 20
@@ -273,16 +305,24 @@ public final class EntityTransaction: EntityView {
   /// committed.
   func make(_ others: [EntityTransaction]) throws(EngineError) {
     _ = try settle()
+    try apply(others)
+  }
+
+  /// Makes what was gathered by several, in turn. After an error nothing can be committed.
+  func apply(_ parts: [EntityTransaction]) throws(EngineError) {
     var batches: [TreeID: [IndexBatch]] = [:]
-    for other in others {
-      other.batchedBytes = 0
-      for batch in other.kit?.batches ?? [] where !batch.isEmpty { batches[batch.tree, default: []].append(batch) }
+    for part in parts {
+      part.batchedBytes = 0
+      for batch in part.kit?.batches ?? [] where !batch.isEmpty { batches[batch.tree, default: []].append(batch) }
     }
+    sortConcurrently(batches.values.flatMap { $0 })
     do throws(StoreError) {
       for (_, parts) in batches.sorted(by: { $0.key < $1.key }) {
         try IndexBatch.apply(parts, to: transaction, &suspects)
       }
     } catch {
+      // What was not made of them is not to be made by anyone.
+      for (_, parts) in batches { for batch in parts { batch.reset() } }
       breakOff(.store(error))
       throw .store(error)
     }
@@ -312,6 +352,8 @@ public final class EntityTransaction: EntityView {
   func end() -> TransactionKit? {
     if !writers.isEmpty { writers = [:] }
     knownPathReader = nil
+    newRowEntries?.end()
+    newRowEntries = nil
     guard let kit else { return nil }
     self.kit = nil
     kit.finish()

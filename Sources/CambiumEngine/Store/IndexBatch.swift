@@ -48,6 +48,7 @@ final class IndexBatch {
     _ batches: [IndexBatch], to transaction: WriteTransaction, _ suspects: inout [Suspect]
   ) throws(StoreError) {
     guard let first = batches.first else { return }
+    if batches.count == 1 { return try first.apply(to: transaction, &suspects) }
     if let maker = first.maker, maker.isUnique {
       // Keys next to each other are compared: all have to be in one order.
       let all = IndexBatch(first.tree, maker)

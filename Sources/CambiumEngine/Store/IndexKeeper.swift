@@ -28,6 +28,8 @@ final class IndexKeeper {
   // Exclusive access is not checked at run time: see `IndexBatch`.
   @exclusivity(unchecked) private var old: KeyEncoder
   @exclusivity(unchecked) private var new: KeyEncoder
+  /// Whether what the trees have of a row may be gathered by another thread: no predicate is asked, which may read other rows.
+  let mayGather: Bool
 
   /// Keeps all trees of the entity in step, or only some.
   init(_ transaction: EntityTransaction, _ plan: EntityPlan, _ kit: TransactionKit, only trees: Set<TreeID>? = nil) {
@@ -56,6 +58,9 @@ final class IndexKeeper {
     let limit = transaction.store.kernel.maxKeyLength
     old = KeyEncoder(limit: limit)
     new = KeyEncoder(limit: limit)
+    mayGather =
+      transaction.store.kernel.threadCount > 1 && !plan.sharesRows && !batches.isEmpty
+      && !makers.contains { $0.partial != nil }
   }
 
   deinit {

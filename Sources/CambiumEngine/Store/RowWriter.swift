@@ -102,13 +102,15 @@ public final class RowWriter {
       } else {
         reference = try transaction.referenceToWrite(plan)
       }
-      try write(reference) { (record) throws(EngineError) in try keeper.insert(record, reference, transaction) }
+      try write(reference, isNew: true) { (record) throws(EngineError) in
+        try keeper.insert(record, reference, transaction)
+      }
       if !links.isEmpty { try writeLinks(reference) }
       return reference
     case .existing(let reference):
       state = .idle
       if transaction.changes != changesSeen { try requireUnchanged(reference) }
-      try write(reference) { (after) throws(EngineError) in
+      try write(reference, isNew: false) { (after) throws(EngineError) in
         try withOld { (before) throws(EngineError) in
           try keeper.update(before, after, reference, touched: touched, transaction)
         }
@@ -143,13 +145,13 @@ public final class RowWriter {
   }
 
   private func write(
-    _ reference: ObjectReference, _ index: (RecordView) throws(EngineError) -> Void
+    _ reference: ObjectReference, isNew: Bool, _ index: (RecordView) throws(EngineError) -> Void
   ) throws(EngineError) {
     var failure: EngineError?
     var isPut = false
     do throws(StoreError) {
       try builder.withBytes { (bytes) throws(StoreError) in
-        try transaction.putRow(plan, reference.row, bytes)
+        if try transaction.putRow(plan, reference.row, bytes, mayGather: isNew && keeper.mayGather) { return }
         isPut = true
         let record = try RecordView(bytes, layout: plan.layout.record)
         do throws(EngineError) { try index(record) } catch { failure = error }

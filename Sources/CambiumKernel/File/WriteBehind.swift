@@ -165,22 +165,35 @@ extension Store {
   ///
   /// Worth the tens of microseconds that a thread takes for passes over megabytes.
   ///
-  /// - Parameter isEager: Whether the caller has the turn all the time, so that nothing matters but that it ends soon. Otherwise `body`
-  ///   sets ``SegmentWriter/pace`` when that is so.
+  /// - Parameters:
+  ///   - isEager: Whether the caller has the turn all the time, so that nothing matters but that it ends soon. Otherwise `body` sets
+  ///     ``SegmentWriter/pace`` when that is so.
+  ///   - count: How many parts of other work are done beside it, where several threads may be used, else before it.
+  ///   - work: Does the part of a number below `count`, on any thread.
   func writingBehind<Value>(
-    isEager: Bool = true, _ body: @escaping () throws(StoreError) -> Value
+    isEager: Bool = true, beside count: Int = 0, _ work: @escaping @Sendable (Int) -> Void = { _ in },
+    body: @escaping () throws(StoreError) -> Value
   ) throws(StoreError) -> Value {
     if isEager { pageWriter.pace = .eager }
     defer { if isEager { pageWriter.pace = .even } }
-    guard let behind = pageWriter.behind else { return try body() }
+    let behind = pageWriter.behind
+    if behind == nil, threadCount == 1 || count == 0 {
+      for part in 0..<count { work(part) }
+      return try body()
+    }
+    let helpers = behind == nil ? 0 : 1
     let shift = WriteBehind.Shift()
     // Called once, on the calling thread, which alone looks at the outcome. Neither outlives the call.
     nonisolated(unsafe) let body = body
     nonisolated(unsafe) var outcome: Result<Value, StoreError>?
-    environment.runConcurrently(2) { (thread) in
-      if thread > 0 { return behind.help(shift) }
+    environment.runConcurrently(1 + helpers + count) { (thread) in
+      if thread > helpers { return work(thread - helpers - 1) }
+      if thread > 0 {
+        behind?.help(shift)
+        return
+      }
       do throws(StoreError) { outcome = .success(try body()) } catch { outcome = .failure(error) }
-      behind.end(shift)
+      behind?.end(shift)
     }
     guard let outcome else { throw .misuse("the host did not call the work that it was given") }
     return try outcome.get()

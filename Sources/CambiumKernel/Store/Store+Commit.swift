@@ -15,6 +15,7 @@ extension Store {
       lock.unlock()
       if poisoned { throw .poisoned }
       try requireSession()
+      try t.settleTail()
       if t.spilled.isEmpty, t.context == nil, try commitByRecord(t, sequence) {
         nextTree = t.nextTree
         counters.commits += 1
@@ -34,7 +35,7 @@ extension Store {
     }
     // Too large for a record.
     do throws(StoreError) {
-      try t.settleRuns()
+      try t.settle()
       try t.prepareToMerge()
       try beginCheckpoint(transaction: t)
       try finishCheckpoint()

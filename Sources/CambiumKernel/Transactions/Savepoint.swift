@@ -19,7 +19,8 @@ extension WriteTransaction {
   ///
   /// If the transaction's changes outgrow memory afterwards, the savepoint keeps those before it in memory.
   public func savepoint() -> Savepoint {
-    Savepoint(
+    keepTail()
+    return Savepoint(
       transaction: ObjectIdentifier(self), step: step, own: own,
       table: savedTable == nil && savedValueTable == nil ? nil : core.space.table,
       spilled: spilled, runs: runs, figures: figures, valueBytes: valueBytes,
@@ -34,6 +35,8 @@ extension WriteTransaction {
     guard savepoint.transaction == ObjectIdentifier(self), savepoint.step <= step else {
       throw .misuse("the savepoint belongs to another transaction or was undone")
     }
+    // All of it came after the savepoint.
+    tail = nil
     if savepoint.own !== own {
       // The changes since then went to pages: the table of that time is taken up again. The pages written since are not
       // reached any more; their room comes back with the next checkpoint.

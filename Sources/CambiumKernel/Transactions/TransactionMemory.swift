@@ -6,6 +6,16 @@ struct KnownTree {
   var change: Int64 = 0
   /// Whether puts don't look for what was there; see ``WriteTransaction/runs``.
   var isBlind = false
+  /// How many puts in turn were new, each under a greater key than the one before, which was ``lastPut``.
+  var rising: Int32 = 0
+  var lastPut: UInt64 = 0
+
+  /// Notes a put under a key that begins with `head`.
+  @inline(__always)
+  mutating func notePut(_ head: UInt64, isNew: Bool) {
+    rising = isNew && head > lastPut ? rising &+ 1 : 0
+    lastPut = head
+  }
 }
 
 /// Memory that serves one transaction after the other: making it anew would take longer than a transaction of one row.

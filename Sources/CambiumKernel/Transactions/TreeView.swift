@@ -6,8 +6,8 @@ public class TreeView {
   var generation: Generation
   /// The newest commit in view.
   let upTo: UInt64
-  /// Whether trees have to be brought in order before any is read; see ``WriteTransaction/runs``.
-  var hasRuns = false
+  /// Whether trees have to be brought in order before any is read; see ``WriteTransaction/runs`` and ``WriteTransaction/tail``.
+  var isUnsettled = false
   /// Spreads readers over the slots of the cache.
   let hint: Int
 
@@ -28,7 +28,7 @@ public class TreeView {
   public var allowsConcurrentReads: Bool { false }
 
   /// Brings the trees in order before one is read.
-  func settleRuns() throws(StoreError) {}
+  func settle() throws(StoreError) {}
 
   /// The changes that are this view's alone.
   var ownTable: DeltaTable? { nil }
@@ -59,7 +59,7 @@ public class TreeView {
   final func access(_ tree: TreeID, _ kind: TreeKind?) throws(StoreError) -> TreeAccess {
     try requireOpen()
     // Before anything is lent, never while it is: what is lent would lose its memory, and pages could not leave the cache.
-    if hasRuns { try settleRuns() }
+    if isUnsettled { try settle() }
     guard let access = find(tree) else { throw .noSuchTree(tree) }
     if let kind, access.kind != kind { throw .wrongTreeKind(tree) }
     return access

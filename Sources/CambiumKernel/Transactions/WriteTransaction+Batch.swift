@@ -70,29 +70,34 @@ extension WriteTransaction {
   }
 
   /// - Parameter keys: what the cursor goes through, if that is keys without values.
-  private func merge(_ batch: BatchCursor, _ access: TreeAccess, keys: [ChangeBatch] = []) throws(StoreError) {
+  /// - Parameter isBulk: See ``TreeMerge/init(context:tree:source:changes:relocation:conversion:isBulk:)``.
+  func merge(
+    _ batch: BatchCursor, _ access: TreeAccess, keys: [ChangeBatch] = [], isBulk: Bool = false
+  ) throws(StoreError) {
     // Its pages are to stand in for the transaction's changes of the tree as well.
-    if own.list(access.id) != nil || hasRuns { try spill(wholly: true) }
+    if own.list(access.id) != nil || !runs.isEmpty { try spill(wholly: true) }
     try prepareToMerge()
     guard let context else { return }
     defer { context.giveUpReplacedPages() }
     // No thread beside: who brings batches has several as it is.
     core.pageWriter.pace = .eager
     defer { core.pageWriter.pace = .even }
-    do throws(StoreError) { try merge(batch, access, keys, context) } catch {
-      failure = error
+    do throws(StoreError) { try merge(batch, access, keys, context, isBulk: isBulk) } catch {
+      breakOff(error)
       throw error
     }
   }
 
   private func merge(
-    _ batch: BatchCursor, _ access: TreeAccess, _ keys: [ChangeBatch], _ context: MergeContext
+    _ batch: BatchCursor, _ access: TreeAccess, _ keys: [ChangeBatch], _ context: MergeContext, isBulk: Bool
   ) throws(StoreError) {
     let tree = access.id
     let (source, lists) = mergeSource(tree, access.kind)
-    let build = source.root.isNone && lists.isEmpty ? LeafBuild(keys, core) : nil
+    // A tree that was made and never written to has a list all the same, of no changes.
+    let isEmpty = source.root.isNone && lists.allSatisfy { $0.list.first() == nil }
+    let build = isEmpty ? LeafBuild(keys, core) : nil
     let changes = ChangeStream(lists, batch: build == nil ? batch : nil)
-    let merge = TreeMerge(context: context, tree: tree, source: source, changes: changes)
+    let merge = TreeMerge(context: context, tree: tree, source: source, changes: changes, isBulk: isBulk)
     try build?.run(into: merge, tree: tree, generation: context.generation)
     var budget = Int.max
     _ = try merge.step(budget: &budget)

@@ -16,7 +16,7 @@ extension WriteTransaction {
     do throws(StoreError) {
       try core.writingBehind { () throws(StoreError) in try self.spill(context, wholly: wholly) }
     } catch {
-      failure = error
+      breakOff(error)
       throw error
     }
   }

@@ -20,8 +20,15 @@ public final class WriteTransaction: TreeView {
   ///
   /// A put into such a tree does not look for what was there, so that ``figures`` don't know the number of its entries.
   @exclusivity(unchecked) var runs: [TreeID: [TreeState]] = [:] {
-    didSet { hasRuns = !runs.isEmpty }
+    didSet { isUnsettled = !runs.isEmpty || tail != nil }
   }
+  /// What was put behind the end of a tree and is not there yet; taken there like ``runs``.
+  @exclusivity(unchecked) var tail: RowTail? {
+    didSet { isUnsettled = !runs.isEmpty || tail != nil }
+  }
+  @exclusivity(unchecked) var tailsEnded = 0
+  /// Who is told of values that ``put(_:behind:_:)`` gathers. Not kept alive: whoever it is sets this to nil in time.
+  public unowned(unsafe) var observer: (any TailObserver)?
   /// How often runs were taken in since something was looked at: those that are made for that are only work.
   @exclusivity(unchecked) var looks = 0
   /// What the spilling undoes on rollback.
@@ -153,8 +160,16 @@ public final class WriteTransaction: TreeView {
     if let failure { throw failure }
   }
 
-  override func settleRuns() throws(StoreError) {
-    if !hasRuns { return }
+  /// Notes why nothing can be done any more. What is known of trees is forgotten, so that nothing is put into one either.
+  func breakOff(_ error: StoreError) {
+    failure = failure ?? error
+    tail = nil
+    forgetKnown()
+  }
+
+  override func settle() throws(StoreError) {
+    try settleTail()
+    if runs.isEmpty { return }
     looks += 1
     try spill(wholly: true)
   }
@@ -170,7 +185,7 @@ public final class WriteTransaction: TreeView {
     let access = look(tree)
     if let access, isOpen {
       if known[i].change != 0 { settleKnown() }
-      known[i] = KnownTree(access: access, list: access.own, isBlind: hasRuns && runs[tree] != nil)
+      known[i] = KnownTree(access: access, list: access.own, isBlind: !runs.isEmpty && runs[tree] != nil)
     }
     return access
   }
@@ -255,7 +270,17 @@ public final class WriteTransaction: TreeView {
   /// - Throws: ``StoreError/valueTooLong(length:limit:)``, ``StoreError/noSuchTree(_:)``,
   ///   ``StoreError/wrongTreeKind(_:)``, and what the device throws when the changes outgrow memory.
   public func put(_ tree: TreeID, _ key: UInt64, _ value: UnsafeRawBufferPointer) throws(StoreError) {
-    try put(know(tree, .integer), TreeKey(key), value)
+    _ = try put(tree, key, value, isTold: false)
+  }
+
+  /// Puts a value; answers whether many in turn were put behind those before.
+  @inline(__always)
+  func putRising(_ tree: TreeID, _ key: UInt64, _ value: UnsafeRawBufferPointer) throws(StoreError) -> Bool {
+    let i = try know(tree, .integer)
+    try put(i, TreeKey(key), value)
+    if known[i].rising < RowTail.leastRising { return false }
+    known[i].rising = 0
+    return true
   }
 
   /// Puts `value` under `key`, in place of what was there. O(log n).
@@ -317,12 +342,13 @@ public final class WriteTransaction: TreeView {
       note(list, place, key, value, .put, effect: isNew ? 1 : 0)
       if isNew { count(i, 1) }
     }
+    known[i].notePut(key.head, isNew: isNew)
     try spillIfLarge()
   }
 
   private func delete(_ i: Int, _ key: TreeKey) throws(StoreError) -> Bool {
-    if known[i].isBlind, let tree = known[i].access?.id {
-      try settleRuns()
+    if isUnsettled, let tree = known[i].access?.id, known[i].isBlind || tail?.tree == tree {
+      try settle()
       _ = find(tree)
     }
     guard let access = known[i].access else { return false }
@@ -508,7 +534,10 @@ public final class WriteTransaction: TreeView {
     pinned = []
     context = nil
     spilled = [:]
-    if hasRuns { runs = [:] }
+    if isUnsettled {
+      runs = [:]
+      tail = nil
+    }
     guard let memory else { return }
     self.memory = nil
     known = core.noMemory.known
@@ -523,6 +552,6 @@ public final class WriteTransaction: TreeView {
 
   /// Whether there is anything to commit.
   var isEmpty: Bool {
-    restoring == nil && journal.isEmpty && spilled.isEmpty && runs.isEmpty && figures.isEmpty
+    restoring == nil && journal.isEmpty && spilled.isEmpty && !isUnsettled && figures.isEmpty
   }
 }

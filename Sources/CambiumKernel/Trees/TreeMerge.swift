@@ -24,6 +24,7 @@ final class TreeMerge {
   @exclusivity(unchecked) private var changes: ChangeStream
   private let relocation: Relocation?
   private let conversion: ValueConversion?
+  private let isBulk: Bool
 
   // Exclusive access is not checked at run time where every entry goes through: one caller at a time takes a pass further,
   // and nothing that it calls comes back to it.
@@ -57,10 +58,13 @@ final class TreeMerge {
   ///   - changes: what to take in, in key order.
   ///   - relocation: pages to write anew although nothing in them changed.
   ///   - conversion: values to write in another form; of a tree whose keys are integers.
+  ///   - isBulk: whether leaves that changes make need not be in the cache: there are more of them than anybody is about to read, and
+  ///     they would take the place of what others do read, or memory that is made ready for them first.
   init(
     context: MergeContext, tree: TreeID, source: TreeState, changes: ChangeStream, relocation: Relocation? = nil,
-    conversion: ValueConversion? = nil
+    conversion: ValueConversion? = nil, isBulk: Bool = false
   ) {
+    self.isBulk = isBulk
     self.context = context
     self.tree = tree
     self.source = source
@@ -448,7 +452,7 @@ final class TreeMerge {
     let stored = PageEncoder.encode(
       r.run, 0..<n, layout: layout, level: UInt8(level), tree: tree, generation: context.generation, to: out)
     let ref = try context.write(
-      UnsafeRawBufferPointer(start: out, count: stored), cached: level > 0 || !isCold)
+      UnsafeRawBufferPointer(start: out, count: stored), cached: level > 0 || !(isCold || isBulk))
     state.pages &+= 1
     state.bytes &+= UInt64(stored)
     if level == 0 {
@@ -477,12 +481,13 @@ final class TreeMerge {
     }
   }
 
-  /// Takes a leaf in that was encoded elsewhere, behind those before it: for trees of byte strings that are built from nothing.
+  /// Takes a leaf in that was encoded elsewhere, behind those before it: for trees of byte strings that are built from nothing. It does
+  /// not come into the cache, as those of `isBulk` do not.
   /// Before the first step.
   func take(leaf bytes: UnsafeRawBufferPointer) throws(StoreError) {
     let leaf = BytesLeaf(bytes.start)
     if leaf.count == 0 { return }
-    let ref = try context.write(bytes)
+    let ref = try context.write(bytes, cached: false)
     state.pages &+= 1
     state.bytes &+= UInt64(bytes.count)
     state.count &+= UInt64(leaf.count)
