@@ -38,7 +38,7 @@ extension Store {
       try t.settle()
       try t.prepareToMerge()
       try beginCheckpoint(transaction: t)
-      try finishCheckpoint()
+      try writingBehind { () throws(StoreError) in try self.finishCheckpoint() }
     } catch {
       t.rollBack()
       throw error
