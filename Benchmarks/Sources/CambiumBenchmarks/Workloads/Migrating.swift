@@ -21,8 +21,9 @@ func migrationWorkloads(_ context: RunContext) -> [MainWorkload] {
         let peer = try Program.peer(peer.name, directory: context.options.directory + "/migrate")
         try peer.create(.synced)
         try peer.load(context.data.aircraft[...])
-        // What was loaded is in its pages before anything is changed.
+        // What was loaded is in its pages before anything is changed, and has been read once.
         _ = try peer.fileBytes()
+        try peer.firstRows(context.rows) { _ in }
         var result: [String: Double] = [:]
         for (line, change) in [
           ("attribute-added", SchemaChange.addAttribute), ("attribute-renamed", .renameAttribute),
