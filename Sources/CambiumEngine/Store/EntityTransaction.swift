@@ -255,7 +255,16 @@ public final class EntityTransaction: EntityView {
   /// Makes the gathered changes of indexes when they take as much memory as the kernel's own changes may.
   @inline(__always)
   func settleIfLarge() throws(EngineError) {
-    if batchedBytes &+ (newRowEntries?.bytes ?? 0) >= mostBatchedBytes { _ = try settle() }
+    if batchedBytes &+ (newRowEntries?.bytes ?? 0) < mostBatchedBytes { return }
+    // Rows that the kernel gathers at present go on being gathered.
+    if let newRowEntries, newRowEntries.bytes > 0 { return try applyGathered(newRowEntries) }
+    _ = try settle()
+  }
+
+  /// Makes what threads have gathered of new rows, and then what was gathered here, which may be about the same rows, and is newer.
+  private func applyGathered(_ entries: NewRowEntries) throws(EngineError) {
+    if let failure { throw failure }
+    try apply(entries.takeAll() + [self])
   }
 
   override func settle() throws(EngineError) -> UInt64 {
@@ -264,9 +273,10 @@ public final class EntityTransaction: EntityView {
         breakOff(.store(error))
         throw .store(error)
       }
+      // Who gathered may have failed.
+      if let failure { throw failure }
       if newRowEntries.bytes > 0 {
-        // What was gathered here may be about the same rows, and is newer.
-        try apply(newRowEntries.takeAll() + [self])
+        try applyGathered(newRowEntries)
         return changes
       }
     }
@@ -311,11 +321,13 @@ public final class EntityTransaction: EntityView {
   /// Makes what was gathered by several, in turn. After an error nothing can be committed.
   func apply(_ parts: [EntityTransaction]) throws(EngineError) {
     var batches: [TreeID: [IndexBatch]] = [:]
+    var bytes = 0
     for part in parts {
+      bytes &+= part.batchedBytes
       part.batchedBytes = 0
       for batch in part.kit?.batches ?? [] where !batch.isEmpty { batches[batch.tree, default: []].append(batch) }
     }
-    sortConcurrently(batches.values.flatMap { $0 })
+    if bytes >= Self.leastToDivide { sortConcurrently(batches.values.flatMap { $0 }) }
     do throws(StoreError) {
       for (_, parts) in batches.sorted(by: { $0.key < $1.key }) {
         try IndexBatch.apply(parts, to: transaction, &suspects)

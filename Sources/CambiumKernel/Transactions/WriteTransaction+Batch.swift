@@ -75,7 +75,7 @@ extension WriteTransaction {
     _ batch: BatchCursor, _ access: TreeAccess, keys: [ChangeBatch] = [], isBulk: Bool = false
   ) throws(StoreError) {
     // Its pages are to stand in for the transaction's changes of the tree as well.
-    if own.list(access.id) != nil || !runs.isEmpty { try spill(wholly: true) }
+    if own.list(access.id) != nil || runs[access.id] != nil { try spill(wholly: true) }
     try prepareToMerge()
     guard let context else { return }
     defer { context.giveUpReplacedPages() }

@@ -46,7 +46,7 @@ extension WriteTransaction {
       if tail.isTold == isTold, try append(tail, key, value) { return isTold }
       try settleTail()
     }
-    if try putRising(tree, key, value) { try beginTail(tree, after: key, isTold: isTold) }
+    if try putRising(tree, key, value) { beginTail(tree, after: key, isTold: isTold) }
     return false
   }
 
@@ -60,8 +60,8 @@ extension WriteTransaction {
     return true
   }
 
-  /// Changes in memory take so many bytes before a tail begins: the transaction is too large for a record of the log then, and all
-  /// it changes goes into pages when it commits anyway.
+  /// Changes in memory take so many bytes before a tail begins: unless there is little memory for changes, the transaction is too large
+  /// for a record of the log then, and all it changes goes into pages when it commits anyway.
   private var leastBeforeTail: Int { min(core.options.maxRecordBytes * 4, core.options.deltaBytes / 4) }
 
   /// A tail of so many bytes is taken into pages: what fits the processor's caches, and makes threads beside worth while.
@@ -69,12 +69,12 @@ extension WriteTransaction {
 
   /// Begins a tail behind the value that was put last, where that is the last one of its tree, and much was put before it.
   @inline(never)
-  private func beginTail(_ tree: TreeID, after key: UInt64, isTold: Bool) throws(StoreError) {
+  private func beginTail(_ tree: TreeID, after key: UInt64, isTold: Bool) {
     guard tail == nil, runs.isEmpty, tailsEnded < RowTail.mostEnded, core.options.deltaBytes >= RowTail.leastMemory,
       own.bytes >= leastBeforeTail || context != nil
     else { return }
-    let cursor = try self.cursor(tree)
-    guard try cursor.seekLast(), cursor.integerKey == key else {
+    // The value is where it belongs already: an error here is nobody's.
+    guard let cursor = try? self.cursor(tree), (try? cursor.seekLast()) ?? false, cursor.integerKey == key else {
       tailsEnded += 1
       return
     }

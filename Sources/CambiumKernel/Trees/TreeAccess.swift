@@ -124,6 +124,7 @@ enum TreeDescent {
       ref = IntegerInner(above).ref(i)
       level = 0
       page = try cache.child(i, of: above, ref, tree: tree, level: 0)
+      PageTouch.value(of: key, child: i, of: IntegerInner(above), in: page, ref.length)
     } else {
       page = try cache.page(ref, tree: tree, level: level)
     }
@@ -135,6 +136,7 @@ enum TreeDescent {
       ref = inner.ref(i)
       level &-= 1
       page = try cache.child(i, of: page, ref, tree: tree, level: level)
+      if level == 0 { PageTouch.value(of: key, child: i, of: inner, in: page, ref.length) }
     }
     guard isKind(page, .integerLeaf) else { throw wrongKind(ref, tree) }
     near.leaf = page

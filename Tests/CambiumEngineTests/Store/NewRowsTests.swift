@@ -179,4 +179,37 @@ import Testing
     }
     #expect(try store.view().count(EngineFetch(vehicle)) == 0)
   }
+
+  /// What other threads cannot make anything of ends the transaction, even if it is met at its very end.
+  @Test(arguments: [600, 6_000]) func whoGathersMayFail(_ rows: Int) throws {
+    let store = try Self.store(threads: 4, deltaBytes: 1 << 20)
+    let vehicle = try #require(store.schema.entity(named: "Vehicle"))
+    let number = try store.field("number", of: vehicle)
+    let remark = try store.field("remark", of: vehicle)
+    #expect(throws: EngineError.self) {
+      try store.write { (t) throws(EngineError) in
+        let writer = try t.writer(vehicle)
+        func add(_ n: Int) throws(EngineError) {
+          writer.begin()
+          try writer.set(number, Int64(n))
+          try writer.set(remark, String(repeating: "x", count: 100))
+          try writer.save()
+        }
+        for n in 0..<6_000 { try add(n) }
+        var gathered = 0
+        let rowsTree = try store.plan(vehicle.id).rows
+        try storing { () throws(StoreError) in
+          // Bytes that are no row.
+          for n in 0..<rows {
+            let isGathered = try [UInt8](repeating: 0xEE, count: 64).withUnsafeBytesEngine { (b) throws(StoreError) in
+              try t.transaction.put(rowsTree, behind: UInt64(1_000_000 + n), b)
+            }
+            gathered += isGathered ? 1 : 0
+          }
+        }
+        #expect(gathered > 0)
+      }
+    }
+    #expect(try store.view().count(EngineFetch(vehicle)) == 0)
+  }
 }

@@ -1,0 +1,44 @@
+import Synchronization
+
+/// Has lines of a leaf brought from memory while its first one is still waited for, which says what lies where: a leaf that is not in
+/// the processor's caches would otherwise be waited for line after line. What is guessed wrongly costs next to nothing.
+///
+/// The same for places between which a search among keys of bytes decides first made these searches slower: they have few lines to wait
+/// for, and these have more to load.
+enum PageTouch {
+  private static let line = 64
+
+  /// Loads a word that nobody looks at: what does not depend on it goes on.
+  @inline(__always)
+  private static func touch(_ page: UnsafeRawPointer, _ offset: Int) {
+    _ = (page + (offset & ~7)).assumingMemoryBound(to: Atomic<UInt>.self).pointee.load(ordering: .relaxed)
+  }
+
+  /// The value that an integer key leads to: where keys have no gaps, and the values of a leaf are of about one length, it is known
+  /// well enough where that lies.
+  ///
+  /// - Parameters:
+  ///   - i: the place among the children of `inner` of the leaf.
+  ///   - length: of the leaf, in bytes.
+  @inline(__always)
+  static func value(
+    of key: UInt64, child i: Int, of inner: IntegerInner, in leaf: UnsafeRawPointer, _ length: Int
+  ) {
+    if i == 0 || i &+ 1 >= inner.count { return }
+    let low = inner.separator(i)
+    let count = inner.separator(i &+ 1) &- low
+    let place = key &- low
+    // With more there are gaps, or the values are short.
+    if count > 128 || place >= count { return }
+    let ends = UInt32(IntegerLeaf.keysOffset) &+ UInt32(truncatingIfNeeded: count) &* 2
+    let bytes = UInt32(truncatingIfNeeded: length)
+    if bytes <= ends { return }
+    let size = (bytes &- ends) / UInt32(truncatingIfNeeded: count)
+    var offset = Int(ends &+ size &* UInt32(truncatingIfNeeded: place))
+    let end = min(offset &+ Int(size), length &- MemoryLayout<UInt>.size)
+    while offset <= end {
+      touch(leaf, offset)
+      offset &+= line
+    }
+  }
+}
