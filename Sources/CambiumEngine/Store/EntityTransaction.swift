@@ -263,7 +263,6 @@ public final class EntityTransaction: EntityView {
 
   /// Makes what threads have gathered of new rows, and then what was gathered here, which may be about the same rows, and is newer.
   private func applyGathered(_ entries: NewRowEntries) throws(EngineError) {
-    if let failure { throw failure }
     try apply(entries.takeAll() + [self])
   }
 

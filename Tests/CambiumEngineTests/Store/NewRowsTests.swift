@@ -181,7 +181,7 @@ import Testing
   }
 
   /// What other threads cannot make anything of ends the transaction, even if it is met at its very end.
-  @Test(arguments: [600, 6_000]) func whoGathersMayFail(_ rows: Int) throws {
+  @Test(arguments: [10, 6_000]) func whoGathersMayFail(_ rows: Int) throws {
     let store = try Self.store(threads: 4, deltaBytes: 1 << 20)
     let vehicle = try #require(store.schema.entity(named: "Vehicle"))
     let number = try store.field("number", of: vehicle)
