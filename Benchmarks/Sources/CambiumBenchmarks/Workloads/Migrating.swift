@@ -99,6 +99,7 @@ private func besidePass(_ context: RunContext) -> MainWorkload {
       try peer.change(.addAttribute)
       try peer.load(context.data.aircraft[...])
       _ = try peer.fileBytes()
+      try peer.firstRows(context.rows) { _ in }
       let quiet = try latencies(peer, context.newRows(commits, for: peer)) {}
       try peer.change(.dropNoteDeferred)
       try peer.change(.createIndexDeferred)
