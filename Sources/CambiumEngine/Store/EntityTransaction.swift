@@ -28,6 +28,8 @@ public final class EntityTransaction: EntityView {
   @exclusivity(unchecked) private(set) var changes: UInt64 = 0
   /// What other threads gather for the indexes, once a row was written that may be gathered.
   @exclusivity(unchecked) private var newRowEntries: NewRowEntries?
+  /// The memory that it takes, in bytes.
+  var gatheredElsewhere: Int { newRowEntries?.bytes ?? 0 }
 
   private struct RowCounter {
     /// The last one given out, and how many by this transaction.
@@ -255,15 +257,7 @@ public final class EntityTransaction: EntityView {
   /// Makes the gathered changes of indexes when they take as much memory as the kernel's own changes may.
   @inline(__always)
   func settleIfLarge() throws(EngineError) {
-    if batchedBytes &+ (newRowEntries?.bytes ?? 0) < mostBatchedBytes { return }
-    // Rows that the kernel gathers at present go on being gathered.
-    if let newRowEntries, newRowEntries.bytes > 0 { return try applyGathered(newRowEntries) }
-    _ = try settle()
-  }
-
-  /// Makes what threads have gathered of new rows, and then what was gathered here, which may be about the same rows, and is newer.
-  private func applyGathered(_ entries: NewRowEntries) throws(EngineError) {
-    try apply(entries.takeAll() + [self])
+    if batchedBytes &+ gatheredElsewhere >= mostBatchedBytes { _ = try settle() }
   }
 
   override func settle() throws(EngineError) -> UInt64 {
@@ -275,7 +269,8 @@ public final class EntityTransaction: EntityView {
       // Who gathered may have failed.
       if let failure { throw failure }
       if newRowEntries.bytes > 0 {
-        try applyGathered(newRowEntries)
+        // What was gathered here may be about the same rows, and is newer. Nobody is told of rows meanwhile: the tail is taken.
+        try apply(newRowEntries.takeAll() + [self])
         return changes
       }
     }

@@ -12,7 +12,7 @@ final class RowTail {
   static let leastMemory = 1 << 20
   /// Fewer bytes are not worth a thread of their own to be told.
   static let leastToTell = 1 << 18
-  /// After so many tails ended early, the transaction begins none any more: for one that looks at something between any two puts
+  /// After so many tails ended before any of it was taken into pages, the transaction begins none any more: for one that looks at something between any two puts
   /// they are only work.
   static let mostEnded = 8
 
@@ -22,6 +22,8 @@ final class RowTail {
   let batch = RowBatch()
   /// The greatest key of the tree.
   @exclusivity(unchecked) var last: UInt64
+  /// Whether it was worth its while.
+  @exclusivity(unchecked) var wasTakenIn = false
 
   init(_ tree: TreeID, isTold: Bool, after last: UInt64) {
     self.tree = tree
@@ -91,7 +93,7 @@ extension WriteTransaction {
   /// Ends the tail, if there is one: its values go where other changes of the transaction are.
   func settleTail() throws(StoreError) {
     guard let ended = tail else { return }
-    tailsEnded += 1
+    if !ended.wasTakenIn { tailsEnded += 1 }
     if ended.batch.bytes >= RowTail.leastToMerge { try takeIn(ended) }
     keepTail()
   }
@@ -144,6 +146,7 @@ extension WriteTransaction {
       throw error
     }
     tail.batch.removeAll()
+    tail.wasTakenIn = true
     if tail.isTold { observer?.didTake() }
   }
 }

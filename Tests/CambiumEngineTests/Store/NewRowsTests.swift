@@ -212,4 +212,31 @@ import Testing
     }
     #expect(try store.view().count(EngineFetch(vehicle)) == 0)
   }
+
+  /// What was gathered takes as much memory as it may, again and again, while more is being gathered: nothing of it is lost.
+  @Test func entriesAreMadeInBetween() throws {
+    let store = try Self.store(threads: 4, deltaBytes: 1 << 20)
+    let vehicle = try #require(store.schema.entity(named: "Vehicle"))
+    let number = try store.field("number", of: vehicle)
+    let name = try store.field("name", of: vehicle)
+    var most = 0
+    let count = 40_000
+    try store.write { (t) throws(EngineError) in
+      let writer = try t.writer(vehicle)
+      for n in 0..<count {
+        writer.begin()
+        try writer.set(number, Int64(n ^ 0x155))
+        try writer.set(name, "a name of some length \(n % 700)")
+        try writer.save()
+        most = max(most, t.gatheredElsewhere)
+      }
+    }
+    // Several times as much was gathered in all.
+    #expect(most > 200_000 && most < 3 << 20)
+    let report = try store.check()
+    #expect(report.isSound, "\(report.problems)")
+    var fetch = EngineFetch(vehicle)
+    fetch.predicate = Self.equal("name", .string("a name of some length 7"))
+    #expect(try store.view().count(fetch) == (count - 7 + 699) / 700)
+  }
 }
