@@ -57,9 +57,6 @@ extension ManagedObjectContext {
       unregister(old)
       object.objectID = new
       register(object)
-      if inserted.removeValue(forKey: old) != nil { inserted[new] = object }
-      if updated.removeValue(forKey: old) != nil { updated[new] = object }
-      if deleted.removeValue(forKey: old) != nil { deleted[new] = object }
     }
     for object in inserted.values { object.renameChanges(identifiers) }
     for object in updated.values { object.renameChanges(identifiers) }

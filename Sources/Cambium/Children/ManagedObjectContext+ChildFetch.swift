@@ -23,10 +23,10 @@ extension ManagedObjectContext {
     from parent: ManagedObjectContext
   ) throws -> [ManagedObject] {
     let space = part.store.space
-    let changed = (Array(inserted.values) + updated.values.filter { $0.isUpdated }).filter {
+    let changed = (inserted.values + updated.values.filter { $0.isUpdated }).filter {
       $0.objectID.space === space
     }
-    let excluded = Set((changed + Array(deleted.values)).map { $0.objectID })
+    let excluded = Set((changed + deleted.values).map { $0.objectID })
     let predicate = try plan.predicate?.checked(for: part.info, inMemory: true)
     var candidates = changed.filter { isWanted($0, plan, part.info) }.sorted { $0.changeOrder < $1.changeOrder }
     var asked = asked
@@ -64,7 +64,7 @@ extension ManagedObjectContext {
   func take(_ found: ManagedObject) -> ManagedObject {
     let object = object(found.objectID, found.info)
     // A changed object stays on what its changes are based on. What the parent has not read is read when it is needed.
-    guard updated[object.objectID] == nil, deleted[object.objectID] == nil, object.state != .inserted,
+    guard object.pending != .updated, object.pending != .deleted, object.state != .inserted,
       found.row != nil || found.state == .inserted
     else { return object }
     if object.state == .stale { object.state = .loaded }

@@ -39,15 +39,15 @@ extension ManagedObjectContext {
       object.dropChanges()
     }
     watched[object.objectID] = nil
-    if !object.isDeleted, !object.isUpdated { updated[object.objectID] = nil }
+    if !object.isDeleted, !object.isUpdated { updated.remove(object) }
   }
 
   private func pushChanges(to parent: ManagedObjectContext) throws {
-    let deletions = ordered(deleted)
-    let insertions = ordered(inserted)
-    let updates = ordered(updated).filter { $0.isUpdated }
+    let deletions = deleted.ordered()
+    let insertions = inserted.ordered()
+    let updates = updated.orderedUpdates()
     guard !(deletions.isEmpty && insertions.isEmpty && updates.isEmpty) else {
-      updated = [:]
+      updated.removeAll()
       return
     }
     try validate(deletions, insertions, updates)
@@ -108,21 +108,21 @@ extension ManagedObjectContext {
   private func settlePushed(
     _ deletions: [ManagedObject], _ insertions: [ManagedObject], _ updates: [ManagedObject]
   ) {
+    deleted.remove(contentsOf: deletions)
+    inserted.remove(contentsOf: insertions)
+    updated.remove(contentsOf: updates)
     for object in deletions {
-      deleted[object.objectID] = nil
       unregister(object.objectID)
       object.dropChanges()
       object.leaveContext()
       object.state = .detached
     }
     for object in insertions + updates {
-      inserted[object.objectID] = nil
-      updated[object.objectID] = nil
       object.dropChanges()
       object.forgetRow()
       if object.state != .fault { object.state = .stale }
     }
-    for (id, object) in updated where !object.isUpdated { updated[id] = nil }
+    updated.removeAll { !$0.isUpdated }
   }
 
   // MARK: In the parent
@@ -160,7 +160,7 @@ extension ManagedObjectContext {
         pushed.append(Pushed(object: object, target: target, changedElsewhere: changedElsewhere))
       }
     }
-    for one in watched.values where one.object.isPresent && !one.object.isUpdated {
+    for one in watchedObjects {
       let object = one.object
       let target = parent.object(with: object.objectID)
       let isThere = try target.isPresent && target.loadIfThere()
@@ -278,9 +278,9 @@ extension ManagedObjectContext {
     target.isDeleted = false
     target.changeOrder = nextChangeOrder()
     target.eventState = .absent
-    updated[object.objectID] = nil
-    deleted[object.objectID] = nil
-    inserted[object.objectID] = target
+    updated.remove(target)
+    deleted.remove(target)
+    inserted.insert(target)
     register(target)
   }
 }

@@ -154,7 +154,7 @@ extension ManagedObject {
 extension ManagedObjectContext {
   /// Makes what unsaved changes have led to an object without an inverse lead to another.
   fileprivate func redirect(_ old: ManagedObject, to new: ManagedObject) throws {
-    for object in Array(inserted.values) + Array(updated.values) {
+    for object in inserted.values + updated.values {
       for property in object.info.relationships where !property.isTransient {
         guard let r = property.relationship else { continue }
         if r.isToMany {
@@ -178,7 +178,7 @@ extension ManagedObjectContext {
 
   /// Takes a new object out of the context for good.
   fileprivate func drop(_ object: ManagedObject) {
-    inserted[object.objectID] = nil
+    inserted.remove(object)
     unregister(object.objectID)
     object.dropChanges()
     object.isDeleted = true
@@ -199,7 +199,7 @@ extension ManagedObjectContext {
     object.changeOrder = stored.changeOrder
     unregister(id)
     register(object)
-    if updated[id] === stored { updated[id] = object }
+    updated.replace(stored, by: object)
     stored.dropChanges()
     stored.detach()
     tellChildren(permanent: [temporary: id])

@@ -69,7 +69,7 @@ extension ManagedObjectContext {
       try release(object)
     }
     if !object.isDeleted, !object.isUpdated {
-      updated[object.objectID] = nil
+      updated.remove(object)
       object.row = nil
       if object.state != .fault { object.state = .stale }
     }
@@ -151,7 +151,7 @@ extension ManagedObjectContext {
   private func holder(_ id: ManagedObjectID, of group: Group) throws -> (object: ManagedObject, isNew: Bool)? {
     guard let known = registered(id) else { return (object(with: id), true) }
     if known.isDeleted || group.objects.contains(known) { return nil }
-    guard updated[id] != nil else {
+    guard known.pending == .updated else {
       // What the context has of it may be old.
       if known.state == .loaded { rebase(known) } else { known.row = nil }
       return (known, false)

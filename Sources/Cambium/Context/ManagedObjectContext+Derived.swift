@@ -41,7 +41,7 @@ extension ManagedObjectContext {
   /// on their newest rows. Answers those that are in the save for no other reason.
   func computeDerived() throws -> [ManagedObject] {
     if persistentStoreCoordinator.persistentStores.allSatisfy({ $0.space.derivedRules.isEmpty }) { return [] }
-    let changed = Array(inserted.values) + updated.values.filter { $0.isUpdated } + Array(deleted.values)
+    let changed = inserted.values + updated.values.filter { $0.isUpdated } + deleted.values
     let ownChanges = Set(changed.filter { $0.hasOwnChanges }.map { $0.objectID })
     // The save will read the newest commit in any case.
     if !changed.isEmpty { advance() }
@@ -65,7 +65,7 @@ extension ManagedObjectContext {
     object.attributeChanges = [:]
     if object.state != .fault { object.state = .stale }
     object.forgetRow()
-    if !object.isUpdated { updated[object.objectID] = nil }
+    if !object.isUpdated { updated.remove(object) }
   }
 
   /// The objects whose derived value depends on a changed object as the destination of the rule's relationship.

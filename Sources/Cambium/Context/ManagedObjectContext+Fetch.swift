@@ -195,7 +195,7 @@ extension ManagedObjectContext {
       let id = ManagedObjectID(space: space, reference: row.reference)
       if let object = registry[id] {
         // A changed object stays on the row that its changes are based on.
-        if updated[id] == nil, deleted[id] == nil {
+        if object.pending != .updated, object.pending != .deleted {
           if object.state == .stale { object.state = .loaded }
           object.row = row
         }

@@ -29,6 +29,7 @@ extension ManagedObjectContext {
       if !isPushing, pushingChild == nil { takeInMail() }
       let id = id.isTemporaryID ? permanentIDs[id] ?? id : id
       if let object = registered(id) { return object }
+      if let known = lastHome(of: id) { return object(id, known) }
       let space = persistentStoreCoordinator.store(of: id.space)?.space ?? id.space
       let info = space.info(id.reference.entity) ?? EntityInfo.unknown
       return object(ManagedObjectID(space: space, reference: id.reference), info)
@@ -152,7 +153,7 @@ extension ManagedObjectContext {
 
   /// Takes an object out of the other side of one of its relationships.
   func withdraw(_ object: ManagedObject, _ r: RelationshipInfo, from other: ManagedObject) throws {
-    guard let name = r.inverse?.name, let back = other.info.properties[name]?.relationship else { return }
+    guard let back = r.inverse(in: other.info) else { return }
     if back.isToMany {
       if !back.isDerived || other.toManyChanges.contains(back.place) { try other.recordRemove(object.objectID, back) }
     } else if try other.currentToOne(back) == object.objectID {
@@ -163,10 +164,10 @@ extension ManagedObjectContext {
   func remove(_ object: ManagedObject) {
     object.willChange()
     object.isDeleted = true
-    updated[object.objectID] = nil
-    if inserted.removeValue(forKey: object.objectID) == nil {
+    updated.remove(object)
+    if !inserted.remove(object) {
       object.changeOrder = nextChangeOrder()
-      deleted[object.objectID] = object
+      deleted.insert(object)
     }
   }
 
@@ -176,7 +177,7 @@ extension ManagedObjectContext {
   /// values. Reads nothing. Noted errors are forgotten.
   public func rollback() {
     lock.run {
-      let dropped = Set(inserted.keys).union(updated.keys).union(deleted.keys)
+      let dropped = Set((inserted.values + updated.values + deleted.values).map { $0.objectID })
       for object in inserted.values {
         unregister(object.objectID)
         object.detach()
@@ -193,10 +194,8 @@ extension ManagedObjectContext {
       watched = [:]
       undoManager?.removeAllActions()
       forgetEvent()
-      let restored = Array(updated.values) + Array(deleted.values)
-      inserted = [:]
-      updated = [:]
-      deleted = [:]
+      let restored = updated.values + deleted.values
+      forgetPending()
       forgetErrors()
       for object in restored { object.awake(fromSnapshotEvents: .rollback) }
       refreshed.formUnion(restored)
@@ -211,9 +210,7 @@ extension ManagedObjectContext {
       for object in allRegistered { object.detach() }
       for object in inserted.values { object.detach() }
       for object in deleted.values { object.detach() }
-      inserted = [:]
-      updated = [:]
-      deleted = [:]
+      forgetPending()
       forgetRegistry()
       forgetErrors()
       advanceGeneration()
@@ -234,7 +231,7 @@ extension ManagedObjectContext {
   public func refresh(_ object: ManagedObject, mergeChanges: Bool) {
     lock.run {
       watched[object.objectID] = nil
-      if deleted[object.objectID] === object {
+      if object.pending == .deleted, object.managedObjectContext === self {
         advance()
         return rebaseDeletion(object)
       }
@@ -246,7 +243,7 @@ extension ManagedObjectContext {
         rebase(object)
       } else {
         object.turnIntoFault()
-        updated[object.objectID] = nil
+        updated.remove(object)
       }
       refreshed.insert(object)
       object.awake(fromSnapshotEvents: .refresh)

@@ -84,6 +84,16 @@ extension ManagedObjectContext {
     var isToBeTold = false
     var isEmpty: Bool { deletions.isEmpty && insertions.isEmpty && updates.isEmpty }
 
+    mutating func add(_ batch: SaveBatch) {
+      // As a rule there is one store, and nothing is copied.
+      func joined(_ known: [ManagedObject], _ new: [ManagedObject]) -> [ManagedObject] {
+        known.isEmpty ? new : known + new
+      }
+      deletions = joined(deletions, batch.deletions)
+      insertions = joined(insertions, batch.insertions)
+      updates = joined(updates, batch.updates)
+    }
+
     /// An error, with word of the stores that were saved before it.
     func completed(_ error: any Error) -> any Error {
       if isEmpty { return error }
@@ -97,7 +107,7 @@ extension ManagedObjectContext {
   private func tell(_ settled: SettledObjects) {
     if !settled.isEmpty {
       isNotingEvents = !isSavedByMigration
-      for object in settled.deletions + settled.insertions + settled.updates { object.didSave() }
+      for object in [settled.deletions, settled.insertions, settled.updates].joined() { object.didSave() }
       var byRules = ObjectIDNotification()
       byRules.updatedObjectIDs = Set(settled.changedByRules)
       byRules.deletedObjectIDs = Set(settled.deletedByRules)
@@ -107,34 +117,31 @@ extension ManagedObjectContext {
   }
 
   private func saveChanges(isMigrating: Bool, owners: [ManagedObject], _ settled: inout SettledObjects) throws {
-    let deletions = ordered(deleted)
-    let insertions = ordered(inserted)
-    let updates = ordered(updated).filter { $0.isUpdated }
+    let deletions = deleted.ordered()
+    let insertions = inserted.ordered()
+    let updates = updated.orderedUpdates()
     guard !(deletions.isEmpty && insertions.isEmpty && updates.isEmpty) else {
-      updated = [:]
+      updated.removeAll()
       settled.isToBeTold = true
       return
     }
     if !isMigrating { try validate(deletions, insertions, updates) }
 
-    var spaces: [StoreSpace] = []
-    for object in deletions + insertions + updates where !spaces.contains(where: { $0 === object.space }) {
-      spaces.append(object.space)
+    let spaces = spaces(of: [deletions, insertions, updates])
+    func part(_ objects: [ManagedObject], of space: StoreSpace) -> [ManagedObject] {
+      spaces.count == 1 ? objects : objects.filter { $0.space === space }
     }
     let remains = try isMigrating ? [:] : remains(of: deletions)
     settled.isToBeTold = true
     for space in spaces {
       let batch = SaveBatch(
-        space: space, deletions: deletions.filter { $0.space === space },
-        insertions: insertions.filter { $0.space === space },
-        updates: updates.filter { $0.space === space }, policy: mergePolicy,
-        watched: watched.values.filter { $0.object.space === space && $0.object.isPresent && !$0.object.isUpdated })
+        space: space, deletions: part(deletions, of: space), insertions: part(insertions, of: space),
+        updates: part(updates, of: space), policy: mergePolicy,
+        watched: watchedObjects.filter { $0.object.space === space })
       let outcome = try isMigrating ? write(batch) : writeOrResolve(batch, owners: owners)
       settle(outcome)
       note(remains, of: batch.deletions)
-      settled.deletions += batch.deletions
-      settled.insertions += batch.insertions
-      settled.updates += batch.updates
+      settled.add(batch)
       settled.changedByRules += outcome.changedByRules
       settled.deletedByRules += outcome.deletedByRules
       if persistentStoreCoordinator.saveObservers.isEmpty { continue }
@@ -145,11 +152,12 @@ extension ManagedObjectContext {
     watched = [:]
   }
 
-  func ordered(_ objects: IDMap<ManagedObject>) -> [ManagedObject] {
-    let values = objects.values
-    // As a rule they came in this order.
-    let isInOrder = zip(values, values.dropFirst()).allSatisfy { $0.changeOrder < $1.changeOrder }
-    return isInOrder ? values : values.sorted { $0.changeOrder < $1.changeOrder }
+  /// The stores that objects are in, in the order of the objects.
+  private func spaces(of lists: [[ManagedObject]]) -> [StoreSpace] {
+    if let only = homes.onlySpace { return [only] }
+    var spaces: [StoreSpace] = []
+    for object in lists.joined() where !spaces.contains(where: { $0 === object.space }) { spaces.append(object.space) }
+    return spaces
   }
 
   // MARK: Before
@@ -160,12 +168,19 @@ extension ManagedObjectContext {
     for _ in 0..<100 {
       let seen = (changeCount, updated.count)
       var (pending, told) = (0, 0)
-      for object in ordered(deleted) + ordered(inserted) + ordered(updated).filter({ $0.isUpdated }) {
-        if object.isUpdated { pending += 1 }
-        guard object.toldOfSave != saveNumber else { continue }
-        object.toldOfSave = saveNumber
+      func tell(_ object: ManagedObject) {
+        let overlay = object.ownOverlay
+        guard overlay.toldOfSave != saveNumber else { return }
+        overlay.toldOfSave = saveNumber
         told += 1
         object.willSave()
+      }
+      let (deletions, insertions, updates) = (deleted.ordered(), inserted.ordered(), updated.ordered())
+      for object in deletions { tell(object) }
+      for object in insertions { tell(object) }
+      for object in updates where object.isUpdated {
+        pending += 1
+        tell(object)
       }
       if told == 0 { return }
       // Nothing came to what is changed, and nothing of that had been taken back.
@@ -213,15 +228,15 @@ extension ManagedObjectContext {
   func note(_ remains: [ObjectIdentifier: ObjectRemains], of deletions: [ManagedObject]) {
     undoManager?.keep(remains)
     for object in deletions {
-      object.eventState = remains[ObjectIdentifier(object)].map { .removed(WeakRemains(remains: $0)) }
+      object.eventState = remains[ObjectIdentifier(object)].map { .removed(WeakRemains($0)) }
     }
   }
 
   private func settle(_ outcome: SaveOutcome) {
     let batch = outcome.batch
     advance()
+    deleted.remove(contentsOf: batch.deletions)
     for object in batch.deletions {
-      deleted[object.objectID] = nil
       unregister(object.objectID)
       object.dropChanges()
       object.leaveContext()
@@ -229,9 +244,13 @@ extension ManagedObjectContext {
     }
     let isToldOn = !eventObjects.isEmpty || !children.living.isEmpty
     var renamed: [ManagedObjectID: ManagedObjectID] = [:]
+    var count = 0
     for (place, object) in batch.insertions.enumerated() {
+      if object.pending == .inserted {
+        object.pending = .none
+        count += 1
+      }
       let temporary = object.objectID
-      inserted.removeValue(forKey: temporary)
       if temporary.isTemporaryID {
         unregister(temporary)
         object.objectID = ManagedObjectID(space: batch.space, reference: outcome.permanent[place])
@@ -242,13 +261,19 @@ extension ManagedObjectContext {
       object.row = nil
       object.state = .stale
     }
+    inserted.forget(count)
+    count = 0
     for object in batch.updates {
-      updated[object.objectID] = nil
+      if object.pending == .updated {
+        object.pending = .none
+        count += 1
+      }
       object.dropChanges()
       object.row = nil
       if object.state != .fault { object.state = .stale }
     }
-    for (id, object) in updated where object.space === batch.space && !object.isUpdated { updated[id] = nil }
+    updated.forget(count)
+    updated.removeAll { $0.space === batch.space && !$0.isUpdated }
     for id in outcome.changedByRules + outcome.deletedByRules {
       guard let object = registered(id), object.isPresent, !object.isUpdated else { continue }
       object.row = nil

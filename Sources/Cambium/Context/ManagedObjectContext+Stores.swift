@@ -27,7 +27,7 @@ extension ManagedObjectContext {
             entityName: object.entity.name)
         }
         processEvent()
-        inserted[object.objectID] = nil
+        inserted.remove(object)
         unregister(object.objectID)
         // The other store may have the properties in another order.
         let changes = object.attributeChanges.compactMap { place, value in
@@ -37,7 +37,7 @@ extension ManagedObjectContext {
         object.state = .inserted
         object.attributeChanges = [:]
         for (place, value) in changes { object.attributeChanges[place] = value }
-        inserted[object.objectID] = object
+        inserted.insert(object)
         register(object)
       } catch { record(error, losesChange: true) }
     }

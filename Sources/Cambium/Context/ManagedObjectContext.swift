@@ -58,9 +58,9 @@ public final class ManagedObjectContext: @unchecked Sendable {
   /// The permanent identifiers of objects that children may know by their temporary ones.
   @exclusivity(unchecked) var permanentIDs = PermanentIDs()
   /// Whether the context is saving into its parent.
-  var isPushing = false
+  @exclusivity(unchecked) var isPushing = false
   /// The child that is saving into this context.
-  var pushingChild: ManagedObjectContext?
+  @exclusivity(unchecked) var pushingChild: ManagedObjectContext?
   /// Whether what happens is told when the context's queue comes to it, because a child is saving on another thread.
   var tellsLater = false
   let mergesAutomatically = Atomic(false)
@@ -74,7 +74,12 @@ public final class ManagedObjectContext: @unchecked Sendable {
   @exclusivity(unchecked) var isNotingEvents = true
   private let queue = ContextQueue()
   /// With each view its store, which is not closed before.
-  private var views: [ObjectIdentifier: (store: PersistentStore, view: EntityView)] = [:]
+  @exclusivity(unchecked) private var views: [ObjectIdentifier: (store: PersistentStore, view: EntityView)] = [:]
+  /// The one of ``views`` that was used last.
+  @exclusivity(unchecked) private var lastView: (space: StoreSpace, view: EntityView)?
+  /// What follows relationships from many objects, in the views that they are read in.
+  @exclusivity(unchecked) private var readers:
+    [(relationship: RelationshipInfo, view: EntityView, reader: RelationshipReader)] = []
   var generation = QueryGeneration()
   /// See ``stalenessInterval``.
   var keptStalenessInterval = -1.0
@@ -82,23 +87,25 @@ public final class ManagedObjectContext: @unchecked Sendable {
   private var tail: Task<Void, Never>?
   @exclusivity(unchecked) private(set) var registry = ObjectRegistry()
   /// Objects of which others' changes are a conflict though they have none here.
-  @exclusivity(unchecked) var watched: IDMap<WatchedObject> = [:]
+  @exclusivity(unchecked) var watched: [ManagedObjectID: WatchedObject] = [:]
   // Exclusive access to what every change touches is not checked at run time, since the checks would take longer than the
   // changes. What is taken out of these is held by others until it is out, so that no object's end comes back meanwhile.
-  @exclusivity(unchecked) var inserted: IDMap<ManagedObject> = [:]
-  @exclusivity(unchecked) var updated: IDMap<ManagedObject> = [:]
-  @exclusivity(unchecked) var deleted: IDMap<ManagedObject> = [:]
+  @exclusivity(unchecked) var inserted = PendingObjects(.inserted)
+  @exclusivity(unchecked) var updated = PendingObjects(.updated)
+  @exclusivity(unchecked) var deleted = PendingObjects(.deleted)
   /// By the stores' spaces, the oldest commit by which delete rules were applied to what ``deleted`` has of them.
   @exclusivity(unchecked) var deletionSequences: [ObjectIdentifier: UInt64] = [:]
   /// How objects find the context.
   let link = ContextLink()
-  @exclusivity(unchecked) private var homes = ObjectHome.List()
+  @exclusivity(unchecked) private(set) var homes = ObjectHome.List()
   /// What objects were last inserted of, and of which class, so that it need not be looked up for every one.
   @exclusivity(unchecked) private var lastInsertable: Insertable?
   @exclusivity(unchecked) private var lastClass: (kind: ManagedObject.Type, entity: EntityDescription)?
   @exclusivity(unchecked) private(set) var changeCount: UInt64 = 0
   /// How many saves were begun.
   @exclusivity(unchecked) var saveNumber: UInt64 = 0
+  /// How many times a save was written into a store.
+  @exclusivity(unchecked) var writeNumber: UInt64 = 0
   private var notedErrors: [CambiumError] = []
   var lostChanges: [any Error] = []
   /// Whether the context is a migration manager's, which saves it itself.
@@ -210,7 +217,7 @@ public final class ManagedObjectContext: @unchecked Sendable {
   /// Whether an object counts as deleted only because its row was not there when it was read. Others may have saved the row
   /// since.
   func isMissing(_ object: ManagedObject) -> Bool {
-    object.isDeleted && object.state != .inserted && object.state != .detached && deleted[object.objectID] == nil
+    object.isDeleted && object.state != .inserted && object.state != .detached && object.pending != .deleted
   }
 
   func forgetErrors() {
@@ -223,18 +230,40 @@ public final class ManagedObjectContext: @unchecked Sendable {
   /// The snapshot of a store that the context reads.
   func view(of space: StoreSpace) throws -> EntityView {
     if let pinned = try pinnedView(of: space) { return pinned }
-    if let known = views[ObjectIdentifier(space)] { return known.view }
+    if let lastView, lastView.space === space { return lastView.view }
+    if let known = views[ObjectIdentifier(space)] {
+      lastView = (space, known.view)
+      return known.view
+    }
     guard let store = persistentStoreCoordinator.store(of: space) else {
       throw CambiumError(
         .persistentStoreOperation, "the object's store was removed from the coordinator, or is another coordinator's")
     }
     let view = try mapping { () throws(EngineError) in try store.view() }
     views[ObjectIdentifier(space)] = (store, view)
+    lastView = (space, view)
     return view
   }
 
   /// Reads the newest commit from now on.
-  func advance() { views = [:] }
+  func advance() {
+    if !readers.isEmpty { readers = [] }
+    if lastView == nil, views.isEmpty { return }
+    lastView = nil
+    views = [:]
+  }
+
+  /// What follows a relationship in the snapshot of a store that the context reads.
+  func destinations(of relationship: RelationshipInfo, in space: StoreSpace) throws -> RelationshipReader {
+    let view = try view(of: space)
+    if let known = readers.first(where: { $0.relationship === relationship && $0.view === view }) {
+      return known.reader
+    }
+    let reader = try mapping { () throws(EngineError) in try view.destinations(of: relationship.schema) }
+    if readers.count >= 16 { readers = [] }
+    readers.append((relationship, view, reader))
+    return reader
+  }
 
   // MARK: Registry
 
@@ -254,6 +283,11 @@ public final class ManagedObjectContext: @unchecked Sendable {
   @inline(__always)
   func home(of id: ManagedObjectID, _ info: EntityInfo) -> ObjectHome { homes.home(of: id, info, link) }
 
+  /// The home of the objects that were made last, if it is that of an identifier.
+  func lastHome(of id: ManagedObjectID) -> ObjectHome? {
+    homes.last(of: id, version: persistentStoreCoordinator.storesVersion)
+  }
+
   func forgetRegistry() {
     homes = ObjectHome.List()
     registry = ObjectRegistry()
@@ -272,14 +306,30 @@ public final class ManagedObjectContext: @unchecked Sendable {
     return object
   }
 
+  /// The object of a row that the context does not have.
+  func object(_ id: ManagedObjectID, _ home: ObjectHome) -> ManagedObject {
+    let object = persistentStoreCoordinator.objectClass(for: home.info)
+      .init(entity: home.info.description, insertInto: nil)
+    object.become(id, home)
+    registry.add(object, id)
+    return object
+  }
+
   // MARK: Changes
 
   func noteChange(of object: ManagedObject) {
     guard object.state != .inserted, object.state != .detached, !object.isDeleted else { return }
-    guard updated[object.objectID] == nil else { return }
+    guard object.pending != .updated else { return }
     changeCount += 1
     object.changeOrder = changeCount
-    updated[object.objectID] = object
+    updated.insert(object)
+  }
+
+  /// Forgets what the next save would do.
+  func forgetPending() {
+    inserted.removeAll()
+    updated.removeAll()
+    deleted.removeAll()
   }
 
   /// Takes an object that is new into the unsaved changes; it is told by ``ManagedObject/awakeFromInsert()``.
@@ -290,7 +340,7 @@ public final class ManagedObjectContext: @unchecked Sendable {
     // As a rule, most attributes are set.
     overlay.attributeChanges.reserveCapacity(min(info.attributeKeys.count, 32))
     overlay.changeOrder = nextChangeOrder()
-    inserted[id] = object
+    inserted.insert(object)
     register(object)
     if isNotingEvents {
       object.eventState = .absent

@@ -6,23 +6,23 @@
 final class ObjectRegistry {
   // Exclusive access is not checked at run time, since the checks would take longer than most look-ups. Objects that are let
   // go may run code of the application's at their end, which may come back: they are kept until nothing is under way here.
-  @exclusivity(unchecked) private var known: IDMap<ManagedObject> = [:]
+  @exclusivity(unchecked) private var known = ObjectTable()
   /// At how many it looks next.
   @exclusivity(unchecked) private var limit = ObjectRegistry.least
 
   /// How many were left by the last ``sweepIfGrown()`` that did anything.
   @exclusivity(unchecked) private var left = 0
   /// Whether it keeps what nobody else holds.
-  var retainsAll = false
+  @exclusivity(unchecked) var retainsAll = false
 
   private static let least = 256
 
   /// The object of an identifier.
   subscript(id: ManagedObjectID) -> ManagedObject? {
-    if retainsAll { return known[id] }
-    let found = known.value(id, unless: { isKnownUniquelyReferenced(&$0) })
-    if found.isOut { known.removeValue(forKey: id) }
-    return found.isOut ? nil : found.element
+    if retainsAll { return known.object(id) }
+    let (held, released) = known.heldObject(id)
+    withExtendedLifetime(released) {}
+    return held
   }
 
   /// How many there are, with those that nobody else holds any more.
@@ -31,7 +31,7 @@ final class ObjectRegistry {
   /// The objects.
   var objects: [ManagedObject] {
     sweep()
-    return known.values
+    return known.objects
   }
 
   /// Prepares for many objects that somebody holds.
@@ -39,7 +39,6 @@ final class ObjectRegistry {
     if known.count + count < limit { return }
     sweep()
     limit = max(limit, known.count + count)
-    known.reserveCapacity(known.count + count)
   }
 
   func add(_ object: ManagedObject) { add(object, object.objectID) }
@@ -47,18 +46,19 @@ final class ObjectRegistry {
   /// Adds an object, whose identifier is at hand.
   func add(_ object: ManagedObject, _ id: ManagedObjectID) {
     if known.count >= limit { sweep() }
-    known.updateValue(object, forKey: id)
+    let old = known.add(object, id)
+    withExtendedLifetime(old) {}
   }
 
   func remove(_ id: ManagedObjectID) {
-    let object = known.removeValue(forKey: id)
+    let object = known.remove(id)
     withExtendedLifetime(object) {}
   }
 
   /// Lets go of what nobody else holds. O(number of objects).
   func sweep() {
     if retainsAll { return }
-    let gone = known.removeAll { isKnownUniquelyReferenced(&$0) }
+    let gone = known.removeReleased()
     limit = max(Self.least, known.count * 2)
     withExtendedLifetime(gone) {}
   }

@@ -23,10 +23,10 @@ struct SaveOutcome {
 }
 
 /// The destinations of the to-many relationships that a save writes.
-private typealias PendingDestinations = [(key: PropertyKey, ids: [ManagedObjectID])]
+typealias PendingDestinations = [(key: PropertyKey, ids: [ManagedObjectID])]
 
 /// What an update is going to write.
-private struct PendingUpdate {
+struct PendingUpdate {
   let object: ManagedObject
   let destinations: PendingDestinations
   /// The version of the row that the changes are based on; `nil` if only derived relationships changed, for which nothing
@@ -43,13 +43,18 @@ extension ManagedObjectContext {
       throw store.readOnlyError
     }
     // Everything that reads happens before the transaction: ordered and many-to-many relationships are written whole.
-    let destinations = try batch.insertions.map { try $0.pendingDestinations() }
+    let writer = SaveWriter(self, batch)
+    for (place, object) in batch.insertions.enumerated() {
+      writer.prepare(object, at: place, try object.pendingDestinations())
+    }
+    // History tells of objects too of which nothing is written.
+    let history = HistoryRecorder(self, store)
     var updates: [PendingUpdate] = []
-    updates.reserveCapacity(batch.updates.count)
     var deletedByOthers: [MergeConflict] = []
     for object in batch.updates {
       let destinations = try object.pendingDestinations()
-      let isWritten = object.hasRowChanges || !destinations.isEmpty
+      let isWritten = !destinations.isEmpty || object.hasRowChanges
+      if !isWritten, history == nil { continue }
       if isWritten, object.row == nil {
         // A fault whose relationships were set was never read: its changes are based on the row as it is now.
         do { try object.load() } catch let error as CambiumError
@@ -64,92 +69,34 @@ extension ManagedObjectContext {
     }
     if !deletedByOthers.isEmpty { throw CambiumError(mergeConflicts: deletedByOthers) }
 
-    let history = HistoryRecorder(self, store)
     var outcome = SaveOutcome(batch: batch)
-    var conflicts: [(object: ManagedObject, row: Row?)] = []
-    // Conflicts are resolved outside of the transaction. A deletion is one only for who wants to know.
-    let asksBeforeDeleting = !batch.policy.isPlain || batch.policy.mergeType == .error
-    // What says more than the engine's error.
-    var refusal: CambiumError?
-    var gone: [ManagedObjectID] = []
     do throws(EngineError) {
       try store.write { (t) throws(EngineError) in
-        var permanent: [ObjectReference] = []
-        permanent.reserveCapacity(batch.insertions.count)
-        for (place, object) in batch.insertions.enumerated() {
-          object.ownOverlay.savePlace = place
-          let reference = object.reference
-          permanent.append(
-            reference.row >= ManagedObjectID.firstTemporaryRow
-              ? try t.reserveReference(entity: reference.entity) : reference)
-        }
-        // Others may have deleted what the changes lead to, and have known nothing of that.
-        var found = Set<ObjectReference>()
-        var lastFound: ObjectReference?
-        func resolve(_ id: ManagedObjectID) throws(EngineError) -> ObjectReference {
-          if id.reference == lastFound, !id.isTemporaryID { return id.reference }
-          if let object = inserted[id], let place = object.overlay?.savePlace, batch.insertions.indices.contains(place),
-            batch.insertions[place] === object
-          {
-            return permanent[place]
-          }
-          guard !id.isTemporaryID else {
-            refusal = CambiumError(
-              .managedObjectReferentialIntegrity,
-              "a relationship leads to \(id), which is neither saved nor inserted in this context", objectID: id)
-            throw .misuse("a relationship leads to an object that is not saved")
-          }
-          if id.reference != lastFound, !found.contains(id.reference) {
-            if try t.contains(id.reference) { found.insert(id.reference) } else { gone.append(id) }
-          }
-          lastFound = id.reference
-          return id.reference
-        }
-        var skipped = Set<ManagedObjectID>()
+        let permanent = try writer.reserve(t)
         // Whether others may have led something to what is deleted since the delete rules were applied.
         var areRulesOld = deletionSequences[ObjectIdentifier(batch.space)] != t.sequence
-        for object in batch.deletions {
-          let id = object.objectID
-          let current = try t.row(id.reference)
-          if let base = object.row?.version, let current, base != current.version, asksBeforeDeleting {
-            conflicts.append((object, current))
-          }
-          if current == nil { skipped.insert(id) }
-          if let base = object.row?.version, base != current?.version { areRulesOld = true }
-        }
-        for update in updates {
-          guard let base = update.version else { continue }
-          let current = try t.row(update.object.reference)
-          if current?.version != base { conflicts.append((update.object, current)) }
-        }
-        for one in batch.watched {
-          let current = try t.row(one.object.reference)
-          if let base = one.version, base != current?.version { conflicts.append((one.object, current)) }
-        }
-        guard conflicts.isEmpty else { throw .misuse("conflicts") }
+        let isThere = try writer.findConflicts(updates, t, &areRulesOld)
         for (place, object) in batch.insertions.enumerated() {
-          try t.insert(permanent[place]) { (writer) throws(EngineError) in
-            try object.write(destinations[place], isNew: true, writer, resolve)
-          }
+          try writer.insert(object, at: place, t)
           history?.inserted(permanent[place])
         }
         for update in updates {
           let object = update.object
-          history?.updated(object.reference, object.info, object.changedKeys)
+          if let history { history.updated(object.reference, object.info, object.changedKeys) }
           if update.version == nil { continue }
-          try t.update(object.reference) { (writer) throws(EngineError) in
-            try object.write(update.destinations, isNew: false, writer, resolve)
+          try t.update(object.reference) { (row) throws(EngineError) in
+            try writer.write(object, update.destinations, isNew: false, row, t)
           }
         }
-        guard gone.isEmpty else { throw .misuse("destinations are gone") }
-        let deletions = batch.deletions.filter { !skipped.contains($0.objectID) }
+        try writer.requireDestinations()
+        let deletions = zip(batch.deletions, isThere).filter { $0.1 }.map { $0.0 }
         if areRulesOld, !deletions.isEmpty {
           var deletion = BatchDeletion(batch.space, history, asksOtherSides: true)
           do throws(BatchError) { _ = try deletion.delete(deletions.map { $0.reference }, t) } catch {
             switch error {
             case .engine(let error): throw error
             case .refused(let error):
-              refusal = error
+              writer.refusal = error
               throw .misuse("the deletion was refused")
             }
           }
@@ -166,11 +113,12 @@ extension ManagedObjectContext {
         outcome.permanent = permanent
       }
     } catch {
-      for id in gone { conflicts.append((object(with: id), nil)) }
+      var conflicts = writer.conflicts
+      for id in writer.gone { conflicts.append((object(with: id), nil)) }
       if !conflicts.isEmpty {
         throw CambiumError(mergeConflicts: conflicts.map { MergeConflict($0.object, persisted: $0.row) })
       }
-      if let refusal { throw refusal }
+      if let refusal = writer.refusal { throw refusal }
       var result = CambiumError(error, during: .persistentStoreSave)
       result.storeURL = store.url
       if case .uniqueViolation(_, _, let existing, let offending) = error {
@@ -187,41 +135,23 @@ extension ManagedObject {
   fileprivate var hasRowChanges: Bool {
     guard let overlay else { return false }
     if !overlay.attributeChanges.isEmpty { return true }
-    return overlay.toOneChanges.keys.contains { info.relationships[$0].isTransient == false }
+    return overlay.toOneChanges.containsKey { !info.relationships[$0].isTransient }
+  }
+
+  /// Whether anything is written for the relationship at a place, if it is to-many.
+  private func isWritten(_ place: Int) -> Bool {
+    guard let r = info.relationships[place].relationship else { return false }
+    return !r.isDerived && !r.isTransient
   }
 
   /// The destinations of the to-many relationships that a save writes.
   fileprivate func pendingDestinations() throws -> PendingDestinations {
-    guard let overlay, !overlay.toManyChanges.isEmpty else { return [] }
+    guard let overlay, overlay.toManyChanges.containsKey(where: isWritten) else { return [] }
     var result: PendingDestinations = []
     for place in overlay.toManyChanges.keys {
-      guard let r = info.relationships[place].relationship, !r.isDerived, !r.isTransient else { continue }
+      guard isWritten(place), let r = info.relationships[place].relationship else { continue }
       result.append((r.key, try currentToMany(r)))
     }
     return result
-  }
-
-  /// Writes the changes into the row that the writer has begun.
-  fileprivate func write(
-    _ destinations: PendingDestinations, isNew: Bool, _ writer: RowWriter,
-    _ resolve: (ManagedObjectID) throws(EngineError) -> ObjectReference
-  ) throws(EngineError) {
-    guard let overlay else { return }
-    let info = info
-    try overlay.attributeChanges.forEach { (place, value) throws(EngineError) in
-      // All is null in a new row.
-      if isNew, value.isNull { return }
-      try writer.set(attribute: info.attributeKeys[place], value)
-    }
-    try overlay.toOneChanges.forEach { (place, id) throws(EngineError) in
-      guard let r = info.relationships[place].relationship, !r.isTransient else { return }
-      if let id { try writer.set(toOne: r.key, try resolve(id)) } else { try writer.set(toOne: r.key, nil) }
-    }
-    for (key, ids) in destinations {
-      var references: [ObjectReference] = []
-      references.reserveCapacity(ids.count)
-      for id in ids { references.append(try resolve(id)) }
-      try writer.set(toMany: key, references)
-    }
   }
 }

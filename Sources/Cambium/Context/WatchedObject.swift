@@ -14,6 +14,9 @@ struct WatchedObject {
     parentState = object.parentState
   }
 
+  /// Whether it has no changes of its own, which would meet conflicts themselves.
+  var isToBeChecked: Bool { object.isPresent && !object.isUpdated }
+
   /// The version of the row that it had.
   var version: UInt32? { row?.version }
 
@@ -23,5 +26,13 @@ struct WatchedObject {
     defer { (object.row, object.parentState, object.state) = now }
     (object.row, object.parentState, object.state) = (row, parentState, .loaded)
     return try object.namesChanged(in: target)
+  }
+}
+
+extension ManagedObjectContext {
+  /// What a save makes sure of besides its changes, in the order of the identifiers.
+  var watchedObjects: [WatchedObject] {
+    watched.isEmpty
+      ? [] : watched.values.filter { $0.isToBeChecked }.sorted { $0.object.reference < $1.object.reference }
   }
 }

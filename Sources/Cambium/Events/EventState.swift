@@ -28,8 +28,12 @@ enum EventState {
 }
 
 /// What the undo manager keeps of an object: objects that were deleted together lead to each other there, and would never go.
-struct WeakRemains {
-  weak var remains: ObjectRemains?
+///
+/// A class, since a structure with a weak reference would make every ``EventState`` one that is copied by a call.
+final class WeakRemains {
+  private(set) weak var remains: ObjectRemains?
+
+  init(_ remains: ObjectRemains) { self.remains = remains }
 }
 
 /// The unsaved changes of an object at a moment.
@@ -47,7 +51,7 @@ final class EventSnapshot {
     toManyChanges = object.toManyChanges
     transients = object.transients
     isDeleted = object.isDeleted
-    isRegisteredAsUpdated = object.managedObjectContext?.updated[object.objectID] != nil
+    isRegisteredAsUpdated = object.pending == .updated
   }
 }
 
@@ -59,9 +63,9 @@ extension ManagedObject {
 
   private func noteEventState() {
     guard let context = managedObjectContext, context.isNotingEvents, state != .detached else { return }
-    let isUnchanged =
-      attributeChanges.isEmpty && toOneChanges.isEmpty && toManyChanges.isEmpty && transients.isEmpty && !isDeleted
-    eventState = isUnchanged ? .unchanged : .changed(EventSnapshot(self))
+    let overlay = ownOverlay
+    let isUnchanged = overlay.hasNoChanges && overlay.transients.isEmpty && !isDeleted
+    overlay.eventState = isUnchanged ? .unchanged : .changed(EventSnapshot(self))
     context.eventObjects.append(self)
   }
 

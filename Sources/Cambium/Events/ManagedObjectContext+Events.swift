@@ -91,9 +91,9 @@ extension ManagedObjectContext {
       guard let state = object.eventState else { continue }
       object.eventState = nil
       let id = object.objectID
-      updated[id] = nil
-      deleted[id] = nil
-      inserted[id] = nil
+      updated.remove(object)
+      deleted.remove(object)
+      inserted.remove(object)
       switch state {
       case .absent, .removed:
         unregister(id)
@@ -102,7 +102,7 @@ extension ManagedObjectContext {
         object.dropChanges()
         object.transients = [:]
         object.isDeleted = false
-        if object.state == .inserted { inserted[id] = object }
+        if object.state == .inserted { inserted.insert(object) }
       case .changed(let snapshot):
         object.attributeChanges = snapshot.attributeChanges
         object.toOneChanges = snapshot.toOneChanges
@@ -110,11 +110,11 @@ extension ManagedObjectContext {
         object.transients = snapshot.transients
         object.isDeleted = snapshot.isDeleted
         if snapshot.isDeleted {
-          if object.state != .inserted { deleted[id] = object }
+          if object.state != .inserted { deleted.insert(object) }
         } else if object.state == .inserted {
-          inserted[id] = object
+          inserted.insert(object)
         } else if snapshot.isRegisteredAsUpdated {
-          updated[id] = object
+          updated.insert(object)
         }
       }
     }

@@ -76,7 +76,7 @@ extension ManagedObjectContext {
       advanceGeneration()
       var concerned = Set<ManagedObject>()
       for id in notification.updatedObjectIDs.union(notification.deletedObjectIDs) {
-        if let object = deleted[id] { rebaseDeletion(object) }
+        if let object = registered(id), object.pending == .deleted { rebaseDeletion(object) }
       }
       for id in notification.updatedObjectIDs.union(notification.insertedObjectIDs) {
         guard let object = registered(id), object.state != .inserted else { continue }

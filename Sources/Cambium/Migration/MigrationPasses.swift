@@ -201,8 +201,8 @@ final class MigrationPasses {
     if let error = manager.sourceContext.lostChanges.first { throw policyError(mapping, "setting a value", error) }
     guard context.hasChanges || !context.deleted.isEmpty else { return }
     var made: [ObjectReference: ManagedObject] = [:]
-    for (id, object) in context.inserted { made[id.reference] = object }
-    let deleted = context.deleted.keys.map { $0.reference }
+    for object in context.inserted.values { made[object.reference] = object }
+    let deleted = context.deleted.values.map { $0.reference }
     do { try context.saveForMigration() } catch let error as CambiumError {
       if error.code == .managedObjectConstraintMerge || error.code == .managedObjectConstraintValidation {
         throw CambiumError(

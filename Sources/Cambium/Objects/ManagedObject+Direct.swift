@@ -53,12 +53,12 @@ extension ManagedObject {
 
   @inline(__always)
   private func direct<R>(_ key: String, _ read: (Row, PropertyKey) throws(EngineError) -> R??) throws -> R?? {
-    let info = info
-    guard let place = info.readableAttributes[key] else { return nil }
+    guard let (place, _) = directAttribute(key) else { return nil }
     if state != .loaded { try load() }
     guard state == .loaded, parentState == nil, let row else { return nil }
     if overlay?.attributeChanges.contains(place) == true { return nil }
-    do throws(EngineError) { return try read(row, info.attributeKeys[place]) } catch { throw CambiumError(error) }
+    guard let key = attributeKey(place) else { return nil }
+    do throws(EngineError) { return try read(row, key) } catch { throw CambiumError(error) }
   }
 
   /// The value of an attribute without a ``Value`` between, if the type is one of the common ones and the attribute is of it.

@@ -80,7 +80,7 @@ extension ManagedObject {
   /// The value of an attribute, as it is stored; nil for one that is transient, or that a transformer makes.
   @usableFromInline
   func storedValue(_ key: String) throws -> Value? {
-    if let place = info.readableAttributes[key] { return try currentValue(at: place) }
+    if let (place, _) = directAttribute(key) { return try currentValue(at: place) }
     guard try property(key).isAttribute else { throw misread(key, "a relationship", "a value") }
     return Optional.none
   }
@@ -110,7 +110,7 @@ extension ManagedObject {
   @usableFromInline
   func setStored(_ value: Value, _ key: String) throws -> Bool {
     let info = info
-    guard let place = info.plainAttributes[key] else { return false }
+    guard let (place, isPlain) = directAttribute(key), isPlain else { return false }
     let type = info.attributeTypes[place]
     guard let coerced = type == .composite ? info.schema.allAttributes[place].coerce(value) : type.coerce(value) else {
       return false
@@ -129,7 +129,7 @@ extension ManagedObject {
   @usableFromInline
   func compositeElements(_ key: String) throws -> CompositeElements? {
     if let direct = try directComposite(key) { return direct }
-    if let place = info.readableAttributes[key], info.attributeTypes[place] == .composite {
+    if let (place, _) = directAttribute(key), info.attributeTypes[place] == .composite {
       guard case .composite(let value) = try currentValue(at: place) else { return nil }
       return CompositeElements(value, objectID.space)
     }

@@ -3,8 +3,7 @@ import CambiumEngine
 // Both sides of a relationship are kept in step in memory.
 extension ManagedObject {
   private func inverse(of r: RelationshipInfo, on other: ManagedObject) -> RelationshipInfo? {
-    guard let name = r.inverse?.name else { return nil }
-    return other.info.properties[name]?.relationship
+    r.inverse(in: other.info)
   }
 
   private func object(_ id: ManagedObjectID?) throws -> ManagedObject? {

@@ -24,6 +24,11 @@ extension ManagedObject {
   ///
   /// - Throws: ``CambiumError/Code/managedObjectReferentialIntegrity`` if the row is gone.
   func load() throws {
+    if state == .fault, row != nil, parentState == nil, !isDeleted, managedObjectContext != nil {
+      // It came with a fetch.
+      state = .loaded
+      return awakeFromFetch()
+    }
     switch state {
     case .loaded, .inserted, .detached: return
     case .fault, .stale:
@@ -32,15 +37,11 @@ extension ManagedObject {
       if let parent = context.parent {
         if row == nil, parentState == nil { try load(from: parent, context) }
       } else if row == nil {
-        func find() throws -> Row? {
-          let view = try context.view(of: space)
-          return try mapping { () throws(EngineError) in try view.row(reference) }
-        }
-        var found = try find()
+        var found = try readRow(context)
         if found == nil {
           // Others may have saved it since the context last looked.
           context.advance()
-          found = try find()
+          found = try readRow(context)
         }
         guard let found else { throw goneError }
         row = found
@@ -49,6 +50,11 @@ extension ManagedObject {
       if isDeleted, context.isMissing(self) { isDeleted = false }
       if wasFault { awakeFromFetch() }
     }
+  }
+
+  private func readRow(_ context: ManagedObjectContext) throws -> Row? {
+    let view = try context.view(of: space)
+    do throws(EngineError) { return try view.row(reference) } catch { throw CambiumError(error) }
   }
 
   // MARK: Attributes
@@ -137,9 +143,16 @@ extension ManagedObject {
         return try parent.object(with: objectID).currentToMany(r)
       }
     }
-    let view = try context.view(of: space)
-    return try mapping { () throws(EngineError) in try view.related(reference, r.schema) }
-      .map { ManagedObjectID(space: space, reference: $0) }
+    let space = space
+    let reader = try context.destinations(of: r, in: space)
+    var ids: [ManagedObjectID] = []
+    do throws(EngineError) {
+      try reader.forEach(from: reference) { (found) in
+        ids.append(ManagedObjectID(space: space, reference: found))
+        return true
+      }
+    } catch { throw CambiumError(error) }
+    return ids
   }
 
   /// The destinations, less the objects that the context will delete.
@@ -147,7 +160,9 @@ extension ManagedObject {
     let change = toManyChanges[r.place]
     var ids = try change?.list ?? committedToMany(r)
     if let change { ids = change.applied(to: ids) }
-    if let context = managedObjectContext, !context.deleted.isEmpty { ids.removeAll { context.deleted[$0] != nil } }
+    if let context = managedObjectContext, !context.deleted.isEmpty {
+      ids.removeAll { context.pending($0) == .deleted }
+    }
     return ids
   }
 
@@ -164,8 +179,10 @@ extension ManagedObject {
       toManyChanges[r.place] = ToManyChange(list: ids + [id])
     } else {
       willChange()
-      toManyChanges[r.place, default: ToManyChange()].add(id)
-      dropEmptyChange(r)
+      ownOverlay.toManyChanges.change(r.place, from: ToManyChange()) {
+        $0.add(id)
+        return !$0.isEmpty
+      }
     }
     noteChange()
   }
@@ -178,14 +195,12 @@ extension ManagedObject {
       toManyChanges[r.place] = ToManyChange(list: ids.filter { $0 != id })
     } else {
       willChange()
-      toManyChanges[r.place, default: ToManyChange()].remove(id)
-      dropEmptyChange(r)
+      ownOverlay.toManyChanges.change(r.place, from: ToManyChange()) {
+        $0.remove(id)
+        return !$0.isEmpty
+      }
     }
     noteChange()
-  }
-
-  private func dropEmptyChange(_ r: RelationshipInfo) {
-    if toManyChanges[r.place]?.isEmpty == true { toManyChanges[r.place] = nil }
   }
 
   /// Whether a property has an unsaved change.

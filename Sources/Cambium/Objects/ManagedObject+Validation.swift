@@ -59,7 +59,7 @@ extension ManagedObject {
   /// deletion leaves it as it was.
   private func isLedTo(from id: ManagedObjectID, _ r: RelationshipInfo) throws -> Bool {
     let other = try requireContext().object(with: id)
-    guard let name = r.inverse?.name, let back = other.info.properties[name]?.relationship else { return true }
+    guard let back = r.inverse(in: other.info) else { return true }
     guard back.isToMany else { return try other.currentToOne(back) == objectID }
     guard let change = other.toManyChanges[back.place] else { return true }
     return change.list.map { $0.contains(objectID) } ?? change.state(of: objectID) ?? true

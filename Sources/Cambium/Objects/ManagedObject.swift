@@ -40,8 +40,11 @@ open class ManagedObject {
 
   /// Whether both objects belong to one context, which is there.
   func isOfSameContext(as other: ManagedObject) -> Bool {
-    guard let link = home?.link else { return false }
-    return link === other.home?.link && link.context != nil
+    guard let heldHome, let otherHome = other.heldHome else { return false }
+    return heldHome._withUnsafeGuaranteedRef { home in
+      guard let link = home.link else { return false }
+      return otherHome._withUnsafeGuaranteedRef { $0.link === link } && link.context != nil
+    }
   }
 
   /// The entity.
@@ -84,9 +87,24 @@ open class ManagedObject {
   var info: EntityInfo {
     @inline(__always) get { heldHome.map { $0._withUnsafeGuaranteedRef { $0.info } } ?? .unknown }
   }
+  /// The key of the attribute at a place.
+  @inline(__always)
+  func attributeKey(_ place: Int) -> PropertyKey? {
+    heldHome.map { $0._withUnsafeGuaranteedRef { $0.info.attributeKeys[place] } }
+  }
+
+  /// See ``ObjectHome/attribute(_:)``.
+  @inline(__always)
+  func directAttribute(_ name: String) -> (place: Int, isPlain: Bool)? {
+    heldHome.flatMap { $0._withUnsafeGuaranteedRef { $0.attribute(name) } }
+  }
+
   /// Whether the object will be deleted by the next save, or was.
-  public internal(set) var isDeleted = false
+  @exclusivity(unchecked) public internal(set) var isDeleted = false
   @exclusivity(unchecked) var state: State
+  /// In which of its context's lists it is of what the next save does, and where: kept by ``PendingObjects`` alone.
+  @exclusivity(unchecked) var pending = PendingKind.none
+  @exclusivity(unchecked) var pendingPlace: UInt32 = 0
   @exclusivity(unchecked) var row: Row?
   /// In a child context, what the parent had over the row.
   @exclusivity(unchecked) var parentState: ParentState?
@@ -136,8 +154,8 @@ open class ManagedObject {
 
   /// Whether the next save would insert, update or delete the object.
   public var hasChanges: Bool {
-    guard let managedObjectContext else { return false }
-    return isInserted || isUpdated || managedObjectContext.deleted[objectID] != nil
+    guard managedObjectContext != nil else { return false }
+    return isInserted || isUpdated || pending == .deleted
   }
 
   /// Whether the row has not been read yet. Asking does not read it.

@@ -2,7 +2,8 @@ import CambiumEngine
 
 /// Where objects belong: a context's, of one entity in one store. Objects have one reference to it in place of four to what it
 /// holds; to count references up and down took a good part of the time of a fetch.
-final class ObjectHome: Sendable {
+final class ObjectHome: @unchecked Sendable {
+  // `@unchecked`: `hint` is touched where the objects of its context are used, and not at all without a context.
   let info: EntityInfo
   /// What the identifiers of the objects name the entity by.
   let entityID: UInt32
@@ -18,6 +19,27 @@ final class ObjectHome: Sendable {
     self.space = space
     self.link = link
     abroad = link == nil ? nil : ObjectHome(info, entityID, space, nil)
+  }
+
+  /// The place of the attribute that was named last: properties are mostly asked for in declared order, or one of many objects.
+  @exclusivity(unchecked) private var hint = 0
+
+  /// The place of an attribute, for those whose values are read as they are stored, and whether they are also set so; nil for
+  /// all other names.
+  @inline(__always)
+  func attribute(_ name: String) -> (place: Int, isPlain: Bool)? {
+    let attributes = info.directAttributes
+    var place = hint
+    if place < attributes.count, attributes[place].isReadable, attributes[place].name == name {
+      return (place, attributes[place].isPlain)
+    }
+    place &+= 1
+    if place >= attributes.count || !attributes[place].isReadable || attributes[place].name != name {
+      guard let found = info.readableAttributes[name] else { return nil }
+      place = found
+    }
+    if link != nil { hint = place }
+    return (place, attributes[place].isPlain)
   }
 
   /// Of objects that came to belong nowhere.
@@ -42,6 +64,28 @@ final class ObjectHome: Sendable {
   struct List {
     private var homes: [ObjectHome] = []
     private var last: ObjectHome?
+    private var version = 0
+    /// Whether some were given up, so that objects may have homes that are not here.
+    private var isPartial = false
+
+    /// The store of all objects; nil if there may be several, or none.
+    var onlySpace: StoreSpace? {
+      guard !isPartial, let first = homes.first?.space, homes.allSatisfy({ $0.space === first }) else { return nil }
+      return first
+    }
+
+    /// The home that was asked for last, if it is that of objects of an identifier, and no store has come or gone since.
+    ///
+    /// - Parameter version: how many times stores have come or gone.
+    @inline(__always)
+    mutating func last(of id: ManagedObjectID, version: Int) -> ObjectHome? {
+      if self.version != version {
+        self.version = version
+        last = nil
+      }
+      guard let last, last.space === id.space, last.entityID == id.reference.entity else { return nil }
+      return last
+    }
 
     /// The home of objects of an identifier, made if there is none.
     @inline(__always)
@@ -55,7 +99,10 @@ final class ObjectHome: Sendable {
       let known = homes.first { $0.holds(id, info) }
       let found = known ?? ObjectHome(info, id.reference.entity, id.space, link)
       // Objects hold their homes themselves. Stores that come and go under a context leave homes that nobody has.
-      if known == nil, homes.count >= 512 { homes = [] }
+      if known == nil, homes.count >= 512 {
+        homes = []
+        isPartial = true
+      }
       if known == nil { homes.append(found) }
       last = found
       return found

@@ -8,27 +8,57 @@ final class ObjectOverlay {
   @exclusivity(unchecked) var attributeChanges: PropertyMap<Value> = [:]
   @exclusivity(unchecked) var toOneChanges: PropertyMap<ManagedObjectID?> = [:]
   @exclusivity(unchecked) var toManyChanges: PropertyMap<ToManyChange> = [:]
-  @exclusivity(unchecked) var transients: [String: Any] = [:]
-  /// What fetched properties gave, until the object is refreshed. Identifiers, since objects that hold one another would never go.
-  @exclusivity(unchecked) var fetchedValues: [String: [ManagedObjectID]] = [:]
+  @exclusivity(unchecked) private var unstored: Unstored?
   /// Places the object among the changed ones in the order in which they came.
   @exclusivity(unchecked) var changeOrder: UInt64 = 0
   /// The save that the object was last told of, by its number.
   @exclusivity(unchecked) var toldOfSave: UInt64 = 0
   /// The place among the insertions of the save that was last tried.
   @exclusivity(unchecked) var savePlace = 0
+  /// The write that has found the object's row in the store, by its number.
+  @exclusivity(unchecked) var foundByWrite: UInt64 = 0
   /// What the object was before the present event; `nil` if the event has not changed it.
-  @exclusivity(unchecked) var eventState: EventState? {
-    didSet { hasEventState = eventState != nil }
+  @exclusivity(unchecked) var eventState: EventState?
+
+  /// Values that are not stored: few objects have any.
+  private final class Unstored {
+    @exclusivity(unchecked) var transients: [String: Any] = [:]
+    @exclusivity(unchecked) var fetchedValues: [String: [ManagedObjectID]] = [:]
   }
+
+  private func makeUnstored() -> Unstored {
+    let made = unstored ?? Unstored()
+    unstored = made
+    return made
+  }
+
+  /// The values of transient properties.
+  var transients: [String: Any] {
+    get { unstored?.transients ?? [:] }
+    set { if unstored != nil || !newValue.isEmpty { makeUnstored().transients = newValue } }
+    _modify { yield &makeUnstored().transients }
+  }
+
+  /// What fetched properties gave, until the object is refreshed. Identifiers, since objects that hold one another would never go.
+  var fetchedValues: [String: [ManagedObjectID]] {
+    get { unstored?.fetchedValues ?? [:] }
+    set { if unstored != nil || !newValue.isEmpty { makeUnstored().fetchedValues = newValue } }
+    _modify { yield &makeUnstored().fetchedValues }
+  }
+
   /// Whether there is an ``eventState``: asked at every change.
-  @exclusivity(unchecked) private(set) var hasEventState = false
+  var hasEventState: Bool {
+    @inline(__always) get { eventState != nil }
+  }
 
   /// Whether there is no unsaved change.
   var hasNoChanges: Bool { attributeChanges.isEmpty && toOneChanges.isEmpty && toManyChanges.isEmpty }
 
+  /// Whether nothing but unsaved changes would be lost with it.
+  var isWithoutMore: Bool { unstored == nil && !hasEventState }
+
   /// Whether nothing would be lost with it.
-  var isIdle: Bool { hasNoChanges && transients.isEmpty && fetchedValues.isEmpty && !hasEventState }
+  var isIdle: Bool { hasNoChanges && !hasEventState && transients.isEmpty && fetchedValues.isEmpty }
 }
 
 // Seen from the object, everything is there all the time.
@@ -92,6 +122,10 @@ extension ManagedObject {
   /// Drops all changes.
   func dropChanges() {
     guard let overlay else { return }
+    if overlay.isWithoutMore {
+      self.overlay = nil
+      return
+    }
     overlay.attributeChanges = [:]
     overlay.toOneChanges = [:]
     overlay.toManyChanges = [:]

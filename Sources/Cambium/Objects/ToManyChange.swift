@@ -4,39 +4,42 @@ struct ToManyChange {
   /// All destinations, if the relationship is ordered.
   var list: [ManagedObjectID]?
   private var added: [ManagedObjectID] = []
-  /// The same as ``added``, for finding, once those are many.
-  private var isAdded = Set<ManagedObjectID>()
-  private var removed = Set<ManagedObjectID>()
+  /// The same as ``added``, for finding, once those are many. Sets that are not there cost nothing to copy.
+  private var isAdded: Set<ManagedObjectID>?
+  private var removed: Set<ManagedObjectID>?
 
   init(list: [ManagedObjectID]? = nil) { self.list = list }
 
   /// Whether nothing is changed in effect.
-  var isEmpty: Bool { list == nil && added.isEmpty && removed.isEmpty }
+  var isEmpty: Bool { list == nil && added.isEmpty && removed == nil }
 
   /// The destinations that came or went; none if the change is a list.
-  var touched: Set<ManagedObjectID> { removed.union(added) }
+  var touched: Set<ManagedObjectID> { removed?.union(added) ?? Set(added) }
 
   /// Up to as many are found one by one, which is faster than to hash, and takes no memory.
   private static let few = 8
 
   private func hasAdded(_ id: ManagedObjectID) -> Bool {
-    added.count <= Self.few ? added.contains(id) : isAdded.contains(id)
+    isAdded?.contains(id) ?? added.contains(id)
   }
 
   /// Whether a destination came (true) or went (false); `nil` if it was left alone, or the change is a list.
   func state(of id: ManagedObjectID) -> Bool? {
-    if removed.contains(id) { return false }
+    if removed?.contains(id) == true { return false }
     return hasAdded(id) ? true : nil
   }
 
   /// Notes that a destination came. O(1).
   mutating func add(_ id: ManagedObjectID) {
-    if !removed.isEmpty, removed.remove(id) != nil { return }
+    if removed != nil, removed?.remove(id) != nil {
+      if removed?.isEmpty == true { removed = nil }
+      return
+    }
     if hasAdded(id) { return }
     added.append(id)
-    if added.count > Self.few + 1 {
-      isAdded.insert(id)
-    } else if added.count == Self.few + 1 {
+    if isAdded != nil {
+      isAdded?.insert(id)
+    } else if added.count > Self.few {
       isAdded = Set(added)
     }
   }
@@ -44,12 +47,13 @@ struct ToManyChange {
   /// Notes that a destination went. O(1), or O(number of those that came) for one of them.
   mutating func remove(_ id: ManagedObjectID) {
     guard hasAdded(id) else {
-      removed.insert(id)
+      removed = removed ?? []
+      removed?.insert(id)
       return
     }
     added.removeAll { $0 == id }
-    isAdded.remove(id)
-    if added.count == Self.few { isAdded = [] }
+    isAdded?.remove(id)
+    if added.count <= Self.few { isAdded = nil }
   }
 
   /// The same with other identifiers for some objects; `nil` if it has none of them.
@@ -58,14 +62,14 @@ struct ToManyChange {
     if !all.contains(where: { identifiers[$0] != nil }) { return nil }
     var result = ToManyChange(list: list?.map { identifiers[$0] ?? $0 })
     for id in added { result.add(identifiers[id] ?? id) }
-    for id in removed { result.remove(identifiers[id] ?? id) }
+    for id in removed ?? [] { result.remove(identifiers[id] ?? id) }
     return result
   }
 
   /// The destinations, given those in the store.
   func applied(to base: [ManagedObjectID]) -> [ManagedObjectID] {
     if let list { return list }
-    let kept = removed.isEmpty ? base : base.filter { !removed.contains($0) }
+    let kept = removed.map { removed in base.filter { !removed.contains($0) } } ?? base
     guard !added.isEmpty else { return kept }
     let present = Set(kept)
     return kept + added.filter { !present.contains($0) }

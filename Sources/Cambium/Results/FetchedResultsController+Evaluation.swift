@@ -33,7 +33,7 @@ extension FetchedResultsController {
 
   private func unsavedIDs() -> Set<ManagedObjectID> {
     let context = managedObjectContext
-    return Set(context.inserted.keys).union(context.updated.keys).union(context.deleted.keys)
+    return Set((context.inserted.values + context.updated.values + context.deleted.values).map { $0.objectID })
   }
 
   /// Whether an object's place follows from its own row.
@@ -58,7 +58,7 @@ extension FetchedResultsController {
     let touched = saved.changed.union(saved.deleted).union(unsaved).union(unsavedIDs())
     // The rows that the context has of what others saved are old ones.
     for id in saved.changed {
-      guard let object = context.registered(id), context.updated[id] == nil, context.deleted[id] == nil else {
+      guard let object = context.registered(id), object.pending != .updated, object.pending != .deleted else {
         continue
       }
       if object.state == .loaded { context.rebase(object) } else { object.forgetRow() }

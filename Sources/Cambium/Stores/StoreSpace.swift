@@ -73,8 +73,8 @@ final class EntityInfo: Sendable {
   let attributeTypes: [AttributeType]
   /// The places of the attributes that are read as they are stored.
   let readableAttributes: NameIndex
-  /// The places of the attributes that are also set as they are stored.
-  let plainAttributes: NameIndex
+  /// All attributes by their places, with whether they are read as they are stored, and whether they are also set so.
+  let directAttributes: [(name: String, isReadable: Bool, isPlain: Bool)]
   /// Of ``ordered`` those that are checked when an object is saved.
   let checked: [PropertyInfo]
   /// Of ``ordered`` the attributes that new objects have a value of.
@@ -113,7 +113,9 @@ final class EntityInfo: Sendable {
     attributeTypes = entity.allAttributes.map { $0.type }
     readableAttributes = NameIndex(
       ordered.filter { $0.isAttribute && !$0.isTransient && !$0.isTransformed }.map { ($0.name, $0.place) })
-    plainAttributes = NameIndex(ordered.filter { $0.isPlain }.map { ($0.name, $0.place) })
+    directAttributes = ordered.filter { $0.isAttribute }.map {
+      ($0.name, !$0.isTransient && !$0.isTransformed, $0.isPlain)
+    }
     checked = ordered.filter { $0.isChecked }
     withDefaults = ordered.filter { $0.rules?.defaultValue.isNull == false }
     properties = PropertyTable(ordered)
@@ -136,7 +138,7 @@ final class EntityInfo: Sendable {
     attributeKeys = []
     attributeTypes = []
     readableAttributes = NameIndex()
-    plainAttributes = NameIndex()
+    directAttributes = []
     withDefaults = []
     checked = []
   }
@@ -256,6 +258,9 @@ final class RelationshipInfo: Sendable {
   /// As the model has it, whose rules count.
   let rules: RelationshipSchema
   let inverse: RelationshipSchema?
+  /// The key of the inverse among the relationships of the destination, and of the entities that inherit from that.
+  private let inverseKey: PropertyKey?
+  private let inversePlace: Int
   let key: PropertyKey
   /// The place among all relationships of the entity; the same in entities that inherit it.
   let place: Int
@@ -282,6 +287,21 @@ final class RelationshipInfo: Sendable {
     self.schema = relationship
     self.rules = rules
     inverse = schema.inverse(of: relationship)
+    let other = schema.entity(named: relationship.destination)
+    let name = inverse?.name
+    let place = name.flatMap { name in other?.allRelationships.firstIndex { $0.name == name } }
+    inversePlace = place ?? 0
+    inverseKey = place.flatMap { other?.relationshipKeys[$0] }
     isDerived = relationship.isToMany && !relationship.isOrdered && inverse.map { !$0.isToMany } ?? false
+  }
+
+  /// The inverse as objects of an entity have it.
+  func inverse(in info: EntityInfo) -> RelationshipInfo? {
+    if let inverseKey, inversePlace < info.relationships.count,
+      let known = info.relationships[inversePlace].relationship, known.key.id == inverseKey.id
+    {
+      return known
+    }
+    return inverse.flatMap { info.properties[$0.name]?.relationship }
   }
 }

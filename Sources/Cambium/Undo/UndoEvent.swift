@@ -59,7 +59,7 @@ extension ManagedObjectContext {
     }
     for change in changes {
       let object = change.object
-      if object.isPresent, object.state != .inserted, !object.isUpdated { updated[object.objectID] = nil }
+      if object.isPresent, object.state != .inserted, !object.isUpdated { updated.remove(object) }
       if object.isDeleted {
         if change.existsAfter { object.awake(fromSnapshotEvents: .undoInsertion) }
       } else if object.state != .detached {
@@ -102,15 +102,15 @@ extension ManagedObjectContext {
       object.transients = [:]
       takeInto(&inserted, object)
     } else {
-      deleted[object.objectID] = nil
+      deleted.remove(object)
       if object.isUpdated { takeInto(&updated, object) }
     }
     return nil
   }
 
-  private func takeInto(_ objects: inout IDMap<ManagedObject>, _ object: ManagedObject) {
+  private func takeInto(_ objects: inout PendingObjects, _ object: ManagedObject) {
     object.changeOrder = nextChangeOrder()
-    objects[object.objectID] = object
+    objects.insert(object)
     register(object)
   }
 

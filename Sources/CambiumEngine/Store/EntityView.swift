@@ -34,6 +34,16 @@ public class EntityView {
     return try storing { () throws(StoreError) in try trees.contains(plan.rows, reference.row) }
   }
 
+  /// The version of an object's row, which grows with every change; nil if there is none. Reads no more of the row.
+  public func rowVersion(_ reference: ObjectReference) throws(EngineError) -> UInt32? {
+    let plan = try store.plan(reference.entity)
+    return try storing { () throws(StoreError) in
+      try trees.withValue(plan.rows, reference.row) { (bytes) throws(StoreError) in
+        try RecordView.rowVersion(of: bytes)
+      }
+    }
+  }
+
   func row(_ bytes: [UInt8], _ id: UInt64) throws(EngineError) -> Row {
     try bytes.withUnsafeBytesEngine { (b) throws(EngineError) in try row(b, id) }
   }

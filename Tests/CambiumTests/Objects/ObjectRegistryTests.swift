@@ -5,51 +5,108 @@ import Testing
 
 @testable import Cambium
 
-/// ``IDMap`` beside a dictionary, and what a context's registry lets go of.
+/// ``ObjectTable`` beside a dictionary, and what a context's registry lets go of.
 @Suite struct ObjectRegistryTests {
-  private func id(_ row: UInt64, _ entity: UInt32 = 1) -> ManagedObjectID {
-    ManagedObjectID(space: StoreSpace.none, reference: ObjectReference(entity: entity, row: row))
+  private func id(_ row: UInt64, _ entity: UInt32 = 1, _ space: StoreSpace = .none) -> ManagedObjectID {
+    ManagedObjectID(space: space, reference: ObjectReference(entity: entity, row: row))
   }
 
-  @Test func mapsAreDictionaries() {
+  private func object() -> ManagedObject { ManagedObject(entity: EntityDescription(), insertInto: nil) }
+
+  @Test func tablesAreDictionaries() {
     var random = SplitMix64(seed: testSeed(20_261_122))
-    for _ in 0..<100 {
-      var map: IDMap<Int> = [:]
-      var dictionary: [ManagedObjectID: Int] = [:]
-      let range = UInt64.random(in: 1...300, using: &random)
-      for step in 0..<600 {
+    for round in 0..<60 {
+      var table = ObjectTable()
+      var dictionary: [ManagedObjectID: ManagedObject] = [:]
+      // Those that only the table holds, which are known by what they were.
+      var lent: [ManagedObjectID: ObjectIdentifier] = [:]
+      // Rows that follow one another, and some here and there.
+      let range = round % 2 == 0 ? UInt64.random(in: 1...300, using: &random) : UInt64.max >> 1
+      let known = (0..<40).map { _ in UInt64.random(in: 0..<range, using: &random) }
+      for _ in 0..<1_500 {
+        let row =
+          range < 1_000 ? UInt64.random(in: 0..<range, using: &random) : known.randomElement(using: &random) ?? 0
         // Temporary identifiers lie at the other end of the numbers.
-        let id = id(
-          UInt64.random(in: 0..<range, using: &random) | (Bool.random(using: &random) ? 1 << 63 : 0),
-          UInt32.random(in: 1...3, using: &random))
-        switch Int.random(in: 0..<12, using: &random) {
-        case 0..<6: #expect(map.updateValue(step, forKey: id) == dictionary.updateValue(step, forKey: id))
-        case 6..<10: #expect(map.removeValue(forKey: id) == dictionary.removeValue(forKey: id))
-        case 10:
-          let removed = map.removeAll { $0 % 5 == 0 }
-          #expect(removed.sorted() == dictionary.values.filter { $0 % 5 == 0 }.sorted())
-          dictionary = dictionary.filter { $1 % 5 != 0 }
+        let id = id(row | (Bool.random(using: &random) ? 1 << 63 : 0), UInt32.random(in: 1...3, using: &random))
+        switch Int.random(in: 0..<40, using: &random) {
+        case 0..<18:
+          let new = object()
+          let old = table.add(new, id)
+          #expect(old.map { ObjectIdentifier($0) } == dictionary[id].map { ObjectIdentifier($0) } ?? lent[id])
+          dictionary[id] = new
+          lent[id] = nil
+        case 18..<30:
+          let old = table.remove(id)
+          #expect(old.map { ObjectIdentifier($0) } == dictionary[id].map { ObjectIdentifier($0) } ?? lent[id])
+          dictionary[id] = nil
+          lent[id] = nil
+        case 30..<38:
+          // Given up by all others.
+          if let given = dictionary.removeValue(forKey: id) { lent[id] = ObjectIdentifier(given) }
+        case 38:
+          let released = table.removeReleased()
+          #expect(Set(released.map { ObjectIdentifier($0) }) == Set(lent.values))
+          lent = [:]
         default:
-          let found = map.value(id) { $0 % 2 == 0 }
-          #expect(found.element == dictionary[id])
-          #expect(found.isOut == (dictionary[id].map { $0 % 2 == 0 } ?? false))
+          let (held, released) = table.heldObject(id)
+          #expect(held === dictionary[id])
+          #expect(released.map { ObjectIdentifier($0) } == lent[id])
+          lent[id] = nil
         }
-        #expect(map[id] == dictionary[id])
-        #expect(map.count == dictionary.count && map.isEmpty == dictionary.isEmpty)
+        #expect(
+          table.object(id).map { ObjectIdentifier($0) } == dictionary[id].map { ObjectIdentifier($0) } ?? lent[id])
+        #expect(table.count == dictionary.count + lent.count)
       }
-      #expect(Set(map.keys) == Set(dictionary.keys))
-      #expect(map.values.sorted() == dictionary.values.sorted())
-      for (id, value) in map { #expect(dictionary[id] == value) }
+      let all = Set(dictionary.values.map { ObjectIdentifier($0) }).union(lent.values)
+      #expect(Set(table.objects.map { ObjectIdentifier($0) }) == all)
+      #expect(table.objects.count == all.count)
     }
   }
 
-  /// Entries that were not removed are in the order in which they came.
-  @Test func mapsKeepTheOrder() {
-    var map: IDMap<UInt64> = [:]
-    for row in 0..<1_000 as Range<UInt64> { map[id(row)] = row }
-    for row in stride(from: 0, to: 1_000, by: 3) { map[id(UInt64(row))] = nil }
-    for row in 1_000..<2_000 as Range<UInt64> { map[id(row)] = row }
-    #expect(map.values == (0..<2_000).filter { $0 >= 1_000 || $0 % 3 != 0 })
+  @Test func pendingObjectsAreInTheOrderOfTheirChanges() {
+    var random = SplitMix64(seed: testSeed(20_261_124))
+    for _ in 0..<50 {
+      var list = PendingObjects(.updated)
+      var expected: [ManagedObject] = []
+      var order: UInt64 = 0
+      for _ in 0..<300 {
+        switch Int.random(in: 0..<10, using: &random) {
+        case 0..<5:
+          let new = object()
+          order += 1
+          new.changeOrder = order
+          list.insert(new)
+          list.insert(new)
+          expected.append(new)
+        case 5..<8:
+          guard let gone = expected.randomElement(using: &random) else { continue }
+          expected.removeAll { $0 === gone }
+          let wasThere = (list.remove(gone), list.remove(gone))
+          #expect(wasThere == (true, false))
+          #expect(gone.pending == .none)
+        case 8:
+          let gone = expected.filter { _ in Bool.random(using: &random) }
+          expected.removeAll { object in gone.contains { $0 === object } }
+          list.remove(contentsOf: gone + gone)
+        default:
+          guard let first = expected.first else { continue }
+          // One that comes back is where it was.
+          let wasThere = list.remove(first)
+          #expect(wasThere)
+          list.insert(first)
+        }
+        #expect(list.count == expected.count && list.isEmpty == expected.isEmpty)
+        if Bool.random(using: &random) {
+          let ordered = list.ordered()
+          #expect(ordered == expected)
+        }
+      }
+      let ordered = list.ordered()
+      #expect(ordered == expected)
+      #expect(list.values.allSatisfy { $0.pending == .updated })
+      list.removeAll()
+      #expect(list.isEmpty && expected.allSatisfy { $0.pending == .none })
+    }
   }
 
   @Test func whatNobodyHoldsIsLetGo() throws {

@@ -1,0 +1,197 @@
+import CambiumEngine
+
+/// The objects of a context by their identifiers: a hash table of blocks, each of the objects of eight rows that follow one
+/// another.
+///
+///     keys   | row / 8, entity, store |        |        | ...
+///     slots  | 8 objects              |        |        | ...
+///
+/// Rows that are made or read together lie together, so that most look-ups go where the last one went; a dictionary, or a table
+/// with a place for every object, has each of them wait for memory. A context without locality pays 80 bytes for an object.
+///
+/// What is in a block is plain memory of the table's own, so that an object can be asked in place whether anybody else holds it.
+struct ObjectTable: ~Copyable {
+  private struct Key {
+    /// The row by eight; ``none`` in a block that is free.
+    var rows: UInt64
+    var entity: UInt32
+    /// The place of the store among ``spaces``.
+    var space: UInt32
+
+    static let none = UInt64.max
+  }
+
+  private var keys: UnsafeMutablePointer<Key>
+  private var slots: UnsafeMutablePointer<ManagedObject?>
+  /// How many blocks there are: a power of two.
+  private var capacity: Int
+  /// How many blocks are taken, those included of which nothing is left.
+  private var taken = 0
+  /// How many objects there are.
+  private(set) var count = 0
+  /// The stores of the objects.
+  private var spaces: [StoreSpace] = []
+
+  private static let blockSize = 8
+  private static let leastCapacity = 8
+
+  init() {
+    capacity = Self.leastCapacity
+    (keys, slots) = Self.allocate(capacity)
+  }
+
+  deinit {
+    slots.deinitialize(count: capacity * Self.blockSize)
+    slots.deallocate()
+    keys.deallocate()
+  }
+
+  private static func allocate(_ capacity: Int) -> (UnsafeMutablePointer<Key>, UnsafeMutablePointer<ManagedObject?>) {
+    let keys = UnsafeMutablePointer<Key>.allocate(capacity: capacity)
+    keys.initialize(repeating: Key(rows: Key.none, entity: 0, space: 0), count: capacity)
+    let slots = UnsafeMutablePointer<ManagedObject?>.allocate(capacity: capacity * blockSize)
+    slots.initialize(repeating: nil, count: capacity * blockSize)
+    return (keys, slots)
+  }
+
+  // MARK: Finding
+
+  @inline(__always)
+  private func first(_ key: Key) -> Int {
+    let mixed = (key.rows ^ UInt64(key.entity) &<< 40 ^ UInt64(key.space) &<< 57) &* 0x9E37_79B9_7F4A_7C15
+    return Int(truncatingIfNeeded: mixed &>> 32) & (capacity &- 1)
+  }
+
+  /// The block of a key, or the free one where it would have to be.
+  @inline(__always)
+  private func block(_ key: Key) -> (block: Int, isThere: Bool) {
+    var block = first(key)
+    while keys[block].rows != Key.none {
+      if keys[block].rows == key.rows, keys[block].entity == key.entity, keys[block].space == key.space {
+        return (block, true)
+      }
+      block = (block &+ 1) & (capacity &- 1)
+    }
+    return (block, false)
+  }
+
+  @inline(__always)
+  private func place(of space: StoreSpace) -> UInt32? {
+    if let first = spaces.first, first === space { return 0 }
+    // A store that is opened again has another one of the same identifier.
+    return spaces.firstIndex { $0 === space || $0.identifier == space.identifier }.map {
+      UInt32(truncatingIfNeeded: $0)
+    }
+  }
+
+  @inline(__always)
+  private func slot(_ id: ManagedObjectID) -> Int? {
+    if count == 0 { return nil }
+    guard let space = place(of: id.space) else { return nil }
+    let key = Key(rows: id.reference.row &>> 3, entity: id.reference.entity, space: space)
+    let (block, isThere) = block(key)
+    return isThere ? block &* Self.blockSize &+ Int(id.reference.row & 7) : nil
+  }
+
+  /// The object of an identifier.
+  func object(_ id: ManagedObjectID) -> ManagedObject? { slot(id).flatMap { slots[$0] } }
+
+  /// The object of an identifier; or, if nobody else holds it, the object that is let go of, which the caller has to keep until
+  /// nothing is under way.
+  @inline(__always)
+  mutating func heldObject(_ id: ManagedObjectID) -> (held: ManagedObject?, released: ManagedObject?) {
+    guard let slot = slot(id), slots[slot] != nil else { return (nil, nil) }
+    if !isKnownUniquelyReferenced(&slots[slot]) { return (slots[slot], nil) }
+    count -= 1
+    return (nil, slots[slot].take())
+  }
+
+  // MARK: Changing
+
+  /// Adds an object; answers the one that was there.
+  mutating func add(_ object: ManagedObject, _ id: ManagedObjectID) -> ManagedObject? {
+    var space = place(of: id.space)
+    if space == nil {
+      space = UInt32(truncatingIfNeeded: spaces.count)
+      spaces.append(id.space)
+    }
+    let key = Key(rows: id.reference.row &>> 3, entity: id.reference.entity, space: space ?? 0)
+    var (block, isThere) = block(key)
+    if !isThere {
+      if (taken &+ 1) &* 8 > capacity &* 5 {
+        rebuild(for: taken &+ 1)
+        block = self.block(key).block
+      }
+      keys[block] = key
+      taken &+= 1
+    }
+    let slot = block &* Self.blockSize &+ Int(id.reference.row & 7)
+    let old = slots[slot]
+    if old == nil { count += 1 }
+    slots[slot] = object
+    return old
+  }
+
+  /// Takes an object out, and answers it.
+  mutating func remove(_ id: ManagedObjectID) -> ManagedObject? {
+    guard let slot = slot(id), let object = slots[slot].take() else { return nil }
+    count -= 1
+    return object
+  }
+
+  /// Takes out the objects that nobody else holds, and answers them. O(number of blocks).
+  mutating func removeReleased() -> [ManagedObject] {
+    var released: [ManagedObject] = []
+    var slot = 0
+    while slot < capacity &* Self.blockSize {
+      if slots[slot] != nil, isKnownUniquelyReferenced(&slots[slot]), let object = slots[slot].take() {
+        released.append(object)
+      }
+      slot &+= 1
+    }
+    // Blocks of which nothing is left make room when the table is made anew for others, or now, if they are many.
+    if released.count > count / 2 {
+      count -= released.count
+      rebuild(for: 0)
+    } else {
+      count -= released.count
+    }
+    return released
+  }
+
+  /// All objects.
+  var objects: [ManagedObject] {
+    var result: [ManagedObject] = []
+    result.reserveCapacity(count)
+    for slot in 0..<capacity * Self.blockSize {
+      if let object = slots[slot] { result.append(object) }
+    }
+    return result
+  }
+
+  /// Makes the table anew, without the blocks of which nothing is left.
+  private mutating func rebuild(for least: Int) {
+    let (oldKeys, oldSlots, oldCapacity) = (keys, slots, capacity)
+    func isEmpty(_ block: Int) -> Bool {
+      for slot in block * Self.blockSize..<(block + 1) * Self.blockSize where oldSlots[slot] != nil { return false }
+      return true
+    }
+    var used = 0
+    for block in 0..<oldCapacity where oldKeys[block].rows != Key.none {
+      if isEmpty(block) { oldKeys[block].rows = Key.none } else { used += 1 }
+    }
+    var size = Self.leastCapacity
+    while size * 5 < (max(used, least) + 1) * 16 { size *= 2 }
+    capacity = size
+    (keys, slots) = Self.allocate(size)
+    taken = used
+    for old in 0..<oldCapacity where oldKeys[old].rows != Key.none {
+      let new = block(oldKeys[old]).block
+      keys[new] = oldKeys[old]
+      // What was there is nil, as is all that stays behind: neither needs to be released.
+      (slots + new * Self.blockSize).moveInitialize(from: oldSlots + old * Self.blockSize, count: Self.blockSize)
+    }
+    oldSlots.deallocate()
+    oldKeys.deallocate()
+  }
+}

@@ -1,0 +1,167 @@
+import CambiumEngine
+
+/// Writes what a save puts into a store, within its transaction.
+final class SaveWriter {
+  private let context: ManagedObjectContext
+  private let batch: SaveBatch
+  private let number: UInt64
+  // Exclusive access is not checked at run time, since it would be asked for every value; nothing here calls out.
+  /// The references of the inserted objects, in their order: as they are, and the permanent ones, once those are reserved.
+  @exclusivity(unchecked) private var present: [ObjectReference] = []
+  @exclusivity(unchecked) private var permanent: [ObjectReference] = []
+  /// The destinations of to-many relationships that are written of inserted objects, by their places.
+  @exclusivity(unchecked) private var destinations: [Int: PendingDestinations] = [:]
+  /// What changes lead to and is there, as far as no object of the context says so.
+  @exclusivity(unchecked) private var found = Set<ObjectReference>()
+  @exclusivity(unchecked) private var lastFound: ObjectReference?
+  /// What writes the rows of each entity, the last one first.
+  @exclusivity(unchecked) private var writers: [(entity: UInt32, rows: RowWriter)] = []
+
+  /// Objects that others have changed, with their rows as they are now.
+  private(set) var conflicts: [(object: ManagedObject, row: Row?)] = []
+  /// What changes lead to, and others have deleted.
+  @exclusivity(unchecked) private(set) var gone: [ManagedObjectID] = []
+  /// What says more than the engine's error.
+  @exclusivity(unchecked) var refusal: CambiumError?
+
+  init(_ context: ManagedObjectContext, _ batch: SaveBatch) {
+    self.context = context
+    self.batch = batch
+    context.writeNumber += 1
+    number = context.writeNumber
+    present.reserveCapacity(batch.insertions.count)
+  }
+
+  /// Takes in what is to be known of an object that is inserted: once, since to look at many objects takes longer than to write
+  /// them.
+  func prepare(_ object: ManagedObject, at place: Int, _ destinations: PendingDestinations) {
+    object.ownOverlay.savePlace = place
+    present.append(object.reference)
+    if !destinations.isEmpty { self.destinations[place] = destinations }
+  }
+
+  /// Reserves the permanent references of the inserted objects, and answers them.
+  func reserve(_ t: EntityTransaction) throws(EngineError) -> [ObjectReference] {
+    permanent = present
+    for place in permanent.indices where permanent[place].row >= ManagedObjectID.firstTemporaryRow {
+      permanent[place] = try t.reserveReference(entity: permanent[place].entity)
+    }
+    return permanent
+  }
+
+  /// Finds what others have changed, and throws if that is anything. Conflicts are resolved outside of the transaction.
+  ///
+  /// Answers which of the deleted objects are there.
+  func findConflicts(
+    _ updates: [PendingUpdate], _ t: EntityTransaction, _ areRulesOld: inout Bool
+  ) throws(EngineError) -> [Bool] {
+    // A deletion is one only for who wants to know.
+    let asksBeforeDeleting = !batch.policy.isPlain || batch.policy.mergeType == .error
+    var isThere: [Bool] = []
+    isThere.reserveCapacity(batch.deletions.count)
+    for object in batch.deletions {
+      let current = try t.rowVersion(object.reference)
+      isThere.append(current != nil)
+      guard let base = object.row?.version, base != current else { continue }
+      areRulesOld = true
+      if current != nil, asksBeforeDeleting { try note(object, t) }
+    }
+    for update in updates {
+      guard let base = update.version else { continue }
+      if try t.rowVersion(update.object.reference) != base { try note(update.object, t) }
+    }
+    for one in batch.watched {
+      if let base = one.version, try t.rowVersion(one.object.reference) != base { try note(one.object, t) }
+    }
+    guard conflicts.isEmpty else { throw .misuse("conflicts") }
+    return isThere
+  }
+
+  private func note(_ object: ManagedObject, _ t: EntityTransaction) throws(EngineError) {
+    conflicts.append((object, try t.row(object.reference)))
+  }
+
+  /// Inserts the row of a new object.
+  func insert(_ object: ManagedObject, at place: Int, _ t: EntityTransaction) throws(EngineError) {
+    let reference = permanent[place]
+    let rows = try writer(reference.entity, object, t)
+    rows.begin(reference)
+    let written = destinations.isEmpty ? [] : destinations[place] ?? []
+    try write(object, written, isNew: true, rows, t)
+    try rows.save()
+  }
+
+  private func writer(
+    _ entity: UInt32, _ object: ManagedObject, _ t: EntityTransaction
+  ) throws(EngineError) -> RowWriter {
+    if let last = writers.first, last.entity == entity { return last.rows }
+    if let known = writers.firstIndex(where: { $0.entity == entity }) {
+      writers.swapAt(0, known)
+      return writers[0].rows
+    }
+    let made = try t.writer(object.info.schema)
+    writers.insert((entity, made), at: 0)
+    return made
+  }
+
+  /// Writes an object's changes into the row that a writer has begun.
+  func write(
+    _ object: ManagedObject, _ destinations: PendingDestinations, isNew: Bool, _ row: RowWriter,
+    _ t: EntityTransaction
+  ) throws(EngineError) {
+    guard let overlay = object.overlay else { return }
+    let info = object.info
+    try overlay.attributeChanges.forEach { (place, value) throws(EngineError) in
+      // All is null in a new row.
+      if isNew, value.isNull { return }
+      try row.set(attribute: info.attributeKeys[place], value)
+    }
+    try overlay.toOneChanges.forEach { (place, id) throws(EngineError) in
+      guard let r = info.relationships[place].relationship, !r.isTransient else { return }
+      if let id { try row.set(toOne: r.key, try resolve(id, t)) } else { try row.set(toOne: r.key, nil) }
+    }
+    for (key, ids) in destinations {
+      var references: [ObjectReference] = []
+      references.reserveCapacity(ids.count)
+      for id in ids { references.append(try resolve(id, t)) }
+      try row.set(toMany: key, references)
+    }
+  }
+
+  /// Throws if changes lead to what others have deleted; to be called when all are written.
+  func requireDestinations() throws(EngineError) {
+    // Those that are held when the transaction ends are of no use to the next one.
+    writers = []
+    guard gone.isEmpty else { throw .misuse("destinations are gone") }
+  }
+
+  /// What a relationship leads to, once the save is done.
+  private func resolve(_ id: ManagedObjectID, _ t: EntityTransaction) throws(EngineError) -> ObjectReference {
+    let reference = id.reference
+    if reference == lastFound { return reference }
+    let object = context.registered(id)
+    let overlay = object?.overlay
+    if let object, object.pending == .inserted, let place = overlay?.savePlace,
+      batch.insertions.indices.contains(place),
+      batch.insertions[place] === object
+    {
+      return permanent[place]
+    }
+    guard !id.isTemporaryID else {
+      refusal = CambiumError(
+        .managedObjectReferentialIntegrity,
+        "a relationship leads to \(id), which is neither saved nor inserted in this context", objectID: id)
+      throw .misuse("a relationship leads to an object that is not saved")
+    }
+    // Others may have deleted it, and have known nothing of what leads to it here. Each is asked once.
+    lastFound = reference
+    if let overlay {
+      if overlay.foundByWrite == number { return reference }
+      overlay.foundByWrite = number
+    } else if !found.insert(reference).inserted {
+      return reference
+    }
+    if !(try t.contains(reference)) { gone.append(id) }
+    return reference
+  }
+}
