@@ -29,10 +29,13 @@ extension ManagedObjectContext {
       if !isPushing, pushingChild == nil { takeInMail() }
       let id = id.isTemporaryID ? permanentIDs[id] ?? id : id
       if let object = registered(id) { return object }
-      if let known = lastHome(of: id) { return object(id, known) }
+      if let known = knownHome(of: id) { return object(id, known) }
+      let version = persistentStoreCoordinator.storesVersion
       let space = persistentStoreCoordinator.store(of: id.space)?.space ?? id.space
       let info = space.info(id.reference.entity) ?? EntityInfo.unknown
-      return object(ManagedObjectID(space: space, reference: id.reference), info)
+      let object = object(ManagedObjectID(space: space, reference: id.reference), info)
+      if space === id.space { noteHome(of: object, version: version) }
+      return object
     }
   }
 

@@ -244,6 +244,7 @@ extension ManagedObjectContext {
     }
     let isToldOn = !eventObjects.isEmpty || !children.living.isEmpty
     var renamed: [ManagedObjectID: ManagedObjectID] = [:]
+    // Nothing in these two loops calls the application, which would find the lists half-way.
     var count = 0
     for (place, object) in batch.insertions.enumerated() {
       if object.pending == .inserted {
@@ -252,9 +253,8 @@ extension ManagedObjectContext {
       }
       let temporary = object.objectID
       if temporary.isTemporaryID {
-        unregister(temporary)
         object.objectID = ManagedObjectID(space: batch.space, reference: outcome.permanent[place])
-        register(object)
+        registry.rename(object, from: temporary, to: object.objectID)
       }
       if isToldOn { renamed[temporary] = object.objectID }
       object.dropChanges()

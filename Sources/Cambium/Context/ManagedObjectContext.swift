@@ -283,9 +283,14 @@ public final class ManagedObjectContext: @unchecked Sendable {
   @inline(__always)
   func home(of id: ManagedObjectID, _ info: EntityInfo) -> ObjectHome { homes.home(of: id, info, link) }
 
-  /// The home of the objects that were made last, if it is that of an identifier.
-  func lastHome(of id: ManagedObjectID) -> ObjectHome? {
-    homes.last(of: id, version: persistentStoreCoordinator.storesVersion)
+  /// The home of the objects that were last asked for by their identifiers, if it is that of another identifier.
+  func knownHome(of id: ManagedObjectID) -> ObjectHome? {
+    homes.known(id, version: persistentStoreCoordinator.storesVersion)
+  }
+
+  /// Notes the home of an object that was asked for by its identifier.
+  func noteHome(of object: ManagedObject, version: Int) {
+    if let home = object.home { homes.note(home, version: version) }
   }
 
   func forgetRegistry() {

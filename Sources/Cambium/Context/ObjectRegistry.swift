@@ -25,6 +25,16 @@ final class ObjectRegistry {
     return held
   }
 
+  /// The object of an identifier, which stays even if nobody else holds it: nothing of the application's is called.
+  func peek(_ id: ManagedObjectID) -> ManagedObject? { known.object(id) }
+
+  /// Finds an object by another identifier from now on. Looks for no others to let go of.
+  func rename(_ object: ManagedObject, from old: ManagedObjectID, to new: ManagedObjectID) {
+    // What was there is nobody's, or the object itself, which the caller holds.
+    let gone = (known.remove(old), known.add(object, new))
+    withExtendedLifetime(gone) {}
+  }
+
   /// How many there are, with those that nobody else holds any more.
   var count: Int { known.count }
 

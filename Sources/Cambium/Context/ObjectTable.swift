@@ -7,7 +7,7 @@ import CambiumEngine
 ///     slots  | 8 objects              |        |        | ...
 ///
 /// Rows that are made or read together lie together, so that most look-ups go where the last one went; a dictionary, or a table
-/// with a place for every object, has each of them wait for memory. A context without locality pays 80 bytes for an object.
+/// with a place for every object, has each of them wait for memory. A context without locality pays 130 to 260 bytes for an object.
 ///
 /// What is in a block is plain memory of the table's own, so that an object can be asked in place whether anybody else holds it.
 struct ObjectTable: ~Copyable {
@@ -24,7 +24,7 @@ struct ObjectTable: ~Copyable {
   private var keys: UnsafeMutablePointer<Key>
   private var slots: UnsafeMutablePointer<ManagedObject?>
   /// How many blocks there are: a power of two.
-  private var capacity: Int
+  private(set) var capacity: Int
   /// How many blocks are taken, those included of which nothing is left.
   private var taken = 0
   /// How many objects there are.
@@ -58,8 +58,9 @@ struct ObjectTable: ~Copyable {
 
   @inline(__always)
   private func first(_ key: Key) -> Int {
-    let mixed = (key.rows ^ UInt64(key.entity) &<< 40 ^ UInt64(key.space) &<< 57) &* 0x9E37_79B9_7F4A_7C15
-    return Int(truncatingIfNeeded: mixed &>> 32) & (capacity &- 1)
+    // The same rows of several entities and stores must not begin at the same place.
+    let others = UInt64(key.entity) &* 0xC2B2_AE3D_27D4_EB4F &+ UInt64(key.space) &* 0x1656_67B1_9E37_79F9
+    return Int(truncatingIfNeeded: ((key.rows &+ others) &* 0x9E37_79B9_7F4A_7C15) &>> 32) & (capacity &- 1)
   }
 
   /// The block of a key, or the free one where it would have to be.
@@ -76,16 +77,20 @@ struct ObjectTable: ~Copyable {
   }
 
   @inline(__always)
-  private func place(of space: StoreSpace) -> UInt32? {
-    if let first = spaces.first, first === space { return 0 }
-    // A store that is opened again has another one of the same identifier.
-    return spaces.firstIndex { $0 === space || $0.identifier == space.identifier }.map {
-      UInt32(truncatingIfNeeded: $0)
+  private mutating func place(of space: StoreSpace) -> UInt32? {
+    var place = 0
+    while place < spaces.count {
+      if spaces[place] === space { return UInt32(truncatingIfNeeded: place) }
+      place &+= 1
     }
+    // A store that is opened again has another one of the same identifier, which is asked for from then on.
+    guard let known = spaces.firstIndex(where: { $0.identifier == space.identifier }) else { return nil }
+    spaces[known] = space
+    return UInt32(truncatingIfNeeded: known)
   }
 
   @inline(__always)
-  private func slot(_ id: ManagedObjectID) -> Int? {
+  private mutating func slot(_ id: ManagedObjectID) -> Int? {
     if count == 0 { return nil }
     guard let space = place(of: id.space) else { return nil }
     let key = Key(rows: id.reference.row &>> 3, entity: id.reference.entity, space: space)
@@ -93,8 +98,8 @@ struct ObjectTable: ~Copyable {
     return isThere ? block &* Self.blockSize &+ Int(id.reference.row & 7) : nil
   }
 
-  /// The object of an identifier.
-  func object(_ id: ManagedObjectID) -> ManagedObject? { slot(id).flatMap { slots[$0] } }
+  /// The object of an identifier, whether anybody else holds it or not.
+  mutating func object(_ id: ManagedObjectID) -> ManagedObject? { slot(id).flatMap { slots[$0] } }
 
   /// The object of an identifier; or, if nobody else holds it, the object that is let go of, which the caller has to keep until
   /// nothing is under way.
@@ -116,11 +121,12 @@ struct ObjectTable: ~Copyable {
       spaces.append(id.space)
     }
     let key = Key(rows: id.reference.row &>> 3, entity: id.reference.entity, space: space ?? 0)
-    var (block, isThere) = block(key)
+    let (block, isThere) = block(key)
     if !isThere {
       if (taken &+ 1) &* 8 > capacity &* 5 {
-        rebuild(for: taken &+ 1)
-        block = self.block(key).block
+        rebuild()
+        // The stores may have other places.
+        return add(object, id)
       }
       keys[block] = key
       taken &+= 1
@@ -139,23 +145,24 @@ struct ObjectTable: ~Copyable {
     return object
   }
 
-  /// Takes out the objects that nobody else holds, and answers them. O(number of blocks).
+  /// Takes out the objects that nobody else holds, and answers them. O(number of blocks), of which there are at most a few times
+  /// as many as objects.
   mutating func removeReleased() -> [ManagedObject] {
     var released: [ManagedObject] = []
-    var slot = 0
-    while slot < capacity &* Self.blockSize {
-      if slots[slot] != nil, isKnownUniquelyReferenced(&slots[slot]), let object = slots[slot].take() {
-        released.append(object)
+    var left = 0
+    for block in 0..<capacity where keys[block].rows != Key.none {
+      var isEmpty = true
+      for slot in block &* Self.blockSize..<(block &+ 1) &* Self.blockSize where slots[slot] != nil {
+        if isKnownUniquelyReferenced(&slots[slot]), let object = slots[slot].take() {
+          released.append(object)
+        } else {
+          isEmpty = false
+        }
       }
-      slot &+= 1
+      if !isEmpty { left += 1 }
     }
-    // Blocks of which nothing is left make room when the table is made anew for others, or now, if they are many.
-    if released.count > count / 2 {
-      count -= released.count
-      rebuild(for: 0)
-    } else {
-      count -= released.count
-    }
+    count -= released.count
+    if taken > 2 * left + Self.leastCapacity { rebuild() }
     return released
   }
 
@@ -169,19 +176,31 @@ struct ObjectTable: ~Copyable {
     return result
   }
 
-  /// Makes the table anew, without the blocks of which nothing is left.
-  private mutating func rebuild(for least: Int) {
+  /// Makes the table anew, for the blocks of which something is left and some more.
+  private mutating func rebuild() {
     let (oldKeys, oldSlots, oldCapacity) = (keys, slots, capacity)
-    func isEmpty(_ block: Int) -> Bool {
-      for slot in block * Self.blockSize..<(block + 1) * Self.blockSize where oldSlots[slot] != nil { return false }
-      return true
-    }
     var used = 0
+    // The stores that objects are of, by the places that they had.
+    var places: [UInt32?] = Array(repeating: nil, count: spaces.count)
+    var present: [StoreSpace] = []
     for block in 0..<oldCapacity where oldKeys[block].rows != Key.none {
-      if isEmpty(block) { oldKeys[block].rows = Key.none } else { used += 1 }
+      let slots = block * Self.blockSize..<(block + 1) * Self.blockSize
+      guard slots.contains(where: { oldSlots[$0] != nil }) else {
+        oldKeys[block].rows = Key.none
+        continue
+      }
+      used += 1
+      let space = Int(oldKeys[block].space)
+      if places[space] == nil {
+        places[space] = UInt32(truncatingIfNeeded: present.count)
+        present.append(spaces[space])
+      }
+      oldKeys[block].space = places[space] ?? 0
     }
+    spaces = present
+    // A table of which five eighths are taken becomes twice as large.
     var size = Self.leastCapacity
-    while size * 5 < (max(used, least) + 1) * 16 { size *= 2 }
+    while size * 5 < (used + 1) * 12 { size *= 2 }
     capacity = size
     (keys, slots) = Self.allocate(size)
     taken = used

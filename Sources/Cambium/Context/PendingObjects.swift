@@ -32,7 +32,11 @@ struct PendingObjects {
 
   /// Adds an object, whose ``ManagedObject/changeOrder`` is set, unless it is there.
   mutating func insert(_ object: ManagedObject) {
-    if place(of: object) != nil { return }
+    if place(of: object) != nil {
+      // It may have changed anew.
+      isInOrder = false
+      return
+    }
     if isInOrder, let last = values.last, last.changeOrder > object.changeOrder { isInOrder = false }
     object.pending = kind
     object.pendingPlace = UInt32(truncatingIfNeeded: values.count)
@@ -129,5 +133,5 @@ struct PendingObjects {
 
 extension ManagedObjectContext {
   /// What the next save does with the object of an identifier.
-  func pending(_ id: ManagedObjectID) -> PendingKind { registered(id)?.pending ?? .none }
+  func pending(_ id: ManagedObjectID) -> PendingKind { registry.peek(id)?.pending ?? .none }
 }

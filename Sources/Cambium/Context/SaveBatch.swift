@@ -43,10 +43,6 @@ extension ManagedObjectContext {
       throw store.readOnlyError
     }
     // Everything that reads happens before the transaction: ordered and many-to-many relationships are written whole.
-    let writer = SaveWriter(self, batch)
-    for (place, object) in batch.insertions.enumerated() {
-      writer.prepare(object, at: place, try object.pendingDestinations())
-    }
     // History tells of objects too of which nothing is written.
     let history = HistoryRecorder(self, store)
     var updates: [PendingUpdate] = []
@@ -66,6 +62,11 @@ extension ManagedObjectContext {
       }
       updates.append(
         PendingUpdate(object: object, destinations: destinations, version: isWritten ? object.row?.version : nil))
+    }
+    // After what may have called the application, which may have asked for permanent identifiers.
+    let writer = SaveWriter(self, batch)
+    for (place, object) in batch.insertions.enumerated() {
+      writer.prepare(object, at: place, try object.pendingDestinations())
     }
     if !deletedByOthers.isEmpty { throw CambiumError(mergeConflicts: deletedByOthers) }
 

@@ -5,7 +5,8 @@ final class SaveWriter {
   private let context: ManagedObjectContext
   private let batch: SaveBatch
   private let number: UInt64
-  // Exclusive access is not checked at run time, since it would be asked for every value; nothing here calls out.
+  // Exclusive access is not checked at run time, since it would be asked for every value; nothing here calls code of the
+  // application's.
   /// The references of the inserted objects, in their order: as they are, and the permanent ones, once those are reserved.
   @exclusivity(unchecked) private var present: [ObjectReference] = []
   @exclusivity(unchecked) private var permanent: [ObjectReference] = []
@@ -139,7 +140,8 @@ final class SaveWriter {
   private func resolve(_ id: ManagedObjectID, _ t: EntityTransaction) throws(EngineError) -> ObjectReference {
     let reference = id.reference
     if reference == lastFound { return reference }
-    let object = context.registered(id)
+    // Not as others look it up: an object that is let go of may run code of the application's, which must not come here.
+    let object = context.registry.peek(id)
     let overlay = object?.overlay
     if let object, object.pending == .inserted, let place = overlay?.savePlace,
       batch.insertions.indices.contains(place),

@@ -39,7 +39,11 @@ extension ManagedObject {
   @usableFromInline
   final func directData(_ key: String) throws -> Data?? {
     try direct(key) { (row, key) throws(EngineError) in
-      try row.withBinary(key) { bytes in bytes.baseAddress.map { Data(bytes: $0, count: bytes.count) } ?? Data() }
+      var data = Data()
+      let isThere = try row.withBinary(key) { bytes in
+        if let start = bytes.baseAddress { data = Data(bytes: start, count: bytes.count) }
+      }
+      return isThere.map { $0 ? data : nil }
     }
   }
 

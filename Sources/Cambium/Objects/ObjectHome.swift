@@ -64,7 +64,8 @@ final class ObjectHome: @unchecked Sendable {
   struct List {
     private var homes: [ObjectHome] = []
     private var last: ObjectHome?
-    private var version = 0
+    private var asked: ObjectHome?
+    private var askedAt = 0
     /// Whether some were given up, so that objects may have homes that are not here.
     private var isPartial = false
 
@@ -74,18 +75,20 @@ final class ObjectHome: @unchecked Sendable {
       return first
     }
 
-    /// The home that was asked for last, if it is that of objects of an identifier, and no store has come or gone since.
+    /// The home that the coordinator was asked for last, if it is that of objects of an identifier, and no store has come or gone
+    /// since.
     ///
     /// - Parameter version: how many times stores have come or gone.
     @inline(__always)
-    mutating func last(of id: ManagedObjectID, version: Int) -> ObjectHome? {
-      if self.version != version {
-        self.version = version
-        last = nil
+    func known(_ id: ManagedObjectID, version: Int) -> ObjectHome? {
+      guard let asked, askedAt == version, asked.space === id.space, asked.entityID == id.reference.entity else {
+        return nil
       }
-      guard let last, last.space === id.space, last.entityID == id.reference.entity else { return nil }
-      return last
+      return asked
     }
+
+    /// Notes a home whose store the coordinator has.
+    mutating func note(_ home: ObjectHome, version: Int) { (asked, askedAt) = (home, version) }
 
     /// The home of objects of an identifier, made if there is none.
     @inline(__always)

@@ -29,22 +29,29 @@ extension Row {
     try read(key, .integer64) { (view, field) throws(StoreError) in try view.int64(at: field) }
   }
 
-  /// Lends the bytes of a binary attribute; nil if the attribute is none.
-  public func withBinary<R>(_ key: PropertyKey, _ body: (UnsafeRawBufferPointer) -> R) throws(EngineError) -> R?? {
-    try read(key, .binary) { (view, field) throws(StoreError) in try view.bytes(at: field).map(body) }
+  /// Lends the bytes of a binary attribute, and answers whether it has a value; nil if the attribute is none.
+  public func withBinary(_ key: PropertyKey, _ body: (UnsafeRawBufferPointer) -> Void) throws(EngineError) -> Bool? {
+    // Not generic: what is asked of a value of any type takes longer than to copy the bytes.
+    let found = try read(key, .binary) { (view, field) throws(StoreError) -> Bool? in
+      guard let bytes = try view.bytes(at: field) else { return nil }
+      body(bytes)
+      return true
+    }
+    return found.map { $0 ?? false }
   }
 
   /// The text of a string that is an element of a composite attribute of texts alone, by name; nil if there is no such
   /// element. An element of a composite without a value has none.
   public func string(_ key: PropertyKey, element name: String) throws(EngineError) -> String?? {
-    let layout = layout
-    guard let place = layout.place(attribute: key), layout.columnTypes[place] == .composite,
-      layout.columnsOfTexts[place], let element = layout.elementNames[place].firstIndex(of: name)
-    else { return nil }
-    return .some(
-      try withField(place, layout) { (view, field) throws(StoreError) in
-        try view.nested(at: field).flatMap { (nested) throws(StoreError) in try nested.string(at: element) }
-      })
+    try withLayout { (layout) throws(EngineError) -> String?? in
+      guard let place = layout.place(attribute: key), layout.columnTypes[place] == .composite,
+        layout.columnsOfTexts[place], let element = layout.elementNames[place].firstIndex(of: name)
+      else { return nil }
+      return .some(
+        try withField(place, layout) { (view, field) throws(StoreError) in
+          try view.nested(at: field).flatMap { (nested) throws(StoreError) in try nested.string(at: element) }
+        })
+    }
   }
 
   /// Whether a composite attribute of texts alone has a value; nil if the attribute is none. The texts of one that has were looked
@@ -68,11 +75,12 @@ extension Row {
   private func read<R>(
     _ key: PropertyKey, _ type: AttributeType, _ body: (RecordView, Int) throws(StoreError) -> R?
   ) throws(EngineError) -> R?? {
-    let layout = layout
-    guard let place = layout.place(attribute: key) else { return nil }
-    let found = layout.columnTypes[place]
-    guard found == type || type == .integer64 && (found == .integer32 || found == .integer16) else { return nil }
-    return .some(try withField(place, layout, body))
+    try withLayout { (layout) throws(EngineError) -> R?? in
+      guard let place = layout.place(attribute: key) else { return nil }
+      let found = layout.columnTypes[place]
+      guard found == type || type == .integer64 && (found == .integer32 || found == .integer16) else { return nil }
+      return .some(try withField(place, layout, body))
+    }
   }
 
   @inline(__always)

@@ -15,6 +15,13 @@ public struct Row: Sendable {
 
   var layout: EntityLayout { @inline(__always) get { block.layout(at: offset) } }
 
+  /// Lends the layout.
+  @inline(__always)
+  func withLayout<R, E: Error>(_ body: (EntityLayout) throws(E) -> R) throws(E) -> R {
+    defer { withExtendedLifetime(block) {} }
+    return try block.withLayout(at: offset, body)
+  }
+
   /// Lends the bytes.
   @inline(__always)
   func withBytes<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {

@@ -16,12 +16,15 @@ final class RowBlock: @unchecked Sendable {
   private let capacity: Int
   private var end = 0
   private let first: EntityLayout
+  /// The same, kept by ``first``.
+  private let borrowedFirst: Unmanaged<EntityLayout>
   /// The layouts that are not the first.
   private var others: [EntityLayout] = []
 
   init(capacity: Int, _ layout: EntityLayout) {
     self.capacity = capacity
     first = layout
+    borrowedFirst = .passUnretained(layout)
     base = .allocate(byteCount: capacity, alignment: 8)
   }
 
@@ -70,6 +73,24 @@ final class RowBlock: @unchecked Sendable {
   func layout(at offset: UInt32) -> EntityLayout {
     let place = Int(base.load(fromByteOffset: Int(offset) &+ 8, as: UInt64.self) &>> 48)
     return place == 0 ? first : others[place &- 1]
+  }
+
+  /// Lends the layout, without counting a reference to the first one, which nearly all rows have.
+  @inline(__always)
+  func withLayout<R, E: Error>(at offset: UInt32, _ body: (EntityLayout) throws(E) -> R) throws(E) -> R {
+    let place = Int(base.load(fromByteOffset: Int(offset) &+ 8, as: UInt64.self) &>> 48)
+    if place > 0 { return try body(others[place &- 1]) }
+    // What lends it does not know of typed errors.
+    var failure: E?
+    let result = borrowedFirst._withUnsafeGuaranteedRef { layout -> R? in
+      do throws(E) { return try body(layout) } catch {
+        failure = error
+        return nil
+      }
+    }
+    if let failure { throw failure }
+    guard let result else { return try body(first) }
+    return result
   }
 
   @inline(__always)

@@ -91,7 +91,7 @@ extension RecordView {
 
   /// The value of a string field as a `String`, or `nil` for null. Throws `StoreError.corrupt` on ill-formed UTF-8.
   public func string(at index: Int) throws(StoreError) -> String? {
-    try wellFormedUTF8(at: index).map { String(decoding: $0, as: UTF8.self) }
+    try wellFormedUTF8(at: index).map { String(wellFormed: $0) }
   }
 
   /// The value of a decimal field, or `nil` for null.

@@ -69,6 +69,22 @@ extension UnsafeMutableRawPointer {
   }
 }
 
+extension String {
+  /// A text of UTF-8 that is well-formed. Short ones, which a string keeps within itself, are not gone through once more.
+  @inline(__always)
+  init(wellFormed utf8: UnsafeRawBufferPointer) {
+    guard utf8.count <= 15, let from = utf8.baseAddress else {
+      self.init(decoding: utf8, as: UTF8.self)
+      return
+    }
+    self.init(unsafeUninitializedCapacity: utf8.count) { to in
+      guard let to = UnsafeMutableRawPointer(to.baseAddress) else { return 0 }
+      to.copyFew(from: from, utf8.count)
+      return utf8.count
+    }
+  }
+}
+
 /// Lexicographic order of two byte strings: negative, zero or positive.
 @inlinable
 func compareBytes(_ a: UnsafeRawPointer, _ aCount: Int, _ b: UnsafeRawPointer, _ bCount: Int) -> Int {

@@ -63,6 +63,55 @@ import Testing
     }
   }
 
+  /// Objects that come and go leave no room behind that later ones pay for.
+  @Test func tablesDoNotGrowWithWhatIsGone() {
+    var random = SplitMix64(seed: testSeed(20_261_126))
+    var table = ObjectTable()
+    // One at a time.
+    for row in 0..<20_000 as Range<UInt64> {
+      let new = object()
+      _ = table.add(new, id(row * 8))
+      _ = table.remove(id(row * 8))
+    }
+    #expect(table.count == 0 && table.capacity <= 16)
+    // Some are kept, and others let go of now and then.
+    let kept = (0..<100).map { _ in object() }
+    for (row, object) in kept.enumerated() { _ = table.add(object, id(UInt64(row) * 1_000)) }
+    for step in 0..<20_000 {
+      _ = table.add(object(), id(UInt64.random(in: 0..<1 << 60, using: &random)))
+      if step % 100 == 99 { _ = table.removeReleased() }
+      #expect(table.capacity <= 1_024)
+    }
+    #expect(table.count == 100 && table.capacity <= 1_024)
+    withExtendedLifetime(kept) {}
+  }
+
+  /// Stores that come and go, and the same rows of many of them.
+  @Test func tablesKnowStoresByTheirIdentifiers() throws {
+    let directory = try TemporaryDirectory()
+    let (first, second) = (try directory.container("a"), try directory.container("b"))
+    func space(_ container: PersistentContainer) throws -> StoreSpace {
+      try #require(container.persistentStoreCoordinator.persistentStores.first).space
+    }
+    let spaces = [try space(first), try space(second)]
+    var table = ObjectTable()
+    let objects = (0..<2_000).map { _ in object() }
+    for (place, object) in objects.enumerated() {
+      _ = table.add(object, id(UInt64(place / 2), 1, spaces[place % 2]))
+    }
+    let isFound = objects.indices.allSatisfy { table.object(id(UInt64($0 / 2), 1, spaces[$0 % 2])) === objects[$0] }
+    #expect(isFound)
+    // What is left of one store is found after the other's objects are gone.
+    for place in stride(from: 0, to: 2_000, by: 2) { _ = table.remove(id(UInt64(place / 2), 1, spaces[0])) }
+    _ = table.removeReleased()
+    let rest = stride(from: 1, to: 2_000, by: 2).allSatisfy {
+      table.object(id(UInt64($0 / 2), 1, spaces[1])) === objects[$0]
+    }
+    #expect(rest && table.count == 1_000)
+    let gone = table.object(id(5, 1, spaces[0]))
+    #expect(gone == nil)
+  }
+
   @Test func pendingObjectsAreInTheOrderOfTheirChanges() {
     var random = SplitMix64(seed: testSeed(20_261_124))
     for _ in 0..<50 {
