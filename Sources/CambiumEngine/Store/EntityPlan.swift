@@ -1,4 +1,5 @@
 import CambiumKernel
+import Synchronization
 
 /// What the engine has to do for the rows of one entity: which tree they are in, and which indexes, constraints and
 /// relationship trees have to be kept in step. Looked up once, when the store is opened.
@@ -26,6 +27,10 @@ final class EntityPlan: Sendable {
   let linkTrees: [(relationship: RelationshipSchema, tree: TreeID)]
   /// The entity that a relationship leads to, by its place among all of them.
   let destinations: [UInt32]
+  private let lazyFields = AtomicLazyReference<FieldTable>()
+
+  /// The fields of the entity that were looked up.
+  var fields: FieldTable { lazyFields.load() ?? lazyFields.storeIfNil(FieldTable(layout)) }
 
   init(entity: EntitySchema, layout: EntityLayout, schema: Schema, catalogue: Catalogue) throws(EngineError) {
     self.entity = entity
