@@ -80,11 +80,13 @@ public final class EntityStore: Sendable {
     let number = try storing { () throws(StoreError) in
       try snapshot.counter(Catalogue.tree, Catalogue.modelCounter)
     }
-    if let known = KnownPlans.find(image) { return EntityStore(kernel: store, plans: known, modelNumber: number) }
+    if let known = KnownPlans.process.find(image) {
+      return EntityStore(kernel: store, plans: known, modelNumber: number)
+    }
     guard let bytes = try image.value("schema") else { throw Self.noModel }
     let schema = try resolving { () throws(SchemaError) in try Schema(bytes: bytes) }
     let plans = try StorePlans(schema, try Catalogue(image), of: image)
-    KnownPlans.note(plans)
+    KnownPlans.process.note(plans)
     return EntityStore(kernel: store, plans: plans, modelNumber: number)
   }
 
