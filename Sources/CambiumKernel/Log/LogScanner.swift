@@ -47,16 +47,18 @@ final class LogScanner {
   /// For looking through a segment without keeping it.
   private let scratch = UnsafeMutableRawBufferPointer.allocate(byteCount: chunkSize, alignment: 4096)
 
-  /// Fills `out`; behind the end of the file with zeros. Answers how many bytes there were.
-  @discardableResult
+  /// Fills `out`; behind the end of the file with zeros.
   private static func read(
     _ device: any StorageDevice, at address: UInt64, _ out: UnsafeMutableRawBufferPointer
-  ) throws(StoreError) -> Int {
-    let got = try device.read(at: address, into: out)
+  ) throws(StoreError) {
+    clear(out, from: try device.read(at: address, into: out))
+  }
+
+  /// Puts zeros behind the `got` bytes that were read.
+  private static func clear(_ out: UnsafeMutableRawBufferPointer, from got: Int) {
     if got < out.count {
       UnsafeMutableRawBufferPointer(rebasing: out[got...]).initializeMemory(as: UInt8.self, repeating: 0)
     }
-    return got
   }
 
   deinit { scratch.deallocate() }
@@ -74,12 +76,13 @@ final class LogScanner {
     let first = UnsafeMutableRawBufferPointer.allocate(byteCount: SegmentTable.unitSize, alignment: 4096)
     var isTaken = false
     defer { if !isTaken { first.deallocate() } }
-    let got = try Self.read(device, at: address, first)
+    let got = try device.read(at: address, into: first)
     let head = UnsafeRawBufferPointer(rebasing: first[..<SegmentHeader.size])
     guard Verification.logSegmentEnd.holds(got >= SegmentHeader.size),
       let header = SegmentHeader(head, start: start, storeSeed: storeSeed),
       Verification.logSegmentKind.holds(header.kind == .log)
     else { return nil }
+    Self.clear(first, from: got)
     isTaken = true
     let s = LoadedSegment(header: header, first: first, device: device)
     segments.append(s)

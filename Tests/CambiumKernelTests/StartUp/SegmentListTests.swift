@@ -15,7 +15,10 @@ import Testing
       let list = order.map { all[$0] }
       let made = try #require(SegmentTable(list))
       var added = SegmentTable()
-      for s in list { #expect(added.insert(s)) }
+      for s in list {
+        let isAlone = added.insert(s)
+        #expect(isAlone)
+      }
       #expect(made.segments.map(\.start) == added.segments.map(\.start))
       #expect(made.fileUnits == added.fileUnits)
       #expect(made.freeUnits == added.freeUnits)
