@@ -51,24 +51,20 @@ struct Catalogue: Sendable {
   }
 
   /// Reads the catalogue of a store.
-  init(_ view: TreeView) throws(EngineError) {
-    let cursor = try storing { () throws(StoreError) in try view.cursor(Self.tree) }
-    var more = try storing { () throws(StoreError) in try cursor.seekFirst() }
-    while more {
-      try read(cursor)
-      more = try storing { () throws(StoreError) in try cursor.next() }
-    }
+  init(_ view: TreeView) throws(EngineError) { try self.init(CatalogueImage(view)) }
+
+  init(_ image: CatalogueImage) throws(EngineError) {
+    try image.forEach { (key, value) throws(EngineError) in try read(key, value) }
   }
 
   init() {}
 
   /// Reads an entry. Those of others are passed over.
-  private mutating func read(_ cursor: Cursor) throws(EngineError) {
-    let key = cursor.key
+  private mutating func read(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws(EngineError) {
     if let name = Self.rest(of: key, behind: "tree/") {
       guard let kind = name.first, name.count > 2, name[1] == UInt8(ascii: "/"),
         let id = Self.number(UnsafeRawBufferPointer(rebasing: name[2...])), let id = UInt32(exactly: id),
-        let number = Self.number(try Self.value(cursor))
+        let number = Self.number(Array(value))
       else { throw Self.malformed(key) }
       let tree = TreeID(rawValue: number)
       switch kind {
@@ -81,13 +77,12 @@ struct Catalogue: Sendable {
     } else if let name = Self.rest(of: key, behind: "layout/") {
       guard let id = Self.number(name) else { throw Self.malformed(key) }
       guard let layout = UInt16(exactly: id) else { throw .corrupt("the catalogue has a layout \(id)") }
-      let descriptor = try LayoutDescriptor(try Self.value(cursor))
+      let descriptor = try LayoutDescriptor(Array(value))
       layouts[layout] = descriptor
       if descriptor.isCurrent, currentLayout.updateValue(layout, forKey: descriptor.entity) != nil {
         throw .corrupt("the catalogue has two current layouts of entity \(descriptor.entity)")
       }
     } else if let name = Self.rest(of: key, behind: "task/") {
-      let value = try Self.value(cursor)
       let ofRows = Self.rest(of: name, behind: "rows/")
       guard let digits = ofRows ?? Self.rest(of: name, behind: "index/"), let id = Self.number(digits),
         let id = UInt32(exactly: id), value.count == 8
@@ -95,19 +90,15 @@ struct Catalogue: Sendable {
       let row = value.reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
       if ofRows != nil { deferred[id] = row } else { building[id] = row }
     } else if let name = Self.rest(of: key, behind: "prior/") {
-      guard let id = Self.number(name), let prior = PriorCommit(try Self.value(cursor)) else {
+      guard let id = Self.number(name), let prior = PriorCommit(Array(value)) else {
         throw Self.malformed(key)
       }
       priors[id] = prior
     }
   }
 
-  private static func value(_ cursor: Cursor) throws(EngineError) -> [UInt8] {
-    try storing { () throws(StoreError) in try cursor.value() } ?? []
-  }
-
   /// What follows `prefix` in a key; nil if it begins otherwise.
-  private static func rest(of key: UnsafeRawBufferPointer, behind prefix: StaticString) -> UnsafeRawBufferPointer? {
+  static func rest(of key: UnsafeRawBufferPointer, behind prefix: StaticString) -> UnsafeRawBufferPointer? {
     let count = prefix.utf8CodeUnitCount
     guard key.count >= count else { return nil }
     for place in 0..<count where key[place] != prefix.utf8Start[place] { return nil }

@@ -1,4 +1,5 @@
 import CambiumKernel
+import Synchronization
 
 /// What the engine has to do for the rows of one entity: which tree they are in, and which indexes, constraints and
 /// relationship trees have to be kept in step. Looked up once, when the store is opened.
@@ -26,6 +27,28 @@ final class EntityPlan: Sendable {
   let linkTrees: [(relationship: RelationshipSchema, tree: TreeID)]
   /// The entity that a relationship leads to, by its place among all of them.
   let destinations: [UInt32]
+  /// A reference to ``fields``, or 0 until they are asked for. (`AtomicLazyReference` takes longer than a look-up.)
+  private let fieldsWord = Atomic<UInt>(0)
+
+  /// The fields of the entity that were looked up.
+  var fields: FieldTable {
+    if let known = UnsafeRawPointer(bitPattern: fieldsWord.load(ordering: .acquiring)) {
+      return Unmanaged<FieldTable>.fromOpaque(known).takeUnretainedValue()
+    }
+    let made = FieldTable(layout)
+    let reference = Unmanaged.passRetained(made)
+    let outcome = fieldsWord.compareExchange(
+      expected: 0, desired: UInt(bitPattern: reference.toOpaque()), ordering: .acquiringAndReleasing)
+    // Another thread may have been faster; its table is as good.
+    if !outcome.exchanged { reference.release() }
+    return made
+  }
+
+  deinit {
+    if let known = UnsafeRawPointer(bitPattern: fieldsWord.load(ordering: .acquiring)) {
+      Unmanaged<FieldTable>.fromOpaque(known).release()
+    }
+  }
 
   init(entity: EntitySchema, layout: EntityLayout, schema: Schema, catalogue: Catalogue) throws(EngineError) {
     self.entity = entity

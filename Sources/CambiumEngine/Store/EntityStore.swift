@@ -22,56 +22,29 @@ public final class EntityStore: Sendable {
   /// By entity.
   let plans: [UInt32: EntityPlan]
   /// The same by the identifiers as indexes, which are small, and asked for with every row.
-  private let planTable: [EntityPlan?]
+  let planTable: [EntityPlan?]
   private let layoutTable: LayoutTable
   /// What the next transaction writes with; belongs to who has the turn to write.
   nonisolated(unsafe) private var spareKit: TransactionKit?
 
-  init(
+  convenience init(
     kernel: Store, schema: Schema, catalogue: Catalogue, modelNumber: Int64, fixed: Snapshot? = nil
   ) throws(EngineError) {
+    self.init(kernel: kernel, plans: try StorePlans(schema, catalogue), modelNumber: modelNumber, fixed: fixed)
+  }
+
+  init(kernel: Store, plans all: StorePlans, modelNumber: Int64, fixed: Snapshot? = nil) {
     self.fixed = fixed
     self.kernel = kernel
-    self.schema = schema
-    self.catalogue = catalogue
     self.modelNumber = modelNumber
-    var made: [UInt16: EntityLayout] = [:]
-    var currents: [UInt32: EntityLayout] = [:]
-    for (id, descriptor) in catalogue.layouts where descriptor.isCurrent {
-      guard let entity = schema.entity(id: descriptor.entity) else {
-        throw .corrupt("a layout of an unknown entity \(descriptor.entity)")
-      }
-      let layout = try EntityLayout(entity: entity, id: id, descriptor: descriptor)
-      made[id] = layout
-      currents[entity.id] = layout
-    }
-    var stale: [UInt16: StaleLayout] = [:]
-    var pending: [UInt16: [PendingLinks]] = [:]
-    for (id, descriptor) in catalogue.layouts where !descriptor.isCurrent {
-      guard let current = currents[descriptor.entity] else {
-        throw .corrupt("a layout of an unknown entity \(descriptor.entity)")
-      }
-      let layout = try StaleLayout(id, descriptor, current: current)
-      stale[id] = layout
-      let links = try Self.pendingLinks(layout, catalogue)
-      if !links.isEmpty { pending[id] = links }
-    }
-    staleLayouts = stale
-    pendingLinks = pending
-    layouts = made
-    layoutTable = LayoutTable(made)
-    var plans: [UInt32: EntityPlan] = [:]
-    for entity in schema.entities {
-      guard let layoutID = catalogue.currentLayout[entity.id], let layout = made[layoutID] else {
-        throw .corrupt("entity \(entity.name) has no layout")
-      }
-      plans[entity.id] = try EntityPlan(entity: entity, layout: layout, schema: schema, catalogue: catalogue)
-    }
-    self.plans = plans
-    // An entity's identifier fits 16 bits: its layout has seen to that.
-    var planTable = [EntityPlan?](repeating: nil, count: 1 + Int(plans.keys.max() ?? 0))
-    for (id, plan) in plans { planTable[Int(id)] = plan }
-    self.planTable = planTable
+    schema = all.schema
+    catalogue = all.catalogue
+    layouts = all.layouts
+    staleLayouts = all.staleLayouts
+    pendingLinks = all.pendingLinks
+    layoutTable = all.layoutTable
+    plans = all.plans
+    planTable = all.planTable
   }
 
   /// Makes an empty kernel store one of `schema`.
@@ -102,15 +75,23 @@ public final class EntityStore: Sendable {
   /// - Throws: ``EngineError/corrupt(_:)`` if there are none.
   public static func open(_ store: Store) throws(EngineError) -> EntityStore {
     let snapshot = try storing { () throws(StoreError) in try store.snapshot() }
-    guard let schema = try storedSchema(snapshot) else {
-      throw .corrupt("the store holds no model; it was not made by the engine, or its making was cut short")
-    }
+    guard snapshot.kind(of: Catalogue.tree) == .bytes else { throw Self.noModel }
+    let image = try CatalogueImage(snapshot)
     let number = try storing { () throws(StoreError) in
       try snapshot.counter(Catalogue.tree, Catalogue.modelCounter)
     }
-    return try EntityStore(
-      kernel: store, schema: schema, catalogue: try Catalogue(snapshot), modelNumber: number)
+    if let known = KnownPlans.process.find(image) {
+      return EntityStore(kernel: store, plans: known, modelNumber: number)
+    }
+    guard let bytes = try image.value("schema") else { throw Self.noModel }
+    let schema = try resolving { () throws(SchemaError) in try Schema(bytes: bytes) }
+    let plans = try StorePlans(schema, try Catalogue(image), of: image)
+    KnownPlans.process.note(plans)
+    return EntityStore(kernel: store, plans: plans, modelNumber: number)
   }
+
+  private static let noModel = EngineError.corrupt(
+    "the store holds no model; it was not made by the engine, or its making was cut short")
 
   /// The model that a kernel store keeps; nil if it keeps none.
   public static func storedSchema(in store: Store) throws(EngineError) -> Schema? {

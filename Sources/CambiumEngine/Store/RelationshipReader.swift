@@ -18,7 +18,7 @@ public final class RelationshipReader {
   /// The tree of (one row, other row), or nil if the row has the destinations itself.
   private let tree: TreeID?
   /// Layouts whose rows have the destinations themselves though there is a tree, and where these rows are.
-  private var pending: (rows: TreeID, layouts: [UInt16: PendingLinks])?
+  private let pending: (rows: TreeID, layouts: [UInt16: PendingLinks])?
   // Exclusive access is not checked at run time, since the checks would be a good part of a step.
   @exclusivity(unchecked) private var cursor: Cursor?
   @exclusivity(unchecked) private var stamp: UInt64 = 0
@@ -36,6 +36,7 @@ public final class RelationshipReader {
     switch RelationshipStorage(relationship, in: store.schema) {
     case .row, .rowAndTree, .list:
       tree = nil
+      pending = nil
       return
     case .derived(let inverse): owner = inverse
     case .tree: owner = relationship.id
@@ -44,15 +45,24 @@ public final class RelationshipReader {
       throw .corrupt("relationship '\(relationship.name)' has no tree")
     }
     self.tree = tree
-    if store.pendingLinks.isEmpty || owner != relationship.id { return }
+    pending = try Self.pending(owner, relationship, store)
+  }
+
+  /// See ``pending``.
+  private static func pending(
+    _ owner: UInt32, _ relationship: RelationshipSchema, _ store: EntityStore
+  ) throws(EngineError) -> (rows: TreeID, layouts: [UInt16: PendingLinks])? {
+    if store.pendingLinks.isEmpty || owner != relationship.id { return nil }
     var layouts: [UInt16: PendingLinks] = [:]
     for (id, links) in store.pendingLinks {
       if let found = links.first(where: { $0.relationship == owner }) { layouts[id] = found }
     }
-    if layouts.isEmpty { return }
+    if layouts.isEmpty { return nil }
+    var found: (rows: TreeID, layouts: [UInt16: PendingLinks])?
     for candidate in store.schema.entities where candidate.relationships.contains(where: { $0.id == owner }) {
-      pending = (try store.plan(candidate.id).rows, layouts)
+      found = (try store.plan(candidate.id).rows, layouts)
     }
+    return found
   }
 
   /// The destinations of a row that has them itself, though there is a tree; nil for all other rows.

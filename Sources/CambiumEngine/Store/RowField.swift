@@ -98,6 +98,9 @@ extension EntityStore {
   /// - Throws: ``EngineError/schema(_:)`` if there is no such property, ``EngineError/unsupported(_:)`` if it does not lie
   ///   in the entity's rows.
   public func field(_ keyPath: String, of entity: EntitySchema) throws(EngineError) -> RowField {
-    try RowField(keyPath, entity, self)
+    guard entity.id < planTable.count, let plan = planTable[Int(truncatingIfNeeded: entity.id)] else {
+      return try RowField(keyPath, entity, self)
+    }
+    return try plan.fields.field(keyPath) { () throws(EngineError) in try RowField(keyPath, entity, self) }
   }
 }

@@ -15,6 +15,9 @@ struct Directory {
   /// No store gets here, and one more can always be counted.
   static let highestSequence: UInt64 = 1 << 63
 
+  /// What a tree without counters takes.
+  private static let leastTreeSize = 68
+
   var sequence: UInt64 = 0
   var nextValueID: UInt64 = 1
   var nextTree: UInt32 = 16
@@ -66,6 +69,8 @@ struct Directory {
     self.sequence = sequence
     self.nextValueID = nextValueID
     self.nextTree = nextTree
+    // A number of no truth is found out where the bytes end.
+    trees.reserveCapacity(min(Int(clamping: treeCount), r.remaining / Self.leastTreeSize))
     for _ in 0..<treeCount {
       guard let id = r.u32(), let kind = r.u8().flatMap(TreeKind.init(rawValue:)), let level = r.u8(), r.u16() != nil,
         let location = r.u64(), let checksum = r.u64(), let count = r.u64(), let pages = r.u64(),
@@ -91,6 +96,7 @@ struct Directory {
     let extents = trees[.extents]
     guard Verification.treeOfExtents.holds(extents?.kind == .integer) else { return nil }
     guard let segmentCount = r.u32() else { return nil }
+    segments.reserveCapacity(min(Int(clamping: segmentCount), r.remaining / Segment.encodedSize))
     for _ in 0..<segmentCount {
       guard let s = Segment(&r) else { return nil }
       segments.append(s)

@@ -53,9 +53,9 @@ struct Segment {
   }
 
   init?(_ r: inout ByteReader) {
-    guard let start = r.u32(), let units = r.u32(), let rawKind = r.u8(), r.u8() != nil, r.u16() != nil,
-      let used = r.u32(), let live = r.u32(), let born = r.u64(), let dead = r.u64(),
-      let kind = Kind(rawValue: rawKind),
+    guard let p = r.raw(Self.encodedSize)?.start else { return nil }
+    let (start, units, used, live) = (p.u32(0), p.u32(4), p.u32(12), p.u32(16))
+    guard let kind = Kind(rawValue: p.u8(8)),
       Verification.segmentUnits.holds(units > 0 && units <= UInt32(SegmentTable.maxUnits)),
       Verification.segmentStart.holds(start >= SegmentTable.firstUnit),
       Verification.segmentNumbers.holds(!start.addingReportingOverflow(units).overflow),
@@ -67,8 +67,8 @@ struct Segment {
     self.kind = kind
     self.used = used
     self.live = live
-    self.born = born
-    self.dead = dead
+    born = p.u64(20)
+    dead = p.u64(28)
   }
 }
 

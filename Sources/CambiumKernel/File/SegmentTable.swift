@@ -15,6 +15,31 @@ struct SegmentTable {
   /// Length of the file in units, as reserved on the device.
   var fileUnits: UInt32 = firstUnit
 
+  init() {}
+
+  /// A table of these segments; nil if two of them overlap.
+  init?(_ list: [Segment]) {
+    // A directory has them in order.
+    var end: UInt32 = 0
+    var covered: UInt64 = 0
+    var isInOrder = true
+    for s in list {
+      if s.start < end {
+        isInOrder = false
+        break
+      }
+      end = s.end
+      covered += UInt64(s.units)
+    }
+    if isInOrder {
+      segments = list
+      coveredUnits = covered
+      fileUnits = max(Self.firstUnit, end)
+    } else {
+      for s in list where !insert(s) { return nil }
+    }
+  }
+
   /// Index of the segment that holds `address`.
   func index(of address: UInt64) -> Int? {
     let unit = address / UInt64(Self.unitSize)

@@ -11,13 +11,22 @@ final class LogScanner {
     let header: SegmentHeader
     /// Room for the whole segment; what lies behind ``loaded`` has not been read.
     let bytes: UnsafeMutableRawBufferPointer
-    private(set) var loaded = 0
+    private(set) var loaded: Int
     private let device: any StorageDevice
 
-    init(header: SegmentHeader, device: any StorageDevice) {
+    /// Takes `first` over, what was read of the segment already.
+    init(header: SegmentHeader, first: UnsafeMutableRawBufferPointer, device: any StorageDevice) {
       self.header = header
       self.device = device
-      bytes = .allocate(byteCount: Int(header.units) * SegmentTable.unitSize, alignment: 4096)
+      loaded = first.count
+      let size = Int(header.units) * SegmentTable.unitSize
+      if size == first.count {
+        bytes = first
+      } else {
+        bytes = .allocate(byteCount: size, alignment: 4096)
+        bytes.copyMemory(from: UnsafeRawBufferPointer(first))
+        first.deallocate()
+      }
     }
     deinit { bytes.deallocate() }
     var address: UInt64 { UInt64(header.start) * UInt64(SegmentTable.unitSize) }
@@ -42,7 +51,11 @@ final class LogScanner {
   private static func read(
     _ device: any StorageDevice, at address: UInt64, _ out: UnsafeMutableRawBufferPointer
   ) throws(StoreError) {
-    let got = try device.read(at: address, into: out)
+    clear(out, from: try device.read(at: address, into: out))
+  }
+
+  /// Puts zeros behind the `got` bytes that were read.
+  private static func clear(_ out: UnsafeMutableRawBufferPointer, from got: Int) {
     if got < out.count {
       UnsafeMutableRawBufferPointer(rebasing: out[got...]).initializeMemory(as: UInt8.self, repeating: 0)
     }
@@ -59,14 +72,19 @@ final class LogScanner {
   func segment(_ start: UInt32) throws(StoreError) -> LoadedSegment? {
     for s in segments where s.header.start == start { return s }
     let address = UInt64(start) * UInt64(SegmentTable.unitSize)
-    let head = UnsafeMutableRawBufferPointer.allocate(byteCount: SegmentHeader.size, alignment: 16)
-    defer { head.deallocate() }
-    let headBytes = try device.read(at: address, into: head)
-    guard Verification.logSegmentEnd.holds(headBytes == SegmentHeader.size),
-      let header = SegmentHeader(UnsafeRawBufferPointer(head), start: start, storeSeed: storeSeed),
+    // With the header as much as the shortest has: a segment is looked into next.
+    let first = UnsafeMutableRawBufferPointer.allocate(byteCount: SegmentTable.unitSize, alignment: 4096)
+    var isTaken = false
+    defer { if !isTaken { first.deallocate() } }
+    let got = try device.read(at: address, into: first)
+    let head = UnsafeRawBufferPointer(rebasing: first[..<SegmentHeader.size])
+    guard Verification.logSegmentEnd.holds(got >= SegmentHeader.size),
+      let header = SegmentHeader(head, start: start, storeSeed: storeSeed),
       Verification.logSegmentKind.holds(header.kind == .log)
     else { return nil }
-    let s = LoadedSegment(header: header, device: device)
+    Self.clear(first, from: got)
+    isTaken = true
+    let s = LoadedSegment(header: header, first: first, device: device)
     segments.append(s)
     return s
   }
@@ -243,6 +261,14 @@ final class LogScanner {
   /// The first multiple of 16 from `from` on and before `end` where the magic of a record stands.
   private static func magic(_ p: UnsafeRawPointer, _ from: Int, _ end: Int) -> Int? {
     var offset = from
+    // Four places at once, none of which has it as a rule.
+    while offset &+ 64 <= end {
+      let isThere =
+        p.u32(offset) == LogRecordHeader.magic || p.u32(offset &+ 16) == LogRecordHeader.magic
+        || p.u32(offset &+ 32) == LogRecordHeader.magic || p.u32(offset &+ 48) == LogRecordHeader.magic
+      if isThere { break }
+      offset &+= 64
+    }
     while offset &+ 16 <= end {
       if p.u32(offset) == LogRecordHeader.magic { return offset }
       offset &+= 16

@@ -64,7 +64,7 @@ struct BytesLeaf {
   /// Writes what all keys begin with.
   @inline(__always)
   func copyPrefix(to out: UnsafeMutableRawPointer) {
-    if prefix > 0 { out.copyMemory(from: p + PageHeader.size, byteCount: prefix) }
+    if prefix > 0 { out.copyFew(from: p + PageHeader.size, prefix) }
   }
 
   /// Writes the key of entry `i` behind what all keys begin with, which is there already, and returns its whole length.
@@ -180,22 +180,59 @@ struct KeyColumn {
     }
     let isShort = left < width
     let rests = p + restsOffset
+    /// The order of an entry and the key.
+    @inline(__always)
+    func order(_ i: Int) -> Int {
+      let h = head(i)
+      if h != wanted { return h < wanted ? -1 : 1 }
+      if isShort { return 1 }
+      let r = rest(i)
+      return compareBytes(rests + r.start, r.count, tail + width, left &- width)
+    }
     var low = 0
     var length = count
     var found = false
+    if width > 1, count > 15, let guess = guess(wanted) {
+      // From the guess on in growing steps: what was meant to be near mostly is, and most of the lines of memory and of the
+      // branches that halving would take are spared.
+      var step = 4
+      let first = order(guess)
+      if first < 0 {
+        low = guess &+ 1
+        var probe = guess &+ step
+        while probe < count {
+          let order = order(probe)
+          if order >= 0 {
+            found = order == 0
+            break
+          }
+          low = probe &+ 1
+          step &*= 2
+          probe &+= step
+        }
+        length = (probe < count ? probe : count) &- low
+      } else {
+        found = first == 0
+        var high = guess
+        var probe = guess &- step
+        while probe >= 0 {
+          let order = order(probe)
+          if order < 0 {
+            low = probe &+ 1
+            break
+          }
+          if order == 0 { found = true }
+          high = probe
+          step &*= 2
+          probe &-= step
+        }
+        length = high &- low
+      }
+    }
     while length > 0 {
       let half = length &>> 1
       let middle = low &+ half
-      let h = head(middle)
-      var order: Int
-      if h != wanted {
-        order = h < wanted ? -1 : 1
-      } else if isShort {
-        order = 1
-      } else {
-        let r = rest(middle)
-        order = compareBytes(rests + r.start, r.count, tail + width, left &- width)
-      }
+      let order = order(middle)
       if order < 0 {
         low = middle &+ 1
         length = length &- half &- 1
@@ -205,5 +242,19 @@ struct KeyColumn {
       }
     }
     return (low, found)
+  }
+
+  /// Where a head would be if all were evenly spread, as those of rows and of numbers tend to be; nil where it is not between
+  /// the first and the last.
+  @inline(__always)
+  private func guess(_ wanted: UInt64) -> Int? {
+    let first = head(0)
+    let last = head(count &- 1)
+    guard wanted > first, wanted < last else { return nil }
+    let span = last &- first
+    // Sixteen bits tell the place well enough, and are divided quickly. A page has fewer than 2^16 entries.
+    let dropped = UInt64(truncatingIfNeeded: max(0, 48 &- span.leadingZeroBitCount))
+    let share = ((wanted &- first) &>> dropped) &* UInt64(truncatingIfNeeded: count &- 1) / ((span &>> dropped) | 1)
+    return min(Int(truncatingIfNeeded: share), count &- 1)
   }
 }

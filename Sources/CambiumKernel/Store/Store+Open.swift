@@ -100,14 +100,13 @@ extension Store {
     let space = FileSpace(device: device, environment: environment, storeSeed: seed)
     space.durablePublication = superblock.publication
     let fileBytes = try device.size()
-    for s in directory.segments {
-      guard Verification.segmentListedKind.holds(s.kind != .log) else {
-        throw .corrupt(place: .directory, offset: superblock.directory.address, detail: "a log segment is listed")
-      }
-      let isAlone = space.table.insert(s)
-      guard Verification.segmentOverlap.holds(isAlone) else {
-        throw .corrupt(place: .directory, offset: superblock.directory.address, detail: "segments overlap")
-      }
+    for s in directory.segments where !Verification.segmentListedKind.holds(s.kind != .log) {
+      throw .corrupt(place: .directory, offset: superblock.directory.address, detail: "a log segment is listed")
+    }
+    // Made here, and given to the space as a whole: its own is guarded against overlapping access.
+    let listed = SegmentTable(directory.segments)
+    guard Verification.segmentOverlap.holds(listed != nil), var table = listed else {
+      throw .corrupt(place: .directory, offset: superblock.directory.address, detail: "segments overlap")
     }
     var retained = directory.retained
     for i in retained.indices where retained[i].directory.isNone {
@@ -116,16 +115,16 @@ extension Store {
       retained[i].publication = superblock.generation
     }
     // Whoever follows others learns from them what is used again, and keeps what they may still need.
-    let dead = device.locks == nil ? [] : space.table.segments.filter { $0.dead != 0 }
-    space.table.removeAll { s in
+    let dead = device.locks == nil ? [] : table.segments.filter { $0.dead != 0 }
+    table.removeAll { s in
       s.dead != 0 && !retained.contains { s.born <= $0.publication && $0.publication < s.dead }
     }
     // Dead segments may have been cut off with the end of the file; what is left may not.
-    for s in space.table.segments where !Verification.segmentEnd.holds(s.address + UInt64(s.used) <= fileBytes) {
+    for s in table.segments where !Verification.segmentEnd.holds(s.address + UInt64(s.used) <= fileBytes) {
       throw .corrupt(place: .segment, offset: s.address, detail: "the file ends before this segment")
     }
     // The unused tail of the last segment may be missing.
-    space.table.fileUnits = max(UInt32(clamping: fileBytes / UInt64(SegmentTable.unitSize)), space.table.usedUnits)
+    table.fileUnits = max(UInt32(clamping: fileBytes / UInt64(SegmentTable.unitSize)), table.usedUnits)
 
     let scanner = LogScanner(device: device, storeSeed: seed)
     let outcome = try scanner.scan(superblock)
@@ -148,7 +147,7 @@ extension Store {
       var segment = Segment(
         start: s.header.start, units: s.header.units, kind: .log, used: UInt32(clamping: s.bytes.count), born: 0)
       segment.used = UInt32(segment.length)
-      let isAlone = space.table.insert(segment)
+      let isAlone = table.insert(segment)
       // What was prepared may have been lost with the power; see above.
       if !isAlone, isNextInUse, s.header.start == outcome.nextSegment {
         needed.remove(s.header.start)
@@ -159,6 +158,7 @@ extension Store {
       }
     }
     scanner.forget(allBut: needed)
+    space.table = table
     let cache = PageCache(
       device: device, environment: environment, pageSize: Int(superblock.pageSize), bytes: options.cacheBytes,
       storeSeed: seed)
@@ -264,23 +264,27 @@ extension Store {
   ) throws(StoreError) -> (Directory, [PageRef]) {
     let seed = superblock.storeSeed
     var refs: [PageRef] = []
-    let list = try readDirectoryPage(index, seed, device)
-    guard Verification.directoryIndex.holds(list.count % PageRef.size == 0) else { throw badDirectory(index) }
-    list.withUnsafeBytes { b in
-      for i in 0..<(list.count / PageRef.size) { refs.append(PageRef(b.start, i * PageRef.size)) }
+    try withDirectoryPage(index, seed, device) { (list) throws(StoreError) in
+      guard Verification.directoryIndex.holds(list.count % PageRef.size == 0) else { throw badDirectory(index) }
+      for i in 0..<(list.count / PageRef.size) { refs.append(PageRef(list.start, i * PageRef.size)) }
     }
-    var stream: [UInt8] = []
-    for ref in refs {
-      stream.append(contentsOf: try readDirectoryPage(ref, seed, device))
-      let length = UInt64(stream.count)
-      guard Verification.directoryExcess.holds(length <= bytes) else { throw badDirectory(index) }
+    var directory: Directory?
+    func decode(_ stream: UnsafeRawBufferPointer) {
+      if Verification.directoryLength.holds(UInt64(stream.count) == bytes) { directory = Directory(stream) }
     }
-    let length = UInt64(stream.count)
-    guard Verification.directoryLength.holds(length == bytes),
-      let directory = stream.withUnsafeBytes({ Directory($0) })
-    else {
-      throw badDirectory(index)
+    if refs.count == 1 {
+      // In place, where it is all in one chunk.
+      try withDirectoryPage(refs[0], seed, device) { (chunk) throws(StoreError) in decode(chunk) }
+    } else {
+      var stream: [UInt8] = []
+      for ref in refs {
+        try withDirectoryPage(ref, seed, device) { (chunk) throws(StoreError) in stream.append(contentsOf: chunk) }
+        let length = UInt64(stream.count)
+        guard Verification.directoryExcess.holds(length <= bytes) else { throw badDirectory(index) }
+      }
+      stream.withUnsafeBytes { decode($0) }
     }
+    guard let directory else { throw badDirectory(index) }
     return (directory, refs + [index])
   }
 
@@ -288,10 +292,11 @@ extension Store {
     .corrupt(place: .directory, offset: ref.address, detail: "the directory is malformed")
   }
 
-  /// The content of a page of the directory.
-  private static func readDirectoryPage(
-    _ ref: PageRef, _ seed: UInt64, _ device: any StorageDevice
-  ) throws(StoreError) -> [UInt8] {
+  /// Lends the content of a page of the directory.
+  private static func withDirectoryPage(
+    _ ref: PageRef, _ seed: UInt64, _ device: any StorageDevice,
+    _ body: (UnsafeRawBufferPointer) throws(StoreError) -> Void
+  ) throws(StoreError) {
     let n = ref.length
     guard Verification.directoryReference.holds(n >= PageHeader.size) else { throw badDirectory(ref) }
     let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: n, alignment: 16)
@@ -311,7 +316,7 @@ extension Store {
     else {
       throw badDirectory(ref)
     }
-    return Array(bytes[PageHeader.size..<length])
+    try body(UnsafeRawBufferPointer(rebasing: bytes[PageHeader.size..<length]))
   }
 
   // MARK: The log

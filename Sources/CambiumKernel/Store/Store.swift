@@ -161,17 +161,14 @@ public final class Store: @unchecked Sendable {
     defer { lock.unlock() }
     if isClosed { throw .closed }
     snapshotCounter &+= 1
-    pins[current.number, default: 0] += 1
+    pins.add(current.number)
     return Snapshot(
       core: self, generation: current, upTo: visibleSequence, hint: snapshotCounter, suspensions: 0)
   }
 
   func unpin(_ number: UInt64) {
     lock.lock()
-    if let n = pins[number] {
-      pins[number] = n > 1 ? n - 1 : nil
-      if n == 1 { unpinShared(number) }
-    }
+    if pins.remove(number) { unpinShared(number) }
     lock.unlock()
   }
 

@@ -10,6 +10,8 @@ final class Generation: @unchecked Sendable {
   let frozen: DeltaTable?
   /// The roots once more, where a look-up costs a few instructions: it begins every read.
   private let roots: UnsafeMutableBufferPointer<TreeRoot>
+  /// The counters of all trees, those of a tree side by side: one is looked at by every view.
+  private let counters: UnsafeMutableBufferPointer<TreeCounter>
 
   init(number: UInt64, trees: [TreeID: TreeState], active: DeltaTable, frozen: DeltaTable?) {
     self.number = number
@@ -20,14 +22,31 @@ final class Generation: @unchecked Sendable {
     while size < trees.count * 2 { size *= 2 }
     roots = .allocate(capacity: size)
     roots.initialize(repeating: TreeRoot())
+    counters = .allocate(capacity: trees.values.reduce(0) { $0 + $1.counters.count })
+    var used = 0
     for (id, t) in trees {
       var i = Int(truncatingIfNeeded: id.rawValue) & (size - 1)
       while roots[i].isTaken { i = (i + 1) & (size - 1) }
-      roots[i] = TreeRoot(id: id, state: t)
+      roots[i] = TreeRoot(id: id, state: t, firstCounter: used)
+      for counter in t.counters {
+        counters.initializeElement(at: used, to: counter)
+        used += 1
+      }
     }
   }
 
-  deinit { roots.deallocate() }
+  deinit {
+    roots.deallocate()
+    counters.deallocate()
+  }
+
+  /// Counter `index` of `tree` in the pages.
+  @inline(__always)
+  func counter(_ tree: TreeID, _ index: UInt32) -> Int64 {
+    guard let root = root(of: tree) else { return 0 }
+    for i in root.counters where counters[i].index == index { return counters[i].value }
+    return 0
+  }
 
   /// The root of `tree` in the pages; nil if no pages know it.
   @inline(__always)
@@ -50,15 +69,21 @@ struct TreeRoot {
   var level: UInt8 = 0
   var root = PageRef.none
   var mergedTo: UInt64 = 0
+  /// Entries in the pages.
+  var count: UInt64 = 0
+  /// Where its counters are.
+  var counters = 0..<0
 
   init() {}
 
-  init(id: TreeID, state: TreeState) {
+  init(id: TreeID, state: TreeState, firstCounter: Int) {
     self.id = id
     isTaken = true
     kind = state.kind
     level = state.level
     root = state.root
     mergedTo = state.mergedTo
+    count = state.count
+    counters = firstCounter..<(firstCounter + state.counters.count)
   }
 }

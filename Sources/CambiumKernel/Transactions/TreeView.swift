@@ -91,7 +91,7 @@ public class TreeView {
   }
 
   final func committedCount(_ access: TreeAccess) -> Int64 {
-    var n = Int64(bitPattern: generation.trees[access.id]?.count ?? 0)
+    var n = Int64(bitPattern: generation.root(of: access.id)?.count ?? 0)
     n &+= access.active?.countChange(upTo: upTo) ?? 0
     n &+= access.frozen?.countChange(upTo: upTo) ?? 0
     return n
@@ -104,7 +104,7 @@ public class TreeView {
   }
 
   final func committedCounter(_ access: TreeAccess, _ index: UInt32) -> Int64 {
-    var n = generation.trees[access.id]?.counter(index) ?? 0
+    var n = generation.counter(access.id, index)
     n &+= access.active?.counterChange(index, upTo: upTo) ?? 0
     n &+= access.frozen?.counterChange(index, upTo: upTo) ?? 0
     return n

@@ -34,7 +34,7 @@ extension WrongStore {
     list.append(WrongStore("a log segment with rot in its header", .read, .refused(.log), salt))
     list.append(
       WrongStore("a log segment that the file ends in", .read, .refused(.log)) {
-        ShortReadingDevice(whole) { offset, count in offset == segment && count == SegmentHeader.size }
+        ShortReadingDevice(whole) { offset, count in offset == segment && count == SegmentTable.unitSize }
       })
 
     func record(_ name: String, _ change: (UnsafeMutableRawPointer) -> Void) throws {

@@ -9,6 +9,9 @@ final class CambiumPeer: Peer {
   let path: String
   private let environment = SystemEnvironment()
   private var open: (store: EntityStore, model: CambiumModel, rows: CambiumRows)?
+  /// Which rows the peers' ids mean, while the file stays the same: an application keeps the references that it has to objects,
+  /// and need not find them out again.
+  private var numbers: CambiumNumbers?
 
   init(directory: String) { path = directory + "/cambium.store" }
 
@@ -27,6 +30,7 @@ final class CambiumPeer: Peer {
 
   func create(_ durability: CommitDurability) throws {
     try close()
+    numbers = nil
     try? FileManager.default.removeItem(atPath: path)
     let options = options(durability)
     let environment = environment
@@ -46,7 +50,9 @@ final class CambiumPeer: Peer {
 
   private func adopt(_ store: EntityStore) throws {
     let model = try CambiumModel(store.schema)
-    open = (store, model, try CambiumRows(store, model))
+    let rows = try CambiumRows(store, model, numbers)
+    numbers = rows.numbers
+    open = (store, model, rows)
   }
 
   func close() throws {
@@ -134,7 +140,7 @@ final class CambiumPeer: Peer {
     let changed = try store.migrate(to: definition, defers: change.mayBeLeft)
     let changedModel = try CambiumModel(changed.schema)
     // Aircraft without all of their columns are not written any more.
-    open = (changed, changedModel, (try? CambiumRows(changed, changedModel)) ?? rows)
+    open = (changed, changedModel, (try? CambiumRows(changed, changedModel, numbers)) ?? rows)
   }
 
   var putsOffChanges: Bool { true }

@@ -5,9 +5,10 @@ final class CambiumRows: Sendable {
   let tailNumber, category, kind, type, primary, secondary, tertiary, year, hours, photo: RowField
   let date, flight, distance, delay, remark, aircraft: RowField
   let logEntries: RelationshipSchema
-  let numbers = CambiumNumbers()
+  let numbers: CambiumNumbers
 
-  init(_ store: EntityStore, _ model: CambiumModel) throws {
+  /// - Parameter numbers: those of an earlier opening, if there was one.
+  init(_ store: EntityStore, _ model: CambiumModel, _ numbers: CambiumNumbers?) throws {
     tailNumber = try store.field("tailNumber", of: model.aircraft)
     category = try store.field("category", of: model.aircraft)
     kind = try store.field("kind", of: model.aircraft)
@@ -26,7 +27,13 @@ final class CambiumRows: Sendable {
     aircraft = try store.field("aircraft", of: model.entry)
     guard let logEntries = model.aircraft.relationship(named: "logEntries") else { throw NotSupported() }
     self.logEntries = logEntries
-    try numbers.look(store, model)
+    if let numbers {
+      self.numbers = numbers
+    } else {
+      let made = CambiumNumbers()
+      try made.look(store, model)
+      self.numbers = made
+    }
   }
 
   func add(_ a: Aircraft, to rows: RowWriter) throws(EngineError) {
