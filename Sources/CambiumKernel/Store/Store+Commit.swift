@@ -46,10 +46,12 @@ extension Store {
     let committed = appendedSequence
     nextTree = t.nextTree
     counters.commits += 1
+    // Going back to a retained commit is quick, whatever it gives up: that is for the commits behind it to move.
+    let restores = t.restoring != nil
     t.end()
     endTurn()
-    // What it superseded is not held by itself any more.
-    settleRoom()
+    // What it superseded, it does not hold itself any more.
+    if !restores { settleRoom() }
     return committed
   }
 

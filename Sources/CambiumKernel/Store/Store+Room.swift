@@ -40,16 +40,17 @@ extension Store {
   /// Brings the file down to its bound, step by step, others having the turn in between. What it meets does not concern who calls
   /// it: what is committed is committed, and the next ones try again.
   func settleRoom() {
-    do throws(StoreError) {
-      var fruitless = 0
-      while fruitless < Self.patience {
-        try takeTurn()
-        defer { endTurn() }
-        let before = space.table.fileUnits
-        if try !roomStep() { return }
-        fruitless = space.table.fileUnits < before ? 0 : fruitless + 1
-      }
-    } catch { noteMaintenanceFailure(error) }
+    var fruitless = 0
+    while fruitless < Self.patience {
+      // Closed or poisoned meanwhile: there is nothing left to do.
+      do throws(StoreError) { try takeTurn() } catch { return }
+      let before = space.table.fileUnits
+      var goesOn = false
+      do throws(StoreError) { goesOn = try roomStep() } catch { noteMaintenanceFailure(error) }
+      fruitless = space.table.fileUnits < before ? 0 : fruitless + 1
+      endTurn()
+      if !goesOn { return }
+    }
   }
 
   /// The same with the turn, by who closes the store.
