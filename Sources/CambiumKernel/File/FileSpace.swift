@@ -10,6 +10,10 @@ final class FileSpace {
   var bounds: SegmentBounds?
   /// The segment whose end is being emptied, if one is.
   var cut: SegmentCut?
+  /// Segments in which nothing was reached any more at some time since the pass began.
+  private(set) var emptied: [UInt32] = []
+  /// What these come to.
+  private(set) var emptiedUnits: UInt64 = 0
   /// Bytes of zeros written so far to prepare log space.
   var preparedBytes: UInt64 = 0
 
@@ -127,10 +131,24 @@ final class FileSpace {
   func release(_ address: UInt64, _ length: Int) {
     guard let i = table.index(of: address) else { return }
     let n = UInt32(truncatingIfNeeded: length)
-    table[i].live = table[i].live >= n ? table[i].live - n : 0
+    let left = table[i].live >= n ? table[i].live - n : 0
+    table[i].live = left
+    if left == 0 { noteEmptied(table[i]) }
     if let cut, cut.start == table[i].start, address + UInt64(length) > cut.address {
       self.cut?.live = cut.live - min(cut.live, UInt64(length))
     }
+  }
+
+  /// Notes that nothing in a segment is reached any more.
+  func noteEmptied(_ s: Segment) {
+    emptied.append(s.start)
+    emptiedUnits += UInt64(s.units)
+  }
+
+  /// Forgets which segments were emptied, but for some.
+  func forgetEmptied(but kept: [UInt32] = []) {
+    emptied = kept
+    if kept.isEmpty { emptiedUnits = 0 }
   }
 
   /// Notes that `length` bytes at `address` are reached.

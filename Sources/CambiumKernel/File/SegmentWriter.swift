@@ -35,6 +35,16 @@ final class SegmentWriter {
   private var currentStart: UInt32 = 0
   /// Segments that this writer allocated since ``begin(born:)``.
   private(set) var allocated: [UInt32] = []
+  /// Which of all that were taken since then each of them was, by where it begins.
+  private var numbers: [UInt32: Int] = [:]
+  /// How many were taken since then, those included that were given up again.
+  private(set) var taken = 0
+  /// Bytes that were appended since then.
+  private(set) var bytesAppended: UInt64 = 0
+  /// Segments, by their numbers, that are given up as soon as nothing in them is reached any more, for the same pass to use again.
+  var reusable = 0..<0
+  /// How many were, since the writer was made.
+  private(set) var givenUp = 0
   private var beganWith: (start: UInt32, used: UInt32) = (0, 0)
   private var born: UInt64 = 0
   /// Bytes written since the writer was made.
@@ -62,7 +72,9 @@ final class SegmentWriter {
   /// Begins a pass whose pages will be reached from publication `born` on.
   func begin(born: UInt64) {
     self.born = born
-    allocated.removeAll()
+    forgetAllocated()
+    taken = 0
+    bytesAppended = 0
     if currentStart != 0, let i = space.table.index(start: currentStart), space.table[i].kind == kind {
       beganWith = (currentStart, space.table[i].used)
       space.table[i].used = UInt32(min(roundUp(Int(space.table[i].used), to: alignment), space.table[i].length))
@@ -85,9 +97,36 @@ final class SegmentWriter {
     // Before its segments are anybody else's.
     behind?.discard()
     for start in allocated { space.table.remove(start: start) }
-    allocated.removeAll()
+    forgetAllocated()
     currentStart = beganWith.start
     if currentStart != 0, let i = space.table.index(start: currentStart) { space.table[i].used = beganWith.used }
+  }
+
+  private func forgetAllocated() {
+    allocated.removeAll()
+    numbers.removeAll()
+    reusable = 0..<0
+    if kind == .pages { space.forgetEmptied() }
+  }
+
+  /// Gives segments up of this pass in which nothing is reached any more, as far as they are ``reusable``.
+  private func giveUpEmptied() {
+    if space.emptied.isEmpty || reusable.isEmpty { return }
+    var kept: [UInt32] = []
+    for start in space.emptied {
+      guard let number = numbers[start], let i = space.table.index(start: start), space.table[i].live == 0 else {
+        continue
+      }
+      guard reusable.contains(number), start != currentStart else {
+        kept.append(start)
+        continue
+      }
+      space.table.remove(start: start)
+      numbers[start] = nil
+      givenUp += 1
+      allocated.removeAll { $0 == start }
+    }
+    space.forgetEmptied(but: kept)
   }
 
   /// Makes the writer forget its segment, so that the next byte goes to a new one.
@@ -126,6 +165,7 @@ final class SegmentWriter {
       buffered += bytes.count
     }
     space.table[i].used += UInt32(bytes.count)
+    bytesAppended += UInt64(bytes.count)
     return address
   }
 
@@ -140,9 +180,12 @@ final class SegmentWriter {
       let units = (expected + UInt64(SegmentHeader.size)) / UInt64(SegmentTable.unitSize) + 1
       wanted = UInt32(min(units, UInt64(SegmentTable.maxUnits)))
     }
+    giveUpEmptied()
     let segment = try space.allocate(kind, wanted: max(least, wanted), least: least, born: born)
     currentStart = segment.start
     allocated.append(segment.start)
+    numbers[segment.start] = taken
+    taken += 1
     bufferAddress = segment.address
     space.header(for: segment).write(to: buffer, storeSeed: space.storeSeed)
     buffered = SegmentHeader.size

@@ -29,6 +29,10 @@ struct ReserveEstimate {
     /// Lists of changes.
     var lists: UInt64 = 0
 
+    func room(_ pageSize: Int) -> UInt64 {
+      touched * UInt64(pageSize) * 9 / 8 + bytes * 5 / 4 + lists * UInt64(pageSize) * 4
+    }
+
     mutating func add(_ p: Pending?, pages: UInt64) {
       guard let p else { return }
       touched += min(p.nodes, pages)
@@ -45,7 +49,9 @@ struct ReserveEstimate {
   }
 
   private var trees: [Tree] = []
+  /// Of what is active, and of what is frozen.
   private var sums = Sums()
+  private var frozenSums = Sums()
 
   /// Trees that are known of.
   var treeCount: Int { trees.count }
@@ -70,10 +76,10 @@ struct ReserveEstimate {
   /// Notes how many pages a tree has.
   mutating func setPages(_ tree: TreeID, _ pages: UInt64) {
     let i = make(tree)
-    for p in [trees[i].active, trees[i].frozen] {
-      sums.remove(p, pages: trees[i].pages)
-      sums.add(p, pages: pages)
-    }
+    sums.remove(trees[i].active, pages: trees[i].pages)
+    sums.add(trees[i].active, pages: pages)
+    frozenSums.remove(trees[i].frozen, pages: trees[i].pages)
+    frozenSums.add(trees[i].frozen, pages: pages)
     trees[i].pages = pages
   }
 
@@ -95,22 +101,28 @@ struct ReserveEstimate {
   /// What was active is frozen: it is what the next publication takes in.
   mutating func freeze() {
     for i in trees.indices {
-      sums.remove(trees[i].frozen, pages: trees[i].pages)
       trees[i].frozen = trees[i].active
       trees[i].active = nil
     }
+    frozenSums = sums
+    sums = Sums()
   }
 
   /// What was frozen is in pages.
   mutating func published() {
-    for i in trees.indices {
-      sums.remove(trees[i].frozen, pages: trees[i].pages)
-      trees[i].frozen = nil
-    }
+    for i in trees.indices { trees[i].frozen = nil }
+    frozenSums = Sums()
   }
 
-  /// - Parameter coming: what a commit is about to add, one for each tree.
-  func bytes(pageSize: Int, coming: [Coming] = []) -> UInt64 {
+  /// Of that, what the checkpoint after the next one, or after the one under way, may take.
+  func activeBytes(pageSize: Int, coming: [Coming] = []) -> UInt64 {
+    bytes(pageSize: pageSize, coming: coming, written: .max)
+  }
+
+  /// - Parameters:
+  ///   - coming: what a commit is about to add, one for each tree.
+  ///   - written: how much of what is frozen is in pages already.
+  func bytes(pageSize: Int, coming: [Coming] = [], written: UInt64 = 0) -> UInt64 {
     var all = sums
     for c in coming {
       let i = place(c.tree)
@@ -125,6 +137,7 @@ struct ReserveEstimate {
       pending.bytes += c.bytes
       all.add(pending, pages: pages)
     }
-    return all.touched * UInt64(pageSize) * 9 / 8 + all.bytes * 5 / 4 + all.lists * UInt64(pageSize) * 4
+    let frozen = frozenSums.room(pageSize)
+    return all.room(pageSize) + (frozen - min(frozen, written))
   }
 }

@@ -62,8 +62,13 @@ extension Store {
   /// commits outrun it, it is finished at once.
   func advanceCheckpoint() throws(StoreError) {
     if checkpointUnderWay == nil {
-      guard isCheckpointDue else { return }
-      try beginCheckpoint()
+      if isCheckpointDue {
+        try beginCheckpoint()
+      } else if let plan = try planForRoom() {
+        try beginCheckpoint(plan: plan)
+      } else {
+        return
+      }
     } else if isCheckpointDue {
       try finishCheckpoint()
       return
@@ -374,6 +379,7 @@ extension Store {
     }
     log.pieces = superblock.pieces
     reserveEstimate.published()
+    space.forgetEmptied()
     // That room could not be given back does not concern what is published, least of all a transaction that it commits:
     // the next checkpoint tries again.
     do throws(StoreError) { try releaseDeadSegments() } catch { noteMaintenanceFailure(error) }

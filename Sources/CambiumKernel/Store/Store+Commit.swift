@@ -46,8 +46,12 @@ extension Store {
     let committed = appendedSequence
     nextTree = t.nextTree
     counters.commits += 1
+    // Going back to a retained commit is quick, whatever it gives up: that is for the commits behind it to move.
+    let restores = t.restoring != nil
     t.end()
     endTurn()
+    // What it superseded, it does not hold itself any more.
+    if !restores { settleRoom() }
     return committed
   }
 
@@ -182,7 +186,7 @@ extension Store {
   func reserveUnits(
     _ estimate: ReserveEstimate, adding: Bool = true, coming: [ReserveEstimate.Coming] = []
   ) -> UInt64 {
-    let bytes = estimate.bytes(pageSize: pageSize, coming: coming)
+    let bytes = estimate.bytes(pageSize: pageSize, coming: coming, written: bytesOfFrozenWritten)
     let directory = UInt64(space.table.segments.count * Segment.encodedSize + estimate.treeCount * 72 + 8192)
     let units = (bytes + directory) / UInt64(SegmentTable.unitSize - 2 * SegmentHeader.size) + 1
     let margin =
@@ -190,9 +194,25 @@ extension Store {
     return units + (adding ? margin : 1)
   }
 
+  /// How much of what is frozen the checkpoint under way has written: that room need not be there a second time. What else it
+  /// writes is not counted, and taken for written first.
+  private var bytesOfFrozenWritten: UInt64 {
+    guard let checkpoint = checkpointUnderWay, checkpoint.conversion == nil, checkpoint.input == nil else { return 0 }
+    return pageWriter.bytesAppended - min(pageWriter.bytesAppended, checkpoint.plan.bytes)
+  }
+
+  /// Of the room that commits hold in reserve, the units that become free with the publication under way. They serve the
+  /// checkpoint behind it, which begins when that is durable; nobody else may need what is in them.
+  private func unitsToComeFree() -> UInt64 {
+    guard checkpointUnderWay != nil, share == nil, retained.isEmpty, oldestPin() == .max else { return 0 }
+    let active = reserveEstimate.activeBytes(pageSize: pageSize, coming: coming) / UInt64(SegmentTable.unitSize)
+    return min(space.emptiedUnits, active)
+  }
+
   /// Refuses a commit for whose checkpoint there would be no room.
   private func requireReserve(adding: Bool) throws(StoreError) {
-    let units = reserveUnits(adding: adding, coming: coming)
+    var units = reserveUnits(adding: adding, coming: coming)
+    if space.table.freeUnits < units { units -= min(units, unitsToComeFree()) }
     do throws(StoreError) {
       try space.reserve(units)
     } catch {

@@ -81,7 +81,7 @@ extension Store {
   }
 
   /// Where segments may go when the file is to end no later than now.
-  private var roomInFile: SegmentBounds { SegmentBounds(SegmentTable.firstUnit..<space.table.usedUnits) }
+  var roomInFile: SegmentBounds { SegmentBounds(SegmentTable.firstUnit..<space.table.usedUnits) }
 
   /// Copies what is live in `victims` to free room in `bounds`. Answers false, with nothing changed, if it does not fit or
   /// there is nothing to do.
@@ -106,7 +106,7 @@ extension Store {
   }
 
   /// Makes the writers begin new segments if theirs are to be emptied, or soon will be, lying near the end.
-  private func leaveSegments(where isVictim: (Segment) -> Bool) throws(StoreError) {
+  func leaveSegments(where isVictim: (Segment) -> Bool) throws(StoreError) {
     let staying = UInt64(space.table.usedUnits) - min(UInt64(space.table.usedUnits), space.table.freeUnits)
     for writer in [pageWriter, valueWriter] where writer.current != 0 {
       guard let i = space.table.index(start: writer.current) else { continue }

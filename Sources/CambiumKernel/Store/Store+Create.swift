@@ -124,6 +124,11 @@ extension Store {
     if share != nil, try !enterToClose() { return }
     if !sessionBegun { return }
     try publishEverything()
+    do throws(StoreError) { try settleRoomAtEnd() } catch {
+      // A store that cannot be made shorter can be closed.
+      noteMaintenanceFailure(error)
+      try publishEverything()
+    }
     try trimFile(toEnd: true)
     try markClean()
   }

@@ -212,6 +212,13 @@ extension Store {
   /// Frees the segments that nothing reaches: neither the newest durable publication, nor an open view, nor a retained
   /// commit. Gives room at the end of the file back.
   func releaseDeadSegments() throws(StoreError) {
+    try freeDeadSegments()
+    try trimFile()
+    noteRoom()
+  }
+
+  /// The same, but for the room at the end.
+  func freeDeadSegments() throws(StoreError) {
     let durable = space.durablePublication
     var oldest = oldestPin()
     if share != nil, space.table.segments.contains(where: { $0.dead != 0 }) {
@@ -225,7 +232,6 @@ extension Store {
       guard s.kind != .log, s.dead != 0, s.dead <= durable, oldest >= s.dead else { return false }
       return !kept.contains { s.born <= $0 && $0 < s.dead }
     }
-    try trimFile()
   }
 
   /// Cuts off free room at the end of the file, but for the reserve and a little more.

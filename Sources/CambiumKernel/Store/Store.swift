@@ -84,6 +84,12 @@ public final class Store: @unchecked Sendable {
   var deviceGivenUp = false
   @exclusivity(unchecked) var counters = StoreCounters()
   var compaction = CompactionState()
+  /// Whether the file may be longer than it should be; see ``noteRoom()``.
+  @exclusivity(unchecked) var owesRoom = false
+  /// What the file may be longer than its content asks for, in any case.
+  var spareBytes: UInt64 = 1 << 20
+  /// How often a commit has looked.
+  @exclusivity(unchecked) var roomLooks: UInt64 = 0
   /// What this store keeps track of if it shares the file with stores of other processes. Set while opening only.
   var share: StoreShare?
   /// How often the store has been suspended.

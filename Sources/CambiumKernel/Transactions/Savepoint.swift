@@ -8,10 +8,12 @@ public struct Savepoint {
   /// The accounts of that time, once the transaction has changed them.
   let table: SegmentTable?
   let spilled: [TreeID: TreeState]
-  let runs: [TreeID: [TreeState]]
+  let runs: [TreeID: [SpilledRun]]
   let figures: FigureTable
   let valueBytes: [UInt32: UInt32]
   let freedValues: Int
+  /// Keeps the pages of that time where they are.
+  let hold: PageHold?
 }
 
 extension WriteTransaction {
@@ -24,7 +26,7 @@ extension WriteTransaction {
       transaction: ObjectIdentifier(self), step: step, own: own,
       table: savedTable == nil && savedValueTable == nil ? nil : core.space.table,
       spilled: spilled, runs: runs, figures: figures, valueBytes: valueBytes,
-      freedValues: context?.freedValues.count ?? 0)
+      freedValues: context?.freedValues.count ?? 0, hold: context == nil ? nil : holdPages())
   }
 
   /// Undoes what was done after `savepoint`, which stays good. O(number of changes undone).
@@ -57,7 +59,9 @@ extension WriteTransaction {
     if let then = savepoint.table ?? savedTable ?? savedValueTable {
       for i in core.space.table.segments.indices {
         let start = core.space.table[i].start
-        core.space.table[i].live = then.index(start: start).map { then[$0].live } ?? 0
+        let live = then.index(start: start).map { then[$0].live } ?? 0
+        core.space.table[i].live = live
+        if live == 0 { core.space.noteEmptied(core.space.table[i]) }
       }
     }
     context?.rollBack(freedCount: savepoint.freedValues)

@@ -33,6 +33,9 @@ public class TreeView {
   /// The changes that are this view's alone.
   var ownTable: DeltaTable? { nil }
 
+  /// Keeps pages where they are that are this view's alone; nil where there are none.
+  func makeHold() -> PageHold? { nil }
+
   /// How this view sees `tree`; nil if there is no such tree in it.
   func find(_ tree: TreeID) -> TreeAccess? { committed(tree) }
 
@@ -221,7 +224,7 @@ public class TreeView {
 
   /// A position in `tree`, on no entry at first.
   public func cursor(_ tree: TreeID) throws(StoreError) -> Cursor {
-    Cursor(view: self, ownTable: nil, access: try access(tree, nil))
+    Cursor(view: self, ownTable: nil, access: try access(tree, nil), hold: nil)
   }
 
   // MARK: Large values

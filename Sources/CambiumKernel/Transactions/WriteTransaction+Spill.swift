@@ -48,12 +48,21 @@ extension WriteTransaction {
       var mine: [ChangeStream.Window] = []
       if let list { mine.append((list, 0, last)) }
       var budget = Int.max
-      if !wholly, let list, try isRun(list, tree, source, earlier, context) {
-        let run = TreeMerge(
-          context: context, tree: tree, source: TreeState(kind: access.kind), changes: ChangeStream(mine))
-        _ = try run.step(budget: &budget)
-        runs[tree] = earlier + [run.result]
-        continue
+      if !wholly, let list {
+        let parts = try runParts(list, tree, source, earlier, context)
+        if !parts.isEmpty {
+          var made = earlier
+          // No key is in both.
+          for part in parts {
+            let run = TreeMerge(
+              context: context, tree: tree, source: TreeState(kind: access.kind), changes: ChangeStream(mine),
+              part: part)
+            _ = try run.step(budget: &budget)
+            made.append(SpilledRun(state: run.result, isDeletions: part == .deletions))
+          }
+          runs[tree] = made
+          continue
+        }
       }
       let changes =
         earlier.isEmpty
@@ -82,32 +91,45 @@ extension WriteTransaction {
   /// After runs were taken in so often for a look, the transaction makes none any more.
   static let mostLooks = 8
 
-  /// Whether the changes in a list should go to a run: they are puts alone, and fall into so many leaves of a tree that is
-  /// larger than themselves that taking them in would write most of it again. There is a list behind every run of a tree.
-  private func isRun(
-    _ list: DeltaList, _ tree: TreeID, _ source: TreeState, _ earlier: [TreeState], _ context: MergeContext
-  ) throws(StoreError) -> Bool {
-    if earlier.count >= Self.mostRuns { return false }
-    // In a tree with runs nothing but puts is done.
-    if !earlier.isEmpty { return true }
-    if looks >= Self.mostLooks { return false }
-    if source.bytes < 2 * UInt64(own.bytes) { return false }
+  /// Of what the changes in a list should go to runs: of all, where they fall into so many leaves of a tree that is larger than
+  /// themselves that taking them in would write most of it again, else of none. There is a list behind every run of a tree.
+  private func runParts(
+    _ list: DeltaList, _ tree: TreeID, _ source: TreeState, _ earlier: [SpilledRun], _ context: MergeContext
+  ) throws(StoreError) -> [RunPart] {
+    if earlier.count >= Self.mostRuns || earlier.isEmpty && looks >= Self.mostLooks { return [] }
+    if earlier.isEmpty, source.bytes < 2 * UInt64(own.bytes) { return [] }
     var cursor = DeltaCursor(list, after: 0, upTo: DeltaNode.void - 1)
     cursor.seekFirst()
-    guard let first = cursor.node else { return false }
+    guard let first = cursor.node else { return [] }
     var newest = first
-    var count: UInt64 = 0
+    var puts: UInt64 = 0
+    var deletions: UInt64 = 0
     while let node = cursor.node {
-      if node.op == .delete { return false }
+      if node.op == .delete { deletions += 1 } else { puts += 1 }
       newest = node
-      count += 1
       cursor.next()
     }
-    let low = try context.entries(before: first.key, of: source, tree)
-    let high = try context.entries(before: newest.key, of: source, tree)
-    // Those of the leaves that the first and the last key fall into are not counted right.
-    let uncertain = 2 * (source.count / max(1, source.pages))
-    return high > low && high - low > 2 * count + uncertain
+    if earlier.isEmpty {
+      let low = try context.entries(before: first.key, of: source, tree)
+      let high = try context.entries(before: newest.key, of: source, tree)
+      // Those of the leaves that the first and the last key fall into are not counted right.
+      let uncertain = 2 * (source.count / max(1, source.pages))
+      guard high > low, high - low > 2 * (puts + deletions) + uncertain else { return [] }
+    }
+    return (puts > 0 ? [.puts] : []) + (deletions > 0 ? [.deletions] : [])
+  }
+
+  /// What the newest of a tree's runs that has `key` says: whether it was put, and not deleted; nil if none has it.
+  func isPutInRuns(_ access: TreeAccess, _ key: TreeKey) throws(StoreError) -> Bool? {
+    guard let made = runs[access.id] else { return nil }
+    let slot = core.cache.slots.enter(hint)
+    defer { core.cache.slots.leave(slot) }
+    for run in made.reversed() where !run.state.root.isNone {
+      let found = try TreeDescent.find(
+        key, root: run.state.root, level: run.state.level, tree: access.id, kind: access.kind, core.cache)
+      if found != nil { return !run.isDeletions }
+    }
+    return nil
   }
 
   /// Notes in a table of changes the extents of values that went out of line with pages; answers the changes.
@@ -149,17 +171,14 @@ extension WriteTransaction {
   /// Finishes the checkpoint under way, since its outcome and this transaction's pages would not know of one another,
   /// and notes what a rollback has to restore.
   func prepareToMerge() throws(StoreError) {
-    defer { context?.givesUpReplacedPages = givesUpReplacedPages }
+    defer {
+      context?.givesUpReplacedPages = givesUpReplacedPages
+      allowReuse()
+    }
     if context != nil { return }
     try core.requireSession()
     try core.settleCheckpoints()
-    core.lock.lock()
-    let now = core.current
-    core.pins[now.number, default: 0] += 1
-    core.lock.unlock()
-    generation = now
-    forgetKnown()
-    pinned.append(now.number)
+    try moveToNewestGeneration()
     if savedTable == nil { savedTable = savedValueTable ?? core.space.table }
     core.pageWriter.begin(born: core.nextPublication)
     if savedValueTable == nil {

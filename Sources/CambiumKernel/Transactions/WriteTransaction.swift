@@ -14,12 +14,12 @@ public final class WriteTransaction: TreeView {
   @exclusivity(unchecked) var journal: [DeltaNode]
   /// Trees whose pages this transaction has rewritten: their changes outgrew memory.
   @exclusivity(unchecked) var spilled: [TreeID: TreeState] = [:]
-  /// What was put into trees when the changes outgrew memory, the oldest first: sorted, in pages of its own, and not yet
-  /// taken into the tree's. It is taken there when the transaction looks at any tree, and before it commits: random keys of
+  /// What was put into trees, or deleted from them, when the changes outgrew memory, the oldest first: sorted, in pages of its own, and
+  /// not yet taken into the tree's. It is taken there when the transaction looks at any tree, and before it commits: random keys of
   /// a transaction that is much larger than memory would otherwise have the tree written again each time.
   ///
   /// A put into such a tree does not look for what was there, so that ``figures`` don't know the number of its entries.
-  @exclusivity(unchecked) var runs: [TreeID: [TreeState]] = [:] {
+  @exclusivity(unchecked) var runs: [TreeID: [SpilledRun]] = [:] {
     didSet { isUnsettled = !runs.isEmpty || tail != nil }
   }
   /// What was put behind the end of a tree and is not there yet; taken there like ``runs``.
@@ -67,6 +67,8 @@ public final class WriteTransaction: TreeView {
   public var givesUpReplacedPages = false
   /// What this transaction's merges write through, once there was one.
   @exclusivity(unchecked) var context: MergeContext?
+  /// What was given out to those who may read pages that the transaction had made by then.
+  @exclusivity(unchecked) var holds: [PageHold] = []
   /// Publications whose pages this transaction may still read.
   @exclusivity(unchecked) var pinned: [UInt64] = []
   /// Why nothing can be done any more but to roll back: taking changes into pages failed half-way, so that what is counted as
@@ -230,12 +232,14 @@ public final class WriteTransaction: TreeView {
 
   override var ownTable: DeltaTable? { own }
 
+  override func makeHold() -> PageHold? { holdPages() }
+
   public override func cursor(_ tree: TreeID) throws(StoreError) -> Cursor {
     let a = try access(tree, nil)
     let frozenInTime = TreeAccess(
       id: a.id, kind: a.kind, level: a.level, root: a.root, own: a.own, ownUpTo: step, active: a.active,
       frozen: a.frozen, after: a.after, upTo: a.upTo)
-    return Cursor(view: self, ownTable: ownTable, access: frozenInTime)
+    return Cursor(view: self, ownTable: ownTable, access: frozenInTime, hold: holdPages())
   }
 
   // MARK: Writing
@@ -347,7 +351,9 @@ public final class WriteTransaction: TreeView {
   }
 
   private func delete(_ i: Int, _ key: TreeKey) throws(StoreError) -> Bool {
-    if isUnsettled, let tree = known[i].access?.id, known[i].isBlind || tail?.tree == tree {
+    if isUnsettled, let tree = known[i].access?.id,
+      tail?.tree == tree || runs[tree]?.count ?? 0 > SpilledRun.mostToSearch
+    {
       try settle()
       _ = find(tree)
     }
@@ -383,6 +389,7 @@ public final class WriteTransaction: TreeView {
     _ access: TreeAccess, _ key: TreeKey, _ place: DeltaList.WritePlace
   ) throws(StoreError) -> Bool {
     if let node = DeltaList.visible(place.newest, after: 0, upTo: access.ownUpTo) { return node.op != .delete }
+    if isUnsettled, let isPut = try isPutInRuns(access, key) { return isPut }
     if access.active != nil || access.frozen != nil, let node = access.committedChange(key) {
       return node.op != .delete
     }
@@ -533,6 +540,7 @@ public final class WriteTransaction: TreeView {
     for number in pinned { core.unpin(number) }
     pinned = []
     context = nil
+    holds = []
     spilled = [:]
     if isUnsettled {
       runs = [:]

@@ -8,6 +8,8 @@ public final class Cursor {
   private let ownTable: DeltaTable?
   /// Keeps the changes that the cursor reads: a transaction that spills goes on with another generation.
   private let generation: Generation
+  /// Keeps the pages that it reads, as far as they are the transaction's own.
+  private let hold: PageHold?
   private let kind: TreeKind
   private let tree: TreeID
   /// What moves lies behind pointers: the properties of a class are guarded against overlapping access each time.
@@ -27,7 +29,8 @@ public final class Cursor {
   private static let nothing = -2
   private static let pages = -1
 
-  init(view: TreeView, ownTable: DeltaTable?, access: TreeAccess) {
+  init(view: TreeView, ownTable: DeltaTable?, access: TreeAccess, hold: PageHold?) {
+    self.hold = hold
     self.view = view
     self.ownTable = ownTable
     generation = view.generation

@@ -6,6 +6,8 @@
 public struct PlaceCursor: ~Copyable {
   private let view: TreeView
   private let tree: TreeID
+  /// Keeps the pages that it reads, as far as they are a transaction's own.
+  private let hold: PageHold?
   private var base: BaseCursor
   /// Where changes lie over the pages.
   private let merged: Cursor?
@@ -20,6 +22,7 @@ public struct PlaceCursor: ~Copyable {
 
   init(_ view: TreeView, _ access: TreeAccess, _ merged: Cursor?, _ base: consuming BaseCursor) {
     self.view = view
+    hold = view.makeHold()
     self.merged = merged
     self.base = base
     tree = access.id

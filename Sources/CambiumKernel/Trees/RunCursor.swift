@@ -1,7 +1,17 @@
+/// A tree of what one transaction has put, or of the keys that it has deleted, apart from the tree that it was put into, or deleted
+/// from; see ``WriteTransaction/runs``.
+struct SpilledRun {
+  var state: TreeState
+  /// Whether its entries are deletions; their values are empty.
+  var isDeletions: Bool
+
+  /// Where there are more runs of a tree, it takes them in before anything is deleted from it: each is looked into for what is there.
+  static let mostToSearch = 8
+}
+
 /// Reads a run from its first entry to its last, as changes like those of lists, and gives its pages up as it goes.
 ///
-/// A run is a tree of what one transaction has put, apart from the tree that it was put into; see
-/// ``WriteTransaction/runs``. Nothing else reaches its pages.
+/// Nothing else reaches the pages of a run.
 final class RunCursor {
   private struct Frame {
     var level: UInt8
@@ -12,6 +22,7 @@ final class RunCursor {
   private let context: MergeContext
   private let tree: TreeID
   private let state: TreeState
+  private let isDeletions: Bool
   @exclusivity(unchecked) private var frames: [Frame] = []
   /// Copies of the pages on the path, by level.
   @exclusivity(unchecked) private var pages: [UnsafeMutableRawPointer] = []
@@ -22,10 +33,11 @@ final class RunCursor {
   /// Why the run ended before its end.
   @exclusivity(unchecked) private(set) var failure: StoreError?
 
-  init(_ context: MergeContext, _ tree: TreeID, _ state: TreeState) {
+  init(_ context: MergeContext, _ tree: TreeID, _ run: SpilledRun) {
     self.context = context
     self.tree = tree
-    self.state = state
+    state = run.state
+    isDeletions = run.isDeletions
     // Key and value are on one page.
     scratch = .allocate(byteCount: DeltaNode.headerSize + context.pageSize, alignment: 16)
   }
@@ -102,7 +114,8 @@ final class RunCursor {
     }
     // The bytes of the key are in their place already, where there are any.
     DeltaNode.initializeHeader(
-      scratch, sequence: 0, key: key, valueCount: value.count, op: isStub ? .putStub : .put, effect: 0)
+      scratch, sequence: 0, key: key, valueCount: value.count, op: isDeletions ? .delete : isStub ? .putStub : .put,
+      effect: 0)
     scratch.put(value, DeltaNode.headerSize + key.count)
     node = DeltaNode(p: scratch)
   }

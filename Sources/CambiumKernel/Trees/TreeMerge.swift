@@ -25,6 +25,8 @@ final class TreeMerge {
   private let relocation: Relocation?
   private let conversion: ValueConversion?
   private let isBulk: Bool
+  /// Of which changes a run is made.
+  private let part: RunPart
 
   // Exclusive access is not checked at run time where every entry goes through: one caller at a time takes a pass further,
   // and nothing that it calls comes back to it.
@@ -60,11 +62,13 @@ final class TreeMerge {
   ///   - conversion: values to write in another form; of a tree whose keys are integers.
   ///   - isBulk: whether leaves that changes make need not be in the cache: there are more of them than anybody is about to read, and
   ///     they would take the place of what others do read, or memory that is made ready for them first.
+  ///   - part: which of the changes become entries, where `source` is empty and the result is a run.
   init(
     context: MergeContext, tree: TreeID, source: TreeState, changes: ChangeStream, relocation: Relocation? = nil,
-    conversion: ValueConversion? = nil, isBulk: Bool = false
+    conversion: ValueConversion? = nil, isBulk: Bool = false, part: RunPart = .all
   ) {
     self.isBulk = isBulk
+    self.part = part
     self.context = context
     self.tree = tree
     self.source = source
@@ -361,6 +365,7 @@ final class TreeMerge {
 
   private func takeChange(replacing old: FoundValue?) throws(StoreError) {
     guard let node = changes.node else { return }
+    if part != .all, try takeForRun(node) { return }
     if let old {
       if old.isStub {
         state.largeValues &-= 1
@@ -393,6 +398,25 @@ final class TreeMerge {
       if isExtents, superseded.op != .delete { context.releaseExtent(superseded.value) }
       if superseded.op == .putStub, let stub = LargeValueStub(superseded.value) { context.freeValue(stub.id) }
     }
+  }
+
+  /// Passes over a change that does not belong to the run, or takes the key of one that does, but puts nothing; answers false if it is
+  /// to be taken as ever.
+  private func takeForRun(_ node: DeltaNode) throws(StoreError) -> Bool {
+    if (node.op == .delete) != (part == .deletions) {
+      // What it supersedes is told where it is taken: the part that it belongs to is made as well.
+      changes.next { _ in }
+      return true
+    }
+    if part == .puts { return false }
+    state.count &+= 1
+    runs[0].run.append(node.key, value: UnsafeRawBufferPointer(start: nil, count: 0), isStub: false)
+    try trim(0)
+    let context = self.context
+    changes.next { superseded in
+      if superseded.op == .putStub, let stub = LargeValueStub(superseded.value) { context.freeValue(stub.id) }
+    }
+    return true
   }
 
   /// Adds an entry to the leaf under way; a long value goes to extents of its own.
@@ -532,6 +556,11 @@ final class TreeMerge {
       if level > Int(TreeDescent.highest) { throw .misuse("tree too high") }
     }
   }
+}
+
+/// Which of the changes a run is made of.
+enum RunPart {
+  case all, puts, deletions
 }
 
 /// A small temporary buffer.

@@ -201,7 +201,7 @@ extension WrongStore {
     try t.commit()
     try store.checkpoint()
     t = try store.beginWrite()
-    for key in 0..<30_000 where key % 10 != 0 { try t.delete(first, Array("name \(key)".utf8)) }
+    for key in 0..<30_000 where key % 10 == 0 { try t.delete(first, Array("name \(key)".utf8)) }
     try t.commit()
     try store.close()
     let whole = device.contents()

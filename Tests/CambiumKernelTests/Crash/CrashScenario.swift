@@ -5,7 +5,7 @@ import CambiumTesting
 /// What a workload does.
 enum CrashScenario: String, CaseIterable, Sendable {
   case commits, trees, largeValues, spill, relocation, compaction, reopening, killing, failingSyncs, ownSteps
-  case restoring, converting
+  case restoring, converting, room
 
   func options(_ durability: Durability) -> StoreOptions {
     var options = StoreOptions()
@@ -18,6 +18,9 @@ enum CrashScenario: String, CaseIterable, Sendable {
     switch self {
     case .spill:
       options.logBytes = 32 << 10
+    case .room:
+      options.deltaBytes = 24 << 10
+      options.logBytes = 32 << 10
     case .relocation, .compaction:
       options.logBytes = 64 << 10
       options.maxRecordBytes = 32 << 10
@@ -27,6 +30,7 @@ enum CrashScenario: String, CaseIterable, Sendable {
   }
 
   func run(_ w: CrashWorkload) throws {
+    if self == .room { w.spareBytes = 32 << 10 }
     try w.create()
     try w.makeTrees()
     switch self {
@@ -42,6 +46,7 @@ enum CrashScenario: String, CaseIterable, Sendable {
     case .ownSteps: try ownSteps(w)
     case .restoring: try restoring(w)
     case .converting: try converting(w)
+    case .room: try room(w)
     }
   }
 
@@ -234,6 +239,42 @@ enum CrashScenario: String, CaseIterable, Sendable {
       for _ in 0..<(1 + w.random.below(3)) { try w.changeRows(40, keys: 600, valueBytes: round % 4 == 3 ? 1500 : 200) }
       try w.convert(pagesAtOnce: w.random.oneIn(2) ? 1 + w.random.below(6) : nil)
       if w.random.oneIn(5) {
+        if w.random.oneIn(2) { try w.close() } else { w.kill() }
+        try w.reopen()
+      }
+    }
+    try w.close()
+  }
+
+  /// Transactions that outgrow their memory many times, use their own room again, and leave most of the file to be given back: at once,
+  /// by the commits behind them, or by closing.
+  private func room(_ w: CrashWorkload) throws {
+    for round in 0..<4 {
+      try w.commit { t, c in
+        for part in 0..<5 {
+          for _ in 0..<120 { try w.change(t, &c, UInt64(w.random.below(700)), w.random.below(400)) }
+          // Looked at, so that the trees are written anew.
+          if part % 2 == 1, let id = w.tree(.integer) { _ = try t.count(id) }
+        }
+      }
+      var view: Snapshot? = round % 2 == 1 ? try w.open().snapshot() : nil
+      try w.commit { t, c in
+        for (id, tree) in c.trees.sorted(by: { $0.key < $1.key }) where tree.kind == .bytes || round != 2 {
+          var keys = tree.entries.entries.map { $0.key }
+          for i in keys.indices { keys.swapAt(i, w.random.below(keys.count)) }
+          for key in keys where !w.random.oneIn(8) {
+            let isThere = tree.kind == .integer ? try t.delete(id, integerKey(key)) : try t.delete(id, key)
+            if !isThere { throw CrashWorkload.Missing() }
+            _ = c.trees[id]?.entries.delete(key)
+          }
+        }
+      }
+      if view != nil {
+        for _ in 0..<5 { try w.changeRows(1, keys: 60, valueBytes: 100) }
+        view = nil
+        for _ in 0..<40 { try w.changeRows(1, keys: 60, valueBytes: 100) }
+      }
+      if round != 0 {
         if w.random.oneIn(2) { try w.close() } else { w.kill() }
         try w.reopen()
       }

@@ -10,7 +10,11 @@ final class CrashWorkload {
   private let wrap: (SimulatedDisk) -> any StorageDevice
   var options: StoreOptions
   let environment: TestEnvironment
-  private(set) var store: Store?
+  private(set) var store: Store? {
+    didSet { if let spareBytes { store?.spareBytes = spareBytes } }
+  }
+  /// What the file may be longer than its content asks for, if not as much as ever.
+  var spareBytes: UInt64?
   var random: SplitMix64
   var history = CrashHistory()
   var content = StoreContent()

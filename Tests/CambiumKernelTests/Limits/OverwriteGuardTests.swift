@@ -58,7 +58,7 @@ import Testing
       watch.update()
       watch.rounds += 1
       if store.checkpointUnderWay == nil, watch.rounds % 3 == 0 || watch.held == nil {
-        watch.held = (try store.snapshot(), try Self.reached(by: store))
+        watch.hold((try store.snapshot(), try Self.reached(by: store)))
       }
     }
     w.beforeReopen = { watch.letGo() }
@@ -74,11 +74,19 @@ import Testing
 private final class Watch {
   weak var workload: CrashWorkload?
   var devices: [RecordingDevice] = []
-  var held: (snapshot: Snapshot, ranges: [Range<UInt64>])?
+  private(set) var held: (snapshot: Snapshot, ranges: [Range<UInt64>])?
   private var publication: UInt64 = 0
   private var needed: [Range<UInt64>] = []
   var rounds = 0
   var checked = 0
+
+  /// Holds another view; what only the one before needed may be written over at once, without a newer publication.
+  func hold(_ next: (snapshot: Snapshot, ranges: [Range<UInt64>])) {
+    held = next
+    guard let device = devices.last else { return }
+    device.unprotect(0..<UInt64.max)
+    for range in needed + next.ranges { device.protect(range) }
+  }
 
   /// The process has ended, and with it the view: whoever opens the store next knows of none.
   func letGo() {

@@ -24,6 +24,7 @@ public final class CountingDevice: StorageDevice {
   private struct State {
     var counts = Counts()
     var writes: [Range<UInt64>] = []
+    var longest: UInt64 = 0
   }
 
   /// The device behind.
@@ -38,6 +39,9 @@ public final class CountingDevice: StorageDevice {
 
   /// The ranges written, in order.
   public var writes: [Range<UInt64>] { state.withLock { $0.writes } }
+
+  /// The longest that the file was made.
+  public var longest: UInt64 { state.withLock { $0.longest } }
 
   /// Starts counting from nothing.
   public func reset() { state.withLock { $0 = State() } }
@@ -71,7 +75,10 @@ public final class CountingDevice: StorageDevice {
 
   /// Resizes, as `StorageDevice` has it.
   public func resize(to size: UInt64) throws(StoreError) {
-    state.withLock { $0.counts.resizes += 1 }
+    state.withLock { state in
+      state.counts.resizes += 1
+      state.longest = max(state.longest, size)
+    }
     try base.resize(to: size)
   }
 
