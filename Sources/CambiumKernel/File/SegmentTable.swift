@@ -17,8 +17,11 @@ struct SegmentTable {
 
   init() {}
 
-  /// A table of these segments; nil if two of them overlap.
-  init?(_ list: [Segment]) {
+  /// A table of these segments.
+  ///
+  /// - Parameter overlaps: whether two of them share room; the second one is left out then.
+  init(_ list: [Segment], _ overlaps: inout Bool) {
+    overlaps = false
     // A directory has them in order.
     var end: UInt32 = 0
     var covered: UInt64 = 0
@@ -36,7 +39,7 @@ struct SegmentTable {
       coveredUnits = covered
       fileUnits = max(Self.firstUnit, end)
     } else {
-      for s in list where !insert(s) { return nil }
+      for s in list where !insert(s) { overlaps = true }
     }
   }
 

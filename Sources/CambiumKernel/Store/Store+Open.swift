@@ -104,8 +104,9 @@ extension Store {
       throw .corrupt(place: .directory, offset: superblock.directory.address, detail: "a log segment is listed")
     }
     // Made here, and given to the space as a whole: its own is guarded against overlapping access.
-    let listed = SegmentTable(directory.segments)
-    guard Verification.segmentOverlap.holds(listed != nil), var table = listed else {
+    var overlaps = false
+    var table = SegmentTable(directory.segments, &overlaps)
+    guard Verification.segmentOverlap.holds(!overlaps) else {
       throw .corrupt(place: .directory, offset: superblock.directory.address, detail: "segments overlap")
     }
     var retained = directory.retained
