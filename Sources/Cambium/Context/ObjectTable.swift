@@ -3,14 +3,14 @@ import CambiumEngine
 /// The objects of a context by their identifiers: a hash table of blocks, each of the objects of eight rows that follow one
 /// another.
 ///
-///     keys   | row / 8, entity, store |        |        | ...
-///     slots  | 8 objects              |        |        | ...
-///
 /// Rows that are made or read together lie together, so that most look-ups go where the last one went; a dictionary, or a table
 /// with a place for every object, has each of them wait for memory. A context without locality pays 130 to 260 bytes for an object.
 ///
 /// What is in a block is plain memory of the table's own, so that an object can be asked in place whether anybody else holds it.
 struct ObjectTable: ~Copyable {
+  //   keys   | row / 8, entity, store |        |        | ...
+  //   slots  | 8 objects              |        |        | ...
+
   private struct Key {
     /// The row by eight; ``none`` in a block that is free.
     var rows: UInt64
