@@ -49,6 +49,7 @@ final class ObjectRegistry {
     if known.count + count < limit { return }
     sweep()
     limit = max(limit, known.count + count)
+    known.makeRoom(for: count)
   }
 
   func add(_ object: ManagedObject) { add(object, object.objectID) }

@@ -176,8 +176,14 @@ struct ObjectTable: ~Copyable {
     return result
   }
 
+  /// Makes room for as many objects more, if they lie together as most do.
+  mutating func makeRoom(for count: Int) {
+    let more = count / Self.blockSize + 1
+    if (taken + more) * 8 > capacity * 5 { rebuild(adding: more) }
+  }
+
   /// Makes the table anew, for the blocks of which something is left and some more.
-  private mutating func rebuild() {
+  private mutating func rebuild(adding more: Int = 0) {
     let (oldKeys, oldSlots, oldCapacity) = (keys, slots, capacity)
     var used = 0
     // The stores that objects are of, by the places that they had.
@@ -200,7 +206,7 @@ struct ObjectTable: ~Copyable {
     spaces = present
     // A table of which five eighths are taken becomes twice as large.
     var size = Self.leastCapacity
-    while size * 5 < (used + 1) * 12 { size *= 2 }
+    while size * 5 < max((used + 1) * 12, (used + more) * 8) { size *= 2 }
     capacity = size
     (keys, slots) = Self.allocate(size)
     taken = used
