@@ -1,6 +1,7 @@
 /// Reads the log forward from where a superblock says it begins.
 ///
-/// Of each log segment as much is read as holds records, once; behind their end it is looked through, but not kept.
+/// Of each log segment as much is read as holds records that are asked for, once; behind their end it is looked through, but
+/// not kept.
 final class LogScanner {
   private let device: any StorageDevice
   private let storeSeed: UInt64
@@ -9,16 +10,16 @@ final class LogScanner {
 
   final class LoadedSegment {
     let header: SegmentHeader
-    /// Room for the whole segment; what lies behind ``loaded`` has not been read.
+    /// Room for the whole segment, of which ``loaded`` has been read.
     let bytes: UnsafeMutableRawBufferPointer
-    private(set) var loaded: Int
+    private(set) var loaded: Range<Int>
     private let device: any StorageDevice
 
     /// Takes `first` over, what was read of the segment already.
     init(header: SegmentHeader, first: UnsafeMutableRawBufferPointer, device: any StorageDevice) {
       self.header = header
       self.device = device
-      loaded = first.count
+      loaded = 0..<first.count
       let size = Int(header.units) * SegmentTable.unitSize
       if size == first.count {
         bytes = first
@@ -32,13 +33,22 @@ final class LogScanner {
     var address: UInt64 { UInt64(header.start) * UInt64(SegmentTable.unitSize) }
     var end: UInt64 { address + UInt64(bytes.count) }
 
-    /// Reads the segment up to `offset` at least, which is not behind its end.
-    func load(upTo offset: Int) throws(StoreError) {
-      if offset <= loaded { return }
-      let target = min(bytes.count, roundUp(offset, to: LogScanner.chunkSize))
+    /// Has these bytes read, which lie within the segment. The log goes forward: what lies before them is not read for their
+    /// sake, nor for that of others later on.
+    func load(_ wanted: Range<Int>) throws(StoreError) {
+      if wanted.lowerBound >= loaded.lowerBound, wanted.upperBound <= loaded.upperBound { return }
+      var begin = loaded.upperBound
+      var step = LogScanner.chunkSize
+      if wanted.lowerBound < loaded.lowerBound || wanted.lowerBound > loaded.upperBound {
+        // Where a log goes on that was closed, there is little behind it as a rule.
+        step = SegmentTable.unitSize
+        begin = wanted.lowerBound / step * step
+        loaded = begin..<begin
+      }
+      let end = max(begin, min(bytes.count, roundUp(wanted.upperBound, to: step)))
       try LogScanner.read(
-        device, at: address + UInt64(loaded), UnsafeMutableRawBufferPointer(rebasing: bytes[loaded..<target]))
-      loaded = target
+        device, at: address + UInt64(begin), UnsafeMutableRawBufferPointer(rebasing: bytes[begin..<end]))
+      loaded = loaded.lowerBound..<end
     }
   }
 
@@ -101,10 +111,10 @@ final class LogScanner {
     let available = segment.bytes.count - offset
     guard let base = segment.bytes.baseAddress else { return nil }
     let p = UnsafeRawPointer(base) + offset
-    try segment.load(upTo: offset + LogRecordHeader.size)
+    try segment.load(offset..<(offset + LogRecordHeader.size))
     let length = Int(truncatingIfNeeded: p.u32(4))
     if Verification.recordMagic.holds(p.u32(0) == LogRecordHeader.magic) {
-      try segment.load(upTo: offset + min(max(0, length), available))
+      try segment.load(offset..<(offset + min(max(LogRecordHeader.size, length), available)))
     }
     guard
       let header = LogRecordHeader.valid(
@@ -236,16 +246,20 @@ final class LogScanner {
     return nil
   }
 
-  /// The first place from `position` on, a multiple of 16, where a record may begin; nil if there is none. Most of a
-  /// prepared segment is zeros.
-  private func magic(in segment: LoadedSegment, from position: UInt64) throws(StoreError) -> UInt64? {
+  /// The first place from `position` on, a multiple of 16, where a record may begin, and that lies less than `reach` bytes
+  /// behind it; nil if there is none. Most of a prepared segment is zeros.
+  private func magic(
+    in segment: LoadedSegment, from position: UInt64, reach: Int
+  ) throws(StoreError) -> UInt64? {
     guard position >= segment.address, position <= segment.end, let base = segment.bytes.baseAddress else { return nil }
     var offset = Int(position - segment.address)
-    let end = segment.bytes.count
-    if let found = Self.magic(UnsafeRawPointer(base), offset, min(segment.loaded, end)) {
-      return segment.address + UInt64(found)
+    let end = reach < segment.bytes.count - offset ? offset + reach : segment.bytes.count
+    if segment.loaded.contains(offset) {
+      if let found = Self.magic(UnsafeRawPointer(base), offset, min(segment.loaded.upperBound, end)) {
+        return segment.address + UInt64(found)
+      }
+      offset = segment.loaded.upperBound
     }
-    offset = max(offset, segment.loaded)
     while offset &+ LogRecordHeader.size <= end, let chunk = scratch.baseAddress {
       let count = min(Self.chunkSize, end - offset)
       try Self.read(
@@ -278,13 +292,18 @@ final class LogScanner {
 
   /// Looks for whole records behind the end: one that says that more was durable shows that what is missing was lost to
   /// damage, and not to a power cut.
+  ///
+  /// Behind the end of a log that was closed there is nothing, unless a newer superblock was lost to damage. The session that
+  /// wrote that one began right there, or in the segment behind, and its records follow one another: the first of them are
+  /// looked for, not all.
   private func lookBehindTheEnd(_ superblock: Superblock, _ out: inout Outcome) throws(StoreError) {
     guard let piece = superblock.pieces.last, var segment = try segment(out.endSegment) else { return }
+    let reach = superblock.isClean ? SegmentTable.unitSize : Int.max
     var position = out.end
     var next = out.nextSegment
     var steps = 0
     while true {
-      while let found = try magic(in: segment, from: position) {
+      while let found = try magic(in: segment, from: position, reach: reach) {
         position = found
         if let (header, _) = try record(segment, at: position) {
           if Verification.behindSession.holds(
