@@ -120,10 +120,7 @@ final class MigrationRun {
     defer { after.end() }
     try fillLinks(store)
     try removeRows(store)
-    // Most of a row is needed once more at most, and hardly by anybody else: the memory of the old ones is best used for the new.
-    t.givesUpReplacedPages = true
     try rewriteRows(store)
-    t.givesUpReplacedPages = false
     for table in links.values { try table.drop() }
     try buildTrees(after, kit, kept)
     do throws(EngineError) { try after.finish() } catch {

@@ -172,6 +172,13 @@ public final class Store: @unchecked Sendable {
       core: self, generation: current, upTo: visibleSequence, hint: snapshotCounter, suspensions: 0)
   }
 
+  /// How many views were begun so far, transactions aside.
+  var viewsBegun: Int {
+    lock.lock()
+    defer { lock.unlock() }
+    return snapshotCounter
+  }
+
   func unpin(_ number: UInt64) {
     lock.lock()
     if pins.remove(number) { unpinShared(number) }

@@ -78,7 +78,7 @@ extension WriteTransaction {
     if own.list(access.id) != nil || runs[access.id] != nil { try spill(wholly: true) }
     try prepareToMerge()
     guard let context else { return }
-    defer { context.giveUpReplacedPages() }
+    defer { context.replaced?.giveUp() }
     // No thread beside: who brings batches has several as it is.
     core.pageWriter.pace = .eager
     defer { core.pageWriter.pace = .even }

@@ -12,7 +12,7 @@ extension WriteTransaction {
   func spill(wholly: Bool = false) throws(StoreError) {
     try prepareToMerge()
     guard let context else { return }
-    defer { context.giveUpReplacedPages() }
+    defer { context.replaced?.giveUp() }
     do throws(StoreError) {
       try core.writingBehind { () throws(StoreError) in try self.spill(context, wholly: wholly) }
     } catch {
@@ -171,10 +171,7 @@ extension WriteTransaction {
   /// Finishes the checkpoint under way, since its outcome and this transaction's pages would not know of one another,
   /// and notes what a rollback has to restore.
   func prepareToMerge() throws(StoreError) {
-    defer {
-      context?.givesUpReplacedPages = givesUpReplacedPages
-      allowReuse()
-    }
+    defer { allowReuse() }
     if context != nil { return }
     try core.requireSession()
     try core.settleCheckpoints()
@@ -189,6 +186,7 @@ extension WriteTransaction {
       space: core.space, cache: core.cache, pageSize: core.pageSize, generation: core.nextPublication,
       pages: core.pageWriter, values: core.valueWriter,
       valueIDs: core.valueIDs)
+    context?.replaced = ReplacedPages(core)
   }
 }
 

@@ -62,9 +62,6 @@ public final class WriteTransaction: TreeView {
   var savedValueTable: SegmentTable?
   var nextTree: UInt32
   @exclusivity(unchecked) private(set) var isOpen = true
-  /// Whether pages leave the cache as soon as this transaction has replaced them, so that new ones take their memory: for one
-  /// that writes most of a large tree anew. Whoever still reads an older state reads them from the file again.
-  public var givesUpReplacedPages = false
   /// What this transaction's merges write through, once there was one.
   @exclusivity(unchecked) var context: MergeContext?
   /// What was given out to those who may read pages that the transaction had made by then.

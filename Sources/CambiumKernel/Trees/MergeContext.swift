@@ -16,9 +16,8 @@ final class MergeContext {
   private(set) var journal: [DeltaNode] = []
   /// Large values that nothing refers to any more.
   private(set) var freedValues: [UInt64] = []
-  /// Whether pages that were replaced leave the cache at once.
-  var givesUpReplacedPages = false
-  private var replaced: [PageRef] = []
+  /// What becomes of pages that were replaced, where that is a transaction's doing.
+  var replaced: ReplacedPages?
   private(set) var pagesWritten = 0
   private(set) var pagesRead = 0
 
@@ -83,16 +82,7 @@ final class MergeContext {
   /// Notes that nothing that will be published reaches a page any more.
   func release(_ ref: PageRef) {
     space.release(ref.address, ref.length)
-    guard givesUpReplacedPages else { return }
-    replaced.append(ref)
-    if replaced.count == 64 { giveUpReplacedPages() }
-  }
-
-  /// Has the cache give up what was replaced so far.
-  func giveUpReplacedPages() {
-    if replaced.isEmpty { return }
-    cache.drop(replaced)
-    replaced.removeAll(keepingCapacity: true)
+    replaced?.append(ref)
   }
 
   /// Moves a value into extents of its own.

@@ -124,6 +124,51 @@ import Testing
     #expect(place == .superblock || place == .log)
   }
 
+  @Test func aSessionWhoseSuperblocksAreLostIsFoundBehindAClosedLog() throws {
+    // Its first record lies at the end of the log that was closed; a damaged one there does not hide the next.
+    for damaged in 0..<2 {
+      let device = MemoryDevice(copying: try Self.image(closed: true))
+      let store = try Store.open(on: device, environment: TestEnvironment(seed: 14))
+      for i in 30..<33 {
+        let t = try store.beginWrite()
+        try t.put(Self.tree, UInt64(i), Array(repeating: UInt8(i), count: 100))
+        try t.commit()
+      }
+      var image = device.contents()
+      let (superblock, outcome) = try Self.log(image)
+      #expect(!superblock.isClean && outcome.records.count == 3)
+      for copy in 0..<2 { Self.flip(&image, Superblock.offset(slot: superblock.slot, copy: copy) + 300) }
+      for record in outcome.records.prefix(damaged) { Self.flip(&image, record.address + 20) }
+      #expect(Self.place(image) == .superblock)
+    }
+  }
+
+  @Test func aClosedLogIsReadOnlyWhereItGoesOn() throws {
+    let device = MemoryDevice()
+    let store = try Store.create(on: device, environment: TestEnvironment(seed: 16))
+    var t = try store.beginWrite()
+    _ = try t.createTree(.integer)
+    try t.commit()
+    for i in 1..<5_000 {
+      t = try store.beginWrite()
+      try t.put(Self.tree, UInt64(i), Array(repeating: 7, count: 100))
+      try t.commit()
+    }
+    try store.close()
+    let (superblock, outcome) = try Self.log(device.contents())
+    let piece = try #require(superblock.pieces.first)
+    let segment = try #require(
+      try LogScanner(device: device, storeSeed: superblock.storeSeed).segment(piece.segment))
+    #expect(superblock.isClean && piece.start == outcome.end)
+    // Much of the segment lies before the place, and much behind it.
+    let (before, behind) = (piece.start - segment.address, segment.end - piece.start)
+    #expect(before > 100_000 && behind > 50_000, "\(before) and \(behind)")
+    let counting = CountingDevice(MemoryDevice(copying: device.contents()))
+    let opened = try Store.open(on: counting, environment: TestEnvironment(seed: 17))
+    #expect(counting.counts.readBytes < 100_000)
+    #expect(try opened.snapshot().count(Self.tree) == 4_999)
+  }
+
   @Test func aTornLastRecordIsDropped() throws {
     let whole = try Self.image(closed: false)
     let last = try #require(try Self.log(whole).outcome.records.last)
