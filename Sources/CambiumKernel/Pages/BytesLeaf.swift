@@ -91,11 +91,18 @@ struct BytesLeaf {
   }
 
   /// The first entry whose key is not less than `key`; `count` if there is none.
-  func lowerBound(_ key: TreeKey) -> (index: Int, found: Bool) {
-    KeyColumn(
+  ///
+  /// - Parameter share: how far into the page the key lies, as far as the page above tells.
+  func lowerBound(_ key: TreeKey, share: KeyShare = .unknown) -> (index: Int, found: Bool) {
+    var guess = -1
+    if let place = share.place(among: count) {
+      guess = place
+      PageTouch.rest(of: place, in: self)
+    }
+    return KeyColumn(
       p: p, count: count, prefixOffset: PageHeader.size, prefix: prefix, headsOffset: headsOffset, width: width,
       restEnds: restEnds, fixed: isFixed ? p.pageFixed : -1, restsOffset: restsOffset
-    ).lowerBound(key)
+    ).lowerBound(key, guess: guess)
   }
 
   /// Whether the structure is sound: asked once, when the page is read from the device.
@@ -163,9 +170,26 @@ struct KeyColumn {
     return (start, Int(p.u16(restEnds &+ i &* 2)) &- start)
   }
 
-  /// The first entry not less than `key`, and whether it equals it.
+  /// The bytes of a key behind what all of the page share, as a number: eight of them.
   @inline(__always)
-  func lowerBound(_ key: TreeKey) -> (index: Int, found: Bool) {
+  func number(_ key: TreeKey) -> UInt64 {
+    key.count <= prefix ? 0 : keyHead(key.bytes + prefix, min(8, key.count &- prefix))
+  }
+
+  /// The same of the key of an entry.
+  @inline(__always)
+  func number(_ i: Int) -> UInt64 {
+    if width == 8 { return head(i) }
+    let rest = rest(i)
+    let behind = keyHead(p + restsOffset + rest.start, min(8 &- width, rest.count)) &>> UInt64(8 &* width)
+    return width == 0 ? behind : head(i) &<< UInt64(64 &- 8 &* width) | behind
+  }
+
+  /// The first entry not less than `key`, and whether it equals it.
+  ///
+  /// - Parameter told: an entry that it may be near, of this column; -1 if nothing is known.
+  @inline(__always)
+  func lowerBound(_ key: TreeKey, guess told: Int = -1) -> (index: Int, found: Bool) {
     if prefix > 0 {
       let shared = key.count < prefix ? key.count : prefix
       let order = compareBytes(key.bytes, shared, p + prefixOffset, shared)
@@ -192,7 +216,7 @@ struct KeyColumn {
     var low = 0
     var length = count
     var found = false
-    if width > 1, count > 15, let guess = guess(wanted) {
+    if width > 1, count > 15, let guess = told < 0 ? guess(wanted) : told {
       // From the guess on in growing steps: what was meant to be near mostly is, and most of the lines of memory and of the
       // branches that halving would take are spared.
       var step = 4

@@ -123,6 +123,14 @@ struct BytesInner {
     return found ? index &+ 1 : index
   }
 
+  /// How far a key that leads to child `i` lies between its bound and the next one's.
+  @inline(__always)
+  func share(of key: TreeKey, child i: Int) -> KeyShare {
+    if i == 0 || i &+ 1 >= count { return .unknown }
+    let column = column
+    return KeyShare(of: column.number(key), from: column.number(i &- 1), to: column.number(i))
+  }
+
   func separatorLength(_ i: Int) -> Int { prefix &+ width &+ column.rest(i &- 1).count }
 
   /// Writes the lower bound of child `i` (`i` > 0) to `out` and returns its length.

@@ -17,6 +17,8 @@ struct BaseCursor: ~Copyable {
   /// The page above the leaf, held while not nil; nil if there is none. The leaf is child `place` of it.
   private var parent: UnsafeRawPointer?
   private var place = 0
+  /// How far into the leaf the key lies that was sought.
+  private var share = KeyShare.unknown
   /// How many seeks begin at the root before the page above is tried again.
   private var detours = 0
   /// For two byte keys, which pages hold in parts.
@@ -57,6 +59,7 @@ struct BaseCursor: ~Copyable {
   @inline(__always)
   private mutating func descend(_ target: Target) throws(StoreError) -> Bool {
     isValid = false
+    share = .unknown
     if root.isNone { return false }
     let slot = cache.slots.enter(hint)
     defer { cache.slots.leave(slot) }
@@ -71,7 +74,9 @@ struct BaseCursor: ~Copyable {
       switch target {
       case .first: i = 0
       case .last: i = page.pageCount &- 1
-      case .key(let key): i = child(of: page, key)
+      case .key(let key):
+        i = child(of: page, key)
+        if level == 1, kind == .bytes { share = BytesInner(page).share(of: key, child: i) }
       }
       above = page
       ref = self.ref(i, of: page)
@@ -94,6 +99,7 @@ struct BaseCursor: ~Copyable {
     }
     let i = child(of: parent, key)
     if i > 0, i < parent.pageCount &- 1 {
+      if kind == .bytes { share = BytesInner(parent).share(of: key, child: i) }
       try moveToChild(i, of: parent)
       return true
     }
@@ -239,7 +245,7 @@ struct BaseCursor: ~Copyable {
   @inline(__always)
   private func lowerBound(_ key: TreeKey) -> Int {
     guard let leaf else { return 0 }
-    return kind == .integer ? IntegerLeaf(leaf).lowerBound(key.head) : BytesLeaf(leaf).lowerBound(key).index
+    return kind == .integer ? IntegerLeaf(leaf).lowerBound(key.head) : BytesLeaf(leaf).lowerBound(key, share: share).index
   }
 
   mutating func seekFirst() throws(StoreError) {

@@ -86,6 +86,7 @@ enum TreeDescent {
     }
     var ref = root
     var level = level
+    var share = KeyShare.unknown
     var page = try cache.page(ref, tree: tree, level: level)
     while level > 0 {
       guard isKind(page, .bytesInner) else { throw wrongKind(ref, tree) }
@@ -93,11 +94,12 @@ enum TreeDescent {
       let i = inner.child(key)
       ref = inner.ref(i)
       level &-= 1
+      if level == 0 { share = inner.share(of: key, child: i) }
       page = try cache.child(i, of: page, ref, tree: tree, level: level)
     }
     guard isKind(page, .bytesLeaf) else { throw wrongKind(ref, tree) }
     let leaf = BytesLeaf(page)
-    let (i, found) = leaf.lowerBound(key)
+    let (i, found) = leaf.lowerBound(key, share: share)
     guard found else { return nil }
     return FoundValue(bytes: leaf.value(i), isStub: leaf.isStub(i))
   }
