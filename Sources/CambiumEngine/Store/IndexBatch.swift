@@ -34,9 +34,13 @@ final class IndexBatch {
 
   /// Adds a change. `uniqueCount` is the length of what has to be unique, 0 if nothing has. Answers how much memory the
   /// change takes; nil if it cannot be held: the key is longer than any page takes.
+  ///
+  /// - Parameter isNew: whether the key is of a row that was not there before, and so in no index.
   @inline(__always)
-  func add(_ key: UnsafeRawBufferPointer, isPut: Bool, uniqueCount: Int = 0, isExact: Bool = true) -> Int? {
-    changes.add(key, isPut: isPut, mark: UInt16(truncatingIfNeeded: uniqueCount), flag: isExact)
+  func add(
+    _ key: UnsafeRawBufferPointer, isPut: Bool, uniqueCount: Int = 0, isExact: Bool = true, isNew: Bool = false
+  ) -> Int? {
+    changes.add(key, isPut: isPut, mark: UInt16(truncatingIfNeeded: uniqueCount), flag: isExact, isNew: isNew)
   }
 
   /// Puts the changes in order, which are made together with those of others.

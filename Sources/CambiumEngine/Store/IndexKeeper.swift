@@ -71,17 +71,19 @@ final class IndexKeeper {
   /// Whether there is nothing to keep in step.
   var isIdle: Bool { indexes.isEmpty && links.isEmpty }
 
-  /// Adds the entries of a new row.
+  /// Adds the entries of a row.
+  ///
+  /// - Parameter isNew: whether the row is put by this transaction, and was not there: then no tree has an entry of it.
   func insert(
-    _ record: RecordView, _ reference: ObjectReference, _ transaction: EntityTransaction
+    _ record: RecordView, _ reference: ObjectReference, _ transaction: EntityTransaction, isNew: Bool = false
   ) throws(EngineError) {
     for i in 0..<indexes.count {
       guard let part = try encode(indexes[i], record, reference, &new, transaction) else { continue }
-      try add(part, new, indexes[i], transaction, isPut: true)
+      try add(part, new, indexes[i], transaction, isPut: true, isNew: isNew)
     }
     for i in 0..<links.count {
       guard let target = try target(record, links[i].field) else { continue }
-      try addLink(target, reference.row, links[i], transaction, isPut: true)
+      try addLink(target, reference.row, links[i], transaction, isPut: true, isNew: isNew)
     }
   }
 
@@ -154,11 +156,12 @@ final class IndexKeeper {
   }
 
   private func add(
-    _ part: Part, _ encoder: borrowing KeyEncoder, _ index: Index, _ transaction: EntityTransaction, isPut: Bool
+    _ part: Part, _ encoder: borrowing KeyEncoder, _ index: Index, _ transaction: EntityTransaction, isPut: Bool,
+    isNew: Bool = false
   ) throws(EngineError) {
     let uniqueCount = index.isUnique && !part.anyNull ? part.count : 0
     let size = encoder.withBytes { (key) in
-      index.batch.borrowed { $0.add(key, isPut: isPut, uniqueCount: uniqueCount, isExact: part.isExact) }
+      index.batch.borrowed { $0.add(key, isPut: isPut, uniqueCount: uniqueCount, isExact: part.isExact, isNew: isNew) }
     }
     try transaction.noteBatched(size)
   }
@@ -170,12 +173,13 @@ final class IndexKeeper {
   }
 
   private func addLink(
-    _ from: UInt64, _ to: UInt64, _ links: Links, _ transaction: EntityTransaction, isPut: Bool
+    _ from: UInt64, _ to: UInt64, _ links: Links, _ transaction: EntityTransaction, isPut: Bool, isNew: Bool = false
   ) throws(EngineError) {
     new.removeAll()
     new.append(rowID: from)
     new.append(rowID: to)
-    try transaction.noteBatched(links.batch.borrowed { (batch) in new.withBytes { batch.add($0, isPut: isPut) } })
+    try transaction.noteBatched(
+      links.batch.borrowed { (batch) in new.withBytes { batch.add($0, isPut: isPut, isNew: isNew) } })
   }
 }
 

@@ -103,7 +103,7 @@ public final class RowWriter {
         reference = try transaction.referenceToWrite(plan)
       }
       try write(reference, isNew: true) { (record) throws(EngineError) in
-        try keeper.insert(record, reference, transaction)
+        try keeper.insert(record, reference, transaction, isNew: true)
       }
       if !links.isEmpty { try writeLinks(reference) }
       return reference

@@ -37,6 +37,8 @@ public final class ChangeBatch {
   @exclusivity(unchecked) private var byteCapacity: Int
   @exclusivity(unchecked) private var byteCount = 0
   @exclusivity(unchecked) private var isSorted = true
+  /// Whether all changes are of keys of which the caller knows that they are not in the tree.
+  @exclusivity(unchecked) private(set) var isAllNew = true
 
   /// What an empty batch has room for, and what it keeps.
   private static let leastCapacity = 64
@@ -67,14 +69,19 @@ public final class ChangeBatch {
   ///
   /// Answers how many bytes it takes; nil, having added nothing, if it cannot be held: the key is longer than any page
   /// takes, `mark` is above 32,767, or the batch has 4 GiB of keys.
+  ///
+  /// - Parameter isNew: whether the caller knows that the tree does not have the key, and no change before this one is of it. Of
+  ///   a batch of nothing else the keys are not looked for.
   @inline(__always)
-  public func add(_ key: [UInt8], isPut: Bool, mark: UInt16 = 0, flag: Bool = false) -> Int? {
-    key.withUnsafeBytes { add($0, isPut: isPut, mark: mark, flag: flag) }
+  public func add(_ key: [UInt8], isPut: Bool, mark: UInt16 = 0, flag: Bool = false, isNew: Bool = false) -> Int? {
+    key.withUnsafeBytes { add($0, isPut: isPut, mark: mark, flag: flag, isNew: isNew) }
   }
 
   /// The same for a key that is lent.
   @inline(__always)
-  public func add(_ key: UnsafeRawBufferPointer, isPut: Bool, mark: UInt16 = 0, flag: Bool = false) -> Int? {
+  public func add(
+    _ key: UnsafeRawBufferPointer, isPut: Bool, mark: UInt16 = 0, flag: Bool = false, isNew: Bool = false
+  ) -> Int? {
     guard key.count <= Self.longestKey, mark < 0x8000, let offset = UInt32(exactly: byteCount) else { return nil }
     if count == capacity || key.count > byteCapacity &- byteCount { grow(key.count) }
     let word = UInt16(truncatingIfNeeded: key.count) | (isPut ? 0x8000 : 0)
@@ -85,6 +92,7 @@ public final class ChangeBatch {
     count &+= 1
     byteCount &+= key.count
     isSorted = false
+    if !isNew { isAllNew = false }
     return key.count &+ MemoryLayout<Change>.stride
   }
 
@@ -112,6 +120,7 @@ public final class ChangeBatch {
     count = 0
     byteCount = 0
     isSorted = true
+    isAllNew = true
   }
 
   /// Gives the memory of a batch without changes back, if it is much.
@@ -215,6 +224,7 @@ public final class ChangeBatch {
     let cursor = KeyCursor(others)
     while let (change, bytes) = cursor.next() { append(change, bytes) }
     isSorted = true
+    isAllNew = false
     return true
   }
 

@@ -28,9 +28,11 @@ extension WriteTransaction {
     let needed = count * (DeltaNode.headerSize + 32)
     if own.bytes + needed > core.options.deltaBytes { return try merge(batches, access) }
     for batch in batches {
+      // Another batch may have the same keys.
+      let isNew = batches.count == 1 && batch.isAllNew
       try batch.forEach { (change, key) throws(StoreError) in
         if change.isPut {
-          try put(tree, key, UnsafeRawBufferPointer(start: nil, count: 0))
+          try put(tree, key, UnsafeRawBufferPointer(start: nil, count: 0), isNew: isNew)
         } else {
           try delete(tree, key)
         }

@@ -295,9 +295,18 @@ public final class WriteTransaction: TreeView {
   public func put(
     _ tree: TreeID, _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer
   ) throws(StoreError) {
+    try put(tree, key, value, isNew: false)
+  }
+
+  /// The same.
+  ///
+  /// - Parameter isNew: whether the key is known not to be in the tree; else it is looked for.
+  func put(
+    _ tree: TreeID, _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, isNew: Bool
+  ) throws(StoreError) {
     let i = try know(tree, .bytes)
     guard key.count <= core.maxKeyLength else { throw .keyTooLong(length: key.count, limit: core.maxKeyLength) }
-    try put(i, TreeKey(key), value)
+    try put(i, TreeKey(key), value, isKnownNew: isNew)
   }
 
   /// Puts `value` under `key`, in place of what was there. O(log n).
@@ -325,14 +334,17 @@ public final class WriteTransaction: TreeView {
     try key.withUnsafeBytesTyped { (k) throws(StoreError) in try delete(tree, k) }
   }
 
-  private func put(_ i: Int, _ key: TreeKey, _ value: UnsafeRawBufferPointer) throws(StoreError) {
+  private func put(
+    _ i: Int, _ key: TreeKey, _ value: UnsafeRawBufferPointer, isKnownNew: Bool = false
+  ) throws(StoreError) {
     guard UInt64(value.count) <= Extents.maxValueBytes else {
       throw .valueTooLong(length: UInt64(value.count), limit: Extents.maxValueBytes)
     }
     guard let access = known[i].access else { return }
     let list = ownList(i, access)
     let place = list.locate(key)
-    let isNew = try known[i].isBlind ? false : !isPresent(access, key, place)
+    var isNew = isKnownNew && !known[i].isBlind
+    if !isKnownNew, !known[i].isBlind { isNew = try !isPresent(access, key, place) }
     if value.count > core.options.logValueLimit {
       let stub = try storeLargeValue(value)
       var bytes = ByteWriter()
