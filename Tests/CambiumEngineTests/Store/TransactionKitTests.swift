@@ -41,6 +41,48 @@ import Testing
 
   private struct Refused: Error {}
 
+  /// Entries of rows that are new are not looked for. One that goes and comes back within a transaction, whose entries are in the
+  /// trees, or wait to be taken out of them, is counted once all the same.
+  @Test(arguments: [false, true], [false, true]) func rowsThatGoAndComeBackAreCountedOnce(
+    _ isSettled: Bool, isElsewhere: Bool
+  ) throws {
+    let g = try Given()
+    func put(_ rows: RowWriter, _ reference: ObjectReference, _ name: String, _ size: Int64) throws(EngineError) {
+      rows.begin(reference)
+      try rows.set(g.name, name)
+      try rows.set(g.size, size)
+      try rows.save()
+    }
+    var references: [ObjectReference] = []
+    try g.store.write { (t) throws(EngineError) in
+      let rows = try t.writer(g.item)
+      for n in 0..<300 {
+        references.append(try t.reserveReference(entity: g.item.id))
+        try put(rows, references[n], "\(n)", Int64(n % 3))
+      }
+    }
+    for round in 0..<3 {
+      try g.store.write { (t) throws(EngineError) in
+        let rows = try t.writer(g.item)
+        for (n, reference) in references.enumerated() where n % 7 == round {
+          try rows.delete(reference)
+          var fetch = EngineFetch(g.item)
+          fetch.predicate = .compare(.keyPath("size"), .equal, .constant(.integer(1)))
+          if isSettled { _ = try t.count(fetch) }
+          try put(rows, reference, "\(n)", Int64(isElsewhere ? n % 3 + round : n % 3))
+          if isSettled { _ = try t.count(fetch) }
+          if n % 2 == 0 {
+            try rows.delete(reference)
+            try put(rows, reference, "\(n) again \(round)", Int64(n % 3))
+          }
+        }
+      }
+      let report = try g.store.check()
+      #expect(report.isSound, "\(report.problems) \(report.kernel.problems)")
+      #expect(report.rows == 300 && report.entries == 600)
+    }
+  }
+
   @Test func aTransactionThatFailedLeavesNothingToTheNext() throws {
     let g = try Given()
     func add(_ t: EntityTransaction, _ name: String, _ size: Int64) throws(EngineError) {

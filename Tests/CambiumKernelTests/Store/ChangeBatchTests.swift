@@ -116,6 +116,48 @@ import Testing
     #expect(deltaBytes > 1 << 14 || merges > 0)
   }
 
+  /// Keys that the caller knows to be new are not looked for, unless others of the batch are not so, or another batch comes with it.
+  @Test(arguments: [1 << 14, 1 << 20])
+  func keysKnownToBeNewAreCounted(_ deltaBytes: Int) throws {
+    let store = try Store.create(
+      on: MemoryDevice(), environment: TestEnvironment(seed: 3), options: options(deltaBytes))
+    var t = try store.beginWrite()
+    let tree = try t.createTree(.bytes)
+    var model = ModelTree()
+    for round in 0..<20 {
+      let batches = [ChangeBatch(), ChangeBatch()]
+      for n in 0..<50 {
+        let key = Array("key \(round * 50 + n)".utf8)
+        _ = batches[0].add(key, isPut: true, isNew: true)
+        model.put(key, [])
+        // Of a key that is there, or was put a moment ago.
+        let other = Array("key \(round * 50 + n / 3)".utf8)
+        if round % 4 == 1 { _ = batches[0].add(other, isPut: true) }
+        if round % 4 == 2 { _ = batches[1].add(other, isPut: true, isNew: false) }
+      }
+      #expect(batches[0].isAllNew == (round % 4 != 1))
+      try t.apply(round % 4 == 2 ? batches : [batches[0]], to: tree)
+      #expect(try t.count(tree) == UInt64(model.entries.count))
+      if round % 4 == 3 {
+        // Gone, and new again.
+        for key in model.entries.map(\.key).suffix(10) {
+          #expect(try t.delete(tree, key))
+          let again = ChangeBatch()
+          _ = again.add(key, isPut: true, isNew: true)
+          try t.apply(again, to: tree)
+        }
+        try t.commit()
+        #expect(try store.check().problems.isEmpty)
+        t = try store.beginWrite()
+      }
+      batches[0].removeAll()
+      #expect(batches[0].isAllNew)
+    }
+    #expect(try t.count(tree) == 1000)
+    t.rollBack()
+    try store.close()
+  }
+
   /// Batches merged into one hold what one batch would that had been given all of it in turn.
   @Test func mergedBatchesAreOne() throws {
     let seed = testSeed(2_112)
