@@ -69,9 +69,9 @@ struct Frame {
   static func word(_ ref: PageRef) -> UInt { UInt(truncatingIfNeeded: ref.location &>> 12) }
 
   /// Names what the frame holds now. For who has the lock.
-  func setName(_ ref: PageRef) {
+  func setName(_ ref: PageRef, isUsed: Bool) {
     p.storeBytes(of: ref.checksum, toByteOffset: 8, as: UInt64.self)
-    used.pointee.store(1, ordering: .relaxed)
+    used.pointee.store(isUsed ? 1 : 0, ordering: .relaxed)
     name.pointee.store(Self.word(ref), ordering: .releasing)
   }
 

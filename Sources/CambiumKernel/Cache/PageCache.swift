@@ -11,7 +11,7 @@ import Synchronization
 /// - The checksum is part of the name: when a segment is used again, old pages of the same address cannot be taken for
 ///   the new ones, and nothing needs to be purged.
 final class PageCache: @unchecked Sendable {
-  private let device: any StorageDevice
+  let device: any StorageDevice
   private let environment: any StoreEnvironment
   private let pageSize: Int
   private let capacity: Int
@@ -35,6 +35,8 @@ final class PageCache: @unchecked Sendable {
   /// back when these reads have ended. The table therefore never fills up.
   private var loose: [(epoch: UInt, frame: Frame)] = []
   private(set) var misses: UInt64 = 0
+  /// Whether there are as many frames as there may be.
+  private let hasAllFrames = Atomic<Bool>(false)
   /// Whether other processes may have used the room of a page again that an old view asks for.
   let mayBeOvertaken = Atomic<Bool>(false)
 
@@ -125,14 +127,30 @@ final class PageCache: @unchecked Sendable {
     return try childElsewhere(i, of: parent, ref, tree: tree, level: level)
   }
 
+  /// The same if the child is in the cache; nil if it is not.
+  func cachedChild(
+    _ i: Int, of parent: UnsafeRawPointer, _ ref: PageRef, tree: TreeID, level: UInt8
+  ) throws(StoreError) -> UnsafeRawPointer? {
+    let frame = Frame(of: parent).hint(i)
+    if frame?.holds(ref) ?? false || find(ref) != nil {
+      return try child(i, of: parent, ref, tree: tree, level: level)
+    }
+    return nil
+  }
+
+  /// Whether somebody who goes through so many pages would drive out much of what is in the cache.
+  func isTooSmall(for pages: UInt64) -> Bool {
+    hasAllFrames.load(ordering: .relaxed) && pages > UInt64(capacity / 4)
+  }
+
   @inline(never)
   private func childElsewhere(
     _ i: Int, of parent: UnsafeRawPointer, _ ref: PageRef, tree: TreeID, level: UInt8
   ) throws(StoreError) -> UnsafeRawPointer {
-    let wasThere = find(ref)
+    // What is loaded now may lie in memory that is given back after this read: there is no hint at it before it is asked for again.
+    guard find(ref) != nil else { return try load(ref, tree: tree, level: level) }
     let page = try page(ref, tree: tree, level: level)
-    // What was just loaded may lie in memory that is given back after this read.
-    if let wasThere, wasThere == page { Frame(of: parent).setHint(i, Frame(of: page)) }
+    Frame(of: parent).setHint(i, Frame(of: page))
     return page
   }
 
@@ -146,10 +164,7 @@ final class PageCache: @unchecked Sendable {
 
   @inline(never)
   private func load(_ ref: PageRef, tree: TreeID, level: UInt8) throws(StoreError) -> UnsafeRawPointer {
-    let length = ref.length
-    guard Verification.pageReference.holds(length >= PageHeader.size && length <= pageSize) else {
-      throw .corrupt(place: .page(tree: tree), offset: ref.address, detail: "reference with an impossible length")
-    }
+    try requireLength(ref, tree: tree)
     lock.lock()
     if let hit = findAnywhere(ref) {
       lock.unlock()
@@ -179,7 +194,8 @@ final class PageCache: @unchecked Sendable {
       // For this read alone.
       loose.append((slots.retire(), frame))
     } else {
-      publish(frame, ref)
+      // Whoever goes through many pages once is not to drive out what others come back to.
+      publish(frame, ref, isUsed: false)
     }
     return UnsafeRawPointer(content)
   }
@@ -189,15 +205,12 @@ final class PageCache: @unchecked Sendable {
   func copy(
     _ ref: PageRef, tree: TreeID, level: UInt8, to out: UnsafeMutableRawPointer
   ) throws(StoreError) -> Bool {
-    let length = ref.length
-    guard Verification.pageReference.holds(length >= PageHeader.size && length <= pageSize) else {
-      throw .corrupt(place: .page(tree: tree), offset: ref.address, detail: "reference with an impossible length")
-    }
+    try requireLength(ref, tree: tree)
     let slot = slots.enter(0)
     defer { slots.leave(slot) }
     if let hit = find(ref) {
       try checkOwner(hit, ref, tree: tree, level: level)
-      out.copyMemory(from: hit, byteCount: length)
+      out.copyMemory(from: hit, byteCount: ref.length)
       return true
     }
     try read(ref, tree: tree, level: level, to: out)
@@ -210,14 +223,25 @@ final class PageCache: @unchecked Sendable {
   ) throws(StoreError) {
     let length = ref.length
     let got = try device.read(at: ref.address, into: UnsafeMutableRawBufferPointer(start: out, count: length))
-    guard Verification.pageEnd.holds(got == length) else {
-      if mayBeOvertaken.load(ordering: .relaxed) { throw .snapshotExpired }
-      throw .corrupt(place: .page(tree: tree), offset: ref.address, detail: "the file ends before this page")
-    }
+    guard Verification.pageEnd.holds(got == length) else { throw endsBefore(ref, tree: tree) }
     try check(UnsafeRawPointer(out), ref, tree: tree, level: level)
   }
 
-  private func check(_ p: UnsafeRawPointer, _ ref: PageRef, tree: TreeID, level: UInt8) throws(StoreError) {
+  /// Throws if a reference cannot lead to a page, whatever lies there.
+  func requireLength(_ ref: PageRef, tree: TreeID) throws(StoreError) {
+    guard Verification.pageReference.holds(ref.length >= PageHeader.size && ref.length <= pageSize) else {
+      throw .corrupt(place: .page(tree: tree), offset: ref.address, detail: "reference with an impossible length")
+    }
+  }
+
+  /// What is to be said of a page that the file does not have whole.
+  func endsBefore(_ ref: PageRef, tree: TreeID) -> StoreError {
+    if mayBeOvertaken.load(ordering: .relaxed) { return .snapshotExpired }
+    return .corrupt(place: .page(tree: tree), offset: ref.address, detail: "the file ends before this page")
+  }
+
+  /// Throws unless the bytes at `p` are those that were written as the page of `ref`.
+  func check(_ p: UnsafeRawPointer, _ ref: PageRef, tree: TreeID, level: UInt8) throws(StoreError) {
     let seed = PageRef.seed(store: storeSeed, location: ref.location)
     let sum = Checksum.of(UnsafeRawBufferPointer(start: p, count: ref.length), seed: seed)
     guard Verification.pageChecksum.holds(sum == ref.checksum) else {
@@ -245,7 +269,7 @@ final class PageCache: @unchecked Sendable {
     if findAnywhere(ref) != nil { return }
     guard let frame = takeFrame() else { return }
     frame.content.copyMemory(from: bytes, byteCount: ref.length)
-    publish(frame, ref)
+    publish(frame, ref, isUsed: true)
   }
 
   /// Gives up pages that new views do not read any more, so that their memory serves others. Old views read them again.
@@ -272,7 +296,8 @@ final class PageCache: @unchecked Sendable {
     return frame.page
   }
 
-  private func publish(_ frame: Frame, _ ref: PageRef) {
+  /// - Parameter isUsed: whether the frame counts as one that was used since the hand passed.
+  private func publish(_ frame: Frame, _ ref: PageRef, isUsed: Bool) {
     // What lay there before is in no tree any more that anybody reads. Left in the table it would be in the way of this one
     // at each look, and with it whatever lay there before that.
     let word = Frame.word(ref)
@@ -280,7 +305,7 @@ final class PageCache: @unchecked Sendable {
       unlink(former)
       retired.append((slots.retire(), former))
     }
-    frame.setName(ref)
+    frame.setName(ref, isUsed: isUsed)
     table.add(frame, word)
   }
 
@@ -367,6 +392,7 @@ final class PageCache: @unchecked Sendable {
   private func makeFrame() -> Frame {
     let frame = memory.next(atMost: capacity - frames.count)
     frames.append(frame)
+    if frames.count == capacity { hasAllFrames.store(true, ordering: .relaxed) }
     growTable()
     return frame
   }

@@ -11,8 +11,9 @@ struct BaseCursor: ~Copyable {
   private let cache: PageCache
   private let pageSize: Int
   private let hint: Int
-  /// Held while not nil.
   private var leaf: UnsafeRawPointer?
+  /// Whether the leaf is in the cache, and held there; else it is what was read ahead.
+  private var holdsLeaf = false
   private var leafRef = PageRef.none
   /// The page above the leaf, held while not nil; nil if there is none. The leaf is child `place` of it.
   private var parent: UnsafeRawPointer?
@@ -30,6 +31,8 @@ struct BaseCursor: ~Copyable {
   var collectsPassed = false
   /// These.
   private(set) var passed: [PageRef] = []
+  /// Reads the leaves that come next where the cache does not have them, if that is wanted.
+  private var ahead: ReadAhead?
 
   init(tree: TreeID, kind: TreeKind, root: PageRef, level: UInt8, cache: PageCache, pageSize: Int, hint: Int) {
     self.tree = tree
@@ -43,9 +46,15 @@ struct BaseCursor: ~Copyable {
   }
 
   deinit {
-    if let leaf { cache.letGo(leaf) }
+    if let leaf, holdsLeaf { cache.letGo(leaf) }
     if let parent { cache.letGo(parent) }
     keyBuffer?.deallocate()
+  }
+
+  /// From here on leaves that come next are not brought into the cache: for who goes through more of a tree of integer keys than there
+  /// is room for. A leaf is then good until the next step.
+  mutating func readAhead() {
+    if ahead == nil, kind == .integer { ahead = ReadAhead() }
   }
 
   private enum Target {
@@ -127,12 +136,15 @@ struct BaseCursor: ~Copyable {
 
   /// Takes hold of a leaf, and lets go of the one before. The caller is inside an epoch of the cache.
   @inline(__always)
-  private mutating func hold(_ page: UnsafeRawPointer, _ ref: PageRef) throws(StoreError) {
+  private mutating func hold(
+    _ page: UnsafeRawPointer, _ ref: PageRef, isCached: Bool = true
+  ) throws(StoreError) {
     guard isKind(page, kind == .integer ? .integerLeaf : .bytesLeaf) else { throw TreeDescent.wrongKind(ref, tree) }
-    if page != leaf {
-      cache.hold(page)
-      if let leaf { cache.letGo(leaf) }
+    if page != leaf || isCached != holdsLeaf {
+      if isCached { cache.hold(page) }
+      if let leaf, holdsLeaf { cache.letGo(leaf) }
       leaf = page
+      holdsLeaf = isCached
     }
     leafRef = ref
     count = page.pageCount
@@ -161,10 +173,21 @@ struct BaseCursor: ~Copyable {
       let (here, there) = (place, kind == .integer ? place : child(of: parent, edge))
       guard Verification.cursorProgress.holds(here == there) else { throw outOfOrder() }
       let ref = ref(next, of: parent)
-      let page = try cache.child(next, of: parent, ref, tree: tree, level: 0)
+      var page: UnsafeRawPointer
+      var isCached = true
+      if forward, let ahead {
+        if let found = try cache.cachedChild(next, of: parent, ref, tree: tree, level: 0) {
+          page = found
+        } else {
+          page = try ahead.leaf(next, of: IntegerInner(parent), tree: tree, cache)
+          isCached = false
+        }
+      } else {
+        page = try cache.child(next, of: parent, ref, tree: tree, level: 0)
+      }
       guard isKind(page, kind == .integer ? .integerLeaf : .bytesLeaf) else { throw TreeDescent.wrongKind(ref, tree) }
       try requireOrder(edge, page, forward: forward)
-      try hold(page, ref)
+      try hold(page, ref, isCached: isCached)
       place = next
       return true
     }

@@ -42,6 +42,7 @@ extension TreeView {
       tree: access.id, kind: .integer, root: access.root, level: access.level, cache: core.cache,
       pageSize: core.pageSize, hint: hint)
     base.collectsPassed = givesUpPages
+    if let tree = generation.trees[access.id], core.cache.isTooSmall(for: tree.pages) { base.readAhead() }
     defer { core.cache.drop(base.passed) }
     if first == 0 { try base.seekFirst() } else { try base.seek(TreeKey(first)) }
     while true {

@@ -30,7 +30,7 @@ import Testing
     for i in 0..<UInt64(1500) {
       let frame = memory.next(atMost: 1500 - Int(i))
       let ref = PageRef(address: (70_000 + i * distance) * 16, length: 64, checksum: i)
-      frame.setName(ref)
+      frame.setName(ref, isUsed: true)
       table.add(frame, Frame.word(ref))
       pages.append((frame, ref))
     }
@@ -47,15 +47,15 @@ import Testing
     let child = memory.next(atMost: 1)
     parent.content.put(UInt16(3), 2)  // children
     let ref = PageRef(address: 4096, length: 512, checksum: 77)
-    child.setName(ref)
+    child.setName(ref, isUsed: true)
     #expect(parent.hint(2) == nil)
     parent.setHint(2, child)
     parent.setHint(3, child)  // There is no such child.
     #expect(parent.hint(2)?.word == child.word && parent.hint(0) == nil && parent.hint(1) == nil)
     #expect(parent.hint(2)?.holds(ref) == true)
-    child.setName(PageRef(address: 4096, length: 512, checksum: 78))
+    child.setName(PageRef(address: 4096, length: 512, checksum: 78), isUsed: true)
     #expect(parent.hint(2)?.holds(ref) == false)
-    child.setName(PageRef(address: 8192, length: 512, checksum: 77))
+    child.setName(PageRef(address: 8192, length: 512, checksum: 77), isUsed: true)
     #expect(parent.hint(2)?.holds(ref) == false)
     parent.dropHints()
     #expect(parent.hint(2) == nil)
