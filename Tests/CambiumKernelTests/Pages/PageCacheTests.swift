@@ -227,6 +227,72 @@ import Testing
     try store.close()
   }
 
+  /// A tree that the cache has no room for is gone through with few calls of the device, and drives nothing out of the cache that is
+  /// read now and then; what is damaged on the way is reported where it is met.
+  @Test func leavesAreReadAheadWhereTheCacheHasNoRoom() throws {
+    let memory = MemoryDevice()
+    let counting = CountingDevice(memory)
+    var options = StoreOptions()
+    options.cacheBytes = 256 << 10
+    let store = try Store.create(on: counting, environment: TestEnvironment(), options: options)
+    var t = try store.beginWrite()
+    let (small, large) = (try t.createTree(.integer), try t.createTree(.integer))
+    func value(_ row: UInt64) -> [UInt8] {
+      [UInt8(row & 0xFF), UInt8(row >> 8)] + [UInt8](repeating: UInt8(row & 127), count: 198)
+    }
+    for row in 0..<UInt64(200) { try t.put(small, row, [UInt8](repeating: 3, count: 200)) }
+    let rows: UInt64 = 20_000
+    for row in 0..<rows { try t.put(large, row, value(row)) }
+    try t.commit()
+    // Changes that are not in pages yet lie over them.
+    t = try store.beginWrite()
+    for row in stride(from: 7, to: rows, by: 1001) { try t.delete(large, row) }
+    try t.commit()
+    let view = try store.snapshot()
+    func goThrough(_ tree: TreeID, until end: UInt64 = .max) throws -> (count: UInt64, sum: UInt64) {
+      var (count, sum) = (UInt64(0), UInt64(0))
+      try view.forEach(tree) { (row, bytes) in
+        #expect(tree == small ? bytes.count == 200 : bytes.elementsEqual(value(row)))
+        (count, sum) = (count + 1, sum + row)
+        return row < end
+      }
+      return (count, sum)
+    }
+    let gone = stride(from: 7, to: rows, by: 1001).map { $0 }
+    let wanted = (count: rows - UInt64(gone.count), sum: rows * (rows - 1) / 2 - gone.reduce(0, +))
+    for _ in 0..<3 { #expect(try goThrough(large) == wanted) }
+    for _ in 0..<2 { _ = try goThrough(small) }
+    let pages = try #require(view.generation.trees[large]?.pages)
+    #expect(pages > 1000)
+    counting.reset()
+    #expect(try goThrough(large) == wanted)
+    #expect(counting.counts.reads < Int(pages) / 8, "\(counting.counts.reads) of \(pages)")
+    counting.reset()
+    _ = try goThrough(small)
+    #expect(counting.counts.reads == 0)
+    // As long as nobody comes to it, nobody is told of it.
+    try store.close()
+    var image = memory.contents()
+    // In its page, and wherever it was before it came there.
+    let places = image.ranges(of: value(rows / 2)).map { $0.lowerBound + 100 }
+    for place in places { image[place] ^= 0xFF }
+    let fresh = try Store.open(on: MemoryDevice(copying: image), environment: TestEnvironment(), options: options)
+    let other = try fresh.snapshot()
+    var last: UInt64 = 0
+    // The cache has to be full before leaves are read ahead.
+    try other.forEach(large) { (row, _) in row < rows / 2 - 100 }
+    do {
+      try other.forEach(large) { (row, _) in
+        last = row
+        return true
+      }
+      Issue.record("the damage was not found")
+    } catch StoreError.corrupt(.page(let tree), let offset, _) {
+      #expect(tree == large && places.contains { offset <= UInt64($0) && UInt64($0) < offset + 4096 })
+      #expect(last > rows / 2 - 100 && last <= rows / 2)
+    }
+  }
+
   /// Leaves that were gone through in parts are given up, if that is asked for, and read again where somebody wants them.
   @Test(arguments: [false, true])
   func whatWasGoneThroughMakesRoom(_ givesUp: Bool) throws {
