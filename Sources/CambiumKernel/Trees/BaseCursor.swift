@@ -268,7 +268,8 @@ struct BaseCursor: ~Copyable {
   @inline(__always)
   private func lowerBound(_ key: TreeKey) -> Int {
     guard let leaf else { return 0 }
-    return kind == .integer ? IntegerLeaf(leaf).lowerBound(key.head) : BytesLeaf(leaf).lowerBound(key, share: share).index
+    if kind == .integer { return IntegerLeaf(leaf).lowerBound(key.head) }
+    return BytesLeaf(leaf).lowerBound(key, share: share).index
   }
 
   mutating func seekFirst() throws(StoreError) {
