@@ -87,6 +87,12 @@ public final class EntityTransaction: EntityView {
       self.counter?.highestWritten = reference.row
       return
     }
+    // One that was not given out yet would be given out later, to another object.
+    var last = counter?.last ?? 0
+    if counter == nil { last = try lastRow() }
+    if reference.row > last {
+      throw .misuse("\(reference.description) was not reserved: use reserveReference(_:)")
+    }
     let isThere = try storing { () throws(StoreError) in
       try trees.withValue(plan.rows, reference.row) { (_) throws(StoreError) in true } ?? false
     }

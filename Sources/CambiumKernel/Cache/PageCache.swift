@@ -108,10 +108,19 @@ final class PageCache: @unchecked Sendable {
   @inline(__always)
   func page(_ ref: PageRef, tree: TreeID, level: UInt8) throws(StoreError) -> UnsafeRawPointer {
     if let hit = find(ref) {
-      if Verification.pageOwnerCached.holds(hit.pageLevel == level && hit.pageTree == tree) { return hit }
-      throw .corrupt(place: .page(tree: tree), offset: ref.address, detail: "page of another tree or level")
+      try checkCached(hit, ref, tree: tree, level: level)
+      return hit
     }
     return try load(ref, tree: tree, level: level)
+  }
+
+  /// Throws if a page that is in the cache is not what led to it says.
+  @inline(__always)
+  private func checkCached(
+    _ hit: UnsafeRawPointer, _ ref: PageRef, tree: TreeID, level: UInt8
+  ) throws(StoreError) {
+    if Verification.pageOwnerCached.holds(hit.pageLevel == level && hit.pageTree == tree) { return }
+    throw .corrupt(place: .page(tree: tree), offset: ref.address, detail: "page of another tree or level")
   }
 
   /// Child `i` of the inner page `parent`, which `ref` names: the same, but where the child was found before is tried first.
@@ -131,27 +140,32 @@ final class PageCache: @unchecked Sendable {
   func cachedChild(
     _ i: Int, of parent: UnsafeRawPointer, _ ref: PageRef, tree: TreeID, level: UInt8
   ) throws(StoreError) -> UnsafeRawPointer? {
-    let frame = Frame(of: parent).hint(i)
-    if frame?.holds(ref) ?? false || find(ref) != nil {
-      return try child(i, of: parent, ref, tree: tree, level: level)
+    var hit: UnsafeRawPointer?
+    if let frame = Frame(of: parent).hint(i), frame.holds(ref) {
+      frame.markUsed()
+      hit = frame.page
+    } else {
+      hit = find(ref)
     }
-    return nil
+    if let hit { try checkCached(hit, ref, tree: tree, level: level) }
+    return hit
   }
 
-  /// Whether somebody who goes through so many pages would drive out much of what is in the cache.
+  /// Whether somebody who goes through so many pages would drive out most of what is in the cache.
   func isTooSmall(for pages: UInt64) -> Bool {
-    hasAllFrames.load(ordering: .relaxed) && pages > UInt64(capacity / 4)
+    hasAllFrames.load(ordering: .relaxed) && pages > UInt64(capacity / 2)
   }
 
   @inline(never)
   private func childElsewhere(
     _ i: Int, of parent: UnsafeRawPointer, _ ref: PageRef, tree: TreeID, level: UInt8
   ) throws(StoreError) -> UnsafeRawPointer {
-    // What is loaded now may lie in memory that is given back after this read: there is no hint at it before it is asked for again.
-    guard find(ref) != nil else { return try load(ref, tree: tree, level: level) }
-    let page = try page(ref, tree: tree, level: level)
-    Frame(of: parent).setHint(i, Frame(of: page))
-    return page
+    // What is loaded now may lie in memory that is given back after this read: there is no hint at it before it is asked for again,
+    // and at none but what the table has led to.
+    guard let hit = find(ref) else { return try load(ref, tree: tree, level: level) }
+    try checkCached(hit, ref, tree: tree, level: level)
+    Frame(of: parent).setHint(i, Frame(of: hit))
+    return hit
   }
 
   @inline(__always)

@@ -16,6 +16,13 @@ final class ReadAhead {
     return UnsafeRawPointer(buffer) + Int(ref.address - start)
   }
 
+  private func read(_ address: UInt64, _ length: Int, _ cache: PageCache) throws(StoreError) {
+    count = 0
+    let got = try cache.device.read(at: address, into: UnsafeMutableRawBufferPointer(start: buffer, count: length))
+    start = address
+    count = max(0, min(got, length))
+  }
+
   /// Child `i` of a page of integer keys, a leaf: good until this is asked again. What is read with it are the children behind it, as
   /// far as they lie behind one another.
   ///
@@ -38,10 +45,13 @@ final class ReadAhead {
       length += other.length
       next &+= 1
     }
-    count = 0
-    let got = try cache.device.read(at: ref.address, into: UnsafeMutableRawBufferPointer(start: buffer, count: length))
-    start = ref.address
-    count = max(0, min(got, length))
+    do throws(StoreError) {
+      try read(ref.address, length, cache)
+    } catch {
+      // What cannot be read may be what comes behind.
+      if length == ref.length { throw error }
+      try read(ref.address, ref.length, cache)
+    }
     guard let page = bytes(ref) else { throw cache.endsBefore(ref, tree: tree) }
     try cache.check(page, ref, tree: tree, level: 0)
     return page

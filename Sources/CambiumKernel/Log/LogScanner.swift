@@ -123,6 +123,15 @@ final class LogScanner {
     return (header, UnsafeRawBufferPointer(start: p, count: header.length))
   }
 
+  /// How long a record says that it is, whole or not; at most what the segment has room for.
+  private func claimedLength(_ segment: LoadedSegment, at address: UInt64) -> Int {
+    let offset = Int(address - segment.address)
+    let isLoaded = segment.loaded.contains(offset) && segment.loaded.contains(offset + 7)
+    guard isLoaded, let base = segment.bytes.baseAddress else { return 0 }
+    let length = Int(truncatingIfNeeded: (UnsafeRawPointer(base) + offset).u32(4) & 0x7FFF_FFFF)
+    return min(length, segment.bytes.count - offset)
+  }
+
   /// Forgets the segments that are not in `needed`. No record of theirs may be used any more.
   func forget(allBut needed: Set<UInt32>) { segments.removeAll { !needed.contains($0.header.start) } }
 
@@ -246,14 +255,14 @@ final class LogScanner {
     return nil
   }
 
-  /// The first place from `position` on, a multiple of 16, where a record may begin, and that lies less than `reach` bytes
-  /// behind it; nil if there is none. Most of a prepared segment is zeros.
+  /// The first place from `position` on and before `limit`, a multiple of 16, where a record may begin; nil if there is none. Most
+  /// of a prepared segment is zeros.
   private func magic(
-    in segment: LoadedSegment, from position: UInt64, reach: Int
+    in segment: LoadedSegment, from position: UInt64, before limit: UInt64
   ) throws(StoreError) -> UInt64? {
     guard position >= segment.address, position <= segment.end, let base = segment.bytes.baseAddress else { return nil }
     var offset = Int(position - segment.address)
-    let end = reach < segment.bytes.count - offset ? offset + reach : segment.bytes.count
+    let end = limit < segment.end ? max(offset, Int(limit - segment.address)) : segment.bytes.count
     if segment.loaded.contains(offset) {
       if let found = Self.magic(UnsafeRawPointer(base), offset, min(segment.loaded.upperBound, end)) {
         return segment.address + UInt64(found)
@@ -298,12 +307,15 @@ final class LogScanner {
   /// looked for, not all.
   private func lookBehindTheEnd(_ superblock: Superblock, _ out: inout Outcome) throws(StoreError) {
     guard let piece = superblock.pieces.last, var segment = try segment(out.endSegment) else { return }
-    let reach = superblock.isClean ? SegmentTable.unitSize : Int.max
+    let isClosed = superblock.isClean
+    /// How far is looked behind a place where there was, or would be, a record.
+    func reach(behind place: UInt64) -> UInt64 { isClosed ? place + UInt64(SegmentTable.unitSize) : .max }
     var position = out.end
+    var limit = reach(behind: position)
     var next = out.nextSegment
     var steps = 0
     while true {
-      while let found = try magic(in: segment, from: position, reach: reach) {
+      while let found = try magic(in: segment, from: position, before: limit) {
         position = found
         if let (header, _) = try record(segment, at: position) {
           if Verification.behindSession.holds(
@@ -319,7 +331,10 @@ final class LogScanner {
             next = header.next
           }
           position += UInt64(roundUp(header.length, to: 16))
+          limit = max(limit, reach(behind: position))
         } else {
+          // A damaged one tells how far off the next may be.
+          limit = max(limit, reach(behind: position + UInt64(claimedLength(segment, at: position))))
           position += 16
         }
       }
@@ -332,6 +347,7 @@ final class LogScanner {
       segment = following
       note(segment, &out)
       position = segment.address + UInt64(SegmentHeader.size)
+      limit = reach(behind: position)
       next = 0
     }
   }

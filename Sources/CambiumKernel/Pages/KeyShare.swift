@@ -25,5 +25,9 @@ struct KeyShare {
 
   /// The place among so many entries; nil if nothing is known.
   @inline(__always)
-  func place(among count: Int) -> Int? { value < 0 || count == 0 ? nil : (Int(value) &* count) &>> 16 }
+  func place(among count: Int) -> Int? {
+    if value < 0 || count == 0 { return nil }
+    // Both have sixteen bits: what an `Int` of 32 may not hold, an unsigned one does.
+    return Int(truncatingIfNeeded: (UInt32(value) &* UInt32(truncatingIfNeeded: count)) &>> 16)
+  }
 }

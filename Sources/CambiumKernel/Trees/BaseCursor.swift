@@ -33,6 +33,10 @@ struct BaseCursor: ~Copyable {
   private(set) var passed: [PageRef] = []
   /// Reads the leaves that come next where the cache does not have them, if that is wanted.
   private var ahead: ReadAhead?
+  /// How many leaves come before that.
+  private var leavesToAhead = 0
+  /// Who wants a few rows is better off with their leaves in the cache.
+  private static let leavesBeforeAhead = 8
 
   init(tree: TreeID, kind: TreeKind, root: PageRef, level: UInt8, cache: PageCache, pageSize: Int, hint: Int) {
     self.tree = tree
@@ -51,10 +55,10 @@ struct BaseCursor: ~Copyable {
     keyBuffer?.deallocate()
   }
 
-  /// From here on leaves that come next are not brought into the cache: for who goes through more of a tree of integer keys than there
-  /// is room for. A leaf is then good until the next step.
+  /// After some leaves, those that come next are not brought into the cache: for who goes through more of a tree of integer keys than
+  /// there is room for. A leaf is then good until the next step.
   mutating func readAhead() {
-    if ahead == nil, kind == .integer { ahead = ReadAhead() }
+    if ahead == nil, kind == .integer { leavesToAhead = Self.leavesBeforeAhead }
   }
 
   private enum Target {
@@ -330,6 +334,10 @@ struct BaseCursor: ~Copyable {
     index = count
     if collectsPassed { passed.append(leafRef) }
     if (place &+ 1) & 7 == 0 { touchAhead() }
+    if leavesToAhead > 0 {
+      leavesToAhead &-= 1
+      if leavesToAhead == 0 { ahead = ReadAhead() }
+    }
     try nextLeaf()
   }
 

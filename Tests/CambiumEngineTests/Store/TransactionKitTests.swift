@@ -83,6 +83,28 @@ import Testing
     }
   }
 
+  /// A reference that was not given out would be given out later: to another object, whose row would take its place.
+  @Test func referencesThatWereNotReservedAreRefused() throws {
+    let g = try Given()
+    try g.store.write { (t) throws(EngineError) in
+      let given = try t.reserveReference(entity: g.item.id)
+      let rows = try t.writer(g.item)
+      rows.begin(ObjectReference(entity: g.item.id, row: given.row + 1))
+      try rows.set(g.name, "a")
+      #expect(throws: EngineError.self) { try rows.save() }
+      rows.begin(given)
+      try rows.set(g.name, "a")
+      try rows.save()
+    }
+    // Nor in a transaction that has reserved none.
+    #expect(throws: EngineError.self) {
+      try g.store.write { (t) throws(EngineError) in
+        try t.insert(ObjectReference(entity: g.item.id, row: 9), RowValues())
+      }
+    }
+    #expect(try g.store.check().isSound)
+  }
+
   @Test func aTransactionThatFailedLeavesNothingToTheNext() throws {
     let g = try Given()
     func add(_ t: EntityTransaction, _ name: String, _ size: Int64) throws(EngineError) {

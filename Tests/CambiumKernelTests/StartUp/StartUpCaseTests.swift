@@ -143,6 +143,25 @@ import Testing
     }
   }
 
+  @Test func aLongDamagedRecordDoesNotHideTheNext() throws {
+    let device = MemoryDevice(copying: try Self.image(closed: true))
+    let store = try Store.open(on: device, environment: TestEnvironment(seed: 14))
+    // Longer than what is looked through behind the end of a closed log, and then a short one.
+    var t = try store.beginWrite()
+    for i in 100..<UInt64(400) { try t.put(Self.tree, i, Array(repeating: 7, count: 150)) }
+    try t.commit()
+    t = try store.beginWrite()
+    try t.put(Self.tree, 30, Array(repeating: 30, count: 100))
+    try t.commit()
+    var image = device.contents()
+    let (superblock, outcome) = try Self.log(image)
+    let first = try #require(outcome.records.first)
+    #expect(outcome.records.count == 2 && first.header.length > 2 * SegmentTable.unitSize)
+    for copy in 0..<2 { Self.flip(&image, Superblock.offset(slot: superblock.slot, copy: copy) + 300) }
+    Self.flip(&image, first.address + 20)
+    #expect(Self.place(image) == .superblock)
+  }
+
   @Test func aClosedLogIsReadOnlyWhereItGoesOn() throws {
     let device = MemoryDevice()
     let store = try Store.create(on: device, environment: TestEnvironment(seed: 16))
