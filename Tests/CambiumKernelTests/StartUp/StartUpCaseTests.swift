@@ -143,43 +143,47 @@ import Testing
     }
   }
 
-  @Test func aLongDamagedRecordDoesNotHideTheNext() throws {
-    let device = MemoryDevice(copying: try Self.image(closed: true))
-    let store = try Store.open(on: device, environment: TestEnvironment(seed: 14))
-    // Longer than what is looked through behind the end of a closed log, and then a short one.
-    var t = try store.beginWrite()
-    for i in 100..<UInt64(400) { try t.put(Self.tree, i, Array(repeating: 7, count: 150)) }
-    try t.commit()
-    t = try store.beginWrite()
-    try t.put(Self.tree, 30, Array(repeating: 30, count: 100))
-    try t.commit()
-    var image = device.contents()
-    let (superblock, outcome) = try Self.log(image)
-    let first = try #require(outcome.records.first)
-    #expect(outcome.records.count == 2 && first.header.length > 2 * SegmentTable.unitSize)
-    for copy in 0..<2 { Self.flip(&image, Superblock.offset(slot: superblock.slot, copy: copy) + 300) }
-    Self.flip(&image, first.address + 20)
-    #expect(Self.place(image) == .superblock)
-  }
-
-  @Test func aClosedLogIsReadOnlyWhereItGoesOn() throws {
+  /// A closed store of many commits, whose log ends in the middle of a segment, and how many rows it has.
+  static func closedInASegment() throws -> (device: MemoryDevice, rows: UInt64) {
     let device = MemoryDevice()
     let store = try Store.create(on: device, environment: TestEnvironment(seed: 16))
     var t = try store.beginWrite()
     _ = try t.createTree(.integer)
     try t.commit()
     var count: UInt64 = 0
-    // Until the log ends in the middle of a segment.
     while count < 1_000
       || store.log.position - UInt64(store.log.presentSegment) * UInt64(SegmentTable.unitSize) < 150_000
       || store.log.segmentEnd - store.log.position < 100_000
     {
       count += 1
       t = try store.beginWrite()
-      try t.put(Self.tree, count, Array(repeating: 7, count: 100))
+      try t.put(tree, count, Array(repeating: 7, count: 100))
       try t.commit()
     }
     try store.close()
+    return (device, count)
+  }
+
+  @Test func aLongDamagedRecordDoesNotHideTheNext() throws {
+    let (device, rows) = try Self.closedInASegment()
+    let store = try Store.open(on: device, environment: TestEnvironment(seed: 14))
+    // Longer than what is looked through behind the end of a closed log, and then a short one.
+    for size in [120, 1] {
+      let t = try store.beginWrite()
+      for i in 1...UInt64(size) { try t.put(Self.tree, rows + i, Array(repeating: UInt8(size), count: 150)) }
+      try t.commit()
+    }
+    var image = device.contents()
+    let (superblock, outcome) = try Self.log(image)
+    let first = try #require(outcome.records.first)
+    #expect(outcome.records.count == 2 && first.header.length > SegmentTable.unitSize)
+    for copy in 0..<2 { Self.flip(&image, Superblock.offset(slot: superblock.slot, copy: copy) + 300) }
+    Self.flip(&image, first.address + 20)
+    #expect(Self.place(image) == .superblock)
+  }
+
+  @Test func aClosedLogIsReadOnlyWhereItGoesOn() throws {
+    let (device, rows) = try Self.closedInASegment()
     let (superblock, outcome) = try Self.log(device.contents())
     let piece = try #require(superblock.pieces.first)
     let segment = try #require(
@@ -191,7 +195,7 @@ import Testing
     let counting = CountingDevice(MemoryDevice(copying: device.contents()))
     let opened = try Store.open(on: counting, environment: TestEnvironment(seed: 17))
     #expect(counting.counts.readBytes < 100_000)
-    #expect(try opened.snapshot().count(Self.tree) == count)
+    #expect(try opened.snapshot().count(Self.tree) == rows)
   }
 
   @Test func aTornLastRecordIsDropped() throws {
