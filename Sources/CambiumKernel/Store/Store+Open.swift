@@ -150,10 +150,10 @@ extension Store {
       segment.used = UInt32(segment.length)
       let isAlone = table.insert(segment)
       // What was prepared may have been lost with the power; see above.
-      let isRead =
-        superblock.pieces.contains { $0.segment == s.header.start }
-        || outcome.records.contains { $0.segment == s.header.start }
-      if !isAlone, isNextInUse, !isRead, s.header.start == outcome.nextSegment {
+      if !isAlone, isNextInUse, s.header.start == outcome.nextSegment,
+        !superblock.pieces.contains(where: { $0.segment == s.header.start }),
+        !outcome.records.contains(where: { $0.segment == s.header.start })
+      {
         needed.remove(s.header.start)
         continue
       }

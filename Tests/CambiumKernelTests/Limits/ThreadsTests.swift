@@ -128,6 +128,78 @@ import Testing
     try shared.store.close()
   }
 
+  /// Transactions that write everything anew, whose replaced pages leave the cache at once, beside readers who keep a view for long
+  /// and find the pages of it again and again: by number, by name, and from end to end, past the cache.
+  @Test func readersBesideTransactionsThatReplaceEverything() throws {
+    var options = StoreOptions()
+    options.cacheBytes = 96 << 10
+    options.deltaBytes = 64 << 10
+    options.durability = .normal
+    let store = try Store.create(
+      on: MemoryDevice(lock: ThreadLock()), environment: TestEnvironment(), options: options)
+    var t = try store.beginWrite()
+    let (tree, names) = (try t.createTree(.integer), try t.createTree(.bytes))
+    let shared = Shared(store, tree, names)
+    @Sendable func name(_ key: UInt64) -> [UInt8] { Array("\(key % 7) nam\u{E9} \(key &* 0x9E37_79B9)".utf8) }
+    @Sendable func write(_ t: WriteTransaction, _ version: UInt64) throws {
+      for key in 0..<Self.rows {
+        try t.put(tree, key, Self.row(key, version))
+        try t.put(names, name(key), modelKey(version))
+      }
+    }
+    try write(t, 0)
+    try t.commit()
+    let rounds = CrashTests.isOptimized ? 60 : 12
+    let reader: @Sendable (Int) -> Void = { number in
+      var random = SplitMix64(seed: UInt64(number))
+      while !shared.isDone.load(ordering: .relaxed) {
+        do {
+          let view = try store.snapshot()
+          guard let first = try view.value(tree, 0) else { return shared.fail("row 0 is gone") }
+          let version = integerKey(Array(first[8..<16]))
+          for _ in 0..<8 {
+            if shared.isDone.load(ordering: .relaxed) { break }
+            for _ in 0..<200 {
+              let key = UInt64(random.below(Int(Self.rows)))
+              if try view.value(tree, key) != Self.row(key, version) { shared.fail("row \(key) at \(version)") }
+              if try view.value(names, name(key)) != modelKey(version) { shared.fail("name \(key) at \(version)") }
+            }
+            var next: UInt64 = 0
+            try view.forEach(tree) { (key, bytes) in
+              if key != next || !bytes.elementsEqual(Self.row(key, version)) {
+                shared.fail("\(key) for \(next) at \(version)")
+              }
+              next += 1
+              return true
+            }
+            if next != Self.rows { shared.fail("\(next) rows at \(version)") }
+          }
+          shared.reads.wrappingAdd(1, ordering: .relaxed)
+        } catch { return shared.fail("\(error)") }
+      }
+    }
+    let writer: @Sendable () -> Void = {
+      defer { shared.isDone.store(true, ordering: .relaxed) }
+      do {
+        for version in 1...UInt64(rounds) {
+          let t = try store.beginWrite()
+          try write(t, version)
+          if version % 5 == 0 { t.rollBack() } else { try t.commit() }
+          if version % 5 == 0 {
+            let again = try store.beginWrite()
+            try write(again, version)
+            try again.commit()
+          }
+        }
+      } catch { shared.fail("writer: \(error)") }
+    }
+    Self.threads((0..<3).map { n in { reader(n) } } + [writer])
+    #expect(shared.problems.withLock { $0 }.isEmpty, "\(shared.problems.withLock { $0 })")
+    #expect(shared.reads.load(ordering: .relaxed) > 0)
+    #expect(try store.check().problems.isEmpty)
+    try store.close()
+  }
+
   /// The rows that commit `version` writes.
   static func touched(_ version: UInt64) -> [UInt64] {
     [0] + (0..<5).map { (version &* 37 &+ $0 &* 641) % (rows - 1) * 2 + 2 }

@@ -68,7 +68,71 @@ import Testing
         let isThere = place < stored && keys[place] == key
         let (index, found) = key.withUnsafeBytes { leaf.lowerBound(TreeKey($0)) }
         #expect(index == place && found == isThere, "\(shape), \(stored) keys, \(key)")
+        // Whatever the page above makes of it.
+        for share: UInt64 in [0, 1, 9_000, 1 << 15, 65_000, 65_535] {
+          let told = KeyShare(of: share, from: 0, to: 1 << 16)
+          let (index, found) = key.withUnsafeBytes { leaf.lowerBound(TreeKey($0), share: told) }
+          #expect(index == place && found == isThere, "\(shape), \(stored) keys, \(key), \(share)")
+        }
       }
     }
+  }
+
+  @Test func sharesArePlaces() throws {
+    #expect(KeyShare.unknown.place(among: 10) == nil)
+    #expect(KeyShare(of: 4, from: 5, to: 9).place(among: 10) == nil)
+    #expect(KeyShare(of: 9, from: 5, to: 9).place(among: 10) == nil)
+    #expect(KeyShare(of: 5, from: 5, to: 5).place(among: 10) == nil)
+    #expect(KeyShare(of: 5, from: 5, to: 9).place(among: 0) == nil)
+    for (low, high) in [(UInt64(0), UInt64.max), (7, 1007), (.max - 5, .max), (1 << 40, 3 << 40), (0, 1)] {
+      for count in [1, 2, 100, 40_000, 65_535] {
+        var last = 0
+        for part in 0..<UInt64(8) {
+          let key = low + (high - low) / 8 * part
+          let place = try #require(KeyShare(of: key, from: low, to: high).place(among: count))
+          #expect(place >= last && place < count)
+          // Right to an eighth, and not at one end.
+          if high - low > 1000 { #expect(abs(place - count * Int(part) / 8) <= count / 64 + 1) }
+          last = place
+        }
+      }
+    }
+  }
+
+  /// Evenly spread keys are found near the place that the page above tells, behind beginnings that all share too.
+  @Test(arguments: [0, 3, 11]) func aPageTellsWhereInALeafAKeyLies(_ shared: Int) throws {
+    let store = try Store.create(
+      on: MemoryDevice(lock: ThreadLock()), environment: TestEnvironment(), options: StoreOptions())
+    var random = SplitMix64(seed: 23)
+    let t = try store.beginWrite()
+    let tree = try t.createTree(.bytes)
+    var keys: [[UInt8]] = []
+    for i in 0..<20_000 {
+      keys.append([UInt8](repeating: 77, count: shared) + random.bytes(6) + [UInt8(i & 255), UInt8(i >> 8)])
+      try t.put(tree, keys[i], [])
+    }
+    try t.commit()
+    try store.checkpoint()
+    let view = try store.snapshot()
+    let state = try #require(view.generation.trees[tree])
+    #expect(state.level == 1)
+    let slot = store.cache.slots.enter(0)
+    defer { store.cache.slots.leave(slot) }
+    let inner = BytesInner(try store.cache.page(state.root, tree: tree, level: 1))
+    var (told, off, entries) = (0, 0, 0)
+    for key in keys {
+      try key.withUnsafeBytesTyped { (bytes) throws(StoreError) in
+        let key = TreeKey(bytes)
+        let i = inner.child(key)
+        let leaf = BytesLeaf(try store.cache.page(inner.ref(i), tree: tree, level: 0))
+        guard let place = inner.share(of: key, child: i).place(among: leaf.count) else { return }
+        told += 1
+        off += abs(place - leaf.lowerBound(key).index)
+        entries += leaf.count
+      }
+    }
+    // All but those of the first and the last leaf.
+    #expect(told > keys.count - 3 * keys.count / inner.count)
+    #expect(off * 20 < entries, "off by \(off / max(1, told)) of \(entries / max(1, told))")
   }
 }

@@ -227,6 +227,110 @@ import Testing
     try store.close()
   }
 
+  /// What was asked for once only makes room before what somebody came back to.
+  @Test func pagesThatWereReadOnceGoFirst() throws {
+    let device = MemoryDevice(lock: ThreadLock())
+    let cache = PageCache(
+      device: device, environment: TestEnvironment(), pageSize: 512, bytes: FrameMemory.stride(512) * 400, storeSeed: 7
+    )
+    let tree = TreeID(rawValue: 21)
+    var refs: [PageRef] = []
+    for n in 0..<UInt64(1000) {
+      var run = EntryRun(kind: .integer, isLeaf: true, pageSize: 512)
+      var sizer = PageSizer(kind: .integer, isLeaf: true)
+      let value = [UInt8](repeating: UInt8(n & 255), count: 100)
+      value.withUnsafeBytes { run.append(TreeKey(n), value: $0, isStub: false) }
+      sizer.add(run, 0, first: 0)
+      var page = [UInt8](repeating: 0, count: 512)
+      let length = page.withUnsafeMutableBytes { b in
+        b.baseAddress.map {
+          PageEncoder.encode(run, 0..<1, layout: sizer.layout, level: 0, tree: tree, generation: 1, to: $0)
+        } ?? 0
+      }
+      var ref = PageRef(address: (n + 1) * 512, length: roundUp(length, to: 16), checksum: 0)
+      try page.withUnsafeBytes { b in
+        let bytes = UnsafeRawBufferPointer(rebasing: b[..<ref.length])
+        ref.checksum = Checksum.of(bytes, seed: PageRef.seed(store: 7, location: ref.location))
+        try device.write(bytes, at: ref.address)
+      }
+      refs.append(ref)
+    }
+    func read(_ some: ArraySlice<PageRef>) throws {
+      for ref in some {
+        let slot = cache.slots.enter(0)
+        defer { cache.slots.leave(slot) }
+        _ = try cache.page(ref, tree: tree, level: 0)
+      }
+    }
+    try read(refs[0..<100])
+    try read(refs[0..<100])
+    // As many as there is room for beside them, and then some more.
+    try read(refs[100..<600])
+    let misses = cache.misses
+    try read(refs[0..<100])
+    #expect(cache.misses == misses, "\(cache.misses - misses) of 100 had gone")
+  }
+
+  /// A device that cannot read one place of its file.
+  private final class BadSector: StorageDevice {
+    let base: any StorageDevice
+    let place = Locked<UInt64?>(nil)
+    init(_ base: any StorageDevice) { self.base = base }
+    func size() throws(StoreError) -> UInt64 { try base.size() }
+    func read(at offset: UInt64, into buffer: UnsafeMutableRawBufferPointer) throws(StoreError) -> Int {
+      if let bad = place.withLock({ $0 }), offset <= bad, bad < offset + UInt64(buffer.count) {
+        throw .device(operation: .read, offset: offset, code: 5)
+      }
+      return try base.read(at: offset, into: buffer)
+    }
+    func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(StoreError) {
+      try base.write(bytes, at: offset)
+    }
+    func sync() throws(StoreError) { try base.sync() }
+    func resize(to size: UInt64) throws(StoreError) { try base.resize(to: size) }
+    func close() { base.close() }
+  }
+
+  /// A leaf that cannot be read takes none of those with it that are read together with it, and lie before it.
+  @Test func anUnreadableLeafFailsWhereItIsMet() throws {
+    let device = BadSector(MemoryDevice(lock: ThreadLock()))
+    var options = StoreOptions()
+    options.cacheBytes = 256 << 10
+    let store = try Store.create(on: device, environment: TestEnvironment(), options: options)
+    let t = try store.beginWrite()
+    let tree = try t.createTree(.integer)
+    for row in 0..<UInt64(20_000) { try t.put(tree, row, [UInt8](repeating: 5, count: 200)) }
+    try t.commit()
+    try store.checkpoint()
+    let view = try store.snapshot()
+    try view.forEach(tree) { (_, _) in true }
+    // In the middle, where the leaf is not in the cache.
+    let state = try #require(view.generation.trees[tree])
+    #expect(state.level == 2)
+    let slot = store.cache.slots.enter(0)
+    let top = IntegerInner(try store.cache.page(state.root, tree: tree, level: 2))
+    let middle = IntegerInner(try store.cache.page(top.ref(top.count / 2), tree: tree, level: 1))
+    let (bad, first) = (middle.ref(middle.count / 2), middle.separator(middle.count / 2))
+    store.cache.slots.leave(slot)
+    store.cache.drop([bad])
+    device.place.withLock { $0 = bad.address + 100 }
+    var last: UInt64 = 0
+    #expect(throws: StoreError.self) {
+      try view.forEach(tree) { (row, _) in
+        last = row
+        return true
+      }
+    }
+    #expect(last == first - 1)
+    device.place.withLock { $0 = nil }
+    try view.forEach(tree) { (row, _) in
+      last = row
+      return true
+    }
+    #expect(last == 19_999)
+    try store.close()
+  }
+
   /// A tree that the cache has no room for is gone through with few calls of the device, and drives nothing out of the cache that is
   /// read now and then; what is damaged on the way is reported where it is met.
   @Test func leavesAreReadAheadWhereTheCacheHasNoRoom() throws {

@@ -158,6 +158,31 @@ import Testing
     try store.close()
   }
 
+  /// No page is read for keys that are known to be new, but for the others.
+  @Test(arguments: [true, false]) func keysKnownToBeNewAreNotLookedFor(_ isNew: Bool) throws {
+    let memory = MemoryDevice()
+    var store = try Store.create(on: memory, environment: TestEnvironment(seed: 3))
+    var t = try store.beginWrite()
+    let tree = try t.createTree(.bytes)
+    for n in 0..<20_000 { try t.put(tree, Array("key \(n)".utf8), []) }
+    try t.commit()
+    try store.close()
+    let counting = CountingDevice(MemoryDevice(copying: memory.contents()))
+    store = try Store.open(on: counting, environment: TestEnvironment(seed: 4))
+    t = try store.beginWrite()
+    counting.reset()
+    let batch = ChangeBatch()
+    for n in stride(from: 0, to: 20_000, by: 400) {
+      _ = batch.add(Array("key \(n) and more".utf8), isPut: true, isNew: isNew)
+    }
+    try t.apply(batch, to: tree)
+    #expect(isNew == (counting.counts.reads == 0), "\(counting.counts.reads)")
+    try t.commit()
+    #expect(try store.snapshot().count(tree) == 20_050)
+    #expect(try store.check().problems.isEmpty)
+    try store.close()
+  }
+
   /// Batches merged into one hold what one batch would that had been given all of it in turn.
   @Test func mergedBatchesAreOne() throws {
     let seed = testSeed(2_112)
