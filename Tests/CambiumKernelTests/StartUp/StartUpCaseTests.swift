@@ -179,7 +179,11 @@ import Testing
     #expect(outcome.records.count == 2 && first.header.length > SegmentTable.unitSize)
     for copy in 0..<2 { Self.flip(&image, Superblock.offset(slot: superblock.slot, copy: copy) + 300) }
     Self.flip(&image, first.address + 20)
-    #expect(Self.place(image) == .superblock)
+    var place: StorePlace?
+    do {
+      _ = try Store.open(on: MemoryDevice(copying: image), environment: TestEnvironment(seed: 15))
+    } catch StoreError.corrupt(let found, _, _) { place = found }
+    #expect(place == .superblock)
   }
 
   @Test func aClosedLogIsReadOnlyWhereItGoesOn() throws {
