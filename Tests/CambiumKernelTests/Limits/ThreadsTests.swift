@@ -137,7 +137,7 @@ import Testing
     options.durability = .normal
     let store = try Store.create(
       on: MemoryDevice(lock: ThreadLock()), environment: TestEnvironment(), options: options)
-    var t = try store.beginWrite()
+    let t = try store.beginWrite()
     let (tree, names) = (try t.createTree(.integer), try t.createTree(.bytes))
     let shared = Shared(store, tree, names)
     @Sendable func name(_ key: UInt64) -> [UInt8] { Array("\(key % 7) nam\u{E9} \(key &* 0x9E37_79B9)".utf8) }
