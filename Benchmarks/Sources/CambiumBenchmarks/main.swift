@@ -1,6 +1,10 @@
 import Foundation
 
 // Whatever is wrong with the arguments ends with 2, different answers with 1.
+if CommandLine.arguments.contains("--help") {
+  print(Options.help)
+  exit(0)
+}
 let options: Options
 do {
   options = try Options(Array(CommandLine.arguments.dropFirst()))

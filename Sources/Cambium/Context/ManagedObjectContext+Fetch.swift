@@ -182,36 +182,38 @@ extension ManagedObjectContext {
 
   func rows(_ fetch: EngineFetch, _ store: PersistentStore) throws -> [ManagedObject] {
     let view = try view(of: store.space)
-    let rows = try mappingFetch { () throws(EngineError) in try view.fetchRows(fetch) }
+    let rows = try mappingFetch { () throws(EngineError) in try view.findRows(fetch) }
     var result: [ManagedObject] = []
     result.reserveCapacity(rows.count)
     let space = store.space
     let registry = registry
     registry.makeRoom(for: rows.count)
-    var home: ObjectHome?
+    // What new objects are made of: the same until one is of another entity.
+    var home = ObjectHome.nowhere
+    var entityID: UInt32?
     var objectClass = ManagedObject.self
     var entity = EntityInfo.unknown.description
-    for row in rows {
-      let id = ManagedObjectID(space: space, reference: row.reference)
+    rows.forEach { row, reference in
+      let id = ManagedObjectID(space: space, reference: reference)
       if let object = registry[id] {
         // A changed object stays on the row that its changes are based on.
         if object.pending != .updated, object.pending != .deleted {
           if object.state == .stale { object.state = .loaded }
-          object.row = row
+          object.take(row)
         }
         if isMissing(object) { object.isDeleted = false }
         result.append(object)
-        continue
+        return
       }
-      if home?.entityID != id.reference.entity, let info = space.info(id.reference.entity) {
+      if entityID != reference.entity {
+        guard let info = space.info(reference.entity) else { return }
         home = self.home(of: id, info)
+        entityID = reference.entity
         objectClass = persistentStoreCoordinator.objectClass(for: info)
         entity = info.description
       }
-      guard let home, home.entityID == id.reference.entity else { continue }
       let object = objectClass.init(entity: entity, insertInto: nil)
-      object.become(id, home)
-      object.row = row
+      object.become(reference.row, .passUnretained(home), row)
       registry.add(object, id)
       result.append(object)
     }

@@ -16,6 +16,8 @@ final class ObjectRegistry {
   @exclusivity(unchecked) var retainsAll = false
 
   private static let least = 256
+  /// So many objects are let go of before the next ones are looked for.
+  private static let fewest = 64
 
   /// The object of an identifier.
   subscript(id: ManagedObjectID) -> ManagedObject? {
@@ -69,7 +71,21 @@ final class ObjectRegistry {
   /// Lets go of what nobody else holds. O(number of objects).
   func sweep() {
     if retainsAll { return }
-    let gone = known.removeReleased()
+    // They end a few at a time, while they are still near at hand; nothing is under way in the table then. If what they do at their end
+    // has objects get other places, all others that nobody holds are taken out first.
+    var gone: [ManagedObject] = []
+    gone.reserveCapacity(Self.fewest * 2)
+    var next = 0
+    let rebuilds = known.rebuilds
+    while next < known.capacity, known.rebuilds == rebuilds {
+      known.takeReleased(from: &next, most: Self.fewest, into: &gone)
+      gone.removeAll(keepingCapacity: true)
+    }
+    if known.rebuilds != rebuilds {
+      next = 0
+      known.takeReleased(from: &next, most: .max, into: &gone)
+    }
+    known.shrink()
     limit = max(Self.least, known.count * 2)
     withExtendedLifetime(gone) {}
   }

@@ -29,6 +29,10 @@ struct ObjectTable: ~Copyable {
   private var taken = 0
   /// How many objects there are.
   private(set) var count = 0
+  /// A block: the one that was looked for last.
+  private var last = 0
+  /// How many times objects got other places.
+  private(set) var rebuilds = 0
   /// The stores of the objects.
   private var spaces: [StoreSpace] = []
 
@@ -63,6 +67,16 @@ struct ObjectTable: ~Copyable {
     return Int(truncatingIfNeeded: ((key.rows &+ others) &* 0x9E37_79B9_7F4A_7C15) &>> 32) & (capacity &- 1)
   }
 
+  /// The block of a key, which is the one that was looked for last more often than not.
+  @inline(__always)
+  private mutating func lastBlock(_ key: Key) -> (block: Int, isThere: Bool) {
+    let known = keys[last]
+    if known.rows == key.rows, known.entity == key.entity, known.space == key.space { return (last, true) }
+    let found = block(key)
+    last = found.block
+    return found
+  }
+
   /// The block of a key, or the free one where it would have to be.
   @inline(__always)
   private func block(_ key: Key) -> (block: Int, isThere: Bool) {
@@ -94,7 +108,7 @@ struct ObjectTable: ~Copyable {
     if count == 0 { return nil }
     guard let space = place(of: id.space) else { return nil }
     let key = Key(rows: id.reference.row &>> 3, entity: id.reference.entity, space: space)
-    let (block, isThere) = block(key)
+    let (block, isThere) = lastBlock(key)
     return isThere ? block &* Self.blockSize &+ Int(id.reference.row & 7) : nil
   }
 
@@ -121,7 +135,7 @@ struct ObjectTable: ~Copyable {
       spaces.append(id.space)
     }
     let key = Key(rows: id.reference.row &>> 3, entity: id.reference.entity, space: space ?? 0)
-    let (block, isThere) = block(key)
+    let (block, isThere) = lastBlock(key)
     if !isThere {
       if (taken &+ 1) &* 8 > capacity &* 5 {
         rebuild()
@@ -145,25 +159,31 @@ struct ObjectTable: ~Copyable {
     return object
   }
 
-  /// Takes out the objects that nobody else holds, and answers them. O(number of blocks), of which there are at most a few times
-  /// as many as objects.
-  mutating func removeReleased() -> [ManagedObject] {
-    var released: [ManagedObject] = []
-    var left = 0
-    for block in 0..<capacity where keys[block].rows != Key.none {
-      var isEmpty = true
-      for slot in block &* Self.blockSize..<(block &+ 1) &* Self.blockSize where slots[slot] != nil {
-        if isKnownUniquelyReferenced(&slots[slot]), let object = slots[slot].take() {
-          released.append(object)
-        } else {
-          isEmpty = false
+  /// Takes out objects that nobody else holds, of the blocks from `next` on, until there are `most` or a few more; `next` is then
+  /// where to go on, or ``capacity``. O(number of blocks) for all of them, of which there are at most a few times as many as objects.
+  mutating func takeReleased(from next: inout Int, most: Int, into released: inout [ManagedObject]) {
+    let before = released.count
+    while next < capacity, released.count &- before < most {
+      if keys[next].rows != Key.none {
+        for slot in next &* Self.blockSize..<(next &+ 1) &* Self.blockSize
+        where slots[slot] != nil && isKnownUniquelyReferenced(&slots[slot]) {
+          if let object = slots[slot].take() { released.append(object) }
         }
       }
-      if !isEmpty { left += 1 }
+      next &+= 1
     }
-    count -= released.count
+    count -= released.count - before
+  }
+
+  /// Makes the table smaller, if nothing is left in most of its blocks.
+  mutating func shrink() {
+    if taken <= 2 * (count / Self.blockSize) + Self.leastCapacity { return }
+    var left = 0
+    for block in 0..<capacity where keys[block].rows != Key.none {
+      let slots = block * Self.blockSize..<(block + 1) * Self.blockSize
+      if slots.contains(where: { self.slots[$0] != nil }) { left += 1 }
+    }
     if taken > 2 * left + Self.leastCapacity { rebuild() }
-    return released
   }
 
   /// All objects.
@@ -208,6 +228,8 @@ struct ObjectTable: ~Copyable {
     var size = Self.leastCapacity
     while size * 5 < max((used + 1) * 12, (used + more) * 8) { size *= 2 }
     capacity = size
+    last = 0
+    rebuilds &+= 1
     (keys, slots) = Self.allocate(size)
     taken = used
     for old in 0..<oldCapacity where oldKeys[old].rows != Key.none {

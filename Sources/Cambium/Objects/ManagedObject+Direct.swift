@@ -51,18 +51,18 @@ extension ManagedObject {
   final func directComposite(_ key: String) throws -> CompositeElements?? {
     let space = space
     return try direct(key) { (row, key) throws(EngineError) in
-      try row.hasTexts(key).map { $0 ? CompositeElements(row, key, space) : nil }
+      try row.hasTexts(key).map { $0 ? CompositeElements(row.row, key, space) : nil }
     }
   }
 
   @inline(__always)
-  private func direct<R>(_ key: String, _ read: (Row, PropertyKey) throws(EngineError) -> R??) throws -> R?? {
-    guard let (place, _) = directAttribute(key) else { return nil }
+  private func direct<R>(_ key: String, _ read: (BorrowedRow, PropertyKey) throws(EngineError) -> R??) throws -> R?? {
+    guard let attribute = directAttribute(key) else { return nil }
     if state != .loaded { try load() }
-    guard state == .loaded, parentState == nil, let row else { return nil }
-    if overlay?.attributeChanges.contains(place) == true { return nil }
-    guard let key = attributeKey(place) else { return nil }
-    do throws(EngineError) { return try read(row, key) } catch { throw CambiumError(error) }
+    // Nothing that is called from here on calls the application, or changes the object.
+    guard state == .loaded, parentState == nil, let heldRow else { return nil }
+    if let overlay, overlay.attributeChanges.contains(attribute.place) { return nil }
+    do throws(EngineError) { return try read(heldRow, attribute.key) } catch { throw CambiumError(error) }
   }
 
   /// The value of an attribute without a ``Value`` between, if the type is one of the common ones and the attribute is of it.

@@ -80,7 +80,7 @@ extension ManagedObject {
   /// The value of an attribute, as it is stored; nil for one that is transient, or that a transformer makes.
   @usableFromInline
   func storedValue(_ key: String) throws -> Value? {
-    if let (place, _) = directAttribute(key) { return try currentValue(at: place) }
+    if let attribute = directAttribute(key) { return try currentValue(at: attribute.place) }
     guard try property(key).isAttribute else { throw misread(key, "a relationship", "a value") }
     return Optional.none
   }
@@ -109,9 +109,8 @@ extension ManagedObject {
   /// Sets an attribute without boxing the value where that is possible; answers whether it was.
   @usableFromInline
   func setStored(_ value: Value, _ key: String) throws -> Bool {
-    let info = info
-    guard let (place, isPlain) = directAttribute(key), isPlain else { return false }
-    let type = info.attributeTypes[place]
+    guard let attribute = directAttribute(key), attribute.isPlain else { return false }
+    let (place, type) = (attribute.place, attribute.type)
     guard let coerced = type == .composite ? info.schema.allAttributes[place].coerce(value) : type.coerce(value) else {
       return false
     }
@@ -129,8 +128,8 @@ extension ManagedObject {
   @usableFromInline
   func compositeElements(_ key: String) throws -> CompositeElements? {
     if let direct = try directComposite(key) { return direct }
-    if let (place, _) = directAttribute(key), info.attributeTypes[place] == .composite {
-      guard case .composite(let value) = try currentValue(at: place) else { return nil }
+    if let attribute = directAttribute(key), attribute.type == .composite {
+      guard case .composite(let value) = try currentValue(at: attribute.place) else { return nil }
       return CompositeElements(value, objectID.space)
     }
     guard let dictionary: [String: Any] = try anyValue(key, as: [String: Any].self) else { return nil }

@@ -62,7 +62,10 @@ open class ManagedObject {
     }
   }
 
-  deinit { heldHome?.release() }
+  deinit {
+    heldHome?.release()
+    heldRow?.release()
+  }
 
   /// The row's number in the store, or a temporary one.
   @exclusivity(unchecked) private var number: UInt64
@@ -87,15 +90,9 @@ open class ManagedObject {
   var info: EntityInfo {
     @inline(__always) get { heldHome.map { $0._withUnsafeGuaranteedRef { $0.info } } ?? .unknown }
   }
-  /// The key of the attribute at a place.
-  @inline(__always)
-  func attributeKey(_ place: Int) -> PropertyKey? {
-    heldHome.map { $0._withUnsafeGuaranteedRef { $0.info.attributeKeys[place] } }
-  }
-
   /// See ``ObjectHome/attribute(_:)``.
   @inline(__always)
-  func directAttribute(_ name: String) -> (place: Int, isPlain: Bool)? {
+  func directAttribute(_ name: String) -> DirectAttribute? {
     heldHome.flatMap { $0._withUnsafeGuaranteedRef { $0.attribute(name) } }
   }
 
@@ -105,7 +102,24 @@ open class ManagedObject {
   /// In which of its context's lists it is of what the next save does, and where: kept by ``PendingObjects`` alone.
   @exclusivity(unchecked) var pending = PendingKind.none
   @exclusivity(unchecked) var pendingPlace: UInt32 = 0
-  @exclusivity(unchecked) var row: Row?
+  /// See ``row``, which is held while it is this.
+  @exclusivity(unchecked) private(set) var heldRow: BorrowedRow?
+  /// The row as it was read; nil for a fault, and for an object that has none yet.
+  var row: Row? {
+    get { heldRow?.row }
+    set {
+      let old = heldRow
+      heldRow = newValue.map { BorrowedRow($0).retained() }
+      old?.release()
+    }
+  }
+
+  /// The same as to set ``row``.
+  func take(_ row: BorrowedRow) {
+    let old = heldRow
+    heldRow = row.retained()
+    old?.release()
+  }
   /// In a child context, what the parent had over the row.
   @exclusivity(unchecked) var parentState: ParentState?
   /// What it has besides; nil for an object that is only read.
@@ -137,6 +151,17 @@ open class ManagedObject {
     self.home = home
     number = id.reference.row
     state = .fault
+  }
+
+  /// Makes this new object, which belongs to no context yet, the one of a row that was fetched.
+  @inline(__always)
+  func become(_ number: UInt64, _ home: Unmanaged<ObjectHome>, _ row: BorrowedRow) {
+    let old = heldHome
+    heldHome = home.retain()
+    old?.release()
+    self.number = number
+    state = .fault
+    take(row)
   }
 
   /// Has the object belong to no context.

@@ -18,29 +18,31 @@ final class ObjectHome: @unchecked Sendable {
     self.entityID = entityID
     self.space = space
     self.link = link
+    attributes = info.directAttributes
     abroad = link == nil ? nil : ObjectHome(info, entityID, space, nil)
   }
 
   /// The place of the attribute that was named last: properties are mostly asked for in declared order, or one of many objects.
   @exclusivity(unchecked) private var hint = 0
+  /// Those of ``info``, which keeps them.
+  private let attributes: DirectAttributes
 
-  /// The place of an attribute, for those whose values are read as they are stored, and whether they are also set so; nil for
-  /// all other names.
+  /// An attribute by name, if its values are read as they are stored; nil for all other names.
   @inline(__always)
-  func attribute(_ name: String) -> (place: Int, isPlain: Bool)? {
-    let attributes = info.directAttributes
-    var place = hint
-    if place < attributes.count, attributes[place].isReadable, attributes[place].name == name {
-      return (place, attributes[place].isPlain)
+  func attribute(_ name: String) -> DirectAttribute? {
+    let bits = NameBits(name)
+    let last = hint
+    if last < attributes.count, attributes[last].name == bits {
+      return attributes[last].isReadable ? attributes[last] : nil
     }
-    place &+= 1
-    if place >= attributes.count || !attributes[place].isReadable || attributes[place].name != name {
-      guard let found = info.readableAttributes[name] else { return nil }
-      place = found
-    }
+    guard let place = attributes.place(bits, from: last &+ 1) ?? find(name) else { return nil }
     if link != nil { hint = place }
-    return (place, attributes[place].isPlain)
+    return attributes[place].isReadable ? attributes[place] : nil
   }
+
+  /// The place of an attribute whose name may be written otherwise.
+  @inline(never)
+  private func find(_ name: String) -> Int? { info.readableAttributes[name] }
 
   /// Of objects that came to belong nowhere.
   static let nowhere = ObjectHome(.unknown, 0, .none, nil)

@@ -73,8 +73,8 @@ final class EntityInfo: Sendable {
   let attributeTypes: [AttributeType]
   /// The places of the attributes that are read as they are stored.
   let readableAttributes: NameIndex
-  /// All attributes by their places, with whether they are read as they are stored, and whether they are also set so.
-  let directAttributes: [(name: String, isReadable: Bool, isPlain: Bool)]
+  /// All attributes by their places.
+  let directAttributes: DirectAttributes
   /// Of ``ordered`` those that are checked when an object is saved.
   let checked: [PropertyInfo]
   /// Of ``ordered`` the attributes that new objects have a value of.
@@ -113,9 +113,7 @@ final class EntityInfo: Sendable {
     attributeTypes = entity.allAttributes.map { $0.type }
     readableAttributes = NameIndex(
       ordered.filter { $0.isAttribute && !$0.isTransient && !$0.isTransformed }.map { ($0.name, $0.place) })
-    directAttributes = ordered.filter { $0.isAttribute }.map {
-      ($0.name, !$0.isTransient && !$0.isTransformed, $0.isPlain)
-    }
+    directAttributes = DirectAttributes(ordered, attributeKeys, attributeTypes)
     checked = ordered.filter { $0.isChecked }
     withDefaults = ordered.filter { $0.rules?.defaultValue.isNull == false }
     properties = PropertyTable(ordered)
@@ -138,10 +136,12 @@ final class EntityInfo: Sendable {
     attributeKeys = []
     attributeTypes = []
     readableAttributes = NameIndex()
-    directAttributes = []
+    directAttributes = DirectAttributes([], [], [])
     withDefaults = []
     checked = []
   }
+
+  deinit { directAttributes.deallocate() }
 
   /// The derived attributes of the entity's own.
   var derivedRules: [DerivedRule] {

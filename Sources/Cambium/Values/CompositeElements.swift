@@ -2,9 +2,14 @@ import CambiumEngine
 
 /// The elements of a composite attribute, by name; those that are not there are null.
 public struct CompositeElements: Sendable {
-  /// Where the elements lie that are still in a row, which was looked at: reading it does not fail.
-  private var row: (row: Row, key: PropertyKey)?
-  private var kept: CompositeValue
+  private enum Source {
+    case none
+    /// Still in a row, which was looked at: reading it does not fail.
+    case row(Row, PropertyKey)
+    case value(CompositeValue)
+  }
+
+  private var source = Source.none
   /// What identifiers among the elements belong to.
   private let space: StoreSpace?
   /// Whether an element was set that there is no value for.
@@ -13,42 +18,43 @@ public struct CompositeElements: Sendable {
   private static let nothing = CompositeValue(names: [], values: [])
 
   /// No elements.
-  public init() {
-    kept = Self.nothing
-    space = nil
-  }
+  public init() { space = nil }
 
   init(_ value: CompositeValue, _ space: StoreSpace?) {
-    kept = value
+    source = .value(value)
     self.space = space
   }
 
   /// The elements of a row's composite attribute, which has a value.
   init(_ row: Row, _ key: PropertyKey, _ space: StoreSpace) {
-    self.init(Self.nothing, space)
-    self.row = (row, key)
+    source = .row(row, key)
+    self.space = space
   }
 
   /// All elements.
   @usableFromInline var value: CompositeValue {
     get {
-      guard let row, case .composite(let value)? = try? row.row.value(row.key) else { return kept }
-      return value
+      switch source {
+      case .none: return Self.nothing
+      case .value(let value): return value
+      case .row(let row, let key):
+        guard case .composite(let value)? = try? row.value(key) else { return Self.nothing }
+        return value
+      }
     }
     _modify {
       // In place: to set elements one by one must not copy those before each time.
-      if row != nil {
-        kept = value
-        row = nil
-      }
-      yield &kept
+      var value = value
+      source = .none
+      defer { source = .value(value) }
+      yield &value
     }
   }
 
   @usableFromInline
   func string(_ name: String) -> String?? {
-    guard let row else { return nil }
-    return (try? row.row.string(row.key, element: name)) ?? nil
+    guard case .row(let row, let key) = source else { return nil }
+    return row.withBorrowed { row in (try? row.string(key, element: name)) ?? nil }
   }
 
   /// An element; `nil` if it is null, or of another kind. O(number of elements).

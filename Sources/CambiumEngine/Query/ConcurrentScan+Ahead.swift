@@ -121,13 +121,15 @@ extension ConcurrentScan {
       guard let visit else { return }
       if let isCancelled, isCancelled() { throw .failed(.cancelled) }
       if !part.isWhole { throw .alone(next: part.number) }
-      for (i, row) in part.found.rows.enumerated() {
-        if i & 63 == 63, let isCancelled, isCancelled() { throw .failed(.cancelled) }
+      var told = 0
+      try part.found.forEach { (row, _) throws(End) in
+        if told & 63 == 63, let isCancelled, isCancelled() { throw .failed(.cancelled) }
+        told += 1
         let goesOn: Bool
-        do throws(EngineError) { goesOn = try lend(row, visit) } catch { throw .failed(error) }
+        do throws(EngineError) { goesOn = try lend(row.row, visit) } catch { throw .failed(error) }
         if !goesOn { throw .enough }
       }
-      dense = part.found.rows.count > many ? dense + 1 : 0
+      dense = part.found.count > many ? dense + 1 : 0
       if dense == 2 { throw .alone(next: part.number + 1) }
     }
 
@@ -139,14 +141,4 @@ extension ConcurrentScan {
       }
     }
   }
-}
-
-/// Rows that were read together, and the memory for the next one.
-struct FoundRows: Sendable {
-  private(set) var rows: [Row] = []
-  private var collector = RowCollector()
-
-  mutating func add(_ row: borrowing RowReader) { rows.append(row.copy(&collector)) }
-
-  mutating func removeAll() { rows.removeAll(keepingCapacity: true) }
 }

@@ -41,16 +41,22 @@ extension EntityView {
   }
 
   /// The rows that a fetch finds, in its order.
-  public func fetchRows(_ fetch: EngineFetch) throws(EngineError) -> [Row] {
-    var found: [Row] = []
+  ///
+  /// - Throws: as ``fetch(_:)``.
+  public func fetchRows(_ fetch: EngineFetch) throws(EngineError) -> [Row] { try findRows(fetch).array }
+
+  /// The same, to be gone through, without a list of all rows.
+  ///
+  /// - Throws: as ``fetch(_:)``.
+  public func findRows(_ fetch: EngineFetch) throws(EngineError) -> FoundRows {
+    var found = FoundRows()
     let chosen = try choose(fetch)
     if fetch.wantsAll, let scan = concurrentScan(fetch, chosen, try store.plan(fetch.entity.id)) {
-      for part in try scan.gather(FoundRows(), { (row, found) in found.add(row) }) { found += part.rows }
+      for part in try scan.gather(FoundRows(), { (row, found) in found.add(row) }) { found.append(part) }
       return found
     }
-    var collector = RowCollector()
     try run(fetch, chosen) { (row) throws(EngineError) in
-      found.append(row.copy(&collector))
+      found.add(row)
       return true
     }
     return found

@@ -12,20 +12,10 @@ final class EntityLayout: Sendable {
   let record: RecordLayout
   /// Index of the field of a property, by name.
   let fieldByName: NameIndex
-  // What is needed to read and write a property, by its place among all attributes and the relationships behind them: arrays of
-  // plain values, so that nothing is counted for what is looked at.
-
-  let attributeCount: Int
-  /// The identifiers.
-  let columnIDs: [UInt32]
-  /// The fields; -1 for what is not kept in rows.
-  let columnFields: [Int]
-  /// The types; ``AttributeType/objectID`` for relationships.
-  let columnTypes: [AttributeType]
-  /// The names of a composite's elements.
+  /// The names of the elements of attributes, by the attributes' places: none but of composites.
   let elementNames: [[String]]
-  /// Of attributes, whether they are composites all of whose elements are strings.
-  let columnsOfTexts: [Bool]
+  /// What is needed to read and write a property, by its place.
+  let columns: ColumnTable
 
   /// The layout of rows as `descriptor` has them. The order of its fields is the one in which they lie in rows, which is
   /// not always that of the properties: declaring them in another order changes nothing.
@@ -51,18 +41,13 @@ final class EntityLayout: Sendable {
       guard let place = Self.place(of: relationship.id, in: descriptor.fields, &next) else { continue }
       names.append((relationship.name, place))
     }
-    let index = NameIndex(names)
-    fieldByName = index
-    attributeCount = entity.allAttributes.count
-    columnIDs = entity.allAttributes.map { $0.id } + entity.allRelationships.map { $0.id }
-    columnFields =
-      entity.allAttributes.map { index[$0.name] ?? -1 } + entity.allRelationships.map { index[$0.name] ?? -1 }
-    columnTypes = entity.allAttributes.map { $0.type } + entity.allRelationships.map { _ in .objectID }
-    columnsOfTexts =
-      entity.allAttributes.map { $0.type == .composite && $0.elements.allSatisfy { $0.type == .string } }
+    fieldByName = NameIndex(names)
     elementNames = entity.allAttributes.map { $0.elements.map { $0.name } }
     record = try storing { () throws(StoreError) in try RecordLayout(row: id, fields: descriptor.fields) }
+    columns = ColumnTable(of: entity, fieldByName, record)
   }
+
+  deinit { columns.deallocate() }
 
   /// The place of a property's field, which is looked for from `next` on; `next` becomes the one behind it.
   private static func place(of property: UInt32, in fields: [RecordField], _ next: inout Int) -> Int? {

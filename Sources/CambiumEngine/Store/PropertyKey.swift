@@ -16,20 +16,3 @@ extension EntitySchema {
   /// The keys of ``allRelationships``.
   public var relationshipKeys: [PropertyKey] { allRelationships.enumerated().map { PropertyKey(id: $1.id, place: $0) } }
 }
-
-extension EntityLayout {
-  /// The place of a key's attribute among ``columns``.
-  @inline(__always)
-  func place(attribute key: PropertyKey) -> Int? {
-    if key.place < attributeCount, columnIDs[key.place] == key.id { return key.place }
-    return columnIDs[..<attributeCount].firstIndex(of: key.id)
-  }
-
-  /// The place of a key's relationship among ``columns``.
-  @inline(__always)
-  func place(relationship key: PropertyKey) -> Int? {
-    let place = attributeCount &+ key.place
-    if place < columnIDs.count, columnIDs[place] == key.id { return place }
-    return columnIDs[attributeCount...].firstIndex(of: key.id)
-  }
-}

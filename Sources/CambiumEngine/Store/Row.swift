@@ -2,8 +2,8 @@ import CambiumKernel
 
 /// A row: its bytes as they came from the store, decoded on access.
 public struct Row: Sendable {
-  private let block: RowBlock
-  private let offset: UInt32
+  let block: RowBlock
+  let offset: UInt32
 
   init(block: RowBlock, offset: UInt32) {
     self.block = block
@@ -11,16 +11,9 @@ public struct Row: Sendable {
   }
 
   /// The object, with its own entity.
-  public var reference: ObjectReference { ObjectReference(entity: layout.entityID, row: block.number(at: offset)) }
+  public var reference: ObjectReference { block.reference(at: offset) }
 
   var layout: EntityLayout { @inline(__always) get { block.layout(at: offset) } }
-
-  /// Lends the layout.
-  @inline(__always)
-  func withLayout<R, E: Error>(_ body: (EntityLayout) throws(E) -> R) throws(E) -> R {
-    defer { withExtendedLifetime(block) {} }
-    return try block.withLayout(at: offset, body)
-  }
 
   /// Lends the bytes.
   @inline(__always)
@@ -54,10 +47,9 @@ public struct Row: Sendable {
 
   /// The value of an attribute; null for a transient one, and for one that the entity does not have. Faster than to name it.
   public func value(_ key: PropertyKey) throws(EngineError) -> Value {
-    guard let place = layout.place(attribute: key) else { return .null }
-    let field = layout.columnFields[place]
+    guard let place = layout.columns.place(attribute: key) else { return .null }
+    let (field, type) = (layout.columns[place].field, layout.columns[place].type)
     if field < 0 { return .null }
-    let type = layout.columnTypes[place]
     return try withBytes { (b) throws(EngineError) in
       do throws(StoreError) {
         let view = try RecordView(b, layout: layout.record)
@@ -69,13 +61,14 @@ public struct Row: Sendable {
 
   /// The destination of a to-one relationship; nil for one that is not kept in rows, and for one that the entity does not have.
   public func reference(_ key: PropertyKey) throws(EngineError) -> ObjectReference? {
-    guard let place = layout.place(relationship: key), layout.columnFields[place] >= 0,
-      !layout.entity.allRelationships[place &- layout.attributeCount].isToMany
+    let columns = layout.columns
+    guard let place = columns.place(relationship: key), columns[place].field >= 0,
+      !layout.entity.allRelationships[place &- columns.attributeCount].isToMany
     else { return nil }
     return try withBytes { (b) throws(EngineError) in
       do throws(StoreError) {
         let view = try RecordView(b, layout: layout.record)
-        return try view.reference(at: layout.columnFields[place]).map(PackedReference.unpack)
+        return try view.reference(at: columns[place].field).map(PackedReference.unpack)
       } catch { throw .store(error) }
     }
   }

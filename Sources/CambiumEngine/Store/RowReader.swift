@@ -36,9 +36,6 @@ public struct RowReader: ~Copyable {
   /// The row, copied, to be kept.
   public func copy() -> Row { RowBlock.of(record.bytes, layout, reference.row) }
 
-  /// The row, copied with others.
-  func copy(_ collector: inout RowCollector) -> Row { collector.add(record.bytes, layout, reference.row) }
-
   /// Whether a property, or a composite on the way to it, is null.
   @inlinable
   public func isNull(_ field: RowField) throws(EngineError) -> Bool {

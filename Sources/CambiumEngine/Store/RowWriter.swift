@@ -299,8 +299,9 @@ public final class RowWriter {
   /// - Throws: ``EngineError/misuse(_:)`` if the entity does not have it.
   public func set(attribute key: PropertyKey, _ value: Value) throws(EngineError) {
     if case .idle = state { throw Self.nothingBegun() }
-    guard let place = plan.layout.place(attribute: key) else { throw noProperty(key) }
-    let (field, type) = (plan.layout.columnFields[place], plan.layout.columnTypes[place])
+    guard let place = plan.layout.columns.place(attribute: key) else { throw noProperty(key) }
+    let column = plan.layout.columns[place]
+    let (field, type) = (column.field, column.type)
     if field < 0 { return }
     touch(field)
     do throws(StoreError) {
@@ -323,7 +324,7 @@ public final class RowWriter {
   public func set(toOne key: PropertyKey, _ reference: ObjectReference?) throws(EngineError) {
     let place = try place(key, isToMany: false)
     if let reference { try requireDestination(reference, place) }
-    let field = plan.layout.columnFields[plan.layout.attributeCount + place]
+    let field = plan.layout.columns[plan.layout.columns.attributeCount + place].field
     if field < 0 { return }
     touch(field)
     do throws(StoreError) { try builder.set(reference: reference.map(PackedReference.pack), at: field) } catch {
@@ -339,7 +340,7 @@ public final class RowWriter {
     let place = try place(key, isToMany: true)
     for reference in references { try requireDestination(reference, place) }
     if let tree = plan.linkTree(place) { links.append((tree, references.map { $0.row })) }
-    let field = plan.layout.columnFields[plan.layout.attributeCount + place]
+    let field = plan.layout.columns[plan.layout.columns.attributeCount + place].field
     guard plan.entity.allRelationships[place].isOrdered, field >= 0 else { return }
     touch(field)
     do throws(StoreError) {
@@ -350,8 +351,8 @@ public final class RowWriter {
   /// The place of a relationship among all of them.
   private func place(_ key: PropertyKey, isToMany: Bool) throws(EngineError) -> Int {
     if case .idle = state { throw Self.nothingBegun() }
-    guard let column = plan.layout.place(relationship: key) else { throw noProperty(key) }
-    let place = column - plan.layout.attributeCount
+    guard let column = plan.layout.columns.place(relationship: key) else { throw noProperty(key) }
+    let place = column - plan.layout.columns.attributeCount
     if plan.entity.allRelationships[place].isToMany == isToMany { return place }
     throw .misuse("'\(plan.entity.allRelationships[place].name)' of \(plan.entity.name) is not of that kind")
   }

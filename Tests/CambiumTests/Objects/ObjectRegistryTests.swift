@@ -11,6 +11,12 @@ import Testing
     ManagedObjectID(space: space, reference: ObjectReference(entity: entity, row: row))
   }
 
+  private func removeReleased(_ table: inout ObjectTable) {
+    var (released, next) = ([ManagedObject](), 0)
+    table.takeReleased(from: &next, most: .max, into: &released)
+    table.shrink()
+  }
+
   private func object() -> ManagedObject { ManagedObject(entity: EntityDescription(), insertInto: nil) }
 
   @Test func tablesAreDictionaries() {
@@ -44,7 +50,15 @@ import Testing
           // Given up by all others.
           if let given = dictionary.removeValue(forKey: id) { lent[id] = ObjectIdentifier(given) }
         case 38:
-          let released = table.removeReleased()
+          var released: [ManagedObject] = []
+          var next = 0
+          let most = Int.random(in: 1...40, using: &random)
+          while next < table.capacity {
+            let before = released.count
+            table.takeReleased(from: &next, most: most, into: &released)
+            #expect(released.count - before < most + 8)
+          }
+          table.shrink()
           #expect(Set(released.map { ObjectIdentifier($0) }) == Set(lent.values))
           lent = [:]
         default:
@@ -79,11 +93,49 @@ import Testing
     for (row, object) in kept.enumerated() { _ = table.add(object, id(UInt64(row) * 1_000)) }
     for step in 0..<20_000 {
       _ = table.add(object(), id(UInt64.random(in: 0..<1 << 60, using: &random)))
-      if step % 100 == 99 { _ = table.removeReleased() }
+      if step % 100 == 99 { removeReleased(&table) }
       #expect(table.capacity <= 1_024)
     }
     #expect(table.count == 100 && table.capacity <= 1_024)
     withExtendedLifetime(kept) {}
+  }
+
+  /// An object that does something at its end.
+  private final class Ending: ManagedObject {
+    var atEnd: () -> Void = {}
+    deinit { atEnd() }
+  }
+
+  /// Objects are let go of a few at a time: what one of them does at its end meets a registry that knows all others, and may make
+  /// it another table.
+  @Test func whoIsLetGoOfMayAddOthers() {
+    let registry = ObjectRegistry()
+    registry.retainsAll = true
+    var kept: [UInt64: ManagedObject] = [:]
+    for row in 0..<2_000 as Range<UInt64> {
+      let new = Ending(entity: EntityDescription(), insertInto: nil)
+      registry.add(new, id(row))
+      if row % 3 == 0 { kept[row] = new }
+      if row == 700 {
+        new.atEnd = { [self] in
+          // It is not the last one; what comes has the table grow.
+          let others = (0..<2_000 as Range<UInt64>).filter { kept[$0] == nil && registry.peek(id($0)) != nil }
+          #expect(others.count > 100 && others.count < 1_332)
+          for row in 10_000..<16_000 as Range<UInt64> {
+            let new = object()
+            registry.add(new, id(row))
+            if row % 5 == 0 { kept[row] = new }
+          }
+        }
+      }
+    }
+    registry.retainsAll = false
+    registry.sweep()
+    let expected = kept.keys.sorted()
+    #expect(expected.count == 667 + 1_200)
+    #expect(Set(registry.objects.map { ObjectIdentifier($0) }) == Set(kept.values.map { ObjectIdentifier($0) }))
+    #expect(expected.allSatisfy { registry[id($0)] === kept[$0] })
+    #expect(registry.count == kept.count)
   }
 
   /// Stores that come and go, and the same rows of many of them.
@@ -103,7 +155,7 @@ import Testing
     #expect(isFound)
     // What is left of one store is found after the other's objects are gone.
     for place in stride(from: 0, to: 2_000, by: 2) { _ = table.remove(id(UInt64(place / 2), 1, spaces[0])) }
-    _ = table.removeReleased()
+    removeReleased(&table)
     let rest = stride(from: 1, to: 2_000, by: 2).allSatisfy {
       table.object(id(UInt64($0 / 2), 1, spaces[1])) === objects[$0]
     }

@@ -1,0 +1,71 @@
+import CambiumKernel
+
+/// The rows that a fetch found, in its order: copies, many in one piece of memory. See ``EntityView/findRows(_:)``.
+///
+/// A row that is kept keeps the memory of some others, of a few kilobytes at most.
+public struct FoundRows: Sendable {
+  private var blocks: [RowBlock] = []
+  /// The last of them, which keep it.
+  private var last: Unmanaged<RowBlock>?
+  /// How many there are.
+  public private(set) var count = 0
+  private var capacity = FoundRows.leastBytes
+
+  /// How large blocks become that hold more than one row: about 20 rows of common sizes.
+  static let mostBytes = 4096
+  /// How large the first one is.
+  private static let leastBytes = 512
+
+  /// No rows.
+  init() {}
+
+  /// Whether there are none.
+  public var isEmpty: Bool { count == 0 }
+
+  /// Calls `body` with each row, which is lent for the call, and with the object that it is of. O(n).
+  public func forEach<E: Error>(_ body: (BorrowedRow, ObjectReference) throws(E) -> Void) throws(E) {
+    for block in blocks {
+      var offset: UInt32 = 0
+      while offset < block.end {
+        try body(BorrowedRow(block, offset), block.reference(at: offset))
+        offset = block.offset(after: offset)
+      }
+    }
+  }
+
+  /// The rows. O(n).
+  public var array: [Row] {
+    var rows: [Row] = []
+    rows.reserveCapacity(count)
+    forEach { row, _ in rows.append(row.row) }
+    return rows
+  }
+
+  /// Adds a copy of a row behind the others.
+  mutating func add(_ row: borrowing RowReader) {
+    let (bytes, layout, number) = (row.record.bytes, row.layout, row.reference.row)
+    count += 1
+    if let last, last._withUnsafeGuaranteedRef({ $0.add(bytes, layout, number) }) { return }
+    let size = RowBlock.headSize + bytes.count
+    // One that is long has its memory for itself.
+    let isAlone = size > Self.mostBytes / 4
+    let block = RowBlock(capacity: isAlone ? size : Swift.max(size, capacity), layout)
+    if !isAlone { capacity = Swift.min(capacity * 2, Self.mostBytes) }
+    _ = block.add(bytes, layout, number)
+    blocks.append(block)
+    last = .passUnretained(block)
+  }
+
+  /// Adds others behind these.
+  mutating func append(_ others: FoundRows) {
+    blocks += others.blocks
+    count += others.count
+    last = others.last ?? last
+  }
+
+  mutating func removeAll() {
+    blocks.removeAll(keepingCapacity: true)
+    last = nil
+    count = 0
+  }
+}
