@@ -9,7 +9,11 @@ public struct CompositeElements: Sendable {
     case value(CompositeValue)
   }
 
-  private var source = Source.none
+  private var source = Source.none {
+    didSet { borrowed = nil }
+  }
+  /// The row of ``source``, which keeps it, to be read without counting references.
+  private var borrowed: (row: BorrowedRow, key: PropertyKey)?
   /// What identifiers among the elements belong to.
   private let space: StoreSpace?
   /// Whether an element was set that there is no value for.
@@ -28,6 +32,7 @@ public struct CompositeElements: Sendable {
   /// The elements of a row's composite attribute, which has a value.
   init(_ row: Row, _ key: PropertyKey, _ space: StoreSpace) {
     source = .row(row, key)
+    borrowed = (BorrowedRow(row), key)
     self.space = space
   }
 
@@ -53,8 +58,9 @@ public struct CompositeElements: Sendable {
 
   @usableFromInline
   func string(_ name: String) -> String?? {
-    guard case .row(let row, let key) = source else { return nil }
-    return row.withBorrowed { row in (try? row.string(key, element: name)) ?? nil }
+    guard let borrowed else { return nil }
+    defer { withExtendedLifetime(self) {} }
+    return (try? borrowed.row.string(borrowed.key, element: name)) ?? nil
   }
 
   /// An element; `nil` if it is null, or of another kind. O(number of elements).

@@ -74,6 +74,8 @@ public struct BorrowedRow: @unchecked Sendable {
 
   /// The text of a string that is an element of a composite attribute of texts alone, by name; nil if there is no such
   /// element. An element of a composite without a value has none.
+  ///
+  /// For rows whose texts ``hasTexts(_:)`` has looked at: of others, what is not well-formed is repaired, not refused.
   public func string(_ key: PropertyKey, element name: String) throws(EngineError) -> String?? {
     let columns = columns
     guard let place = columns.place(attribute: key) else { return nil }
@@ -83,7 +85,7 @@ public struct BorrowedRow: @unchecked Sendable {
     }
     return .some(
       try read(column, columns) { (view, field) throws(StoreError) in
-        try view.nested(at: field).flatMap { (nested) throws(StoreError) in try nested.string(at: element) }
+        try view.nested(at: field).flatMap { (nested) throws(StoreError) in try nested.repairedString(at: element) }
       })
   }
 
@@ -128,14 +130,5 @@ public struct BorrowedRow: @unchecked Sendable {
     do throws(StoreError) { return try body(try RecordView(bytes, layout: columns.record), column.field) } catch {
       throw .store(error)
     }
-  }
-}
-
-extension Row {
-  /// Lends the row to who reads values from it.
-  @inline(__always)
-  public func withBorrowed<R, E: Error>(_ body: (BorrowedRow) throws(E) -> R) throws(E) -> R {
-    defer { withExtendedLifetime(block) {} }
-    return try body(BorrowedRow(self))
   }
 }

@@ -94,6 +94,12 @@ extension RecordView {
     try wellFormedUTF8(at: index).map { String(wellFormed: $0) }
   }
 
+  /// The value of a string field that was looked at before (``wellFormedUTF8(at:)``), or `nil` for null. What is not well-formed all
+  /// the same is repaired.
+  public func repairedString(at index: Int) throws(StoreError) -> String? {
+    try inline(index, .string).map { String(wellFormed: $0) }
+  }
+
   /// The value of a decimal field, or `nil` for null.
   public func decimal(at index: Int) throws(StoreError) -> DecimalValue? {
     guard let bytes = try inline(index, .decimal) else { return nil }
