@@ -3,6 +3,10 @@
 import CompilerPluginSupport
 import PackageDescription
 
+// What is to be fast in tests is the library, and CambiumTesting. To optimize the tests too takes two thirds of a release build
+// of everything, and makes them no faster. A package that depends on this one builds no tests.
+let tests: [SwiftSetting] = [.unsafeFlags(["-Onone"], .when(configuration: .release))]
+
 let package = Package(
   name: "cambium",
   platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
@@ -35,7 +39,7 @@ let package = Package(
     .testTarget(
       name: "CambiumKernelTests", dependencies: ["CambiumKernel", "CambiumTesting"],
       exclude: ["Golden/closed-1.store", "Golden/log-1.store"]),
-    .testTarget(name: "CambiumEngineTests", dependencies: ["CambiumEngine", "CambiumTesting"]),
+    .testTarget(name: "CambiumEngineTests", dependencies: ["CambiumEngine", "CambiumTesting"], swiftSettings: tests),
     // A process of its own, for the tests of several processes.
     .executableTarget(
       name: "StoreWorker", dependencies: ["Cambium", "CambiumEngine", "CambiumKernel", "CambiumSystem"],
@@ -48,7 +52,7 @@ let package = Package(
     .testTarget(
       name: "CambiumTests",
       dependencies: ["Cambium", "CambiumEngineTests", "CambiumNotifications", "CambiumTesting", "StoreWorker"],
-      exclude: ["Models"]),
+      exclude: ["Models"], swiftSettings: tests),
     .testTarget(name: "CambiumCoreDataTests", dependencies: ["CambiumCoreData", "CambiumEngine"]),
     .testTarget(
       name: "FuzzTests", dependencies: ["CambiumEngine", "CambiumKernel", "CambiumKernelTests", "CambiumTesting"],

@@ -1,4 +1,5 @@
 import CambiumKernel
+import CambiumTesting
 import Foundation
 import Testing
 
@@ -7,18 +8,6 @@ import Testing
 /// Real processes on one store. `CAMBIUM_PROCESS_ROUNDS` sets how often one of them is killed (500 are a long run, of
 /// about a minute), and `CAMBIUM_ALTERNATIONS` how often two of them write in turn.
 @Suite(.serialized) struct ProcessesTests {
-  static var isOptimized: Bool {
-    #if DEBUG
-      false
-    #else
-      true
-    #endif
-  }
-
-  static func setting(_ name: String, _ optimized: Int, _ debug: Int) -> Int {
-    ProcessInfo.processInfo.environment[name].flatMap(Int.init) ?? (isOptimized ? optimized : debug)
-  }
-
   /// The program of the tests, beside the tests.
   static var worker: URL {
     URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent().appendingPathComponent("StoreWorker")
@@ -66,7 +55,7 @@ import Testing
   /// Two writers and three readers, of which one after the other is killed: what a writer was told of is there, no reader
   /// sees half a commit, and the others go on.
   @Test func killsLoseNothing() throws {
-    let rounds = Self.setting("CAMBIUM_PROCESS_ROUNDS", 100, 10)
+    let rounds = testCount("CAMBIUM_PROCESS_ROUNDS", short: 10, full: 100)
     try withTemporaryDirectory { directory in
       let path = directory + "/shared.store"
       try makeStore(path)
@@ -128,7 +117,7 @@ import Testing
 
   /// Two processes that write strictly in turn, with checkpoints by both, agree with what one would have made of it.
   @Test func writersInTurnAgreeWithTheModel() throws {
-    let total = Self.setting("CAMBIUM_ALTERNATIONS", 20_000, 600)
+    let total = testCount("CAMBIUM_ALTERNATIONS", short: 600, full: 20_000)
     try withTemporaryDirectory { directory in
       let path = directory + "/turns.store"
       try makeStore(path)

@@ -1,12 +1,18 @@
 import Foundation
 
-/// How often a test is to do what it does: as often as environment variable `name` says, else as is usual, less often where the
-/// tests are not optimized, which makes them ten times as slow.
-public func testCount(_ name: String, debug: Int, release: Int) -> Int {
-  if let count = ProcessInfo.processInfo.environment[name].flatMap(Int.init) { return count }
+/// Whether tests do all that they can, and not what fits a minute: where the sources are built for release. (The tests themselves
+/// are not optimized there either, see Package.swift.)
+public var isFullLength: Bool {
   #if DEBUG
-    return debug
+    return false
   #else
-    return release
+    return true
   #endif
+}
+
+/// How often a test is to do what it does: as often as environment variable `name` says, else so often as is usual for a run
+/// of a minute, or for one of full length.
+public func testCount(_ name: String, short: Int, full: Int) -> Int {
+  if let count = ProcessInfo.processInfo.environment[name].flatMap(Int.init) { return count }
+  return isFullLength ? full : short
 }

@@ -7,7 +7,7 @@ import Testing
 @Suite struct MigrationCrashTests {
   /// How many migrations, where the tests are optimized enough for every kind of change that random models know;
   /// `CAMBIUM_MIGRATION_CRASHES` sets another number.
-  static var count: Int { testCount("CAMBIUM_MIGRATION_CRASHES", debug: 6, release: 800) }
+  static var count: Int { testCount("CAMBIUM_MIGRATION_CRASHES", short: 6, full: 800) }
 
   /// Kinds of changes that no object may stand in the way of, which is why hardly any of them is made where every entity has
   /// objects; or that cannot be inferred.

@@ -8,7 +8,7 @@ import Testing
 /// makes of the objects, or say what stands in the way where the rules say so.
 @Suite struct RandomMigrationTests {
   /// How many models are changed up to three times; `CAMBIUM_MIGRATIONS` sets another number.
-  static var count: Int { testCount("CAMBIUM_MIGRATIONS", debug: 700, release: 2500) }
+  static var count: Int { testCount("CAMBIUM_MIGRATIONS", short: 700, full: 2500) }
 
   /// What random migrations came to.
   private struct Tally {

@@ -8,7 +8,7 @@ import Testing
 /// what it was before, value by value and index by index.
 @Suite struct RollbackTests {
   /// How many stores; `CAMBIUM_ROLLBACKS` sets another number.
-  static var count: Int { testCount("CAMBIUM_ROLLBACKS", debug: 120, release: 120) }
+  static var count: Int { testCount("CAMBIUM_ROLLBACKS", short: 120, full: 120) }
 
   // MARK: Random migrations
 

@@ -66,7 +66,7 @@ import Testing
     let trees = try [PlacesModel.location, ["y", "x"]].map { paths in
       try #require(plan.spatialIndexes.first { $0.paths == paths }?.tree)
     }
-    let counts = kind == .few ? [0, 1, 2, 6] : [40, 300, testCount("CAMBIUM_NEAREST", debug: 700, release: 4000)]
+    let counts = kind == .few ? [0, 1, 2, 6] : [40, 300, testCount("CAMBIUM_NEAREST", short: 700, full: 4000)]
     var number = 0
     var (served, asked) = (0, 0)
     for (round, count) in counts.enumerated() {

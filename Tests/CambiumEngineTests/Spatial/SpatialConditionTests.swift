@@ -74,7 +74,7 @@ import Testing
     var found = 0
     var byPlace = 0
     var nearest = 0
-    for _ in 0..<testCount("CAMBIUM_CONDITIONS", debug: 600, release: 5000) {
+    for _ in 0..<testCount("CAMBIUM_CONDITIONS", short: 600, full: 5000) {
       let text = Self.condition(&random)
       let name = random.pick(["Place", "Airport"])
       let entity = try #require(store.schema.entity(named: name))

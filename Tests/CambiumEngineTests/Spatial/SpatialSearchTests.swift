@@ -100,7 +100,7 @@ import Testing
     var random = SplitMix64(seed: seed)
     let store = try PlacesModel.store()
     var found = try Self.verify(store, &random, rounds: 1, "empty")
-    for size in [1, 20, testCount("CAMBIUM_PLACES", debug: 500, release: 3000)] {
+    for size in [1, 20, testCount("CAMBIUM_PLACES", short: 500, full: 3000)] {
       try PlacesModel.insert(store, size, &random)
       found += try Self.verify(store, &random, rounds: 6, "with \(size) more")
     }

@@ -24,7 +24,7 @@ import Testing
 
   #if CAMBIUM_VERIFICATION_SWITCHES
     /// Two halves, one after the other each, next to each other.
-    @Suite(.enabled(if: CrashTests.isOptimized, "needs an optimised build"), .serialized)
+    @Suite(.enabled(if: isFullLength, "needs an optimised build"), .serialized)
     struct FileAndLog {
       @Test(arguments: Verification.allCases.filter { $0.rawValue < Verification.pageReference.rawValue })
       func isNeeded(_ check: Verification) async {
@@ -35,7 +35,7 @@ import Testing
       }
     }
 
-    @Suite(.enabled(if: CrashTests.isOptimized, "needs an optimised build"), .serialized)
+    @Suite(.enabled(if: isFullLength, "needs an optimised build"), .serialized)
     struct PagesAndReports {
       @Test(arguments: Verification.allCases.filter { $0.rawValue >= Verification.pageReference.rawValue })
       func isNeeded(_ check: Verification) async {
@@ -47,7 +47,7 @@ import Testing
     }
 
     /// With all checks in place none of it finds anything. (The crash simulation has a test of its own.)
-    @Test(.enabled(if: CrashTests.isOptimized, "needs an optimised build")) func withAllChecksNothingIsFound() throws {
+    @Test(.enabled(if: isFullLength, "needs an optimised build")) func withAllChecksNothingIsFound() throws {
       #expect(try DamageHunt(kind: .bytes, seconds: 20).run() == nil)
       #expect(try DamageHunt(kind: .wrongStores).run() == nil)
     }

@@ -10,15 +10,7 @@ import Testing
 @Suite struct CrashTests {
   static let seed = ProcessInfo.processInfo.environment["CAMBIUM_SEED"].flatMap(UInt64.init) ?? 20_261_121
 
-  static var isOptimized: Bool {
-    #if DEBUG
-      false
-    #else
-      true
-    #endif
-  }
-
-  static var budget: Int { testCount("CAMBIUM_CRASH_IMAGES", debug: 600, release: 50_000) }
+  static var budget: Int { testCount("CAMBIUM_CRASH_IMAGES", short: 600, full: 50_000) }
 
   @Test(arguments: CrashScenario.allCases)
   func everyCrashLeavesACommittedState(_ scenario: CrashScenario) {

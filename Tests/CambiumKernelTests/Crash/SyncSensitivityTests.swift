@@ -5,7 +5,7 @@ import Testing
 /// Each sync of the kernel is needed: without it, the crash simulation finds a store that lost or damaged something.
 /// (A crash test that cannot fail tells nothing.)
 @Suite struct SyncSensitivityTests {
-  @Test(.enabled(if: CrashTests.isOptimized), arguments: SyncSite.allCases) func withoutItACrashIsFound(
+  @Test(.enabled(if: isFullLength), arguments: SyncSite.allCases) func withoutItACrashIsFound(
     _ site: SyncSite
   ) {
     var images = 0

@@ -8,7 +8,7 @@ import Testing
 /// or without, but never with a trap or a loop without end. `CAMBIUM_MENDED` sets how many.
 @Suite struct MendedDamageTests {
   static let count =
-    testCount("CAMBIUM_MENDED", debug: 300, release: 40_000)
+    testCount("CAMBIUM_MENDED", short: 300, full: 40_000)
   static let isVerbose = ProcessInfo.processInfo.environment["CAMBIUM_VERBOSE"] != nil
 
   @Test(arguments: [true, false]) func nothingTraps(_ isClosed: Bool) throws {
@@ -42,7 +42,7 @@ import Testing
     let mender = try Mender(whole.bytes)
     var refused = 0
     for page in mender.innerPages {
-      for offset in stride(from: page.lowerBound, to: page.upperBound, by: CrashTests.isOptimized ? 4 : 96) {
+      for offset in stride(from: page.lowerBound, to: page.upperBound, by: isFullLength ? 4 : 96) {
         for byte in [UInt8(0), 0xFF] {
           var mutant = mender
           mutant.mutate(at: offset, [UInt8](repeating: byte, count: 8))
@@ -70,7 +70,7 @@ import Testing
         }
       }
     }
-    #expect(refused > (CrashTests.isOptimized ? 100 : 3))
+    #expect(refused > (isFullLength ? 100 : 3))
   }
 
   private static func mutation(_ random: inout SplitMix64) -> [UInt8] {

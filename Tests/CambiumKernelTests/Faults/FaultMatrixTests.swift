@@ -11,7 +11,7 @@ import Testing
 /// minutes on two cores), `CAMBIUM_SEED` where chance begins.
 @Suite struct FaultMatrixTests {
   static let limit =
-    testCount("CAMBIUM_FAULTS", debug: 1, release: 24)
+    testCount("CAMBIUM_FAULTS", short: 1, full: 24)
 
   @Test(arguments: CrashScenario.allCases) func everyOperationMayFail(_ scenario: CrashScenario) throws {
     var runs = 0
@@ -29,7 +29,7 @@ import Testing
         let count = counts[fault] ?? 0
         // One mode has them all; of the others a few.
         var wanted = place == 0 ? Self.limit : min(Self.limit, 8)
-        if !CrashTests.isOptimized, fault != sure { wanted = random.oneIn(place == 0 ? 8 : 24) ? wanted : 0 }
+        if !isFullLength, fault != sure { wanted = random.oneIn(place == 0 ? 8 : 24) ? wanted : 0 }
         let numbers = count <= wanted ? Array(0..<count) : (0..<wanted).map { _ in random.below(count) }
         for number in numbers where failures.count < 5 {
           var run = FaultRun(scenario, mode, fault, number, CrashTests.seed)

@@ -102,7 +102,7 @@ import Testing
     let operations = counting.operationCount
     #expect(operations > 150)
     var refused = 0
-    for index in stride(from: mode, to: operations, by: ByteDamageTests.isOptimized ? 1 : 5) {
+    for index in stride(from: mode, to: operations, by: isFullLength ? 1 : 5) {
       let base = MemoryDevice(copying: image)
       let fault: FaultDevice.Fault
       switch mode {

@@ -78,7 +78,7 @@ import Testing
   }
 
   @Test func overwritingEverythingAgainAndAgainStaysBounded() throws {
-    let rows: UInt64 = CrashTests.isOptimized ? 20_000 : 4000
+    let rows: UInt64 = isFullLength ? 20_000 : 4000
     let device = MemoryDevice(lock: ThreadLock())
     var options = StoreOptions()
     options.logBytes = 1 << 20
@@ -125,7 +125,7 @@ import Testing
   }
 
   @Test func compactionLeavesLittleDead() throws {
-    let rows: UInt64 = CrashTests.isOptimized ? 60_000 : 45_000
+    let rows: UInt64 = isFullLength ? 60_000 : 45_000
     let device = MemoryDevice()
     var options = StoreOptions()
     options.cacheBytes = 4 << 20
@@ -229,7 +229,7 @@ import Testing
   }
 
   @Test func openingReadsTheLogAndLittleElse() throws {
-    let rows: UInt64 = CrashTests.isOptimized ? 250_000 : 30_000
+    let rows: UInt64 = isFullLength ? 250_000 : 30_000
     let memory = MemoryDevice()
     var options = StoreOptions()
     options.logBytes = 1 << 20

@@ -68,7 +68,7 @@ import Testing
   /// no row above v, and the version that `versions` tells.
   @Test(arguments: [Durability.full, .normal]) func fourReadersBesideAWriter(_ durability: Durability) throws {
     let shared = try Self.makeStore(durability)
-    let commits = CrashTests.isOptimized ? 4000 : 600
+    let commits = isFullLength ? 4000 : 600
     let started = Date()
     let reader: @Sendable (Int) -> Void = { number in
       var random = SplitMix64(seed: UInt64(number))
@@ -149,7 +149,7 @@ import Testing
     }
     try write(t, 0)
     try t.commit()
-    let rounds = CrashTests.isOptimized ? 60 : 12
+    let rounds = isFullLength ? 60 : 12
     let reader: @Sendable (Int) -> Void = { number in
       var random = SplitMix64(seed: UInt64(number))
       while !shared.isDone.load(ordering: .relaxed) {
@@ -219,7 +219,7 @@ import Testing
   /// Writers that compete for the turn and share syncs: every increment counts.
   @Test func competingWritersShareSyncs() throws {
     let shared = try Self.makeStore(.full)
-    let each = CrashTests.isOptimized ? 1000 : 150
+    let each = isFullLength ? 1000 : 150
     let writer: @Sendable (UInt64) -> Void = { number in
       do {
         for n in 0..<each {
@@ -249,7 +249,7 @@ import Testing
   /// One thread compacts all the time, one writes and deletes small and large values, and what two hold stays as it was.
   @Test func compactionBesideReadersAndAWriter() throws {
     let shared = try Self.makeStore(.normal)
-    let rounds = CrashTests.isOptimized ? 300 : 40
+    let rounds = isFullLength ? 300 : 40
     let compacter: @Sendable () -> Void = {
       do {
         while !shared.isDone.load(ordering: .relaxed) { _ = try shared.store.compactStep(bytes: 1 << 17) }
@@ -296,7 +296,7 @@ import Testing
   /// Trees come and go; a view lists those that the row written with them names, whatever has been made since.
   @Test func treesComeAndGoBesideReaders() throws {
     let shared = try Self.makeStore(.normal)
-    let rounds = CrashTests.isOptimized ? 2000 : 300
+    let rounds = isFullLength ? 2000 : 300
     let writer: @Sendable () -> Void = {
       defer { shared.isDone.store(true, ordering: .relaxed) }
       do {

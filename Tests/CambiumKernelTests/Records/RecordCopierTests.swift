@@ -24,7 +24,7 @@ import Testing
 
   @Test func agreesWithProjecting() throws {
     var copied = 0
-    for seed in 0..<UInt64(CrashTests.isOptimized ? 20_000 : 1500) {
+    for seed in 0..<UInt64(isFullLength ? 20_000 : 1500) {
       var random = SplitMix64(seed: CrashTests.seed &+ seed)
       let old = try random.layout(depth: 3)
       let new = try Self.changed(old, &random)
@@ -52,7 +52,7 @@ import Testing
         }
       }
     }
-    #expect(copied > (CrashTests.isOptimized ? 10_000 : 800))
+    #expect(copied > (isFullLength ? 10_000 : 800))
   }
 
   @Test func whatCannotBeCopied() throws {
@@ -146,7 +146,7 @@ import Testing
   /// Whatever bytes a record has, copying it ends with a record or an error.
   @Test func damagedRecords() throws {
     var random = SplitMix64(seed: 17)
-    for _ in 0..<(CrashTests.isOptimized ? 200 : 30) {
+    for _ in 0..<(isFullLength ? 200 : 30) {
       let old = try random.layout(depth: 3)
       let projection = try RecordProjection(from: old, to: try Self.changed(old, &random))
       guard let copier = RecordCopier(projection) else { continue }

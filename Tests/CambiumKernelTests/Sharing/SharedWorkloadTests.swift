@@ -7,7 +7,7 @@ import Testing
 /// Several processes on one store, on a simulated disk.
 @Suite struct SharedWorkloadTests {
   static let seed = CrashTests.seed
-  static var runs: Int { CrashTests.isOptimized ? 60 : 1 }
+  static var runs: Int { isFullLength ? 60 : 1 }
 
   private func run(
     _ durability: Durability, killing: Bool, seed: UInt64, steps: Int, readsInBetween: Bool = false,
@@ -31,7 +31,7 @@ import Testing
   func twoEnginesAgreeWithTheModel(_ durability: Durability) throws {
     print("shared: seed \(Self.seed)")
     for n in 0..<UInt64(Self.runs) {
-      _ = try run(durability, killing: false, seed: Self.seed &+ n, steps: CrashTests.isOptimized ? 60 : 25)
+      _ = try run(durability, killing: false, seed: Self.seed &+ n, steps: isFullLength ? 60 : 25)
     }
   }
 
@@ -41,7 +41,7 @@ import Testing
     var looks = 0
     for n in 0..<UInt64(max(1, Self.runs / 3)) {
       let w = try run(
-        durability, killing: n % 2 == 0, seed: Self.seed &+ 500 &+ n, steps: CrashTests.isOptimized ? 40 : 10,
+        durability, killing: n % 2 == 0, seed: Self.seed &+ 500 &+ n, steps: isFullLength ? 40 : 10,
         readsInBetween: true)
       looks += w.looks
     }
@@ -54,7 +54,7 @@ import Testing
     print("shared: seed \(Self.seed)")
     var deaths = 0
     for n in 0..<UInt64(Self.runs) {
-      let w = try run(durability, killing: true, seed: Self.seed &+ n, steps: CrashTests.isOptimized ? 80 : 40)
+      let w = try run(durability, killing: true, seed: Self.seed &+ n, steps: isFullLength ? 80 : 40)
       deaths += w.deaths
     }
     print("shared: \(deaths) deaths")
@@ -68,9 +68,9 @@ import Testing
     for n in 0..<UInt64(max(2, Self.runs)) {
       let seed = Self.seed &+ 1000 &+ n
       let w = try run(
-        durability, killing: n % 3 == 0, seed: seed, steps: CrashTests.isOptimized ? 40 : 20, failsSyncs: n % 3 == 1)
+        durability, killing: n % 3 == 0, seed: seed, steps: isFullLength ? 40 : 20, failsSyncs: n % 3 == 1)
       var random = SplitMix64(seed: seed)
-      for _ in 0..<(CrashTests.isOptimized ? 60 : 4) {
+      for _ in 0..<(isFullLength ? 60 : 4) {
         let point = random.below(w.point + 1)
         for image in w.shared.disk.crashImages(at: point, limit: 6, tearing: tearing, seed: random.next()) {
           let device = MemoryDevice(copying: image.bytes, lock: ThreadLock())
@@ -174,7 +174,7 @@ extension SharedWorkloadTests {
     var overtakings = 0
     // The first showed that a log read anew could be that of a newer publication.
     let kept: UInt64 = 20_262_122
-    for seed in [kept] + (1...(CrashTests.isOptimized ? 10 : 1) as ClosedRange<UInt64>).map({ Self.seed &+ $0 }) {
+    for seed in [kept] + (1...(isFullLength ? 10 : 1) as ClosedRange<UInt64>).map({ Self.seed &+ $0 }) {
       let w = SharedWorkload(options: CrashScenario.commits.options(durability), engines: 2, seed: seed)
       try w.create()
       try w.step(0, "makes trees") { try w.makeTrees($0) }
@@ -200,7 +200,7 @@ extension SharedWorkloadTests {
         if let problem = look.problem { throw problem }
         wasReached = look.reads > place
         if wasReached { overtakings += 1 }
-        place += CrashTests.isOptimized || seed == kept ? 1 : 4
+        place += isFullLength || seed == kept ? 1 : 4
       }
       #expect(place > 4)
     }

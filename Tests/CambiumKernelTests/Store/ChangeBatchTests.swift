@@ -50,7 +50,7 @@ import Testing
   @Test(arguments: [1 << 14, 1 << 20])
   func agreesWithAModel(_ deltaBytes: Int) throws {
     var merges = 0
-    for seed in 0..<UInt64(CrashTests.isOptimized ? 60 : 6) {
+    for seed in 0..<UInt64(isFullLength ? 60 : 6) {
       var random = SplitMix64(seed: CrashTests.seed &+ seed)
       let device = MemoryDevice()
       var store = try Store.create(

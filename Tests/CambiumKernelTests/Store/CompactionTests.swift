@@ -158,7 +158,7 @@ import Testing
   @Test(arguments: [Durability.full, .strict, .normal])
   func everythingHeldStaysWhatItWas(_ durability: Durability) throws {
     var cuts = 0
-    for n in 0..<(CrashTests.isOptimized ? 40 : 3) as Range<UInt64> {
+    for n in 0..<(isFullLength ? 40 : 3) as Range<UInt64> {
       cuts += try compactAfterRandomWork(CrashTests.seed &+ n, durability)
     }
     #expect(cuts > 0)
@@ -175,7 +175,7 @@ import Testing
   /// Files of a few units, of which pages and values fill all but their last units.
   @Test func theSmallestStoresHaveNoHoles() throws {
     for (n, keys) in [100, 300, 700].enumerated() {
-      for seed in 0..<(CrashTests.isOptimized ? 20 : 1) as Range<UInt64> {
+      for seed in 0..<(isFullLength ? 20 : 1) as Range<UInt64> {
         let shape = Shape(keys: keys, valueBytes: n == 1 ? 3000 : 30_000)
         _ = try compactAfterRandomWork(CrashTests.seed &+ seed, .full, shape)
       }
@@ -183,7 +183,7 @@ import Testing
   }
 
   /// More than is written anew at once, and values that few holes are long enough for: 28 % stayed dead at the worst.
-  @Test(.enabled(if: CrashTests.isOptimized), arguments: [100, 208, 222] as [UInt64])
+  @Test(.enabled(if: isFullLength), arguments: [100, 208, 222] as [UInt64])
   func largeStoresOfLongValuesBecomeDense(_ seed: UInt64) throws {
     let shape = Shape(keys: 6000, valueBytes: 300_000, changes: 300)
     _ = try compactAfterRandomWork(seed, .full, shape)

@@ -143,7 +143,7 @@ import Testing
 
   /// Room that a transaction uses again is not that of pages which a cursor reads, or a savepoint leads back to.
   @Test func whatMayStillBeReadStays() throws {
-    for seed in 0..<UInt64(CrashTests.isOptimized ? 40 : 8) {
+    for seed in 0..<UInt64(isFullLength ? 40 : 8) {
       var random = SplitMix64(seed: testSeed(20_261_124) &+ seed)
       let (store, device, tree) = try Self.store()
       var model: [Int: Int] = [:]

@@ -9,7 +9,7 @@ import Testing
   @Test(arguments: [1 << 14, 1 << 20, 64 << 20])
   func agreesWithAModel(_ deltaBytes: Int) throws {
     var merges = 0
-    for seed in 0..<UInt64(CrashTests.isOptimized ? 40 : 4) {
+    for seed in 0..<UInt64(isFullLength ? 40 : 4) {
       var random = SplitMix64(seed: CrashTests.seed &+ seed)
       var options = StoreOptions()
       options.deltaBytes = deltaBytes

@@ -148,7 +148,7 @@ import Testing
     let first = testSeed(20_261_125)
     print("spilled runs from seed \(first)")
     var withRuns = 0
-    for n in 0..<UInt64(CrashTests.isOptimized ? 60 : 6) {
+    for n in 0..<UInt64(isFullLength ? 60 : 6) {
       var random = SplitMix64(seed: first &+ n)
       var (store, _, tree, model) = try Self.store(&random)
       for _ in 0..<4 {

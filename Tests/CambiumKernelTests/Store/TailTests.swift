@@ -82,7 +82,7 @@ import Testing
   @Test(arguments: [0, 1]) func whatIsGatheredIsSeenAndToldOnce(threads: Int) throws {
     let seed = testSeed(20_261_124)
     var tailed = 0
-    for round in 0..<(CrashTests.isOptimized ? 40 : 6) {
+    for round in 0..<(isFullLength ? 40 : 6) {
       var random = SplitMix64(seed: seed &+ UInt64(round))
       let device = MemoryDevice(lock: ThreadLock())
       let environment = TestEnvironment(seed: 3, processors: 3)
@@ -261,7 +261,7 @@ import Testing
       #expect(isRight, "write \(n)")
       #expect(try again.check().problems.isEmpty)
       if !wasMet { break }
-      n += CrashTests.isOptimized ? 1 : 3
+      n += isFullLength ? 1 : 3
     }
     #expect(failed > 5)
   }

@@ -98,7 +98,7 @@ import Testing
 
   @Test func valuesMeanTheSameAndAllAreConverted() throws {
     var left = 0
-    for seed in 0..<UInt64(CrashTests.isOptimized ? 60 : 8) {
+    for seed in 0..<UInt64(isFullLength ? 60 : 8) {
       var random = SplitMix64(seed: CrashTests.seed &+ seed)
       let keys = 200 + random.below(1500)
       let device = MemoryDevice()

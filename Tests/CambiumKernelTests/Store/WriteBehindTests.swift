@@ -71,7 +71,7 @@ import Testing
 
   @Test(arguments: [true, false]) func whatIsDurableIsThereAfterAPowerCut(hasThreads: Bool) throws {
     var writesElsewhere = 0
-    for seed in 1...(CrashTests.isOptimized ? 12 : 2) as ClosedRange<UInt64> {
+    for seed in 1...(isFullLength ? 12 : 2) as ClosedRange<UInt64> {
       var random = SplitMix64(seed: CrashTests.seed &+ seed)
       let disk = SimulatedDisk()
       let device = ConcurrentDevice(disk, delay: Self.dawdle(seed))
@@ -116,7 +116,7 @@ import Testing
   /// that of a superblock, nothing more is done until the store was opened again.
   @Test func aWriteThatFailsIsTold() throws {
     var (told, poisoned) = (0, 0)
-    for index in 0..<(CrashTests.isOptimized ? 60 : 16) {
+    for index in 0..<(isFullLength ? 60 : 16) {
       var random = SplitMix64(seed: CrashTests.seed)
       let disk = SimulatedDisk()
       let faults = FaultDevice(disk)
@@ -158,13 +158,13 @@ import Testing
       try store.close()
     }
     #expect(told > 8)
-    #expect(poisoned > 0 || !CrashTests.isOptimized)
+    #expect(poisoned > 0 || !isFullLength)
   }
 
   /// What is on its way when a store is closed does not come behind that, and the content is that of before.
   @Test func closingEndsAConversion() throws {
     var ended = 0
-    for seed in 1...(CrashTests.isOptimized ? 30 : 8) as ClosedRange<UInt64> {
+    for seed in 1...(isFullLength ? 30 : 8) as ClosedRange<UInt64> {
       var random = SplitMix64(seed: CrashTests.seed &+ seed)
       let disk = SimulatedDisk()
       let device = ConcurrentDevice(disk, delay: Self.dawdle(seed))
@@ -208,7 +208,7 @@ import Testing
   /// A process that comes while another one converts may use the room that the other's pages were to go to: none of them comes there
   /// once it has the turn.
   @Test func nothingComesBehindTheTurn() throws {
-    for seed in 1...(CrashTests.isOptimized ? 20 : 3) as ClosedRange<UInt64> {
+    for seed in 1...(isFullLength ? 20 : 3) as ClosedRange<UInt64> {
       var random = SplitMix64(seed: CrashTests.seed &+ seed)
       let shared = SharedDisk()
       try Store.create(on: shared.disk, environment: TestEnvironment(seed: seed), options: Self.options()).close()

@@ -31,7 +31,7 @@ import Testing
 
   @Test(arguments: [false, true]) func allLevelsAreAsTheReference(isInFile: Bool) throws {
     let seed = testSeed(isInFile ? 20_261_122 : 7)
-    let operations = testCount("CAMBIUM_GRAPH_OPERATIONS", debug: 6_000, release: 200_000) / 2
+    let operations = testCount("CAMBIUM_GRAPH_OPERATIONS", short: 6_000, full: 200_000) / 2
     print("graphs \(isInFile ? "in a file" : "in memory"), \(operations) operations from seed \(seed)")
     var counts: [String: Int] = [:]
     // Begun anew from time to time, from a seed that can be asked for by itself.

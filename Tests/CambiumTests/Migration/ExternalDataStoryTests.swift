@@ -173,7 +173,7 @@ import Testing
   }
 
   /// How many images of each point; `CAMBIUM_STAGE_IMAGES` sets another number.
-  private static var images: Int { testCount("CAMBIUM_STAGE_IMAGES", debug: 2, release: 12) }
+  private static var images: Int { testCount("CAMBIUM_STAGE_IMAGES", short: 2, full: 12) }
 
   /// The removal of the path is done at once, or put off.
   @Test(arguments: [false, true]) func everyWriteMayBeTheLast(defers: Bool) throws {

@@ -10,7 +10,7 @@ import Testing
 /// Migrations in one process beside readers in others, and migrations that are killed. `CAMBIUM_MIGRATION_KILLS` sets how
 /// many.
 @Suite(.serialized) struct MigrationProcessesTests {
-  private static var kills: Int { testCount("CAMBIUM_MIGRATION_KILLS", debug: 12, release: 100) }
+  private static var kills: Int { testCount("CAMBIUM_MIGRATION_KILLS", short: 12, full: 100) }
 
   private static let count = 2000
 

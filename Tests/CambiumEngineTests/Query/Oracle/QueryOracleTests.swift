@@ -8,7 +8,7 @@ import Testing
 /// what it finds by looking at every row, and what a naive evaluation of values that were read out finds, are the same.
 @Suite struct QueryOracleTests {
   /// How many predicates; `CAMBIUM_PREDICATES` sets another number.
-  static var count: Int { testCount("CAMBIUM_PREDICATES", debug: 6000, release: 300_000) }
+  static var count: Int { testCount("CAMBIUM_PREDICATES", short: 6000, full: 300_000) }
 
   struct Tally {
     var predicates = 0

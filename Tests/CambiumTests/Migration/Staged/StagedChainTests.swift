@@ -10,7 +10,7 @@ import Testing
 /// ends, or is refused where that is, with its reason.
 @Suite struct StagedChainTests {
   /// How many chains; `CAMBIUM_CHAINS` sets another number.
-  static var count: Int { testCount("CAMBIUM_CHAINS", debug: 150, release: 2000) }
+  static var count: Int { testCount("CAMBIUM_CHAINS", short: 150, full: 2000) }
 
   struct Killed: Error {}
 
