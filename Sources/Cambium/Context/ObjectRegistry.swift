@@ -12,6 +12,10 @@ final class ObjectRegistry {
 
   /// How many were left by the last ``sweepIfGrown()`` that did anything.
   @exclusivity(unchecked) private var left = 0
+  /// What is let go of while objects end that a sweep has let go of. It ends behind them, and not within what they do at their end:
+  /// a chain of objects, each of which looks at the next one then, would need memory of the stack for each.
+  @exclusivity(unchecked) private var leaving: [ManagedObject] = []
+  @exclusivity(unchecked) private var isSweeping = false
   /// Whether it keeps what nobody else holds.
   @exclusivity(unchecked) var retainsAll = false
 
@@ -23,7 +27,7 @@ final class ObjectRegistry {
   subscript(id: ManagedObjectID) -> ManagedObject? {
     if retainsAll { return known.object(id) }
     let (held, released) = known.heldObject(id)
-    withExtendedLifetime(released) {}
+    letGo(of: released)
     return held
   }
 
@@ -34,7 +38,8 @@ final class ObjectRegistry {
   func rename(_ object: ManagedObject, from old: ManagedObjectID, to new: ManagedObjectID) {
     // What was there is nobody's, or the object itself, which the caller holds.
     let gone = (known.remove(old), known.add(object, new))
-    withExtendedLifetime(gone) {}
+    letGo(of: gone.0)
+    letGo(of: gone.1)
   }
 
   /// How many there are, with those that nobody else holds any more.
@@ -59,35 +64,47 @@ final class ObjectRegistry {
   /// Adds an object, whose identifier is at hand.
   func add(_ object: ManagedObject, _ id: ManagedObjectID) {
     if known.count >= limit { sweep() }
-    let old = known.add(object, id)
-    withExtendedLifetime(old) {}
+    letGo(of: known.add(object, id))
   }
 
   func remove(_ id: ManagedObjectID) {
-    let object = known.remove(id)
+    letGo(of: known.remove(id))
+  }
+
+  /// Lets an object go that was taken out. Nothing is under way in the table, since its end may come back.
+  @inline(__always)
+  private func letGo(of object: ManagedObject?) {
+    if isSweeping, let object { leaving.append(object) }
     withExtendedLifetime(object) {}
   }
 
   /// Lets go of what nobody else holds. O(number of objects).
   func sweep() {
     if retainsAll { return }
-    // They end a few at a time, while they are still near at hand; nothing is under way in the table then. If what they do at their end
-    // has objects get other places, all others that nobody holds are taken out first.
-    var gone: [ManagedObject] = []
-    gone.reserveCapacity(Self.fewest * 2)
     var next = 0
-    let rebuilds = known.rebuilds
-    while next < known.capacity, known.rebuilds == rebuilds {
-      known.takeReleased(from: &next, most: Self.fewest, into: &gone)
-      gone.removeAll(keepingCapacity: true)
-    }
-    if known.rebuilds != rebuilds {
-      next = 0
-      known.takeReleased(from: &next, most: .max, into: &gone)
+    if isSweeping {
+      // Asked for by an object at its end: the others end when that is over.
+      known.takeReleased(from: &next, most: .max, into: &leaving)
+    } else {
+      isSweeping = true
+      // They end a few at a time, while they are still near at hand. If what they do has objects get other places, all others that
+      // nobody holds are taken out first.
+      let rebuilds = known.rebuilds
+      var gone: [ManagedObject] = []
+      var hasAll = false
+      while !hasAll && next < known.capacity || !leaving.isEmpty {
+        if !hasAll, known.rebuilds != rebuilds {
+          hasAll = true
+          next = 0
+        }
+        known.takeReleased(from: &next, most: hasAll ? .max : Self.fewest, into: &leaving)
+        swap(&gone, &leaving)
+        gone.removeAll(keepingCapacity: true)
+      }
+      isSweeping = false
     }
     known.shrink()
     limit = max(Self.least, known.count * 2)
-    withExtendedLifetime(gone) {}
   }
 
   /// As ``sweep()``, if enough has come since it was last called that the cost is small beside that.

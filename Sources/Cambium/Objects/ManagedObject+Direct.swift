@@ -59,7 +59,8 @@ extension ManagedObject {
   private func direct<R>(_ key: String, _ read: (BorrowedRow, PropertyKey) throws(EngineError) -> R??) throws -> R?? {
     guard let attribute = directAttribute(key) else { return nil }
     if state != .loaded { try load() }
-    // Nothing that is called from here on calls the application, or changes the object.
+    // Nothing that is called from here on calls the application, or changes the object, which keeps the row.
+    defer { withExtendedLifetime(self) {} }
     guard state == .loaded, parentState == nil, let heldRow else { return nil }
     if let overlay, overlay.attributeChanges.contains(attribute.place) { return nil }
     do throws(EngineError) { return try read(heldRow, attribute.key) } catch { throw CambiumError(error) }

@@ -109,7 +109,7 @@ open class ManagedObject {
     get { heldRow?.row }
     set {
       let old = heldRow
-      heldRow = newValue.map { BorrowedRow($0).retained() }
+      heldRow = newValue.map { row in withExtendedLifetime(row) { BorrowedRow(row).retained() } }
       old?.release()
     }
   }

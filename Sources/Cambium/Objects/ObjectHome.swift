@@ -35,7 +35,10 @@ final class ObjectHome: @unchecked Sendable {
     if last < attributes.count, attributes[last].name == bits {
       return attributes[last].isReadable ? attributes[last] : nil
     }
-    guard let place = attributes.place(bits, from: last &+ 1) ?? find(name) else { return nil }
+    let isShort = name.utf8.count <= NameBits.shortCount
+    guard let place = isShort ? attributes.place(bits, from: last &+ 1) ?? find(name) : findLong(name) else {
+      return nil
+    }
     if link != nil { hint = place }
     return attributes[place].isReadable ? attributes[place] : nil
   }
@@ -43,6 +46,18 @@ final class ObjectHome: @unchecked Sendable {
   /// The place of an attribute whose name may be written otherwise.
   @inline(never)
   private func find(_ name: String) -> Int? { info.readableAttributes[name] }
+
+  /// The place of an attribute whose name is too long for its bits to tell: the last one or the next, as a rule.
+  @inline(never)
+  private func findLong(_ name: String) -> Int? {
+    let ordered = info.ordered
+    var place = hint
+    while place < attributes.count, place &- hint < 2 {
+      if ordered[place].name == name { return place }
+      place &+= 1
+    }
+    return find(name)
+  }
 
   /// Of objects that came to belong nowhere.
   static let nowhere = ObjectHome(.unknown, 0, .none, nil)

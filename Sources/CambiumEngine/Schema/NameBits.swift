@@ -3,6 +3,10 @@
 /// Two that are the same are of equal strings, as long as both strings are there. Two that differ may be of equal strings as well:
 /// long ones, and those with letters that can be written in several ways.
 public struct NameBits: Equatable, Sendable {
+  /// Up to so many bytes of UTF-8 lie within a string, so that two equal names of ASCII have the same bits; of longer ones, the bits
+  /// are those of where the text is.
+  public static let shortCount = 15
+
   #if _pointerBitWidth(_64)
     @usableFromInline let low: UInt64
     @usableFromInline let high: UInt64

@@ -132,3 +132,12 @@ public struct BorrowedRow: @unchecked Sendable {
     }
   }
 }
+
+extension Row {
+  /// Lends the row to who reads values from it, which must not keep what it is lent.
+  @inline(__always)
+  public func withBorrowed<R, E: Error>(_ body: (BorrowedRow) throws(E) -> R) throws(E) -> R {
+    defer { withExtendedLifetime(block) {} }
+    return try body(BorrowedRow(self))
+  }
+}

@@ -5,7 +5,7 @@ import CambiumKernel
 /// A row that is kept keeps the memory of some others, of a few kilobytes at most.
 public struct FoundRows: Sendable {
   private var blocks: [RowBlock] = []
-  /// The last of them, which keep it.
+  /// The last of them, which keep it, if others may be added to it.
   private var last: Unmanaged<RowBlock>?
   /// How many there are.
   public private(set) var count = 0
@@ -47,20 +47,24 @@ public struct FoundRows: Sendable {
     count += 1
     if let last, last._withUnsafeGuaranteedRef({ $0.add(bytes, layout, number) }) { return }
     let size = RowBlock.headSize + bytes.count
-    // One that is long has its memory for itself.
+    // One that is long has its memory for itself. What comes behind it begins small again: where every second row is long, each of the
+    // others has a block for itself as well.
     let isAlone = size > Self.mostBytes / 4
     let block = RowBlock(capacity: isAlone ? size : Swift.max(size, capacity), layout)
-    if !isAlone { capacity = Swift.min(capacity * 2, Self.mostBytes) }
+    capacity = isAlone ? Self.leastBytes : Swift.min(capacity * 2, Self.mostBytes)
     _ = block.add(bytes, layout, number)
     blocks.append(block)
-    last = .passUnretained(block)
+    last = isAlone ? nil : .passUnretained(block)
   }
+
+  /// How much memory the rows have, what is not used of it included.
+  var byteCount: Int { blocks.reduce(0) { $0 + $1.capacity } }
 
   /// Adds others behind these.
   mutating func append(_ others: FoundRows) {
     blocks += others.blocks
     count += others.count
-    last = others.last ?? last
+    last = nil
   }
 
   mutating func removeAll() {

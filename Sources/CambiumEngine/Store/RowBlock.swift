@@ -13,7 +13,7 @@ final class RowBlock: @unchecked Sendable {
   static let headSize = 16
 
   private let base: UnsafeMutableRawPointer
-  private let capacity: Int
+  let capacity: Int
   /// Where the next row would be.
   private(set) var end: UInt32 = 0
   private let first: EntityLayout
@@ -67,7 +67,7 @@ final class RowBlock: @unchecked Sendable {
     if let start = bytes.baseAddress {
       (base + (offset &+ Self.headSize)).copyMemory(from: start, byteCount: bytes.count)
     }
-    // Behind a first row of any size nothing is added.
+    // Nothing is added behind a row that is long, and may be of any size.
     end = UInt32(clamping: (offset &+ Self.headSize &+ bytes.count &+ 7) & ~7)
   }
 

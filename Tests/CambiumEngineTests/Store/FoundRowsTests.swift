@@ -1,7 +1,8 @@
-import CambiumEngine
 import CambiumKernel
 import CambiumTesting
 import Testing
+
+@testable import CambiumEngine
 
 /// Rows of all lengths and of several entities that are found together, and kept together or alone.
 @Suite struct FoundRowsTests {
@@ -48,5 +49,42 @@ import Testing
       next += 1
     }
     for (row, place) in kept { #expect(try row.value(keyPath: "text") == .string(expected[place].text)) }
+  }
+
+  /// Short rows between long ones take no more memory than they need, or nearly.
+  @Test func rowsOfAllLengthsShareMemory() throws {
+    let store = try RowReaderTests.store()
+    let base = try #require(store.schema.entity(named: "Base"))
+    for (lengths, most) in [([1_100, 10], 2), ([10], 3), ([300, 20, 900], 2), ([5_000], 2)] {
+      try store.write { (t) throws(EngineError) in
+        for i in 0..<400 {
+          var v = RowValues()
+          v.set("large", .integer(Int64(i + lengths[0] * 1_000)))
+          v.set("text", .string(String(repeating: "x", count: lengths[i % lengths.count])))
+          try t.insert(try t.reserveReference(base), v)
+        }
+      }
+      let view = try store.view()
+      let first = lengths[0] * 1_000
+      let wanted = try Predicate(format: "large BETWEEN {\(first), \(first + 399)}", arguments: [])
+      let found = try view.findRows(EngineFetch(base, predicate: wanted))
+      var needed = 0
+      found.forEach { row, _ in needed += row.row.withBytes { $0.count } }
+      #expect(needed > 0 && found.byteCount < needed * most, "\(lengths)")
+    }
+  }
+
+  @Test func lentRowsAreRead() throws {
+    let (store, references) = try RowReaderTests.filled()
+    let base = try #require(store.schema.entity(named: "Base"))
+    let key = try #require(zip(base.allAttributes, base.attributeKeys).first { $0.0.name == "text" }?.1)
+    var texts = 0
+    for reference in references {
+      let row = try #require(try store.view().row(reference))
+      let text = try row.withBorrowed { (row) throws(EngineError) in try row.string(key) }
+      #expect(try text.map { $0.map { .string($0) } ?? .null } == row.value(keyPath: "text"))
+      if case .some(.some) = text { texts += 1 }
+    }
+    #expect(texts > 50)
   }
 }

@@ -138,6 +138,40 @@ import Testing
     #expect(registry.count == kept.count)
   }
 
+  /// Each object looks at the next one at its end, at all that are left, or takes it out: they end one behind the other, and not one
+  /// within the other, for which a small stack would not do.
+  @Test(arguments: ["looked up", "swept", "taken out"]) func endsDoNotNest(how: String) {
+    let registry = ObjectRegistry()
+    registry.retainsAll = true
+    // Blocks have other places than rows, so that next is any.
+    let order = (0..<20_000 as Range<UInt64>).map { $0 &* 7_919 % 20_000 }
+    let ended = Ends()
+    for (place, row) in order.enumerated() {
+      let new = Ending(entity: EntityDescription(), insertInto: nil)
+      let next = id(order[(place + 1) % order.count])
+      new.atEnd = {
+        ended.depth += 1
+        ended.deepest = max(ended.deepest, ended.depth)
+        switch how {
+        case "looked up": #expect(registry[next] == nil)
+        case "swept": if ended.count % 1_000 == 0 { registry.sweep() }
+        default: registry.remove(next)
+        }
+        ended.depth -= 1
+        ended.count += 1
+      }
+      registry.add(new, id(row))
+    }
+    registry.retainsAll = false
+    registry.sweep()
+    #expect(ended.count == order.count && registry.count == 0)
+    #expect(ended.deepest == 1)
+  }
+
+  private final class Ends {
+    var (depth, deepest, count) = (0, 0, 0)
+  }
+
   /// Stores that come and go, and the same rows of many of them.
   @Test func tablesKnowStoresByTheirIdentifiers() throws {
     let directory = try TemporaryDirectory()
