@@ -151,4 +151,74 @@ final class DirectObject: ManagedObject {
       }
     }
   }
+
+  /// Names that lie within a string, those that are too long for it, and such as can be written in two ways; given by strings of
+  /// the program, and by others that are only equal to them; of a model that was made, and of one that a file has.
+  @Test func namesAreFoundHoweverTheyAreWritten() throws {
+    let names = [
+      "s", "fifteenLettersX", "sixteenLettersXY", "aVeryLongNameOfAnAttribute", "anotherLongNameOfAnAttribute",
+      "caf\u{E9}",
+      "eineStra\u{DF}eMitEinemLangenNamen\u{FC}", "zz",
+    ]
+    let model = try ManagedObjectModel {
+      Composite("Texts") {
+        Attribute("a", .string)
+        Attribute("aVeryLongNameOfAnElement", .string)
+        Attribute("caf\u{E9}", .string)
+      }
+      Entity("T") {
+        for name in names { Attribute(name, .string) }
+        Attribute("passing", .string, transient: true)
+        Attribute("aLongNameOfATransientAttribute", .string, transient: true)
+        Attribute("texts", composite: "Texts")
+      }
+    }
+    /// An equal string that shares no memory, and has letters of two parts where there are any.
+    func other(_ name: String) -> String {
+      String(decoding: Array(name.decomposedStringWithCanonicalMapping.utf8), as: UTF8.self)
+    }
+    let directory = try TemporaryDirectory()
+    var container = try directory.container(model: model)
+    let context = container.newBackgroundContext()
+    try context.performAndWait {
+      for n in 0..<5 {
+        let object = try context.insertNewObject(forEntityName: "T")
+        for (i, name) in names.enumerated() { object[managed: n % 2 == 0 ? name : other(name)] = "\(n) \(i)" }
+        object.setValue(["a": "A\(n)", "aVeryLongNameOfAnElement": "B\(n)", "caf\u{E9}": "C\(n)"], forKey: "texts")
+      }
+      try context.save()
+    }
+    var random = SplitMix64(seed: testSeed(20_261_127))
+    for isReopened in [false, true] {
+      if isReopened {
+        let stores = container.persistentStoreCoordinator
+        for store in stores.persistentStores { try stores.remove(store) }
+        container = try directory.container(model: model)
+      }
+      let context = container.newBackgroundContext()
+      try context.performAndWait {
+        let objects = try context.fetch(FetchRequest<ManagedObject>(entityName: "T"))
+        #expect(objects.count == 5)
+        for _ in 0..<2_000 {
+          let n = Int.random(in: 0..<5, using: &random)
+          let i = Int.random(in: names.indices, using: &random)
+          let name = Bool.random(using: &random) ? names[i] : other(names[i])
+          let text: String? = objects[n][managed: name]
+          #expect(text == "\(n) \(i)", "\(name)")
+          // Of what comes between, the next name must not be taken for known.
+          let passing: String? = objects[n][managed: other("passing")]
+          let long: String? = objects[n][managed: other("aLongNameOfATransientAttribute")]
+          #expect(passing == nil && long == nil)
+        }
+        #expect(context.recordedErrors.isEmpty)
+        let elements = try #require(try objects[3].compositeElements("texts"))
+        let found = ["a", "aVeryLongNameOfAnElement", "caf\u{E9}", "none", "aVeryLongNameOfNoElement"].map {
+          elements.string(other($0)) ?? nil
+        }
+        #expect(found == ["A3", "B3", "C3", nil, nil])
+        let nothing: String? = objects[0][managed: other("aVeryLongNameOfNoAttribute")]
+        #expect(nothing == nil && context.recordedErrors.count == 1)
+      }
+    }
+  }
 }
