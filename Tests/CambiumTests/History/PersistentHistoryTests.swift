@@ -375,7 +375,7 @@ import Testing
     #expect(try history(there, after: token).isEmpty)
   }
 
-  @Test(.timeLimit(.minutes(10))) func saysThatThereIsSomethingNew() async throws {
+  @Test(.timeLimit(.minutes(2))) func saysThatThereIsSomethingNew() async throws {
     let listening = try container()
     let changes = listening.persistentStoreCoordinator.remoteChanges(interval: .milliseconds(5))
     let store = try #require(listening.persistentStoreCoordinator.persistentStores.first)
