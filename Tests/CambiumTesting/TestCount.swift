@@ -1,7 +1,7 @@
 import Foundation
 
-/// Whether tests do all that they can, and not what fits a minute: where the sources are built for release. (The tests themselves
-/// are not optimized there either, see Package.swift.)
+/// Whether tests do all that they can, and not what fits a minute: where the sources are built for release. (Not all tests are
+/// optimized there themselves, see Package.swift.)
 public var isFullLength: Bool {
   #if DEBUG
     return false

@@ -6,7 +6,7 @@ import Testing
 
 /// The flat log that is migrated by stages, on the month of flights that is in the repository.
 @Suite struct StoryTests {
-  /// All of the month where the tests are optimized, else its first flights; `CAMBIUM_STORY_FLIGHTS` sets another number.
+  /// All of the month at full length, else its first flights; `CAMBIUM_STORY_FLIGHTS` sets another number.
   private static var flights: Int { testCount("CAMBIUM_STORY_FLIGHTS", short: 1500, full: .max) }
 
   @Test func aFlatLogBecomesWhatAPlainImportMakes() throws {

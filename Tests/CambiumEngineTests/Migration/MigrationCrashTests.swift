@@ -5,7 +5,7 @@ import Testing
 
 /// A migration that is cut short anywhere leaves the store as it was, or as it is to be: model and objects.
 @Suite struct MigrationCrashTests {
-  /// How many migrations, where the tests are optimized enough for every kind of change that random models know;
+  /// How many migrations, at full length enough for every kind of change that random models know;
   /// `CAMBIUM_MIGRATION_CRASHES` sets another number.
   static var count: Int { testCount("CAMBIUM_MIGRATION_CRASHES", short: 6, full: 800) }
 

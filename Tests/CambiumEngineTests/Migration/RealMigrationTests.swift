@@ -15,7 +15,7 @@ import Testing
     var verdict: String
   }
 
-  /// Whether every pair is tried, and not one in four of those that lie apart: where the tests are optimized.
+  /// Whether every pair is tried, and not one in four of those that lie apart: at full length, or if `CAMBIUM_MIGRATIONS` is set.
   static var isThorough: Bool {
     isFullLength || ProcessInfo.processInfo.environment["CAMBIUM_MIGRATIONS"] != nil
   }
