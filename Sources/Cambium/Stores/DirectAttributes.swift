@@ -19,8 +19,9 @@ struct DirectAttributes: @unchecked Sendable {
   let count: Int
 
   /// The names are those of the properties, which are kept as long.
-  init(_ properties: [PropertyInfo], _ keys: [PropertyKey], _ types: [AttributeType]) {
+  init(_ properties: [PropertyInfo], _ keys: [PropertyKey], _ entity: EntitySchema) {
     let all = properties.filter { $0.isAttribute }
+    let types = entity.allAttributes.map { $0.type }
     count = min(all.count, keys.count, types.count)
     attributes = .allocate(capacity: count)
     for (place, property) in all.prefix(count).enumerated() {

@@ -69,8 +69,6 @@ final class EntityInfo: Sendable {
   let relationships: [PropertyInfo]
   /// The keys of attributes, by their places.
   let attributeKeys: [PropertyKey]
-  /// The types of attributes, by their places.
-  let attributeTypes: [AttributeType]
   /// The places of the attributes that are read as they are stored.
   let readableAttributes: NameIndex
   /// All attributes by their places.
@@ -110,10 +108,9 @@ final class EntityInfo: Sendable {
     self.ordered = ordered
     relationships = ordered.filter { $0.relationship != nil }
     attributeKeys = entity.attributeKeys
-    attributeTypes = entity.allAttributes.map { $0.type }
     readableAttributes = NameIndex(
       ordered.filter { $0.isAttribute && !$0.isTransient && !$0.isTransformed }.map { ($0.name, $0.place) })
-    directAttributes = DirectAttributes(ordered, attributeKeys, attributeTypes)
+    directAttributes = DirectAttributes(ordered, attributeKeys, entity)
     checked = ordered.filter { $0.isChecked }
     withDefaults = ordered.filter { $0.rules?.defaultValue.isNull == false }
     properties = PropertyTable(ordered)
@@ -134,9 +131,8 @@ final class EntityInfo: Sendable {
     ordered = []
     relationships = []
     attributeKeys = []
-    attributeTypes = []
     readableAttributes = NameIndex()
-    directAttributes = DirectAttributes([], [], [])
+    directAttributes = DirectAttributes([], [], schema)
     withDefaults = []
     checked = []
   }

@@ -221,4 +221,107 @@ final class DirectObject: ManagedObject {
       }
     }
   }
+
+  /// What is read from a row is there when the object has another row, and when object, context and store are gone.
+  @Test func elementsOutliveWhatTheyCameFrom() throws {
+    let directory = try TemporaryDirectory()
+    var container: PersistentContainer? = try directory.container(model: model())
+    var elements: [(CompositeElements, Int)] = []
+    try container?.newBackgroundContext().performAndWait {
+      let context = try #require(container).newBackgroundContext()
+      for n in 0..<300 {
+        DirectObject(context: context).c = DirectTexts("text \(n), too long to lie in a string", "b\(n)")
+      }
+      try context.save()
+      let order = [FetchSortDescriptor(key: "c.b")]
+      let request = FetchRequest<DirectObject>(entityName: "T")
+      request.sortDescriptors = order
+      for object in try context.fetch(request) {
+        let found = try #require(try object.compositeElements("c"))
+        let b: String? = found["b"]
+        elements.append((found, try #require(b.flatMap { Int($0.dropFirst()) })))
+        object.c = DirectTexts("other", nil)
+      }
+      try context.save()
+      context.refreshAllObjects()
+      for object in try context.fetch(request) { #expect(object.c == DirectTexts("other", nil)) }
+    }
+    let stores = container?.persistentStoreCoordinator
+    for store in stores?.persistentStores ?? [] { try stores?.remove(store) }
+    container = nil
+    #expect(elements.count == 300)
+    for (found, n) in elements {
+      let text: String? = found["a"]
+      #expect(text == "text \(n), too long to lie in a string")
+      var changed = found
+      changed["b"] = "changed"
+      let (b, a, before): (String?, String?, String?) = (changed["b"], changed["a"], found["b"])
+      #expect(b == "changed" && a == text && before == "b\(n)")
+    }
+  }
+
+  /// An object that does to itself, when it is read for the first time, what a reader would not expect.
+  final class Restless: ManagedObject {
+    nonisolated(unsafe) static var act: (Restless) -> Void = { _ in }
+    @Managed var s: String?
+    @Managed var c: DirectTexts?
+    override func awakeFromFetch() { Self.act(self) }
+  }
+
+  @Test func objectsMayChangeWhileTheyAreFirstRead() throws {
+    let model = try ManagedObjectModel {
+      Composite("Texts") {
+        Attribute("a", .string)
+        Attribute("b", .string)
+      }
+      Entity("R", class: Restless.self) {
+        Attribute("s", .string)
+        Attribute("c", composite: "Texts")
+      }
+    }
+    let directory = try TemporaryDirectory()
+    let container = try directory.container(model: model)
+    Restless.act = { _ in }
+    defer { Restless.act = { _ in } }
+    let acts: [(act: (Restless) -> Void, text: String?)] = [
+      ({ $0.managedObjectContext?.refresh($0, mergeChanges: false) }, "text"),
+      ({ $0.managedObjectContext?.refresh($0, mergeChanges: true) }, "text"),
+      ({ $0.s = "set" }, "set"),
+      ({ object in _ = try? object.managedObjectContext?.fetch(FetchRequest<Restless>(entityName: "R")) }, "text"),
+      ({ $0.managedObjectContext?.reset() }, nil),
+      ({ $0.managedObjectContext?.refreshAllObjects() }, "text"),
+    ]
+    let writing = container.newBackgroundContext()
+    try writing.performAndWait {
+      for _ in 0..<40 {
+        let object = Restless(context: writing)
+        object.s = "text"
+        object.c = DirectTexts("element that is long enough for memory of its own", "b")
+      }
+      try writing.save()
+    }
+    for (place, (act, text)) in acts.enumerated() {
+      let context = container.newBackgroundContext()
+      try context.performAndWait {
+        let objects = try context.fetch(FetchRequest<Restless>(entityName: "R"))
+        #expect(objects.count == 40)
+        // Refreshing makes a fault again, whose reading calls this again.
+        nonisolated(unsafe) var calls = 0
+        Restless.act = { object in
+          calls += 1
+          if calls % 2 == 1 { act(object) }
+        }
+        for (n, object) in objects.enumerated() {
+          if n % 2 == 0 {
+            #expect(object.s == text, "\(place)")
+          } else {
+            let c = object.c
+            #expect(text == nil || c?.b == "b", "\(place)")
+          }
+        }
+        #expect(calls > 0)
+        Restless.act = { _ in }
+      }
+    }
+  }
 }
