@@ -8,6 +8,12 @@ import PackageDescription
 // depends on this one builds no tests.
 let notOptimized: [SwiftSetting] = [.unsafeFlags(["-Onone"], .when(configuration: .release))]
 
+// They do pay for a run at full length alone: that under Thread Sanitizer is short, and so is built with CAMBIUM_SHORT set.
+let optimizedAtFullLength = Context.environment["CAMBIUM_SHORT"] == nil ? [] : notOptimized
+
+// What tests are made of, the simulated disks above all, is a tenth of the time of a debug run unless it is optimized.
+let alwaysOptimized: [SwiftSetting] = [.unsafeFlags(["-O"], .when(configuration: .debug))]
+
 let package = Package(
   name: "cambium",
   platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
@@ -36,10 +42,12 @@ let package = Package(
     .target(name: "CambiumCoreData", dependencies: ["Cambium", "CambiumEngine", "CambiumNotifications"]),
     .executableTarget(name: "CambiumTool", dependencies: ["CambiumEngine", "CambiumKernel", "CambiumSystem"]),
     .executableTarget(name: "FlightLog", dependencies: ["Cambium"], exclude: ["Data"]),
-    .target(name: "CambiumTesting", dependencies: ["CambiumKernel"], path: "Tests/CambiumTesting"),
+    .target(
+      name: "CambiumTesting", dependencies: ["CambiumKernel"], path: "Tests/CambiumTesting",
+      swiftSettings: alwaysOptimized),
     .testTarget(
       name: "CambiumKernelTests", dependencies: ["CambiumKernel", "CambiumTesting"],
-      exclude: ["Golden/closed-1.store", "Golden/log-1.store"]),
+      exclude: ["Golden/closed-1.store", "Golden/log-1.store"], swiftSettings: optimizedAtFullLength),
     .testTarget(
       name: "CambiumEngineTests", dependencies: ["CambiumEngine", "CambiumTesting"], swiftSettings: notOptimized),
     // A process of its own, for the tests of several processes.

@@ -31,8 +31,13 @@ public struct SplitMix64: RandomNumberGenerator, Sendable {
     elements[below(elements.count)]
   }
 
-  /// Random bytes.
+  /// Random bytes, of eight random bits each.
   public mutating func bytes(_ count: Int) -> [UInt8] {
-    (0..<count).map { _ in UInt8(truncatingIfNeeded: next()) }
+    [UInt8](unsafeUninitializedCapacity: count) { bytes, initialized in
+      while initialized < count {
+        bytes.initializeElement(at: initialized, to: UInt8(truncatingIfNeeded: next()))
+        initialized += 1
+      }
+    }
   }
 }

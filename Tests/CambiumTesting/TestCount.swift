@@ -1,14 +1,14 @@
 import Foundation
 
-/// Whether tests do all that they can, and not what fits a minute: where the sources are built for release. (Not all tests are
-/// optimized there themselves, see Package.swift.)
-public var isFullLength: Bool {
+/// Whether tests do all that they can, and not what fits a minute: where the sources are built for release, unless `CAMBIUM_SHORT` is
+/// set. (Not all tests are optimized there themselves, see Package.swift.)
+public let isFullLength: Bool = {
   #if DEBUG
     return false
   #else
-    return true
+    return ProcessInfo.processInfo.environment["CAMBIUM_SHORT"] == nil
   #endif
-}
+}()
 
 /// How often a test is to do what it does: as often as environment variable `name` says, else so often as is usual for a run
 /// of a minute, or for one of full length.

@@ -121,13 +121,14 @@ import Testing
         }
       }
     }
-    try write(Array(0..<40_000), true)
+    let count = isFullLength ? 40_000 : 20_000
+    try write(Array(0..<count), true)
     var definition = store.schema.definition
     var more = AttributeSchema("more", .string)
     more.defaultValue = .string("default")
     definition.entities[0].attributes.insert(more, at: 0)
     store = try store.migrate(to: definition)
-    try write((0..<40_000).filter { $0 / stride % 2 == 0 }, false)
+    try write((0..<count).filter { $0 / stride % 2 == 0 }, false)
     try kernel.checkpoint()
     let view = try store.view()
     let small = try #require(store.schema.entity(named: "Small"))

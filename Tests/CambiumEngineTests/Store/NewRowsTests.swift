@@ -138,7 +138,7 @@ import Testing
 
   @Test func severalThreadsLeaveWhatOneLeaves() throws {
     let seed = testSeed(2_611)
-    for round in 0..<3 as Range<UInt64> {
+    for round in 0..<(isFullLength ? 3 : 1) as Range<UInt64> {
       let one = try Self.store(threads: 1, deltaBytes: 1 << 20)
       let several = try Self.store(threads: 4, deltaBytes: 1 << 20)
       let seen = try Self.work(one, seed: seed &+ round, rows: 24_000)

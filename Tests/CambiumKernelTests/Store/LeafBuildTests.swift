@@ -55,7 +55,9 @@ import Testing
   }
 
   @Test(arguments: 0..<6) func threadsMakeWhatOneMakes(shape: Int) throws {
-    for counts in [[40_000], [20_000, 30_000], [50_000, 1, 0, 300], [12_000, 12_000, 12_000]] {
+    // Half of them for each shape in a short run.
+    let all = [[40_000], [20_000, 30_000], [50_000, 1, 0, 300], [12_000, 12_000, 12_000]]
+    for (n, counts) in all.enumerated() where isFullLength || (n + shape) % 2 == 0 {
       var found: [[[UInt8]]] = []
       for threads in [1, 2, 4] {
         var random = SplitMix64(seed: testSeed(411))

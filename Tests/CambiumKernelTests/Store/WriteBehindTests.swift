@@ -91,9 +91,9 @@ import Testing
         // Somewhere in between, around each of the last syncs, and at the end.
         let end = disk.operationCount
         var points = [end, (start + end) / 2]
-        points += (max(start, end - 8)..<end)
+        points += stride(from: end - 1, through: max(start, end - 8), by: isFullLength ? -1 : -2)
         for point in points {
-          var images = disk.crashImages(at: point, limit: 4, seed: random.next()).makeIterator()
+          var images = disk.crashImages(at: point, limit: isFullLength ? 4 : 3, seed: random.next()).makeIterator()
           while let image = images.next() {
             let found = try Store.open(
               on: SimulatedDisk(image: image), environment: TestEnvironment(seed: seed), options: Self.options())

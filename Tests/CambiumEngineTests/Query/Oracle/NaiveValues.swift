@@ -7,6 +7,8 @@ struct NaiveValues {
   let store: NaiveStore
   /// By row.
   private(set) var references: [UInt64: ObjectReference] = [:]
+  /// All of them, ascending.
+  private var ordered: [ObjectReference] = []
   /// Objects that are no more, which others lead to still.
   let ghosts: [UInt64: ObjectReference]
 
@@ -18,13 +20,14 @@ struct NaiveValues {
       guard let entity = schema.entity(named: object.entity) else { continue }
       references[row] = ObjectReference(entity: entity.id, row: row)
     }
+    ordered = references.values.sorted { $0.row < $1.row }
   }
 
   /// The objects of an entity, ascending.
   func objects(of entity: EntitySchema, includesSubentities: Bool) -> [ObjectReference] {
-    references.values.filter {
+    ordered.filter {
       $0.entity == entity.id || (includesSubentities && schema.isEntity($0.entity, orDescendantOf: entity.id))
-    }.sorted { $0.row < $1.row }
+    }
   }
 
   func value(_ object: ObjectReference, _ path: String) -> Value {
