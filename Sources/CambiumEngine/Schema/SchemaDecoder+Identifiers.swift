@@ -32,11 +32,26 @@ extension SchemaDecoder {
       throw malformed("elements differ from their composite type")
     }
     for index in attribute.elements.indices {
-      guard attribute.elements[index].name == expanded.elements[index].name,
-        attribute.elements[index].type == expanded.elements[index].type
-      else { throw malformed("elements differ from their composite type") }
+      guard Self.isSame(attribute.elements[index], expanded.elements[index]) else {
+        throw malformed("elements differ from their composite type")
+      }
       try check(attribute.elements[index], against: expanded.elements[index], &taken)
     }
+  }
+
+  /// Whether two are the same but for identifiers and elements. In all they are: a model whose attributes keep to other rules than its
+  /// composite types would be opened, and could not be built again of what it says.
+  private static func isSame(_ a: AttributeSchema, _ b: AttributeSchema) -> Bool { plain(a) == plain(b) }
+
+  private static func plain(_ attribute: AttributeSchema) -> AttributeSchema {
+    var result = attribute
+    result.id = 0
+    result.elements = []
+    // In whatever type and order it was written.
+    if !attribute.defaultValue.isNull, let coerced = attribute.coerce(attribute.defaultValue) {
+      result.defaultValue = coerced
+    }
+    return result
   }
 
   private func check(_ id: UInt32, below next: UInt32, _ taken: inout [UInt32]) throws(SchemaError) {

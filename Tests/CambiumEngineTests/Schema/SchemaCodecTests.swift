@@ -97,6 +97,35 @@ import Testing
     }
   }
 
+  /// The elements of an attribute are those of its composite type in all but identifiers: a model of which only names and types agree
+  /// was read, and its definition refused.
+  @Test func elementsThatAreNotThoseOfTheirTypeAreRefused() throws {
+    func bytes(_ change: (inout AttributeSchema) -> Void) throws -> [UInt8] {
+      var amount = AttributeSchema("amount", .integer64)
+      amount.minimum = .integer(0)
+      var definition = SchemaDefinition([
+        EntitySchema("Sale", attributes: [AttributeSchema("price", composite: "Price")])
+      ])
+      definition.composites = [CompositeSchema("Price", elements: [amount, AttributeSchema("currency", .string)])]
+      var builder = SchemaBuilder(definition)
+      try builder.expandComposites()
+      try builder.assignIdentifiers(earlier: nil)
+      change(&builder.definition.composites[0].elements[0])
+      return Schema(compiled: try builder.compile(earlier: nil)).encoded()
+    }
+    #expect(try Schema(bytes: bytes { _ in }).entities[0].attributes[0].elements.count == 2)
+    let changes: [(inout AttributeSchema) -> Void] = [
+      { $0.isTransient = true }, { $0.isOptional = false }, { $0.allowsExternalBinaryDataStorage = true },
+      { $0.minimum = .string("none") }, { $0.derivation = "currency" }, { $0.defaultValue = .integer(1) },
+      { $0.userInfo.append(UserInfoEntry(key: "key", value: "value")) }, { $0.versionHashModifier = "2" },
+    ]
+    for (n, change) in changes.enumerated() {
+      #expect(
+        throws: SchemaError.malformed(offset: 0, detail: "elements differ from their composite type"), "change \(n)"
+      ) { try Schema(bytes: bytes(change)) }
+    }
+  }
+
   @Test func precise() throws {
     let bytes = try Schema(exampleDefinition()).encoded()
     #expect(throws: SchemaError.malformed(offset: 0, detail: "the bytes don't begin as a stored model")) {
