@@ -49,6 +49,20 @@ extension ManagedObject {
     dropChanges()
   }
 
+  /// Brings the changed relationships of an object, which has a newer row than the one that they are based on, in step with that:
+  /// where it led meanwhile, both sides let go, and what others have put into a list is in it.
+  func rebaseRelationships(on old: Row) throws {
+    guard let overlay, !overlay.toOneChanges.isEmpty || !overlay.toManyChanges.isEmpty else { return }
+    for property in info.relationships where !property.isTransient {
+      guard let r = property.relationship, isChanged(property) else { continue }
+      if !r.isToMany {
+        try merge(toOne: r, .mergeByPropertyObjectTrump, old)
+      } else if r.isOrdered {
+        try merge(ordered: r, .mergeByPropertyObjectTrump, old)
+      }
+    }
+  }
+
   /// Decides where a to-one relationship leads that others may have changed since `cached` was read.
   func merge(toOne r: RelationshipInfo, _ kind: MergePolicy.MergePolicyType, _ cached: Row) throws {
     let base = try cached.reference(r.schema).map { ManagedObjectID(space: objectID.space, reference: $0) }

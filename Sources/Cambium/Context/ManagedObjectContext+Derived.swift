@@ -50,10 +50,15 @@ extension ManagedObjectContext {
       for rule in object.objectID.space.derivedRules {
         if !object.isDeleted, object.isOf(rule.entity.id) { try compute(rule, object) }
         for owner in try owners(rule, of: object) where !owner.isDeleted {
-          if !ownChanges.contains(owner.objectID), joined.updateValue(owner, forKey: owner.objectID) == nil {
+          let isGuest = !ownChanges.contains(owner.objectID)
+          if isGuest, joined.updateValue(owner, forKey: owner.objectID) == nil { forgetDerived(owner) }
+          do { try compute(rule, owner) } catch let error as CambiumError
+            where error.code == .managedObjectReferentialIntegrity && isGuest
+          {
+            // Others have deleted it: it has no values. Whether that is a conflict of the object's, writing will tell.
+            joined[owner.objectID] = nil
             forgetDerived(owner)
           }
-          try compute(rule, owner)
         }
       }
     }

@@ -145,6 +145,27 @@ extension ManagedObjectContext {
     }
   }
 
+  /// Applies the delete rules once more to what was led to objects after they were deleted, since they will be gone.
+  func applyLateDeleteRules() throws {
+    for object in deleted.values {
+      guard let overlay = object.overlay, !overlay.toOneChanges.isEmpty || !overlay.toManyChanges.isEmpty else { continue }
+      for property in object.info.relationships where !property.isTransient {
+        guard let r = property.relationship, object.isChanged(property),
+          r.rules.deleteRule == .nullify || r.rules.deleteRule == .cascade
+        else { continue }
+        let ids = r.isToMany ? try object.currentToMany(r) : try object.currentToOne(r).map { [$0] } ?? []
+        for id in ids where id != object.objectID {
+          let other = self.object(with: id)
+          guard !other.isDeleted, let back = r.inverse(in: other.info) else { continue }
+          guard try back.isToMany ? other.contains(object.objectID, back) : other.currentToOne(back) == object.objectID
+          else { continue }
+          try withdraw(object, r, from: other)
+          if r.rules.deleteRule == .cascade { try deleteCascading(other) }
+        }
+      }
+    }
+  }
+
   /// Notes which commit tells what the delete rules apply to. What others save later is looked at when the deletion is saved.
   private func noteDeletion(in space: StoreSpace) {
     if parent != nil { return }
@@ -158,9 +179,19 @@ extension ManagedObjectContext {
   func withdraw(_ object: ManagedObject, _ r: RelationshipInfo, from other: ManagedObject) throws {
     guard let back = r.inverse(in: other.info) else { return }
     if back.isToMany {
-      if !back.isDerived || other.toManyChanges.contains(back.place) { try other.recordRemove(object.objectID, back) }
-    } else if try other.currentToOne(back) == object.objectID {
-      try other.recordToOne(back, nil)
+      // Where nothing is written for the other side, nothing is noted of it, unless it must not have too few.
+      if !back.isDerived || !back.rules.isOptional || back.rules.minimumCount > 0
+        || other.toManyChanges.contains(back.place)
+      {
+        try other.recordRemove(object.objectID, back)
+      }
+    } else {
+      // Of one that others have deleted there is nothing left to take it out of.
+      let isLed: Bool
+      do { isLed = try other.currentToOne(back) == object.objectID } catch let error as CambiumError
+        where error.code == .managedObjectReferentialIntegrity
+      { return }
+      if isLed { try other.recordToOne(back, nil) }
     }
   }
 
@@ -287,7 +318,10 @@ extension ManagedObjectContext {
     if object.state != .fault { object.state = .stale }
     object.fetchedValues = [:]
     guard object.isUpdated else { return }
-    do { try object.load() } catch {
+    do {
+      try object.load()
+      if parent == nil, let row { try object.rebaseRelationships(on: row) }
+    } catch {
       // Based on the row as it was, the changes meet a conflict when they are saved, if others have changed it.
       object.row = row
       object.state = state

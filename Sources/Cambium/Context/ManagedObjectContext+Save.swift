@@ -41,7 +41,13 @@ extension ManagedObjectContext {
       takeInMail()
       processEvent()
       if hasChanges { tell { ContextNotification(.willSave, self) } }
+      if parent == nil { try applyLateDeleteRules() }
       try callWillSave()
+      // What the hooks led to what is deleted; and what was deleted for that is told.
+      if parent == nil, !deleted.isEmpty {
+        try applyLateDeleteRules()
+        try callWillSave(isFurther: true)
+      }
       processEvent()
     }
     if let parent { return try push(to: parent) }
@@ -162,9 +168,10 @@ extension ManagedObjectContext {
 
   // MARK: Before
 
-  private func callWillSave() throws {
+  /// - Parameter isFurther: Whether those that were told of this save are not told again.
+  private func callWillSave(isFurther: Bool = false) throws {
     // What was told is marked with the number of the save.
-    saveNumber += 1
+    if !isFurther { saveNumber += 1 }
     for _ in 0..<100 {
       let seen = (changeCount, updated.count)
       var (pending, told) = (0, 0)

@@ -106,6 +106,7 @@ extension ManagedObject {
     }
     for object in unique where !present.contains(object.objectID) { try addDestination(object, r, isAbsent: true) }
     guard r.isOrdered else { return }
+    try load()
     let ids = unique.map { $0.objectID }
     if try currentToMany(r) != ids {
       willChange()

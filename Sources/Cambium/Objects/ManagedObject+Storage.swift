@@ -173,6 +173,8 @@ extension ManagedObject {
 
   func recordAdd(_ id: ManagedObjectID, _ r: RelationshipInfo) throws {
     if r.isOrdered {
+      // A list is written whole: it is based on the row as it is now, and what others do to it meanwhile is a conflict.
+      try load()
       let ids = try currentToMany(r)
       guard !ids.contains(id) else { return }
       willChange()
@@ -189,6 +191,7 @@ extension ManagedObject {
 
   func recordRemove(_ id: ManagedObjectID, _ r: RelationshipInfo) throws {
     if r.isOrdered {
+      try load()
       let ids = try currentToMany(r)
       guard ids.contains(id) else { return }
       willChange()

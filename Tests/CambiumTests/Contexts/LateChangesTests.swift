@@ -1,0 +1,208 @@
+import Cambium
+import Testing
+
+/// What is led to objects that are deleted already, and what others have done to what a context changes.
+@Suite struct LateChangesTests {
+  private func flights(_ rule: DeleteRule, optional: Bool = true) throws -> PersistentContainer {
+    try memoryContainer(
+      ManagedObjectModel {
+        Entity("Aircraft") {
+          Attribute("name", .string)
+          ToMany("entries", "Entry", inverse: "aircraft", deleteRule: rule)
+        }
+        Entity("Entry") {
+          Attribute("name", .string)
+          ToOne("aircraft", "Aircraft", inverse: "entries", optional: optional)
+        }
+      })
+  }
+
+  private func names(_ entity: String, _ container: PersistentContainer) throws -> [String] {
+    let context = container.newBackgroundContext()
+    return try context.fetch(FetchRequest<ManagedObject>(entityName: entity))
+      .map { $0.value(forKey: "name") as? String ?? "" }.sorted()
+  }
+
+  @Test(arguments: [DeleteRule.nullify, .cascade]) func whatIsLedToADeletedObject(_ rule: DeleteRule) throws {
+    let container = try flights(rule)
+    let context = container.viewContext
+    let aircraft = try context.make("Aircraft", ["name": "a"])
+    let saved = try context.make("Entry", ["name": "saved"])
+    try context.save()
+    context.delete(aircraft)
+    try saved.set(aircraft, forKey: "aircraft")
+    let new = try context.make("Entry", ["name": "new", "aircraft": aircraft])
+    try context.save()
+    #expect(try names("Aircraft", container) == [])
+    #expect(try names("Entry", container) == (rule == .cascade ? [] : ["new", "saved"]))
+    guard rule == .nullify else { return #expect(saved.isDeleted && new.isDeleted) }
+    #expect(saved.value(forKey: "aircraft") == nil && new.value(forKey: "aircraft") == nil)
+    let fresh = container.newBackgroundContext()
+    for entry in try fresh.fetch(FetchRequest<ManagedObject>(entityName: "Entry")) {
+      #expect(try entry.objectIDs(forRelationshipNamed: "aircraft").isEmpty)
+    }
+  }
+
+  @Test func whatIsLedToADeletedObjectIsChecked() throws {
+    let denying = try flights(.deny).viewContext
+    let aircraft = try denying.make("Aircraft", ["name": "a"])
+    try denying.save()
+    denying.delete(aircraft)
+    _ = try denying.make("Entry", ["name": "new", "aircraft": aircraft])
+    #expect(cambiumError { try denying.save() }?.code == .validationRelationshipDeniedDelete)
+    let mandatory = try flights(.nullify, optional: false).viewContext
+    let other = try mandatory.make("Aircraft", ["name": "a"])
+    try mandatory.save()
+    mandatory.delete(other)
+    _ = try mandatory.make("Entry", ["name": "new", "aircraft": other])
+    #expect(cambiumError { try mandatory.save() }?.code == .validationMissingMandatoryProperty)
+  }
+
+  @Test func aDeletionMustLeaveEnough() throws {
+    let model = try ManagedObjectModel {
+      Entity("Team") { ToMany("members", "Member", inverse: "team", minimum: 2, maximum: 3) }
+      Entity("Member") { ToOne("team", "Team", inverse: "members") }
+    }
+    let context = try memoryContainer(model).viewContext
+    let team = try context.make("Team", [:])
+    let members = try (0..<3).map { _ in try context.make("Member", ["team": team]) }
+    try context.save()
+    context.delete(members[0])
+    try context.save()
+    context.delete(members[1])
+    #expect(cambiumError { try context.save() }?.code == .validationRelationshipLacksMinimumCount)
+    context.rollback()
+    #expect(try team.count(ofRelationship: "members") == 2)
+  }
+
+  @Test func ownersThatOthersDeletedHaveNothingToBeDerived() throws {
+    for policy in [MergePolicy.error, .mergeByPropertyObjectTrump, .overwrite] {
+      let container = try memoryContainer(
+        ManagedObjectModel {
+          Entity("Aircraft") {
+            Attribute("name", .string)
+            Attribute("count", .integer64, derived: "entries.@count")
+            ToMany("entries", "Entry", inverse: "aircraft")
+          }
+          Entity("Entry") {
+            Attribute("name", .string)
+            ToOne("aircraft", "Aircraft", inverse: "entries")
+          }
+        })
+      let (mine, theirs) = (container.newBackgroundContext(), container.newBackgroundContext())
+      mine.mergePolicy = policy
+      let aircraft = try mine.make("Aircraft", ["name": "a"])
+      let entry = try mine.make("Entry", ["name": "e", "aircraft": aircraft])
+      try mine.save()
+      #expect(try entry.objectIDs(forRelationshipNamed: "aircraft").count == 1)
+      theirs.delete(theirs.object(with: aircraft.objectID))
+      try theirs.save()
+      mine.delete(entry)
+      let error = cambiumError { try mine.save() }
+      #expect(error?.code == (policy === MergePolicy.error ? .managedObjectMerge : nil))
+      #expect(try names("Entry", container) == (error == nil ? [] : ["e"]))
+    }
+  }
+
+  @Test func partnersThatOthersDeletedAreLetGoOf() throws {
+    let container = try memoryContainer(
+      ManagedObjectModel {
+        Entity("Pilot") {
+          Attribute("name", .string)
+          ToOne("licence", "Licence", inverse: "pilot")
+        }
+        Entity("Licence") {
+          Attribute("name", .string)
+          ToOne("pilot", "Pilot", inverse: "licence")
+        }
+      })
+    let (mine, theirs) = (container.newBackgroundContext(), container.newBackgroundContext())
+    mine.mergePolicy = .mergeByPropertyObjectTrump
+    let made = try theirs.make("Pilot", ["name": "p"])
+    let licence = try theirs.make("Licence", ["name": "l", "pilot": made])
+    try theirs.save()
+    let pilot = try mine.existingObject(with: made.objectID)
+    #expect(try pilot.objectIDs(forRelationshipNamed: "licence") == [licence.objectID])
+    theirs.delete(licence)
+    try theirs.save()
+    #expect(try mine.count(for: FetchRequest<ManagedObject>(entityName: "Licence")) == 0)
+    mine.delete(pilot)
+    try mine.save()
+    #expect(try names("Pilot", container) == [])
+  }
+
+  private func lists() throws -> PersistentContainer {
+    try memoryContainer(
+      ManagedObjectModel {
+        Entity("Pilot") {
+          Attribute("name", .string)
+          ToMany("endorsements", "Endorsement", inverse: "pilot", ordered: true)
+        }
+        Entity("Endorsement") {
+          Attribute("name", .string)
+          ToOne("pilot", "Pilot", inverse: "endorsements")
+        }
+      })
+  }
+
+  private func listed(_ pilot: ManagedObjectID, _ container: PersistentContainer) throws -> [String] {
+    let context = container.newBackgroundContext()
+    return try context.existingObject(with: pilot).objectIDs(forRelationshipNamed: "endorsements")
+      .map { context.object(with: $0).value(forKey: "name") as? String ?? "" }
+  }
+
+  /// A list is written whole: one that was made of what there was, and not of what others have made of it since, is a conflict.
+  @Test func listsOfObjectsThatWereNotReadMeetConflicts() throws {
+    let container = try lists()
+    let (mine, theirs) = (container.newBackgroundContext(), container.newBackgroundContext())
+    let pilot = try mine.make("Pilot", ["name": "p"])
+    try mine.save()
+    _ = try mine.make("Endorsement", ["name": "mine", "pilot": pilot])
+    _ = try theirs.make("Endorsement", ["name": "theirs", "pilot": theirs.object(with: pilot.objectID)])
+    try theirs.save()
+    _ = try mine.fetch(FetchRequest<ManagedObject>(entityName: "Endorsement"))
+    #expect(cambiumError { try mine.save() }?.code == .managedObjectMerge)
+    mine.mergePolicy = .mergeByPropertyObjectTrump
+    try mine.save()
+    #expect(try listed(pilot.objectID, container).sorted() == ["mine", "theirs"])
+  }
+
+  @Test(arguments: [false, true]) func refreshingKeepsWhatOthersHavePutIntoAList(all: Bool) throws {
+    let container = try lists()
+    let (mine, theirs) = (container.newBackgroundContext(), container.newBackgroundContext())
+    let pilot = try mine.make("Pilot", ["name": "p"])
+    _ = try mine.make("Endorsement", ["name": "first", "pilot": pilot])
+    try mine.save()
+    #expect(try pilot.count(ofRelationship: "endorsements") == 1)
+    _ = try mine.make("Endorsement", ["name": "mine", "pilot": pilot])
+    _ = try theirs.make("Endorsement", ["name": "theirs", "pilot": theirs.object(with: pilot.objectID)])
+    try theirs.save()
+    if all { mine.refreshAllObjects() } else { mine.refresh(pilot, mergeChanges: true) }
+    try mine.save()
+    #expect(try listed(pilot.objectID, container).sorted() == ["first", "mine", "theirs"])
+    #expect(try listed(pilot.objectID, container).first == "first")
+  }
+
+  @Test func refreshingLetsGoOfWhereOthersHaveLed() throws {
+    let container = try memoryContainer(
+      ManagedObjectModel {
+        Entity("Pilot") { ToOne("licence", "Licence", inverse: "pilot") }
+        Entity("Licence") {
+          Attribute("name", .string)
+          ToOne("pilot", "Pilot", inverse: "licence")
+        }
+      })
+    let (mine, theirs) = (container.newBackgroundContext(), container.newBackgroundContext())
+    let pilot = try mine.make("Pilot", [:])
+    let (a, b) = (try mine.make("Licence", ["name": "a"]), try mine.make("Licence", ["name": "b"]))
+    try mine.save()
+    try pilot.set(a, forKey: "licence")
+    try theirs.object(with: pilot.objectID).set(theirs.object(with: b.objectID), forKey: "licence")
+    try theirs.save()
+    mine.refreshAllObjects()
+    try mine.save()
+    let fresh = container.newBackgroundContext()
+    #expect(try fresh.existingObject(with: pilot.objectID).objectIDs(forRelationshipNamed: "licence") == [a.objectID])
+    #expect(try fresh.existingObject(with: b.objectID).objectIDs(forRelationshipNamed: "pilot") == [])
+  }
+}
