@@ -38,7 +38,9 @@ extension ManagedObjectContext {
         var made: [ObjectReference] = []
         var known: Set<ObjectReference> = []
         let keys = try UniqueKeys(info, t)
+        var destinations = BatchDestinations(values)
         for (given, row) in zip(given, rows) {
+          try destinations.require(row, t)
           if let existing = try keys.existing(row) {
             // An object of another entity is not changed by what is said of this one.
             guard mergePolicy.mergeType != .error, let own = store.space.info(existing.entity), own.isKind(of: info)
@@ -105,12 +107,14 @@ extension ManagedObjectContext {
       let identifiers = try batch(store) { (t, history) throws(BatchError) in
         let rows = try engine { () throws(EngineError) in try t.fetchValues(asked) }
         var changed: [ObjectReference] = []
+        var destinations = BatchDestinations(values)
         for row in rows {
           guard case .reference(let reference) = row[0] else { continue }
           var changes = fixed
           for (place, column) in columns.enumerated().dropFirst() {
             try accepting { try values.set(computed: row[place], column.name, in: &changes) }
           }
+          try destinations.require(changes, t)
           if !changes.isEmpty { try engine { () throws(EngineError) in try t.update(reference, changes) } }
           if let own = store.space.info(reference.entity) { history?.updated(reference, own, names) }
           changed.append(reference)

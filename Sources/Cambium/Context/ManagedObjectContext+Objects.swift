@@ -148,7 +148,9 @@ extension ManagedObjectContext {
   /// Applies the delete rules once more to what was led to objects after they were deleted, since they will be gone.
   func applyLateDeleteRules() throws {
     for object in deleted.values {
-      guard let overlay = object.overlay, !overlay.toOneChanges.isEmpty || !overlay.toManyChanges.isEmpty else { continue }
+      guard let overlay = object.overlay, !overlay.toOneChanges.isEmpty || !overlay.toManyChanges.isEmpty else {
+        continue
+      }
       for property in object.info.relationships where !property.isTransient {
         guard let r = property.relationship, object.isChanged(property),
           r.rules.deleteRule == .nullify || r.rules.deleteRule == .cascade

@@ -196,6 +196,18 @@ public struct FetchPredicate: Hashable, Sendable, CustomStringConvertible {
     }
   }
 
+  /// The predicate as it is asked of a store's history, which knows properties of its own. Objects of other stores are equal to none.
+  func ofHistory(in storeIdentifier: String) throws -> CambiumEngine.Predicate {
+    if let failure { throw failure }
+    let strangers = homes.strangers(in: storeIdentifier)
+    if strangers.isEmpty { return inMemory }
+    do throws(CambiumEngine.PredicateError) {
+      return try inMemory.withoutReferences { strangers.contains($0) }
+    } catch {
+      throw CambiumError(.invalidPredicate, "\(error)", underlying: [error])
+    }
+  }
+
   /// What evaluating for some objects needs besides them.
   static func evaluationState(for predicate: CambiumEngine.Predicate?) -> EvaluationState {
     guard predicate?.isVolatile == true else { return EvaluationState() }

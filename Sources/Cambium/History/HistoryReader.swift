@@ -104,7 +104,8 @@ struct HistoryReader {
     if page.isFull { return }
     let view = try mapping { () throws(EngineError) in try store.view() }
     let bounds = try mapping { () throws(EngineError) in try view.historyBounds() }
-    var state = FetchPredicate.evaluationState(for: predicate?.inMemory)
+    let predicate = try predicate?.ofHistory(in: store.identifier)
+    var state = FetchPredicate.evaluationState(for: predicate)
     var failure: (any Error)?
     var isOfChanges = false
     if case .fetchChanges = request.task { isOfChanges = true }
@@ -178,7 +179,7 @@ struct HistoryReader {
   // MARK: Predicates
 
   private func holds(
-    _ predicate: FetchPredicate?, _ entry: HistoryTransaction, _ state: inout EvaluationState
+    _ predicate: CambiumEngine.Predicate?, _ entry: HistoryTransaction, _ state: inout EvaluationState
   ) throws -> Bool {
     try holds(predicate, &state, of: "transaction") { path in
       switch path {
@@ -195,7 +196,7 @@ struct HistoryReader {
   }
 
   private func holds(
-    _ predicate: FetchPredicate?, _ change: PersistentHistoryChange, _ state: inout EvaluationState
+    _ predicate: CambiumEngine.Predicate?, _ change: PersistentHistoryChange, _ state: inout EvaluationState
   ) throws -> Bool {
     try holds(predicate, &state, of: "change") { path in
       switch path {
@@ -209,11 +210,11 @@ struct HistoryReader {
   }
 
   private func holds(
-    _ predicate: FetchPredicate?, _ state: inout EvaluationState, of what: String, _ value: (String) -> Value?
+    _ predicate: CambiumEngine.Predicate?, _ state: inout EvaluationState, of what: String, _ value: (String) -> Value?
   ) throws -> Bool {
     guard let predicate else { return true }
     do throws(PredicateEvaluationError<any Error>) {
-      return try predicate.inMemory.evaluate(&state) { (_, path) throws(any Error) in
+      return try predicate.evaluate(&state) { (_, path) throws(any Error) in
         if let found = value(path) { return found }
         throw CambiumError(
           .invalidPredicate, "a \(what) of history has no property '\(path)'; its documentation lists those that it has"

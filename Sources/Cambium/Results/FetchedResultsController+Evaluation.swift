@@ -13,7 +13,8 @@ extension FetchedResultsController {
   func allEntries() throws -> [ResultsEntry<Result>] {
     unsaved = unsavedIDs()
     let plan = try managedObjectContext.plan(fetchRequest)
-    let sort = try isByRow(plan) ? plan.sort.map { $0.engine } : []
+    hasKeys = try isByRow(plan)
+    let sort = hasKeys ? plan.sort.map { $0.engine } : []
     return try managedObjectContext.fetch(fetchRequest).map { try entry($0, sort) }
   }
 
@@ -41,6 +42,12 @@ extension FetchedResultsController {
     guard plan.parts.count == 1, let part = plan.parts.first, plan.limit == nil, plan.offset == 0,
       plan.includesPendingChanges
     else { return false }
+    // What others save is not seen yet where a generation is read, and would be forgotten.
+    var context: ManagedObjectContext? = managedObjectContext
+    while let next = context {
+      if next.generation.token != nil { return false }
+      context = next.parent
+    }
     var looked = plan
     // A transient attribute is the object's own.
     if let sectionNameKeyPath, part.info.properties[sectionNameKeyPath]?.isTransient != true {
@@ -54,17 +61,20 @@ extension FetchedResultsController {
   /// The results after a save, and those of which values may have changed; `nil` if it does not concern them.
   func updatedEntries(_ saved: SavedObjects) throws -> (entries: [ResultsEntry<Result>], changed: Set<Result>)? {
     let context = managedObjectContext
+    context.takeInMail()
     context.advance()
-    let touched = saved.changed.union(saved.deleted).union(unsaved).union(unsavedIDs())
-    // The rows that the context has of what others saved are old ones.
-    for id in saved.changed {
+    // An object that has got its permanent identifier meanwhile is told of by both.
+    let touched = Set(
+      saved.changed.union(saved.deleted).union(unsaved).union(unsavedIDs()).map { context.permanentIDs[$0] ?? $0 })
+    // The rows that the context has of what others saved are old ones. What they deleted may be here still, changed.
+    for id in saved.changed.union(saved.deleted) {
       guard let object = context.registered(id), object.pending != .updated, object.pending != .deleted else {
         continue
       }
       if object.state == .loaded { context.rebase(object) } else { object.forgetRow() }
     }
     let plan = try context.plan(fetchRequest)
-    guard try isByRow(plan), let part = plan.parts.first else {
+    guard try hasKeys && isByRow(plan), let part = plan.parts.first else {
       let new = try allEntries()
       return (new, Set(new.lazy.map { $0.object }.filter { touched.contains($0.objectID) }))
     }
@@ -78,7 +88,7 @@ extension FetchedResultsController {
     let predicate = try plan.predicate?.checked(for: part.info, inMemory: true)
     var state = FetchPredicate.evaluationState(for: predicate)
     var added: [ResultsEntry<Result>] = []
-    for id in concerned where !saved.deleted.contains(id) {
+    for id in concerned {
       // In a child, an object that nobody holds may be one that the parent has not saved yet.
       let mayBeFound = !id.isTemporaryID || context.parent != nil
       guard let object = context.registered(id) ?? (mayBeFound ? context.object(with: id) : nil),

@@ -102,6 +102,8 @@ public final class FetchedResultsController<Result: ManagedObject>: @unchecked S
   var entries: [ResultsEntry<Result>] = []
   /// The objects that had unsaved changes when the results were made, and may not have them any more.
   var unsaved = Set<ManagedObjectID>()
+  /// Whether the entries have the values of the order's keys.
+  var hasKeys = false
   private var isFetched = false
   private var streams: [Int: AsyncStream<FetchedResultsDifference>.Continuation] = [:]
   private var streamCount = 0

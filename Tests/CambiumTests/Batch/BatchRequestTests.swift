@@ -142,6 +142,32 @@ import Testing
     }
   }
 
+  /// Rows that lead to nothing would be damage to who checks the store.
+  @Test(arguments: [false, true])
+  func refusesToLeadToWhatIsNotThere(derived: Bool) throws {
+    let context = try context(derived: derived)
+    let team = try context.make("Team", ["serial": 101])
+    let other = try context.make("Team", ["serial": 102])
+    try context.make("Person", ["serial": 110, "name": "one"])
+    try context.save()
+    let (gone, there) = (team.objectID, other.objectID)
+    context.delete(team)
+    try context.save()
+    let before = try content(context)
+    var update = BatchUpdateRequest(entityName: "Person")
+    update.propertiesToUpdate = ["team": gone]
+    let insert = BatchInsertRequest(entityName: "Person", objects: [["serial": 112], ["serial": 113, "team": gone]])
+    #expect(cambiumError { try context.execute(insert) } != nil)
+    #expect(cambiumError { try context.execute(update) } != nil)
+    if !derived {
+      #expect(cambiumError { try context.execute(insert) }?.code == .managedObjectReferentialIntegrity)
+      #expect(cambiumError { try context.execute(update) }?.key == "team")
+    }
+    #expect(try content(context) == before)
+    update.propertiesToUpdate = ["team": there]
+    #expect(try context.execute(update).count > 0)
+  }
+
   @Test(arguments: [false, true])
   func meetsMergePolicies(derived: Bool) throws {
     let context = try context(derived: derived)

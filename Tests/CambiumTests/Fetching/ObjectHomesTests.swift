@@ -12,7 +12,7 @@ import Testing
     static let paths = Paths()
   }
 
-  private static func container(_ directory: TemporaryDirectory) throws -> PersistentContainer {
+  private static func container(_ directory: TemporaryDirectory, tracking: Bool = false) throws -> PersistentContainer {
     let model = try ManagedObjectModel {
       Entity("Note", class: Note.self) {
         Attribute("name", .string)
@@ -28,6 +28,7 @@ import Testing
     container.persistentStoreDescriptions = ["one", "two"].map { name in
       let description = PersistentStoreDescription(url: directory.url.appendingPathComponent(name + ".cambium"))
       description.configuration = name
+      description.tracksHistory = tracking
       return description
     }
     try container.loadPersistentStores()
@@ -113,5 +114,19 @@ import Testing
     let predicates = try notes.map { try FetchPredicate(format: "SELF == %@", $0[0]) }
     #expect(predicates[0] != predicates[1])
     #expect(try predicates[0] == FetchPredicate(format: "SELF == %@", notes[0][0]))
+  }
+
+  @Test func historyIsAskedForObjectsOfOneStore() throws {
+    let directory = try TemporaryDirectory()
+    let container = try Self.container(directory, tracking: true)
+    let context = container.newBackgroundContext()
+    let notes = try Self.notes(context, container.persistentStoreCoordinator.persistentStores)
+    for note in notes.joined() {
+      let request = FetchRequest<PersistentHistoryChange>()
+      request.predicate = try FetchPredicate(format: "changedObjectID == %@", note)
+      let found = try context.execute(PersistentHistoryChangeRequest.fetchHistory(withFetch: request)).changes
+      #expect(!found.isEmpty && found.allSatisfy { $0.changedObjectID == note.objectID })
+      #expect(found.contains { $0.changeType == .insert })
+    }
   }
 }
