@@ -204,7 +204,8 @@ open class ManagedObject {
   /// Called when the object became a fault.
   open func didTurnIntoFault() {}
 
-  /// Called before a save that concerns the object, again if it or another such method changes something.
+  /// Called before a save that concerns the object, once for each save. Objects that such a method changes, and that were not told of
+  /// the save yet, are told as well.
   open func willSave() {}
 
   /// Called after a save that concerned the object.

@@ -224,9 +224,12 @@ import Testing
             let key = UInt64(keys * 2 + n * 1000 + random.below(1000))
             let t = try store.beginWrite()
             try t.put(tree, key, Self.form(true, [UInt8(n)]))
-            try t.commit()
+            let commit = try t.commit()
             let view = try store.snapshot()
-            #expect(try view.value(tree, key) == Self.form(true, [UInt8(n)]))
+            let found = try view.value(tree, key)
+            #expect(
+              found == Self.form(true, [UInt8(n)]),
+              "\(key) is \(found.map { "\($0)" } ?? "missing") in a view of \(view.sequence), behind commit \(commit)")
             let old = UInt64(random.below(keys * 2))
             #expect(try view.value(tree, old).map(Self.meaning) == model[old])
           }
