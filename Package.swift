@@ -8,9 +8,6 @@ import PackageDescription
 // depends on this one builds no tests.
 let notOptimized: [SwiftSetting] = [.unsafeFlags(["-Onone"], .when(configuration: .release))]
 
-// They do pay for a run at full length alone: that under Thread Sanitizer is short, and so is built with CAMBIUM_SHORT set.
-let optimizedAtFullLength = Context.environment["CAMBIUM_SHORT"] == nil ? [] : notOptimized
-
 // What tests are made of, the simulated disks above all, is a tenth of the time of a debug run unless it is optimized.
 let alwaysOptimized: [SwiftSetting] = [.unsafeFlags(["-O"], .when(configuration: .debug))]
 
@@ -47,7 +44,7 @@ let package = Package(
       swiftSettings: alwaysOptimized),
     .testTarget(
       name: "CambiumKernelTests", dependencies: ["CambiumKernel", "CambiumTesting"],
-      exclude: ["Golden/closed-1.store", "Golden/log-1.store"], swiftSettings: optimizedAtFullLength),
+      exclude: ["Golden/closed-1.store", "Golden/log-1.store"]),
     .testTarget(
       name: "CambiumEngineTests", dependencies: ["CambiumEngine", "CambiumTesting"], swiftSettings: notOptimized),
     // A process of its own, for the tests of several processes.
