@@ -320,16 +320,16 @@ extension ManagedObjectContext {
     if object.state != .fault { object.state = .stale }
     object.fetchedValues = [:]
     guard object.isUpdated else { return }
-    do {
-      try object.load()
-      if parent == nil, let row { try object.rebaseRelationships(on: row) }
-    } catch {
+    do { try object.load() } catch {
       // Based on the row as it was, the changes meet a conflict when they are saved, if others have changed it.
       object.row = row
       object.state = state
       object.parentState = parentState
-      record(error, losesChange: false)
+      return record(error, losesChange: false)
     }
+    guard parent == nil, let row else { return }
+    // What was begun of this cannot be taken back.
+    do { try object.rebaseRelationships(on: row) } catch { record(error, losesChange: true) }
   }
 }
 

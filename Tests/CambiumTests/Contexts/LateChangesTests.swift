@@ -205,4 +205,75 @@ import Testing
     #expect(try fresh.existingObject(with: pilot.objectID).objectIDs(forRelationshipNamed: "licence") == [a.objectID])
     #expect(try fresh.existingObject(with: b.objectID).objectIDs(forRelationshipNamed: "pilot") == [])
   }
+
+  /// A chain of new objects below one that is deleted; a hook that leads to one; and lists.
+  @Test(arguments: [false, true]) func chainsBelowADeletedObject(ordered: Bool) throws {
+    let container = try memoryContainer(
+      ManagedObjectModel {
+        Entity("Folder") {
+          Attribute("name", .string)
+          ToMany("folders", "Folder", inverse: "parent", ordered: ordered, deleteRule: .cascade)
+          ToOne("parent", "Folder", inverse: "folders")
+        }
+      })
+    let context = container.viewContext
+    let root = try context.make("Folder", ["name": "root"])
+    let stays = try context.make("Folder", ["name": "stays"])
+    try context.save()
+    context.delete(root)
+    let a = try context.make("Folder", ["name": "a", "parent": root])
+    let b = try context.make("Folder", ["name": "b", "parent": a])
+    try root.set(root, forKey: "parent")
+    _ = try context.make("Folder", ["name": "c", "parent": stays])
+    try context.save()
+    #expect(a.isDeleted && b.isDeleted)
+    #expect(try names("Folder", container) == ["c", "stays"])
+    #expect(try stays.count(ofRelationship: "folders") == 1)
+  }
+
+  /// Two contexts exchange the partners of one-to-ones; whoever refreshes last has what it wants, and both sides agree.
+  @Test(arguments: [false, true]) func exchangedPartners(all: Bool) throws {
+    let container = try memoryContainer(
+      ManagedObjectModel {
+        Entity("Pilot") {
+          Attribute("name", .string)
+          ToOne("licence", "Licence", inverse: "pilot")
+        }
+        Entity("Licence") {
+          Attribute("name", .string)
+          ToOne("pilot", "Pilot", inverse: "licence")
+        }
+      })
+    let (mine, theirs) = (container.newBackgroundContext(), container.newBackgroundContext())
+    let pilots = try (0..<3).map { try mine.make("Pilot", ["name": "\($0)"]) }
+    let licences = try (0..<3).map { try mine.make("Licence", ["name": "\($0)", "pilot": pilots[$0]]) }
+    try mine.save()
+    for (n, pilot) in pilots.enumerated() { try pilot.set(licences[(n + 1) % 3], forKey: "licence") }
+    for (n, pilot) in pilots.enumerated() {
+      try theirs.object(with: pilot.objectID).set(theirs.object(with: licences[(n + 2) % 3].objectID), forKey: "licence")
+    }
+    try theirs.save()
+    if all {
+      mine.refreshAllObjects()
+    } else {
+      for object in pilots + licences { mine.refresh(object, mergeChanges: true) }
+    }
+    try mine.save()
+    let fresh = container.newBackgroundContext()
+    for entity in ["Pilot", "Licence"] {
+      let key = entity == "Pilot" ? "licence" : "pilot"
+      for object in try fresh.fetch(FetchRequest<ManagedObject>(entityName: entity)) {
+        for id in try object.objectIDs(forRelationshipNamed: key) {
+          let back = try fresh.object(with: id).objectIDs(forRelationshipNamed: entity == "Pilot" ? "pilot" : "licence")
+          #expect(back == [object.objectID])
+        }
+      }
+    }
+    let first = try fresh.existingObject(with: pilots[0].objectID)
+    #expect(try first.objectIDs(forRelationshipNamed: "licence").count <= 1)
+    for (n, pilot) in pilots.enumerated() {
+      let led = try fresh.existingObject(with: pilot.objectID).objectIDs(forRelationshipNamed: "licence")
+      #expect(led == [licences[(n + 1) % 3].objectID], "pilot \(n)")
+    }
+  }
 }
