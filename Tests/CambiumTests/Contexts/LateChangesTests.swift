@@ -250,7 +250,8 @@ import Testing
     try mine.save()
     for (n, pilot) in pilots.enumerated() { try pilot.set(licences[(n + 1) % 3], forKey: "licence") }
     for (n, pilot) in pilots.enumerated() {
-      try theirs.object(with: pilot.objectID).set(theirs.object(with: licences[(n + 2) % 3].objectID), forKey: "licence")
+      let licence = theirs.object(with: licences[(n + 2) % 3].objectID)
+      try theirs.object(with: pilot.objectID).set(licence, forKey: "licence")
     }
     try theirs.save()
     if all {
