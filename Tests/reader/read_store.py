@@ -363,6 +363,7 @@ class Store:
         self.directory_places = []
         self.directory = self._directory()
         self.trees = dict(self.directory.trees)
+        self.next_value = self.directory.next_value
         self.last_sequence = self.directory.sequence
         self.records = []
         self._log_segments = {}
@@ -580,7 +581,7 @@ class Store:
                 for _ in range(4):
                     s.varint()
             elif operation == 8:
-                s.varint()
+                self.next_value = max(self.next_value, s.varint())
             else:
                 raise Damage(f"{s.what}: unknown operation {code:#x}")
 
@@ -734,7 +735,7 @@ def info(store, out):
         ("newest commit", store.last_sequence),
         ("log records", len(store.records)),
         ("log pieces", len(block.pieces)),
-        ("next large value", directory.next_value),
+        ("next large value", store.next_value),
         ("next tree", directory.next_tree),
         ("retained commits", len(directory.retained)),
     ]
@@ -843,6 +844,9 @@ def check_newest(store):
                         store.damages.append(f"large value {number}: it lacks extents")
             if count != tree.count:
                 store.damages.append(f"tree {identifier}: {tree.count} entries by log and directory, {count} found")
+        highest = max(referred | {key >> 20 for key in store.extents()}, default=0)
+        if highest >= store.next_value:
+            store.damages.append(f"the next large value is {store.next_value}, and {highest} is in use")
         # Values that the log replaces keep their extents until the next checkpoint.
         lost = {key >> 20 for key in store.extents()} - referred
         if lost and not store.records:

@@ -41,7 +41,8 @@ public struct CheckReport: Sendable {
 extension Store {
   /// Walks everything that the newest checkpoint reaches, from the device rather than the cache: checksums, structure,
   /// order of keys, separators, entry counts at every level, the figures in the directory, the live bytes of every
-  /// segment, and that every large value is there and belongs to one entry. Waits for the turn to write.
+  /// segment, that every large value is there and belongs to one entry, and that the next one has a number of its own.
+  /// Waits for the turn to write.
   ///
   /// - Throws: ``StoreError/closed`` and the like; damage is reported, not thrown.
   public func check() throws(StoreError) -> CheckReport {
@@ -284,6 +285,12 @@ final class StoreChecker {
         more = try cursor.next()
       }
     } catch { report.add(error) }
+    // Another value would be given a number that is in use, and take the extents of the first for its own.
+    let highest = max(referred.keys.max() ?? 0, lengths.keys.max() ?? 0)
+    let directory = store.directoryPages.first?.address ?? 0
+    expect(
+      .reportNextValue, highest < store.valueIDs.next, .directory, directory,
+      "the next large value's number is in use")
     for (id, length) in referred {
       expect(.reportExtents, lengths[id] == length, .extent(value: id), 0, "a large value lacks extents")
     }

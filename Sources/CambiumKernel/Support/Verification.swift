@@ -316,6 +316,8 @@ enum Verification: UInt8, CaseIterable, Sendable {
   case reportExtentUse
   /// Values have all their extents.
   case reportExtents
+  /// Numbers of large values to come are free.
+  case reportNextValue
   /// The directory's live bytes of segments.
   case reportLive
 }

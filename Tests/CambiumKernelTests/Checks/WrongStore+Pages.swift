@@ -349,6 +349,11 @@ extension WrongStore {
     try forge.mutate(at: Int(one.root.address) + at, [leaf[at] & ~(1 << UInt8(index % 8))])
     try forge.largeValues(first, 2)
     list.append(WrongStore("a value of no entry", .check, .refused(.extent(value: 2)), forge.bytes))
+
+    forge = try Forge(whole)
+    let (sequence, next) = (Forge.bytes(forge.directory.sequence), forge.directory.nextValueID)
+    try forge.replace(sequence + Forge.bytes(next), with: sequence + Forge.bytes(next - 1))
+    list.append(WrongStore("a next value that is there", .check, .refused(.directory), forge.bytes))
     return list
   }
 }
