@@ -16,6 +16,10 @@ import Synchronization
 /// they came is all that they may see, and where it leads on to was, at that time, complete as well. Keys are never taken
 /// out. The new ones become known from right to left: first the right one, by its separator; until the left one takes
 /// the old one's place, a reader finds in the old one what it does not find in the right one.
+///
+/// A reader that has chosen a child by the separators of before, and follows it when the left one has taken its place, comes
+/// out too far left, at whatever level it was. So a key behind all those of a leaf is looked for in the leaves behind it, as
+/// long as they begin with it or before it (as in a B-link tree): see ``lookFurther(_:_:_:strictly:)``.
 struct DeltaList {
   static let size = 72
 
@@ -127,44 +131,79 @@ struct DeltaList {
     return order.count > 0 ? Place(leaf: leaf, order: order, rank: 0) : nil
   }
 
+  /// Where a key belongs, as a reader has found it.
+  private struct Look {
+    var leaf: DeltaLeaf
+    var order: DeltaOrder
+    /// The first entry that is not less than the key; as many as there are for none.
+    var rank: Int
+    var isEqual: Bool
+  }
+
+  /// Where `key` belongs; if `strictly`, the last leaf that has a lesser key.
+  @inline(__always)
+  private func look(_ key: TreeKey, strictly: Bool = false) -> Look? {
+    guard let leaf = leaf(key, strictly: strictly) else { return nil }
+    let order = DeltaOrder(word: leaf.order.pointee.load(ordering: .acquiring))
+    let (rank, isEqual) = leaf.lowerBound(key, order)
+    if rank == order.count { return Self.lookFurther(leaf, order, key, strictly: strictly) }
+    return Look(leaf: leaf, order: order, rank: rank, isEqual: isEqual)
+  }
+
+  /// The same for a key behind all those of a leaf, which may have been split on the way there.
+  @inline(never)
+  private static func lookFurther(_ start: DeltaLeaf, _ order: DeltaOrder, _ key: TreeKey, strictly: Bool) -> Look {
+    var look = Look(leaf: start, order: order, rank: order.count, isEqual: false)
+    while look.rank == look.order.count, let next = DeltaLeaf(word: look.leaf.next.pointee.load(ordering: .acquiring)) {
+      let order = DeltaOrder(word: next.order.pointee.load(ordering: .acquiring))
+      let first = order.slot(0)
+      if order.count == 0 || next.head(first) > key.head { break }
+      if next.head(first) == key.head, let node = next.node(first) {
+        let sign = TreeKey.compareBehindHead(node.key, key)
+        if strictly ? sign >= 0 : sign > 0 { break }
+      }
+      let (rank, isEqual) = next.lowerBound(key, order)
+      look = Look(leaf: next, order: order, rank: rank, isEqual: isEqual)
+    }
+    return look
+  }
+
   /// The first key that is not less than `key`.
   @inline(__always)
   func lowerBound(_ key: TreeKey) -> Place? {
-    guard let leaf = leaf(key) else { return nil }
-    let order = DeltaOrder(word: leaf.order.pointee.load(ordering: .acquiring))
-    let rank = leaf.lowerBound(key, order).rank
-    var place = Place(leaf: leaf, order: order, rank: rank)
-    if rank == order.count, !place.nextLeaf() { return nil }
+    guard let found = look(key) else { return nil }
+    var place = Place(leaf: found.leaf, order: found.order, rank: found.rank)
+    if found.rank == found.order.count, !place.nextLeaf() { return nil }
     return place
   }
 
   /// The last key that is less than `key`; nil if there is none. With nil for `key`, the last key of all.
   func lastBefore(_ key: TreeKey?) -> Place? {
-    guard let key else {
-      var word = root.pointee.load(ordering: .acquiring)
-      while let inner = DeltaInner(word: word) {
-        let order = DeltaOrder(word: inner.order.pointee.load(ordering: .acquiring))
-        word = inner.child(inner.slot(ofChild: order.count, order)).pointee.load(ordering: .acquiring)
-      }
-      guard let leaf = DeltaLeaf(word: word) else { return nil }
-      let order = DeltaOrder(word: leaf.order.pointee.load(ordering: .acquiring))
-      return order.count > 0 ? Place(leaf: leaf, order: order, rank: order.count - 1) : nil
-    }
+    guard let key else { return last() }
     // The separator on the left of the leaf is less than the key, and in the leaf.
-    guard let leaf = leaf(key, strictly: true) else { return nil }
+    guard let found = look(key, strictly: true), found.rank > 0 else { return nil }
+    return Place(leaf: found.leaf, order: found.order, rank: found.rank - 1)
+  }
+
+  /// The last key.
+  private func last() -> Place? {
+    var word = root.pointee.load(ordering: .acquiring)
+    while let inner = DeltaInner(word: word) {
+      let order = DeltaOrder(word: inner.order.pointee.load(ordering: .acquiring))
+      word = inner.child(inner.slot(ofChild: order.count, order)).pointee.load(ordering: .acquiring)
+    }
+    guard var leaf = DeltaLeaf(word: word) else { return nil }
+    // Splits that were under way have led too far left.
+    while let next = DeltaLeaf(word: leaf.next.pointee.load(ordering: .acquiring)) { leaf = next }
     let order = DeltaOrder(word: leaf.order.pointee.load(ordering: .acquiring))
-    let rank = leaf.lowerBound(key, order).rank
-    return rank > 0 ? Place(leaf: leaf, order: order, rank: rank - 1) : nil
+    return order.count > 0 ? Place(leaf: leaf, order: order, rank: order.count - 1) : nil
   }
 
   /// The newest change of `key` in (`after`, `upTo`].
   @inline(__always)
   func find(_ key: TreeKey, after: UInt64, upTo: UInt64) -> DeltaNode? {
-    guard let leaf = leaf(key) else { return nil }
-    let order = DeltaOrder(word: leaf.order.pointee.load(ordering: .acquiring))
-    let (rank, isEqual) = leaf.lowerBound(key, order)
-    if !isEqual { return nil }
-    return Self.visible(leaf.node(order.slot(rank)), after: after, upTo: upTo)
+    guard let found = look(key), found.isEqual else { return nil }
+    return Self.visible(found.leaf.node(found.order.slot(found.rank)), after: after, upTo: upTo)
   }
 
   /// Of a key's changes, the newest one in (`after`, `upTo`].

@@ -219,6 +219,7 @@ import Testing
             return
           }
           var random = SplitMix64(seed: seed &+ UInt64(n))
+          var own: [UInt64] = []
           for _ in 0..<300 {
             // Each thread has keys of its own, behind those of before.
             let key = UInt64(keys * 2 + n * 1000 + random.below(1000))
@@ -230,6 +231,12 @@ import Testing
             #expect(
               found == Self.form(true, [UInt8(n)]),
               "\(key) is \(found.map { "\($0)" } ?? "missing") in a view of \(view.sequence), behind commit \(commit)")
+            // And what it put before is there, whatever is being split.
+            own.append(key)
+            for _ in 0..<20 {
+              let other = own[random.below(own.count)]
+              #expect(try view.value(tree, other) == Self.form(true, [UInt8(n)]), "\(other), put before \(key)")
+            }
             let old = UInt64(random.below(keys * 2))
             #expect(try view.value(tree, old).map(Self.meaning) == model[old])
           }
