@@ -168,32 +168,45 @@ extension ManagedObjectContext {
 
   // MARK: Before
 
-  /// - Parameter isFurther: Whether those that were told of this save are not told again.
+  /// Tells the objects that the save concerns; again those that are changed meanwhile, until none is.
+  ///
+  /// - Parameter isFurther: Whether those that were told of this save are not told again unless they are changed.
   private func callWillSave(isFurther: Bool = false) throws {
     // What was told is marked with the number of the save.
     if !isFurther { saveNumber += 1 }
+    var again: [ManagedObject] = []
     for _ in 0..<100 {
       let seen = (changeCount, updated.count)
       var (pending, told) = (0, 0)
       func tell(_ object: ManagedObject) {
-        let overlay = object.ownOverlay
-        guard overlay.toldOfSave != saveNumber else { return }
-        overlay.toldOfSave = saveNumber
+        object.ownOverlay.toldOfSave = saveNumber
         told += 1
         object.willSave()
       }
       let (deletions, insertions, updates) = (deleted.ordered(), inserted.ordered(), updated.ordered())
-      for object in deletions { tell(object) }
-      for object in insertions { tell(object) }
+      for object in again where object.hasChanges { tell(object) }
+      for object in deletions where object.toldOfSave != saveNumber { tell(object) }
+      for object in insertions where object.toldOfSave != saveNumber { tell(object) }
       for object in updates where object.isUpdated {
         pending += 1
-        tell(object)
+        if object.toldOfSave != saveNumber { tell(object) }
       }
       if told == 0 { return }
-      // Nothing came to what is changed, and nothing of that had been taken back.
-      if seen == (changeCount, pending), seen.1 == updated.count { return }
+      // Nothing was changed, nothing came to what is, and nothing of that had been taken back.
+      if eventObjects.isEmpty, seen == (changeCount, pending), seen.1 == updated.count { return }
+      again = try eventObjects.filter { object in
+        guard object.toldOfSave == saveNumber, let event = object.eventState else { return false }
+        if object.isDeleted, event.existed { return true }
+        return try PropertyChange.changes(of: object, since: event).contains { !$0.isTransient }
+      }
+      processEvent()
     }
-    throw CambiumError(.persistentStoreSave, "willSave keeps changing more objects; it was called in 100 rounds")
+    let entity = again.first.map { "'\($0.entity.name)'" } ?? "an entity"
+    throw CambiumError(
+      .persistentStoreSave,
+      "willSave() of \(entity) changes objects whenever it is called, and was called in 100 rounds; compare before setting, or use "
+        + "setPrimitiveValue(_:forKey:)",
+      entityName: again.first?.entity.name, objectID: again.first?.objectID)
   }
 
   func validate(

@@ -97,17 +97,26 @@ extension ManagedObject {
 
   /// Sets the attribute at a place.
   func assign(_ value: Value, at place: Int) throws {
-    if let overlay, let changed = overlay.attributeChanges[place] {
-      if changed == value { return }
-    } else if state != .inserted, try committedValue(at: place) == value {
-      return
-    }
+    if try isAssigned(value, at: place) { return }
     willChange()
     ownOverlay.attributeChanges.updateValue(value, forKey: place)
     noteChange()
   }
 
-  private func noteChange() {
+  /// The same without a word of it to the event.
+  func assignQuietly(_ value: Value, at place: Int) throws {
+    if try isAssigned(value, at: place) { return }
+    ownOverlay.attributeChanges.updateValue(value, forKey: place)
+    noteChange()
+  }
+
+  @inline(__always)
+  private func isAssigned(_ value: Value, at place: Int) throws -> Bool {
+    if let overlay, let changed = overlay.attributeChanges[place] { return changed == value }
+    return state != .inserted ? try committedValue(at: place) == value : false
+  }
+
+  func noteChange() {
     if state != .inserted { managedObjectContext?.noteChange(of: self) }
   }
 

@@ -18,7 +18,8 @@ extension ManagedObject {
     transients[property.name] = accepted
   }
 
-  private func acceptTransient(_ value: Any?, _ property: PropertyInfo) throws -> Any? {
+  /// A transient property's value in the form in which it is held.
+  func acceptTransient(_ value: Any?, _ property: PropertyInfo) throws -> Any? {
     guard let value = unwrapped(value) else { return nil }
     let key = property.name
     guard let rules = property.rules else {

@@ -37,6 +37,38 @@ extension ManagedObject {
     try throwing(errors)
   }
 
+  /// Checks whether a property may be set to a value: whether it can hold it, and the model's rules. For forms; the object stays as it
+  /// is. Core Data: `validateValue:forKey:error:`, which saves call as well: here they call
+  /// ``validateForInsert()`` and ``validateForUpdate()`` alone, which may be overridden.
+  ///
+  /// - Throws: ``CambiumError/Code/unknownKey``; ``CambiumError/Code/invalidArgument`` for a value that the property cannot hold; the
+  ///   validation errors that a save would throw.
+  public func validateValue(_ value: Any?, forKey key: String) throws {
+    let property = try settableProperty(key)
+    var errors: [CambiumError] = []
+    if let rules = property.rules {
+      if rules.type == .undefined || property.isTransient && rules.type == .transformable { return }
+      var value = value
+      if property.isTransformed { value = try rules.untransformed(value, path: key, entity: entity.name) }
+      check(
+        try rules.accept(value, path: key, entity: entity.name), rules, property.patterns, path: key, into: &errors)
+    } else if let r = property.relationship {
+      let value = unwrapped(value)
+      if r.isToMany {
+        let count = (value as? [ManagedObject])?.count ?? (value as? Set<ManagedObject>)?.count
+        guard let count = value == nil ? 0 : count else {
+          throw misfit(value ?? "nil", key, "a set or array of objects")
+        }
+        check(count: count, r.rules, into: &errors)
+      } else if let value {
+        guard value is ManagedObject else { throw misfit(value, key, "an object") }
+      } else if !r.rules.isOptional {
+        errors.append(missing(key))
+      }
+    }
+    try throwing(errors)
+  }
+
   /// Checks that no relationship denies the deletion.
   func validateDeletion() throws {
     var errors: [CambiumError] = []

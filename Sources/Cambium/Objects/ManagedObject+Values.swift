@@ -37,6 +37,7 @@ extension ManagedObject {
   public func get(_ key: String) throws -> Any? {
     guard let property = info.properties[key] else {
       if let fetched = fetchedProperty(key) { return try fetchedObjects(fetched) }
+      if let primitive = primitiveKey(key) { return try get(primitive) }
       return try property(key)
     }
     if property.isTransient { return try transientValue(property) }
@@ -69,6 +70,7 @@ extension ManagedObject {
   ///   hold (Core Data: `NSInvalidArgumentException`), with the key path of the element in question; the object is
   ///   unchanged then.
   public func set(_ value: Any?, forKey key: String) throws {
+    if info.properties[key] == nil, try setByPrimitiveKey(value, key) { return }
     let property = try settableProperty(key)
     if property.isTransient { return try setTransient(value, property) }
     switch property.kind {
@@ -127,7 +129,7 @@ extension ManagedObject {
   }
 
   /// The property of a key, unless its values are not the caller's to set.
-  private func settableProperty(_ key: String) throws -> PropertyInfo {
+  func settableProperty(_ key: String) throws -> PropertyInfo {
     guard let property = info.properties[key] else {
       guard fetchedProperty(key) != nil else { return try property(key) }
       throw CambiumError(

@@ -204,8 +204,10 @@ open class ManagedObject {
   /// Called when the object became a fault.
   open func didTurnIntoFault() {}
 
-  /// Called before a save that concerns the object, once for each save. Objects that such a method changes, and that were not told of
-  /// the save yet, are told as well.
+  /// Called before a save that concerns the object, and again when it, or another such method, changes the object meanwhile, or brings
+  /// others into the save, until nothing changes any more. So compare before setting, or use ``setPrimitiveValue(_:forKey:)``, which
+  /// does not count: what is set anew each time ends with an error of the save after 100 rounds. (Setting what is there already is no
+  /// change.)
   open func willSave() {}
 
   /// Called after a save that concerned the object.

@@ -18,6 +18,11 @@ enum PropertyChange {
     }
   }
 
+  var isTransient: Bool {
+    if case .transient = self { return true }
+    return false
+  }
+
   var relationship: RelationshipInfo? {
     switch self {
     case .attribute, .transient: return nil

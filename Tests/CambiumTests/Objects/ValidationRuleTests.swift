@@ -92,7 +92,8 @@ import Testing
     let container = try directory.container(model: model)
     let context = container.viewContext
     for allowed in rule.allowed {
-      try context.make("Entry", ["value": value(allowed)])
+      let made = try context.make("Entry", ["value": value(allowed)])
+      #expect(cambiumError { try made.validateValue(value(allowed), forKey: "value") } == nil, "\(allowed)")
       #expect(cambiumError { try context.save() } == nil, "\(allowed)")
     }
     try context.make("Entry", ["value": nil])
@@ -100,6 +101,9 @@ import Testing
     // New objects, and changes of saved ones.
     let saved = try #require(try context.all("Entry").first)
     for refused in rule.refused {
+      // Before anything is set.
+      let asked = cambiumError { try saved.validateValue(value(refused), forKey: "value") }
+      #expect(asked?.code == rule.code && asked?.key == key && !saved.hasChanges)
       let made = try context.make("Entry", ["value": value(refused)])
       let error = cambiumError { try context.save() }
       #expect(error?.code == rule.code, "\(refused): \(String(describing: error))")
