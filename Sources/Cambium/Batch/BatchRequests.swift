@@ -25,6 +25,8 @@ public struct BatchInsertRequest {
   public let entityName: String
   /// What is given.
   public var resultType = BatchResultType.statusOnly
+  /// The stores to choose one of that objects are made in: the first that holds the entity and can be written to. `nil` for all.
+  public var affectedStores: [PersistentStore]?
   /// The objects, or what fills them in.
   let source: Source
 
@@ -54,7 +56,8 @@ public struct BatchInsertRequest {
 ///     request.propertiesToUpdate = ["minutes": try FetchExpression(format: "0 - minutes")]
 ///     try context.execute(request)
 ///
-/// In one transaction, with the values that it finds; see ``BatchInsertRequest`` for what plays no part, and for entities with
+/// In one transaction for each store that holds the entity, with the values that it finds; if one fails after others, the error is
+/// ``CambiumError/Code/persistentStoreIncompleteSave``. See ``BatchInsertRequest`` for what plays no part, and for entities with
 /// derived attributes.
 public struct BatchUpdateRequest {
   /// The entity.
@@ -68,6 +71,8 @@ public struct BatchUpdateRequest {
   public var propertiesToUpdate: [String: Any] = [:]
   /// What is given.
   public var resultType = BatchResultType.statusOnly
+  /// The stores whose objects are changed; `nil` for all that hold the entity.
+  public var affectedStores: [PersistentStore]?
 
   /// A request that changes nothing yet.
   public init(entityName: String) { self.entityName = entityName }

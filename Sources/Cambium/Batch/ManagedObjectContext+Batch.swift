@@ -15,7 +15,7 @@ extension ManagedObjectContext {
 
   private func insertLocked(_ request: BatchInsertRequest) throws -> BatchResult {
     try lock.run {
-      let (store, info) = try target(request.entityName)
+      let (store, info) = try target(request.entityName, request.affectedStores)
       guard !info.schema.isAbstract else {
         throw CambiumError(
           .invalidArgument, "'\(info.name)' is abstract: no objects can be made of it", entityName: info.name)
@@ -80,8 +80,24 @@ extension ManagedObjectContext {
   }
 
   private func updateLocked(_ request: BatchUpdateRequest) throws -> BatchResult {
+    let stores = try targets(request.entityName, request.affectedStores)
+    // Before anything is changed. Which stores are meant can be said.
+    if let store = stores.first(where: { $0.isReadOnly }) { throw store.readOnlyError }
+    var identifiers: [ManagedObjectID] = []
+    for (place, store) in stores.enumerated() {
+      do { identifiers += try updateLocked(request, store) } catch {
+        if place == 0 { throw error }
+        throw CambiumError(
+          .persistentStoreIncompleteSave,
+          "the objects of \(place) of \(stores.count) stores were changed, then one failed", underlying: [error])
+      }
+    }
+    return BatchResult(request.resultType, identifiers)
+  }
+
+  private func updateLocked(_ request: BatchUpdateRequest, _ store: PersistentStore) throws -> [ManagedObjectID] {
     try lock.run {
-      let (store, info) = try target(request.entityName)
+      guard let info = store.space.info(named: request.entityName) else { return [] }
       let values = BatchValues(info: info, space: store.space)
       var fixed = RowValues()
       var columns = [EngineColumn("self", .evaluatedObject)]
@@ -104,7 +120,7 @@ extension ManagedObjectContext {
       }
       if store.space.derives(info) { return try updateObjects(request, asked, store) }
       let names = request.propertiesToUpdate.keys.sorted()
-      let identifiers = try batch(store) { (t, history) throws(BatchError) in
+      return try batch(store) { (t, history) throws(BatchError) in
         let rows = try engine { () throws(EngineError) in try t.fetchValues(asked) }
         var changed: [ObjectReference] = []
         var destinations = BatchDestinations(values)
@@ -121,7 +137,6 @@ extension ManagedObjectContext {
         }
         return changed
       }
-      return BatchResult(request.resultType, identifiers)
     }
   }
 
@@ -179,15 +194,28 @@ extension ManagedObjectContext {
 
   // MARK: In one transaction
 
-  private func target(_ entity: String) throws -> (PersistentStore, EntityInfo) {
-    guard let store = persistentStoreCoordinator.store(forEntity: entity), let info = store.space.info(named: entity)
-    else {
-      throw CambiumError(
-        .invalidArgument,
-        "no store of this context holds an entity '\(entity)'; load the stores first, or correct the name",
-        entityName: entity)
-    }
+  /// The store that new objects go to: the first one that can be written to, if any can.
+  private func target(_ entity: String, _ affected: [PersistentStore]?) throws -> (PersistentStore, EntityInfo) {
+    let holders = try targets(entity, affected)
+    let store = holders.first { !$0.isReadOnly } ?? holders[0]
+    guard let info = store.space.info(named: entity) else { throw noStore(entity) }
     return (store, info)
+  }
+
+  /// The stores that hold an entity, of those that are meant; there is one at least.
+  private func targets(_ entity: String, _ affected: [PersistentStore]?) throws -> [PersistentStore] {
+    let stores = persistentStoreCoordinator.persistentStores.filter { store in
+      store.space.info(named: entity) != nil && affected?.contains { $0 === store } ?? true
+    }
+    if stores.isEmpty { throw noStore(entity) }
+    return stores
+  }
+
+  private func noStore(_ entity: String) -> CambiumError {
+    CambiumError(
+      .invalidArgument,
+      "no store of this context holds an entity '\(entity)'; load the stores first, or correct the name",
+      entityName: entity)
   }
 
   /// Runs a batch in a transaction of its own, of which the store's history tells.
@@ -296,7 +324,7 @@ extension ManagedObjectContext {
 
   private func updateObjects(
     _ request: BatchUpdateRequest, _ asked: EngineValuesFetch, _ store: PersistentStore
-  ) throws -> BatchResult {
+  ) throws -> [ManagedObjectID] {
     let context = scratch()
     defer { advance() }
     let view = try context.view(of: store.space)
@@ -314,7 +342,7 @@ extension ManagedObjectContext {
       objects.append(object)
     }
     try context.save()
-    return BatchResult(request.resultType, objects.map { $0.objectID })
+    return objects.map { $0.objectID }
   }
 
   private func deleteObjects(
@@ -327,7 +355,8 @@ extension ManagedObjectContext {
       objects = try context.rows(fetch, store)
     } else {
       let view = try context.view(of: store.space)
-      objects = try references.compactMap { reference in
+      var known: Set<ObjectReference> = []
+      objects = try references.filter { known.insert($0).inserted }.compactMap { reference in
         let row = try mapping { () throws(EngineError) in try view.row(reference) }
         if row == nil { return nil }
         return try context.existingObject(with: ManagedObjectID(space: store.space, reference: reference))

@@ -155,7 +155,8 @@ struct HistoryReader {
   }
 
   private func change(_ change: HistoryChange, _ place: Int, _ number: UInt64) -> PersistentHistoryChange {
-    let schema = space.info(change.reference.entity)?.schema
+    let info = space.info(change.reference.entity)
+    let schema = info?.schema
     var updated: Set<String>?
     if change.kind == .update {
       let ids = Set(change.properties)
@@ -168,7 +169,9 @@ struct HistoryReader {
     var kept: [String: PersistentHistoryChange.KeptValue] = [:]
     for attribute in schema?.allAttributes ?? [] {
       guard let value = change.tombstone[attribute.id] else { continue }
-      kept[attribute.name] = PersistentHistoryChange.KeptValue(value: value, type: attribute.type)
+      kept[attribute.name] = PersistentHistoryChange.KeptValue(
+        value: value, type: attribute.type,
+        rules: info?.properties[attribute.name].flatMap { $0.isTransformed ? $0.rules : nil })
     }
     return PersistentHistoryChange(
       changeID: Int64(place), changeType: PersistentHistoryChangeType(rawValue: Int(change.kind.rawValue)) ?? .update,

@@ -19,8 +19,20 @@ extension ManagedObjectContext {
     try lock.run {
       var page = HistoryPage(request)
       var result = PersistentHistoryResult(resultType: request.resultType)
-      for store in persistentStoreCoordinator.persistentStores {
-        if let wanted = request.affectedStores, !wanted.contains(store.identifier) { continue }
+      let stores = persistentStoreCoordinator.persistentStores.filter { store in
+        guard let wanted = request.affectedStores else {
+          return !request.isDeletion || store.readOnlyReason != .requested
+        }
+        return wanted.contains(store.identifier)
+      }
+      // Of all of them before anything is deleted.
+      if case .delete(let place) = request.task {
+        if stores.isEmpty, request.affectedStores == nil, let only = persistentStoreCoordinator.persistentStores.first {
+          throw only.readOnlyError
+        }
+        for store in stores { try Self.requireDeletable(store, before: place) }
+      }
+      for store in stores {
         switch request.task {
         case .delete(let place): result.count += try Self.deleteHistory(store, before: place)
         case .fetch(let place): try HistoryReader(store, request).read(after: place, &page, into: &result)
@@ -32,15 +44,20 @@ extension ManagedObjectContext {
     }
   }
 
-  private static func deleteHistory(
+  private static func requireDeletable(
     _ store: PersistentStore, before place: PersistentHistoryChangeRequest.Place
-  ) throws -> Int {
+  ) throws {
     if store.readOnlyReason == .requested { throw store.readOnlyError }
     if case .token(let token?) = place {
       try HistoryReader.requireKnown(
         token, store, try mapping { () throws(EngineError) in try store.view().historyBounds() })
     }
-    return try mapping(.persistentStoreSave) { () throws(EngineError) in
+  }
+
+  private static func deleteHistory(
+    _ store: PersistentStore, before place: PersistentHistoryChangeRequest.Place
+  ) throws -> Int {
+    try mapping(.persistentStoreSave) { () throws(EngineError) in
       try store.write(isOfHistory: true) { (t) throws(EngineError) -> Int in
         let bounds = try t.historyBounds()
         var last = bounds.deletedTo

@@ -28,7 +28,13 @@ public struct PersistentHistoryChange: Sendable, Hashable, FetchRequestResult {
   /// it had nothing there.
   public var tombstone: [String: Any]? {
     if kept.isEmpty { return nil }
-    return kept.compactMapValues { $0.value.foundation(type: $0.type, objects: changedObjectID.space) }
+    return kept.reduce(into: [:]) { result, entry in
+      let (name, kept) = entry
+      guard let value = kept.value.foundation(type: kept.type, objects: changedObjectID.space) else { return }
+      guard let rules = kept.rules else { return result[name] = value }
+      // What its transformer does not take any more is given as it was stored.
+      result[name] = (try? rules.transformed(value, path: name, entity: changedObjectID.entityName)) ?? value
+    }
   }
   /// The number of its transaction.
   public let transactionNumber: Int64
@@ -38,5 +44,13 @@ public struct PersistentHistoryChange: Sendable, Hashable, FetchRequestResult {
   struct KeptValue: Hashable, Sendable {
     let value: Value
     let type: AttributeType
+    /// The model's rules for the attribute, if a transformer makes its values.
+    let rules: AttributeSchema?
+
+    static func == (a: KeptValue, b: KeptValue) -> Bool { a.value == b.value && a.type == b.type }
+    func hash(into hasher: inout Hasher) {
+      hasher.combine(value)
+      hasher.combine(type)
+    }
   }
 }

@@ -40,11 +40,16 @@ public struct PersistentHistoryChangeRequest: Sendable {
   }
 
   let task: Task
+  var isDeletion: Bool {
+    if case .delete = task { return true }
+    return false
+  }
   /// What is given.
   public var resultType = PersistentHistoryResultType.transactionsAndChanges
   /// How many transactions at most, of a fetch of changes how many of these, over all stores; 0 for all.
   public var fetchLimit = 0
-  /// The identifiers of the stores that are asked; `nil` for all that keep history.
+  /// The identifiers of the stores that are asked; `nil` for all that keep history, of a deletion those of them that were not opened
+  /// for reading only.
   public var affectedStores: [String]?
 
   private init(_ task: Task) { self.task = task }
