@@ -11,6 +11,10 @@ let notOptimized: [SwiftSetting] = [.unsafeFlags(["-Onone"], .when(configuration
 // What tests are made of, the simulated disks above all, is a tenth of the time of a debug run unless it is optimized.
 let alwaysOptimized: [SwiftSetting] = [.unsafeFlags(["-O"], .when(configuration: .debug))]
 
+// Where each target costs a minute, as under a sanitizer, the names of test targets say which are built: others' tests are not
+// wanted there.
+let onlyTests = Context.environment["CAMBIUM_TEST_TARGETS"]?.split(separator: ",").map(String.init)
+
 let package = Package(
   name: "cambium",
   platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
@@ -67,3 +71,5 @@ let package = Package(
   ],
   swiftLanguageModes: [.v6]
 )
+
+if let onlyTests { package.targets.removeAll { $0.type == .test && !onlyTests.contains($0.name) } }
