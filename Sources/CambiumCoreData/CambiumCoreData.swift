@@ -15,8 +15,6 @@
 //   NSExpression(forConstantValue:)
 //   let request = NSPersistentHistoryChangeRequest…, NSExpressionDescription()
 //                                                 var: they are structures
-//   a context without coordinator or parent,      NSManagedObjectContext(concurrencyType:parent:) or
-//   which is given one later                      (concurrencyType:persistentStoreCoordinator:)
 //   UndoManager                                   ContextUndoManager
 //   NSIgnorePersistentStoreVersioningOption       open the store with its own model, or migrate it
 //   usesStoreSpecificMigrationManager             not needed: a manager makes another file, inference never does

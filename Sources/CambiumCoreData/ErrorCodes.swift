@@ -13,7 +13,7 @@ extension CambiumError: CustomNSError {
   /// What the error is about, under Core Data's keys, as far as it is known.
   public var errorUserInfo: [String: Any] {
     var result: [String: Any] = [NSLocalizedDescriptionKey: message]
-    if !detailedErrors.isEmpty { result[NSDetailedErrorsKey] = detailedErrors }
+    if !detailedErrors.isEmpty { result[NSDetailedErrorsKey] = detailedErrors.map { $0 as NSError } }
     if let key { result[NSValidationKeyErrorKey] = key }
     if let objectID { result[NSValidationObjectErrorKey] = objectID }
     if !affectedObjectIDs.isEmpty { result[NSAffectedObjectsErrorKey] = affectedObjectIDs }

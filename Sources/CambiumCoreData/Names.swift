@@ -76,8 +76,6 @@ public typealias NSAsynchronousFetchRequest = AsynchronousFetchRequest
 public typealias NSAsynchronousFetchResult = AsynchronousFetchResult
 /// ``FetchedResultsController``.
 public typealias NSFetchedResultsController = FetchedResultsController
-/// ``FetchedResultsControllerDelegate``.
-public typealias NSFetchedResultsControllerDelegate = FetchedResultsControllerDelegate
 /// ``FetchedResultsChangeType``.
 public typealias NSFetchedResultsChangeType = FetchedResultsChangeType
 

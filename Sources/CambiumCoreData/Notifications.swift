@@ -3,6 +3,8 @@
 // Core Data's names of notifications. They are posted from the first time that one of these names is asked for, which who
 // observes them does.
 
+@_spi(CoreData) import Cambium
+
 extension Notification.Name {
   private static func posted(_ name: Notification.Name) -> Notification.Name {
     CambiumNotifications.start()
@@ -49,6 +51,47 @@ public let NSUpdatedObjectIDsKey = ManagedObjectContext.NotificationKey.updatedO
 public let NSDeletedObjectIDsKey = ManagedObjectContext.NotificationKey.deletedObjectIDs.rawValue
 /// The key of the identifiers of refreshed objects in a notification.
 public let NSRefreshedObjectIDsKey = ManagedObjectContext.NotificationKey.refreshedObjectIDs.rawValue
+
+extension ManagedObjectContext {
+  /// Takes into contexts what was saved elsewhere: arrays or sets of identifiers, or of their URIs, under `NSInsertedObjectsKey`,
+  /// `NSUpdatedObjectsKey` and `NSDeletedObjectsKey`, or the keys of identifiers. See
+  /// ``mergeChanges(fromRemoteContextSave:into:)-(ObjectIDNotification,_)``.
+  public static func mergeChanges(
+    fromRemoteContextSave changes: [AnyHashable: Any], into contexts: [ManagedObjectContext]
+  ) {
+    let coordinators = contexts.map { $0.ownCoordinator }
+    func identifiers(_ keys: [String]) -> Set<ManagedObjectID> {
+      var result = Set<ManagedObjectID>()
+      for key in keys {
+        let all: [Any]
+        switch changes[key] {
+        case let set as Set<AnyHashable>: all = set.map { $0.base }
+        case let array as [Any]: all = array
+        case let set as NSSet: all = set.allObjects
+        default: continue
+        }
+        for element in all {
+          switch element {
+          case let id as ManagedObjectID: result.insert(id)
+          case let object as ManagedObject: result.insert(object.objectID)
+          case let url as URL:
+            if let id = coordinators.lazy.compactMap({ $0.managedObjectID(forURIRepresentation: url) }).first {
+              result.insert(id)
+            }
+          default: continue
+          }
+        }
+      }
+      return result
+    }
+    var notification = ObjectIDNotification()
+    notification.insertedObjectIDs = identifiers([NSInsertedObjectsKey, NSInsertedObjectIDsKey])
+    notification.updatedObjectIDs = identifiers([NSUpdatedObjectsKey, NSUpdatedObjectIDsKey])
+      .union(identifiers([NSRefreshedObjectsKey, NSRefreshedObjectIDsKey]))
+    notification.deletedObjectIDs = identifiers([NSDeletedObjectsKey, NSDeletedObjectIDsKey])
+    mergeChanges(fromRemoteContextSave: notification, into: contexts)
+  }
+}
 
 /// ``SnapshotEventType``.
 public typealias NSSnapshotEventType = SnapshotEventType

@@ -51,6 +51,25 @@ extension FetchPredicate {
 
   /// The reverse.
   public init(notPredicateWithSubpredicate predicate: FetchPredicate) { self = .not(predicate) }
+
+  /// How parts are put together.
+  public enum LogicalType: UInt, Sendable {
+    /// The reverse of the first part; without parts, none holds.
+    case not = 0
+    /// All of them.
+    case and = 1
+    /// At least one.
+    case or = 2
+  }
+
+  /// A predicate of parts.
+  public init(type: LogicalType, subpredicates: [FetchPredicate]) {
+    switch type {
+    case .and: self = .and(subpredicates)
+    case .or: self = .or(subpredicates)
+    case .not: self = .not(subpredicates.first ?? .init(value: true))
+    }
+  }
 }
 
 extension FetchSortDescriptor {

@@ -1,5 +1,7 @@
 // Requests that Core Data's code holds in constants and fills in.
 
+@_spi(CoreData) import Cambium
+
 /// Inserts many objects at once; see ``BatchInsertRequest``.
 public final class NSBatchInsertRequest {
   /// What is given back.
@@ -14,7 +16,7 @@ public final class NSBatchInsertRequest {
 
   /// Inserts objects of these values.
   public convenience init(entity: EntityDescription, objects: [[String: Any]]) {
-    self.init(entityName: entity.name, objects: objects)
+    self.init(entityName: entity.ownName, objects: objects)
   }
 
   /// Inserts objects whose values the handler fills in, until it answers true.
@@ -25,6 +27,13 @@ public final class NSBatchInsertRequest {
       values = swiftValue(dictionary) as? [String: Any] ?? [:]
       return isDone
     }
+  }
+
+  /// Inserts objects whose values the handler fills in, until it answers true.
+  public convenience init(
+    entity: EntityDescription, dictionaryHandler handler: @escaping (NSMutableDictionary) -> Bool
+  ) {
+    self.init(entityName: entity.ownName, dictionaryHandler: handler)
   }
 
   /// The entity's name.
@@ -54,7 +63,7 @@ public final class NSBatchUpdateRequest {
   public init(entityName: String) { self.entityName = entityName }
 
   /// Changes objects of an entity.
-  public convenience init(entity: EntityDescription) { self.init(entityName: entity.name) }
+  public convenience init(entity: EntityDescription) { self.init(entityName: entity.ownName) }
 
   fileprivate var filled: BatchUpdateRequest {
     var result = BatchUpdateRequest(entityName: entityName)
@@ -76,7 +85,9 @@ public final class NSBatchDeleteRequest {
   private let request: BatchDeleteRequest
 
   /// Deletes what a request finds.
-  public init(fetchRequest: FetchRequest<ManagedObject>) { request = BatchDeleteRequest(fetchRequest: fetchRequest) }
+  public init<Result: ManagedObject>(fetchRequest: FetchRequest<Result>) {
+    request = BatchDeleteRequest(fetchRequest: fetchRequest.ofAnyObjects())
+  }
 
   /// Deletes these objects.
   public init(objectIDs: [ManagedObjectID]) { request = BatchDeleteRequest(objectIDs: objectIDs) }
@@ -113,6 +124,47 @@ extension ManagedObjectContext {
   /// Runs a request; see ``execute(_:)``.
   @discardableResult
   public func execute(_ request: NSBatchDeleteRequest) throws -> NSBatchDeleteResult { try execute(request.filled) }
+}
+
+extension ManagedObject {
+  /// A request for the objects of the entity that the class stands for. A subclass may have one of its own, for itself.
+  @_disfavoredOverload public class func fetchRequest() -> NSFetchRequest<NSFetchRequestResult> {
+    NSFetchRequest(entityName: entity().ownName)
+  }
+
+  /// Sets several properties; `NSNull` for none.
+  public func setValuesForKeys(_ keyedValues: [String: Any]) {
+    for (key, value) in keyedValues.sorted(by: { $0.key < $1.key }) { setValue(swiftValue(value) as Any?, forKey: key) }
+  }
+
+  /// The values of several properties; `NSNull` for none.
+  public func dictionaryWithValues(forKeys keys: [String]) -> [String: Any] {
+    keys.reduce(into: [:]) { result, key in result[key] = value(forKey: key) ?? NSNull() }
+  }
+}
+
+extension ManagedObjectContext {
+  /// A context that is given its ``parent`` or its ``persistentStoreCoordinator`` before it is used; until then it has no stores.
+  public convenience init(concurrencyType: ConcurrencyType) {
+    self.init(
+      concurrencyType: concurrencyType,
+      persistentStoreCoordinator: PersistentStoreCoordinator(managedObjectModel: ManagedObjectModel()))
+  }
+
+  /// When a block runs.
+  public enum ScheduledTaskType: Sendable {
+    /// As soon as the context is free.
+    case immediate
+    /// The same: blocks run in the order in which they come.
+    case enqueued
+  }
+
+  /// Runs a block on the context's queue; see ``perform(_:)->_``.
+  public func perform<R: Sendable, Failure: Error>(
+    schedule: ScheduledTaskType, _ block: @escaping @Sendable () throws(Failure) -> R
+  ) async throws(Failure) -> R {
+    try await perform(block)
+  }
 }
 
 extension AsynchronousFetchRequest {

@@ -171,7 +171,7 @@ import Testing
     let sum = NSExpressionDescription(
       name: "total",
       expression: NSExpression(forFunction: "sum:", arguments: [NSExpression(forKeyPath: "numPassengers")]))
-    dictionaries.propertiesToFetch = ["aircraftType", .expression(sum)]
+    dictionaries.propertiesToFetch = ["aircraftType", sum]
     dictionaries.propertiesToGroupBy = ["aircraftType"]
     dictionaries.sortDescriptors = [NSSortDescriptor(key: "aircraftType", ascending: true)]
     #expect(try context.fetch(dictionaries).map { $0["total"] as? Int } == [2, 4])

@@ -17,6 +17,10 @@ final class ContextChildren: @unchecked Sendable {
     }
   }
 
+  func remove(_ context: ManagedObjectContext) {
+    lock.locked { children.removeAll { $0.context == nil || $0.context === context } }
+  }
+
   var living: [ManagedObjectContext] { lock.locked { children.compactMap { $0.context } } }
 }
 

@@ -213,16 +213,24 @@ extension ManagedObjectContext {
     _ deletions: [ManagedObject], _ insertions: [ManagedObject], _ updates: [ManagedObject]
   ) throws {
     var errors: [CambiumError] = []
-    func collect(_ check: () throws -> Void) throws {
+    // An error of the application's own is thrown as it is if it is the only one.
+    var foreign: (any Error)?
+    func collect(_ object: ManagedObject, _ check: () throws -> Void) {
       do { try check() } catch let error as CambiumError {
         errors += error.code == .validationMultipleErrors ? error.detailedErrors : [error]
+      } catch {
+        foreign = foreign ?? error
+        errors.append(
+          CambiumError(
+            .managedObjectValidation, "\(error)", entityName: object.entity.name, objectID: object.objectID,
+            underlying: [error]))
       }
     }
-    for object in deletions { try collect { try object.validateForDelete() } }
-    for object in insertions { try collect { try object.validateForInsert() } }
-    for object in updates { try collect { try object.validateForUpdate() } }
+    for object in deletions { collect(object) { try object.validateForDelete() } }
+    for object in insertions { collect(object) { try object.validateForInsert() } }
+    for object in updates { collect(object) { try object.validateForUpdate() } }
     guard let first = errors.first else { return }
-    guard errors.count > 1 else { throw first }
+    guard errors.count > 1 else { throw foreign ?? first }
     var result = CambiumError(.validationMultipleErrors, "\(errors.count) validation errors; see detailedErrors")
     result.detailedErrors = errors
     result.affectedObjectIDs = errors.compactMap { $0.objectID }

@@ -23,9 +23,21 @@ public final class ManagedObjectContext: @unchecked Sendable {
   /// Where the context's blocks run.
   public let concurrencyType: ConcurrencyType
   /// The stores. A child's are those of its parent.
-  public let persistentStoreCoordinator: PersistentStoreCoordinator
-  /// The context that this one reads from and saves into, in place of the stores; `nil` for one that works on the stores.
-  public let parent: ManagedObjectContext?
+  ///
+  /// May be set, as may ``parent``, as long as the context has no objects: by who makes it, before others know of it. Later the context
+  /// stays as it is, and notes ``CambiumError/Code/invalidArgument``.
+  public var persistentStoreCoordinator: PersistentStoreCoordinator {
+    get { coordinator }
+    set { move(to: newValue, parent: nil) }
+  }
+  @exclusivity(unchecked) private var coordinator: PersistentStoreCoordinator
+  /// The context that this one reads from and saves into, in place of the stores; `nil` for one that works on the stores. May be set
+  /// before there are objects; see ``persistentStoreCoordinator``.
+  public var parent: ManagedObjectContext? {
+    get { parentContext }
+    set { move(to: newValue?.persistentStoreCoordinator ?? coordinator, parent: newValue) }
+  }
+  @exclusivity(unchecked) private var parentContext: ManagedObjectContext?
   /// A name for logs, and for the history of the stores.
   public var name: String?
   /// Who makes the context's changes, as the history of the stores tells: "importer", say.
@@ -116,8 +128,7 @@ public final class ManagedObjectContext: @unchecked Sendable {
   /// A context.
   public init(concurrencyType: ConcurrencyType, persistentStoreCoordinator: PersistentStoreCoordinator) {
     self.concurrencyType = concurrencyType
-    self.persistentStoreCoordinator = persistentStoreCoordinator
-    parent = nil
+    coordinator = persistentStoreCoordinator
     link.lead(to: self)
   }
 
@@ -139,10 +150,34 @@ public final class ManagedObjectContext: @unchecked Sendable {
   /// if the parent has the main queue and the child saves on another thread, afterwards, on the main thread.
   public init(concurrencyType: ConcurrencyType, parent: ManagedObjectContext) {
     self.concurrencyType = concurrencyType
-    persistentStoreCoordinator = parent.persistentStoreCoordinator
-    self.parent = parent
+    coordinator = parent.persistentStoreCoordinator
+    parentContext = parent
     link.lead(to: self)
     parent.children.add(self)
+  }
+
+  private func move(to coordinator: PersistentStoreCoordinator, parent: ManagedObjectContext?) {
+    lock.run {
+      if coordinator === self.coordinator, parent === parentContext { return }
+      var ancestor = parent
+      while let context = ancestor, context !== self { ancestor = context.parent }
+      guard allRegistered.isEmpty, inserted.isEmpty, deleted.isEmpty, children.living.isEmpty, ancestor == nil else {
+        let text =
+          ancestor == nil
+          ? "a context that has objects or children cannot be given other stores or another parent"
+          : "a context cannot be its own parent"
+        return record(CambiumError(.invalidArgument, text), losesChange: false)
+      }
+      parentContext?.children.remove(self)
+      self.coordinator = coordinator
+      parentContext = parent
+      advance()
+      forgetRegistry()
+      generation = QueryGeneration()
+      (lastInsertable, lastClass) = (nil, nil)
+      parent?.children.add(self)
+      if parent == nil, automaticallyMergesChangesFromParent { coordinator.saveObservers.add(self) }
+    }
   }
 
   // MARK: Queue

@@ -35,6 +35,12 @@ public enum FetchRequestResultType: Int, Sendable {
 public final class FetchRequest<Result: FetchRequestResult> {
   /// The name of the entity.
   public var entityName: String?
+  /// The entity, if it was set as such: then ``entityName`` is its name.
+  public var entity: EntityDescription? {
+    get { described?.name == entityName ? described : nil }
+    set { (described, entityName) = (newValue, newValue?.name) }
+  }
+  private var described: EntityDescription?
   /// Which objects; `nil` for all.
   public var predicate: FetchPredicate?
   /// The order, the most significant key first. Where it leaves the order open, that of the rows counts.
@@ -119,19 +125,35 @@ public final class FetchRequest<Result: FetchRequestResult> {
   }
 
   /// A request for all objects of an entity.
-  public convenience init(entity: EntityDescription) { self.init(entityName: entity.name) }
+  public convenience init(entity: EntityDescription) {
+    self.init()
+    self.entity = entity
+  }
 
   /// Another request for the same.
   public func copy() -> FetchRequest {
     let copy = FetchRequest()
+    fill(copy)
+    copy.resultType = resultType
+    return copy
+  }
+
+  /// A request for the same objects, whatever class they are of.
+  public func ofAnyObjects() -> FetchRequest<ManagedObject> where Result: ManagedObject {
+    let copy = FetchRequest<ManagedObject>()
+    fill(copy)
+    return copy
+  }
+
+  private func fill<Other>(_ copy: FetchRequest<Other>) {
     copy.entityName = entityName
+    copy.described = described
     copy.predicate = predicate
     copy.sortDescriptors = sortDescriptors
     copy.fetchLimit = fetchLimit
     copy.fetchOffset = fetchOffset
     copy.includesSubentities = includesSubentities
     copy.includesPendingChanges = includesPendingChanges
-    copy.resultType = resultType
     copy.affectedStores = affectedStores
     copy.includesPropertyValues = includesPropertyValues
     copy.returnsObjectsAsFaults = returnsObjectsAsFaults
@@ -142,6 +164,5 @@ public final class FetchRequest<Result: FetchRequestResult> {
     copy.returnsDistinctResults = returnsDistinctResults
     copy.propertiesToGroupBy = propertiesToGroupBy
     copy.havingPredicate = havingPredicate
-    return copy
   }
 }

@@ -129,6 +129,7 @@ public final class ManagedObjectModel: @unchecked Sendable, ModelPart {
       }
       fillElements(from: schema)
       (frozen, frozenDefinition) = (schema, definition)
+      ModelsInUse.add(self)
       return schema
     }
   }

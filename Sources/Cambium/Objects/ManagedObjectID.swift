@@ -45,7 +45,7 @@ public struct ManagedObjectID: Hashable, Sendable {
   ///
   /// ``PersistentStoreCoordinator/managedObjectID(forURIRepresentation:)`` reads it, in any process that has the store
   /// open.
-  public var uriRepresentation: URL {
+  public func uriRepresentation() -> URL {
     let text =
       isTemporaryID
       ? "x-cambium:///\(entityName)/t\(reference.row - Self.firstTemporaryRow)"
@@ -67,5 +67,5 @@ public struct ManagedObjectID: Hashable, Sendable {
 
 extension ManagedObjectID: CustomStringConvertible {
   /// The URI.
-  public var description: String { uriRepresentation.absoluteString }
+  public var description: String { uriRepresentation().absoluteString }
 }

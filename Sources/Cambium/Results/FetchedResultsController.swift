@@ -137,10 +137,22 @@ public final class FetchedResultsController<Result: ManagedObject>: @unchecked S
     }
   }
 
+  /// A controller of the same results as they are now, whatever class they are of: this one, or one that follows nothing until it
+  /// is told to fetch. For delegates that take controllers of any objects.
+  public func ofAnyObjects() -> FetchedResultsController<ManagedObject> {
+    if let same = self as? FetchedResultsController<ManagedObject> { return same }
+    let result = FetchedResultsController<ManagedObject>(
+      fetchRequest: fetchRequest.ofAnyObjects(), managedObjectContext: managedObjectContext,
+      sectionNameKeyPath: sectionNameKeyPath)
+    result.isFetched = isFetched
+    result.sections = sections.map { FetchedResultsSection(name: $0.name, objects: $0.objects) }
+    return result
+  }
+
   // MARK: Places
 
   /// The object at a section and place; `nil` if there is none.
-  public func object(at indexPath: IndexPath) -> Result? {
+  @_disfavoredOverload public func object(at indexPath: IndexPath) -> Result? {
     guard indexPath.count == 2, sections.indices.contains(indexPath[0]),
       sections[indexPath[0]].objects.indices.contains(indexPath[1])
     else { return nil }

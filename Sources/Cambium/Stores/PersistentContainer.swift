@@ -55,7 +55,7 @@ open class PersistentContainer: @unchecked Sendable {
   }
 
   private func isLoaded(_ description: PersistentStoreDescription) -> Bool {
-    switch description.type {
+    switch description.usedType {
     case .file: return description.url.flatMap { persistentStoreCoordinator.persistentStore(for: $0) } != nil
     // Nothing but its description tells one store in memory from another.
     case .inMemory: return persistentStoreCoordinator.persistentStores.contains { $0.description === description }

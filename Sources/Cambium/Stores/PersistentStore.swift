@@ -47,8 +47,8 @@ public final class PersistentStore: @unchecked Sendable {
     self.tracksHistory = tracksHistory
     self.isBorrowed = isBorrowed
     self.origin = origin
-    url = description.type == .file ? description.url : nil
-    type = description.type
+    url = description.usedType == .file ? description.url : nil
+    type = description.usedType
     configurationName = description.configuration
     isReadOnly = reason != nil
     newest = engine

@@ -66,7 +66,7 @@ public final class PersistentStoreCoordinator: @unchecked Sendable {
   @discardableResult
   public func addPersistentStore(_ description: PersistentStoreDescription) throws -> PersistentStore {
     guard eventHook.isOn else { return try add(description) }
-    let url = description.type == .file ? description.url : nil
+    let url = description.usedType == .file ? description.url : nil
     return try eventHook.run(.opening(url), by: nil, count: { _ in 1 }, plan: { nil }) { try add(description) }
   }
 
@@ -149,7 +149,7 @@ public final class PersistentStoreCoordinator: @unchecked Sendable {
   public static let persistentHistoryTrackingOption = "CambiumPersistentHistoryTracking"
 
   private func open(_ description: PersistentStoreDescription, _ model: Schema) throws -> PersistentStore {
-    switch description.type {
+    switch description.usedType {
     case .inMemory:
       let environment = SystemEnvironment()
       let kernel = try Store.create(
@@ -244,7 +244,7 @@ public final class PersistentStoreCoordinator: @unchecked Sendable {
 
   // MARK: Objects
 
-  /// Reads what ``ManagedObjectID/uriRepresentation`` wrote; `nil` if it is not the identifier of an object of one of the
+  /// Reads what ``ManagedObjectID/uriRepresentation()`` wrote; `nil` if it is not the identifier of an object of one of the
   /// stores. Whether there is an object of that name is not looked up.
   public func managedObjectID(forURIRepresentation uri: URL) -> ManagedObjectID? {
     let text = uri.absoluteString
@@ -285,12 +285,7 @@ public final class PersistentStoreCoordinator: @unchecked Sendable {
   /// there is none.
   func entity(for objectClass: ManagedObject.Type) -> EntityDescription {
     if let known = lock.locked({ entities[ObjectIdentifier(objectClass)] }) { return known }
-    let all = managedObjectModel.entities
-    let name = "\(objectClass)"
-    let found =
-      all.first { $0.managedObjectClass == objectClass } ?? all.first { $0.explicitClassName == name }
-      ?? all.first { $0.name == name }
-    guard let found else { return EntityDescription(name) }
+    guard let found = managedObjectModel.entity(for: objectClass) else { return EntityDescription("\(objectClass)") }
     lock.locked { entities[ObjectIdentifier(objectClass)] = found }
     note(objectClass, for: found.name)
     return found

@@ -23,10 +23,13 @@ public enum PersistentStoreType: String, Sendable, Hashable {
 /// Set it up on one thread, before the store is loaded.
 public final class PersistentStoreDescription: @unchecked Sendable {
   // `@unchecked`: set up on one thread, as its documentation asks; a coordinator only reads it.
-  /// The file; its directory must exist. Not used in memory.
+  /// The file; its directory must exist. Not used in memory; `/dev/null`, as Xcode's templates have it for tests and previews, stands for
+  /// a store in memory.
   public var url: URL?
   /// Where the store is.
   public var type: PersistentStoreType = .file
+  /// Where the store comes to be.
+  var usedType: PersistentStoreType { url?.path == "/dev/null" ? .inMemory : type }
   /// The configuration whose entities the store holds; `nil` for all.
   public var configuration: String?
   /// Whether the store may only be read.

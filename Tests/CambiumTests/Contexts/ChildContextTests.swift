@@ -415,7 +415,7 @@ import Testing
     try root.save()
     #expect([aircraft.objectID, entry.objectID] == ids)
     let reopened = try directory.container().newBackgroundContext()
-    let id = reopened.persistentStoreCoordinator.managedObjectID(forURIRepresentation: ids[1].uriRepresentation)
+    let id = reopened.persistentStoreCoordinator.managedObjectID(forURIRepresentation: ids[1].uriRepresentation())
     let found = try reopened.existingObject(with: try #require(id))
     #expect(found.value(forKeyPath: "aircraft.tailNumber") as? String == "A")
     // One that is never saved leaves nothing.

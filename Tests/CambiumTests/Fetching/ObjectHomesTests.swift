@@ -51,7 +51,7 @@ import Testing
       try context.save()
       notes.append(pair)
     }
-    let rows = notes.map { $0.map { $0.objectID.uriRepresentation.lastPathComponent } }
+    let rows = notes.map { $0.map { $0.objectID.uriRepresentation().lastPathComponent } }
     #expect(rows[0] == rows[1], "the rows are to be the same")
     return notes
   }

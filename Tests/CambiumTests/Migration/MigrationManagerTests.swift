@@ -439,7 +439,7 @@ import Testing
     try context.save()
     let error = try #require(cambiumError { try migrate("third") })
     #expect(error.code.rawValue == 134170 && error.entityName == "Thing" && error.key == "number")
-    #expect(error.objectID?.uriRepresentation.absoluteString.hasSuffix("/Thing/p3") == true)
+    #expect(error.objectID?.uriRepresentation().absoluteString.hasSuffix("/Thing/p3") == true)
   }
 
   @Test func derivedAttributesAreComputed() throws {

@@ -224,7 +224,7 @@ import Testing
       let objects = try store.objectIDs(of: block).map { try container.viewContext.existingObject(with: $0) }
       #expect(objects.count == 7 && objects.allSatisfy { $0.value(forKey: "color") == nil })
       #expect(
-        missing.message.contains("Aircraft/p\(objects[0].objectID.uriRepresentation.lastPathComponent.dropFirst())"))
+        missing.message.contains("Aircraft/p\(objects[0].objectID.uriRepresentation().lastPathComponent.dropFirst())"))
     }
     let defers = try Migration.plan(storeAt: file, to: Self.v3(), defers: true)
     #expect(defers.steps.last?.kind == .buildIndex && defers.steps.last?.isPutOff == true)

@@ -18,8 +18,8 @@ import Testing
       #expect(aircraft.value(forKey: "engines") as? Int == 1)
       try context.save()
       #expect(!context.hasChanges && !pilot.isInserted && !pilot.objectID.isTemporaryID)
-      #expect(pilot.objectID.uriRepresentation.absoluteString.hasPrefix("x-cambium://"))
-      #expect(pilot.objectID.uriRepresentation.path.hasPrefix("/Pilot/p"))
+      #expect(pilot.objectID.uriRepresentation().absoluteString.hasPrefix("x-cambium://"))
+      #expect(pilot.objectID.uriRepresentation().path.hasPrefix("/Pilot/p"))
       #expect(try pilot.get("name", as: String.self) == "Ada")
     }
     do {
@@ -121,7 +121,7 @@ import Testing
       let b = try other.existingObject(with: id)
       #expect(b !== a && b.objectID == a.objectID)
     }
-    let uri = id.uriRepresentation
+    let uri = id.uriRepresentation()
     #expect(container.persistentStoreCoordinator.managedObjectID(forURIRepresentation: uri) == id)
     let missing = try #require(URL(string: uri.absoluteString + "99"))
     let missingID = try #require(container.persistentStoreCoordinator.managedObjectID(forURIRepresentation: missing))

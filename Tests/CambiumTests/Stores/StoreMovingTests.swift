@@ -14,7 +14,7 @@ import Testing
     let context = container.newBackgroundContext()
     let object = try context.make("Aircraft", ["tailNumber": "N1"])
     try context.save()
-    let (id, uri) = (object.objectID, object.objectID.uriRepresentation)
+    let (id, uri) = (object.objectID, object.objectID.uriRepresentation())
     context.reset()
 
     let url = directory.url.appendingPathComponent("moved.cambium")

@@ -26,7 +26,7 @@ import Testing
   private func oldURIs(_ directory: TemporaryDirectory) throws -> (identifier: String, aircraft: [URL]) {
     let context = try directory.container(model: PaintModels.v1()).viewContext
     let store = try #require(context.persistentStoreCoordinator.persistentStores.first)
-    return (store.identifier, try context.all("Aircraft").map { $0.objectID.uriRepresentation })
+    return (store.identifier, try context.all("Aircraft").map { $0.objectID.uriRepresentation() })
   }
 
   @Test func aStoreIsMigratedByTheMappingModel() throws {

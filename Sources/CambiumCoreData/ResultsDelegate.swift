@@ -1,0 +1,91 @@
+// The delegate of a results controller, as Core Data's code declares it: for controllers of any class of objects.
+
+/// A section of results; see ``FetchedResultsSection``.
+public protocol NSFetchedResultsSectionInfo {
+  /// What the objects of the section have in common.
+  var name: String { get }
+  /// The number of objects.
+  var numberOfObjects: Int { get }
+  /// The objects.
+  var objects: [Any]? { get }
+}
+
+extension NSFetchedResultsSectionInfo {
+  /// The first character of the name, as a capital letter.
+  public var indexTitle: String? { name.first.map { $0.uppercased() } }
+}
+
+/// A section, whatever its objects are.
+private struct AnySection: NSFetchedResultsSectionInfo {
+  let name: String
+  let objects: [Any]?
+  var numberOfObjects: Int { objects?.count ?? 0 }
+}
+
+/// Is told how the results of a controller change, as in Core Data. The controller that it is given has the new results; it is
+/// the one that tells if that is one of `NSManagedObject`, and otherwise one of the same results that is good for this call.
+public protocol NSFetchedResultsControllerDelegate: FetchedResultsControllerDelegate {
+  /// The results are about to be told anew.
+  func controllerWillChangeContent(_ controller: NSFetchedResultsController<NSFetchRequestResult>)
+  /// A section was inserted or deleted.
+  func controller(
+    _ controller: NSFetchedResultsController<NSFetchRequestResult>,
+    didChange sectionInfo: any NSFetchedResultsSectionInfo, atSectionIndex sectionIndex: Int,
+    for type: NSFetchedResultsChangeType)
+  /// An object changed.
+  func controller(
+    _ controller: NSFetchedResultsController<NSFetchRequestResult>, didChange anObject: Any, at indexPath: IndexPath?,
+    for type: NSFetchedResultsChangeType, newIndexPath: IndexPath?)
+  /// Everything was told.
+  func controllerDidChangeContent(_ controller: NSFetchedResultsController<NSFetchRequestResult>)
+}
+
+extension NSFetchedResultsControllerDelegate {
+  /// Does nothing.
+  public func controllerWillChangeContent(_ controller: NSFetchedResultsController<NSFetchRequestResult>) {}
+  /// Does nothing.
+  public func controller(
+    _ controller: NSFetchedResultsController<NSFetchRequestResult>,
+    didChange sectionInfo: any NSFetchedResultsSectionInfo, atSectionIndex sectionIndex: Int,
+    for type: NSFetchedResultsChangeType
+  ) {}
+  /// Does nothing.
+  public func controller(
+    _ controller: NSFetchedResultsController<NSFetchRequestResult>, didChange anObject: Any, at indexPath: IndexPath?,
+    for type: NSFetchedResultsChangeType, newIndexPath: IndexPath?
+  ) {}
+  /// Does nothing.
+  public func controllerDidChangeContent(_ controller: NSFetchedResultsController<NSFetchRequestResult>) {}
+
+  // What the controller calls leads to these.
+
+  /// Tells ``controllerWillChangeContent(_:)-(NSFetchedResultsController<NSFetchRequestResult>)``.
+  public func controllerWillChangeContent<Result>(_ controller: FetchedResultsController<Result>) {
+    controllerWillChangeContent(controller.ofAnyObjects())
+  }
+
+  /// Tells what Core Data's delegates are told.
+  public func controller<Result>(
+    _ controller: FetchedResultsController<Result>, didChange sectionInfo: FetchedResultsSection<Result>,
+    atSectionIndex sectionIndex: Int, for type: FetchedResultsChangeType
+  ) {
+    let section = AnySection(name: sectionInfo.name, objects: sectionInfo.objects)
+    self.controller(
+      controller.ofAnyObjects(), didChange: section as any NSFetchedResultsSectionInfo, atSectionIndex: sectionIndex,
+      for: type)
+  }
+
+  /// Tells what Core Data's delegates are told.
+  public func controller<Result>(
+    _ controller: FetchedResultsController<Result>, didChange anObject: Result, at indexPath: IndexPath?,
+    for type: FetchedResultsChangeType, newIndexPath: IndexPath?
+  ) {
+    self.controller(
+      controller.ofAnyObjects(), didChange: anObject as Any, at: indexPath, for: type, newIndexPath: newIndexPath)
+  }
+
+  /// Tells ``controllerDidChangeContent(_:)-(NSFetchedResultsController<NSFetchRequestResult>)``.
+  public func controllerDidChangeContent<Result>(_ controller: FetchedResultsController<Result>) {
+    controllerDidChangeContent(controller.ofAnyObjects())
+  }
+}
