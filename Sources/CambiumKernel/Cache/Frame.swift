@@ -59,9 +59,12 @@ struct Frame {
   }
 
   /// Whether the frame holds the page that `ref` names. Whoever is inside an epoch may then read it until he leaves.
+  ///
+  /// In one order with the taking of an epoch's slot before it, and with what ``clearName()`` and the look at the slots do: an
+  /// acquiring load might be done before the slot is seen to be taken.
   @inline(__always)
   func holds(_ ref: PageRef) -> Bool {
-    name.pointee.load(ordering: .acquiring) == Self.word(ref) && checksum == ref.checksum
+    name.pointee.load(ordering: .sequentiallyConsistent) == Self.word(ref) && checksum == ref.checksum
   }
 
   /// The address in 16-byte units: fits a word wherever files fit the platform.
@@ -74,6 +77,9 @@ struct Frame {
     used.pointee.store(isUsed ? 1 : 0, ordering: .relaxed)
     name.pointee.store(Self.word(ref), ordering: .releasing)
   }
+
+  /// Has the frame hold nothing. For who has the lock; readers that are inside an epoch may still read what it held.
+  func clearName() { name.pointee.store(0, ordering: .sequentiallyConsistent) }
 
   // MARK: Use
 

@@ -65,7 +65,9 @@ struct FrameMemory: ~Copyable {
   }
 
   /// A frame beyond the number that the cache may have, to be given back by ``free(_:)``.
-  func extra() -> Frame { Frame.initialize(.allocate(byteCount: stride, alignment: 128)) }
+  static func extra(_ pageSize: Int) -> Frame {
+    Frame.initialize(.allocate(byteCount: stride(pageSize), alignment: 128))
+  }
 
   /// Gives a frame of ``extra()`` back.
   func free(_ frame: Frame) {

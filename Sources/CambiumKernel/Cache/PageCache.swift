@@ -34,7 +34,7 @@ final class PageCache: @unchecked Sendable {
   /// Frames beyond the capacity, which the table does not know: made when running reads hold every retired frame, given
   /// back when these reads have ended. The table therefore never fills up.
   private var loose: [(epoch: UInt, frame: Frame)] = []
-  private(set) var misses: UInt64 = 0
+  private var misses: UInt64 = 0
   /// Whether there are as many frames as there may be.
   private let hasAllFrames = Atomic<Bool>(false)
   /// Whether other processes may have used the room of a page again that an old view asks for.
@@ -70,6 +70,13 @@ final class PageCache: @unchecked Sendable {
     lock.lock()
     defer { lock.unlock() }
     return frames.count
+  }
+
+  /// How many pages were read from the device to come into the cache.
+  var missCount: UInt64 {
+    lock.lock()
+    defer { lock.unlock() }
+    return misses
   }
 
   /// Where the look for a page begins.
@@ -188,7 +195,7 @@ final class PageCache: @unchecked Sendable {
     misses &+= 1
     let taken = takeFrame()
     lock.unlock()
-    let frame = taken ?? memory.extra()
+    let frame = taken ?? FrameMemory.extra(pageSize)
     let content = frame.content
     do throws(StoreError) {
       try read(ref, tree: tree, level: level, to: content)
@@ -325,7 +332,7 @@ final class PageCache: @unchecked Sendable {
 
   private func unlink(_ frame: Frame) {
     let word = frame.name.pointee.load(ordering: .relaxed)
-    frame.name.pointee.store(0, ordering: .releasing)
+    frame.clearName()
     table.remove(frame, word)
   }
 

@@ -115,6 +115,8 @@ extension Store {
       isClosed = true
       turnTaken = false
       lock.wakeAll()
+      // Who commits waits for the sync without the turn. What comes behind is refused.
+      while isSyncing { lock.wait() }
       lock.unlock()
       deviceGivenUp = true
       if !keepingDevice { device.close() } else if let share, !isForked { share.locks.giveUp(StoreLockPlace.all) }

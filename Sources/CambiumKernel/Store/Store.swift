@@ -107,6 +107,7 @@ public final class Store: @unchecked Sendable {
     threadCount = Self.threadCount(device, environment, options)
     self.options = options
     self.superblock = superblock
+    uuid = superblock.uuid
     self.space = space
     self.cache = cache
     self.log = log
@@ -141,7 +142,7 @@ public final class Store: @unchecked Sendable {
   public var maxKeyLength: Int { pageSize / 4 }
 
   /// The store's identifier, made when it was created.
-  public var uuid: (UInt64, UInt64) { superblock.uuid }
+  public let uuid: (UInt64, UInt64)
 
   /// The environment's time, in milliseconds since 1970-01-01 00:00 UTC.
   public func nowMilliseconds() -> Int64 { environment.nowMilliseconds() }
@@ -290,7 +291,7 @@ public final class Store: @unchecked Sendable {
   }
 
   /// Waits until a sync that was begun after the append of commit `sequence` has returned. Commits that wait together
-  /// share one sync.
+  /// share one sync. Closing syncs what was committed before.
   func waitDurable(_ sequence: UInt64) throws(StoreError) {
     lock.lock()
     while durableSequence < sequence {
@@ -298,7 +299,15 @@ public final class Store: @unchecked Sendable {
         lock.unlock()
         throw .poisoned
       }
-      if isSyncing { lock.wait() } else { try syncLocked() }
+      if isSyncing {
+        lock.wait()
+        continue
+      }
+      if isClosed {
+        lock.unlock()
+        throw .closed
+      }
+      try syncLocked()
     }
     lock.unlock()
   }
@@ -312,7 +321,15 @@ public final class Store: @unchecked Sendable {
         lock.unlock()
         throw .poisoned
       }
-      if isSyncing { lock.wait() } else { try syncLocked() }
+      if isSyncing {
+        lock.wait()
+        continue
+      }
+      if isClosed {
+        lock.unlock()
+        throw .closed
+      }
+      try syncLocked()
     }
     lock.unlock()
   }

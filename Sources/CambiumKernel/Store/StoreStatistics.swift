@@ -70,14 +70,16 @@ extension Store {
     s.freeBytes = space.table.freeUnits * UInt64(SegmentTable.unitSize)
     s.reserveBytes = reserveUnits() * UInt64(SegmentTable.unitSize)
     s.deltaBytes = current.active.bytes + (current.frozen?.bytes ?? 0)
+    lock.lock()
     s.sequence = visibleSequence
+    lock.unlock()
     s.publication = superblock.publication
     let oldest = oldestPin()
     s.oldestPinnedPublication = oldest == .max ? nil : oldest
     s.retainedCommits = retained.count
     s.checkpoints = counters.checkpoints
     s.relocatedBytes = counters.relocatedBytes
-    s.pageReads = cache.misses
+    s.pageReads = cache.missCount
     return s
   }
 }

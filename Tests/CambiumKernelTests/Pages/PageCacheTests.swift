@@ -107,7 +107,7 @@ import Testing
     let slot = cache.slots.enter(0)
     defer { cache.slots.leave(slot) }
     for ref in refs { #expect(try cache.page(ref, tree: Self.tree, level: 0).u8(100) == 3) }
-    #expect(cache.misses == 0)
+    #expect(cache.missCount == 0)
   }
 
   /// Who asks for memory beforehand never waits for it when a page comes, and there is no more of it than the cache may have.
@@ -266,9 +266,9 @@ import Testing
     try read(refs[0..<100])
     // As many as there is room for beside them, and then some more.
     try read(refs[100..<600])
-    let misses = cache.misses
+    let misses = cache.missCount
     try read(refs[0..<100])
-    #expect(cache.misses == misses, "\(cache.misses - misses) of 100 had gone")
+    #expect(cache.missCount == misses, "\(cache.missCount - misses) of 100 had gone")
   }
 
   /// A device that cannot read one place of its file.
@@ -417,7 +417,7 @@ import Testing
       return sum
     }
     let wanted = try sum()
-    let (frames, misses) = (store.cache.frameCount, store.cache.misses)
+    let (frames, misses) = (store.cache.frameCount, store.cache.missCount)
     let parts = try view.parts(of: tree, entries: 500)
     #expect(parts.count > 8)
     var found: UInt64 = 0
@@ -430,7 +430,7 @@ import Testing
     #expect(found == wanted)
     #expect(try sum() == wanted)
     // All but the last leaf of each part.
-    #expect(givesUp == (store.cache.misses - misses > UInt64(frames * 3 / 4)))
+    #expect(givesUp == (store.cache.missCount - misses > UInt64(frames * 3 / 4)))
     #expect(store.cache.frameCount <= frames + 16)
     try store.close()
   }

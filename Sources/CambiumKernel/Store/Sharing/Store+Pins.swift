@@ -94,7 +94,8 @@ extension Store {
 
   /// Unlocks the pin of a generation that nothing in this process needs any more. With the state lock.
   func unpinShared(_ number: UInt64) {
-    guard let share, share.lockedPins.contains(number) else { return }
+    // With the device all locks are given up; what is closed may be another file's by now.
+    guard let share, !isClosed, share.lockedPins.contains(number) else { return }
     // A forked child shares its parent's locks: what it drops is still in use there.
     if isForked { return }
     share.lockedPins.remove(number)

@@ -72,8 +72,8 @@ extension Store {
     if isSuspended { return false }
     try enterSharedTurn()
     if !hasOtherWriters { return true }
-    // Commits at `.normal` have not been synced; nobody else knows of them that they were acknowledged.
-    if options.durability == .normal { try syncNow() }
+    // Commits at `.normal` have not been synced; nobody else knows of them that they were acknowledged. Others may be about to be.
+    if options.durability != .none { try syncNow() }
     return false
   }
 }

@@ -93,7 +93,10 @@ extension Store {
       share.lockedPins = Set(pinned)
       share.isSuspended = false
       share.mustAnnounce = !options.isReadOnly
-      cache.mayBeOvertaken.store(pinned.contains { $0 < share.expiredBelow }, ordering: .sequentiallyConsistent)
+      // Views that ended meanwhile had nothing to unlock yet.
+      unlockIdlePins(share, but: nil)
+      let isOvertaken = pins.keys.contains { $0 < share.expiredBelow }
+      cache.mayBeOvertaken.store(isOvertaken, ordering: .sequentiallyConsistent)
     } catch {
       share.locks.giveUp(StoreLockPlace.all)
       releaseThreadTurn()

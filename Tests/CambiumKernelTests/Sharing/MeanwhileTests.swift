@@ -1,0 +1,193 @@
+import CambiumTesting
+import Dispatch
+import Foundation
+import Testing
+
+@testable import CambiumKernel
+
+/// What happens between two steps of a call: what other processes do then, and other threads.
+@Suite struct MeanwhileTests {
+  private func options(_ durability: Durability = .normal, readOnly: Bool = false) -> StoreOptions {
+    var options = CrashScenario.commits.options(durability)
+    options.isReadOnly = readOnly
+    return options
+  }
+
+  private func open(
+    _ handle: SharedHandle, _ seed: UInt64, _ durability: Durability = .normal, readOnly: Bool = false
+  ) throws -> Store {
+    try Store.open(
+      on: handle, environment: TestEnvironment(seed: seed), options: options(durability, readOnly: readOnly))
+  }
+
+  private func shared(_ durability: Durability = .normal) throws -> SharedDisk {
+    let shared = SharedDisk()
+    try Store.create(on: shared.disk, environment: TestEnvironment(seed: 1), options: options(durability)).close()
+    return shared
+  }
+
+  private func put(_ store: Store, _ tree: TreeID, _ round: Int, rows: UInt64 = 300) throws {
+    let t = try store.beginWrite()
+    for n in 0..<rows { try t.put(tree, n, [UInt8](repeating: UInt8(truncatingIfNeeded: round), count: 60)) }
+    try t.commit()
+    try store.checkpoint()
+  }
+
+  private func rows(_ view: TreeView, _ tree: TreeID) throws -> [UInt64: [UInt8]] {
+    try ValueConversionTests.rows(view, tree)
+  }
+
+  /// A retained commit that another process lets go of while a reader takes a view of it: at each of the reader's calls.
+  @Test func aRetainedCommitIsLetGoOf() throws {
+    var (views, expired) = (0, 0)
+    for call in 0..<40 {
+      let shared = try shared()
+      let writer = try open(shared.open(), 2)
+      let t = try writer.beginWrite()
+      let tree = try t.createTree(.integer)
+      try t.commit()
+      try put(writer, tree, 1)
+      let retained = try writer.retain(reason: "kept")
+      try put(writer, tree, 2)
+      let handle = shared.open()
+      let reader = try open(handle, 3, readOnly: true)
+      let calls = Locked(0)
+      let failure = Locked<(any Error)?>(nil)
+      @Sendable func meanwhile() {
+        let isIt = calls.withLock { count in
+          count += 1
+          return count == call + 1
+        }
+        guard isIt else { return }
+        do {
+          try writer.release(retained: retained.id)
+          for round in 3..<12 { try put(writer, tree, round) }
+        } catch { failure.withLock { $0 = error } }
+      }
+      handle.beforeChanges { meanwhile() }
+      handle.beforeReads { _ in meanwhile() }
+      do throws(StoreError) {
+        let view = try reader.snapshot(retained: retained.id)
+        handle.beforeChanges(nil)
+        handle.beforeReads(nil)
+        for round in 20..<30 { try? put(writer, tree, round) }
+        let found = try? rows(view, tree)
+        #expect(found?.count == 300 && found?.values.allSatisfy { $0.first == 1 } == true, "call \(call)")
+        views += 1
+      } catch {
+        #expect(error == .snapshotExpired, "call \(call): \(error)")
+        expired += 1
+      }
+      handle.beforeChanges(nil)
+      handle.beforeReads(nil)
+      #expect(failure.withLock { $0 } == nil, "call \(call)")
+      #expect(try writer.check().problems.isEmpty)
+      let isDone = calls.withLock { $0 } <= call
+      if isDone { break }
+    }
+    #expect(views > 0 && expired > 0)
+  }
+
+  /// A view that ends while its store is taken up again: nobody's pin is left.
+  @Test func aViewEndsWhileItsStoreIsResumed() throws {
+    var left = 0
+    for call in 0..<20 {
+      let shared = try shared()
+      let writer = try open(shared.open(), 2)
+      let t = try writer.beginWrite()
+      let tree = try t.createTree(.integer)
+      try t.commit()
+      try put(writer, tree, 1)
+      let handle = shared.open()
+      let reader = try open(handle, 3, readOnly: true)
+      let before = shared.lockCount
+      let view = Locked<Snapshot?>(try reader.snapshot())
+      try reader.suspend()
+      let calls = Locked(0)
+      handle.beforeChanges {
+        let isIt = calls.withLock { count in
+          count += 1
+          return count == call + 1
+        }
+        if isIt { view.withLock { $0 = nil } }
+      }
+      try reader.resume()
+      handle.beforeChanges(nil)
+      let isDone = view.withLock { $0 } != nil
+      view.withLock { $0 = nil }
+      #expect(shared.lockCount == before, "call \(call)")
+      if isDone { break }
+      left += 1
+    }
+    #expect(left > 0)
+  }
+
+  /// What was committed, and not waited for, is durable when the store is closed, also if others go on with it.
+  @Test(arguments: [Durability.full, .strict, .normal]) func closingSyncsWhatIsWaitedFor(_ durability: Durability)
+    throws
+  {
+    let shared = try shared(durability)
+    let handle = shared.open()
+    let (a, b) = (try open(handle, 2, durability), try open(shared.open(), 3, durability))
+    var t = try a.beginWrite()
+    let tree = try t.createTree(.integer)
+    try t.commit()
+    t = try a.beginWrite()
+    try t.put(tree, 1, [1])
+    let sequence = try t.commit(durably: false)
+    try a.close()
+    #expect(a.durableSequence >= sequence)
+    try a.makeDurable()
+    #expect(throws: StoreError.closed) { try a.syncNow() }
+    #expect(try b.snapshot().value(tree, 1) == [1])
+    try b.close()
+  }
+
+  /// The device is not given up while a commit's sync is on its way.
+  @Test func closingWaitsForASync() throws {
+    let shared = try shared(.full)
+    let handle = shared.open()
+    // Another writer, so that closing writes nothing itself.
+    let other = try open(shared.open(), 2, .full)
+    let store = try open(handle, 3, .full)
+    var t = try store.beginWrite()
+    let tree = try t.createTree(.integer)
+    try t.commit()
+    t = try store.beginWrite()
+    try t.put(tree, 1, [1])
+    let sequence = try t.commit(durably: false)
+    let (isSyncing, mayEnd, isClosed) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0), Locked(false))
+    let waits = Locked(true)
+    handle.beforeChanges {
+      let isFirst = waits.withLock { waits in
+        defer { waits = false }
+        return waits
+      }
+      guard isFirst else { return }
+      isSyncing.signal()
+      mayEnd.wait()
+    }
+    let group = DispatchGroup()
+    let failures = Locked<[any Error]>([])
+    func start(_ body: @escaping @Sendable () throws -> Void) {
+      group.enter()
+      Thread {
+        do { try body() } catch { failures.withLock { $0.append(error) } }
+        group.leave()
+      }.start()
+    }
+    start { try store.waitDurable(sequence) }
+    isSyncing.wait()
+    start {
+      try store.close()
+      isClosed.withLock { $0 = true }
+    }
+    Thread.sleep(forTimeInterval: 0.05)
+    #expect(!isClosed.withLock { $0 })
+    mayEnd.signal()
+    group.wait()
+    #expect(failures.withLock { $0.isEmpty } && isClosed.withLock { $0 })
+    #expect(try other.snapshot().value(tree, 1) == [1])
+    try other.close()
+  }
+}
