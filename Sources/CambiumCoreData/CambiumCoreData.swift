@@ -9,7 +9,13 @@
 // What cannot be had, and what to write instead:
 //
 //   @NSManaged, @objc, #selector                  @Managed; comparators (FetchSortComparator)
+//   @NSManaged func addToItems(_: Item)           func addToItems(_ item: Item) { add(item, toRelationship: "items") }
 //   NSFetchRequest<NSDictionary>                  NSFetchRequest<[String: Any]>
+//   NSFetchRequest<NSFetchRequestResult> of       NSFetchRequest<NSManagedObjectID>, <[String: Any]>
+//   identifiers or dictionaries
+//   NSSortDescriptor(keyPath:ascending:) of a     NSSortDescriptor(key:ascending:)
+//   class without PredicateKeyPaths
+//   catch let error as NSError                    catch { let error = error as NSError }, off Apple platforms
 //   NSPredicate(block:)                           fetch, then filter
 //   versionChecksum, setElements(_:),             with `try`: they throw where Core Data raises
 //   NSExpression(forConstantValue:)
