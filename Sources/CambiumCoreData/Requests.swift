@@ -6,6 +6,8 @@
 public final class NSBatchInsertRequest {
   /// What is given back.
   public var resultType = BatchResultType.statusOnly
+  /// The stores to choose from; see ``BatchInsertRequest/affectedStores``.
+  public var affectedStores: [PersistentStore]?
   private let request: BatchInsertRequest
 
   /// Inserts objects of these values.
@@ -42,6 +44,7 @@ public final class NSBatchInsertRequest {
   fileprivate var filled: BatchInsertRequest {
     var result = request
     result.resultType = resultType
+    result.affectedStores = affectedStores
     return result
   }
 }
@@ -58,6 +61,8 @@ public final class NSBatchUpdateRequest {
   public var propertiesToUpdate: [AnyHashable: Any]?
   /// What is given back.
   public var resultType = BatchResultType.statusOnly
+  /// The stores whose objects are changed; see ``BatchUpdateRequest/affectedStores``.
+  public var affectedStores: [PersistentStore]?
 
   /// Changes objects of an entity.
   public init(entityName: String) { self.entityName = entityName }
@@ -74,6 +79,7 @@ public final class NSBatchUpdateRequest {
       result.propertiesToUpdate[name] = swiftValue(value) as Any
     }
     result.resultType = resultType
+    result.affectedStores = affectedStores
     return result
   }
 }
@@ -82,18 +88,29 @@ public final class NSBatchUpdateRequest {
 public final class NSBatchDeleteRequest {
   /// What is given back.
   public var resultType = BatchResultType.statusOnly
-  private let request: BatchDeleteRequest
+  /// The stores whose objects are deleted; of those that are found, not of those that are named.
+  public var affectedStores: [PersistentStore]? {
+    get { fetchRequest?.affectedStores }
+    set { fetchRequest?.affectedStores = newValue }
+  }
+  /// What finds the objects; `nil` if they are named.
+  public let fetchRequest: FetchRequest<ManagedObject>?
+  private let objectIDs: [ManagedObjectID]
 
   /// Deletes what a request finds.
   public init<Result: ManagedObject>(fetchRequest: FetchRequest<Result>) {
-    request = BatchDeleteRequest(fetchRequest: fetchRequest.ofAnyObjects())
+    self.fetchRequest = fetchRequest.ofAnyObjects()
+    objectIDs = []
   }
 
   /// Deletes these objects.
-  public init(objectIDs: [ManagedObjectID]) { request = BatchDeleteRequest(objectIDs: objectIDs) }
+  public init(objectIDs: [ManagedObjectID]) {
+    fetchRequest = nil
+    self.objectIDs = objectIDs
+  }
 
   fileprivate var filled: BatchDeleteRequest {
-    var result = request
+    var result = fetchRequest.map { BatchDeleteRequest(fetchRequest: $0) } ?? BatchDeleteRequest(objectIDs: objectIDs)
     result.resultType = resultType
     return result
   }
@@ -186,4 +203,42 @@ extension FetchedResultsController {
     self.init(
       fetchRequest: fetchRequest, managedObjectContext: managedObjectContext, sectionNameKeyPath: sectionNameKeyPath)
   }
+}
+
+extension PersistentHistoryTransaction {
+  /// A request to be filled in, for ``PersistentHistoryChangeRequest``'s `fetchRequest`.
+  public static var fetchRequest: NSFetchRequest<PersistentHistoryTransaction>? { NSFetchRequest() }
+}
+
+extension PersistentHistoryChange {
+  /// A request to be filled in, for ``PersistentHistoryChangeRequest/fetchHistory(withFetch:)-(FetchRequest<PersistentHistoryChange>)``.
+  public static var fetchRequest: NSFetchRequest<PersistentHistoryChange>? { NSFetchRequest() }
+}
+
+extension PersistentHistoryChangeRequest {
+  /// Which transactions are given: the predicate and the limit of a request.
+  public var fetchRequest: NSFetchRequest<PersistentHistoryTransaction>? {
+    get {
+      guard predicate != nil || fetchLimit > 0 else { return nil }
+      let request = NSFetchRequest<PersistentHistoryTransaction>()
+      request.predicate = predicate
+      request.fetchLimit = fetchLimit
+      return request
+    }
+    set {
+      predicate = newValue?.predicate
+      fetchLimit = newValue?.fetchLimit ?? 0
+    }
+  }
+}
+
+extension MutableRelationship {
+  /// ``objects``.
+  public var allObjects: [Any] { objects }
+
+  /// ``add(_:)`` for each; what is no object is passed over.
+  public func addObjects(from array: [Any]) { union(array.compactMap { $0 as? ManagedObject }) }
+
+  /// ``removeAll()``.
+  public func removeAllObjects() { removeAll() }
 }

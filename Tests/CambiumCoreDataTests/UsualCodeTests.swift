@@ -214,6 +214,42 @@ import Testing
     #expect(try context.count(for: typed) == 2)
   }
 
+  /// As Apple's sample reads what others have saved.
+  @Test func historyOfOthers() async throws {
+    let folder = try Folder()
+    let container = NSPersistentContainer(name: "Todo", managedObjectModel: try model())
+    let description = NSPersistentStoreDescription(url: folder.file("Todo.sqlite"))
+    description.setOption(true as NSNumber, forKey: NSPersistentHistoryTrackingKey)
+    container.persistentStoreDescriptions = [description]
+    container.loadPersistentStores { _, error in #expect(error == nil) }
+    for author in ["app", "import"] {
+      await container.performBackgroundTask { context in
+        context.transactionAuthor = author
+        _ = TodoItem(context: context)
+        #expect(throws: Never.self) { try context.save() }
+      }
+    }
+    let fetch = try #require(NSPersistentHistoryTransaction.fetchRequest)
+    fetch.predicate = NSPredicate(format: "author != %@", "app")
+    var request = NSPersistentHistoryChangeRequest.fetchHistory(after: nil as NSPersistentHistoryToken?)
+    request.fetchRequest = fetch
+    let context = container.newBackgroundContext()
+    let result = try context.execute(request) as NSPersistentHistoryResult?
+    #expect(result?.transactions.compactMap { $0.author } == ["import"])
+    #expect(request.fetchRequest?.predicate != nil)
+  }
+
+  @Test func setsThatAreChanged() throws {
+    let context = try container().viewContext
+    let list = TodoList(context: context)
+    let items = (0..<3).map { _ in TodoItem(context: context) }
+    let set = list.mutableSetValue(forKey: "items")
+    set.addObjects(from: items)
+    #expect(set.allObjects.count == 3 && items[0].list === list)
+    set.removeAllObjects()
+    #expect(list.items?.count == 0 && items[0].list == nil)
+  }
+
   /// A view controller's code.
   private final class Delegate: NSFetchedResultsControllerDelegate {
     var calls: [String] = []

@@ -293,8 +293,13 @@ extension ManagedObjectContext {
       for object in deleted.values { rebaseDeletion(object) }
       for object in allRegistered where object.state != .inserted && (!object.isDeleted || isMissing(object)) {
         object.isDeleted = false
-        if object.isUpdated { rebase(object) } else { object.turnIntoFault() }
         refreshed.insert(object)
+        if object.isUpdated {
+          rebase(object)
+          object.awake(fromSnapshotEvents: .refresh)
+        } else {
+          object.turnIntoFault()
+        }
       }
     }
   }

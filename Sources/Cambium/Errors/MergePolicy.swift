@@ -92,7 +92,10 @@ open class MergePolicy: @unchecked Sendable {
   /// - Throws: ``CambiumError/Code/managedObjectMerge`` if the kind is ``MergePolicyType/error``. The save fails then.
   open func resolve(optimisticLockingConflicts conflicts: [MergeConflict]) throws {
     if mergeType == .error { throw CambiumError(mergeConflicts: conflicts) }
-    for conflict in conflicts { try conflict.apply(mergeType) }
+    for conflict in conflicts {
+      try conflict.apply(mergeType)
+      if conflict.sourceObject.isPresent { conflict.sourceObject.awake(fromSnapshotEvents: .mergePolicy) }
+    }
   }
 
   /// Decides about objects that are not unique. The save is tried again when it returns, and fails if they still are not, a

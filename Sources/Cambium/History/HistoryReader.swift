@@ -71,13 +71,22 @@ struct HistoryReader {
     case .token(nil): break
     case .date(let date): time = date.timeIntervalSinceReferenceDate
     }
+    let predicate = try request.predicate?.ofHistory(in: store.identifier)
+    var state = FetchPredicate.evaluationState(for: predicate)
+    var failure: (any Error)?
     try mapping { () throws(EngineError) in
       try view.forEachHistoryTransaction(after: start, readsChanges: readsChanges) { (entry) in
         if let time, entry.timestamp <= time { return true }
-        if page.takes() { take(entry, into: &result) }
+        do {
+          if try holds(predicate, entry, &state), page.takes() { take(entry, into: &result) }
+        } catch {
+          failure = error
+          return false
+        }
         return !page.isFull
       }
     }
+    if let failure { throw failure }
   }
 
   /// Refuses a token whose place is not in the store's history any more, or not yet.

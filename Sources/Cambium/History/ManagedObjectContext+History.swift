@@ -101,6 +101,7 @@ extension ManagedObjectContext {
         object.isDeleted = false
         concerned.insert(object)
         rebase(object)
+        if object.isUpdated { object.awake(fromSnapshotEvents: .refresh) }
       }
       for id in notification.deletedObjectIDs {
         guard let object = registered(id), object.state != .inserted, !object.isDeleted, !object.isUpdated else {

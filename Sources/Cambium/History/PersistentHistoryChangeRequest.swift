@@ -52,6 +52,10 @@ public struct PersistentHistoryChangeRequest: Sendable {
   /// for reading only.
   public var affectedStores: [String]?
 
+  /// Which transactions, of those that came after something, are given; see ``PersistentHistoryTransaction`` for the key paths. So
+  /// an application passes over what it has saved itself: `author != "app"`. Without effect on requests of other kinds.
+  public var predicate: FetchPredicate?
+
   private init(_ task: Task) { self.task = task }
 
   /// What came after a token; everything there is, without one.

@@ -11,6 +11,20 @@ extension ManagedObject {
     return try requireContext().object(with: id)
   }
 
+  /// Reads the row anew if others have saved a newer one than the object has, and its to-one relationship has no unsaved change; answers
+  /// whether it was. What an unordered to-many relationship gives is of the newest commit that the context has seen, and so may know more
+  /// than an object that was read before: to add and to remove is decided by that.
+  private func isReadAnew(for toOne: RelationshipInfo) throws -> Bool {
+    guard state == .loaded, toOneChanges[toOne.place] == nil, let row, let context = managedObjectContext,
+      context.parent == nil
+    else { return false }
+    let view = try context.view(of: space)
+    let newest = try mapping { () throws(EngineError) in try view.row(reference) }
+    guard let newest, newest.version != row.version else { return false }
+    context.rebase(self)
+    return true
+  }
+
   /// Checks that an object may be a destination.
   func checkDestination(_ object: ManagedObject, _ r: RelationshipInfo) throws {
     let name = r.schema.name
@@ -69,8 +83,12 @@ extension ManagedObject {
       try recordAdd(new.objectID, r)
       if new !== self || back.schema.name != r.schema.name { try new.recordAdd(objectID, back) }
     } else {
-      let previous = try object(try new.currentToOne(back))
-      if previous === self { return }
+      var previous = try object(try new.currentToOne(back))
+      if previous === self {
+        guard try new.isReadAnew(for: back) else { return }
+        previous = try object(try new.currentToOne(back))
+        if previous === self { return }
+      }
       if let previous { try previous.recordRemove(new.objectID, r) }
       try recordAdd(new.objectID, r)
       try new.recordToOne(back, objectID)
@@ -87,7 +105,9 @@ extension ManagedObject {
       try recordRemove(old.objectID, r)
       if old !== self || back.schema.name != r.schema.name { try old.recordRemove(objectID, back) }
     } else {
-      guard try old.currentToOne(back) == objectID else { return }
+      if try old.currentToOne(back) != objectID {
+        guard try old.isReadAnew(for: back), try old.currentToOne(back) == objectID else { return }
+      }
       try recordRemove(old.objectID, r)
       try old.recordToOne(back, nil)
     }

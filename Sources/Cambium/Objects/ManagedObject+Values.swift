@@ -149,7 +149,9 @@ extension ManagedObject {
 
   /// The value at the end of a key path through to-one relationships and composites, such as
   /// `aircraft.colorScheme.primary`; `nil` if there is none on the way. Through a to-many relationship, the array of what
-  /// its destinations give. Where Core Data raises, `nil`, and the error is noted.
+  /// its destinations give, or what an operator makes of that: `logEntries.@count`, `logEntries.@sum.minutes`, and `@avg`, `@min`, `@max`,
+  /// `@unionOfObjects` and `@distinctUnionOfObjects` likewise, unsaved changes included. Values that are null do not count. Where Core
+  /// Data raises, `nil`, and the error is noted.
   public func value(forKeyPath keyPath: String) -> Any? {
     do { return try get(keyPath: keyPath) } catch {
       managedObjectContext?.record(error, losesChange: false)
@@ -173,10 +175,24 @@ extension ManagedObject {
     }
     switch try get(key) {
     case let object as ManagedObject: return try object.get(keyPath: rest)
-    case let objects as [ManagedObject]: return try objects.map { try $0.get(keyPath: rest) as Any }
-    case let objects as Set<ManagedObject>: return try objects.map { try $0.get(keyPath: rest) as Any }
+    case let objects as [ManagedObject]: return try collected(objects, rest)
+    case let objects as Set<ManagedObject>: return try collected(Array(objects), rest)
     default: return nil
     }
+  }
+
+  /// What a key path gives for the destinations of a to-many relationship: the values, or what an operator makes of them.
+  private func collected(_ objects: [ManagedObject], _ keyPath: String) throws -> Any? {
+    guard keyPath.hasPrefix("@") else { return try objects.map { try $0.get(keyPath: keyPath) as Any } }
+    let (name, rest) = split(keyPath)
+    guard let function = KeyPathOperator(rawValue: name), (rest == nil) == (function == .count) else {
+      throw CambiumError(
+        .unknownKey,
+        "'\(keyPath)' is no operator on a relationship of '\(entity.name)'; there are @count, and @sum, @avg, @min, @max, "
+          + "@distinctUnionOfObjects and @unionOfObjects of a key path", entityName: entity.name, key: keyPath)
+    }
+    guard let rest else { return objects.count }
+    return try function.result(of: objects.compactMap { try $0.get(keyPath: rest) }, keyPath, entity.name)
   }
 
   /// Sets the value at the end of a key path through to-one relationships, or an element of a composite, whose other

@@ -106,6 +106,7 @@ public final class FetchedResultsController<Result: ManagedObject>: @unchecked S
   var hasKeys = false
   private var isFetched = false
   private var streams: [Int: AsyncStream<FetchedResultsDifference>.Continuation] = [:]
+  private var snapshotStreams: [Int: AsyncStream<FetchedResultsSnapshot>.Continuation] = [:]
   private var streamCount = 0
   private let waitingLock = StateLock()
   private var waiting = SavedObjects()
@@ -121,6 +122,7 @@ public final class FetchedResultsController<Result: ManagedObject>: @unchecked S
 
   deinit {
     for stream in streams.values { stream.finish() }
+    for stream in snapshotStreams.values { stream.finish() }
   }
 
   /// Fetches the results, and follows the saves from then on. Nobody is told of what changes by this.
@@ -134,6 +136,7 @@ public final class FetchedResultsController<Result: ManagedObject>: @unchecked S
       entries = try allEntries()
       isFetched = true
       sections = grouped(entries)
+      tellSnapshot()
     }
   }
 
@@ -183,6 +186,36 @@ public final class FetchedResultsController<Result: ManagedObject>: @unchecked S
     }
   }
 
+  /// The results as they are, and anew after each change, until the controller is gone: what a list is made of, whose objects
+  /// are then asked for by their identifiers. Who is slow gets the newest. Each call gives a sequence of its own; its first element comes
+  /// with ``performFetch()`` if that was not called yet.
+  ///
+  ///     for await snapshot in controller.snapshots() { show(snapshot.objectIDs) }
+  ///
+  /// May be called on any thread.
+  public func snapshots() -> AsyncStream<FetchedResultsSnapshot> {
+    AsyncStream(bufferingPolicy: .bufferingNewest(1)) { continuation in
+      let number = managedObjectContext.lock.run {
+        if isFetched { continuation.yield(FetchedResultsSnapshot(sections)) }
+        return waitingLock.locked {
+          streamCount += 1
+          snapshotStreams[streamCount] = continuation
+          return streamCount
+        }
+      }
+      continuation.onTermination = { [weak self] _ in
+        self?.waitingLock.locked { _ = self?.snapshotStreams.removeValue(forKey: number) }
+      }
+    }
+  }
+
+  private func tellSnapshot() {
+    let streams = waitingLock.locked { Array(snapshotStreams.values) }
+    if streams.isEmpty { return }
+    let snapshot = FetchedResultsSnapshot(sections)
+    for stream in streams { stream.yield(snapshot) }
+  }
+
   /// Takes in what other contexts have saved, which otherwise happens when the context's queue comes to it. What cannot be
   /// read is noted in ``ManagedObjectContext/recordedErrors``, and the results stay as they are.
   public func processPendingChanges() {
@@ -230,6 +263,7 @@ public final class FetchedResultsController<Result: ManagedObject>: @unchecked S
 
   private func tell(_ difference: FetchedResultsDifference, old: [FetchedResultsSection<Result>]) {
     for stream in waitingLock.locked({ Array(streams.values) }) { stream.yield(difference) }
+    tellSnapshot()
     guard let delegate else { return }
     let new = sections
     delegate.controllerWillChangeContent(self)

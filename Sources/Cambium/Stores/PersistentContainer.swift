@@ -98,11 +98,11 @@ open class PersistentContainer: @unchecked Sendable {
 
   /// Runs a block with a new context, on the context's queue.
   @discardableResult
-  public func performBackgroundTask<R: Sendable>(
-    _ block: @escaping @Sendable (ManagedObjectContext) throws -> R
-  ) async throws -> R {
+  public func performBackgroundTask<R: Sendable, Failure: Error>(
+    _ block: @escaping @Sendable (ManagedObjectContext) throws(Failure) -> R
+  ) async throws(Failure) -> R {
     let context = newBackgroundContext()
-    return try await context.perform { try block(context) }
+    return try await context.perform { () throws(Failure) in try block(context) }
   }
 
   /// Starts a block with a new context, on the context's queue.

@@ -313,4 +313,43 @@ import Testing
       #expect(object.take() == ["snapshot 4", "snapshot 2"])
     }
   }
+
+  /// What policies and others' changes do to an object with changes of its own.
+  @Test(arguments: [MergePolicy.mergeByPropertyObjectTrump, .mergeByPropertyStoreTrump, .overwrite, .rollback])
+  func hooksOfWhatIsMerged(_ policy: MergePolicy) throws {
+    let model = try ManagedObjectModel {
+      Entity("Watched") {
+        Attribute("tailNumber", .string)
+        Attribute("seats", .integer64)
+      }
+    }
+    let container = try memoryContainer(model)
+    let context = container.newBackgroundContext()
+    let object = Watched(context: context)
+    try context.save()
+    func changeElsewhere(_ seats: Int) throws {
+      let other = container.newBackgroundContext()
+      try other.existingObject(with: object.objectID).set(seats, forKey: "seats")
+      try other.save()
+    }
+    context.mergePolicy = policy
+    _ = object.value(forKey: "tailNumber")
+    object.setValue("N1", forKey: "tailNumber")
+    try changeElsewhere(1)
+    _ = object.take()
+    try context.save()
+    #expect(object.take().filter { $0 == "snapshot 64" } == ["snapshot 64"])
+    // And what is based on others' changes is told so.
+    object.setValue("N2", forKey: "tailNumber")
+    try changeElsewhere(2)
+    _ = object.take()
+    context.refreshAllObjects()
+    #expect(object.take() == ["snapshot 32"] && object.value(forKey: "seats") as? Int == 2)
+    try changeElsewhere(3)
+    var changes = ObjectIDNotification()
+    changes.updatedObjectIDs = [object.objectID]
+    context.mergeChanges(fromContextDidSave: changes)
+    #expect(object.take() == ["snapshot 32"] && object.value(forKey: "seats") as? Int == 3)
+    #expect(object.value(forKey: "tailNumber") as? String == "N2")
+  }
 }

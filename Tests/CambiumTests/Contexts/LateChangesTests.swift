@@ -277,4 +277,35 @@ import Testing
       #expect(led == [licences[(n + 1) % 3].objectID], "pilot \(n)")
     }
   }
+
+  /// Another context moves an entry; this one has seen that by a fetch, and the entry itself was read before. What is asked of the new
+  /// aircraft, or of the old one, is done, and not taken for what is so already.
+  @Test(arguments: [true, false]) func whatOthersHaveMovedIsMovedAgain(_ takesOut: Bool) throws {
+    let container = try flights(.nullify)
+    let context = container.newBackgroundContext()
+    let (first, second) = (try context.make("Aircraft", ["name": "1"]), try context.make("Aircraft", ["name": "2"]))
+    let entry = try context.make("Entry", ["name": "e", "aircraft": first])
+    try context.save()
+    #expect(entry.value(forKey: "aircraft") as? ManagedObject === first)
+    let other = container.newBackgroundContext()
+    let moved = try other.existingObject(with: entry.objectID)
+    moved.setValue(other.object(with: second.objectID), forKey: "aircraft")
+    try other.save()
+    _ = try context.fetch(FetchRequest<ManagedObject>(entityName: "Aircraft"))
+    #expect(try second.objectIDs(forRelationshipNamed: "entries") == [entry.objectID])
+    if takesOut {
+      try second.remove(entry, fromRelationship: "entries")
+      #expect(try second.count(ofRelationship: "entries") == 0)
+    } else {
+      try first.add(entry, toRelationship: "entries")
+      #expect(try first.objectIDs(forRelationshipNamed: "entries") == [entry.objectID])
+      #expect(try second.count(ofRelationship: "entries") == 0)
+    }
+    let expected = takesOut ? nil : first
+    #expect(entry.value(forKey: "aircraft") as? ManagedObject === expected)
+    try context.save()
+    let fresh = container.newBackgroundContext()
+    let found = try fresh.existingObject(with: entry.objectID).objectIDs(forRelationshipNamed: "aircraft")
+    #expect(found == expected.map { [$0.objectID] } ?? [])
+  }
 }

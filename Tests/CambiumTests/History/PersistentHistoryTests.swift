@@ -305,6 +305,27 @@ import Testing
     }
   }
 
+  /// As an application passes over what it has saved itself.
+  @Test func transactionsOfOthersAfterAToken() throws {
+    let context = try container().viewContext
+    context.transactionAuthor = "app"
+    try context.make("Aircraft", ["tailNumber": "N1"])
+    try context.save()
+    let token = try context.persistentStoreCoordinator.currentPersistentHistoryToken()
+    for (author, tail) in [("app", "N2"), ("import", "N3"), ("app", "N4"), ("import", "N5")] {
+      context.transactionAuthor = author
+      try context.make("Aircraft", ["tailNumber": tail])
+      try context.save()
+    }
+    var request = PersistentHistoryChangeRequest.fetchHistory(after: token)
+    request.predicate = try FetchPredicate(format: "author != 'app'")
+    #expect(try context.execute(request).transactions.map { $0.transactionNumber } == [3, 5])
+    request.fetchLimit = 1
+    #expect(try context.execute(request).transactions.map { $0.transactionNumber } == [3])
+    request.predicate = try FetchPredicate(format: "nothing == 1")
+    #expect(cambiumError { try context.execute(request) }?.code == .invalidPredicate)
+  }
+
   @Test func askedByPredicates() throws {
     let context = try container().viewContext
     for (author, count) in [("a", 1), ("b", 2), ("a", 3)] {

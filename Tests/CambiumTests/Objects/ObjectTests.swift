@@ -228,6 +228,55 @@ import Testing
     #expect(try context.all("Pilot", "SELF == %@", [pilot]) == [pilot])
   }
 
+  @Test func operatorsOfKeyPaths() throws {
+    let model = try ManagedObjectModel {
+      Entity("Tail") {
+        Attribute("name", .string)
+        ToMany("legs", "Leg", inverse: "tail")
+      }
+      Entity("Leg") {
+        Attribute("minutes", .integer64)
+        Attribute("miles", .double)
+        Attribute("fee", .decimal)
+        Attribute("date", .date)
+        Attribute("note", .string)
+        ToOne("tail", "Tail", inverse: "legs")
+      }
+    }
+    let context = try memoryContainer(model).newBackgroundContext()
+    let tail = try context.make("Tail", ["name": "N1"])
+    func value(_ keyPath: String) throws -> Any? { try tail.get(keyPath: keyPath) }
+    #expect(try value("legs.@count") as? Int == 0 && value("legs.@sum.minutes") as? Int == 0)
+    #expect(try value("legs.@avg.minutes") == nil && value("legs.@min.date") == nil)
+    for (n, minutes) in [30, 90, 90].enumerated() {
+      try context.make(
+        "Leg",
+        [
+          "minutes": minutes, "miles": Double(n) + 0.5, "fee": Decimal(string: "1.1"),
+          "note": n == 0 ? nil : "b\(2 - n)",
+          "date": Date(timeIntervalSinceReferenceDate: Double(n)), "tail": tail,
+        ])
+    }
+    #expect(try value("legs.@count") as? Int == 3 && value("legs.@sum.minutes") as? Int == 210)
+    #expect(try value("legs.@avg.minutes") as? Double == 70 && value("legs.@max.minutes") as? Int == 90)
+    #expect(try value("legs.@sum.miles") as? Double == 4.5 && value("legs.@min.miles") as? Double == 0.5)
+    #expect(try value("legs.@sum.fee") as? Decimal == Decimal(string: "3.3"))
+    #expect(try value("legs.@avg.fee") as? Decimal == Decimal(string: "1.1"))
+    #expect(try value("legs.@max.date") as? Date == Date(timeIntervalSinceReferenceDate: 2))
+    #expect(try value("legs.@min.note") as? String == "b0")
+    #expect(try (value("legs.@distinctUnionOfObjects.minutes") as? [Any])?.count == 2)
+    #expect(try (value("legs.@unionOfObjects.note") as? [Any])?.count == 2)
+    let leg = try #require(try context.all("Leg").first)
+    #expect(try leg.get(keyPath: "tail.legs.@count") as? Int == 3)
+    for wrong in ["legs.@sum", "legs.@count.minutes", "legs.@median.minutes", "legs.@sum.nothing"] {
+      #expect(cambiumError { _ = try value(wrong) }?.code == .unknownKey, "\(wrong)")
+    }
+    for wrong in ["legs.@sum.note", "legs.@avg.date"] {
+      #expect(cambiumError { _ = try value(wrong) }?.code == .invalidArgument, "\(wrong)")
+    }
+    #expect(tail.value(forKeyPath: "legs.@sum.note") == nil && context.recordedErrors.count == 1)
+  }
+
   @Test func longKeyPathsAreRefused() throws {
     let model = try ManagedObjectModel {
       Entity("Node") {

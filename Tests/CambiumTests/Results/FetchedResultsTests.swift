@@ -82,6 +82,44 @@ import Testing
     #expect(wrong.fetchedObjects == nil)
   }
 
+  @Test(.timeLimit(.minutes(1))) func snapshots() async throws {
+    let container = try memoryContainer(Self.model())
+    let context = container.newBackgroundContext()
+    let request = try request("number > 1", [FetchSortDescriptor(key: "number")])
+    var controller: FetchedResultsController? = FetchedResultsController(
+      fetchRequest: request, managedObjectContext: context, sectionNameKeyPath: "number")
+    let sequence = try #require(controller?.snapshots())
+    var early = sequence.makeAsyncIterator()
+    try context.performAndWait { try controller?.performFetch() }
+    #expect(await early.next()?.sections == [])
+    let other = container.newBackgroundContext()
+    let ids = try other.performAndWait {
+      let notes = (7..<9).map { number in
+        let note = Note(context: other)
+        note.number = number
+        return note
+      }
+      try other.save()
+      return notes.map { $0.objectID }
+    }
+    let first = try #require(await early.next())
+    #expect(first.objectIDs == ids && first.count == 2 && first.sections.map { $0.name } == ["7", "8"])
+    // Who comes later begins with what there is, and who is slow gets the newest.
+    var late = try #require(controller?.snapshots()).makeAsyncIterator()
+    #expect(await late.next() == first)
+    for number in [10, 11] {
+      try context.performAndWait {
+        (context.object(with: ids[0]) as? Note)?.number = number
+        try context.save()
+      }
+    }
+    for snapshot in [await early.next(), await late.next()] {
+      #expect(snapshot?.objectIDs == ids.reversed() && snapshot?.sections.last?.name == "11")
+    }
+    controller = nil
+    #expect(await early.next() == nil)
+  }
+
   @Test(.timeLimit(.minutes(1))) func differencesOfAnotherContext() async throws {
     let container = try memoryContainer(Self.model())
     let context = container.newBackgroundContext()
