@@ -29,7 +29,7 @@ extension ManagedObjectID {
 
 extension FetchedResultsController {
   /// The sections; `nil` before the fetch.
-  public var sections: [FetchedResultsSection<Result>]! { fetchedObjects == nil ? nil : ownSections }
+  public var sections: [FetchedResultsSection<Result>]? { fetchedObjects == nil ? nil : ownSections }
 
   /// The object at a place. Where there is none Core Data raises; this is an object of no context then.
   public func object(at indexPath: IndexPath) -> Result {

@@ -163,7 +163,7 @@ import Testing
     let controller = NSFetchedResultsController(
       fetchRequest: request, managedObjectContext: context, sectionNameKeyPath: "aircraftType", cacheName: "Root")
     try controller.performFetch()
-    #expect(controller.sections.map(\.name) == ["C0", "C1"])
+    #expect(controller.sections?.map(\.name) == ["C0", "C1"])
     #expect(controller.fetchedObjects?.map(\.tailNumber) == ["N2", "N0", "N3", "N1"])
 
     let dictionaries = NSFetchRequest<[String: Any]>(entityName: "Aircraft")

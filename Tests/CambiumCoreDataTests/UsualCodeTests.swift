@@ -125,6 +125,28 @@ import Testing
     #expect(ids?.count == 3)
     NSManagedObjectContext.mergeChanges(fromRemoteContextSave: [NSDeletedObjectsKey: ids ?? []], into: [context])
     #expect(try context.count(for: byEntity) == 0)
+    // Of several that end alike, the one that is named exactly, or none.
+    let entities = ["First", "Second", "Third"].map { name in
+      let entity = NSEntityDescription()
+      entity.name = name
+      return entity
+    }
+    entities[0].managedObjectClassName = "A.Same"
+    entities[1].managedObjectClassName = "B.Same"
+    final class Same: NSManagedObject {}
+    let several = NSManagedObjectModel()
+    several.entities = entities
+    try several.takeIntoUse()
+    #expect(Same.entity().name == "Same")
+    let exact = NSManagedObjectModel()
+    exact.entities = ["First", "Second"].map { name in
+      let entity = NSEntityDescription()
+      entity.name = name
+      entity.managedObjectClassName = name == "First" ? "A.Same" : "Same"
+      return entity
+    }
+    try exact.takeIntoUse()
+    #expect(Same.entity().name == "Second")
     // What nobody knows has its own name.
     final class Unknown: NSManagedObject {}
     #expect(Unknown.entity().name == "Unknown")

@@ -83,9 +83,10 @@ extension ManagedObjectContext {
     let stores = try targets(request.entityName, request.affectedStores)
     // Before anything is changed. Which stores are meant can be said.
     if let store = stores.first(where: { $0.isReadOnly }) { throw store.readOnlyError }
+    let updates = try stores.map { try prepare(request, $0) }
     var identifiers: [ManagedObjectID] = []
-    for (place, store) in stores.enumerated() {
-      do { identifiers += try updateLocked(request, store) } catch {
+    for (place, update) in updates.enumerated() {
+      do { identifiers += try execute(update, of: request) } catch {
         if place == 0 { throw error }
         throw CambiumError(
           .persistentStoreIncompleteSave,
@@ -95,48 +96,60 @@ extension ManagedObjectContext {
     return BatchResult(request.resultType, identifiers)
   }
 
-  private func updateLocked(_ request: BatchUpdateRequest, _ store: PersistentStore) throws -> [ManagedObjectID] {
-    try lock.run {
-      guard let info = store.space.info(named: request.entityName) else { return [] }
-      let values = BatchValues(info: info, space: store.space)
-      var fixed = RowValues()
-      var columns = [EngineColumn("self", .evaluatedObject)]
-      for (name, given) in request.propertiesToUpdate.sorted(by: { $0.key < $1.key }) {
-        if let expression = given as? FetchExpression {
-          // Whether it can be set at all is found out with null, which every property takes.
-          var none = RowValues()
-          try values.set(nil, name, in: &none)
-          columns.append(EngineColumn(name, expression.engine))
-        } else {
-          try values.set(given, name, in: &fixed)
+  /// What a batch update comes to in one store.
+  private struct PreparedUpdate {
+    let store: PersistentStore
+    let values: BatchValues
+    var fixed = RowValues()
+    var columns = [EngineColumn("self", .evaluatedObject)]
+    let asked: EngineValuesFetch
+  }
+
+  private func prepare(_ request: BatchUpdateRequest, _ store: PersistentStore) throws -> PreparedUpdate {
+    guard let info = store.space.info(named: request.entityName) else { throw noStore(request.entityName) }
+    let values = BatchValues(info: info, space: store.space)
+    var fixed = RowValues()
+    var columns = [EngineColumn("self", .evaluatedObject)]
+    for (name, given) in request.propertiesToUpdate.sorted(by: { $0.key < $1.key }) {
+      if let expression = given as? FetchExpression {
+        // Whether it can be set at all is found out with null, which every property takes.
+        var none = RowValues()
+        try values.set(nil, name, in: &none)
+        columns.append(EngineColumn(name, expression.engine))
+      } else {
+        try values.set(given, name, in: &fixed)
+      }
+    }
+    var fetch = EngineFetch(info.schema)
+    fetch.includesSubentities = request.includesSubentities
+    fetch.predicate = try request.predicate?.checked(for: info, inMemory: false)
+    let asked = EngineValuesFetch(fetch, columns: columns)
+    try mapping(.invalidArgument) { () throws(EngineError) in
+      try asked.check(against: info.storeSchema ?? store.engine.schema)
+    }
+    return PreparedUpdate(store: store, values: values, fixed: fixed, columns: columns, asked: asked)
+  }
+
+  private func execute(_ update: PreparedUpdate, of request: BatchUpdateRequest) throws -> [ManagedObjectID] {
+    let (store, values) = (update.store, update.values)
+    if store.space.derives(values.info) { return try updateObjects(request, update.asked, store) }
+    let names = request.propertiesToUpdate.keys.sorted()
+    return try batch(store) { (t, history) throws(BatchError) in
+      let rows = try engine { () throws(EngineError) in try t.fetchValues(update.asked) }
+      var changed: [ObjectReference] = []
+      var destinations = BatchDestinations(values)
+      for row in rows {
+        guard case .reference(let reference) = row[0] else { continue }
+        var changes = update.fixed
+        for (place, column) in update.columns.enumerated().dropFirst() {
+          try accepting { try values.set(computed: row[place], column.name, in: &changes) }
         }
+        try destinations.require(changes, t)
+        if !changes.isEmpty { try engine { () throws(EngineError) in try t.update(reference, changes) } }
+        if let own = store.space.info(reference.entity) { history?.updated(reference, own, names) }
+        changed.append(reference)
       }
-      var fetch = EngineFetch(info.schema)
-      fetch.includesSubentities = request.includesSubentities
-      fetch.predicate = try request.predicate?.checked(for: info, inMemory: false)
-      let asked = EngineValuesFetch(fetch, columns: columns)
-      try mapping(.invalidArgument) { () throws(EngineError) in
-        try asked.check(against: info.storeSchema ?? store.engine.schema)
-      }
-      if store.space.derives(info) { return try updateObjects(request, asked, store) }
-      let names = request.propertiesToUpdate.keys.sorted()
-      return try batch(store) { (t, history) throws(BatchError) in
-        let rows = try engine { () throws(EngineError) in try t.fetchValues(asked) }
-        var changed: [ObjectReference] = []
-        var destinations = BatchDestinations(values)
-        for row in rows {
-          guard case .reference(let reference) = row[0] else { continue }
-          var changes = fixed
-          for (place, column) in columns.enumerated().dropFirst() {
-            try accepting { try values.set(computed: row[place], column.name, in: &changes) }
-          }
-          try destinations.require(changes, t)
-          if !changes.isEmpty { try engine { () throws(EngineError) in try t.update(reference, changes) } }
-          if let own = store.space.info(reference.entity) { history?.updated(reference, own, names) }
-          changed.append(reference)
-        }
-        return changed
-      }
+      return changed
     }
   }
 
@@ -281,6 +294,7 @@ extension ManagedObjectContext {
   private func insertObjects(
     _ given: [[String: Any]], _ rows: [RowValues], _ info: EntityInfo, _ store: PersistentStore, _ type: BatchResultType
   ) throws -> BatchResult {
+    if store.isReadOnly { throw store.readOnlyError }
     let context = scratch()
     defer { advance() }
     let view = try context.view(of: store.space)
@@ -307,7 +321,12 @@ extension ManagedObjectContext {
               entityName: info.name))
         }
         if object != nil, !mergePolicy.changesExisting { continue }
-        let target = try accepting { try object ?? context.insertNewObject(forEntityName: info.name) }
+        let target = try accepting {
+          if let object { return object }
+          let new = try context.insertNewObject(forEntityName: info.name)
+          context.assign(new, to: store)
+          return new
+        }
         try accepting { try context.set(values, of: target) }
         for key in keys.values(row) { byKeys[key] = target }
         if known.insert(target).inserted { made.append(target) }

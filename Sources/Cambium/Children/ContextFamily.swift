@@ -147,7 +147,9 @@ extension ManagedObjectContext {
 
 extension ManagedObjectContext: SaveObserver {
   func didSave(_ saved: SavedObjects, in context: ManagedObjectContext) {
-    guard context !== self, parent == nil, automaticallyMergesChangesFromParent, !saved.isEmpty else { return }
+    guard context !== self, parent == nil, automaticallyMergesChangesFromParent, !saved.isEmpty,
+      context.persistentStoreCoordinator === persistentStoreCoordinator
+    else { return }
     var changes = ObjectIDNotification()
     changes.updatedObjectIDs = saved.changed
     changes.deletedObjectIDs = saved.deleted

@@ -42,6 +42,8 @@ extension ManagedObjectContext {
       processEvent()
       if hasChanges { tell { ContextNotification(.willSave, self) } }
       if parent == nil { try applyLateDeleteRules() }
+      changedWhileTold = []
+      defer { changedWhileTold = nil }
       try callWillSave()
       // What the hooks led to what is deleted; and what was deleted for that is told.
       if parent == nil, !deleted.isEmpty {
@@ -170,16 +172,20 @@ extension ManagedObjectContext {
 
   /// Tells the objects that the save concerns; again those that are changed meanwhile, until none is.
   ///
-  /// - Parameter isFurther: Whether those that were told of this save are not told again unless they are changed.
+  /// - Parameter isFurther: Whether those that were told of this save are not told again unless they were changed.
   private func callWillSave(isFurther: Bool = false) throws {
     // What was told is marked with the number of the save.
     if !isFurther { saveNumber += 1 }
-    var again: [ManagedObject] = []
+    var last: ManagedObject?
     for _ in 0..<100 {
+      let again = changedWhileTold ?? []
+      changedWhileTold = []
       let seen = (changeCount, updated.count)
       var (pending, told) = (0, 0)
       func tell(_ object: ManagedObject) {
-        object.ownOverlay.toldOfSave = saveNumber
+        let overlay = object.ownOverlay
+        overlay.toldOfSave = saveNumber
+        overlay.isWatchedBySave = true
         told += 1
         object.willSave()
       }
@@ -192,22 +198,20 @@ extension ManagedObjectContext {
         if object.toldOfSave != saveNumber { tell(object) }
       }
       if told == 0 { return }
+      last = changedWhileTold?.first
       // Nothing was changed, nothing came to what is, and nothing of that had been taken back.
-      if eventObjects.isEmpty, seen == (changeCount, pending), seen.1 == updated.count { return }
-      again = try eventObjects.filter { object in
-        guard object.toldOfSave == saveNumber, let event = object.eventState else { return false }
-        if object.isDeleted, event.existed { return true }
-        return try PropertyChange.changes(of: object, since: event).contains { !$0.isTransient }
-      }
-      processEvent()
+      if last == nil, seen == (changeCount, pending), seen.1 == updated.count { return }
     }
-    let entity = again.first.map { "'\($0.entity.name)'" } ?? "an entity"
+    let entity = last.map { "'\($0.entity.name)'" } ?? "an entity"
     throw CambiumError(
       .persistentStoreSave,
       "willSave() of \(entity) changes objects whenever it is called, and was called in 100 rounds; compare before setting, or use "
         + "setPrimitiveValue(_:forKey:)",
-      entityName: again.first?.entity.name, objectID: again.first?.objectID)
+      entityName: last?.entity.name, objectID: last?.objectID)
   }
+
+  /// Notes an object that was told of the save under way, and is about to change.
+  func noteChangeWhileToldOfSave(_ object: ManagedObject) { changedWhileTold?.append(object) }
 
   func validate(
     _ deletions: [ManagedObject], _ insertions: [ManagedObject], _ updates: [ManagedObject]

@@ -116,6 +116,8 @@ public final class ManagedObjectContext: @unchecked Sendable {
   @exclusivity(unchecked) private(set) var changeCount: UInt64 = 0
   /// How many saves were begun.
   @exclusivity(unchecked) var saveNumber: UInt64 = 0
+  /// While objects are told of a save, those that were told and have changed since; nil otherwise.
+  @exclusivity(unchecked) var changedWhileTold: [ManagedObject]?
   /// How many times a save was written into a store.
   @exclusivity(unchecked) var writeNumber: UInt64 = 0
   private var notedErrors: [CambiumError] = []
@@ -174,6 +176,7 @@ public final class ManagedObjectContext: @unchecked Sendable {
       advance()
       forgetRegistry()
       generation = QueryGeneration()
+      undoManager?.removeAllActions()
       (lastInsertable, lastClass) = (nil, nil)
       parent?.children.add(self)
       if parent == nil, automaticallyMergesChangesFromParent { coordinator.saveObservers.add(self) }

@@ -56,8 +56,22 @@ final class EventSnapshot {
 }
 
 extension ManagedObject {
-  /// Is called before anything of the object changes.
+  /// Is called before anything of the object changes that is saved.
   @inline(__always) func willChange() {
+    if let overlay, overlay.hasEventState, !overlay.isWatchedBySave { return }
+    noteFirstChange()
+  }
+
+  private func noteFirstChange() {
+    if let overlay, overlay.isWatchedBySave {
+      overlay.isWatchedBySave = false
+      managedObjectContext?.noteChangeWhileToldOfSave(self)
+    }
+    willChangeForNow()
+  }
+
+  /// Is called before anything of the object changes that is of the event alone.
+  func willChangeForNow() {
     if overlay?.hasEventState != true { noteEventState() }
   }
 

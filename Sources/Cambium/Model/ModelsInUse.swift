@@ -27,16 +27,19 @@ enum ModelsInUse {
 }
 
 extension ManagedObjectModel {
-  /// The entity that a class stands for: the one that has it, that names it, with or without its module, or that is called like it.
+  /// The entity that a class stands for: the one that has it, that names it with its module or without, that is called like it, or, if
+  /// there is one alone, that names it with some module.
   func entity(for objectClass: ManagedObject.Type) -> EntityDescription? {
     let all = entities
-    let name = "\(objectClass)"
-    func isNamed(_ entity: EntityDescription) -> Bool {
-      guard let own = entity.explicitClassName else { return false }
-      return own == name || own.last != "." && own.split(separator: ".").last.map { $0 == name } ?? false
+    let (name, whole) = ("\(objectClass)", String(reflecting: objectClass))
+    if let found = all.first(where: { $0.managedObjectClass == objectClass })
+      ?? all.first(where: { $0.explicitClassName == whole }) ?? all.first(where: { $0.explicitClassName == name })
+      ?? all.first(where: { $0.name == name })
+    {
+      return found
     }
-    return all.first { $0.managedObjectClass == objectClass } ?? all.first(where: isNamed)
-      ?? all.first { $0.name == name }
+    let endings = all.filter { $0.explicitClassName?.hasSuffix("." + name) ?? false }
+    return endings.count == 1 ? endings[0] : nil
   }
 }
 

@@ -81,7 +81,6 @@ extension ManagedObject {
   @usableFromInline
   func storedValue(_ key: String) throws -> Value? {
     if let attribute = directAttribute(key) { return try currentValue(at: attribute.place) }
-    if primitiveKey(key) != nil { return Optional.none }
     guard try property(key).isAttribute else { throw misread(key, "a relationship", "a value") }
     return Optional.none
   }

@@ -44,12 +44,16 @@ extension ManagedObject {
   /// next, can be undone, and has ``willSave()`` called again, as one by ``setValue(_:forKey:)``. Keys that the model does not
   /// have are passed over.
   public func willChangeValue(forKey key: String) {
-    if info.properties[key] != nil { willChange() }
+    guard info.properties[key] != nil else { return }
+    willChangeForNow()
+    ownOverlay.isChangeNoticed = true
   }
 
   /// Says that a property was changed; see ``willChangeValue(forKey:)``.
   public func didChangeValue(forKey key: String) {
-    if info.properties[key] != nil, hasValueChanges { noteChange() }
+    guard info.properties[key] != nil, let overlay else { return }
+    overlay.isChangeNoticed = false
+    if hasValueChanges { noteChange() }
   }
 
   private func setPrimitive(_ value: Any?, _ key: String) throws {

@@ -13,7 +13,7 @@ extension ManagedObject {
   }
 
   func property(_ key: String) throws -> PropertyInfo {
-    guard let property = info.properties[key] else {
+    guard let property = info.properties[key] ?? primitiveKey(key).flatMap({ info.properties[$0] }) else {
       throw CambiumError(
         .unknownKey, "entity '\(entity.name)' has no property '\(key)'", entityName: entity.name, key: key)
     }
@@ -103,9 +103,10 @@ extension ManagedObject {
     noteChange()
   }
 
-  /// The same without a word of it to the event.
+  /// The same without a word of it to the event, unless it was said that a change comes.
   func assignQuietly(_ value: Value, at place: Int) throws {
     if try isAssigned(value, at: place) { return }
+    if overlay?.isChangeNoticed ?? false { willChange() }
     ownOverlay.attributeChanges.updateValue(value, forKey: place)
     noteChange()
   }

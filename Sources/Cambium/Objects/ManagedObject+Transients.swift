@@ -14,7 +14,7 @@ extension ManagedObject {
   /// Sets a transient property; see ``set(_:forKey:)``.
   func setTransient(_ value: Any?, _ property: PropertyInfo) throws {
     let accepted = try acceptTransient(value, property)
-    willChange()
+    willChangeForNow()
     transients[property.name] = accepted
   }
 
@@ -50,7 +50,7 @@ extension ManagedObject {
 
   /// Sets a transient attribute that has a type to a value in its form.
   func setTransientEngineValue(_ value: Value, _ property: PropertyInfo) {
-    willChange()
+    willChangeForNow()
     transients[property.name] = value.foundation(type: property.rules?.type ?? .undefined, objects: objectID.space)
   }
 }

@@ -55,13 +55,15 @@ extension ManagedObject {
     } else if let r = property.relationship {
       let value = unwrapped(value)
       if r.isToMany {
-        let count = (value as? [ManagedObject])?.count ?? (value as? Set<ManagedObject>)?.count
-        guard let count = value == nil ? 0 : count else {
+        let objects = (value as? [ManagedObject]).map { Set($0) } ?? value as? Set<ManagedObject>
+        guard let objects = value == nil ? [] : objects else {
           throw misfit(value ?? "nil", key, "a set or array of objects")
         }
-        check(count: count, r.rules, into: &errors)
+        for object in objects { try checkDestination(object, r) }
+        check(count: objects.count, r.rules, into: &errors)
       } else if let value {
-        guard value is ManagedObject else { throw misfit(value, key, "an object") }
+        guard let object = value as? ManagedObject else { throw misfit(value, key, "an object") }
+        try checkDestination(object, r)
       } else if !r.rules.isOptional {
         errors.append(missing(key))
       }

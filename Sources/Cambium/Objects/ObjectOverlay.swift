@@ -13,6 +13,10 @@ final class ObjectOverlay {
   @exclusivity(unchecked) var changeOrder: UInt64 = 0
   /// The save that the object was last told of, by its number.
   @exclusivity(unchecked) var toldOfSave: UInt64 = 0
+  /// Whether the next change is one behind that, of which the object is to be told again.
+  @exclusivity(unchecked) var isWatchedBySave = false
+  /// Whether it was said that a change comes, by hand.
+  @exclusivity(unchecked) var isChangeNoticed = false
   /// The place among the insertions of the save that was last tried.
   @exclusivity(unchecked) var savePlace = 0
   /// The write that has found the object's row in the store, by its number.

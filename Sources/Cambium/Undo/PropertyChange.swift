@@ -18,11 +18,6 @@ enum PropertyChange {
     }
   }
 
-  var isTransient: Bool {
-    if case .transient = self { return true }
-    return false
-  }
-
   var relationship: RelationshipInfo? {
     switch self {
     case .attribute, .transient: return nil

@@ -90,24 +90,28 @@ extension Store {
   public func snapshot(retained id: UInt64) throws(StoreError) -> Snapshot {
     if share == nil || !options.isReadOnly { return try pinnedSnapshot(retained: id) }
     // Others may let it go before its pin is locked, and use its room again: it has to be there behind that as well.
+    let before = try retainedEntry(id)
     let snapshot: Snapshot
     do throws(StoreError) { snapshot = try pinnedSnapshot(retained: id) } catch {
-      if case .corrupt = error, try !isRetained(id) { throw .snapshotExpired }
+      if case .corrupt = error, try !isRetained(before) { throw .snapshotExpired }
       throw error
     }
-    guard try isRetained(id, sequence: snapshot.sequence, publication: snapshot.generation.number) else {
-      throw .snapshotExpired
-    }
+    guard snapshot.sequence == before.sequence, try isRetained(before) else { throw .snapshotExpired }
     return snapshot
   }
 
-  private func isRetained(
-    _ id: UInt64, sequence: UInt64? = nil, publication: UInt64? = nil
-  ) throws(StoreError) -> Bool {
+  private func retainedEntry(_ id: UInt64) throws(StoreError) -> RetainedEntry {
+    try beginLooking()
+    defer { endLooking() }
+    guard let entry = retained.first(where: { $0.id == id }) else { throw .snapshotExpired }
+    return entry
+  }
+
+  private func isRetained(_ entry: RetainedEntry) throws(StoreError) -> Bool {
     try beginLooking()
     defer { endLooking() }
     return retained.contains {
-      $0.id == id && $0.sequence == sequence ?? $0.sequence && $0.publication == publication ?? $0.publication
+      $0.id == entry.id && $0.sequence == entry.sequence && $0.publication == entry.publication
     }
   }
 

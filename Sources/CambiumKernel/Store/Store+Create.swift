@@ -116,7 +116,8 @@ extension Store {
       turnTaken = false
       lock.wakeAll()
       // Who commits waits for the sync without the turn. What comes behind is refused.
-      while isSyncing { lock.wait() }
+      // In a forked child nobody ends one that was begun before.
+      while isSyncing, !isForked { lock.wait() }
       lock.unlock()
       deviceGivenUp = true
       if !keepingDevice { device.close() } else if let share, !isForked { share.locks.giveUp(StoreLockPlace.all) }

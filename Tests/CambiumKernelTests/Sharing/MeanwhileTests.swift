@@ -178,6 +178,8 @@ import Testing
     }
     start { try store.waitDurable(sequence) }
     isSyncing.wait()
+    // So that closing does not sync itself.
+    try store.suspend()
     start {
       try store.close()
       isClosed.withLock { $0 = true }

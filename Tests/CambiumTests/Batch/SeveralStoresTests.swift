@@ -108,6 +108,31 @@ import Testing
     request.affectedStores = nil
     try context.execute(request)
     #expect(try counts(container) == [[5], [5]])
+    // Also where objects have to be made, since something is derived from them.
+    var derived = BatchInsertRequest(entityName: "Tagged", objects: [[:]])
+    derived.affectedStores = [stores[1]]
+    derived.resultType = .objectIDs
+    #expect(try context.execute(derived).objectIDs.map { $0.storeIdentifier } == [stores[1].identifier])
+  }
+
+  @Test func whatCannotBeOfAllStoresChangesNone() throws {
+    let container = try container()
+    let context = container.newBackgroundContext()
+    let stores = container.persistentStoreCoordinator.persistentStores
+    var notes: [ManagedObject] = []
+    for store in stores {
+      let (note, part) = (try context.make("Note", ["name": "n"]), try context.make("Part", ["weight": 1]))
+      for object in [note, part] { context.assign(object, to: store) }
+      notes.append(note)
+    }
+    try context.save()
+    var request = BatchUpdateRequest(entityName: "Part")
+    request.propertiesToUpdate = ["note": notes[0].objectID]
+    #expect(cambiumError { _ = try context.execute(request) }?.code == .invalidArgument)
+    let fresh = container.newBackgroundContext()
+    #expect(try fresh.all("Part").allSatisfy { $0.value(forKey: "note") == nil })
+    request.affectedStores = [stores[0]]
+    #expect(try context.execute(request).count == 1)
   }
 
   @Test func objectsThatAreNamedTwiceAreDeletedOnce() throws {

@@ -9,6 +9,7 @@ import Testing
     @Managed var number: String?
     @Managed var primitiveNumber: String?
     @Managed var primitiveMinutes: Int
+    @Managed var primitiveCrew: ManagedObject?
     var changes = 0
 
     override func awakeFromInsert() { setPrimitiveValue("new", forKey: "number") }
@@ -121,7 +122,9 @@ import Testing
     let crew = try context.make("Crew", [:])
     flight.setPrimitiveValue(crew, forKey: "crew")
     #expect(crew.value(forKey: "flights") as? Set<ManagedObject> == [flight])
-    #expect(flight.primitiveValue(forKey: "crew") as? ManagedObject === crew)
+    #expect(flight.primitiveValue(forKey: "crew") as? ManagedObject === crew && flight.primitiveCrew === crew)
+    flight.primitiveCrew = nil
+    #expect(crew.value(forKey: "flights") as? Set<ManagedObject> == [] && context.recordedErrors.isEmpty)
   }
 
   @Test func valuesOfAKeyAreValidated() throws {
@@ -149,6 +152,9 @@ import Testing
     #expect(code(Array(members[..<1]), "members") == .validationRelationshipLacksMinimumCount)
     #expect(code(members, "members") == .validationRelationshipExceedsMaximumCount)
     #expect(code(field, "members") == .invalidArgument && code("a", "home") == .invalidArgument)
+    #expect(code(Set([field]), "members") == .invalidArgument && code(members[0], "home") == .invalidArgument)
+    let elsewhere = try memoryContainer(model).newBackgroundContext()
+    #expect(code(try elsewhere.make("Field", [:]), "home") == .invalidArgument)
     #expect(code(field, "home") == nil && code(nil, "home") == .validationMissingMandatoryProperty)
     #expect(team.value(forKey: "name") == nil && context.recordedErrors.isEmpty)
   }

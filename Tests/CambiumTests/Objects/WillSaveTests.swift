@@ -102,6 +102,57 @@ import Testing
     #expect(try context.all("Note").count == 1)
   }
 
+  @Test func eventsThatEndMeanwhileHideNothing() throws {
+    let context = try context()
+    context.undoManager = ContextUndoManager()
+    let (a, b) = (try made(context, "a"), try made(context, "b"))
+    try context.save()
+    (a.calls, b.calls) = (0, 0)
+    a.hook = { $0.summary = "\($0.count)" }
+    b.hook = { [weak context] _ in
+      // As Core Data's code has it, so that what a hook sets cannot be undone.
+      context?.processPendingChanges()
+      a.count = 5
+      context?.processPendingChanges()
+    }
+    a.name = "c"
+    b.name = "d"
+    try context.save()
+    #expect(a.summary == "5" && a.calls >= 2)
+  }
+
+  @Test func roundsAreOneEvent() throws {
+    let context = try context()
+    let note = try made(context, "a")
+    try context.save()
+    context.undoManager = ContextUndoManager()
+    note.hook = { if $0.count < 3 { $0.count += 1 } }
+    note.name = "b"
+    context.processPendingChanges()
+    try context.save()
+    #expect(note.count == 3)
+    note.hook = nil
+    context.undo()
+    #expect(note.count == 0 && note.name == "b")
+    context.undo()
+    #expect(note.name == "a")
+  }
+
+  @Test func whatRulesDoMeanwhileIsTold() throws {
+    let context = try context()
+    let (a, b, c) = (try made(context, "a"), try made(context, "b"), try made(context, "c"))
+    try context.save()
+    (a.calls, b.calls, c.calls) = (0, 0, 0)
+    // A hook leads one that was told already to one that is deleted: that is taken back, and told.
+    b.hook = { _ in if c.next == nil, c.calls < 3 { c.next = a } }
+    context.delete(a)
+    c.name = "d"
+    b.name = "e"
+    try context.save()
+    #expect(c.next == nil && c.calls >= 2)
+    #expect(try context.all("Note").count == 2)
+  }
+
   @Test func whatNeverEndsIsAnError() throws {
     let context = try context()
     let note = try made(context, "a")
