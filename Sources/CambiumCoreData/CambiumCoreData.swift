@@ -22,6 +22,16 @@
 //   let request = NSPersistentHistoryChangeRequest…, NSExpressionDescription()
 //                                                 var: they are structures
 //   UndoManager                                   ContextUndoManager
+//   NSPersistentStoreRemoteChange (and its option,  for await change in coordinator.remoteChanges()
+//   which has no effect)
+//   NSKeyedArchiver of history tokens             they are Codable
+//   will/didChangeValue(forKey:withSetMutation:   willChangeValue(forKey:), didChangeValue(forKey:)
+//   using:)
+//   shouldHandleInaccessibleFault(…), faultingState,  shouldDeleteInaccessibleFaults, isFault
+//   ManagedObjectID.persistentStore, url(for:)    storeIdentifier; PersistentStore.url
+//   sectionIndexTitles, deleteCache, the delegate's  sections; differences() and snapshots()
+//   calls with snapshots and CollectionDifference
+//   managedObjectHandler of batch insertions      dictionaryHandler
 //   NSIgnorePersistentStoreVersioningOption       open the store with its own model, or migrate it
 //   usesStoreSpecificMigrationManager             not needed: a manager makes another file, inference never does
 //   NSSQLiteStoreType as a String                 it is a PersistentStoreType, here as everywhere
