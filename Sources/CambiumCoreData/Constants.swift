@@ -20,6 +20,8 @@ public let NSPersistentStoreStagedMigrationManagerOptionKey = PersistentStoreCoo
 /// The option that a migration may put things off (`Bool`), and the key under which metadata say that it has.
 public let NSPersistentStoreDeferredLightweightMigrationOptionKey =
   PersistentStoreCoordinator.deferredLightweightMigrationOption
+/// The option of how many seconds are waited for other processes.
+public let NSPersistentStoreTimeoutOption = PersistentStoreCoordinator.persistentStoreTimeoutOption
 /// The option that a store keeps history (`Bool`).
 public let NSPersistentHistoryTrackingKey = PersistentStoreCoordinator.persistentHistoryTrackingOption
 /// Without effect: whoever asks ``NSPersistentStoreCoordinator`` for its remote changes is told of them.

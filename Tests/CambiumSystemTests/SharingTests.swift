@@ -35,6 +35,44 @@ import Testing
     } catch { return error }
   }
 
+  /// The turn of one that does not give it up, over real files; and what is waited for with a limit comes when it is free.
+  @Test func theTurnIsWaitedForWithALimit() throws {
+    try withTemporaryDirectory { directory in
+      let path = directory + "/store"
+      try make(path)
+      let a = try open(path)
+      var t = try a.beginWrite()
+      let tree = try t.createTree(.integer)
+      try t.commit()
+      var options = StoreOptions()
+      options.durability = .normal
+      options.turnTimeoutMilliseconds = 20
+      let b = try Store.open(
+        on: try FileDevice(path: path, sharing: .shared), environment: environment, options: options)
+      t = try a.beginWrite()
+      #expect(thrown { () throws(StoreError) in _ = try b.beginWrite() } == .busy)
+      #expect(try b.snapshot().count(tree) == 0)
+      try t.put(tree, 1, [1])
+      try t.commit()
+      t = try b.beginWrite()
+      try t.put(tree, 2, [2])
+      try t.commit()
+      #expect(try a.snapshot().count(tree) == 2)
+      for store in [a, b] { try store.close() }
+      // A range of a device's own, and limits that make no sense.
+      let first = try FileDevice(path: path, sharing: .shared)
+      let second = try FileDevice(path: path, sharing: .shared)
+      let range: Range<UInt64> = 1 << 40..<(1 << 40 + 1)
+      #expect(try first.waitForLock(range, atMost: .max) != nil)
+      #expect(try second.waitForLock(range, atMost: 0) == nil && second.waitForLock(range, atMost: -5) == nil)
+      #expect(try second.waitForLock(range, atMost: 5) == nil)
+      try first.unlock(range)
+      #expect(try second.waitForLock(range, atMost: 1000).map { $0 > 0 } == true)
+      first.close()
+      second.close()
+    }
+  }
+
   /// A reader that read the log without the segment behind it could not follow the writer there, and showed an old state until
   /// the next publication.
   @Test func aReaderThatLacksTheNextSegmentIsNotLeftBehind() throws {

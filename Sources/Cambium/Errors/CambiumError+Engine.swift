@@ -62,6 +62,7 @@ extension CambiumError {
     case .readOnly: code = .fileWriteNoPermission
     case .unsupportedFormat: code = .persistentStoreTypeMismatch
     case .snapshotExpired: code = .snapshotExpired
+    case .busy where operation == .persistentStoreSave: code = .persistentStoreTimeout
     default: code = operation
     }
     self.init(code, error.description, underlying: [error])

@@ -190,8 +190,6 @@ public final class FetchedResultsController<Result: ManagedObject>: @unchecked S
   /// are then asked for by their identifiers. Who is slow gets the newest. Each call gives a sequence of its own; its first element comes
   /// with ``performFetch()`` if that was not called yet.
   ///
-  ///     for await snapshot in controller.snapshots() { show(snapshot.objectIDs) }
-  ///
   /// May be called on any thread.
   public func snapshots() -> AsyncStream<FetchedResultsSnapshot> {
     AsyncStream(bufferingPolicy: .bufferingNewest(1)) { continuation in

@@ -39,6 +39,7 @@ extension PersistentStoreCoordinator {
     description.durability = old.durability
     description.cacheBytes = old.cacheBytes
     description.maximumThreads = old.maximumThreads
+    description.timeout = old.timeout
     description.tracksHistory = old.tracksHistory
     for (key, value) in options ?? [:] { try description.apply(option: key, value) }
     let place = persistentStores.firstIndex { $0 === store }

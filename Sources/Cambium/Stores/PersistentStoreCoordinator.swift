@@ -139,6 +139,10 @@ public final class PersistentStoreCoordinator: @unchecked Sendable {
   /// `NSReadOnlyPersistentStoreOption`.
   public static let readOnlyPersistentStoreOption = "CambiumReadOnlyPersistentStore"
 
+  /// The option of how many seconds are waited for other processes (a number); see ``PersistentStoreDescription/timeout``. Core Data:
+  /// `NSPersistentStoreTimeoutOption`.
+  public static let persistentStoreTimeoutOption = "CambiumPersistentStoreTimeout"
+
   /// The option that a migration may put off what the application can do without (`Bool`; together with both others). The
   /// key is also one of a store's metadata, where it says that something was put off and is not done yet; not that the option
   /// was set.

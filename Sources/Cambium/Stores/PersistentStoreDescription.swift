@@ -38,6 +38,11 @@ public final class PersistentStoreDescription: @unchecked Sendable {
   /// where the platform has no locks for it (`FileDevice.canShare`), the file is this process's alone, and is refused to
   /// others.
   public var isSharedBetweenProcesses = FileDevice.canShare
+  /// How many seconds a save waits for another process that writes, and opening for one that is being opened; 0, the default, for as
+  /// long as it takes. When they are over, the save ends with ``CambiumError/Code/persistentStoreTimeout``, and may be tried again: a
+  /// process that was stopped while it wrote would keep others waiting otherwise. Core Data: `NSPersistentStoreTimeoutOption`, SQLite's
+  /// busy timeout.
+  public var timeout: Double = 0
   /// How durable saves are.
   public var durability = Durability.full
   /// Memory for pages, in bytes.
@@ -114,6 +119,11 @@ public final class PersistentStoreDescription: @unchecked Sendable {
           .invalidArgument, "the option '\(key)' takes a StagedMigrationManager, not \(Swift.type(of: value))")
       }
       stagedMigrationManager = manager
+    case PersistentStoreCoordinator.persistentStoreTimeoutOption:
+      guard let seconds = value as? Double ?? (value as? Int).map({ Double($0) }) else {
+        throw CambiumError(.invalidArgument, "the option '\(key)' takes a number, not \(Swift.type(of: value))")
+      }
+      timeout = seconds
     case PersistentStoreCoordinator.readOnlyPersistentStoreOption: isReadOnly = try flag(key, value)
     case PersistentStoreCoordinator.persistentHistoryTrackingOption: tracksHistory = try flag(key, value)
     default: break
@@ -141,6 +151,9 @@ public final class PersistentStoreDescription: @unchecked Sendable {
     options.cacheBytes = cacheBytes
     options.maximumThreads = maximumThreads
     options.pageSize = pageSize
+    if timeout > 0 {
+      options.turnTimeoutMilliseconds = max(1, Int(exactly: (timeout * 1000).rounded()) ?? Int(Int32.max))
+    }
     options.isReadOnly = isReadOnly
     return options
   }

@@ -22,7 +22,8 @@ public enum StoreError: Error, Equatable, Sendable {
   case closed
   /// The store was opened for reading only.
   case readOnly
-  /// Another handle or process has the store open, or another transaction holds the turn to write.
+  /// Another handle or process has the store open, or has had the turn to write for longer than
+  /// ``StoreOptions/turnTimeoutMilliseconds``.
   case busy
   /// A key is longer than a quarter of a page (`limit` bytes).
   case keyTooLong(length: Int, limit: Int)

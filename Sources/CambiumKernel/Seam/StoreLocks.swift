@@ -26,11 +26,31 @@ public protocol StoreLocks: AnyObject, Sendable {
   /// Locks a range exclusively; waits for other owners.
   func waitForLock(_ range: Range<UInt64>) throws(StoreError)
 
+  /// Locks a range exclusively; waits for other owners, for so many milliseconds at most. Answers how many of them are left, nil if
+  /// the range could not be locked. Where there is no clock it may wait without end, as it does if this is not implemented.
+  func waitForLock(_ range: Range<UInt64>, atMost milliseconds: Int) throws(StoreError) -> Int?
+
   /// Gives up this owner's locks on a range.
   func unlock(_ range: Range<UInt64>) throws(StoreError)
 
   /// Where a lock of another owner, of either kind, lies in a range; nil if there is none. Of several, any.
   func othersLock(in range: Range<UInt64>) throws(StoreError) -> UInt64?
+}
+
+extension StoreLocks {
+  /// Waits without end.
+  public func waitForLock(_ range: Range<UInt64>, atMost milliseconds: Int) throws(StoreError) -> Int? {
+    try waitForLock(range)
+    return milliseconds
+  }
+
+  /// The same if there is a limit at all; 0 is none.
+  func waitForLock(_ range: Range<UInt64>, limit: inout Int) throws(StoreError) {
+    if limit <= 0 { return try waitForLock(range) }
+    guard let left = try waitForLock(range, atMost: limit) else { throw .busy }
+    // What was left of it is what the next wait has.
+    limit = max(1, left)
+  }
 }
 
 /// The bytes that are locked, and what a lock on each says.

@@ -33,6 +33,10 @@ public struct StoreOptions: Sendable {
   /// writing all rows anew. 0 for as many as the host has processors; with 1 everything is done on the caller's. Small work is
   /// in any case. Unless it is 1, the pages of a large transaction are written by one thread more.
   public var maximumThreads = 0
+  /// How many milliseconds are waited for the turn to write while another process has it, and when the store is opened; 0, the
+  /// default, for as long as it takes. When they are over, the call ends with ``StoreError/busy``, and nothing has happened. With a limit the
+  /// lock is asked for again and again, up to 25 ms apart, so that writers in turn wait longer for each other.
+  public var turnTimeoutMilliseconds = 0
   /// Whether nothing may be written, recovery included.
   public var isReadOnly = false
   /// The Unicode version that the keys of the layer above are normalised with; noted when the store is made.

@@ -349,6 +349,25 @@ extension FileDevice: StoreLocks {
     }
   }
 
+  /// Locks a range exclusively; waits while other devices hold locks on it, for so many milliseconds at most. Answers how many are left,
+  /// nil if it was not locked. There is no waiting with an end in the system: it is tried again after 1 ms, 2, 4 and so on, and then
+  /// every 25.
+  public func waitForLock(_ range: Range<UInt64>, atMost milliseconds: Int) throws(StoreError) -> Int? {
+    let start = ContinuousClock.now
+    let limit = Duration.milliseconds(max(0, min(milliseconds, Int(Int32.max))))
+    var pause = 1
+    while true {
+      let isLocked = try tryLock(.exclusive, range)
+      let left = limit - (ContinuousClock.now - start)
+      let (seconds, rest) = left.components
+      let leftMilliseconds = Int(clamping: seconds) * 1000 + Int(rest / 1_000_000_000_000_000)
+      if isLocked { return max(0, leftMilliseconds) }
+      if leftMilliseconds <= 0 { return nil }
+      calls.pause(min(pause, leftMilliseconds))
+      pause = min(pause * 2, 25)
+    }
+  }
+
   /// Where a lock of another device lies in a range; nil if there is none.
   public func othersLock(in range: Range<UInt64>) throws(StoreError) -> UInt64? {
     range.isEmpty ? nil : try placeOfOthersLock(.exclusive, range)

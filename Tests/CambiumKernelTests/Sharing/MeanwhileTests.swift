@@ -122,6 +122,36 @@ import Testing
     #expect(left > 0)
   }
 
+  /// A turn that another process does not give up is waited for as long as the options say, and nothing has happened then.
+  @Test func aTurnIsNotWaitedForForEver() throws {
+    let shared = try shared()
+    let a = try open(shared.open(), 2)
+    var t = try a.beginWrite()
+    let tree = try t.createTree(.integer)
+    try t.commit()
+    var limited = options()
+    limited.turnTimeoutMilliseconds = 50
+    let b = try Store.open(on: shared.open(), environment: TestEnvironment(seed: 3), options: limited)
+    t = try a.beginWrite()
+    let locks = shared.lockCount
+    for _ in 0..<3 {
+      #expect(throws: StoreError.busy) { try b.beginWrite() }
+      #expect(throws: StoreError.busy) {
+        _ = try Store.open(on: shared.open(), environment: TestEnvironment(seed: 4), options: limited)
+      }
+    }
+    // Reading goes on, and what was tried has left nothing, but for what opening announces until its device is closed.
+    #expect(try b.snapshot().count(tree) == 0)
+    #expect(shared.lockCount <= locks + 6)
+    try t.put(tree, 1, [1])
+    try t.commit()
+    t = try b.beginWrite()
+    try t.put(tree, 2, [2])
+    try t.commit()
+    #expect(try a.snapshot().count(tree) == 2)
+    for store in [a, b] { try store.close() }
+  }
+
   /// What was committed, and not waited for, is durable when the store is closed, also if others go on with it.
   @Test(arguments: [Durability.full, .strict, .normal]) func closingSyncsWhatIsWaitedFor(_ durability: Durability)
     throws

@@ -176,6 +176,11 @@ public final class SharedHandle: StorageDevice, StoreLocks {
     if try !tryLock(.exclusive, range) { throw .device(operation: .lock, offset: range.lowerBound, code: 35) }
   }
 
+  /// Locks if that is possible at once: nobody else could end the waiting.
+  public func waitForLock(_ range: Range<UInt64>, atMost milliseconds: Int) throws(StoreError) -> Int? {
+    try tryLock(.exclusive, range) ? milliseconds : nil
+  }
+
   /// Unlocks, as `StoreLocks` has it.
   public func unlock(_ range: Range<UInt64>) throws(StoreError) {
     if try call() != nil { try end() }

@@ -1,3 +1,4 @@
+import CambiumSystem
 import CambiumTesting
 import Foundation
 import Synchronization
@@ -295,5 +296,38 @@ import Testing
       #expect(try context.fetch(request).compactMap { $0.value(forKey: "name") as? String }.sorted() == expected)
     }
     #expect(try context.all("Note").count == 2)
+  }
+}
+
+extension StoreFilesTests {
+  /// A process that was stopped while it writes: saves of others end when their time is over, and go on behind it.
+  @Test func savesWaitAsLongAsTheyMay() throws {
+    let directory = try TemporaryDirectory()
+    let model = try ManagedObjectModel { Entity("Note") { Attribute("name", .string) } }
+    let container = try directory.container(model: model) { $0.timeout = 0.02 }
+    let context = container.newBackgroundContext()
+    try context.make("Note", ["name": "a"])
+    try context.save()
+    let url = try #require(container.persistentStoreCoordinator.persistentStores.first?.url)
+    // As another process has the turn.
+    let other = try FileDevice(path: url.path, sharing: .shared)
+    let turn: Range<UInt64> = (1 << 62 + 2)..<(1 << 62 + 3)
+    #expect(try other.tryLock(.exclusive, turn))
+    try context.make("Note", ["name": "b"])
+    #expect(cambiumError { try context.save() }?.code == .persistentStoreTimeout)
+    #expect(context.hasChanges)
+    let reader = container.newBackgroundContext()
+    #expect(try reader.all("Note").count == 1)
+    try other.unlock(turn)
+    other.close()
+    try context.save()
+    #expect(try reader.all("Note").count == 2)
+    let description = PersistentStoreDescription(url: url)
+    description.setOption(2, forKey: PersistentStoreCoordinator.persistentStoreTimeoutOption)
+    #expect(description.timeout == 2 && description.storeOptions.turnTimeoutMilliseconds == 2000)
+    description.timeout = .infinity
+    #expect(description.storeOptions.turnTimeoutMilliseconds == Int(Int32.max))
+    description.timeout = .nan
+    #expect(description.storeOptions.turnTimeoutMilliseconds == 0)
   }
 }

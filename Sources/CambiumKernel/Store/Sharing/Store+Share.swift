@@ -29,7 +29,8 @@ extension Store {
       loaded.store.share = share
       loaded.store.unlockIdlePins(share, but: nil)
     } else {
-      try locks.waitForLock(StoreLockPlace.turn)
+      var limit = options.turnTimeoutMilliseconds
+      try locks.waitForLock(StoreLockPlace.turn, limit: &limit)
       loaded = try load(on: device, environment: environment, options: options, use: .opening)
       loaded.store.share = share
     }

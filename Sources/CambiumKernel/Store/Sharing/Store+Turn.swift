@@ -27,8 +27,9 @@ extension Store {
   private func waitForSharedTurn(_ share: StoreShare) throws(StoreError) {
     if !share.mustQueue, try share.locks.tryLock(.exclusive, StoreLockPlace.turn) { return }
     share.mustQueue = false
-    try share.locks.waitForLock(StoreLockPlace.queue)
-    do throws(StoreError) { try share.locks.waitForLock(StoreLockPlace.turn) } catch {
+    var limit = options.turnTimeoutMilliseconds
+    try share.locks.waitForLock(StoreLockPlace.queue, limit: &limit)
+    do throws(StoreError) { try share.locks.waitForLock(StoreLockPlace.turn, limit: &limit) } catch {
       share.locks.giveUp(StoreLockPlace.queue)
       throw error
     }
