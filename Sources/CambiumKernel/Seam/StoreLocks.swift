@@ -27,7 +27,7 @@ public protocol StoreLocks: AnyObject, Sendable {
   func waitForLock(_ range: Range<UInt64>) throws(StoreError)
 
   /// Locks a range exclusively; waits for other owners, for so many milliseconds at most. Answers how many of them are left, nil if
-  /// the range could not be locked. Where there is no clock it may wait without end, as it does if this is not implemented.
+  /// the range could not be locked. A host without a clock may wait without end, as the one that every host has does.
   func waitForLock(_ range: Range<UInt64>, atMost milliseconds: Int) throws(StoreError) -> Int?
 
   /// Gives up this owner's locks on a range.

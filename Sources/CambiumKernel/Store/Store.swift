@@ -294,21 +294,7 @@ public final class Store: @unchecked Sendable {
   /// share one sync. Closing syncs what was committed before.
   func waitDurable(_ sequence: UInt64) throws(StoreError) {
     lock.lock()
-    while durableSequence < sequence {
-      if isPoisoned {
-        lock.unlock()
-        throw .poisoned
-      }
-      if isSyncing {
-        lock.wait()
-        continue
-      }
-      if isClosed {
-        lock.unlock()
-        throw .closed
-      }
-      try syncLocked()
-    }
+    while durableSequence < sequence { try waitForSyncLocked() }
     lock.unlock()
   }
 
@@ -316,22 +302,20 @@ public final class Store: @unchecked Sendable {
   func syncNow() throws(StoreError) {
     lock.lock()
     let needed = syncsStarted + 1
-    while syncsCompleted < needed {
-      if isPoisoned {
-        lock.unlock()
-        throw .poisoned
-      }
-      if isSyncing {
-        lock.wait()
-        continue
-      }
-      if isClosed {
-        lock.unlock()
-        throw .closed
-      }
-      try syncLocked()
-    }
+    while syncsCompleted < needed { try waitForSyncLocked() }
     lock.unlock()
+  }
+
+  /// Waits for something that happens while a sync is on its way, or runs one; called and left with the lock held. On failure
+  /// the lock is given up.
+  private func waitForSyncLocked() throws(StoreError) {
+    if !isPoisoned, isSyncing { return lock.wait() }
+    if isPoisoned || isClosed {
+      let error: StoreError = isPoisoned ? .poisoned : .closed
+      lock.unlock()
+      throw error
+    }
+    try syncLocked()
   }
 
   /// Runs one sync; called and left with the lock held, which is given up meanwhile. On failure the store is poisoned

@@ -50,6 +50,36 @@ import Testing
     return nil
   }
 
+  /// Goes from a key through some of those behind it, or before it; answers what was passed over or should not be seen. `places` tells
+  /// when each key was added, by its number.
+  private static func problemOfAWay(
+    _ shared: Shared, _ kind: TreeKind, _ keys: [UInt64], _ places: [Int], _ count: Int, _ random: inout SplitMix64
+  ) -> String? {
+    var cursor = DeltaCursor(shared.list, after: 0, upTo: UInt64(count))
+    let (start, isForward) = (keys[random.below(count)], random.oneIn(2))
+    if isForward { with(kind, start) { cursor.seek($0) } } else { with(kind, start + 1) { cursor.seekBefore($0) } }
+    var last = start
+    for step in 0..<60 {
+      let number = cursor.node.map { Int(Self.number(kind, $0) / distance) }
+      let from = Int(last / distance)
+      if step == 0 {
+        if number != from { return "a way from \(start) begins at \(number ?? -1)" }
+      } else {
+        // All that lie between were added later.
+        let (low, high) = isForward ? (from + 1, number ?? places.count) : ((number ?? 0) + 1, from)
+        if low > high { return "\(isForward ? "behind" : "before") \(last) comes \(number ?? -1)" }
+        if let missed = (low..<high).first(where: { places[$0] < count }) {
+          return "\(isForward ? "behind" : "before") \(last), \(UInt64(missed) * distance) is passed over"
+        }
+      }
+      guard let number else { return nil }
+      if places[number] >= count { return "\(UInt64(number) * distance) was added later" }
+      last = UInt64(number) * distance
+      if isForward { cursor.next() } else { cursor.previous() }
+    }
+    return nil
+  }
+
   @Test(arguments: [TreeKind.integer, .bytes]) func whatWasThereIsFoundWhileNodesAreSplit(_ kind: TreeKind) {
     let seed = testSeed(20_261_125)
     print("keys in a list that is written to: seed \(seed)")
@@ -64,6 +94,9 @@ import Testing
         keys.shuffle(using: &random)
       }
       let all = keys
+      // By number; there is none of 0.
+      var places = [Int](repeating: .max, count: keys.count + 1)
+      for (place, key) in keys.enumerated() { places[Int(key / Self.distance)] = place }
       let shared = Shared(kind)
       var last: UInt64 = 0
       let writer = Thread {
@@ -86,6 +119,9 @@ import Testing
         if count == 0 { continue }
         looks += 1
         if let problem = Self.problem(shared, kind, all, count, &random) {
+          problems.append("round \(round), \(count) keys: \(problem)")
+        }
+        if let problem = Self.problemOfAWay(shared, kind, all, places, count, &random) {
           problems.append("round \(round), \(count) keys: \(problem)")
         }
         // The last key of all, of those that are seen.

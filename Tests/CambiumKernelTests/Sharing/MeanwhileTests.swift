@@ -26,6 +26,17 @@ import Testing
     return shared
   }
 
+  /// A disk, a process that writes, and a tree with some rows.
+  private func written() throws -> (SharedDisk, Store, TreeID) {
+    let shared = try shared()
+    let writer = try open(shared.open(), 2)
+    let t = try writer.beginWrite()
+    let tree = try t.createTree(.integer)
+    try t.commit()
+    try put(writer, tree, 1)
+    return (shared, writer, tree)
+  }
+
   private func put(_ store: Store, _ tree: TreeID, _ round: Int, rows: UInt64 = 300) throws {
     let t = try store.beginWrite()
     for n in 0..<rows { try t.put(tree, n, [UInt8](repeating: UInt8(truncatingIfNeeded: round), count: 60)) }
@@ -41,12 +52,7 @@ import Testing
   @Test func aRetainedCommitIsLetGoOf() throws {
     var (views, expired) = (0, 0)
     for call in 0..<40 {
-      let shared = try shared()
-      let writer = try open(shared.open(), 2)
-      let t = try writer.beginWrite()
-      let tree = try t.createTree(.integer)
-      try t.commit()
-      try put(writer, tree, 1)
+      let (shared, writer, tree) = try written()
       let retained = try writer.retain(reason: "kept")
       try put(writer, tree, 2)
       let handle = shared.open()
@@ -92,12 +98,7 @@ import Testing
   @Test func aViewEndsWhileItsStoreIsResumed() throws {
     var left = 0
     for call in 0..<20 {
-      let shared = try shared()
-      let writer = try open(shared.open(), 2)
-      let t = try writer.beginWrite()
-      let tree = try t.createTree(.integer)
-      try t.commit()
-      try put(writer, tree, 1)
+      let shared = try written().0
       let handle = shared.open()
       let reader = try open(handle, 3, readOnly: true)
       let before = shared.lockCount
