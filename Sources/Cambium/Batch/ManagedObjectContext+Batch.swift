@@ -100,8 +100,9 @@ extension ManagedObjectContext {
   private struct PreparedUpdate {
     let store: PersistentStore
     let values: BatchValues
-    var fixed = RowValues()
-    var columns = [EngineColumn("self", .evaluatedObject)]
+    /// What every row gets.
+    let fixed: RowValues
+    /// Which rows, and, behind the row itself, what is computed of each.
     let asked: EngineValuesFetch
   }
 
@@ -127,7 +128,7 @@ extension ManagedObjectContext {
     try mapping(.invalidArgument) { () throws(EngineError) in
       try asked.check(against: info.storeSchema ?? store.engine.schema)
     }
-    return PreparedUpdate(store: store, values: values, fixed: fixed, columns: columns, asked: asked)
+    return PreparedUpdate(store: store, values: values, fixed: fixed, asked: asked)
   }
 
   private func execute(_ update: PreparedUpdate, of request: BatchUpdateRequest) throws -> [ManagedObjectID] {
@@ -141,7 +142,7 @@ extension ManagedObjectContext {
       for row in rows {
         guard case .reference(let reference) = row[0] else { continue }
         var changes = update.fixed
-        for (place, column) in update.columns.enumerated().dropFirst() {
+        for (place, column) in update.asked.columns.enumerated().dropFirst() {
           try accepting { try values.set(computed: row[place], column.name, in: &changes) }
         }
         try destinations.require(changes, t)
@@ -209,17 +210,15 @@ extension ManagedObjectContext {
 
   /// The store that new objects go to: the first one that can be written to, if any can.
   private func target(_ entity: String, _ affected: [PersistentStore]?) throws -> (PersistentStore, EntityInfo) {
-    let holders = try targets(entity, affected)
-    let store = holders.first { !$0.isReadOnly } ?? holders[0]
-    guard let info = store.space.info(named: entity) else { throw noStore(entity) }
+    guard let store = persistentStoreCoordinator.store(forEntity: entity, of: affected),
+      let info = store.space.info(named: entity)
+    else { throw noStore(entity) }
     return (store, info)
   }
 
   /// The stores that hold an entity, of those that are meant; there is one at least.
   private func targets(_ entity: String, _ affected: [PersistentStore]?) throws -> [PersistentStore] {
-    let stores = persistentStoreCoordinator.persistentStores.filter { store in
-      store.space.info(named: entity) != nil && affected?.contains { $0 === store } ?? true
-    }
+    let stores = persistentStoreCoordinator.stores(forEntity: entity, of: affected)
     if stores.isEmpty { throw noStore(entity) }
     return stores
   }

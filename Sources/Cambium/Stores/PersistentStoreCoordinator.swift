@@ -266,9 +266,16 @@ public final class PersistentStoreCoordinator: @unchecked Sendable {
   }
 
   /// The first store that holds an entity and may be written, or else read.
-  func store(forEntity name: String) -> PersistentStore? {
-    let holders = persistentStores.filter { $0.space.info(named: name) != nil }
+  func store(forEntity name: String, of affected: [PersistentStore]? = nil) -> PersistentStore? {
+    let holders = stores(forEntity: name, of: affected)
     return holders.first { !$0.isReadOnly } ?? holders.first
+  }
+
+  /// The stores that hold an entity, of those that are meant, if only some are.
+  func stores(forEntity name: String, of affected: [PersistentStore]?) -> [PersistentStore] {
+    persistentStores.filter { store in
+      store.space.info(named: name) != nil && affected?.contains { $0 === store } ?? true
+    }
   }
 
   func store(of space: StoreSpace) -> PersistentStore? {

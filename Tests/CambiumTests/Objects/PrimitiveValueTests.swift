@@ -116,6 +116,27 @@ import Testing
     #expect(flight.number == "new" && !context.hasChanges)
   }
 
+  /// Names with letters of all kinds, in either normal form; what has no capital letter has no such key.
+  @Test func namesOfPrimitivesInUnicode() throws {
+    let names = ["\u{E9}tat", "\u{3B1}\u{3B2}", "\u{1C6}ep", "stra\u{DF}e", "\u{540D}\u{524D}", "i\u{307}x"]
+    let model = try ManagedObjectModel {
+      Entity("Thing") { for name in names { Attribute(name, .string) } }
+    }
+    let context = try memoryContainer(model).newBackgroundContext()
+    let thing = try context.make("Thing", [:])
+    for name in names {
+      let key = "primitive" + name.prefix(1).uppercased() + name.dropFirst()
+      if name == "\u{540D}\u{524D}" {
+        #expect(cambiumError { try thing.set("x", forKey: key) }?.code == .unknownKey)
+        continue
+      }
+      try thing.set(name, forKey: key)
+      #expect(thing.value(forKey: name) as? String == name, "\(key)")
+    }
+    try thing.set("x", forKey: "primitiveE\u{301}tat")
+    #expect(thing.value(forKey: "e\u{301}tat") as? String == "x")
+  }
+
   @Test func relationshipsKeepBothSides() throws {
     let context = try container().newBackgroundContext()
     let flight = Flight(context: context)
