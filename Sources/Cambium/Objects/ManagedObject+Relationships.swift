@@ -11,18 +11,18 @@ extension ManagedObject {
     return try requireContext().object(with: id)
   }
 
-  /// Reads the row anew if others have saved a newer one than the object has, and its to-one relationship has no unsaved change; answers
-  /// whether it was. What an unordered to-many relationship gives is of the newest commit that the context has seen, and so may know more
-  /// than an object that was read before: to add and to remove is decided by that.
-  private func isReadAnew(for toOne: RelationshipInfo) throws -> Bool {
-    guard state == .loaded, toOneChanges[toOne.place] == nil, let row, let context = managedObjectContext,
+  /// Where a to-one relationship leads in the newest commit that the context has seen, if that is newer than the row that the object has,
+  /// and there is no unsaved change of it; nil otherwise. What an unordered to-many relationship gives is of that commit, and so may know
+  /// more than an object that was read before: to add and to remove is decided by that.
+  private func newerToOne(_ r: RelationshipInfo) throws -> ManagedObjectID?? {
+    guard state == .loaded, toOneChanges[r.place] == nil, let row, let context = managedObjectContext,
       context.parent == nil
-    else { return false }
+    else { return nil }
     let view = try context.view(of: space)
-    let newest = try mapping { () throws(EngineError) in try view.row(reference) }
-    guard let newest, newest.version != row.version else { return false }
-    context.rebase(self)
-    return true
+    return try mapping { () throws(EngineError) -> ManagedObjectID?? in
+      guard let newest = try view.row(reference), newest.version != row.version else { return nil }
+      return .some(try newest.reference(r.key).map { ManagedObjectID(space: space, reference: $0) })
+    }
   }
 
   /// Checks that an object may be a destination.
@@ -85,9 +85,10 @@ extension ManagedObject {
     } else {
       var previous = try object(try new.currentToOne(back))
       if previous === self {
-        guard try new.isReadAnew(for: back) else { return }
-        previous = try object(try new.currentToOne(back))
-        if previous === self { return }
+        // One with unsaved changes meets a conflict when it is saved, which decides.
+        guard let newer = try new.newerToOne(back), newer != objectID, !new.isUpdated else { return }
+        managedObjectContext?.rebase(new)
+        previous = try object(newer)
       }
       if let previous { try previous.recordRemove(new.objectID, r) }
       try recordAdd(new.objectID, r)
@@ -106,7 +107,9 @@ extension ManagedObject {
       if old !== self || back.schema.name != r.schema.name { try old.recordRemove(objectID, back) }
     } else {
       if try old.currentToOne(back) != objectID {
-        guard try old.isReadAnew(for: back), try old.currentToOne(back) == objectID else { return }
+        guard let newer = try old.newerToOne(back), newer == objectID else { return }
+        // The unsaved changes of one that has some stay based on the row that it has: what others did is a conflict when it is saved.
+        if !old.isUpdated { managedObjectContext?.rebase(old) }
       }
       try recordRemove(old.objectID, r)
       try old.recordToOne(back, nil)

@@ -308,4 +308,34 @@ import Testing
     let found = try fresh.existingObject(with: entry.objectID).objectIDs(forRelationshipNamed: "aircraft")
     #expect(found == expected.map { [$0.objectID] } ?? [])
   }
+
+  /// The same with an unsaved change of the entry, whose attribute others have changed too: that must stay a conflict.
+  @Test(arguments: [true, false]) func whatOthersHaveMovedAndChangedIsAConflict(_ takesOut: Bool) throws {
+    let container = try flights(.nullify)
+    let context = container.newBackgroundContext()
+    let (first, second) = (try context.make("Aircraft", ["name": "1"]), try context.make("Aircraft", ["name": "2"]))
+    let entry = try context.make("Entry", ["name": "e", "aircraft": first])
+    try context.save()
+    #expect(entry.value(forKey: "aircraft") as? ManagedObject === first)
+    entry.setValue("mine", forKey: "name")
+    let other = container.newBackgroundContext()
+    let moved = try other.existingObject(with: entry.objectID)
+    moved.setValue(other.object(with: second.objectID), forKey: "aircraft")
+    moved.setValue("theirs", forKey: "name")
+    try other.save()
+    _ = try context.fetch(FetchRequest<ManagedObject>(entityName: "Aircraft"))
+    if takesOut {
+      try second.remove(entry, fromRelationship: "entries")
+    } else {
+      try first.add(entry, toRelationship: "entries")
+    }
+    #expect(cambiumError { try context.save() }?.code == .managedObjectMerge)
+    context.mergePolicy = .overwrite
+    try context.save()
+    let fresh = container.newBackgroundContext()
+    let stored = try fresh.existingObject(with: entry.objectID)
+    #expect(stored.value(forKey: "name") as? String == "mine")
+    let aircraft = try stored.objectIDs(forRelationshipNamed: "aircraft")
+    #expect(aircraft == (takesOut ? [] : [first.objectID]))
+  }
 }
