@@ -36,9 +36,13 @@ extension ManagedObjectContext {
       if let objectClass = Result.self as? ManagedObject.Type {
         persistentStoreCoordinator.note(objectClass, for: plan.name)
       }
-      let found = try objects(plan)
-      try prepare(found, for: request)
-      return try cast(found, request)
+      let found = try found(plan)
+      try prepare(found.objects, for: request)
+      if let objectClass = Result.self as? ManagedObject.Type, found.onlyClass == objectClass {
+        // Arrays of references, whose elements are of the class.
+        return unsafeBitCast(found.objects, to: [Result].self)
+      }
+      return try cast(found.objects, request)
     case .dictionary: return try cast(try dictionaries(request, plan), request)
     }
   }
@@ -148,15 +152,32 @@ extension ManagedObjectContext {
     plan.includesPendingChanges && !(inserted.isEmpty && updated.isEmpty && deleted.isEmpty)
   }
 
-  func objects(_ plan: FetchPlan) throws -> [ManagedObject] {
-    if let parent { return try objects(plan, from: parent) }
-    advance()
-    if plan.parts.count == 1, let part = plan.parts.first, !hasPendingChanges(plan) {
+  /// What a fetch finds.
+  struct FoundObjects {
+    var objects: [ManagedObject]
+    /// The class of all of them; nil if there are several, or that is not known. To look at each of many objects once more takes
+    /// longer than to note it.
+    var onlyClass: ManagedObject.Type?
+  }
+
+  func objects(_ plan: FetchPlan) throws -> [ManagedObject] { try found(plan).objects }
+
+  private func found(_ plan: FetchPlan) throws -> FoundObjects {
+    if parent == nil, plan.parts.count == 1, let part = plan.parts.first, !hasPendingChanges(plan) {
+      advance()
       var fetch = try engineFetch(plan, part.info)
       fetch.offset = plan.offset
       fetch.limit = plan.limit
-      return plan.includesPropertyValues ? try rows(fetch, part.store) : try faults(fetch, part.store)
+      if plan.includesPropertyValues { return try foundRows(fetch, part.store) }
+      return FoundObjects(objects: try faults(fetch, part.store))
     }
+    return FoundObjects(objects: try gathered(plan))
+  }
+
+  /// What a fetch finds in several stores, among unsaved changes, or in a parent.
+  private func gathered(_ plan: FetchPlan) throws -> [ManagedObject] {
+    if let parent { return try objects(plan, from: parent) }
+    advance()
     var found: [ManagedObject] = []
     for part in plan.parts {
       found += plan.includesPendingChanges ? try merged(plan, part) : try stored(plan, part)
@@ -181,6 +202,10 @@ extension ManagedObjectContext {
   }
 
   func rows(_ fetch: EngineFetch, _ store: PersistentStore) throws -> [ManagedObject] {
+    try foundRows(fetch, store).objects
+  }
+
+  private func foundRows(_ fetch: EngineFetch, _ store: PersistentStore) throws -> FoundObjects {
     let view = try view(of: store.space)
     let rows = try mappingFetch { () throws(EngineError) in try view.findRows(fetch) }
     var result: [ManagedObject] = []
@@ -189,35 +214,43 @@ extension ManagedObjectContext {
     let registry = registry
     registry.makeRoom(for: rows.count)
     // What new objects are made of: the same until one is of another entity.
-    var home = ObjectHome.nowhere
+    var home: Unmanaged<ObjectHome>?
+    var twin: Unmanaged<EntityDescription>?
     var entityID: UInt32?
+    // The context keeps its homes, but not all of those that it ever had.
+    var homes: [ObjectHome] = []
+    defer { withExtendedLifetime(homes) {} }
     var objectClass = ManagedObject.self
-    var entity = EntityInfo.unknown.description
+    var onlyClass: ManagedObject.Type?
+    var isOfOneClass = true
+    func note(_ found: ManagedObject.Type) {
+      if onlyClass == nil { onlyClass = found }
+      if onlyClass != found { isOfOneClass = false }
+    }
     rows.forEach { row, reference in
-      let id = ManagedObjectID(space: space, reference: reference)
-      if let object = registry[id] {
+      if let object = registry.object(space, reference) {
         // A changed object stays on the row that its changes are based on.
         if object.pending != .updated, object.pending != .deleted {
           if object.state == .stale { object.state = .loaded }
           object.take(row)
         }
         if isMissing(object) { object.isDeleted = false }
+        note(type(of: object))
         result.append(object)
         return
       }
       if entityID != reference.entity {
         guard let info = space.info(reference.entity) else { return }
-        home = self.home(of: id, info)
-        entityID = reference.entity
+        let found = self.home(of: ManagedObjectID(space: space, reference: reference), info, info.description)
+        if !homes.contains(where: { $0 === found }) { homes.append(found) }
+        (home, twin, entityID) = (.passUnretained(found), .passUnretained(found.twin), reference.entity)
         objectClass = persistentStoreCoordinator.objectClass(for: info)
-        entity = info.description
+        note(objectClass)
       }
-      let object = objectClass.init(entity: entity, insertInto: nil)
-      object.become(reference.row, .passUnretained(home), row)
-      registry.add(object, id)
-      result.append(object)
+      guard let home, let twin else { return }
+      result.append(make(ObjectBirth(objectClass, home, registry, reference.row, row), twin))
     }
-    return result
+    return FoundObjects(objects: result, onlyClass: isOfOneClass ? onlyClass : nil)
   }
 
   /// The store's answer with unsaved changes taken into account, from the first object up to at least the plan's end.

@@ -91,15 +91,23 @@ extension ManagedObjectContext {
       guard object.state == .detached, object.managedObjectContext == nil, object.info === EntityInfo.unknown else {
         return
       }
-      guard let (space, info) = insertable(object.entity) else {
-        let name = object.entity.name
+      insertNew(object, object.entity)
+    }
+  }
+
+  /// Inserts an object that has never been in a context.
+  func insertNew(_ object: ManagedObject, _ entity: EntityDescription) {
+    lock.run {
+      guard let (space, info) = insertable(entity) else {
+        let name = entity.name
         return record(
           CambiumError(
             .invalidArgument,
             "'\(name)' is not an entity that objects can be inserted of: it is abstract, unknown to the model, or in no "
               + "store that is loaded", entityName: name), losesChange: true)
       }
-      adoptInserted(object, ManagedObjectID.temporary(info.schema.id, in: space), info)
+      let id = ManagedObjectID.temporary(info.schema.id, in: space)
+      adoptInserted(object, id, home(of: id, info, entity))
     }
   }
 

@@ -319,7 +319,9 @@ public final class ManagedObjectContext: @unchecked Sendable {
 
   /// The home of the context's objects of an identifier.
   @inline(__always)
-  func home(of id: ManagedObjectID, _ info: EntityInfo) -> ObjectHome { homes.home(of: id, info, link) }
+  func home(of id: ManagedObjectID, _ info: EntityInfo, _ entity: EntityDescription) -> ObjectHome {
+    homes.home(of: id, info, entity, link)
+  }
 
   /// The home of the objects that were last asked for by their identifiers, if it is that of another identifier.
   func knownHome(of id: ManagedObjectID) -> ObjectHome? {
@@ -341,21 +343,14 @@ public final class ManagedObjectContext: @unchecked Sendable {
 
   /// The object of a row, made if the context does not have it.
   func object(_ id: ManagedObjectID, _ info: EntityInfo) -> ManagedObject {
-    if let object = registered(id) { return object }
-    let object = persistentStoreCoordinator.objectClass(for: info)
-      .init(entity: info.description, insertInto: nil)
-    object.become(id, info, in: self)
-    register(object)
-    return object
+    registered(id) ?? object(id, home(of: id, info, info.description))
   }
 
   /// The object of a row that the context does not have.
   func object(_ id: ManagedObjectID, _ home: ObjectHome) -> ManagedObject {
-    let object = persistentStoreCoordinator.objectClass(for: home.info)
-      .init(entity: home.info.description, insertInto: nil)
-    object.become(id, home)
-    registry.add(object, id)
-    return object
+    let objectClass = persistentStoreCoordinator.objectClass(for: home.info)
+    return make(
+      ObjectBirth(objectClass, .passUnretained(home), registry, id.reference.row, nil), .passUnretained(home.twin))
   }
 
   // MARK: Changes
@@ -376,9 +371,10 @@ public final class ManagedObjectContext: @unchecked Sendable {
   }
 
   /// Takes an object that is new into the unsaved changes; it is told by ``ManagedObject/awakeFromInsert()``.
-  func adoptInserted(_ object: ManagedObject, _ id: ManagedObjectID, _ info: EntityInfo) {
-    object.become(id, info, in: self)
+  func adoptInserted(_ object: ManagedObject, _ id: ManagedObjectID, _ home: ObjectHome) {
+    object.become(id, home)
     object.state = .inserted
+    let info = home.info
     let overlay = object.ownOverlay
     // As a rule, most attributes are set.
     overlay.attributeChanges.reserveCapacity(min(info.attributeKeys.count, 32))

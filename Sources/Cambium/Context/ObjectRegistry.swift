@@ -1,3 +1,5 @@
+import CambiumEngine
+
 /// The objects of a context, one for each identifier.
 ///
 /// It holds them, and looks now and then for those that nobody else holds. Weak references would let go at once, but make
@@ -24,9 +26,13 @@ final class ObjectRegistry {
   private static let fewest = 64
 
   /// The object of an identifier.
-  subscript(id: ManagedObjectID) -> ManagedObject? {
-    if retainsAll { return known.object(id) }
-    let (held, released) = known.heldObject(id)
+  subscript(id: ManagedObjectID) -> ManagedObject? { object(id.space, id.reference) }
+
+  /// The same by what an identifier is made of: to make one counts references.
+  @inline(__always)
+  func object(_ space: StoreSpace, _ reference: ObjectReference) -> ManagedObject? {
+    if retainsAll { return known.object(space, reference) }
+    let (held, released) = known.heldObject(space, reference)
     letGo(of: released)
     return held
   }
@@ -62,9 +68,11 @@ final class ObjectRegistry {
   func add(_ object: ManagedObject) { add(object, object.objectID) }
 
   /// Adds an object, whose identifier is at hand.
-  func add(_ object: ManagedObject, _ id: ManagedObjectID) {
+  func add(_ object: ManagedObject, _ id: ManagedObjectID) { add(object, id.space, id.reference) }
+
+  func add(_ object: ManagedObject, _ space: StoreSpace, _ reference: ObjectReference) {
     if known.count >= limit { sweep() }
-    letGo(of: known.add(object, id))
+    letGo(of: known.add(object, space, reference))
   }
 
   func remove(_ id: ManagedObjectID) {

@@ -3,8 +3,12 @@ import CambiumEngine
 /// The objects of a context by their identifiers: a hash table of blocks, each of the objects of eight rows that follow one
 /// another.
 ///
-/// Rows that are made or read together lie together, so that most look-ups go where the last one went; a dictionary, or a table
+/// Rows that are made or read together lie together, so that most look-ups go where the last one went, or near it; a dictionary, or a table
 /// with a place for every object, has each of them wait for memory. A context without locality pays 130 to 260 bytes for an object.
+///
+/// The blocks of 64 rows that follow one another lie beside each other as well: eight of them have one place by hash, in an order of
+/// the eight that is by the hash, too, so that rows that are all so far apart are spread. What is taken is passed over by eights,
+/// since a run of rows would otherwise be gone through one by one.
 ///
 /// What is in a block is plain memory of the table's own, so that an object can be asked in place whether anybody else holds it.
 struct ObjectTable: ~Copyable {
@@ -38,6 +42,8 @@ struct ObjectTable: ~Copyable {
 
   private static let blockSize = 8
   private static let leastCapacity = 8
+  /// How many blocks lie beside each other, as a power of two.
+  private static let runBits: UInt64 = 3
 
   init() {
     capacity = Self.leastCapacity
@@ -64,7 +70,19 @@ struct ObjectTable: ~Copyable {
   private func first(_ key: Key) -> Int {
     // The same rows of several entities and stores must not begin at the same place.
     let others = UInt64(key.entity) &* 0xC2B2_AE3D_27D4_EB4F &+ UInt64(key.space) &* 0x1656_67B1_9E37_79F9
-    return Int(truncatingIfNeeded: ((key.rows &+ others) &* 0x9E37_79B9_7F4A_7C15) &>> 32) & (capacity &- 1)
+    let hash = ((key.rows &>> Self.runBits) &+ others) &* 0x9E37_79B9_7F4A_7C15
+    let within = (key.rows ^ hash &>> 29) & (1 &<< Self.runBits &- 1)
+    return Int(truncatingIfNeeded: (hash &>> 32) &<< Self.runBits | within) & (capacity &- 1)
+  }
+
+  /// Where to look next for what began to be looked for at `start`, if `block` is another's.
+  @inline(__always)
+  private func next(_ block: Int, _ start: inout Int) -> Int {
+    let next = (block &+ 1 &<< Self.runBits) & (capacity &- 1)
+    if next != start { return next }
+    // All of these are taken.
+    start = (start &+ 1) & (capacity &- 1)
+    return start
   }
 
   /// The block of a key, which is the one that was looked for last more often than not.
@@ -81,11 +99,12 @@ struct ObjectTable: ~Copyable {
   @inline(__always)
   private func block(_ key: Key) -> (block: Int, isThere: Bool) {
     var block = first(key)
+    var start = block
     while keys[block].rows != Key.none {
       if keys[block].rows == key.rows, keys[block].entity == key.entity, keys[block].space == key.space {
         return (block, true)
       }
-      block = (block &+ 1) & (capacity &- 1)
+      block = next(block, &start)
     }
     return (block, false)
   }
@@ -104,22 +123,28 @@ struct ObjectTable: ~Copyable {
   }
 
   @inline(__always)
-  private mutating func slot(_ id: ManagedObjectID) -> Int? {
+  private mutating func slot(_ space: StoreSpace, _ reference: ObjectReference) -> Int? {
     if count == 0 { return nil }
-    guard let space = place(of: id.space) else { return nil }
-    let key = Key(rows: id.reference.row &>> 3, entity: id.reference.entity, space: space)
+    guard let space = place(of: space) else { return nil }
+    let key = Key(rows: reference.row &>> 3, entity: reference.entity, space: space)
     let (block, isThere) = lastBlock(key)
-    return isThere ? block &* Self.blockSize &+ Int(id.reference.row & 7) : nil
+    return isThere ? block &* Self.blockSize &+ Int(reference.row & 7) : nil
   }
 
   /// The object of an identifier, whether anybody else holds it or not.
-  mutating func object(_ id: ManagedObjectID) -> ManagedObject? { slot(id).flatMap { slots[$0] } }
+  mutating func object(_ id: ManagedObjectID) -> ManagedObject? { object(id.space, id.reference) }
+
+  mutating func object(_ space: StoreSpace, _ reference: ObjectReference) -> ManagedObject? {
+    slot(space, reference).flatMap { slots[$0] }
+  }
 
   /// The object of an identifier; or, if nobody else holds it, the object that is let go of, which the caller has to keep until
   /// nothing is under way.
   @inline(__always)
-  mutating func heldObject(_ id: ManagedObjectID) -> (held: ManagedObject?, released: ManagedObject?) {
-    guard let slot = slot(id), slots[slot] != nil else { return (nil, nil) }
+  mutating func heldObject(
+    _ space: StoreSpace, _ reference: ObjectReference
+  ) -> (held: ManagedObject?, released: ManagedObject?) {
+    guard let slot = slot(space, reference), slots[slot] != nil else { return (nil, nil) }
     if !isKnownUniquelyReferenced(&slots[slot]) { return (slots[slot], nil) }
     count -= 1
     return (nil, slots[slot].take())
@@ -129,23 +154,27 @@ struct ObjectTable: ~Copyable {
 
   /// Adds an object; answers the one that was there.
   mutating func add(_ object: ManagedObject, _ id: ManagedObjectID) -> ManagedObject? {
-    var space = place(of: id.space)
+    add(object, id.space, id.reference)
+  }
+
+  mutating func add(_ object: ManagedObject, _ store: StoreSpace, _ reference: ObjectReference) -> ManagedObject? {
+    var space = place(of: store)
     if space == nil {
       space = UInt32(truncatingIfNeeded: spaces.count)
-      spaces.append(id.space)
+      spaces.append(store)
     }
-    let key = Key(rows: id.reference.row &>> 3, entity: id.reference.entity, space: space ?? 0)
+    let key = Key(rows: reference.row &>> 3, entity: reference.entity, space: space ?? 0)
     let (block, isThere) = lastBlock(key)
     if !isThere {
       if (taken &+ 1) &* 8 > capacity &* 5 {
         rebuild()
         // The stores may have other places.
-        return add(object, id)
+        return add(object, store, reference)
       }
       keys[block] = key
       taken &+= 1
     }
-    let slot = block &* Self.blockSize &+ Int(id.reference.row & 7)
+    let slot = block &* Self.blockSize &+ Int(reference.row & 7)
     let old = slots[slot]
     if old == nil { count += 1 }
     slots[slot] = object
@@ -154,7 +183,7 @@ struct ObjectTable: ~Copyable {
 
   /// Takes an object out, and answers it.
   mutating func remove(_ id: ManagedObjectID) -> ManagedObject? {
-    guard let slot = slot(id), let object = slots[slot].take() else { return nil }
+    guard let slot = slot(id.space, id.reference), let object = slots[slot].take() else { return nil }
     count -= 1
     return object
   }
@@ -165,9 +194,15 @@ struct ObjectTable: ~Copyable {
     let before = released.count
     while next < capacity, released.count &- before < most {
       if keys[next].rows != Key.none {
-        for slot in next &* Self.blockSize..<(next &+ 1) &* Self.blockSize
-        where slots[slot] != nil && isKnownUniquelyReferenced(&slots[slot]) {
-          if let object = slots[slot].take() { released.append(object) }
+        var slot = slots + next &* Self.blockSize
+        let end = slot + Self.blockSize
+        while slot < end {
+          if isKnownUniquelyReferenced(&slot.pointee) {
+            // Moved: to take it counts references up and down.
+            if let object = slot.move() { released.append(object) }
+            slot.initialize(to: nil)
+          }
+          slot += 1
         }
       }
       next &+= 1

@@ -29,9 +29,37 @@ public final class EntityDescription: @unchecked Sendable, ModelPart {
   private weak var storedSuperentity: EntityDescription?
   /// The model that the entity was given to.
   public internal(set) weak var managedObjectModel: ManagedObjectModel?
+  /// The entity that this one is a twin of.
+  private let original: EntityDescription?
+  /// The entity, if this is a twin of it.
+  var itself: EntityDescription { original ?? self }
+  /// The object that is being made for a row; only twins have any.
+  @exclusivity(unchecked) var birth: ObjectBirth?
 
   /// An entity without name.
-  public init() {}
+  public init() { original = nil }
+
+  /// The same entity once more, for the initializers of objects of rows. To the entity itself lead weak references, by which counting
+  /// references to it takes ten times as long; to a twin, nothing does.
+  ///
+  /// It shows what the entity has, which does not change any more, since its model is in use.
+  init(twinOf entity: EntityDescription) {
+    original = entity
+    name = entity.name
+    managedObjectClass = entity.managedObjectClass
+    explicitClassName = entity.explicitClassName
+    isAbstract = entity.isAbstract
+    userInfo = entity.userInfo
+    versionHashModifier = entity.versionHashModifier
+    uniquenessConstraints = entity.uniquenessConstraints
+    explicitRenamingIdentifier = entity.explicitRenamingIdentifier
+    superentityName = entity.superentityName
+    storedProperties = entity.storedProperties
+    storedSubentities = entity.storedSubentities
+    storedIndexes = entity.storedIndexes
+    storedSuperentity = entity.storedSuperentity
+    managedObjectModel = entity.managedObjectModel
+  }
 
   /// An entity with a name and properties of its own.
   public convenience init(_ name: String, properties: [PropertyDescription] = []) {
@@ -136,7 +164,7 @@ public final class EntityDescription: @unchecked Sendable, ModelPart {
   /// The entity and its ancestors, the entity first. Ends where the hierarchy is (wrongly) cyclic.
   private var lineage: [EntityDescription] {
     var result: [EntityDescription] = []
-    var next: EntityDescription? = self
+    var next: EntityDescription? = itself
     while let entity = next, !result.contains(where: { $0 === entity }) {
       result.append(entity)
       next = entity.superentity

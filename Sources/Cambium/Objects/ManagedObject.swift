@@ -48,11 +48,13 @@ open class ManagedObject {
   }
 
   /// The entity.
-  public let entity: EntityDescription
+  public var entity: EntityDescription {
+    heldHome.map { $0._withUnsafeGuaranteedRef { $0.entity } } ?? EntityInfo.unknown.description
+  }
   /// See ``home``, which is held while it is this. Looked at without counting references: nothing that is done meanwhile puts
   /// another in its place.
   @exclusivity(unchecked) private var heldHome: Unmanaged<ObjectHome>?
-  /// What it has in common with other objects of its entity and context; nil if it never came to have a context.
+  /// What it has in common with other objects of its entity and context; nil only while the object is being made.
   private(set) var home: ObjectHome? {
     @inline(__always) get { heldHome?.takeUnretainedValue() }
     set {
@@ -73,7 +75,7 @@ open class ManagedObject {
   public internal(set) var objectID: ManagedObjectID {
     @inline(__always) get { ManagedObjectID(space: space, reference: reference) }
     set {
-      home = (home ?? .nowhere).changed(to: newValue)
+      home = (home ?? .nowhere(entity)).changed(to: newValue)
       number = newValue.reference.row
     }
   }
@@ -130,10 +132,19 @@ open class ManagedObject {
   /// An entity that is not of the context's stores makes an object that is of no use; the context notes
   /// ``CambiumError/Code/invalidArgument``, and its next save throws it.
   public required init(entity: EntityDescription, insertInto context: ManagedObjectContext?) {
-    self.entity = entity
+    if let birth = entity.birth, birth.objectClass == type(of: self) {
+      entity.birth = nil
+      heldHome = birth.home.retain()
+      heldRow = birth.row?.retained()
+      number = birth.number
+      state = .fault
+      birth.register(self)
+      return
+    }
     number = ManagedObjectID.firstTemporaryRow
     state = .detached
-    context?.insert(self)
+    context?.insertNew(self, entity.itself)
+    if heldHome == nil { home = .nowhere(entity.itself) }
   }
 
   /// Inserts a new object of the entity of this class: the one that names the class, or is called like it.
@@ -143,7 +154,7 @@ open class ManagedObject {
 
   /// Makes this the object of an identifier, which leads to a row unless it is temporary.
   func become(_ id: ManagedObjectID, _ info: EntityInfo, in context: ManagedObjectContext) {
-    become(id, context.home(of: id, info))
+    become(id, context.home(of: id, info, entity))
   }
 
   /// Makes this the object of an identifier that has its home there.
@@ -151,17 +162,6 @@ open class ManagedObject {
     self.home = home
     number = id.reference.row
     state = .fault
-  }
-
-  /// Makes this new object, which belongs to no context yet, the one of a row that was fetched.
-  @inline(__always)
-  func become(_ number: UInt64, _ home: Unmanaged<ObjectHome>, _ row: BorrowedRow) {
-    let old = heldHome
-    heldHome = home.retain()
-    old?.release()
-    self.number = number
-    state = .fault
-    take(row)
   }
 
   /// Has the object belong to no context.

@@ -3,8 +3,10 @@ import CambiumEngine
 /// Where objects belong: a context's, of one entity in one store. Objects have one reference to it in place of four to what it
 /// holds; to count references up and down took a good part of the time of a fetch.
 final class ObjectHome: @unchecked Sendable {
-  // `@unchecked`: `hint` is touched where the objects of its context are used, and not at all without a context.
+  // `@unchecked`: `hint` and `twin` are touched where the objects of its context are used, and not at all without a context.
   let info: EntityInfo
+  /// As who made the objects named it; that of ``info`` as a rule.
+  let entity: EntityDescription
   /// What the identifiers of the objects name the entity by.
   let entityID: UInt32
   let space: StoreSpace
@@ -12,14 +14,19 @@ final class ObjectHome: @unchecked Sendable {
   let link: ContextLink?
   /// The same without a context.
   private let abroad: ObjectHome?
+  /// What objects of rows are made with; see ``EntityDescription/init(twinOf:)``.
+  private(set) lazy var twin = EntityDescription(twinOf: entity)
 
-  private init(_ info: EntityInfo, _ entityID: UInt32, _ space: StoreSpace, _ link: ContextLink?) {
+  private init(
+    _ info: EntityInfo, _ entity: EntityDescription, _ entityID: UInt32, _ space: StoreSpace, _ link: ContextLink?
+  ) {
     self.info = info
+    self.entity = entity
     self.entityID = entityID
     self.space = space
     self.link = link
     attributes = info.directAttributes
-    abroad = link == nil ? nil : ObjectHome(info, entityID, space, nil)
+    abroad = link == nil ? nil : ObjectHome(info, entity, entityID, space, nil)
   }
 
   /// The place of the attribute that was named last: properties are mostly asked for in declared order, or one of many objects.
@@ -59,21 +66,21 @@ final class ObjectHome: @unchecked Sendable {
     return find(name)
   }
 
-  /// Of objects that came to belong nowhere.
-  static let nowhere = ObjectHome(.unknown, 0, .none, nil)
+  /// Of objects that have not come to belong anywhere.
+  static func nowhere(_ entity: EntityDescription) -> ObjectHome { ObjectHome(.unknown, entity, 0, .none, nil) }
 
   /// The same without a context.
   var withoutContext: ObjectHome { abroad ?? self }
 
   /// Whether this is the home of objects of an identifier.
   @inline(__always)
-  func holds(_ id: ManagedObjectID, _ info: EntityInfo) -> Bool {
-    self.info === info && space === id.space && entityID == id.reference.entity
+  func holds(_ id: ManagedObjectID, _ info: EntityInfo, _ entity: EntityDescription) -> Bool {
+    self.info === info && self.entity === entity && space === id.space && entityID == id.reference.entity
   }
 
   /// The home of objects of an identifier, with the same context.
   func changed(to id: ManagedObjectID) -> ObjectHome {
-    holds(id, info) ? self : ObjectHome(info, id.reference.entity, id.space, link)
+    holds(id, info, entity) ? self : ObjectHome(info, entity, id.reference.entity, id.space, link)
   }
 
   /// The homes of a context's objects, of which there are as many as entities have objects in it. No object holds it, since
@@ -109,15 +116,19 @@ final class ObjectHome: @unchecked Sendable {
 
     /// The home of objects of an identifier, made if there is none.
     @inline(__always)
-    mutating func home(of id: ManagedObjectID, _ info: EntityInfo, _ link: ContextLink) -> ObjectHome {
-      if let last, last.holds(id, info) { return last }
-      return find(id, info, link)
+    mutating func home(
+      of id: ManagedObjectID, _ info: EntityInfo, _ entity: EntityDescription, _ link: ContextLink
+    ) -> ObjectHome {
+      if let last, last.holds(id, info, entity) { return last }
+      return find(id, info, entity, link)
     }
 
     @inline(never)
-    private mutating func find(_ id: ManagedObjectID, _ info: EntityInfo, _ link: ContextLink) -> ObjectHome {
-      let known = homes.first { $0.holds(id, info) }
-      let found = known ?? ObjectHome(info, id.reference.entity, id.space, link)
+    private mutating func find(
+      _ id: ManagedObjectID, _ info: EntityInfo, _ entity: EntityDescription, _ link: ContextLink
+    ) -> ObjectHome {
+      let known = homes.first { $0.holds(id, info, entity) }
+      let found = known ?? ObjectHome(info, entity, id.reference.entity, id.space, link)
       // Objects hold their homes themselves. Stores that come and go under a context leave homes that nobody has.
       if known == nil, homes.count >= 512 {
         homes = []

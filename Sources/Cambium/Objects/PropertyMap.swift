@@ -8,9 +8,15 @@ struct PropertyMap<Element>: ExpressibleByDictionaryLiteral {
     var element: Element
   }
 
-  /// The entry of the lowest place; nil only if there is none at all.
-  private var first: Entry?
+  /// The lowest place; ``none`` only if there is no entry at all. Apart from its element, so that what is asked of places alone does not
+  /// touch the elements.
+  private var firstKey = none
+  /// What the lowest place has; nil only if there is no entry at all.
+  private var firstElement: Element?
   private var rest: [Entry] = []
+
+  /// Below all places.
+  private static var none: Int { -1 }
 
   init() {}
 
@@ -18,12 +24,11 @@ struct PropertyMap<Element>: ExpressibleByDictionaryLiteral {
     for (key, element) in pairs { updateValue(element, forKey: key) }
   }
 
-  var isEmpty: Bool { first == nil }
-  var count: Int { first == nil ? 0 : rest.count + 1 }
+  var isEmpty: Bool { firstKey == Self.none }
+  var count: Int { isEmpty ? 0 : rest.count + 1 }
   /// The places, ascending.
   var keys: [Int] {
-    guard let lowest = first?.key else { return [] }
-    return CollectionOfOne(lowest) + rest.map { $0.key }
+    isEmpty ? [] : CollectionOfOne(firstKey) + rest.map { $0.key }
   }
   var values: [Element] { map { $0.value } }
 
@@ -44,15 +49,14 @@ struct PropertyMap<Element>: ExpressibleByDictionaryLiteral {
 
   /// Whether there is anything for a key.
   func contains(_ key: Int) -> Bool {
-    guard let lowest = first?.key else { return false }
-    return lowest == key || lowest < key && place(key).isThere
+    firstKey == key || !isEmpty && firstKey < key && place(key).isThere
   }
 
   /// What a key has; setting nil removes it.
   subscript(key: Int) -> Element? {
     get {
-      guard let lowest = first?.key, lowest <= key else { return nil }
-      if lowest == key { return first?.element }
+      if isEmpty || firstKey > key { return nil }
+      if firstKey == key { return firstElement }
       let (place, isThere) = place(key)
       return isThere ? rest[place].element : nil
     }
@@ -63,13 +67,9 @@ struct PropertyMap<Element>: ExpressibleByDictionaryLiteral {
 
   /// Sets what a key has.
   mutating func updateValue(_ element: Element, forKey key: Int) {
-    guard let firstKey = first?.key else {
-      first = Entry(key: key, element: element)
-      return
-    }
-    if firstKey >= key {
-      if firstKey > key, let old = first { rest.insert(old, at: 0) }
-      first = Entry(key: key, element: element)
+    if isEmpty || firstKey >= key {
+      if firstKey > key, let old = firstElement { rest.insert(Entry(key: firstKey, element: old), at: 0) }
+      (firstKey, firstElement) = (key, element)
       return
     }
     let (place, isThere) = place(key)
@@ -83,9 +83,10 @@ struct PropertyMap<Element>: ExpressibleByDictionaryLiteral {
   }
 
   mutating func removeValue(forKey key: Int) {
-    guard let firstKey = first?.key, firstKey <= key else { return }
+    if isEmpty || firstKey > key { return }
     if firstKey == key {
-      first = rest.isEmpty ? nil : rest.removeFirst()
+      let next = rest.isEmpty ? nil : rest.removeFirst()
+      (firstKey, firstElement) = (next?.key ?? Self.none, next?.element)
       return
     }
     let (place, isThere) = place(key)
@@ -97,9 +98,9 @@ struct PropertyMap<Element>: ExpressibleByDictionaryLiteral {
   mutating func change(_ key: Int, from value: @autoclosure () -> Element, _ body: (inout Element) -> Bool) {
     if !contains(key) { updateValue(value(), forKey: key) }
     let isKept: Bool
-    if first?.key == key, var taken = first.take() {
-      isKept = body(&taken.element)
-      first = taken
+    if firstKey == key, var taken = firstElement.take() {
+      isKept = body(&taken)
+      firstElement = taken
     } else {
       isKept = body(&rest[place(key).place].element)
     }
@@ -109,8 +110,8 @@ struct PropertyMap<Element>: ExpressibleByDictionaryLiteral {
   /// Whether any key is so.
   @inline(__always)
   func containsKey(where isWanted: (Int) -> Bool) -> Bool {
-    guard let lowest = first?.key else { return false }
-    if isWanted(lowest) { return true }
+    if isEmpty { return false }
+    if isWanted(firstKey) { return true }
     var place = 0
     while place < rest.count {
       if isWanted(rest[place].key) { return true }
@@ -122,8 +123,8 @@ struct PropertyMap<Element>: ExpressibleByDictionaryLiteral {
   /// Goes through the entries without copying them.
   @inline(__always)
   func forEach<Failure: Error>(_ body: (_ key: Int, _ element: Element) throws(Failure) -> Void) throws(Failure) {
-    guard let first else { return }
-    try body(first.key, first.element)
+    guard let firstElement else { return }
+    try body(firstKey, firstElement)
     var place = 0
     while place < rest.count {
       try body(rest[place].key, rest[place].element)
@@ -134,7 +135,7 @@ struct PropertyMap<Element>: ExpressibleByDictionaryLiteral {
 
 extension PropertyMap: Sequence {
   func makeIterator() -> AnyIterator<(key: Int, value: Element)> {
-    var next = first
+    var next = firstElement.map { Entry(key: firstKey, element: $0) }
     var others = rest.makeIterator()
     return AnyIterator {
       guard let entry = next else { return nil }

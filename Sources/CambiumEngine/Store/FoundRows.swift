@@ -43,9 +43,14 @@ public struct FoundRows: Sendable {
 
   /// Adds a copy of a row behind the others.
   mutating func add(_ row: borrowing RowReader) {
-    let (bytes, layout, number) = (row.record.bytes, row.layout, row.reference.row)
     count += 1
-    if let last, last._withUnsafeGuaranteedRef({ $0.add(bytes, layout, number) }) { return }
+    if let last, row.add(to: last) { return }
+    addBlock(row)
+  }
+
+  @inline(never)
+  private mutating func addBlock(_ row: borrowing RowReader) {
+    let (bytes, layout, number) = (row.record.bytes, row.layout, row.reference.row)
     let size = RowBlock.headSize + bytes.count
     // One that is long has its memory for itself. What comes behind it begins small again: where every second row is long, each of the
     // others has a block for itself as well.

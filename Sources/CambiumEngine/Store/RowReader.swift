@@ -33,6 +33,15 @@ public struct RowReader: ~Copyable {
   /// Grows with every change of the row: conflicts are detected by it.
   @inlinable public var version: UInt32 { record.rowVersion }
 
+  /// Adds a copy to a block, if there is room; answers whether there was.
+  @inline(__always)
+  func add(to block: Unmanaged<RowBlock>) -> Bool {
+    let (bytes, number) = (record.bytes, reference.row)
+    return unmanaged._withUnsafeGuaranteedRef { layout in
+      block._withUnsafeGuaranteedRef { $0.add(bytes, layout, number) }
+    }
+  }
+
   /// The row, copied, to be kept.
   public func copy() -> Row { RowBlock.of(record.bytes, layout, reference.row) }
 

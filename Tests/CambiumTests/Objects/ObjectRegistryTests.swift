@@ -62,7 +62,7 @@ import Testing
           #expect(Set(released.map { ObjectIdentifier($0) }) == Set(lent.values))
           lent = [:]
         default:
-          let (held, released) = table.heldObject(id)
+          let (held, released) = table.heldObject(id.space, id.reference)
           #expect(held === dictionary[id])
           #expect(released.map { ObjectIdentifier($0) } == lent[id])
           lent[id] = nil
