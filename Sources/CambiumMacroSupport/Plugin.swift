@@ -31,12 +31,16 @@ package enum Plugin {
   }
 
   private static func expand(_ request: CompilerMessage.AttachedMacro) -> PluginAnswer {
-    guard request.macro.typeName == "ManagedMacro", request.macroRole == "accessor" else {
-      let name = request.macro.typeName ?? request.macro.name ?? ""
-      return refusal("Cambium has no \(request.macroRole) macro '\(name)'", at: request.declSyntax.location)
-    }
     do throws(Refusal) {
-      return PluginAnswer(expandMacroResult: .init(expandedSource: try ManagedMacro.accessors(request)))
+      let source: String
+      switch (request.macro.typeName, request.macroRole) {
+      case ("ManagedMacro", "accessor"): source = try ManagedMacro.accessors(request)
+      case ("PathsMacro", "extension"): source = try PathsMacro.extensions(request)
+      default:
+        let name = request.macro.typeName ?? request.macro.name ?? ""
+        return refusal("Cambium has no \(request.macroRole) macro '\(name)'", at: request.declSyntax.location)
+      }
+      return PluginAnswer(expandMacroResult: .init(expandedSource: source))
     } catch {
       let syntax = error.isInAttribute ? request.attributeSyntax : request.declSyntax
       return refusal(error.message, at: syntax.location, offset: error.offset)

@@ -23,6 +23,10 @@ struct CompilerMessage: Decodable {
     var declSyntax: Syntax
     /// What is around the declaration, the innermost first, without its members.
     var lexicalContext: [Syntax]?
+    /// The type that an extension would be of.
+    var extendedTypeSyntax: Syntax?
+    /// The protocols that it does not conform to yet.
+    var conformanceListSyntax: Syntax?
   }
 
   struct FreestandingMacro: Decodable {

@@ -1,0 +1,130 @@
+import Cambium
+import CambiumTesting
+import Foundation
+import Testing
+
+@ManagedPaths
+struct PathPaint: CompositeRepresentable, Equatable {
+  var primary: String?
+  var secondary: String?
+  var both: String { (primary ?? "") + (secondary ?? "") }
+
+  init(primary: String?, secondary: String? = nil) { (self.primary, self.secondary) = (primary, secondary) }
+  init?(compositeValues values: [String: Any]) {
+    (primary, secondary) = (values["primary"] as? String, values["secondary"] as? String)
+  }
+  var compositeValues: [String: Any] { ["primary": primary as Any, "secondary": secondary as Any] }
+}
+
+@ManagedPaths
+class PathVehicle: ManagedObject {
+  @Managed var number: String
+  @Managed("kind") var type: String?
+  @Managed var paint: PathPaint?
+  @Managed var extra: [String: Any]?
+  @Managed var owner: PathOwner?
+  var isNoted = false
+}
+
+/// What it inherits, the macro does not see, and what its superclass declares holds for it as well.
+final class PathCar: PathVehicle {
+  @Managed var doors: Int
+}
+
+@ManagedPaths
+final class PathOwner: ManagedObject {
+  @Managed var name: String?
+  @Managed var `operator`: Int16?
+  @Managed var vehicles: Set<PathVehicle>
+  @Managed var favourites: [PathVehicle]
+}
+
+extension PathOwner {
+  @Managed var remark: String?
+}
+
+/// A type that has one of the two lists by itself.
+@ManagedPaths
+final class PathPlace: ManagedObject, PredicateKeyPaths {
+  @Managed var name: String?
+  static var predicateKeyPaths: [AnyKeyPath: String] { [\PathPlace.name: "name"] }
+}
+
+/// ``ManagedPaths()``: what it declares is asked of a store.
+struct ManagedPathsTests {
+  private func context() throws -> (PersistentContainer, ManagedObjectContext) {
+    let model = try ManagedObjectModel {
+      Composite("Paint") {
+        Attribute("primary", .string)
+        Attribute("secondary", .string)
+      }
+      Entity("Vehicle", class: PathVehicle.self) {
+        Attribute("number", .string)
+        Attribute("kind", .string)
+        Attribute("paint", composite: "Paint")
+        ToOne("owner", "Owner", inverse: "vehicles")
+        ToMany("likedBy", "Owner", inverse: "favourites")
+      }
+      Entity("Car", parent: "Vehicle", class: PathCar.self) { Attribute("doors", .integer64) }
+      Entity("Owner", class: PathOwner.self) {
+        Attribute("name", .string)
+        Attribute("operator", .integer16)
+        Attribute("remark", .string)
+        ToMany("vehicles", "Vehicle", inverse: "owner")
+        ToMany("favourites", "Vehicle", inverse: "likedBy", ordered: true)
+      }
+      Entity("Place", class: PathPlace.self) { Attribute("name", .string) }
+    }
+    let container = try memoryContainer(model)
+    let context = container.newBackgroundContext()
+    let owner = PathOwner(context: context)
+    (owner.name, owner.operator) = ("Bessie", 3)
+    for number in 0..<4 {
+      let vehicle = number == 3 ? PathCar(context: context) : PathVehicle(context: context)
+      (vehicle.number, vehicle.type) = ("N\(number)", number % 2 == 0 ? "even" : "odd")
+      vehicle.paint = PathPaint(primary: number == 1 ? "red" : "blue")
+      if number > 1 { vehicle.owner = owner }
+    }
+    PathPlace(context: context).name = "Chicago"
+    try context.save()
+    return (container, context)
+  }
+
+  @Test func conditions() throws {
+    let (container, context) = try context()
+    defer { withExtendedLifetime(container) {} }
+    func numbers(_ condition: (PathVehicle.Paths) throws -> FetchPredicate) throws -> [String] {
+      let request = FetchRequest<PathVehicle>(entityName: "Vehicle")
+      try request.filter(condition).sort { [$0.number.descending] }
+      return try context.fetch(request).map { $0.number }
+    }
+    #expect(try numbers { $0.type == "even" } == ["N2", "N0"])
+    #expect(try numbers { $0.paint.primary == "red" } == ["N1"])
+    #expect(try numbers { $0.owner.name == "Bessie" && $0.owner.operator == 3 } == ["N3", "N2"])
+    let owners = FetchRequest<PathOwner>(entityName: "Owner")
+    owners.filter { $0.vehicles.any { $0.number == "N3" } && $0.favourites.isEmpty }
+    #expect(try context.fetch(owners).count == 1)
+    let places = FetchRequest<PathPlace>(entityName: "Place")
+    places.filter { $0.name == "Chicago" }
+    #expect(try context.count(for: places) == 1)
+  }
+
+  @Test func swiftsKeyPaths() throws {
+    let (container, context) = try context()
+    defer { withExtendedLifetime(container) {} }
+    let request = FetchRequest<PathVehicle>(entityName: "Vehicle")
+    request.predicate = try FetchPredicate(
+      #Predicate<PathVehicle> { $0.type == "odd" && $0.paint?.primary != "red" })
+    #expect(try context.fetch(request).map { $0.number } == ["N3"])
+    // What a subclass inherits begins at the subclass.
+    let cars = FetchRequest<PathCar>(entityName: "Car")
+    cars.predicate = try FetchPredicate(#Predicate<PathCar> { $0.number == "N3" })
+    #expect(try context.fetch(cars).count == 1)
+    cars.predicate = try FetchPredicate(#Predicate<PathCar> { $0.owner?.name == "Bessie" })
+    #expect(try context.fetch(cars).count == 1)
+    let places = FetchRequest<PathPlace>(entityName: "Place")
+    places.predicate = try FetchPredicate(#Predicate<PathPlace> { $0.name == "Chicago" })
+    #expect(try context.count(for: places) == 1)
+    #expect(PathPaint.predicateKeyPaths.count == 2 && PathVehicle.predicateKeyPaths.count == 5)
+  }
+}
