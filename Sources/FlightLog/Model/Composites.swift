@@ -2,7 +2,7 @@ import Cambium
 
 /// The composite `Times`: when a departure or arrival was to be and was, in minutes after local midnight, and how late in
 /// minutes.
-struct Times: CompositeRepresentable {
+@ManagedPaths struct Times: CompositeRepresentable {
   var scheduled: Int?
   var actual: Int?
   var delay: Int?
@@ -25,7 +25,7 @@ struct Times: CompositeRepresentable {
 }
 
 /// The composite `Location`: degrees and feet.
-struct Location: CompositeRepresentable {
+@ManagedPaths struct Location: CompositeRepresentable {
   var latitude: Double?
   var longitude: Double?
   var altitude: Int?
@@ -48,7 +48,7 @@ struct Location: CompositeRepresentable {
 }
 
 /// The composite `Place`: a composite in a composite.
-struct Place: CompositeRepresentable {
+@ManagedPaths struct Place: CompositeRepresentable {
   var timeZone: String?
   var location: Location?
 

@@ -10,14 +10,14 @@ import Cambium
 // Data; `assign` throws at once, which is what an import wants.
 
 /// An airline.
-final class Airline: ManagedObject {
+@ManagedPaths final class Airline: ManagedObject {
   @Managed var code: String
   @Managed("name") var givenName: String?
   var name: String { givenName ?? code }
 }
 
 /// An airport.
-final class Airport: ManagedObject {
+@ManagedPaths final class Airport: ManagedObject {
   @Managed var faaIdentifier: String
   @Managed var icaoIdentifier: String?
   @Managed(default: "(not in the reference data)") var name: String
@@ -25,7 +25,7 @@ final class Airport: ManagedObject {
 }
 
 /// An aircraft.
-final class Aircraft: ManagedObject {
+@ManagedPaths final class Aircraft: ManagedObject {
   @Managed var tailNumber: String
   @Managed var year: Int?
   @Managed var manufacturer: String?
@@ -34,7 +34,7 @@ final class Aircraft: ManagedObject {
 }
 
 /// A flight from one airport to another.
-final class LogEntry: ManagedObject {
+@ManagedPaths final class LogEntry: ManagedObject {
   @Managed var date: Date?
   @Managed var flightNumber: Int
   @Managed var departure: Times?
