@@ -22,8 +22,6 @@
 //   let request = NSPersistentHistoryChangeRequest…, NSExpressionDescription()
 //                                                 var: they are structures
 //   UndoManager                                   ContextUndoManager
-//   NSPersistentStoreRemoteChange (and its option,  for await change in coordinator.remoteChanges()
-//   which has no effect)
 //   NSKeyedArchiver of history tokens             they are Codable
 //   will/didChangeValue(forKey:withSetMutation:   willChangeValue(forKey:), didChangeValue(forKey:)
 //   using:)

@@ -31,7 +31,35 @@ extension Notification.Name {
   public static var NSManagedObjectContextDidMergeChangesObjectIDs: Notification.Name {
     posted(ManagedObjectContext.didMergeChangesObjectIDsNotification)
   }
+
+  /// A coordinator is about to have other stores.
+  public static var NSPersistentStoreCoordinatorStoresWillChange: Notification.Name {
+    PersistentStoreCoordinator.storesWillChangeNotification
+  }
+  /// A coordinator has other stores.
+  public static var NSPersistentStoreCoordinatorStoresDidChange: Notification.Name {
+    PersistentStoreCoordinator.storesDidChangeNotification
+  }
+  /// A coordinator is about to give up a store.
+  public static var NSPersistentStoreCoordinatorWillRemoveStore: Notification.Name {
+    PersistentStoreCoordinator.willRemoveStoreNotification
+  }
+  /// Something was saved in a store that has the option ``NSPersistentStoreRemoteChangeNotificationPostOptionKey``, by whomever.
+  public static var NSPersistentStoreRemoteChange: Notification.Name {
+    PersistentStoreCoordinator.remoteChangeNotification
+  }
 }
+
+/// The key of the stores that are new, in a notification.
+public let NSAddedPersistentStoresKey = PersistentStoreCoordinator.NotificationKey.addedStores.rawValue
+/// The key of the stores that are gone, in a notification.
+public let NSRemovedPersistentStoresKey = PersistentStoreCoordinator.NotificationKey.removedStores.rawValue
+/// A key that no notification has: a store keeps its UUID when it is moved.
+public let NSUUIDChangedPersistentStoresKey = "CambiumUUIDChangedPersistentStores"
+/// The key of a store's file in a notification of its changes.
+public let NSPersistentStoreURLKey = PersistentStoreCoordinator.NotificationKey.storeURL.rawValue
+/// The key of the place behind what is new, in a notification of a store's changes.
+public let NSPersistentHistoryTokenKey = PersistentStoreCoordinator.NotificationKey.historyToken.rawValue
 
 /// The key of the inserted objects in a notification.
 public let NSInsertedObjectsKey = ManagedObjectContext.NotificationKey.insertedObjects.rawValue

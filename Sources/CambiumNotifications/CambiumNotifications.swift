@@ -1,7 +1,7 @@
 import Cambium
 import Foundation
 
-/// Posts what contexts tell to `NotificationCenter.default`, as Core Data does.
+/// Posts what contexts and coordinators tell to `NotificationCenter.default`, as Core Data does.
 ///
 ///     CambiumNotifications.start()
 ///     NotificationCenter.default.addObserver(
@@ -16,25 +16,48 @@ public enum CambiumNotifications {
   private final class State: @unchecked Sendable {
     // `@unchecked`: touched with `lock` held only.
     let lock = NSLock()
-    var observation: ContextObservation?
+    var observations: [ContextObservation] = []
+    var remoteChanges: ContextObservation?
   }
 
   private static let state = State()
 
-  /// Posts from now on, for all contexts of the process, on the queue of the context: as long as the process runs, or until
-  /// ``stop()``. Doing it again changes nothing.
+  /// Posts from now on, for all contexts of the process, on the queue of the context, and for all coordinators: as long as the
+  /// process runs, or until ``stop()``. Doing it again changes nothing. Changes of stores are posted when somebody asks for
+  /// ``Cambium/PersistentStoreCoordinator/remoteChangeNotification``, since stores have to be looked at for that.
   public static func start() {
     state.lock.withLock {
-      if state.observation == nil { state.observation = ManagedObjectContext.observeAll { post($0) } }
+      guard state.observations.isEmpty else { return }
+      state.observations = [
+        ManagedObjectContext.observeAll { post($0) },
+        PersistentStoreCoordinator.observeAll([.storesWillChange, .storesDidChange, .willRemoveStore]) { post($0) },
+      ]
+    }
+  }
+
+  /// Posts changes of stores as well.
+  static func startRemoteChanges() {
+    state.lock.withLock {
+      guard state.remoteChanges == nil else { return }
+      state.remoteChanges = PersistentStoreCoordinator.observeAll([.remoteChange]) { post($0) }
+    }
+  }
+
+  /// Posts changes of stores no more, and has nobody look for them.
+  static func stopRemoteChanges() {
+    state.lock.withLock {
+      state.remoteChanges?.cancel()
+      state.remoteChanges = nil
     }
   }
 
   /// Posts nothing any more.
   public static func stop() {
     state.lock.withLock {
-      state.observation?.cancel()
-      state.observation = nil
+      for observation in state.observations { observation.cancel() }
+      state.observations = []
     }
+    stopRemoteChanges()
   }
 
   private static func post(_ told: ContextNotification) {

@@ -56,7 +56,7 @@ public struct ContextEvent: Sendable, Hashable {
   public let isInvalidatedAll: Bool
 }
 
-/// Keeps one who listens to a context listening, until it is cancelled or gone. Thread-safe.
+/// Keeps one who listens to a context, or to a coordinator, listening, until it is cancelled or gone. Thread-safe.
 public final class ContextObservation: Sendable {
   private let cancellation: @Sendable () -> Void
 

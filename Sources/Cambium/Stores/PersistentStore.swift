@@ -22,6 +22,8 @@ public final class PersistentStore: @unchecked Sendable {
   public let readOnlyReason: ReadOnlyReason?
   /// Whether the store's history tells of what is saved (``PersistentStoreDescription/tracksHistory``).
   public let tracksHistory: Bool
+  /// Whether those who listen are told of what is saved in the store (``PersistentStoreDescription/postsRemoteChanges``).
+  public let postsRemoteChanges: Bool
   /// The store's UUID as text; never changes.
   public var identifier: String { space.identifier }
   let space: StoreSpace
@@ -45,6 +47,7 @@ public final class PersistentStore: @unchecked Sendable {
     self.description = description
     self.readOnlyReason = reason
     self.tracksHistory = tracksHistory
+    postsRemoteChanges = description.postsRemoteChanges
     self.isBorrowed = isBorrowed
     self.origin = origin
     url = description.usedType == .file ? description.url : nil

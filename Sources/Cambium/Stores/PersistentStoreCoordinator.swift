@@ -65,12 +65,19 @@ public final class PersistentStoreCoordinator: @unchecked Sendable {
   ///   whose handler is not among them.
   @discardableResult
   public func addPersistentStore(_ description: PersistentStoreDescription) throws -> PersistentStore {
-    guard eventHook.isOn else { return try add(description) }
-    let url = description.usedType == .file ? description.url : nil
-    return try eventHook.run(.opening(url), by: nil, count: { _ in 1 }, plan: { nil }) { try add(description) }
+    try addPersistentStore(description, tells: true)
   }
 
-  private func add(_ description: PersistentStoreDescription) throws -> PersistentStore {
+  /// - Parameter tells: Whether those who listen are told that there are other stores.
+  func addPersistentStore(_ description: PersistentStoreDescription, tells: Bool) throws -> PersistentStore {
+    guard eventHook.isOn else { return try add(description, tells: tells) }
+    let url = description.usedType == .file ? description.url : nil
+    return try eventHook.run(.opening(url), by: nil, count: { _ in 1 }, plan: { nil }) {
+      try add(description, tells: tells)
+    }
+  }
+
+  private func add(_ description: PersistentStoreDescription, tells: Bool) throws -> PersistentStore {
     let model = try managedObjectModel.takeIntoUse()
     if let name = description.configuration, managedObjectModel.entities(forConfigurationName: name) == nil {
       throw CambiumError(.persistentStoreOpen, "the model has no configuration '\(name)'")
@@ -88,6 +95,8 @@ public final class PersistentStoreCoordinator: @unchecked Sendable {
       result.storeURL = description.url
       throw result.explained(opening: description)
     }
+    let isAdded = persistentStores.contains { $0.identifier == store.identifier }
+    if tells, !isAdded { tell(.storesWillChange, added: [store]) }
     let isKnown = lock.locked {
       let isKnown = stores.contains { $0.identifier == store.identifier }
       if !isKnown { stores.append(store) }
@@ -101,6 +110,8 @@ public final class PersistentStoreCoordinator: @unchecked Sendable {
       error.storeURL = description.url
       throw error
     }
+    if store.postsRemoteChanges { RemoteChangeLookout.everywhere.follow(self) }
+    if tells { tell(.storesDidChange, added: [store]) }
     return store
   }
 
@@ -147,6 +158,10 @@ public final class PersistentStoreCoordinator: @unchecked Sendable {
   /// key is also one of a store's metadata, where it says that something was put off and is not done yet; not that the option
   /// was set.
   public static let deferredLightweightMigrationOption = PersistentStore.deferredLightweightMigrationKey
+
+  /// The option that those who listen are told of what is saved in the store (`Bool`); see
+  /// ``PersistentStoreDescription/postsRemoteChanges``. Core Data: `NSPersistentStoreRemoteChangeNotificationPostOptionKey`.
+  public static let remoteChangeNotificationPostOption = "CambiumRemoteChangeNotificationPost"
 
   /// The option that the store keeps history (`Bool`); see ``PersistentStoreDescription/tracksHistory``. Core Data:
   /// `NSPersistentHistoryTrackingKey`.
@@ -216,7 +231,19 @@ public final class PersistentStoreCoordinator: @unchecked Sendable {
   }
 
   /// Takes a store out of the coordinator. The file is closed once no object, context or identifier needs it.
+  ///
+  /// - Throws: ``CambiumError/Code/invalidArgument`` for a store that is not one of the coordinator's.
   public func remove(_ store: PersistentStore) throws {
+    try withdraw(store)
+    tell(.storesDidChange, removed: [store])
+  }
+
+  /// Takes a store out, and tells of it beforehand only.
+  func withdraw(_ store: PersistentStore) throws {
+    if persistentStores.contains(where: { $0 === store }) {
+      tell(.willRemoveStore, removed: [store])
+      tell(.storesWillChange, removed: [store])
+    }
     let found = lock.locked {
       let before = stores.count
       stores.removeAll { $0 === store }

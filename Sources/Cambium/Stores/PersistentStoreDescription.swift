@@ -85,6 +85,11 @@ public final class PersistentStoreDescription: @unchecked Sendable {
   /// A store that has history and is opened without this is read-only (``PersistentStore/readOnlyReason``), as with Core Data,
   /// until its history is deleted.
   public var tracksHistory = false
+  /// Whether those who listen for ``CoordinatorNotification/Kind/remoteChange`` are told of what is saved in the store, by whom ever, in
+  /// this process or another. Off by default, and without effect on
+  /// ``PersistentStoreCoordinator/remoteChanges(interval:)``, which tells of every store. Core Data: the option
+  /// `NSPersistentStoreRemoteChangeNotificationPostOptionKey`.
+  public var postsRemoteChanges = false
   /// Whether ``PersistentContainer/loadPersistentStores(completionHandler:)`` returns before the store is open.
   public var shouldAddStoreAsynchronously = false
 
@@ -126,6 +131,7 @@ public final class PersistentStoreDescription: @unchecked Sendable {
       timeout = seconds
     case PersistentStoreCoordinator.readOnlyPersistentStoreOption: isReadOnly = try flag(key, value)
     case PersistentStoreCoordinator.persistentHistoryTrackingOption: tracksHistory = try flag(key, value)
+    case PersistentStoreCoordinator.remoteChangeNotificationPostOption: postsRemoteChanges = try flag(key, value)
     default: break
     }
   }
