@@ -27,8 +27,8 @@
 //   using:)
 //   shouldHandleInaccessibleFault(…), faultingState,  shouldDeleteInaccessibleFaults, isFault
 //   ManagedObjectID.persistentStore, url(for:)    storeIdentifier; PersistentStore.url
-//   sectionIndexTitles, deleteCache, the delegate's  sections; differences() and snapshots()
-//   calls with snapshots and CollectionDifference
+//   the delegate's calls with snapshots and         differences() and snapshots()
+//   CollectionDifference
 //   managedObjectHandler of batch insertions      dictionaryHandler
 //   NSIgnorePersistentStoreVersioningOption       open the store with its own model, or migrate it
 //   usesStoreSpecificMigrationManager             not needed: a manager makes another file, inference never does

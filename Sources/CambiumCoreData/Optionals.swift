@@ -31,6 +31,11 @@ extension FetchedResultsController {
   /// The sections; `nil` before the fetch.
   public var sections: [FetchedResultsSection<Result>]? { fetchedObjects == nil ? nil : ownSections }
 
+  /// The section of a title, which is at a place in `sectionIndexTitles`; `NSNotFound` where Core Data raises.
+  public func section(forSectionIndexTitle title: String, at sectionIndex: Int) -> Int {
+    ownSection(forSectionIndexTitle: title, at: sectionIndex) ?? NSNotFound
+  }
+
   /// The object at a place. Where there is none Core Data raises; this is an object of no context then.
   public func object(at indexPath: IndexPath) -> Result {
     if let object = ownObject(at: indexPath) { return object }

@@ -235,8 +235,8 @@ extension ManagedObjectContext {
       forgetErrors()
       for object in restored { object.awake(fromSnapshotEvents: .rollback) }
       refreshed.formUnion(restored)
-      processEvent()
       persistentStoreCoordinator.saveObservers.tell(takenIn: SavedObjects(changed: dropped), in: self)
+      processEvent()
     }
   }
 

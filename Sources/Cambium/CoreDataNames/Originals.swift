@@ -33,6 +33,10 @@
 @_spi(CoreData) extension FetchedResultsController {
   /// ``sections``.
   public var ownSections: [FetchedResultsSection<Result>] { sections }
+  /// ``section(forSectionIndexTitle:at:)``.
+  public func ownSection(forSectionIndexTitle title: String, at index: Int) -> Int? {
+    section(forSectionIndexTitle: title, at: index)
+  }
   /// ``object(at:)``.
   public func ownObject(at indexPath: IndexPath) -> Result? { object(at: indexPath) }
 }
