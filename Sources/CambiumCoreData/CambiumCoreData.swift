@@ -22,7 +22,8 @@
 //   let request = NSPersistentHistoryChangeRequest…, NSExpressionDescription()
 //                                                 var: they are structures
 //   UndoManager                                   ContextUndoManager
-//   NSKeyedArchiver of history tokens             they are Codable
+//   NSKeyedArchiver of a history token as Any,    as NSPersistentHistoryToken, by the methods of TokenArchives.swift; they are
+//   or by unarchivedObject(ofClasses:from:)       Codable as well
 //   will/didChangeValue(forKey:withSetMutation:   willChangeValue(forKey:), didChangeValue(forKey:)
 //   using:)
 //   shouldHandleInaccessibleFault(…), faultingState,  shouldDeleteInaccessibleFaults, isFault
