@@ -69,6 +69,10 @@ public let NSUpdatedObjectsKey = ManagedObjectContext.NotificationKey.updatedObj
 public let NSDeletedObjectsKey = ManagedObjectContext.NotificationKey.deletedObjects.rawValue
 /// The key of the refreshed objects in a notification.
 public let NSRefreshedObjectsKey = ManagedObjectContext.NotificationKey.refreshedObjects.rawValue
+/// The key of the objects that a context has given up, in a notification.
+public let NSInvalidatedObjectsKey = ManagedObjectContext.NotificationKey.invalidatedObjects.rawValue
+/// The key of the generation of the stores (``NSQueryGenerationToken``) that a context reads or has saved, in a notification.
+public let NSManagedObjectContextQueryGenerationKey = ManagedObjectContext.NotificationKey.queryGeneration.rawValue
 /// The key that is there if a context has forgotten everything.
 public let NSInvalidatedAllObjectsKey = ManagedObjectContext.NotificationKey.invalidatedAllObjects.rawValue
 /// The key of the identifiers of inserted objects in a notification.
@@ -77,6 +81,8 @@ public let NSInsertedObjectIDsKey = ManagedObjectContext.NotificationKey.inserte
 public let NSUpdatedObjectIDsKey = ManagedObjectContext.NotificationKey.updatedObjectIDs.rawValue
 /// The key of the identifiers of deleted objects in a notification.
 public let NSDeletedObjectIDsKey = ManagedObjectContext.NotificationKey.deletedObjectIDs.rawValue
+/// The key of the identifiers of objects that a context has given up, in a notification.
+public let NSInvalidatedObjectIDsKey = ManagedObjectContext.NotificationKey.invalidatedObjectIDs.rawValue
 /// The key of the identifiers of refreshed objects in a notification.
 public let NSRefreshedObjectIDsKey = ManagedObjectContext.NotificationKey.refreshedObjectIDs.rawValue
 

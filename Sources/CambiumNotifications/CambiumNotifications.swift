@@ -61,29 +61,44 @@ public enum CambiumNotifications {
   }
 
   private static func post(_ told: ContextNotification) {
-    typealias Key = ManagedObjectContext.NotificationKey
-    var objects: [AnyHashable: Any] = [:]
-    var identifiers: [AnyHashable: Any] = [:]
-    for (key, value) in [
-      (Key.insertedObjects, told.insertedObjects), (.updatedObjects, told.updatedObjects),
-      (.deletedObjects, told.deletedObjects), (.refreshedObjects, told.refreshedObjects),
-    ] where !value.isEmpty { objects[key.rawValue] = value }
-    if told.isInvalidatedAll { objects[Key.invalidatedAllObjects.rawValue] = true }
-    for (key, value) in [
-      (Key.insertedObjectIDs, told.objectIDs.insertedObjectIDs), (.updatedObjectIDs, told.objectIDs.updatedObjectIDs),
-      (.deletedObjectIDs, told.objectIDs.deletedObjectIDs), (.refreshedObjectIDs, told.objectIDs.refreshedObjectIDs),
-    ] where !value.isEmpty { identifiers[key.rawValue] = value }
     func post(_ name: PostedName, _ userInfo: [AnyHashable: Any]) {
       NotificationCenter.default.post(name: name.name, object: told.context, userInfo: userInfo)
     }
     switch told.kind {
-    case .objectsDidChange: post(.didChangeObjects, objects)
+    case .objectsDidChange: post(.didChangeObjects, objects(of: told))
     case .willSave: post(.willSaveObjects, [:])
     case .didSave:
-      post(.didSaveObjects, objects)
-      post(.didSaveObjectIDs, identifiers)
-    case .didMergeChanges: post(.didMergeChangesObjectIDs, identifiers)
+      post(.didSaveObjects, objects(of: told))
+      post(.didSaveObjectIDs, identifiers(of: told))
+    case .didMergeChanges: post(.didMergeChangesObjectIDs, identifiers(of: told))
     }
+  }
+
+  private typealias Key = ManagedObjectContext.NotificationKey
+
+  /// The `userInfo` with objects.
+  static func objects(of told: ContextNotification) -> [AnyHashable: Any] {
+    var info: [AnyHashable: Any] = [:]
+    for (key, value) in [
+      (Key.insertedObjects, told.insertedObjects), (.updatedObjects, told.updatedObjects),
+      (.deletedObjects, told.deletedObjects), (.refreshedObjects, told.refreshedObjects),
+      (.invalidatedObjects, told.invalidatedObjects),
+    ] where !value.isEmpty { info[key.rawValue] = value }
+    if told.isInvalidatedAll { info[Key.invalidatedAllObjects.rawValue] = true }
+    info[Key.queryGeneration.rawValue] = told.queryGeneration
+    return info
+  }
+
+  /// The `userInfo` with identifiers.
+  static func identifiers(of told: ContextNotification) -> [AnyHashable: Any] {
+    var info: [AnyHashable: Any] = [:]
+    for (key, value) in [
+      (Key.insertedObjectIDs, told.objectIDs.insertedObjectIDs), (.updatedObjectIDs, told.objectIDs.updatedObjectIDs),
+      (.deletedObjectIDs, told.objectIDs.deletedObjectIDs), (.refreshedObjectIDs, told.objectIDs.refreshedObjectIDs),
+      (.invalidatedObjectIDs, told.objectIDs.invalidatedObjectIDs),
+    ] where !value.isEmpty { info[key.rawValue] = value }
+    info[Key.queryGeneration.rawValue] = told.queryGeneration
+    return info
   }
 }
 
@@ -116,7 +131,7 @@ extension ManagedObjectContext {
   /// Posted for ``Cambium/ContextNotification/Kind/didMergeChanges``.
   public static var didMergeChangesObjectIDsNotification: Notification.Name { posted(.didMergeChangesObjectIDs) }
 
-  /// What a notification's `userInfo` has: sets of objects, or of identifiers. A set that would be empty is left out.
+  /// What a notification's `userInfo` has: sets of objects, or of identifiers, beside flags. A set that would be empty is left out.
   public enum NotificationKey: String, Sendable {
     /// `Set<ManagedObject>`
     case insertedObjects = "inserted"
@@ -126,6 +141,8 @@ extension ManagedObjectContext {
     case deletedObjects = "deleted"
     /// `Set<ManagedObject>`
     case refreshedObjects = "refreshed"
+    /// `Set<ManagedObject>`: those that the context had and has given up.
+    case invalidatedObjects = "invalidated"
     /// `true`, if the context has forgotten everything.
     case invalidatedAllObjects = "invalidatedAll"
     /// `Set<ManagedObjectID>`
@@ -136,6 +153,10 @@ extension ManagedObjectContext {
     case deletedObjectIDs = "deleted_objectIDs"
     /// `Set<ManagedObjectID>`
     case refreshedObjectIDs = "refreshed_objectIDs"
+    /// `Set<ManagedObjectID>`
+    case invalidatedObjectIDs = "invalidated_objectIDs"
+    /// ``Cambium/QueryGenerationToken``: what the context reads, or has saved; left out if it reads the newest commits.
+    case queryGeneration = "queryGeneration"
   }
 
   /// Takes in what another context has saved. Notifications of other kinds are left alone.
