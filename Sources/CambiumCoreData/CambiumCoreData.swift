@@ -27,7 +27,7 @@
 //   will/didChangeValue(forKey:withSetMutation:   willChangeValue(forKey:), didChangeValue(forKey:)
 //   using:)
 //   shouldHandleInaccessibleFault(…), faultingState,  shouldDeleteInaccessibleFaults, isFault
-//   ManagedObjectID.persistentStore, url(for:)    storeIdentifier; PersistentStore.url
+//   setURL(_:for:) of a coordinator               migratePersistentStore(_:to:options:withType:)
 //   the delegate's calls with snapshots and         differences() and snapshots()
 //   CollectionDifference
 //   managedObjectHandler of batch insertions      dictionaryHandler

@@ -27,6 +27,8 @@ public let NSPersistentHistoryTrackingKey = PersistentStoreCoordinator.persisten
 /// The option that what is saved in a store is posted as `NSPersistentStoreRemoteChange` (`Bool`).
 public let NSPersistentStoreRemoteChangeNotificationPostOptionKey =
   PersistentStoreCoordinator.remoteChangeNotificationPostOption
+/// Without effect: any number of contexts read at the same time.
+public let NSPersistentStoreConnectionPoolMaxSizeKey = "NSPersistentStoreConnectionPoolMaxSize"
 /// Without effect: there is no SQLite.
 public let NSSQLitePragmasOption = "NSSQLitePragmasOption"
 /// Without effect: there is no SQLite.

@@ -11,6 +11,19 @@ extension ManagedObjectContext {
   }
 }
 
+extension PersistentStoreCoordinator {
+  /// The file of a store; the null device for one in memory.
+  public func url(for store: PersistentStore) -> URL { store.url ?? URL(fileURLWithPath: "/dev/null") }
+}
+
+extension PersistentStore {
+  /// The options that the store was opened with; `nil` if there were none.
+  public var options: [AnyHashable: Any]? {
+    if ownOptions.isEmpty { return nil }
+    return Dictionary(uniqueKeysWithValues: ownOptions.map { (AnyHashable($0.key), $0.value as Any) })
+  }
+}
+
 extension EntityDescription {
   /// The name, which is always there.
   public var name: String! {

@@ -74,4 +74,32 @@ import Testing
     }
     #expect(told.withLock { $0 } == ["will 1 0", "did 1 0", "remove 0 0", "will 0 1", "did 0 1"])
   }
+
+  /// What coordinators, stores and descriptions have beside.
+  @Test func partsOfStores() throws {
+    let folder = try Folder()
+    let coordinator = NSPersistentStoreCoordinator(managedObjectModel: try FlightLog.model())
+    let url = folder.file("store")
+    let store = try coordinator.addPersistentStore(
+      ofType: NSSQLiteStoreType, configurationName: nil, at: url,
+      options: [NSPersistentHistoryTrackingKey: true as NSNumber, NSPersistentStoreConnectionPoolMaxSizeKey: 5])
+    #expect(store.options?[NSPersistentHistoryTrackingKey] as? Bool == true)
+    let place: URL = coordinator.url(for: store)
+    #expect(place == url)
+    let memory = try coordinator.addPersistentStore(ofType: NSInMemoryStoreType, configurationName: nil, at: nil)
+    #expect(memory.options == nil && memory.persistentStoreCoordinator === coordinator)
+    #expect(coordinator.url(for: memory).path == "/dev/null")
+    let context = NSManagedObjectContext(concurrencyType: .privateQueue)
+    context.persistentStoreCoordinator = coordinator
+    let object = NSEntityDescription.insertNewObject(forEntityName: "Aircraft", into: context)
+    try context.save()
+    #expect(object.objectID.persistentStore === store)
+    let request = NSFetchRequest<NSManagedObject>(entityName: "Aircraft")
+    #expect((try coordinator.execute(request, with: context) as? [NSManagedObject]) == [object])
+    let model = try NSPersistentStoreCoordinator.cachedModelForPersistentStore(at: url, options: nil)
+    #expect(model?.entitiesByName["Aircraft"] != nil)
+    let description = NSPersistentStoreDescription(url: url)
+    description.setValue("WAL" as NSString, forPragmaNamed: "journal_mode")
+    #expect(description.sqlitePragmas.isEmpty)
+  }
 }

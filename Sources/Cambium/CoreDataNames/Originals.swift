@@ -15,6 +15,11 @@
   }
 }
 
+@_spi(CoreData) extension PersistentStore {
+  /// ``options``.
+  public var ownOptions: [String: any Sendable] { options }
+}
+
 @_spi(CoreData) extension EntityDescription {
   /// ``name``.
   public var ownName: String {

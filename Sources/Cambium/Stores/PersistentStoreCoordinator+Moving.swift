@@ -33,6 +33,7 @@ extension PersistentStoreCoordinator {
     }
     let description = PersistentStoreDescription(url: url)
     let old = store.description
+    for (key, value) in old.options { description.setOption(value, forKey: key) }
     description.configuration = old.configuration
     description.isReadOnly = old.isReadOnly
     description.isSharedBetweenProcesses = old.isSharedBetweenProcesses
@@ -42,7 +43,7 @@ extension PersistentStoreCoordinator {
     description.timeout = old.timeout
     description.tracksHistory = old.tracksHistory
     description.postsRemoteChanges = old.postsRemoteChanges
-    for (key, value) in options ?? [:] { try description.apply(option: key, value) }
+    try description.take(options ?? [:])
     let place = persistentStores.firstIndex { $0 === store }
     var isCopied = false
     // Nobody is to save what the copy would not have, and a store is in a coordinator once.

@@ -11,12 +11,16 @@ import Synchronization
 
 /// The stores of a model that contexts work on. Core Data: `NSPersistentStoreCoordinator`. Thread-safe.
 public final class PersistentStoreCoordinator: @unchecked Sendable {
-  // `@unchecked`: `stores`, `classes` and `entities` are touched with `lock` held only.
+  // `@unchecked`: `stores`, `classes`, `entities` and `keptName` are touched with `lock` held only.
   /// The model, which is in use from the first store on.
   public let managedObjectModel: ManagedObjectModel
   private let lock = StateLock()
   private var stores: [PersistentStore] = [] {
-    didSet { versionOfStores.add(1, ordering: .relaxed) }
+    didSet {
+      versionOfStores.add(1, ordering: .relaxed)
+      for store in oldValue where !stores.contains(where: { $0 === store }) { store.note(nil) }
+      for store in stores { store.note(self) }
+    }
   }
   private let versionOfStores = Atomic(0)
   /// Is another one when the coordinator has other stores.
@@ -27,6 +31,14 @@ public final class PersistentStoreCoordinator: @unchecked Sendable {
   /// Whether objects are of no class of the application's, as in migrations. Set before any object is made.
   var makesPlainObjects = false
 
+  private var keptName: String?
+  /// A name for logs and for debugging; nothing else depends on it.
+  public var name: String? {
+    get { lock.locked { keptName } }
+    set { lock.locked { keptName = newValue } }
+  }
+
+  let blocks = CoordinatorBlocks()
   /// Who is told of what the stores are asked.
   let eventHook = StoreEventHook()
   /// Who is told of saves.
@@ -132,7 +144,7 @@ public final class PersistentStoreCoordinator: @unchecked Sendable {
     description.isReadOnly = isReadOnly
     description.shouldMigrateStoreAutomatically = false
     description.shouldInferMappingModelAutomatically = false
-    for (key, value) in options ?? [:] { try description.apply(option: key, value) }
+    try description.take(options ?? [:])
     return try addPersistentStore(description)
   }
 
@@ -259,6 +271,10 @@ public final class PersistentStoreCoordinator: @unchecked Sendable {
       stores.insert(store, at: min(place, stores.count))
     }
   }
+
+  /// The file of a store; `nil` in memory. Core Data: `url(for:)`. A store is moved by
+  /// ``migratePersistentStore(_:to:type:options:)``.
+  @_disfavoredOverload public func url(for store: PersistentStore) -> URL? { store.url }
 
   /// The store at a file.
   public func persistentStore(for url: URL) -> PersistentStore? {

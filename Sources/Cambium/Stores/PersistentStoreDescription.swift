@@ -104,6 +104,16 @@ public final class PersistentStoreDescription: @unchecked Sendable {
     if option == nil, key == PersistentStoreCoordinator.stagedMigrationManagerOption { stagedMigrationManager = nil }
   }
 
+  /// Sets options.
+  ///
+  /// - Throws: ``CambiumError/Code/invalidArgument`` for one of another type.
+  func take(_ options: [String: any Sendable]) throws {
+    for (key, value) in options {
+      try apply(option: key, value)
+      self.options[key] = value
+    }
+  }
+
   /// Brings an option into effect.
   func apply(option key: String, _ value: any Sendable) throws {
     switch key {
