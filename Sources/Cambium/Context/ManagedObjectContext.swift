@@ -442,6 +442,7 @@ public final class ManagedObjectContext: @unchecked Sendable {
   func takeChangedBySaving() -> Set<ManagedObjectID> {
     if changedBySaving.isEmpty { return [] }
     defer { changedBySaving = [] }
+    if persistentStoreCoordinator.saveObservers.isEmpty { return [] }
     return Set(changedBySaving.lazy.map { $0.objectID })
   }
 

@@ -26,8 +26,8 @@ struct ResultsEntry<Result: ManagedObject> {
 }
 
 extension ManagedObject {
-  /// Whether the next save inserts or changes the object.
-  fileprivate var isPending: Bool { pending == .inserted || pending == .updated }
+  /// Whether the object has something that the next save inserts or changes.
+  fileprivate var isPending: Bool { isInserted || isUpdated }
 }
 
 /// What results come to be.

@@ -364,7 +364,7 @@ extension FetchedResultsController: SaveObserver {
   func didChange(_ objects: [ManagedObject], refreshed: Set<ManagedObject>, in context: ManagedObjectContext) {
     guard context === managedObjectContext, isFetched, fetchRequest.includesPendingChanges else { return }
     waitingLock.locked {
-      waiting.changed += objects
+      waiting.changed.formUnion(objects)
       waiting.refreshed.formUnion(refreshed)
     }
     processPendingChanges()

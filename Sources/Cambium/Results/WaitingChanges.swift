@@ -7,7 +7,7 @@ struct WaitingChanges {
   /// Whether the controller's own context has saved, if anything.
   var isOwnSave = false
   /// What events of the controller's context have changed.
-  var changed: [ManagedObject] = []
+  var changed = Set<ManagedObject>()
   /// What was refreshed in events.
   var refreshed = Set<ManagedObject>()
 
@@ -20,7 +20,7 @@ struct WaitingChanges {
     saved.formUnion(other.saved)
     own.formUnion(other.own)
     isOwnSave = isOwnSave || other.isOwnSave
-    changed += other.changed
+    changed.formUnion(other.changed)
     refreshed.formUnion(other.refreshed)
   }
 }

@@ -87,6 +87,14 @@ import Testing
       context.processPendingChanges()
       try context.save()
       #expect(told.take() == [])
+      // What is changed and changed back is nothing to a save.
+      for text in ["twice", "once"] {
+        try new.set(text, forKey: "text")
+        context.processPendingChanges()
+        #expect(told.take() == ["update 0.0 0.0"])
+      }
+      try context.save()
+      #expect(told.take() == [])
       #expect(context.recordedErrors.isEmpty)
     }
   }
