@@ -10,6 +10,9 @@ struct RemoteChangeMarks {
     for store in stores { sequences[store.identifier] = try? store.view().sequence }
   }
 
+  /// Takes over how far other stores are known.
+  mutating func formUnion(_ newer: RemoteChangeMarks) { sequences.merge(newer.sequences) { $1 } }
+
   /// What stores have since this was asked last; of one that was not known nothing, since it may just have been added.
   mutating func changes(of stores: [PersistentStore]) -> [PersistentStoreRemoteChange] {
     var result: [PersistentStoreRemoteChange] = []
@@ -51,12 +54,16 @@ final class RemoteChangeLookout: @unchecked Sendable {
   /// Counts the tasks, so that one that ends does not take its successor for itself.
   private var taskNumber = 0
 
-  /// Looks at a coordinator's stores as well; called when it has got one that is to tell.
-  func follow(_ coordinator: PersistentStoreCoordinator) {
-    let marks = RemoteChangeMarks(of: coordinator.tellingStores)
+  /// Looks at a store as well that a coordinator has got, from what it has now on.
+  func follow(_ store: PersistentStore, of coordinator: PersistentStoreCoordinator) {
+    guard store.postsRemoteChanges else { return }
+    let marks = RemoteChangeMarks(of: [store])
     lock.locked {
-      guard !followed.contains(where: { $0.coordinator === coordinator }) else { return }
-      followed.append(Followed(coordinator: coordinator, marks: marks))
+      if let known = followed.firstIndex(where: { $0.coordinator === coordinator }) {
+        followed[known].marks.formUnion(marks)
+      } else {
+        followed.append(Followed(coordinator: coordinator, marks: marks))
+      }
       startIfWanted()
     }
   }

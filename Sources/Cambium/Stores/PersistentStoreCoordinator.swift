@@ -122,7 +122,7 @@ public final class PersistentStoreCoordinator: @unchecked Sendable {
       error.storeURL = description.url
       throw error
     }
-    if store.postsRemoteChanges { RemoteChangeLookout.everywhere.follow(self) }
+    RemoteChangeLookout.everywhere.follow(store, of: self)
     if tells { tell(.storesDidChange, added: [store]) }
     return store
   }
@@ -270,6 +270,8 @@ public final class PersistentStoreCoordinator: @unchecked Sendable {
       stores.removeAll { $0 === store }
       stores.insert(store, at: min(place, stores.count))
     }
+    // It may have been given up meanwhile.
+    RemoteChangeLookout.everywhere.follow(store, of: self)
   }
 
   /// The file of a store; `nil` in memory. Core Data: `url(for:)`. A store is moved by

@@ -188,7 +188,28 @@ import Testing
     // One who comes later is looked for as well.
     let later = try coordinator(files["later"])
     #expect(lookout.isLooking)
-    try later.remove(#require(later.persistentStores.first))
+    let laterStore = try #require(later.persistentStores.first)
+    try later.withdraw(laterStore)
     #expect(try await wait { !lookout.isLooking })
+    // A store whose move has failed is there again, and so are its changes; one that comes later is known from its coming on.
+    later.put(laterStore, at: 0)
+    #expect(lookout.isLooking)
+    changes.withLock { $0 = [] }
+    let last = later.observe([.remoteChange]) { notification in
+      if let change = notification.remoteChange { changes.withLock { $0.append(change) } }
+    }
+    let description = PersistentStoreDescription(type: .inMemory)
+    description.postsRemoteChanges = true
+    let memory = try later.addPersistentStore(description)
+    let context = ManagedObjectContext(concurrencyType: .privateQueue, persistentStoreCoordinator: later)
+    try context.performAndWait {
+      context.assign(try context.make("Note", [:]), to: memory)
+      try context.save()
+    }
+    #expect(try await wait { changes.withLock { $0.map { $0.storeIdentifier } } == [memory.identifier] })
+    try later.remove(laterStore)
+    try later.remove(memory)
+    #expect(try await wait { !lookout.isLooking })
+    withExtendedLifetime(last) {}
   }
 }
