@@ -22,15 +22,14 @@
 //   let request = NSPersistentHistoryChangeRequest…, NSExpressionDescription()
 //                                                 var: they are structures
 //   UndoManager                                   ContextUndoManager
-//   NSPersistentStoreRemoteChange (and its option,  for await change in coordinator.remoteChanges()
-//   which has no effect)
-//   NSKeyedArchiver of history tokens             they are Codable
+//   NSKeyedArchiver of a history token as Any,    as NSPersistentHistoryToken, by the methods of TokenArchives.swift; they are
+//   or by unarchivedObject(ofClasses:from:)       Codable as well
 //   will/didChangeValue(forKey:withSetMutation:   willChangeValue(forKey:), didChangeValue(forKey:)
 //   using:)
 //   shouldHandleInaccessibleFault(…), faultingState,  shouldDeleteInaccessibleFaults, isFault
-//   ManagedObjectID.persistentStore, url(for:)    storeIdentifier; PersistentStore.url
-//   sectionIndexTitles, deleteCache, the delegate's  sections; differences() and snapshots()
-//   calls with snapshots and CollectionDifference
+//   setURL(_:for:) of a coordinator               migratePersistentStore(_:to:options:withType:)
+//   the delegate's calls with snapshots and         differences() and snapshots()
+//   CollectionDifference
 //   managedObjectHandler of batch insertions      dictionaryHandler
 //   NSIgnorePersistentStoreVersioningOption       open the store with its own model, or migrate it
 //   usesStoreSpecificMigrationManager             not needed: a manager makes another file, inference never does

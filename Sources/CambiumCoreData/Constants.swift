@@ -24,8 +24,11 @@ public let NSPersistentStoreDeferredLightweightMigrationOptionKey =
 public let NSPersistentStoreTimeoutOption = PersistentStoreCoordinator.persistentStoreTimeoutOption
 /// The option that a store keeps history (`Bool`).
 public let NSPersistentHistoryTrackingKey = PersistentStoreCoordinator.persistentHistoryTrackingOption
-/// Without effect: whoever asks ``NSPersistentStoreCoordinator`` for its remote changes is told of them.
-public let NSPersistentStoreRemoteChangeNotificationPostOptionKey = "NSPersistentStoreRemoteChangeNotificationOptionKey"
+/// The option that what is saved in a store is posted as `NSPersistentStoreRemoteChange` (`Bool`).
+public let NSPersistentStoreRemoteChangeNotificationPostOptionKey =
+  PersistentStoreCoordinator.remoteChangeNotificationPostOption
+/// Without effect: any number of contexts read at the same time.
+public let NSPersistentStoreConnectionPoolMaxSizeKey = "NSPersistentStoreConnectionPoolMaxSize"
 /// Without effect: there is no SQLite.
 public let NSSQLitePragmasOption = "NSSQLitePragmasOption"
 /// Without effect: there is no SQLite.
@@ -35,7 +38,7 @@ public let NSSQLiteManualVacuumOption = "NSSQLiteManualVacuumOption"
 
 /// The key of a store's type in its metadata.
 public let NSStoreTypeKey = PersistentStore.storeTypeKey
-/// The key of a store's UUID in its metadata.
+/// The key of a store's UUID in its metadata, and in a notification of its changes.
 public let NSStoreUUIDKey = PersistentStore.storeUUIDKey
 /// The key of the version hashes by entity in a store's metadata.
 public let NSStoreModelVersionHashesKey = PersistentStore.modelVersionHashesKey

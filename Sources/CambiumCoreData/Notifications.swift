@@ -31,7 +31,35 @@ extension Notification.Name {
   public static var NSManagedObjectContextDidMergeChangesObjectIDs: Notification.Name {
     posted(ManagedObjectContext.didMergeChangesObjectIDsNotification)
   }
+
+  /// A coordinator is about to have other stores.
+  public static var NSPersistentStoreCoordinatorStoresWillChange: Notification.Name {
+    PersistentStoreCoordinator.storesWillChangeNotification
+  }
+  /// A coordinator has other stores.
+  public static var NSPersistentStoreCoordinatorStoresDidChange: Notification.Name {
+    PersistentStoreCoordinator.storesDidChangeNotification
+  }
+  /// A coordinator is about to give up a store.
+  public static var NSPersistentStoreCoordinatorWillRemoveStore: Notification.Name {
+    PersistentStoreCoordinator.willRemoveStoreNotification
+  }
+  /// Something was saved in a store that has the option ``NSPersistentStoreRemoteChangeNotificationPostOptionKey``, by whomever.
+  public static var NSPersistentStoreRemoteChange: Notification.Name {
+    PersistentStoreCoordinator.remoteChangeNotification
+  }
 }
+
+/// The key of the stores that are new, in a notification.
+public let NSAddedPersistentStoresKey = PersistentStoreCoordinator.NotificationKey.addedStores.rawValue
+/// The key of the stores that are gone, in a notification.
+public let NSRemovedPersistentStoresKey = PersistentStoreCoordinator.NotificationKey.removedStores.rawValue
+/// A key that no notification has: a store keeps its UUID when it is moved.
+public let NSUUIDChangedPersistentStoresKey = "CambiumUUIDChangedPersistentStores"
+/// The key of a store's file in a notification of its changes.
+public let NSPersistentStoreURLKey = PersistentStoreCoordinator.NotificationKey.storeURL.rawValue
+/// The key of the place behind what is new, in a notification of a store's changes.
+public let NSPersistentHistoryTokenKey = PersistentStoreCoordinator.NotificationKey.historyToken.rawValue
 
 /// The key of the inserted objects in a notification.
 public let NSInsertedObjectsKey = ManagedObjectContext.NotificationKey.insertedObjects.rawValue
@@ -41,6 +69,10 @@ public let NSUpdatedObjectsKey = ManagedObjectContext.NotificationKey.updatedObj
 public let NSDeletedObjectsKey = ManagedObjectContext.NotificationKey.deletedObjects.rawValue
 /// The key of the refreshed objects in a notification.
 public let NSRefreshedObjectsKey = ManagedObjectContext.NotificationKey.refreshedObjects.rawValue
+/// The key of the objects that a context has given up, in a notification.
+public let NSInvalidatedObjectsKey = ManagedObjectContext.NotificationKey.invalidatedObjects.rawValue
+/// The key of the generation of the stores (``NSQueryGenerationToken``) that a context reads or has saved, in a notification.
+public let NSManagedObjectContextQueryGenerationKey = ManagedObjectContext.NotificationKey.queryGeneration.rawValue
 /// The key that is there if a context has forgotten everything.
 public let NSInvalidatedAllObjectsKey = ManagedObjectContext.NotificationKey.invalidatedAllObjects.rawValue
 /// The key of the identifiers of inserted objects in a notification.
@@ -49,6 +81,8 @@ public let NSInsertedObjectIDsKey = ManagedObjectContext.NotificationKey.inserte
 public let NSUpdatedObjectIDsKey = ManagedObjectContext.NotificationKey.updatedObjectIDs.rawValue
 /// The key of the identifiers of deleted objects in a notification.
 public let NSDeletedObjectIDsKey = ManagedObjectContext.NotificationKey.deletedObjectIDs.rawValue
+/// The key of the identifiers of objects that a context has given up, in a notification.
+public let NSInvalidatedObjectIDsKey = ManagedObjectContext.NotificationKey.invalidatedObjectIDs.rawValue
 /// The key of the identifiers of refreshed objects in a notification.
 public let NSRefreshedObjectIDsKey = ManagedObjectContext.NotificationKey.refreshedObjectIDs.rawValue
 

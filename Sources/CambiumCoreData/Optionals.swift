@@ -11,6 +11,19 @@ extension ManagedObjectContext {
   }
 }
 
+extension PersistentStoreCoordinator {
+  /// The file of a store; the null device for one in memory.
+  public func url(for store: PersistentStore) -> URL { store.url ?? URL(fileURLWithPath: "/dev/null") }
+}
+
+extension PersistentStore {
+  /// The options that the store was opened with; `nil` if there were none.
+  public var options: [AnyHashable: Any]? {
+    if ownOptions.isEmpty { return nil }
+    return Dictionary(uniqueKeysWithValues: ownOptions.map { (AnyHashable($0.key), $0.value as Any) })
+  }
+}
+
 extension EntityDescription {
   /// The name, which is always there.
   public var name: String! {
@@ -30,6 +43,11 @@ extension ManagedObjectID {
 extension FetchedResultsController {
   /// The sections; `nil` before the fetch.
   public var sections: [FetchedResultsSection<Result>]? { fetchedObjects == nil ? nil : ownSections }
+
+  /// The section of a title, which is at a place in `sectionIndexTitles`; `NSNotFound` where Core Data raises.
+  public func section(forSectionIndexTitle title: String, at sectionIndex: Int) -> Int {
+    ownSection(forSectionIndexTitle: title, at: sectionIndex) ?? NSNotFound
+  }
 
   /// The object at a place. Where there is none Core Data raises; this is an object of no context then.
   public func object(at indexPath: IndexPath) -> Result {

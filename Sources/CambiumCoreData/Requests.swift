@@ -203,6 +203,12 @@ extension FetchedResultsController {
     self.init(
       fetchRequest: fetchRequest, managedObjectContext: managedObjectContext, sectionNameKeyPath: sectionNameKeyPath)
   }
+
+  /// `nil`: there are no caches.
+  public var cacheName: String? { nil }
+
+  /// Does nothing: there are no caches.
+  public static func deleteCache(withName name: String?) {}
 }
 
 extension PersistentHistoryTransaction {

@@ -38,6 +38,10 @@ public protocol NSFetchedResultsControllerDelegate: FetchedResultsControllerDele
     for type: NSFetchedResultsChangeType, newIndexPath: IndexPath?)
   /// Everything was told.
   func controllerDidChangeContent(_ controller: NSFetchedResultsController<NSFetchRequestResult>)
+  /// The title of a section in the index beside a list.
+  func controller(
+    _ controller: NSFetchedResultsController<NSFetchRequestResult>, sectionIndexTitleForSectionName sectionName: String
+  ) -> String?
 }
 
 extension NSFetchedResultsControllerDelegate {
@@ -56,6 +60,13 @@ extension NSFetchedResultsControllerDelegate {
   ) {}
   /// Does nothing.
   public func controllerDidChangeContent(_ controller: NSFetchedResultsController<NSFetchRequestResult>) {}
+
+  /// The first character of the name, as a capital letter.
+  public func controller(
+    _ controller: NSFetchedResultsController<NSFetchRequestResult>, sectionIndexTitleForSectionName sectionName: String
+  ) -> String? {
+    sectionName.first.map { $0.uppercased() }
+  }
 
   // What the controller calls leads to these.
 
@@ -82,6 +93,13 @@ extension NSFetchedResultsControllerDelegate {
   ) {
     self.controller(
       controller.ofAnyObjects(), didChange: anObject as Any, at: indexPath, for: type, newIndexPath: newIndexPath)
+  }
+
+  /// Asks what Core Data's delegates are asked.
+  public func controller<Result>(
+    _ controller: FetchedResultsController<Result>, sectionIndexTitleForSectionName sectionName: String
+  ) -> String? {
+    self.controller(controller.ofAnyObjects(), sectionIndexTitleForSectionName: sectionName)
   }
 
   /// Tells ``controllerDidChangeContent(_:)-(NSFetchedResultsController<NSFetchRequestResult>)``.

@@ -60,6 +60,20 @@ extension PersistentStoreCoordinator {
     return try migratePersistentStore(store, to: url, type: type, options: known)
   }
 
+  /// Runs a request in a context; see ``ManagedObjectContext/fetch(_:)``.
+  public func execute<Result: FetchRequestResult>(
+    _ request: FetchRequest<Result>, with context: ManagedObjectContext
+  ) throws -> Any {
+    try context.fetch(request)
+  }
+
+  /// The model in a store's file, which is always there; options have no effect.
+  public static func cachedModelForPersistentStore(
+    at url: URL, options: [AnyHashable: Any]?
+  ) throws -> ManagedObjectModel? {
+    try cachedModelForPersistentStore(at: url)
+  }
+
   /// ``metadataForPersistentStore(at:)``; options have no effect.
   public static func metadataForPersistentStore(
     ofType type: PersistentStoreType, at url: URL, options: [AnyHashable: Any]? = nil
@@ -84,6 +98,12 @@ extension PersistentStoreDescription {
   public func setOption(_ value: NSNumber?, forKey key: String) {
     setOption(value.flatMap { option($0) }, forKey: key)
   }
+
+  /// Does nothing: there is no SQLite.
+  public func setValue(_ value: NSObject?, forPragmaNamed name: String) {}
+
+  /// Empty: there is no SQLite.
+  public var sqlitePragmas: [String: NSObject] { [:] }
 }
 
 extension PersistentContainer {

@@ -157,6 +157,10 @@ extension ManagedObjectContext: SaveObserver {
   }
 
   func didTakeIn(_ changes: SavedObjects, in context: ManagedObjectContext) {}
+
+  func didPush(_ saved: SavedObjects, in context: ManagedObjectContext) {}
+
+  func didChange(_ objects: [ManagedObject], refreshed: Set<ManagedObject>, in context: ManagedObjectContext) {}
 }
 
 extension ManagedObject {

@@ -33,6 +33,7 @@ extension ManagedObjectContext {
     let object = conflict.sourceObject
     let target = parent.object(with: conflict.objectID)
     guard object.managedObjectContext === self else { return }
+    noteChangeBySaving(object)
     if target.isPresent, target.row != nil || target.state == .inserted {
       object.takeState(of: target)
     } else if !object.isDeleted {
@@ -92,7 +93,8 @@ extension ManagedObjectContext {
     isNotingEvents = true
     for object in deletions + insertions + updates { object.didSave() }
     tellDidSave(insertions, updates, deletions, byRules: ObjectIDNotification())
-    persistentStoreCoordinator.saveObservers.tell(takenIn: saved, in: self)
+    saved.changedBySaving = takeChangedBySaving()
+    persistentStoreCoordinator.saveObservers.tell(pushed: saved, from: self)
   }
 
   /// Tells controllers and others that objects of the context have other values.

@@ -61,6 +61,7 @@ extension ManagedObjectContext {
   private func settle(_ conflict: MergeConflict) throws {
     let object = conflict.sourceObject
     guard object.managedObjectContext === self else { return }
+    noteChangeBySaving(object)
     watched[object.objectID] = nil
     if let persisted = conflict.persisted {
       object.row = persisted

@@ -105,6 +105,8 @@ extension ManagedObjectContext {
         "the derived attribute '\(rule.attribute.name)' is of type \(rule.attribute.type.name), which cannot hold \(value)",
         entityName: object.entity.name, key: rule.attribute.name, objectID: object.objectID)
     }
+    // A new object has null without a change.
+    if coerced.isNull, object.state == .inserted, try object.currentValue(rule.attribute).isNull { return }
     try object.assign(coerced, to: rule.attribute)
   }
 

@@ -243,14 +243,16 @@ extension ManagedObjectContext {
       forgetErrors()
       for object in restored { object.awake(fromSnapshotEvents: .rollback) }
       refreshed.formUnion(restored)
-      processEvent()
       persistentStoreCoordinator.saveObservers.tell(takenIn: SavedObjects(changed: dropped), in: self)
+      processEvent()
     }
   }
 
-  /// Forgets everything: objects of the context are of no use afterwards.
+  /// Forgets everything: objects of the context are of no use afterwards. They are told as
+  /// ``ContextNotification/invalidatedObjects``, if anybody listens.
   public func reset() {
     lock.run {
+      let gone = isObserved ? Set(allRegistered).union(inserted.values).union(deleted.values) : []
       for object in allRegistered { object.detach() }
       for object in inserted.values { object.detach() }
       for object in deleted.values { object.detach() }
@@ -263,6 +265,8 @@ extension ManagedObjectContext {
       tell {
         var notification = ContextNotification(.objectsDidChange, self)
         notification.isInvalidatedAll = true
+        notification.invalidatedObjects = gone
+        notification.nameObjects()
         return notification
       }
     }
@@ -294,7 +298,8 @@ extension ManagedObjectContext {
     }
   }
 
-  /// Makes all objects without unsaved changes faults, and reads the newest commit from then on.
+  /// Makes all objects without unsaved changes faults, and reads the newest commit from then on. The end of the event tells them as
+  /// ``ContextNotification/refreshedObjects``.
   public func refreshAllObjects() {
     lock.run {
       advance()

@@ -121,7 +121,9 @@ extension ManagedObjectContext {
       byRules.deletedObjectIDs = Set(settled.deletedByRules)
       tellDidSave(settled.insertions, settled.updates, settled.deletions, byRules: byRules)
     }
-    if settled.isToBeTold { persistentStoreCoordinator.saveObservers.tell(settled.identifiers, from: self) }
+    var identifiers = settled.identifiers
+    identifiers.changedBySaving = takeChangedBySaving()
+    if settled.isToBeTold { persistentStoreCoordinator.saveObservers.tell(identifiers, from: self) }
   }
 
   private func saveChanges(isMigrating: Bool, owners: [ManagedObject], _ settled: inout SettledObjects) throws {

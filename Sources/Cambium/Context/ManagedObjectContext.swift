@@ -84,6 +84,8 @@ public final class ManagedObjectContext: @unchecked Sendable {
   var toldEventStates: [ObjectIdentifier: EventState] = [:]
   /// Whether changes are of an event. Those that a save computes, and those of migrations, are not.
   @exclusivity(unchecked) var isNotingEvents = true
+  /// The objects that a save has changed itself since the last one was told.
+  @exclusivity(unchecked) private(set) var changedBySaving = Set<ManagedObject>()
   private let queue = ContextQueue()
   /// With each view its store, which is not closed before.
   @exclusivity(unchecked) private var views: [ObjectIdentifier: (store: PersistentStore, view: EntityView)] = [:]
@@ -338,6 +340,7 @@ public final class ManagedObjectContext: @unchecked Sendable {
     registry = ObjectRegistry()
     registry.retainsAll = retainsRegisteredObjects
     watched = [:]
+    changedBySaving = []
     permanentIDs = PermanentIDs()
   }
 
@@ -424,6 +427,19 @@ public final class ManagedObjectContext: @unchecked Sendable {
       lastClass = (objectClass, entity)
       return entity
     }
+  }
+
+  /// Notes an object that is changed while changes are of no event: by a save, as far as anybody is to hear of it.
+  func noteChangeBySaving(_ object: ManagedObject) {
+    if !isSavedByMigration { changedBySaving.insert(object) }
+  }
+
+  /// The objects that saves have changed themselves, which are told with this.
+  func takeChangedBySaving() -> Set<ManagedObjectID> {
+    if changedBySaving.isEmpty { return [] }
+    defer { changedBySaving = [] }
+    if persistentStoreCoordinator.saveObservers.isEmpty { return [] }
+    return Set(changedBySaving.lazy.map { $0.objectID })
   }
 
   func nextChangeOrder() -> UInt64 {

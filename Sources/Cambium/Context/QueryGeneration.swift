@@ -89,14 +89,30 @@ extension ManagedObjectContext {
   /// The generation; made now if this is the read that does.
   private func pinned() throws -> QueryGenerationToken? {
     guard let token = generation.token, token === QueryGenerationToken.current else { return generation.token }
+    // Without stores there is nothing to be pinned yet.
+    guard let newest = try newestGeneration() else { return nil }
+    generation.token = newest
+    return newest
+  }
+
+  /// The newest commits; `nil` without stores.
+  private func newestGeneration() throws -> QueryGenerationToken? {
     var snapshots: [String: QueryGenerationToken.Snapshot] = [:]
     for store in persistentStoreCoordinator.persistentStores {
       let view = try mapping { () throws(EngineError) in try store.view() }
       snapshots[store.identifier] = QueryGenerationToken.Snapshot(store: store, view: view)
     }
-    // Without stores there is nothing to be pinned yet.
-    if !snapshots.isEmpty { generation.token = QueryGenerationToken(snapshots) }
-    return snapshots.isEmpty ? nil : generation.token
+    return snapshots.isEmpty ? nil : QueryGenerationToken(snapshots)
+  }
+
+  /// What those who listen are told of the generation.
+  ///
+  /// - Parameter isSaved: Whether they are told of a save, which is of the newest commits.
+  func toldGeneration(isSaved: Bool) -> QueryGenerationToken? {
+    guard let token = generation.token else { return nil }
+    // What cannot be read is not told; whoever reads on will hear of it.
+    if isSaved, parent == nil { return try? newestGeneration() }
+    return token === QueryGenerationToken.current ? nil : token
   }
 
   /// Has the next read pin the newest commits, if the context reads a generation.

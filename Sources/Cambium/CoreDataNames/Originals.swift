@@ -15,6 +15,11 @@
   }
 }
 
+@_spi(CoreData) extension PersistentStore {
+  /// ``options``.
+  public var ownOptions: [String: any Sendable] { options }
+}
+
 @_spi(CoreData) extension EntityDescription {
   /// ``name``.
   public var ownName: String {
@@ -33,6 +38,10 @@
 @_spi(CoreData) extension FetchedResultsController {
   /// ``sections``.
   public var ownSections: [FetchedResultsSection<Result>] { sections }
+  /// ``section(forSectionIndexTitle:at:)``.
+  public func ownSection(forSectionIndexTitle title: String, at index: Int) -> Int? {
+    section(forSectionIndexTitle: title, at: index)
+  }
   /// ``object(at:)``.
   public func ownObject(at indexPath: IndexPath) -> Result? { object(at: indexPath) }
 }

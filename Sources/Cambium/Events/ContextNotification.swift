@@ -25,14 +25,21 @@ public struct ContextNotification {
   public internal(set) var deletedObjects: Set<ManagedObject> = []
   /// The objects that show newer rows, or were made faults, or gave up their unsaved changes.
   public internal(set) var refreshedObjects: Set<ManagedObject> = []
-  /// Whether the context has forgotten all of its objects: ``ManagedObjectContext/reset()``.
+  /// The objects that the context had and has given up, which are of no use any more.
+  public internal(set) var invalidatedObjects: Set<ManagedObject> = []
+  /// Whether the context has forgotten all of its objects: ``ManagedObjectContext/reset()``. They are the ``invalidatedObjects``.
   public internal(set) var isInvalidatedAll = false
+  /// The generation of the stores that the context reads, or that a save has made; `nil` if it reads the newest commits, or has not
+  /// read since the generation was set to ``QueryGenerationToken/current``. Who keeps it keeps that state in the stores' files. Core
+  /// Data: `NSManagedObjectContextQueryGenerationKey`.
+  public let queryGeneration: QueryGenerationToken?
   /// The same by identifiers, as of now.
   public internal(set) var objectIDs = ObjectIDNotification()
 
   init(_ kind: Kind, _ context: ManagedObjectContext) {
     self.kind = kind
     self.context = context
+    queryGeneration = context.toldGeneration(isSaved: kind == .didSave)
   }
 
   /// Sets the identifiers to those of the objects.
@@ -41,6 +48,7 @@ public struct ContextNotification {
     objectIDs.updatedObjectIDs = Set(updatedObjects.lazy.map { $0.objectID })
     objectIDs.deletedObjectIDs = Set(deletedObjects.lazy.map { $0.objectID })
     objectIDs.refreshedObjectIDs = Set(refreshedObjects.lazy.map { $0.objectID })
+    objectIDs.invalidatedObjectIDs = Set(invalidatedObjects.lazy.map { $0.objectID })
   }
 }
 
@@ -56,7 +64,7 @@ public struct ContextEvent: Sendable, Hashable {
   public let isInvalidatedAll: Bool
 }
 
-/// Keeps one who listens to a context listening, until it is cancelled or gone. Thread-safe.
+/// Keeps one who listens to a context, or to a coordinator, listening, until it is cancelled or gone. Thread-safe.
 public final class ContextObservation: Sendable {
   private let cancellation: @Sendable () -> Void
 

@@ -76,7 +76,8 @@ extension ManagedObject {
   }
 
   private func noteEventState() {
-    guard let context = managedObjectContext, context.isNotingEvents, state != .detached else { return }
+    guard let context = managedObjectContext, state != .detached else { return }
+    guard context.isNotingEvents else { return context.noteChangeBySaving(self) }
     let overlay = ownOverlay
     let isUnchanged = overlay.hasNoChanges && overlay.transients.isEmpty && !isDeleted
     overlay.eventState = isUnchanged ? .unchanged : .changed(EventSnapshot(self))

@@ -3,6 +3,9 @@ private struct EndedEvent: @unchecked Sendable {
   // `@unchecked`: its objects are touched on the context's queue.
   let notification: ContextNotification
   let states: [ObjectIdentifier: EventState]
+  /// What was inserted, changed or deleted in the event, or in it alone.
+  let changed: [ManagedObject]
+  let refreshed: Set<ManagedObject>
 }
 
 // An event is what happens between two calls of `processPendingChanges()`. At its end it is told, and goes to the undo
@@ -38,7 +41,7 @@ extension ManagedObjectContext {
       }
     }
     tellChildren(changed: objects, refreshed: refreshedNow)
-    guard isObserved else {
+    guard isObserved || !persistentStoreCoordinator.saveObservers.isEmpty else {
       for object in objects { object.eventState = nil }
       return
     }
@@ -57,7 +60,8 @@ extension ManagedObjectContext {
       }
     }
     notification.refreshedObjects = refreshedNow.subtracting(notification.updatedObjects)
-    let event = EndedEvent(notification: notification, states: states)
+    let event = EndedEvent(
+      notification: notification, states: states, changed: objects, refreshed: refreshedNow)
     if tellsLater { perform { self.tell(event) } } else { tell(event) }
   }
 
@@ -71,6 +75,7 @@ extension ManagedObjectContext {
       notification.nameObjects()
       return notification
     }
+    persistentStoreCoordinator.saveObservers.tell(changed: event.changed, refreshed: event.refreshed, in: self)
   }
 
   /// Ends the event, and those that the ones who are told begin, until there is none, or somebody does not stop.

@@ -112,6 +112,11 @@ extension ManagedObjectContext {
       }
       undoManager?.forget(relationshipsOf: concerned)
       refreshed.formUnion(concerned)
+      // First, since it says more than the event: what others have inserted is not in the context.
+      persistentStoreCoordinator.saveObservers.tell(
+        takenIn: SavedObjects(
+          changed: notification.updatedObjectIDs.union(notification.insertedObjectIDs),
+          deleted: notification.deletedObjectIDs), in: self)
       processEvent()
       tellChildren(notification)
       tell {
@@ -119,10 +124,6 @@ extension ManagedObjectContext {
         told.objectIDs = notification
         return told
       }
-      persistentStoreCoordinator.saveObservers.tell(
-        takenIn: SavedObjects(
-          changed: notification.updatedObjectIDs.union(notification.insertedObjectIDs),
-          deleted: notification.deletedObjectIDs), in: self)
     }
   }
 

@@ -56,6 +56,8 @@ public struct ObjectIDNotification: Sendable, Hashable {
   public var deletedObjectIDs: Set<ManagedObjectID> = []
   /// Those that show newer rows in the context that tells, or gave up their changes there.
   public var refreshedObjectIDs: Set<ManagedObjectID> = []
+  /// Those that the context that tells had, and has given up: of no use to others, who merge nothing of it.
+  public var invalidatedObjectIDs: Set<ManagedObjectID> = []
 
   /// About no objects.
   public init() {}

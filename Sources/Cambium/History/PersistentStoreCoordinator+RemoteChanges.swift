@@ -1,5 +1,3 @@
-import CambiumEngine
-
 #if canImport(FoundationEssentials)
   import FoundationEssentials
 #else
@@ -29,29 +27,14 @@ extension PersistentStoreCoordinator {
   ///
   /// - Parameter interval: How often; at most every millisecond.
   public func remoteChanges(interval: Duration = .milliseconds(100)) -> AsyncStream<PersistentStoreRemoteChange> {
-    var known: [String: UInt64] = [:]
-    for store in persistentStores { known[store.identifier] = try? store.view().sequence }
-    let start = known
+    let start = RemoteChangeMarks(of: persistentStores)
     return AsyncStream(bufferingPolicy: .bufferingNewest(64)) { continuation in
       let task = Task.detached { [weak self] in
-        var known = start
+        var marks = start
         while !Task.isCancelled {
           // Who has let go of the coordinator listens to nothing any more.
           guard let stores = self?.persistentStores else { break }
-          for store in stores {
-            // A store that is suspended tells nothing until it is resumed.
-            guard let view = try? store.view() else { continue }
-            let sequence = view.sequence
-            defer { known[store.identifier] = sequence }
-            guard let before = known[store.identifier], before < sequence else { continue }
-            let bounds = try? view.historyBounds()
-            let token = bounds.flatMap { bounds in
-              bounds.isOn || bounds.last > 0
-                ? PersistentHistoryToken([store.identifier: Int64(clamping: bounds.last)]) : nil
-            }
-            continuation.yield(
-              PersistentStoreRemoteChange(storeIdentifier: store.identifier, storeURL: store.url, historyToken: token))
-          }
+          for change in marks.changes(of: stores) { continuation.yield(change) }
           try? await Task.sleep(for: max(interval, .milliseconds(1)))
         }
         continuation.finish()

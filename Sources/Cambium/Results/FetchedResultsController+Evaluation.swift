@@ -6,21 +6,64 @@ struct ResultsEntry<Result: ManagedObject> {
   /// The values of the order's keys; none if the request is always fetched again.
   let keys: [Value]
   let section: String
+  /// What the object's identifier ends with, by which equal keys are ordered: another one when it is saved.
+  let number: UInt64
+  /// The row that the object showed, by its version, and what the parent had over it.
+  let version: UInt32?
+  let parentState: ParentState?
+  /// Whether the object had unsaved changes.
+  let isPending: Bool
+
+  init(_ object: Result, keys: [Value], section: String) {
+    self.object = object
+    self.keys = keys
+    self.section = section
+    number = object.reference.row
+    version = object.row?.version
+    parentState = object.parentState
+    isPending = object.isPending
+  }
+}
+
+extension ManagedObject {
+  /// Whether the object has something that the next save inserts or changes.
+  fileprivate var isPending: Bool { isInserted || isUpdated }
+}
+
+/// What results come to be.
+struct ResultsUpdate<Result: ManagedObject> {
+  let entries: [ResultsEntry<Result>]
+  /// The objects that were looked at, and may have another place.
+  let evaluated: Set<Result>
+  /// Those of them that are told as changed, if they keep their place.
+  let updated: Set<Result>
+  /// Whether the objects and their places are what they were.
+  let isInPlace: Bool
+}
+
+/// What can change results.
+private enum ResultsScope {
+  /// What happens to an object decides about that object alone.
+  case object
+  /// What happens to objects of the entity decides about all of them.
+  case entity
+  /// Anything may change them.
+  case everything
 }
 
 extension FetchedResultsController {
   /// The results by a fetch.
   func allEntries() throws -> [ResultsEntry<Result>] {
-    unsaved = unsavedIDs()
     let plan = try managedObjectContext.plan(fetchRequest)
-    hasKeys = try isByRow(plan)
+    hasKeys = try scope(plan) == .object
     let sort = hasKeys ? plan.sort.map { $0.engine } : []
+    unsaved = hasKeys ? unsavedObjects(plan) : []
     return try managedObjectContext.fetch(fetchRequest).map { try entry($0, sort) }
   }
 
   private func entry(_ object: Result, _ sort: [EngineSort]) throws -> ResultsEntry<Result> {
     let keys = try sort.map { $0.key(try object.engineValue(keyPath: $0.keyPath)) }
-    return ResultsEntry(object: object, keys: keys, section: try sectionName(object))
+    return ResultsEntry(object, keys: keys, section: try sectionName(object))
   }
 
   private func sectionName(_ object: Result) throws -> String {
@@ -32,20 +75,26 @@ extension FetchedResultsController {
     }
   }
 
-  private func unsavedIDs() -> Set<ManagedObjectID> {
+  private func unsavedObjects(_ plan: ManagedObjectContext.FetchPlan) -> Set<ManagedObject> {
+    guard let part = plan.parts.first else { return [] }
     let context = managedObjectContext
-    return Set((context.inserted.values + context.updated.values + context.deleted.values).map { $0.objectID })
+    let all = context.inserted.values + context.updated.values + context.deleted.values
+    return Set(all.filter { isOfRequest($0.objectID, plan, part) })
   }
 
-  /// Whether an object's place follows from its own row.
-  private func isByRow(_ plan: ManagedObjectContext.FetchPlan) throws -> Bool {
-    guard plan.parts.count == 1, let part = plan.parts.first, plan.limit == nil, plan.offset == 0,
-      plan.includesPendingChanges
-    else { return false }
+  private func isOfRequest(
+    _ id: ManagedObjectID, _ plan: ManagedObjectContext.FetchPlan, _ part: (store: PersistentStore, info: EntityInfo)
+  ) -> Bool {
+    guard id.space === part.store.space, let info = id.space.info(id.reference.entity) else { return false }
+    return plan.includesSubentities ? info.isKind(of: part.info) : info === part.info
+  }
+
+  private func scope(_ plan: ManagedObjectContext.FetchPlan) throws -> ResultsScope {
+    guard plan.parts.count == 1, let part = plan.parts.first else { return .everything }
     // What others save is not seen yet where a generation is read, and would be forgotten.
     var context: ManagedObjectContext? = managedObjectContext
     while let next = context {
-      if next.generation.token != nil { return false }
+      if next.generation.token != nil { return .everything }
       context = next.parent
     }
     var looked = plan
@@ -54,46 +103,70 @@ extension FetchedResultsController {
       looked.sort.append(FetchSortDescriptor(key: sectionNameKeyPath))
     }
     let predicate = try plan.predicate?.checked(for: part.info, inMemory: true)
-    if predicate?.isVolatile == true { return false }
-    return try !managedObjectContext.leavesRow(looked, predicate, part.info)
+    if predicate?.isVolatile == true { return .everything }
+    if try managedObjectContext.leavesRow(looked, predicate, part.info) { return .everything }
+    return plan.limit == nil && plan.offset == 0 && plan.includesPendingChanges ? .object : .entity
   }
 
-  /// The results after a save, and those of which values may have changed; `nil` if it does not concern them.
-  func updatedEntries(_ saved: SavedObjects) throws -> (entries: [ResultsEntry<Result>], changed: Set<Result>)? {
+  /// The results after what was told; `nil` if it does not concern them.
+  func update(for news: WaitingChanges) throws -> ResultsUpdate<Result>? {
     let context = managedObjectContext
     context.takeInMail()
-    context.advance()
-    // An object that has got its permanent identifier meanwhile is told of by both.
-    let touched = Set(
-      saved.changed.union(saved.deleted).union(unsaved).union(unsavedIDs()).map { context.permanentIDs[$0] ?? $0 })
+    // An event alone shows nothing of what others have saved.
+    if news.isOfStores { context.advance() }
+    let told = ToldObjects(news, unsaved: unsaved, context)
     // The rows that the context has of what others saved are old ones. What they deleted may be here still, changed.
-    for id in saved.changed.union(saved.deleted) {
+    for id in news.saved.changed.union(news.saved.deleted).union(news.own.changed).union(news.own.deleted) {
       guard let object = context.registered(id), object.pending != .updated, object.pending != .deleted else {
         continue
       }
       if object.state == .loaded { context.rebase(object) } else { object.forgetRow() }
     }
     let plan = try context.plan(fetchRequest)
-    guard try hasKeys && isByRow(plan), let part = plan.parts.first else {
-      let new = try allEntries()
-      return (new, Set(new.lazy.map { $0.object }.filter { touched.contains($0.objectID) }))
-    }
-    let concerned = touched.filter { id in
-      guard id.space === part.store.space, let info = id.space.info(id.reference.entity) else { return false }
-      return plan.includesSubentities ? info.isKind(of: part.info) : info === part.info
-    }
+    let scope = try scope(plan)
+    guard scope != .everything, let part = plan.parts.first else { return try fetchedUpdate(told) }
+    let concerned = told.all.filter { isOfRequest($0, plan, part) }
+    if scope == .object, !hasKeys { return try fetchedUpdate(told) }
     guard !concerned.isEmpty else { return nil }
+    return scope == .object ? try evaluatedUpdate(told, concerned, plan, part.info) : try fetchedUpdate(told)
+  }
 
+  /// The results by a fetch.
+  private func fetchedUpdate(_ told: ToldObjects) throws -> ResultsUpdate<Result> {
+    let old = oldEntries { told.all.contains($0) }
+    let new = try allEntries()
+    var evaluated = Set<Result>()
+    var updated = Set<Result>()
+    for entry in new where told.all.contains(entry.object.objectID) {
+      evaluated.insert(entry.object)
+      if let old = old[ObjectIdentifier(entry.object)], told.isUpdate(entry, of: old) { updated.insert(entry.object) }
+    }
+    return ResultsUpdate(entries: new, evaluated: evaluated, updated: updated, isInPlace: false)
+  }
+
+  /// The entries of some of the objects.
+  private func oldEntries(of isWanted: (ManagedObjectID) -> Bool) -> [ObjectIdentifier: ResultsEntry<Result>] {
+    var result: [ObjectIdentifier: ResultsEntry<Result>] = [:]
+    for entry in entries where isWanted(entry.object.objectID) { result[ObjectIdentifier(entry.object)] = entry }
+    return result
+  }
+
+  /// The results, of which only some objects are looked at.
+  private func evaluatedUpdate(
+    _ told: ToldObjects, _ concerned: Set<ManagedObjectID>, _ plan: ManagedObjectContext.FetchPlan, _ info: EntityInfo
+  ) throws -> ResultsUpdate<Result>? {
+    let context = managedObjectContext
     let sort = plan.sort.map { $0.engine }
-    let predicate = try plan.predicate?.checked(for: part.info, inMemory: true)
+    let predicate = try plan.predicate?.checked(for: info, inMemory: true)
     var state = FetchPredicate.evaluationState(for: predicate)
     var added: [ResultsEntry<Result>] = []
+    var pending: [ManagedObject] = []
     for id in concerned {
       // In a child, an object that nobody holds may be one that the parent has not saved yet.
       let mayBeFound = !id.isTemporaryID || context.parent != nil
-      guard let object = context.registered(id) ?? (mayBeFound ? context.object(with: id) : nil),
-        !object.isDeleted, object.state != .detached
-      else { continue }
+      guard let object = context.registered(id) ?? (mayBeFound ? context.object(with: id) : nil) else { continue }
+      if object.pending != .none { pending.append(object) }
+      guard !object.isDeleted, object.state != .detached else { continue }
       do {
         try object.load()
         guard try predicate.map({ try FetchPredicate.evaluate($0, object, &state) }) ?? true else { continue }
@@ -106,10 +179,37 @@ extension FetchedResultsController {
         continue
       }
     }
+    if told.isOwnSave { unsaved = [] } else { unsaved = unsaved.filter { !concerned.contains($0.objectID) } }
+    unsaved.formUnion(pending)
+
+    var old: [ObjectIdentifier: (entry: ResultsEntry<Result>, place: Int)] = [:]
+    var isGone = false
+    for (place, entry) in entries.enumerated() {
+      if concerned.contains(entry.object.objectID) {
+        old[ObjectIdentifier(entry.object)] = (entry, place)
+      } else if entry.object.state == .detached {
+        isGone = true
+      }
+    }
+    if old.isEmpty, added.isEmpty, !isGone { return nil }
+    let updated = Set(
+      added.lazy.filter { new in
+        old[ObjectIdentifier(new.object)].map { told.isUpdate(new, of: $0.entry) } ?? false
+      }.map { $0.object })
+    let evaluated = Set(added.lazy.map { $0.object })
+    // As a rule, a change keeps an object where it is.
+    let isInPlace =
+      !isGone && old.count == added.count
+      && added.allSatisfy { new in old[ObjectIdentifier(new.object)].map { new.isAlike($0.entry, sort) } ?? false }
+    if isInPlace {
+      var result = entries
+      for new in added { if let known = old[ObjectIdentifier(new.object)] { result[known.place] = new } }
+      return ResultsUpdate(entries: result, evaluated: evaluated, updated: updated, isInPlace: true)
+    }
     added.sort { precedes($0, $1, sort) }
     let unchanged = entries.filter { !concerned.contains($0.object.objectID) && $0.object.state != .detached }
-    unsaved = unsavedIDs()
-    return (merged(unchanged, added, sort), Set(added.map { $0.object }))
+    return ResultsUpdate(
+      entries: merged(unchanged, added, sort), evaluated: evaluated, updated: updated, isInPlace: false)
   }
 
   private func merged(
@@ -139,6 +239,50 @@ extension FetchedResultsController {
       let order = key.order(a.keys[index], b.keys[index])
       if order != 0 { return key.isAscending ? order < 0 : order > 0 }
     }
-    return a.object.objectID.reference.row < b.object.objectID.reference.row
+    return a.number < b.number
+  }
+}
+
+extension ResultsEntry {
+  /// Whether the object has the same place among the others by this as by another entry of it.
+  fileprivate func isAlike(_ other: ResultsEntry, _ sort: [EngineSort]) -> Bool {
+    number == other.number && section == other.section
+      && sort.indices.allSatisfy { sort[$0].order(keys[$0], other.keys[$0]) == 0 }
+  }
+}
+
+/// Who has changed what, by identifiers as they are now.
+struct ToldObjects {
+  let isOwnSave: Bool
+  /// Those that somebody has told of, or that may have lost the changes that they had.
+  private(set) var all: Set<ManagedObjectID>
+  /// Those of which it is new that they have changed.
+  private let changed: Set<ManagedObjectID>
+  /// Those that the controller's context has saved.
+  private let own: Set<ManagedObjectID>
+
+  init(_ news: WaitingChanges, unsaved: Set<ManagedObject>, _ context: ManagedObjectContext) {
+    // An object that has got its permanent identifier meanwhile is told of by both.
+    func known(_ ids: Set<ManagedObjectID>) -> Set<ManagedObjectID> {
+      ids.contains { $0.isTemporaryID } ? Set(ids.lazy.map { context.permanentIDs[$0] ?? $0 }) : ids
+    }
+    isOwnSave = news.isOwnSave
+    own = known(news.own.changed.union(news.own.deleted))
+    changed = known(news.own.changedBySaving).union(news.changed.lazy.map { $0.objectID })
+    all = known(news.saved.changed.union(news.saved.deleted)).union(own).union(changed)
+    all.formUnion(news.refreshed.lazy.map { $0.objectID })
+    if news.isOwnSave { all.formUnion(unsaved.lazy.map { $0.objectID }) }
+  }
+
+  /// Whether there is something to be told of an object that was among the results before.
+  func isUpdate<Result>(_ new: ResultsEntry<Result>, of old: ResultsEntry<Result>) -> Bool {
+    let id = new.object.objectID
+    if changed.contains(id) { return true }
+    let isSameRow = new.version == old.version && new.parentState === old.parentState
+    guard old.isPending else { return !isSameRow }
+    guard own.contains(id) else { return !isSameRow || !new.isPending }
+    // Its changes were told when they were made. Others have changed it as well if the row has come further than by one write.
+    guard let version = old.version, let newVersion = new.version else { return false }
+    return newVersion != version && newVersion != version &+ 1
   }
 }

@@ -24,6 +24,10 @@ public protocol FetchedResultsControllerDelegate: AnyObject {
     for type: FetchedResultsChangeType, newIndexPath: IndexPath?)
   /// Everything was told.
   func controllerDidChangeContent<Result>(_ controller: FetchedResultsController<Result>)
+  /// The title of a section for ``FetchedResultsController/sectionIndexTitles``; `nil` for none.
+  func controller<Result>(
+    _ controller: FetchedResultsController<Result>, sectionIndexTitleForSectionName sectionName: String
+  ) -> String?
 }
 
 extension FetchedResultsControllerDelegate {
@@ -41,6 +45,12 @@ extension FetchedResultsControllerDelegate {
   ) {}
   /// Does nothing.
   public func controllerDidChangeContent<Result>(_ controller: FetchedResultsController<Result>) {}
+  /// The first character of the name, as a capital letter.
+  public func controller<Result>(
+    _ controller: FetchedResultsController<Result>, sectionIndexTitleForSectionName sectionName: String
+  ) -> String? {
+    FetchedResultsSection<Result>.indexTitle(of: sectionName)
+  }
 }
 
 /// What became of an object or section, with Core Data's raw values.
@@ -51,7 +61,7 @@ public enum FetchedResultsChangeType: UInt, Sendable {
   case delete = 2
   /// It has another place.
   case move = 3
-  /// It was saved again.
+  /// It was changed.
   case update = 4
 }
 
@@ -72,14 +82,21 @@ public struct FetchedResultsSection<Result: ManagedObject> {
 ///     try controller.performFetch()
 ///     for await difference in controller.differences() { print(difference.changes) }
 ///
-/// Use it on the queue of its context. After each save of a context of the same coordinator the results are what a fetch
-/// would give: at once if it was the controller's own context, otherwise when the queue comes to it, or at
-/// ``processPendingChanges()``. If the request's predicate, order and section look at the rows of its entity alone, without
-/// limit and offset, just the objects that were saved are evaluated again; otherwise the request is fetched again. Unsaved
-/// changes of the context count as of the last save of any context, and no longer when they are rolled back. What
-/// batch requests and other processes have changed counts when it is merged into the context, by
+/// Use it on the queue of its context. The results follow the unsaved changes of that context, as a fetch finds them: whenever an
+/// event ends (``ManagedObjectContext/processPendingChanges()``), which a block of ``ManagedObjectContext/perform(_:)->_`` does, and
+/// a save in its beginning. What was told so is not told again when it is saved, unless the save has given an object other
+/// values: a derived attribute's, or those of another context that a merge policy let stand. A request that leaves unsaved changes
+/// out (``FetchRequest/includesPendingChanges``) follows saves only.
+///
+/// They follow the saves of other contexts of the same coordinator as well, when the queue comes to it, or at
+/// ``processPendingChanges()``. What batch requests and other processes have changed counts when it is merged into the context, by
 /// ``ManagedObjectContext/mergeChanges(fromContextDidSave:)-(ObjectIDNotification)``. After ``ManagedObjectContext/reset()`` call
 /// ``performFetch()`` again.
+///
+/// If the request's predicate, order and section look at the rows of its entity alone, without limit and offset, just the
+/// objects that were changed are evaluated again: O(c · log n) comparisons for c changes of n results, and O(n) steps that compare
+/// nothing. With a limit or offset the request is fetched again when an object of its entity was changed, otherwise at the end of every
+/// event and save: for such a request over many objects, save first, or follow saves only.
 public final class FetchedResultsController<Result: ManagedObject>: @unchecked Sendable {
   // `@unchecked`: touched on the context's queue, that is, with its lock held; `streams` and `waiting` with
   // `waitingLock` held, since whoever stops listening may be anywhere.
@@ -100,8 +117,9 @@ public final class FetchedResultsController<Result: ManagedObject>: @unchecked S
   public var fetchedObjects: [Result]? { isFetched ? sections.flatMap { $0.objects } : nil }
 
   var entries: [ResultsEntry<Result>] = []
-  /// The objects that had unsaved changes when the results were made, and may not have them any more.
-  var unsaved = Set<ManagedObjectID>()
+  /// The objects of the request's entity that had unsaved changes when they were looked at, and may not have them any more: a save
+  /// takes those back that its merge policy gives up.
+  var unsaved = Set<ManagedObject>()
   /// Whether the entries have the values of the order's keys.
   var hasKeys = false
   private var isFetched = false
@@ -109,7 +127,8 @@ public final class FetchedResultsController<Result: ManagedObject>: @unchecked S
   private var snapshotStreams: [Int: AsyncStream<FetchedResultsSnapshot>.Continuation] = [:]
   private var streamCount = 0
   private let waitingLock = StateLock()
-  private var waiting = SavedObjects()
+  private var waiting = WaitingChanges()
+  private var isTakingIn = false
 
   /// A controller, which has no results before ``performFetch()``.
   public init(
@@ -125,14 +144,14 @@ public final class FetchedResultsController<Result: ManagedObject>: @unchecked S
     for stream in snapshotStreams.values { stream.finish() }
   }
 
-  /// Fetches the results, and follows the saves from then on. Nobody is told of what changes by this.
+  /// Fetches the results, and follows changes from then on. Nobody is told of what changes by this.
   ///
   /// - Throws: as ``ManagedObjectContext/fetch(_:)``; ``CambiumError/Code/invalidPredicate`` for the key path of the sections.
   public func performFetch() throws {
     try managedObjectContext.lock.run {
       managedObjectContext.persistentStoreCoordinator.saveObservers.add(self)
       // What is saved from here on comes once more, which does no harm; what was before is in the fetch.
-      waitingLock.locked { waiting = SavedObjects() }
+      waitingLock.locked { waiting = WaitingChanges() }
       entries = try allEntries()
       isFetched = true
       sections = grouped(entries)
@@ -218,27 +237,52 @@ public final class FetchedResultsController<Result: ManagedObject>: @unchecked S
   /// read is noted in ``ManagedObjectContext/recordedErrors``, and the results stay as they are.
   public func processPendingChanges() {
     managedObjectContext.lock.run {
-      let saved = waitingLock.locked {
-        defer { waiting = SavedObjects() }
-        return waiting
-      }
-      guard isFetched, !(saved.isEmpty && unsaved.isEmpty) else { return }
-      do { try takeIn(saved) } catch {
-        managedObjectContext.record(error, losesChange: false)
-        // The next save has to bring what this one did not.
-        waitingLock.locked { waiting.formUnion(saved) }
+      // What those who are told change is told when they know what came before.
+      if isTakingIn { return }
+      isTakingIn = true
+      defer { isTakingIn = false }
+      for _ in 0..<100 {
+        let news = waitingLock.locked {
+          defer { waiting = WaitingChanges() }
+          return waiting
+        }
+        guard isFetched, !news.isEmpty else { return }
+        do { try takeIn(news) } catch {
+          managedObjectContext.record(error, losesChange: false)
+          // The next change has to bring what this one did not.
+          return waitingLock.locked { waiting.formUnion(news) }
+        }
       }
     }
   }
 
-  private func takeIn(_ saved: SavedObjects) throws {
-    guard let (new, changed) = try updatedEntries(saved) else { return }
-    let newSections = grouped(new)
-    let difference = list(sections).difference(to: list(newSections), changed: changed) { $0.objectID }
+  private func takeIn(_ news: WaitingChanges) throws {
+    guard let update = try update(for: news) else { return }
     let old = sections
-    entries = new
-    sections = newSections
+    entries = update.entries
+    var difference = FetchedResultsDifference()
+    if update.isInPlace {
+      difference.changes = updatesInPlace(of: update.updated)
+    } else {
+      sections = grouped(update.entries)
+      difference = list(old).difference(to: list(sections), changed: update.evaluated, updated: update.updated) {
+        $0.objectID
+      }
+    }
     if !difference.isEmpty { tell(difference, old: old) }
+  }
+
+  /// The changes of objects that have stayed where they are, in their order.
+  private func updatesInPlace(of objects: Set<Result>) -> [FetchedResultsDifference.Change] {
+    if objects.isEmpty { return [] }
+    var result: [FetchedResultsDifference.Change] = []
+    for (section, content) in sections.enumerated() {
+      for (item, object) in content.objects.enumerated() where objects.contains(object) {
+        let place = IndexPath(indexes: [section, item])
+        result.append(.update(object.objectID, at: place, newIndexPath: place))
+      }
+    }
+    return result
   }
 
   private func list(_ sections: [FetchedResultsSection<Result>]) -> ResultsList<Result> {
@@ -290,17 +334,39 @@ public final class FetchedResultsController<Result: ManagedObject>: @unchecked S
 
 extension FetchedResultsController: SaveObserver {
   func didSave(_ saved: SavedObjects, in context: ManagedObjectContext) {
-    waitingLock.locked { waiting.formUnion(saved) }
-    if context === managedObjectContext {
-      processPendingChanges()
-    } else if !saved.isEmpty {
-      managedObjectContext.perform { [weak self] in self?.processPendingChanges() }
+    if context === managedObjectContext { return noteOwn(saved) }
+    // What another context's save has changed by itself is in what it saved.
+    if saved.isEmpty { return }
+    waitingLock.locked { waiting.saved.formUnion(SavedObjects(changed: saved.changed, deleted: saved.deleted)) }
+    managedObjectContext.perform { [weak self] in self?.processPendingChanges() }
+  }
+
+  func didPush(_ saved: SavedObjects, in context: ManagedObjectContext) {
+    if context === managedObjectContext { noteOwn(saved) }
+  }
+
+  private func noteOwn(_ saved: SavedObjects) {
+    // Only the context's queue changes what is asked here.
+    if saved.isEmpty, unsaved.isEmpty { return }
+    waitingLock.locked {
+      waiting.own.formUnion(saved)
+      waiting.isOwnSave = true
     }
+    processPendingChanges()
   }
 
   func didTakeIn(_ changes: SavedObjects, in context: ManagedObjectContext) {
-    guard context === managedObjectContext else { return }
-    waitingLock.locked { waiting.formUnion(changes) }
+    guard context === managedObjectContext, !changes.isEmpty else { return }
+    waitingLock.locked { waiting.saved.formUnion(changes) }
+    processPendingChanges()
+  }
+
+  func didChange(_ objects: [ManagedObject], refreshed: Set<ManagedObject>, in context: ManagedObjectContext) {
+    guard context === managedObjectContext, isFetched, fetchRequest.includesPendingChanges else { return }
+    waitingLock.locked {
+      waiting.changed.formUnion(objects)
+      waiting.refreshed.formUnion(refreshed)
+    }
     processPendingChanges()
   }
 }

@@ -18,7 +18,7 @@ public struct FetchedResultsDifference: Sendable, Equatable {
     case delete(ManagedObjectID, at: IndexPath)
     /// It has another place among the others, or is in another section; its values may be others, too.
     case move(ManagedObjectID, from: IndexPath, to: IndexPath)
-    /// It was saved again, and kept its place among the others.
+    /// It was changed, and kept its place among the others.
     case update(ManagedObjectID, at: IndexPath, newIndexPath: IndexPath)
   }
 
@@ -38,9 +38,13 @@ struct ResultsList<Element: Hashable> {
   var names: [String] = []
   var sections: [[Element]] = []
 
-  /// How this list becomes another. `changed` are the elements whose values may be others.
+  /// How this list becomes another.
+  ///
+  /// - Parameters:
+  ///   - changed: The elements that may have another place.
+  ///   - updated: Those that are told where they keep it.
   func difference(
-    to new: ResultsList, changed: Set<Element>, identifier: (Element) -> ManagedObjectID
+    to new: ResultsList, changed: Set<Element>, updated: Set<Element>, identifier: (Element) -> ManagedObjectID
   ) -> FetchedResultsDifference {
     var result = FetchedResultsDifference()
     let oldSections = Dictionary(names.enumerated().map { ($1, $0) }, uniquingKeysWith: { first, _ in first })
@@ -85,7 +89,7 @@ struct ResultsList<Element: Hashable> {
         let from = IndexPath(indexes: known.path)
         if !kept.contains(element) {
           result.changes.append(.move(identifier(element), from: from, to: path))
-        } else if changed.contains(element) {
+        } else if updated.contains(element) {
           result.changes.append(.update(identifier(element), at: from, newIndexPath: path))
         }
       }

@@ -3,16 +3,19 @@ struct SavedObjects: Sendable {
   /// The inserted and updated objects.
   var changed = Set<ManagedObjectID>()
   var deleted = Set<ManagedObjectID>()
+  /// The objects that the save itself has changed, of which no event tells: derived attributes, and what a merge policy decided.
+  var changedBySaving = Set<ManagedObjectID>()
 
-  var isEmpty: Bool { changed.isEmpty && deleted.isEmpty }
+  var isEmpty: Bool { changed.isEmpty && deleted.isEmpty && changedBySaving.isEmpty }
 
   mutating func formUnion(_ other: SavedObjects) {
     changed.formUnion(other.changed)
     deleted.formUnion(other.deleted)
+    changedBySaving.formUnion(other.changedBySaving)
   }
 }
 
-/// One that is told of the saves of a coordinator's contexts.
+/// One that is told of the saves and events of a coordinator's contexts.
 protocol SaveObserver: AnyObject, Sendable {
   /// Called on the queue of the context that saved, when everything is saved; also if there was nothing
   /// to save, as after deleting what was never saved.
@@ -21,6 +24,13 @@ protocol SaveObserver: AnyObject, Sendable {
   /// Called on the queue of a context of which objects have other values than before, because it gave up its unsaved changes
   /// or took in what was saved elsewhere. On the main thread, if it has the main queue and a child saved on another one.
   func didTakeIn(_ changes: SavedObjects, in context: ManagedObjectContext)
+
+  /// Called on the queue of a child that has saved into its parent, when everything is there.
+  func didPush(_ saved: SavedObjects, in context: ManagedObjectContext)
+
+  /// Called on the queue of a context of which an event is over, with the objects that it has inserted, changed or deleted, and
+  /// those that were refreshed.
+  func didChange(_ objects: [ManagedObject], refreshed: Set<ManagedObject>, in context: ManagedObjectContext)
 }
 
 /// The observers of a coordinator, held weakly. Thread-safe.
@@ -44,6 +54,14 @@ final class SaveObservers: @unchecked Sendable {
 
   func tell(takenIn changes: SavedObjects, in context: ManagedObjectContext) {
     for observer in living { observer.didTakeIn(changes, in: context) }
+  }
+
+  func tell(pushed saved: SavedObjects, from context: ManagedObjectContext) {
+    for observer in living { observer.didPush(saved, in: context) }
+  }
+
+  func tell(changed objects: [ManagedObject], refreshed: Set<ManagedObject>, in context: ManagedObjectContext) {
+    for observer in living { observer.didChange(objects, refreshed: refreshed, in: context) }
   }
 
   /// Whether there is nobody to tell.

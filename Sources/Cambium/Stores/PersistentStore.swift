@@ -9,7 +9,7 @@ import CambiumKernel
 
 /// A store that a coordinator has open. Core Data: `NSPersistentStore`. Thread-safe.
 public final class PersistentStore: @unchecked Sendable {
-  // `@unchecked`: `newest` is touched with `lock` held only; nothing else changes.
+  // `@unchecked`: `newest` and `coordinator` are touched with `lock` held only; nothing else changes.
   /// The file; `nil` in memory.
   public let url: URL?
   /// Where the store is.
@@ -22,6 +22,13 @@ public final class PersistentStore: @unchecked Sendable {
   public let readOnlyReason: ReadOnlyReason?
   /// Whether the store's history tells of what is saved (``PersistentStoreDescription/tracksHistory``).
   public let tracksHistory: Bool
+  /// Whether those who listen are told of what is saved in the store (``PersistentStoreDescription/postsRemoteChanges``).
+  public let postsRemoteChanges: Bool
+  /// The options that the store was opened with, by key; properties of the description that were set as such are not among them.
+  @_disfavoredOverload public let options: [String: any Sendable]
+  /// The coordinator that has the store; `nil` once it is removed, or the coordinator is gone.
+  public var persistentStoreCoordinator: PersistentStoreCoordinator? { lock.locked { coordinator } }
+  private weak var coordinator: PersistentStoreCoordinator?
   /// The store's UUID as text; never changes.
   public var identifier: String { space.identifier }
   let space: StoreSpace
@@ -45,6 +52,7 @@ public final class PersistentStore: @unchecked Sendable {
     self.description = description
     self.readOnlyReason = reason
     self.tracksHistory = tracksHistory
+    postsRemoteChanges = description.postsRemoteChanges
     self.isBorrowed = isBorrowed
     self.origin = origin
     url = description.usedType == .file ? description.url : nil
@@ -52,9 +60,14 @@ public final class PersistentStore: @unchecked Sendable {
     configurationName = description.configuration
     isReadOnly = reason != nil
     newest = engine
+    options = description.options
     self.space = space
     self.shared = shared
+    space.store.set(self)
   }
+
+  /// Notes whose store this is.
+  func note(_ coordinator: PersistentStoreCoordinator?) { lock.locked { self.coordinator = coordinator } }
 
   /// Why a store is read-only.
   public enum ReadOnlyReason: String, Sendable {

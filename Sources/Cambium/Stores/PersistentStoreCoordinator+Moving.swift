@@ -33,6 +33,7 @@ extension PersistentStoreCoordinator {
     }
     let description = PersistentStoreDescription(url: url)
     let old = store.description
+    for (key, value) in old.options { description.setOption(value, forKey: key) }
     description.configuration = old.configuration
     description.isReadOnly = old.isReadOnly
     description.isSharedBetweenProcesses = old.isSharedBetweenProcesses
@@ -41,19 +42,22 @@ extension PersistentStoreCoordinator {
     description.maximumThreads = old.maximumThreads
     description.timeout = old.timeout
     description.tracksHistory = old.tracksHistory
-    for (key, value) in options ?? [:] { try description.apply(option: key, value) }
+    description.postsRemoteChanges = old.postsRemoteChanges
+    try description.take(options ?? [:])
     let place = persistentStores.firstIndex { $0 === store }
     var isCopied = false
     // Nobody is to save what the copy would not have, and a store is in a coordinator once.
-    try remove(store)
+    try withdraw(store)
     do {
       try store.backup(to: url)
       isCopied = true
-      let moved = try addPersistentStore(description)
+      let moved = try addPersistentStore(description, tells: false)
       put(moved, at: place ?? 0)
+      tell(.storesDidChange, added: [moved], removed: [store])
       return moved
     } catch {
       put(store, at: place ?? 0)
+      tell(.storesDidChange)
       // The copy would be in the way of another try. What removing it throws says less than why this failed.
       if isCopied { try? destroyPersistentStore(at: url) }
       throw error

@@ -11,12 +11,16 @@ import Synchronization
 
 /// The stores of a model that contexts work on. Core Data: `NSPersistentStoreCoordinator`. Thread-safe.
 public final class PersistentStoreCoordinator: @unchecked Sendable {
-  // `@unchecked`: `stores`, `classes` and `entities` are touched with `lock` held only.
+  // `@unchecked`: `stores`, `classes`, `entities` and `keptName` are touched with `lock` held only.
   /// The model, which is in use from the first store on.
   public let managedObjectModel: ManagedObjectModel
   private let lock = StateLock()
   private var stores: [PersistentStore] = [] {
-    didSet { versionOfStores.add(1, ordering: .relaxed) }
+    didSet {
+      versionOfStores.add(1, ordering: .relaxed)
+      for store in oldValue where !stores.contains(where: { $0 === store }) { store.note(nil) }
+      for store in stores { store.note(self) }
+    }
   }
   private let versionOfStores = Atomic(0)
   /// Is another one when the coordinator has other stores.
@@ -27,6 +31,14 @@ public final class PersistentStoreCoordinator: @unchecked Sendable {
   /// Whether objects are of no class of the application's, as in migrations. Set before any object is made.
   var makesPlainObjects = false
 
+  private var keptName: String?
+  /// A name for logs and for debugging; nothing else depends on it.
+  public var name: String? {
+    get { lock.locked { keptName } }
+    set { lock.locked { keptName = newValue } }
+  }
+
+  let blocks = CoordinatorBlocks()
   /// Who is told of what the stores are asked.
   let eventHook = StoreEventHook()
   /// Who is told of saves.
@@ -65,12 +77,19 @@ public final class PersistentStoreCoordinator: @unchecked Sendable {
   ///   whose handler is not among them.
   @discardableResult
   public func addPersistentStore(_ description: PersistentStoreDescription) throws -> PersistentStore {
-    guard eventHook.isOn else { return try add(description) }
-    let url = description.usedType == .file ? description.url : nil
-    return try eventHook.run(.opening(url), by: nil, count: { _ in 1 }, plan: { nil }) { try add(description) }
+    try addPersistentStore(description, tells: true)
   }
 
-  private func add(_ description: PersistentStoreDescription) throws -> PersistentStore {
+  /// - Parameter tells: Whether those who listen are told that there are other stores.
+  func addPersistentStore(_ description: PersistentStoreDescription, tells: Bool) throws -> PersistentStore {
+    guard eventHook.isOn else { return try add(description, tells: tells) }
+    let url = description.usedType == .file ? description.url : nil
+    return try eventHook.run(.opening(url), by: nil, count: { _ in 1 }, plan: { nil }) {
+      try add(description, tells: tells)
+    }
+  }
+
+  private func add(_ description: PersistentStoreDescription, tells: Bool) throws -> PersistentStore {
     let model = try managedObjectModel.takeIntoUse()
     if let name = description.configuration, managedObjectModel.entities(forConfigurationName: name) == nil {
       throw CambiumError(.persistentStoreOpen, "the model has no configuration '\(name)'")
@@ -88,6 +107,8 @@ public final class PersistentStoreCoordinator: @unchecked Sendable {
       result.storeURL = description.url
       throw result.explained(opening: description)
     }
+    let isAdded = persistentStores.contains { $0.identifier == store.identifier }
+    if tells, !isAdded { tell(.storesWillChange, added: [store]) }
     let isKnown = lock.locked {
       let isKnown = stores.contains { $0.identifier == store.identifier }
       if !isKnown { stores.append(store) }
@@ -101,6 +122,8 @@ public final class PersistentStoreCoordinator: @unchecked Sendable {
       error.storeURL = description.url
       throw error
     }
+    RemoteChangeLookout.everywhere.follow(store, of: self)
+    if tells { tell(.storesDidChange, added: [store]) }
     return store
   }
 
@@ -121,7 +144,7 @@ public final class PersistentStoreCoordinator: @unchecked Sendable {
     description.isReadOnly = isReadOnly
     description.shouldMigrateStoreAutomatically = false
     description.shouldInferMappingModelAutomatically = false
-    for (key, value) in options ?? [:] { try description.apply(option: key, value) }
+    try description.take(options ?? [:])
     return try addPersistentStore(description)
   }
 
@@ -147,6 +170,10 @@ public final class PersistentStoreCoordinator: @unchecked Sendable {
   /// key is also one of a store's metadata, where it says that something was put off and is not done yet; not that the option
   /// was set.
   public static let deferredLightweightMigrationOption = PersistentStore.deferredLightweightMigrationKey
+
+  /// The option that those who listen are told of what is saved in the store (`Bool`); see
+  /// ``PersistentStoreDescription/postsRemoteChanges``. Core Data: `NSPersistentStoreRemoteChangeNotificationPostOptionKey`.
+  public static let remoteChangeNotificationPostOption = "CambiumRemoteChangeNotificationPost"
 
   /// The option that the store keeps history (`Bool`); see ``PersistentStoreDescription/tracksHistory``. Core Data:
   /// `NSPersistentHistoryTrackingKey`.
@@ -216,7 +243,19 @@ public final class PersistentStoreCoordinator: @unchecked Sendable {
   }
 
   /// Takes a store out of the coordinator. The file is closed once no object, context or identifier needs it.
+  ///
+  /// - Throws: ``CambiumError/Code/invalidArgument`` for a store that is not one of the coordinator's.
   public func remove(_ store: PersistentStore) throws {
+    try withdraw(store)
+    tell(.storesDidChange, removed: [store])
+  }
+
+  /// Takes a store out, and tells of it beforehand only.
+  func withdraw(_ store: PersistentStore) throws {
+    if persistentStores.contains(where: { $0 === store }) {
+      tell(.willRemoveStore, removed: [store])
+      tell(.storesWillChange, removed: [store])
+    }
     let found = lock.locked {
       let before = stores.count
       stores.removeAll { $0 === store }
@@ -231,7 +270,13 @@ public final class PersistentStoreCoordinator: @unchecked Sendable {
       stores.removeAll { $0 === store }
       stores.insert(store, at: min(place, stores.count))
     }
+    // It may have been given up meanwhile.
+    RemoteChangeLookout.everywhere.follow(store, of: self)
   }
+
+  /// The file of a store; `nil` in memory. Core Data: `url(for:)`. A store is moved by
+  /// ``migratePersistentStore(_:to:type:options:)``.
+  @_disfavoredOverload public func url(for store: PersistentStore) -> URL? { store.url }
 
   /// The store at a file.
   public func persistentStore(for url: URL) -> PersistentStore? {

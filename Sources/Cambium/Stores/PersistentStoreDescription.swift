@@ -85,6 +85,11 @@ public final class PersistentStoreDescription: @unchecked Sendable {
   /// A store that has history and is opened without this is read-only (``PersistentStore/readOnlyReason``), as with Core Data,
   /// until its history is deleted.
   public var tracksHistory = false
+  /// Whether those who listen for ``CoordinatorNotification/Kind/remoteChange`` are told of what is saved in the store, by whom ever, in
+  /// this process or another. Off by default, and without effect on
+  /// ``PersistentStoreCoordinator/remoteChanges(interval:)``, which tells of every store. Core Data: the option
+  /// `NSPersistentStoreRemoteChangeNotificationPostOptionKey`.
+  public var postsRemoteChanges = false
   /// Whether ``PersistentContainer/loadPersistentStores(completionHandler:)`` returns before the store is open.
   public var shouldAddStoreAsynchronously = false
 
@@ -97,6 +102,16 @@ public final class PersistentStoreDescription: @unchecked Sendable {
     options[key] = option
     if let option { try? apply(option: key, option) }
     if option == nil, key == PersistentStoreCoordinator.stagedMigrationManagerOption { stagedMigrationManager = nil }
+  }
+
+  /// Sets options.
+  ///
+  /// - Throws: ``CambiumError/Code/invalidArgument`` for one of another type.
+  func take(_ options: [String: any Sendable]) throws {
+    for (key, value) in options {
+      try apply(option: key, value)
+      self.options[key] = value
+    }
   }
 
   /// Brings an option into effect.
@@ -126,6 +141,7 @@ public final class PersistentStoreDescription: @unchecked Sendable {
       timeout = seconds
     case PersistentStoreCoordinator.readOnlyPersistentStoreOption: isReadOnly = try flag(key, value)
     case PersistentStoreCoordinator.persistentHistoryTrackingOption: tracksHistory = try flag(key, value)
+    case PersistentStoreCoordinator.remoteChangeNotificationPostOption: postsRemoteChanges = try flag(key, value)
     default: break
     }
   }

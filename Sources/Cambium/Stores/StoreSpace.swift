@@ -1,7 +1,20 @@
 import CambiumEngine
 
-/// What identifiers and objects of a store need to know of it: its identifier and its entities. Immutable.
+/// The store of a space, once it is made; held weakly. Thread-safe.
+final class WeakStore: @unchecked Sendable {
+  // `@unchecked`: touched with `lock` held only.
+  private let lock = StateLock()
+  private weak var store: PersistentStore?
+
+  func set(_ store: PersistentStore) { lock.locked { self.store = store } }
+
+  var value: PersistentStore? { lock.locked { store } }
+}
+
+/// What identifiers and objects of a store need to know of it: its identifier and its entities. Immutable, but for ``store``.
 final class StoreSpace: Sendable {
+  /// The store, as long as somebody has it open.
+  let store = WeakStore()
   /// The store's UUID as text.
   let identifier: String
   /// By identifier, as far as those are small, which they are as a rule.

@@ -147,7 +147,7 @@ private func isOnMainQueue() -> Bool { DispatchQueue.getSpecific(key: mainQueueK
     #expect(controller.fetchedObjects?.isEmpty == true)
     await turn(of: view)
     #expect(told.all == [#"["Mine"] [false] true"#, #"["Child\'s"] [false] true"#])
-    #expect(delegate.threads.all == [true])
+    #expect(delegate.threads.all == [true, true])
     #expect(controller.fetchedObjects?.count == 2)
     view.undo()
     #expect(try view.all("Aircraft").map { $0.value(forKey: "tailNumber") as? String } == ["Mine"])

@@ -1,0 +1,387 @@
+import CambiumTesting
+import Foundation
+import Testing
+
+@testable import Cambium
+
+/// Results follow what is not saved yet, and a save tells nothing twice.
+@Suite struct PendingResultsTests {
+  private static func model(hasDerived: Bool = false) throws -> ManagedObjectModel {
+    try ManagedObjectModel {
+      Entity("Item") {
+        Attribute("text", .string)
+        Attribute("number", .integer64, optional: false, default: 0)
+        Attribute("group", .string)
+        if hasDerived { Attribute("upper", .string, derived: "uppercase:(text)") }
+        ToOne("box", "Box", inverse: "items")
+      }
+      Entity("Box") {
+        Attribute("name", .string)
+        ToMany("items", "Item", inverse: "box")
+      }
+    }
+  }
+
+  private func request(_ format: String? = nil, sort: String = "number") throws -> FetchRequest<ManagedObject> {
+    let request = FetchRequest<ManagedObject>(entityName: "Item")
+    request.predicate = try format.map { try FetchPredicate(format: $0) }
+    request.sortDescriptors = [FetchSortDescriptor(key: sort)]
+    return request
+  }
+
+  private func controller(
+    _ request: FetchRequest<ManagedObject>, _ context: ManagedObjectContext, sections: String? = nil
+  ) throws -> (FetchedResultsController<ManagedObject>, Told) {
+    let controller = FetchedResultsController(
+      fetchRequest: request, managedObjectContext: context, sectionNameKeyPath: sections)
+    try controller.performFetch()
+    let told = Told()
+    controller.delegate = told
+    return (controller, told)
+  }
+
+  private func numbers(_ controller: FetchedResultsController<ManagedObject>) -> [Int] {
+    (controller.fetchedObjects ?? []).map { $0.value(forKey: "number") as? Int ?? -1 }
+  }
+
+  @Test func eventsAreFollowedAndSavesTellNothingTwice() throws {
+    let context = try memoryContainer(Self.model()).newBackgroundContext()
+    try context.performAndWait {
+      let items = try (0..<4).map { try context.make("Item", ["number": $0 * 10, "group": $0 < 2 ? "a" : "b"]) }
+      try context.save()
+      let (controller, told) = try controller(try request("number < 100"), context, sections: "group")
+      // Nothing before the event ends.
+      let new = try context.make("Item", ["number": 5, "group": "a"])
+      #expect(told.take() == [])
+      context.processPendingChanges()
+      #expect(told.take() == ["insert - 0.1"])
+      #expect(numbers(controller) == [0, 5, 10, 20, 30])
+      try items[0].set("changed", forKey: "text")
+      context.processPendingChanges()
+      #expect(told.take() == ["update 0.0 0.0"])
+      try items[3].set(15, forKey: "number")
+      context.processPendingChanges()
+      #expect(told.take() == ["move 1.1 1.0"])
+      try items[2].set("a", forKey: "group")
+      try new.set(7, forKey: "number")
+      context.processPendingChanges()
+      #expect(told.take() == ["update 0.1 0.1", "move 1.1 0.3"])
+      try items[3].set("c", forKey: "group")
+      context.processPendingChanges()
+      #expect(told.take() == ["section 1 delete b", "section 1 insert c", "move 1.0 1.0"])
+      context.delete(items[1])
+      context.processPendingChanges()
+      #expect(told.take() == ["delete 0.2 -"])
+      try items[0].set(100, forKey: "number")
+      context.processPendingChanges()
+      #expect(told.take() == ["delete 0.0 -"])
+      let before = controller.sections.map { $0.objects }
+      try context.save()
+      #expect(told.take() == [])
+      #expect(controller.sections.map { $0.objects } == before)
+      #expect(try controller.fetchedObjects.map { Set($0) } == Set(context.fetch(controller.fetchRequest)))
+      // A save ends the event, which is told once.
+      try new.set("once", forKey: "text")
+      try context.save()
+      #expect(told.take() == ["update 0.0 0.0"])
+      context.processPendingChanges()
+      try context.save()
+      #expect(told.take() == [])
+      // What is changed and changed back is nothing to a save.
+      for text in ["twice", "once"] {
+        try new.set(text, forKey: "text")
+        context.processPendingChanges()
+        #expect(told.take() == ["update 0.0 0.0"])
+      }
+      try context.save()
+      #expect(told.take() == [])
+      #expect(context.recordedErrors.isEmpty)
+    }
+  }
+
+  @Test func undoAndRollback() throws {
+    let context = try memoryContainer(Self.model()).newBackgroundContext()
+    try context.performAndWait {
+      let items = try (0..<3).map { try context.make("Item", ["number": $0 * 10]) }
+      try context.save()
+      context.undoManager = ContextUndoManager()
+      let (controller, told) = try controller(try request(), context)
+      try items[0].set(50, forKey: "number")
+      context.processPendingChanges()
+      #expect(told.take() == ["move 0.0 0.2"])
+      context.undoManager?.undo()
+      #expect(told.take() == ["move 0.2 0.0"])
+      context.undoManager?.redo()
+      #expect(told.take() == ["move 0.0 0.2"])
+      context.delete(items[1])
+      try context.make("Item", ["number": 1])
+      context.processPendingChanges()
+      #expect(told.take() == ["delete 0.0 -", "insert - 0.0"])
+      #expect(numbers(controller) == [1, 20, 50])
+      context.rollback()
+      #expect(told.take() == ["delete 0.0 -", "move 0.2 0.0", "insert - 0.1"])
+      #expect(told.take() == [] && numbers(controller) == [0, 10, 20])
+      // What is refreshed is told if it shows something else by that.
+      try items[2].set("dropped", forKey: "text")
+      context.processPendingChanges()
+      context.refresh(items[2], mergeChanges: false)
+      context.refresh(items[1], mergeChanges: false)
+      context.processPendingChanges()
+      #expect(told.take() == ["update 0.2 0.2", "update 0.2 0.2"])
+    }
+  }
+
+  /// What a save does itself is told by the save.
+  @Test func whatSavesChange() throws {
+    let container = try memoryContainer(Self.model(hasDerived: true))
+    let (context, other) = (container.newBackgroundContext(), container.newBackgroundContext())
+    try context.performAndWait {
+      let items = try (0..<3).map { try context.make("Item", ["number": $0 * 10, "text": "\($0)"]) }
+      try context.save()
+      let (controller, told) = try controller(try request("number < 100"), context)
+      let (byDerived, derivedTold) = try self.controller(try request(sort: "upper"), context)
+      try items[0].set("z", forKey: "text")
+      context.processPendingChanges()
+      #expect(told.take() == ["update 0.0 0.0"])
+      #expect(derivedTold.take() == ["update 0.0 0.0"])
+      try context.save()
+      // The derived value is another one now.
+      #expect(told.take() == ["update 0.0 0.0"])
+      // A new object that has nothing to derive from does not change.
+      try context.make("Item", ["number": 99])
+      try context.save()
+      #expect(told.take() == ["insert - 0.3"])
+      #expect(derivedTold.take() == ["move 0.0 0.2", "insert - 0.0"])
+      context.delete(try #require(controller.fetchedObjects?.last))
+      try context.save()
+      #expect(told.take() == ["delete 0.3 -"] && derivedTold.take() == ["delete 0.0 -"])
+      #expect(byDerived.fetchedObjects?.last === items[0])
+
+      func changeElsewhere(_ object: ManagedObject, _ number: Int) throws {
+        try other.performAndWait {
+          try other.existingObject(with: object.objectID).set(number, forKey: "number")
+          try other.save()
+        }
+      }
+      // Others' value of another property comes with the save that merges it.
+      context.mergePolicy = .mergeByPropertyObjectTrump
+      try items[1].set("mine", forKey: "text")
+      context.processPendingChanges()
+      #expect(told.take() == ["update 0.1 0.1"])
+      try changeElsewhere(items[1], 1)
+      try context.save()
+      #expect(told.take() == ["update 0.1 0.1"] && numbers(controller) == [0, 1, 20])
+      // A change that the policy gives up is taken back.
+      context.mergePolicy = .rollback
+      try items[2].set(200, forKey: "number")
+      context.processPendingChanges()
+      #expect(told.take() == ["delete 0.2 -"])
+      try changeElsewhere(items[2], 30)
+      try context.save()
+      #expect(told.take() == ["insert - 0.2"] && numbers(controller) == [0, 1, 30])
+      controller.processPendingChanges()
+      #expect(told.take() == [])
+    }
+  }
+
+  @Test func requestsWithoutPendingChanges() throws {
+    let context = try memoryContainer(Self.model()).newBackgroundContext()
+    try context.performAndWait {
+      try context.make("Item", ["number": 1])
+      try context.save()
+      let request = try request()
+      request.includesPendingChanges = false
+      let (controller, told) = try controller(request, context)
+      try context.make("Item", ["number": 0])
+      context.processPendingChanges()
+      #expect(told.take() == [] && numbers(controller) == [1])
+      try context.save()
+      #expect(told.take() == ["insert - 0.0"] && numbers(controller) == [0, 1])
+    }
+  }
+
+  /// What others save is told once, however it comes into the context.
+  @Test(arguments: [false, true]) func merging(automatically: Bool) async throws {
+    let container = try memoryContainer(Self.model())
+    let (context, other) = (container.newBackgroundContext(), container.newBackgroundContext())
+    context.automaticallyMergesChangesFromParent = automatically
+    let (controller, told) = try context.performAndWait {
+      for number in 0..<3 { try context.make("Item", ["number": number * 10]) }
+      try context.save()
+      return try self.controller(try request(), context)
+    }
+    try other.performAndWait {
+      let items = try other.all("Item", sort: [FetchSortDescriptor(key: "number")])
+      try items[1].set("elsewhere", forKey: "text")
+      other.delete(items[2])
+      try other.make("Item", ["number": 5])
+      try other.save()
+    }
+    // Behind what the save has started.
+    for _ in 0..<3 { await withCheckedContinuation { next in context.perform { next.resume() } } }
+    context.performAndWait {
+      context.processPendingChanges()
+      controller.processPendingChanges()
+      #expect(told.take() == ["delete 0.2 -", "insert - 0.1", "update 0.1 0.2"])
+      #expect(numbers(controller) == [0, 5, 10])
+    }
+  }
+
+  @Test func children() throws {
+    let parent = try memoryContainer(Self.model()).newBackgroundContext()
+    let child = ManagedObjectContext(concurrencyType: .privateQueue, parent: parent)
+    for number in 0..<2 { try parent.make("Item", ["number": number * 10]) }
+    try parent.save()
+    let (ofParent, parentTold) = try controller(try request(), parent)
+    let (ofChild, childTold) = try controller(try request(), child)
+    let item = try #require(ofChild.fetchedObjects?.first)
+    try item.set(15, forKey: "number")
+    let new = try child.make("Item", ["number": 3])
+    child.processPendingChanges()
+    #expect(childTold.take() == ["insert - 0.0", "move 0.0 0.2"] && parentTold.take() == [])
+    try child.save()
+    #expect(childTold.take() == [])
+    #expect(parentTold.take() == ["insert - 0.0", "move 0.0 0.2"])
+    #expect(numbers(ofParent) == [3, 10, 15] && numbers(ofChild) == [3, 10, 15])
+    try new.set("again", forKey: "text")
+    try child.save()
+    #expect(childTold.take() == ["update 0.0 0.0"] && parentTold.take() == ["update 0.0 0.0"])
+    try parent.save()
+    #expect(parentTold.take() == [])
+  }
+
+  /// A delegate may change objects while it is told, which is told behind that.
+  @Test func changesByTheDelegate() throws {
+    let context = try memoryContainer(Self.model()).newBackgroundContext()
+    let (controller, told) = try controller(try request(), context)
+    told.afterwards = { [unowned context] in
+      guard context.insertedObjects.count < 3 else { return }
+      _ = try? context.make("Item", ["number": 10 - context.insertedObjects.count])
+      context.processPendingChanges()
+    }
+    try context.make("Item", ["number": 10])
+    context.processPendingChanges()
+    #expect(told.take() == ["section 0 insert ", "insert - 0.0", "insert - 0.0", "insert - 0.0"])
+    #expect(numbers(controller) == [8, 9, 10])
+    told.afterwards = nil
+    try context.save()
+    #expect(told.take() == [])
+    #expect(context.recordedErrors.isEmpty)
+  }
+
+  /// An event costs what it has changed, and a request with a limit is fetched when something of its entity was changed.
+  @Test func otherObjectsAreNotLookedAt() throws {
+    let container = try memoryContainer(Self.model())
+    let context = container.newBackgroundContext()
+    let items = try (0..<500).map { try context.make("Item", ["number": $0, "text": "\($0 + 1000)"]) }
+    try context.save()
+    let comparisons = Locked(0)
+    let request = try request()
+    request.sortDescriptors = [
+      FetchSortDescriptor(
+        key: "text",
+        comparator: FetchSortComparator(name: "counted") { a, b in
+          comparisons.withLock { $0 += 1 }
+          return a == b ? .orderedSame : a < b ? .orderedAscending : .orderedDescending
+        })
+    ]
+    let (all, told) = try controller(request, context)
+    defer { withExtendedLifetime(all) {} }
+    let limited = try self.request()
+    limited.fetchLimit = 5
+    let (ofFirst, firstTold) = try controller(limited, context)
+    let fetches = Locked(0)
+    container.persistentStoreCoordinator.setEventHandler { event in
+      if case (.fetch, .begin) = (event.activity, event.phase) { fetches.withLock { $0 += 1 } }
+    }
+    comparisons.withLock { $0 = 0 }
+    try items[250].set(1000, forKey: "number")
+    context.processPendingChanges()
+    #expect(told.take() == ["update 0.250 0.250"])
+    #expect(comparisons.withLock { $0 } <= 1)
+    try items[250].set("1100x", forKey: "text")
+    context.processPendingChanges()
+    #expect(told.take() == ["move 0.250 0.101"])
+    #expect(2...30 ~= comparisons.withLock { $0 })
+    #expect(fetches.withLock { $0 } == 2, "of the first five alone")
+    try context.make("Box", ["name": "none"])
+    context.processPendingChanges()
+    #expect(fetches.withLock { $0 } == 2)
+    #expect(firstTold.take() == [])
+    try items[2].set(3000, forKey: "number")
+    context.processPendingChanges()
+    #expect(firstTold.take() == ["delete 0.2 -", "insert - 0.4"] && numbers(ofFirst) == [0, 1, 3, 4, 5])
+  }
+
+  /// What a predicate through relationships looks at may be changed elsewhere.
+  @Test func predicatesThroughRelationships() throws {
+    let context = try memoryContainer(Self.model()).newBackgroundContext()
+    let box = try context.make("Box", ["name": "a"])
+    try context.make("Item", ["number": 1, "box": box])
+    try context.make("Item", ["number": 2])
+    try context.save()
+    let (controller, told) = try controller(try request("box.name == 'a'"), context)
+    #expect(numbers(controller) == [1])
+    try box.set("b", forKey: "name")
+    context.processPendingChanges()
+    #expect(told.take() == ["section 0 delete ", "delete 0.0 -"])
+    try box.set("a", forKey: "name")
+    context.processPendingChanges()
+    #expect(told.take() == ["section 0 insert ", "insert - 0.0"])
+    try context.save()
+    #expect(told.take() == [])
+  }
+
+  @Test func titlesOfSections() throws {
+    let context = try memoryContainer(Self.model()).newBackgroundContext()
+    for group in ["apple", "avocado", nil, "beet"] { try context.make("Item", ["group": group]) }
+    try context.save()
+    let (controller, told) = try controller(try request(sort: "group"), context, sections: "group")
+    #expect(controller.sections.map { $0.name } == ["", "apple", "avocado", "beet"])
+    #expect(controller.sections.map { $0.indexTitle } == [nil, "A", "A", "B"])
+    #expect(controller.sectionIndexTitles == ["A", "A", "B"])
+    #expect(controller.section(forSectionIndexTitle: "A", at: 1) == 2)
+    #expect(controller.section(forSectionIndexTitle: "B", at: 2) == 3)
+    for (title, index) in [("A", 2), ("B", 3), ("C", 0), ("A", -1), ("", 0)] {
+      #expect(controller.section(forSectionIndexTitle: title, at: index) == nil)
+    }
+    told.title = { $0.isEmpty ? "#" : String($0.prefix(2)) }
+    #expect(controller.sectionIndexTitles == ["#", "ap", "av", "be"])
+    #expect(controller.section(forSectionIndexTitle: "av", at: 2) == 2)
+  }
+}
+
+/// What a controller told, without what comes before and after.
+private final class Told: FetchedResultsControllerDelegate {
+  private var lines: [String] = []
+  var afterwards: (() -> Void)?
+  var title: ((String) -> String?)?
+
+  func take() -> [String] {
+    defer { lines = [] }
+    return lines
+  }
+
+  func controller<Result>(
+    _ controller: FetchedResultsController<Result>, didChange sectionInfo: FetchedResultsSection<Result>,
+    atSectionIndex sectionIndex: Int, for type: FetchedResultsChangeType
+  ) {
+    lines.append("section \(sectionIndex) \(type) \(sectionInfo.name)")
+  }
+
+  func controller<Result>(
+    _ controller: FetchedResultsController<Result>, didChange anObject: Result, at indexPath: IndexPath?,
+    for type: FetchedResultsChangeType, newIndexPath: IndexPath?
+  ) {
+    func text(_ path: IndexPath?) -> String { path.map { "\($0[0]).\($0[1])" } ?? "-" }
+    lines.append("\(type) \(text(indexPath)) \(text(newIndexPath))")
+  }
+
+  func controllerDidChangeContent<Result>(_ controller: FetchedResultsController<Result>) { afterwards?() }
+
+  func controller<Result>(
+    _ controller: FetchedResultsController<Result>, sectionIndexTitleForSectionName sectionName: String
+  ) -> String? {
+    title.map { $0(sectionName) } ?? sectionName.first.map { $0.uppercased() }
+  }
+}
