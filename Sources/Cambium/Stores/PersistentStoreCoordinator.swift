@@ -135,6 +135,10 @@ public final class PersistentStoreCoordinator: @unchecked Sendable {
   /// The option that the mapping for that is inferred (`Bool`).
   public static let inferMappingModelAutomaticallyOption = "CambiumInferMappingModelAutomatically"
 
+  /// The option that an inferred migration may go back to a model that the store had before, and drop what that lacks (`Bool`); see
+  /// ``PersistentStoreDescription/allowsReturningToFormerModels``.
+  public static let allowReturningToFormerModelsOption = "CambiumAllowReturningToFormerModels"
+
   /// The option that a store may only be read (`Bool`); see ``PersistentStoreDescription/isReadOnly``. Core Data:
   /// `NSReadOnlyPersistentStoreOption`.
   public static let readOnlyPersistentStoreOption = "CambiumReadOnlyPersistentStore"
