@@ -66,8 +66,9 @@ public struct BatchUpdateRequest {
   public var predicate: FetchPredicate?
   /// Whether objects of subentities count as well.
   public var includesSubentities = true
-  /// Attributes, and to-one relationships whose other side is derived from them, with the values that they get: one for all, or a
-  /// ``FetchExpression`` that is computed of each object.
+  /// Attributes, elements of composites by their paths (`base.latitude`; the other elements stay), and to-one relationships whose
+  /// other side is derived from them, with the values that they get: one for all, or a ``FetchExpression`` that is computed of
+  /// each object.
   public var propertiesToUpdate: [String: Any] = [:]
   /// What is given.
   public var resultType = BatchResultType.statusOnly
@@ -103,29 +104,4 @@ public struct BatchDeleteRequest {
 
   /// Objects of one store. Those that are no more are passed over.
   public init(objectIDs: [ManagedObjectID]) { which = .identifiers(objectIDs) }
-}
-
-/// What a batch request has done. Core Data: `NSBatchInsertResult`, `NSBatchUpdateResult`, `NSBatchDeleteResult`.
-public struct BatchResult: Sendable {
-  /// What was asked for.
-  public let resultType: BatchResultType
-  /// The objects, in the order of their rows; empty unless they were asked for.
-  public internal(set) var objectIDs: [ManagedObjectID] = []
-  /// How many there were.
-  public internal(set) var count = 0
-
-  /// What the result type says: `Bool`, `[ManagedObjectID]` or `Int`.
-  public var result: Any {
-    switch resultType {
-    case .statusOnly: return true
-    case .objectIDs: return objectIDs
-    case .count: return count
-    }
-  }
-
-  init(_ type: BatchResultType, _ identifiers: [ManagedObjectID]) {
-    resultType = type
-    if type == .objectIDs { objectIDs = identifiers }
-    count = identifiers.count
-  }
 }
