@@ -32,7 +32,7 @@ public struct BatchResult: Sendable {
   ///     var request = BatchUpdateRequest(entityName: "LogEntry")
   ///     request.propertiesToUpdate = ["remarks": ""]
   ///     request.resultType = .objectIDs
-  ///     let done = try background.execute(request)
+  ///     let done = try context.execute(request)
   ///     ManagedObjectContext.mergeChanges(fromRemoteContextSave: done.objectIDNotification(), into: [container.viewContext])
   ///
   /// Names no objects unless ``resultType`` is ``BatchResultType/objectIDs``. Objects that were deleted or changed along with those
