@@ -89,9 +89,10 @@ public let NSRefreshedObjectIDsKey = ManagedObjectContext.NotificationKey.refres
 extension ManagedObjectContext {
   /// Takes into contexts what was saved elsewhere: arrays or sets of identifiers, or of their URIs, under `NSInsertedObjectsKey`,
   /// `NSUpdatedObjectsKey` and `NSDeletedObjectsKey`, or the keys of identifiers. See
-  /// ``mergeChanges(fromRemoteContextSave:into:)-(ObjectIDNotification,_)``.
+  /// ``mergeChanges(fromRemoteContextSave:into:isolation:)-(ObjectIDNotification,_,_)``.
   public static func mergeChanges(
-    fromRemoteContextSave changes: [AnyHashable: Any], into contexts: [ManagedObjectContext]
+    fromRemoteContextSave changes: [AnyHashable: Any], into contexts: [ManagedObjectContext],
+    isolation: isolated (any Actor)? = #isolation
   ) {
     let coordinators = contexts.map { $0.ownCoordinator }
     func identifiers(_ keys: [String]) -> Set<ManagedObjectID> {
@@ -123,7 +124,7 @@ extension ManagedObjectContext {
     notification.updatedObjectIDs = identifiers([NSUpdatedObjectsKey, NSUpdatedObjectIDsKey])
       .union(identifiers([NSRefreshedObjectsKey, NSRefreshedObjectIDsKey]))
     notification.deletedObjectIDs = identifiers([NSDeletedObjectsKey, NSDeletedObjectIDsKey])
-    mergeChanges(fromRemoteContextSave: notification, into: contexts)
+    mergeChanges(fromRemoteContextSave: notification, into: contexts, isolation: isolation)
   }
 }
 

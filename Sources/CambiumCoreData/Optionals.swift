@@ -52,7 +52,7 @@ extension FetchedResultsController {
   /// The object at a place. Where there is none Core Data raises; this is an object of no context then.
   public func object(at indexPath: IndexPath) -> Result {
     if let object = ownObject(at: indexPath) { return object }
-    let name = fetchRequest.entityName ?? ""
+    let name = fetchRequest.entityName ?? Result.entity().ownName
     let model = managedObjectContext.ownCoordinator.managedObjectModel
     return Result(entity: model.entitiesByName[name] ?? EntityDescription(name), insertInto: nil)
   }

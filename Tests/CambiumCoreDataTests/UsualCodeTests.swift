@@ -7,6 +7,8 @@ import Testing
   final class TodoItem: NSManagedObject {
     @Managed var title: String?
     @Managed var rank: Int32
+    @Managed var price: NSDecimalNumber?
+    @Managed var weight: NSNumber?
     @Managed var list: TodoList?
   }
 
@@ -40,6 +42,7 @@ import Testing
     toList.inverseRelationship = toItems
     toItems.inverseRelationship = toList
     item.properties = [attribute("title", .stringAttributeType), attribute("rank", .integer32AttributeType), toList]
+    item.properties += [attribute("price", .decimalAttributeType), attribute("weight", .doubleAttributeType)]
     list.properties = [attribute("name", .stringAttributeType), toItems]
     let model = NSManagedObjectModel()
     model.entities = [item, list]
@@ -66,6 +69,23 @@ import Testing
     }
     try container.loadPersistentStores()
     #expect(container.persistentStoreCoordinator.persistentStores.count == 1)
+  }
+
+  @Test func numbersOfFoundationsClasses() throws {
+    let container = try container()
+    let context = container.viewContext
+    let item = TodoItem(context: context)
+    #expect(item.price == nil && item.weight == nil)
+    item.price = NSDecimalNumber(string: "12.34")
+    item.weight = 2.5
+    try context.save()
+    let read = try #require(try container.newBackgroundContext().existingObject(with: item.objectID) as? TodoItem)
+    #expect(read.price == NSDecimalNumber(string: "12.34") && read.weight == 2.5)
+    #expect(read.price?.adding(1) == NSDecimalNumber(string: "13.34"))
+    item.price = nil
+    item.weight = nil
+    try context.save()
+    #expect(item.price == nil && item.weight == nil)
   }
 
   @Test func contextsThatAreFilledInLater() throws {

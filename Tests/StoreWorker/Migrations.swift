@@ -46,6 +46,8 @@ func openNotes(_ path: String, version: Int) throws -> PersistentContainer {
   let container = PersistentContainer(name: "Notes", managedObjectModel: try noteModel(version: version))
   let description = PersistentStoreDescription(url: URL(fileURLWithPath: path))
   description.shouldDeferLightweightMigration = true
+  // From version to version, and round again.
+  description.allowsReturningToFormerModels = true
   container.persistentStoreDescriptions = [description]
   try container.loadPersistentStores()
   return container

@@ -17,9 +17,11 @@ public enum BatchResultType: Int, Sendable {
 /// ``ManagedObjectID``s where the other side is derived from them (an unordered to-many inverse, or none). An object that has the
 /// values of another one in a uniqueness constraint meets the context's merge policy: ``MergePolicy/error`` refuses all of them,
 /// by-property policies with the object's precedence and ``MergePolicy/overwrite`` change the other one, the rest leave it as it is.
+/// Changed is what is given alone: defaults are for objects that are new, and ``MergePolicy/overwrite`` leaves the rest as well.
 /// Rules of the model are not checked otherwise; an entity of or for which attributes are derived is the exception: its objects
 /// are made in a context of their own and saved, with all that belongs to it. What is pending in contexts plays no part, and contexts are not told:
-/// ``ManagedObjectContext/mergeChanges(fromContextDidSave:)-(ObjectIDNotification)`` tells them, with what history has of it.
+/// ``ManagedObjectContext/mergeChanges(fromContextDidSave:)-(ObjectIDNotification)`` tells them, with
+/// ``BatchResult/objectIDNotification()`` or what history has of it.
 public struct BatchInsertRequest {
   /// The entity.
   public let entityName: String
@@ -66,8 +68,9 @@ public struct BatchUpdateRequest {
   public var predicate: FetchPredicate?
   /// Whether objects of subentities count as well.
   public var includesSubentities = true
-  /// Attributes, and to-one relationships whose other side is derived from them, with the values that they get: one for all, or a
-  /// ``FetchExpression`` that is computed of each object.
+  /// Attributes, elements of composites by their paths (`base.latitude`; the other elements stay), and to-one relationships whose
+  /// other side is derived from them, with the values that they get: one for all, or a ``FetchExpression`` that is computed of
+  /// each object.
   public var propertiesToUpdate: [String: Any] = [:]
   /// What is given.
   public var resultType = BatchResultType.statusOnly
@@ -103,29 +106,4 @@ public struct BatchDeleteRequest {
 
   /// Objects of one store. Those that are no more are passed over.
   public init(objectIDs: [ManagedObjectID]) { which = .identifiers(objectIDs) }
-}
-
-/// What a batch request has done. Core Data: `NSBatchInsertResult`, `NSBatchUpdateResult`, `NSBatchDeleteResult`.
-public struct BatchResult: Sendable {
-  /// What was asked for.
-  public let resultType: BatchResultType
-  /// The objects, in the order of their rows; empty unless they were asked for.
-  public internal(set) var objectIDs: [ManagedObjectID] = []
-  /// How many there were.
-  public internal(set) var count = 0
-
-  /// What the result type says: `Bool`, `[ManagedObjectID]` or `Int`.
-  public var result: Any {
-    switch resultType {
-    case .statusOnly: return true
-    case .objectIDs: return objectIDs
-    case .count: return count
-    }
-  }
-
-  init(_ type: BatchResultType, _ identifiers: [ManagedObjectID]) {
-    resultType = type
-    if type == .objectIDs { objectIDs = identifiers }
-    count = identifiers.count
-  }
 }

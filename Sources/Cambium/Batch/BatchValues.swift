@@ -9,7 +9,12 @@ struct BatchValues {
   private func property(_ name: String) throws -> PropertyInfo {
     guard let property = info.properties[name] else {
       throw CambiumError(
-        .unknownKey, "'\(info.name)' has no property '\(name)'", entityName: info.name, key: name)
+        .unknownKey,
+        "'\(info.name)' has no property '\(name)'"
+          + (name.utf8.contains(UInt8(ascii: "."))
+            ? "; a batch update sets elements of composites by their paths, a batch insert takes the composite as a whole"
+            : ""),
+        entityName: info.name, key: name)
     }
     func refuse(_ why: String) -> CambiumError {
       CambiumError(

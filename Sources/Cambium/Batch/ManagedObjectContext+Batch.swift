@@ -65,7 +65,7 @@ extension ManagedObjectContext {
         }
         return made
       }
-      return BatchResult(request.resultType, identifiers)
+      return BatchResult(.insert, request.resultType, identifiers)
     }
   }
 
@@ -93,7 +93,7 @@ extension ManagedObjectContext {
           "the objects of \(place) of \(stores.count) stores were changed, then one failed", underlying: [error])
       }
     }
-    return BatchResult(request.resultType, identifiers)
+    return BatchResult(.update, request.resultType, identifiers)
   }
 
   /// What a batch update comes to in one store.
@@ -102,6 +102,8 @@ extension ManagedObjectContext {
     let values: BatchValues
     /// What every row gets.
     let fixed: RowValues
+    /// What it gets in composites.
+    let elements: BatchElements
     /// Which rows, and, behind the row itself, what is computed of each.
     let asked: EngineValuesFetch
   }
@@ -110,14 +112,16 @@ extension ManagedObjectContext {
     guard let info = store.space.info(named: request.entityName) else { throw noStore(request.entityName) }
     let values = BatchValues(info: info, space: store.space)
     var fixed = RowValues()
+    var elements = BatchElements(info)
+    try elements.requireApart(request.propertiesToUpdate.keys)
     var columns = [EngineColumn("self", .evaluatedObject)]
     for (name, given) in request.propertiesToUpdate.sorted(by: { $0.key < $1.key }) {
       if let expression = given as? FetchExpression {
         // Whether it can be set at all is found out with null, which every property takes.
         var none = RowValues()
-        try values.set(nil, name, in: &none)
+        if try !elements.compute(name) { try values.set(nil, name, in: &none) }
         columns.append(EngineColumn(name, expression.engine))
-      } else {
+      } else if try !elements.set(given, name) {
         try values.set(given, name, in: &fixed)
       }
     }
@@ -128,13 +132,13 @@ extension ManagedObjectContext {
     try mapping(.invalidArgument) { () throws(EngineError) in
       try asked.check(against: info.storeSchema ?? store.engine.schema)
     }
-    return PreparedUpdate(store: store, values: values, fixed: fixed, asked: asked)
+    return PreparedUpdate(store: store, values: values, fixed: fixed, elements: elements, asked: asked)
   }
 
   private func execute(_ update: PreparedUpdate, of request: BatchUpdateRequest) throws -> [ManagedObjectID] {
     let (store, values) = (update.store, update.values)
     if store.space.derives(values.info) { return try updateObjects(request, update.asked, store) }
-    let names = request.propertiesToUpdate.keys.sorted()
+    let names = Set(request.propertiesToUpdate.keys.map { name in String(name.prefix { $0 != "." }) }).sorted()
     return try batch(store) { (t, history) throws(BatchError) in
       let rows = try engine { () throws(EngineError) in try t.fetchValues(update.asked) }
       var changed: [ObjectReference] = []
@@ -142,9 +146,15 @@ extension ManagedObjectContext {
       for row in rows {
         guard case .reference(let reference) = row[0] else { continue }
         var changes = update.fixed
+        var ofElements: [String: Value] = [:]
         for (place, column) in update.asked.columns.enumerated().dropFirst() {
-          try accepting { try values.set(computed: row[place], column.name, in: &changes) }
+          if update.elements.computes(column.name) {
+            ofElements[column.name] = row[place]
+          } else {
+            try accepting { try values.set(computed: row[place], column.name, in: &changes) }
+          }
         }
+        try update.elements.set(of: reference, ofElements, in: &changes, t)
         try destinations.require(changes, t)
         if !changes.isEmpty { try engine { () throws(EngineError) in try t.update(reference, changes) } }
         if let own = store.space.info(reference.entity) { history?.updated(reference, own, names) }
@@ -185,7 +195,7 @@ extension ManagedObjectContext {
         asked.limit = plan.limit
         fetch = asked
       case .identifiers(let identifiers):
-        guard let first = identifiers.first else { return BatchResult(request.resultType, []) }
+        guard let first = identifiers.first else { return BatchResult(.delete, request.resultType, []) }
         guard let known = persistentStoreCoordinator.store(of: first.space),
           identifiers.allSatisfy({ $0.space.identifier == first.space.identifier })
         else {
@@ -202,7 +212,7 @@ extension ManagedObjectContext {
         }
         return try deletion.delete(asked ?? references, t)
       }
-      return BatchResult(request.resultType, identifiers)
+      return BatchResult(.delete, request.resultType, identifiers)
     }
   }
 
@@ -337,7 +347,7 @@ extension ManagedObjectContext {
       }
     }
     try context.save()
-    return BatchResult(type, made.map { $0.objectID })
+    return BatchResult(.insert, type, made.map { $0.objectID })
   }
 
   private func updateObjects(
@@ -383,7 +393,7 @@ extension ManagedObjectContext {
     let identifiers = objects.map { $0.objectID }
     for object in objects { context.delete(object) }
     try context.save()
-    return BatchResult(request.resultType, identifiers)
+    return BatchResult(.delete, request.resultType, identifiers)
   }
 
   private func set(_ values: [String: Any], of object: ManagedObject) throws {
@@ -393,6 +403,8 @@ extension ManagedObjectContext {
         try object.set(self.object(with: id), forKey: name)
       } else if let foreign = value as? ManagedObject {
         try object.set(self.object(with: foreign.objectID), forKey: name)
+      } else if name.utf8.contains(UInt8(ascii: ".")) {
+        try object.set(value, forKeyPath: name)
       } else {
         try object.set(value, forKey: name)
       }

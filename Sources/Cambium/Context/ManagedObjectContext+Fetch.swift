@@ -21,7 +21,8 @@ extension ManagedObjectContext {
     try lock.run {
       try told(
         .fetch(
-          entityName: request.entityName ?? "", predicate: request.predicate?.predicateFormat,
+          entityName: request.entityName(in: persistentStoreCoordinator) ?? "",
+          predicate: request.predicate?.predicateFormat,
           resultType: request.resultType), count: { $0.count }, plan: { try? explain(request) }
       ) { try fetchLocked(request) }
     }
@@ -35,6 +36,7 @@ extension ManagedObjectContext {
     case .managedObject:
       if let objectClass = Result.self as? ManagedObject.Type {
         persistentStoreCoordinator.note(objectClass, for: plan.name)
+        try request.requireClass(of: plan.parts.map { $0.info }, in: persistentStoreCoordinator)
       }
       let found = try found(plan)
       try prepare(found.objects, for: request)
@@ -54,7 +56,8 @@ extension ManagedObjectContext {
     try lock.run {
       try told(
         .fetch(
-          entityName: request.entityName ?? "", predicate: request.predicate?.predicateFormat, resultType: .count),
+          entityName: request.entityName(in: persistentStoreCoordinator) ?? "",
+          predicate: request.predicate?.predicateFormat, resultType: .count),
         count: { $0 }, plan: { try? explain(request) }
       ) {
         let plan = try plan(request)
@@ -93,8 +96,9 @@ extension ManagedObjectContext {
 
   func plan<Result: FetchRequestResult>(_ request: FetchRequest<Result>) throws -> FetchPlan {
     takeInMail()
-    guard let name = request.entityName else {
-      throw CambiumError(.invalidArgument, "the fetch request has no entity; set entityName")
+    guard let name = request.entityName(in: persistentStoreCoordinator) else {
+      throw CambiumError(
+        .invalidArgument, "the fetch request has no entity; set entityName, or ask for a class of objects that has one")
     }
     var stores = persistentStoreCoordinator.persistentStores
     if let affected = request.affectedStores { stores.removeAll { store in !affected.contains { $0 === store } } }

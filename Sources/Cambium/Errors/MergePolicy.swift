@@ -45,7 +45,8 @@ open class MergePolicy: @unchecked Sendable {
     case mergeByPropertyStoreTrump = 1
     /// Property by property, the context's changes are kept. Of objects that are not unique, the one that stays gets the
     /// values that new ones have; where they have none, it keeps its own, and destinations of to-many relationships are
-    /// added.
+    /// added. A value that the model gave a new object by default counts like one that was set, as in Core Data: set it to `nil`
+    /// to keep what is there, or insert by a ``BatchInsertRequest``, of which only what is given counts.
     case mergeByPropertyObjectTrump = 2
     /// The context's state of the whole object is kept. Of objects that are not unique, the one that stays becomes what the
     /// new one is, also where that has no value.

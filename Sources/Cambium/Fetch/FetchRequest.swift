@@ -31,9 +31,12 @@ public enum FetchRequestResultType: Int, Sendable {
 ///     request.sortDescriptors = [FetchSortDescriptor(key: "tailNumber")]
 ///     let white = try context.fetch(request)
 ///
+/// The entity may be left out where the class of the results has one in the model: `FetchRequest<Aircraft>()`.
+///
 /// A request belongs to one thread at a time.
 public final class FetchRequest<Result: FetchRequestResult> {
-  /// The name of the entity.
+  /// The name of the entity; `nil` for the one that the class `Result` stands for in the model of the context that executes the
+  /// request: the one that names the class, or is called like it.
   public var entityName: String?
   /// The entity, if it was set as such: then ``entityName`` is its name.
   public var entity: EntityDescription? {
@@ -41,6 +44,8 @@ public final class FetchRequest<Result: FetchRequestResult> {
     set { (described, entityName) = (newValue, newValue?.name) }
   }
   private var described: EntityDescription?
+  /// The class whose entity is meant if none is named, where it is not `Result`.
+  private(set) var meantClass: ManagedObject.Type?
   /// Which objects; `nil` for all.
   public var predicate: FetchPredicate?
   /// The order, the most significant key first. Where it leaves the order open, that of the rows counts.
@@ -105,7 +110,7 @@ public final class FetchRequest<Result: FetchRequestResult> {
   /// key paths.
   public var havingPredicate: FetchPredicate?
 
-  /// A request for all objects of no entity yet.
+  /// A request for all objects of the entity of the class `Result`, or, where that is no class of the application's, of none yet.
   public init() {
     if Result.self == ManagedObjectID.self {
       resultType = .managedObjectID
@@ -148,6 +153,7 @@ public final class FetchRequest<Result: FetchRequestResult> {
   private func fill<Other>(_ copy: FetchRequest<Other>) {
     copy.entityName = entityName
     copy.described = described
+    copy.meantClass = meantClass ?? Result.self as? ManagedObject.Type
     copy.predicate = predicate
     copy.sortDescriptors = sortDescriptors
     copy.fetchLimit = fetchLimit

@@ -55,11 +55,24 @@ extension PredicateExpressions.KeyPath: FetchExpressible {
     case .collectionFirst: return root.mapped { .value(.element($0, .first)) }
     case .bidirectionalCollectionLast: return root.mapped { .value(.element($0, .last)) }
     case nil:
-      throw CambiumError(
-        .invalidPredicate,
-        "the property \(keyPath) of \(Root.Output.self) has no name in the model; declare it by PredicateKeyPaths, or "
-          + "name it by the argument 'names'")
+      throw unnamed()
     }
+  }
+}
+
+extension PredicateExpressions.KeyPath {
+  /// Why the key path cannot be asked of a store, and what to declare. Swift tells the name of a stored property alone: of one that
+  /// is computed, as those with `@Managed` are, its type has to do.
+  private func unnamed() -> CambiumError {
+    let whole = "\(keyPath)"
+    let what = whole.contains("<computed") ? "a property of type \(Output.self)" : "the property \(whole)"
+    let declaration =
+      Root.Output.self is any PredicateKeyPaths.Type
+      ? "add it to the predicateKeyPaths of \(Root.Output.self)"
+      : "conform \(Root.Output.self) to PredicateKeyPaths, with a predicateKeyPaths that gives [\\\(Root.Output.self).name: \"name\"]"
+    return CambiumError(
+      .invalidPredicate,
+      "\(what) of \(Root.Output.self) has no name in the model: \(declaration), or name it by the argument 'names'")
   }
 }
 

@@ -137,13 +137,20 @@ extension ManagedObjectContext {
     mergeChanges(fromContextDidSave: event.objectIDs)
   }
 
-  /// The same for several contexts, from any thread. Main-queue contexts that are not the caller's own take it in when their
-  /// queue comes to it, unless this is called on the main thread; the others have taken it in when this returns.
+  /// The same for several contexts, from any thread. Main-queue contexts take it in when their queue comes to it, unless this
+  /// is called on it: by code that is isolated to the main actor, on the main thread, or in a block of the context. The
+  /// others have taken it in when this returns.
+  ///
+  /// - Parameter isolation: The actor that the caller is isolated to, which the compiler knows. Nothing else tells on every
+  ///   platform: on Linux the main actor goes on by another thread than the main one once it was waited for.
   public static func mergeChanges(
-    fromRemoteContextSave notification: ObjectIDNotification, into contexts: [ManagedObjectContext]
+    fromRemoteContextSave notification: ObjectIDNotification, into contexts: [ManagedObjectContext],
+    isolation: isolated (any Actor)? = #isolation
   ) {
+    let isOnMainActor = isolation === MainActor.shared
     for context in contexts {
-      if context.isOnQueue {
+      // A private queue is whatever thread has the context's lock.
+      if isOnMainActor || context.isOnQueue {
         context.mergeChanges(fromContextDidSave: notification)
       } else {
         context.perform { context.mergeChanges(fromContextDidSave: notification) }

@@ -65,6 +65,9 @@ public struct PersistentHistoryChangeRequest: Sendable {
 
   /// What came after a transaction in its store, and all there is of others (``affectedStores`` leaves them out); everything
   /// there is, without one.
+  ///
+  /// A plain `nil` is taken for no token, which asks for the same.
+  @_disfavoredOverload
   public static func fetchHistory(after transaction: PersistentHistoryTransaction?) -> PersistentHistoryChangeRequest {
     fetchHistory(after: transaction?.token)
   }
@@ -94,12 +97,14 @@ public struct PersistentHistoryChangeRequest: Sendable {
     return result
   }
 
-  /// Deletes the transactions up to a token, those at it included.
+  /// Deletes the transactions up to a token, those at it included; nothing, without one.
   public static func deleteHistory(before token: PersistentHistoryToken?) -> PersistentHistoryChangeRequest {
     PersistentHistoryChangeRequest(.delete(before: .token(token)))
   }
 
-  /// Deletes the transactions before one, not itself.
+  /// Deletes the transactions before one, not itself; nothing, without one. A plain `nil` is taken for no token, which
+  /// deletes nothing either.
+  @_disfavoredOverload
   public static func deleteHistory(
     before transaction: PersistentHistoryTransaction?
   ) -> PersistentHistoryChangeRequest {

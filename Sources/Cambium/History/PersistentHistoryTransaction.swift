@@ -61,4 +61,15 @@ public struct ObjectIDNotification: Sendable, Hashable {
 
   /// About no objects.
   public init() {}
+
+  /// About objects that were inserted, updated and deleted, of any collections of their identifiers.
+  public init(
+    inserted: some Sequence<ManagedObjectID> = [ManagedObjectID](),
+    updated: some Sequence<ManagedObjectID> = [ManagedObjectID](),
+    deleted: some Sequence<ManagedObjectID> = [ManagedObjectID]()
+  ) {
+    insertedObjectIDs = Set(inserted)
+    updatedObjectIDs = Set(updated)
+    deletedObjectIDs = Set(deleted)
+  }
 }

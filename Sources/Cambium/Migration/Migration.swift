@@ -21,8 +21,9 @@ public enum Migration {
   /// them could be put off, and the objects in the way. Nothing is changed.
   ///
   ///     let plan = try Migration.plan(storeAt: url, to: model)
-  ///     for step in plan.steps { print(step.description) }
-  ///     for block in plan.blocks { print(block.description) }
+  ///     if !plan.isNeeded { print("nothing to be done") }
+  ///     for step in plan.steps { print(step) }
+  ///     for block in plan.blocks { print(block) }
   ///
   /// - Parameter defers: Whether the migration would be a deferred one
   ///   (``PersistentStoreCoordinator/deferredLightweightMigrationOption``): what it puts off is told last.

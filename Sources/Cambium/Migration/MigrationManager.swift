@@ -221,7 +221,11 @@ open class MigrationManager: @unchecked Sendable {
       engine = try EntityStore.create(in: kernel, schema: try destinationModel.takeIntoUse())
       if replacing {
         let last = try source.view().lastRow()
-        try engine.write { (t) throws(EngineError) in try t.skipRows(through: last) }
+        let former = try source.view()
+        try engine.write { (t) throws(EngineError) in
+          try t.skipRows(through: last)
+          try t.setFormerModels(of: former)
+        }
       }
     } catch {
       throw failure(.migrationManagerDestinationStore, "the destination cannot be made", error, destination.url)

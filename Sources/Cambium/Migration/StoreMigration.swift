@@ -70,7 +70,8 @@ struct StoreMigration {
       throw mismatch(
         differing,
         "the store was made with another model; these entities differ: "
-          + "\(differing.joined(separator: ", ")). Migrate the store, or open it with the model that it was made with")
+          + "\(differing.joined(separator: ", ")). Let it be migrated (shouldMigrateStoreAutomatically, "
+          + "migratePersistentStoresAutomaticallyOption), or open it with the model that it was made with")
     }
     guard !description.isReadOnly else {
       throw mismatch(
@@ -105,10 +106,15 @@ struct StoreMigration {
   private func migrate(_ shared: SharedStore) throws -> EntityStore {
     var number = 0
     let file = file
+    var refusal: CambiumError?
     do throws(EngineError) {
       let store = try shared.migrated(
         to: definition, defers: description.shouldDeferLightweightMigration,
         keepsPriorState: description.keepsStateBeforeMigration,
+        check: { (store, model) throws(EngineError) in
+          refusal = try returnRefusal(store, model)
+          if refusal != nil { throw .misuse("the migration was refused") }
+        },
         // Telling of steps takes a look at the rows: nobody pays for it who does not listen.
         observe: !DebugLog.isOn(.migration)
           ? nil
@@ -119,9 +125,26 @@ struct StoreMigration {
       DebugLog.write(.migration, "\(file): migrated, model \(store.schema.versionChecksum)")
       return store
     } catch {
-      DebugLog.write(.migration, "\(file): not migrated: \(error.description)")
-      throw CambiumError(error, during: .migration)
+      DebugLog.write(.migration, "\(file): not migrated: \(refusal?.message ?? error.description)")
+      throw refusal ?? CambiumError(error, during: .migration)
     }
+  }
+
+  /// Why a store is not to go back to a model that it had before; nil if it may.
+  ///
+  /// To the inference an application that has not been brought up to date looks like one whose model was edited, and what the
+  /// newer one has added like what was taken out on purpose. Core Data refuses, since the older application lacks the newer model.
+  private func returnRefusal(_ store: EntityStore, _ model: Schema) throws(EngineError) -> CambiumError? {
+    if description.allowsReturningToFormerModels { return nil }
+    let losses = try store.lossesOfReturning(to: model)
+    if losses.isEmpty { return nil }
+    let (told, more) = (losses.prefix(10).joined(separator: ", "), losses.count - 10)
+    return mismatch(
+      model.differingEntities(from: store.schema),
+      "the store had this model before, and was migrated on from it, by a newer version of the application it seems. To go "
+        + "back would drop what the newer model has besides: \(told)\(more > 0 ? " and \(more) more" : ""). Open the store with "
+        + "the newer model, or let it go back (PersistentStoreDescription.allowsReturningToFormerModels, "
+        + "allowReturningToFormerModelsOption)")
   }
 
   private func mismatch(_ entities: [String], _ text: String) -> CambiumError {

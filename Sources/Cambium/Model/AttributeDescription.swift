@@ -81,7 +81,9 @@ public class AttributeDescription: PropertyDescription, @unchecked Sendable {
     guard let value = unwrapped(value) else { return .null }
     guard let converted = Value(foundation: value), let coerced = type.coerce(converted) else {
       throw CambiumError(
-        .invalidModel, "the \(what) of attribute '\(name)' is a \(Swift.type(of: value)), which is no \(type.name)",
+        .invalidModel,
+        "the \(what) of attribute '\(name)'\(entity.map { " of '\($0.name)'" } ?? "") is a \(Swift.type(of: value)), which is "
+          + "no \(type.name)",
         entityName: entity?.name, key: name)
     }
     return coerced

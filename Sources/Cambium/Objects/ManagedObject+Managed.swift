@@ -15,6 +15,20 @@ extension ManagedObject {
     set { setManagedValue(newValue, key) }
   }
 
+  /// Is chosen for types without ``ManagedDefault`` that are not optional, for the sake of its message alone.
+  @available(
+    *, unavailable,
+    message: """
+      make the property optional, as a to-one relationship always is, or say what is read where there is no value: \
+      '@Managed(default: ...)', or the type's conformance to 'ManagedDefault'
+      """
+  )
+  public subscript<T: ManagedValue>(managed key: String) -> T {
+    // Nobody can call it, and there is no value of every type to answer.
+    get { while true {} }
+    set {}
+  }
+
   /// A property as a Swift type, and what to read if there is no value. See ``Managed(_:default:)``.
   @inlinable public subscript<T: ManagedValue>(managed key: String, default value: @autoclosure () -> T) -> T {
     get { managedValue(key) { try T.managedValue(of: self, forKey: key) } ?? value() }

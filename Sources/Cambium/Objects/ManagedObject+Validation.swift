@@ -155,18 +155,17 @@ extension ManagedObject {
     case .date: (isText, isDate) = (false, true)
     default: (isText, isDate) = (false, false)
     }
+    let text = "cannot be saved: '\(path)' \(rules.text(of: violation, by: value))"
     switch violation {
     case .tooSmall:
       let code: CambiumError.Code =
         isText ? .validationStringTooShort : isDate ? .validationDateTooSoon : .validationNumberTooSmall
-      errors.append(error(code, path, "has a value of '\(path)' below the least allowed"))
+      errors.append(error(code, path, text))
     case .tooLarge:
       let code: CambiumError.Code =
         isText ? .validationStringTooLong : isDate ? .validationDateTooLate : .validationNumberTooLarge
-      errors.append(error(code, path, "has a value of '\(path)' above the greatest allowed"))
-    case .noMatch:
-      let text = "has a value of '\(path)' that the pattern '\(rules.regularExpression ?? "")' does not match"
-      errors.append(error(.validationStringPatternMatching, path, text))
+      errors.append(error(code, path, text))
+    case .noMatch: errors.append(error(.validationStringPatternMatching, path, text))
     }
   }
 }

@@ -11,6 +11,13 @@ import CambiumEngine
 ///
 /// The calls come in this order: `controllerWillChangeContent`, the sections, the objects, `controllerDidChangeContent`. The
 /// controller has the new results already.
+///
+/// A type of the main actor's, such as the model of a view, conforms on the main actor, for a controller of a main-queue context:
+///
+///     @MainActor final class Fleet: @MainActor FetchedResultsControllerDelegate {
+///       private(set) var changes = 0
+///       func controllerDidChangeContent<Result>(_ controller: FetchedResultsController<Result>) { changes += 1 }
+///     }
 public protocol FetchedResultsControllerDelegate: AnyObject {
   /// The results are about to be told anew.
   func controllerWillChangeContent<Result>(_ controller: FetchedResultsController<Result>)

@@ -63,7 +63,8 @@ public final class PersistentStoreCoordinator: @unchecked Sendable {
   /// A store is added once; so is one of several copies of a file.
   ///
   /// - Throws: ``CambiumError/Code/persistentStoreIncompatibleVersionHash`` if the store holds another model and is not to be
-  ///   migrated, with the entities that differ, or if no mapping can be inferred, with
+  ///   migrated, with the entities that differ, if it had the coordinator's model before and would lose something by going back
+  ///   (``PersistentStoreDescription/allowsReturningToFormerModels``), or if no mapping can be inferred, with
   ///   ``CambiumError/Code/migrationMissingMappingModel`` underneath, and under that every change in the way
   ///   (``CambiumError/Code/inferredMappingModel``); ``CambiumError/Code/migration`` or
   ///   ``CambiumError/Code/migrationConstraintViolation`` if objects in the store stand in the way;
@@ -157,6 +158,10 @@ public final class PersistentStoreCoordinator: @unchecked Sendable {
   public static let stagedMigrationManagerOption = "CambiumStagedMigrationManager"
   /// The option that the mapping for that is inferred (`Bool`).
   public static let inferMappingModelAutomaticallyOption = "CambiumInferMappingModelAutomatically"
+
+  /// The option that an inferred migration may go back to a model that the store had before, and drop what that lacks (`Bool`); see
+  /// ``PersistentStoreDescription/allowsReturningToFormerModels``.
+  public static let allowReturningToFormerModelsOption = "CambiumAllowReturningToFormerModels"
 
   /// The option that a store may only be read (`Bool`); see ``PersistentStoreDescription/isReadOnly``. Core Data:
   /// `NSReadOnlyPersistentStoreOption`.

@@ -58,6 +58,15 @@ public final class PersistentStoreDescription: @unchecked Sendable {
   public var shouldMigrateStoreAutomatically = true
   /// Whether the mapping for that may be inferred.
   public var shouldInferMappingModelAutomatically = true
+  /// Whether an inferred migration may go back to a model that the store had before, if that drops attributes, relationships or
+  /// entities. Off by default: an older version of an application, which opens a store that a newer one has migrated, would drop
+  /// what the newer one has added. The store is refused then with
+  /// ``CambiumError/Code/persistentStoreIncompatibleVersionHash``, which names what would be lost, and is not changed. Core Data
+  /// refuses such a store as well.
+  ///
+  /// A store remembers the last 64 models that it had, by their version checksums. Migrations to a model that is new to it, by
+  /// stages, by mapping models, and ``PersistentStoreCoordinator/rollBackMigration(discardsCommits:)`` need no leave.
+  public var allowsReturningToFormerModels = false
   /// Mapping models of the application's own: the first whose version hashes of entities are exactly those of the store and
   /// of the coordinator's model is used before one is inferred. Core Data looks for them in bundles.
   ///
@@ -121,6 +130,8 @@ public final class PersistentStoreDescription: @unchecked Sendable {
       shouldMigrateStoreAutomatically = try flag(key, value)
     case PersistentStoreCoordinator.inferMappingModelAutomaticallyOption:
       shouldInferMappingModelAutomatically = try flag(key, value)
+    case PersistentStoreCoordinator.allowReturningToFormerModelsOption:
+      allowsReturningToFormerModels = try flag(key, value)
     case PersistentStoreCoordinator.mappingModelsOption:
       guard let models = value as? [MappingModel] else {
         throw CambiumError(.invalidArgument, "the option '\(key)' takes [MappingModel], not \(Swift.type(of: value))")

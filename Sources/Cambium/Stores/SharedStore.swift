@@ -32,8 +32,11 @@ final class SharedStore: @unchecked Sendable {
   }
 
   /// Migrates the store, unless it has the model already; others that ask meanwhile wait.
+  ///
+  /// - Parameter check: Is told what is about to be migrated, again if another process was faster, and may refuse it.
   func migrated(
     to definition: SchemaDefinition, defers: Bool, keepsPriorState: Bool = false,
+    check: (EntityStore, Schema) throws(EngineError) -> Void = { (_, _) throws(EngineError) in },
     observe: ((MigrationStep) -> Void)?
   ) throws(EngineError) -> EntityStore {
     lock.lock()
@@ -44,6 +47,7 @@ final class SharedStore: @unchecked Sendable {
       do throws(SchemaError) { model = try Schema(definition, basedOn: store.schema) } catch { throw .schema(error) }
       if model.isEqualButForOrder(to: store.schema) { return store }
       do throws(EngineError) {
+        try check(store, model)
         newest = try store.migrate(
           to: definition, defers: defers, keepsPriorState: keepsPriorState, observe: observe)
         return newest

@@ -143,7 +143,12 @@ extension PersistentStore {
           underlying: [StoreError.notAStore])
       }
     }
-    return CambiumError(StoreError.notAStore, during: .persistentStoreOpen)
+    var error = CambiumError(StoreError.notAStore, during: .persistentStoreOpen)
+    if let url {
+      error.message =
+        "'\(url.path)' is not a Cambium store, or damaged at its very beginning; name another file, or move this one away"
+    }
+    return error
   }
 
   /// Runs `body`, giving what it throws this module's type.

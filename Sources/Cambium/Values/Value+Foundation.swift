@@ -36,7 +36,8 @@ extension Value {
     case let value as any CompositeRepresentable: self.init(composite: value.compositeValues, depth)
     case let values as [String: Any]: self.init(composite: values, depth)
     case let value as Value: self = value
-    case let bytes as [UInt8]: self = .binary(bytes)
+    // By the very type: an empty array can be cast to one of bytes, whatever its elements are.
+    case let bytes as [UInt8] where type(of: value) == [UInt8].self: self = .binary(bytes)
     case let values as [Any]: self.init(list: values, depth)
     case let values as Set<AnyHashable>: self.init(list: values.map { $0.base }, depth)
     default: return nil

@@ -4,11 +4,15 @@ import CambiumKernel
 public struct MigrationPlan: Sendable {
   /// What becomes of every entity and property.
   public var mapping: SchemaMapping
-  /// What is done, in this order, in one commit; at the end what is put off, and done by a task of its own afterwards.
+  /// What is done, in this order, in one commit; at the end what is put off, and done by a task of its own afterwards. Empty if
+  /// the store has the model already.
   public var steps: [MigrationStep] = []
   /// Objects that stand in the way. Duplicates under new constraints are looked for as well, as far as what else is in the way
   /// lets constraints be built.
   public var blocks: [MigrationBlock] = []
+
+  /// Whether there is anything to do; not if the store has the model already, but for the order in which it is declared.
+  public var isNeeded: Bool { !steps.isEmpty }
 
   /// Whether the migration costs the same at any size of the store.
   public var isMetadataOnly: Bool {
@@ -17,7 +21,7 @@ public struct MigrationPlan: Sendable {
 }
 
 /// A step of a migration.
-public struct MigrationStep: Sendable, Equatable {
+public struct MigrationStep: Sendable, Equatable, CustomStringConvertible {
   /// What is done.
   public enum Kind: Sendable, Equatable {
     /// The model is written down.
@@ -99,6 +103,8 @@ extension EntityStore {
       kernel: kernel, schema: schema, catalogue: Catalogue(view.trees), modelNumber: modelNumber)
     let design = try MigrationDesign(present, destination, defers: defers)
     var plan = MigrationPlan(mapping: design.mapping)
+    // What migrations leave alone.
+    if destination.isEqualButForOrder(to: earlier) { return plan }
     plan.steps = try design.plannedSteps(view)
     plan.blocks = try design.findBlocks(view)
     // What a constraint finds is known once it is built: so it is, in a transaction that is rolled back.

@@ -69,6 +69,7 @@ extension EntityStore {
         throw blocks.isEmpty ? error : .migrationBlocked(blocks)
       }
       try StageRecord.put(stage, t)
+      try FormerModels.note(earlier, leftFor: destination, t)
       try storing { () throws(StoreError) in _ = try t.commit() }
     } catch {
       t.rollBack()

@@ -14,6 +14,7 @@ import CambiumKernel
 ///                              is whole, and the entry goes then
 ///     "stage"                  the stage of a migration that is under way (`StageRecord`)
 ///     "prior/<retained>"       a retained commit that a migration goes back to (`PriorCommit`)
+///     "former"                 the models that the store had before (`FormerModels`)
 ///     "meta/<key>"             what the layer above keeps
 ///
 /// Identifiers in keys are decimal. The tree's counters: 0, the last row given out, in whatever tree, so that rows keep

@@ -199,6 +199,38 @@ private func isOnMainQueue() -> Bool { DispatchQueue.getSpecific(key: mainQueueK
     withExtendedLifetime((directory, observations)) {}
   }
 
+  /// On Linux the main actor goes on by another thread than the main one once something was waited for.
+  @Test func whatIsMergedOnTheMainActorIsTakenInAtOnce() async throws {
+    let directory = try TemporaryDirectory()
+    let container = try directory.container()
+    let (view, other) = (container.viewContext, container.newBackgroundContext())
+    let aircraft = try view.make("Aircraft", ["tailNumber": "A"])
+    try view.save()
+    let id = aircraft.objectID
+    #expect(aircraft.value(forKey: "tailNumber") as? String == "A")
+    for tail in ["B", "C", "D"] {
+      try await other.perform {
+        try other.existingObject(with: id).set(tail, forKey: "tailNumber")
+        try other.save()
+      }
+      #expect(aircraft.value(forKey: "tailNumber") as? String != tail)
+      ManagedObjectContext.mergeChanges(fromRemoteContextSave: ObjectIDNotification(updated: [id]), into: [view])
+      #expect(aircraft.value(forKey: "tailNumber") as? String == tail)
+    }
+    // From elsewhere it waits for the queue.
+    try await other.perform {
+      try other.existingObject(with: id).set("E", forKey: "tailNumber")
+      try other.save()
+    }
+    elsewhere {
+      ManagedObjectContext.mergeChanges(fromRemoteContextSave: ObjectIDNotification(updated: [id]), into: [view])
+    }
+    #expect(aircraft.value(forKey: "tailNumber") as? String == "D")
+    await turn(of: view)
+    #expect(aircraft.value(forKey: "tailNumber") as? String == "E")
+    withExtendedLifetime(directory) {}
+  }
+
   // MARK: Failing
 
   @Test func aFailedSaveOfAChildLeavesWhatObserversChanged() throws {

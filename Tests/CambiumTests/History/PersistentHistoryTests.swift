@@ -99,7 +99,7 @@ import Testing
     let container = try container()
     let context = container.viewContext
     #expect(try history(context, after: token).map { $0.transactionNumber } == [4])
-    var request = PersistentHistoryChangeRequest.fetchHistory(after: nil as PersistentHistoryToken?)
+    var request = PersistentHistoryChangeRequest.fetchHistory(after: nil)
     request.fetchLimit = 2
     #expect(try context.execute(request).transactions.map { $0.transactionNumber } == [1, 2])
     request.resultType = .count
@@ -144,9 +144,11 @@ import Testing
     try context.make("Aircraft", ["tailNumber": "next"])
     try context.save()
     #expect(try history(context, after: tokens[5]).map { $0.transactionNumber } == [7])
+    // A plain nil is no token: of no history, nothing is deleted, and everything fetched.
+    #expect(try context.execute(PersistentHistoryChangeRequest.deleteHistory(before: nil)).count == 0)
     #expect(
-      try context.execute(PersistentHistoryChangeRequest.deleteHistory(before: nil as PersistentHistoryToken?)).count
-        == 0)
+      try context.execute(PersistentHistoryChangeRequest.deleteHistory(before: nil as PersistentHistoryTransaction?))
+        .count == 0)
   }
 
   @Test func withoutItTheStoreIsReadOnly() throws {

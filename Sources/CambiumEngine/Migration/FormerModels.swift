@@ -1,0 +1,132 @@
+import CambiumKernel
+
+// The models that a store had before the one that it has, kept in the catalogue under "former": the 32 bytes of their version
+// checksums one after the other, the one left last at the end, each once.
+
+/// The models that a store had before the one that it has.
+struct FormerModels: Equatable {
+  /// The version checksums, the model that was left last at the end.
+  private(set) var checksums: [VersionHash] = []
+
+  /// More than these are not remembered: those left first are forgotten.
+  static let limit = 64
+  static let key = Catalogue.key("former")
+
+  /// - Throws: ``EngineError/corrupt(_:)``.
+  init(_ bytes: [UInt8]) throws(EngineError) {
+    guard bytes.count % 32 == 0, bytes.count <= Self.limit * 32 else {
+      throw .corrupt("the list of the models that the store had has \(bytes.count) bytes")
+    }
+    for start in stride(from: 0, to: bytes.count, by: 32) {
+      if let checksum = VersionHash(bytes: bytes[start..<start + 32]) { checksums.append(checksum) }
+    }
+  }
+
+  init(_ trees: TreeView) throws(EngineError) {
+    try self.init(try storing { () throws(StoreError) in try trees.value(Catalogue.tree, Self.key) } ?? [])
+  }
+
+  var encoded: [UInt8] {
+    var bytes: [UInt8] = []
+    for checksum in checksums { bytes += checksum.bytes }
+    return bytes
+  }
+
+  /// Notes that the store has left a model.
+  mutating func leave(_ checksum: VersionHash) {
+    checksums.removeAll { $0 == checksum }
+    checksums.append(checksum)
+    checksums.removeFirst(max(0, checksums.count - Self.limit))
+  }
+
+  /// Notes in the catalogue which model a migration leaves. One that changes nothing that versions are told apart by leaves none.
+  static func note(_ schema: Schema, leftFor destination: Schema, _ t: WriteTransaction) throws(EngineError) {
+    let left = schema.versionHashes.checksum
+    if left == destination.versionHashes.checksum { return }
+    var models = try FormerModels(t)
+    models.leave(left)
+    try storing { () throws(StoreError) in try t.put(Catalogue.tree, key, models.encoded) }
+  }
+}
+
+extension EntityView {
+  /// The version checksums of the models that the store had before, the one that it had last at the end; at most 64.
+  ///
+  /// - Throws: ``EngineError/corrupt(_:)``; kernel errors.
+  public func formerModels() throws(EngineError) -> [VersionHash] { try FormerModels(trees).checksums }
+}
+
+extension EntityTransaction {
+  /// Takes over which models another store had, whose place the store takes, the last one included.
+  ///
+  /// - Throws: what ``EntityView/formerModels()`` throws.
+  public func setFormerModels(of other: EntityView) throws(EngineError) {
+    var models = try FormerModels(other.trees)
+    models.leave(other.store.schema.versionHashes.checksum)
+    try storing { () throws(StoreError) in
+      try transaction.put(Catalogue.tree, FormerModels.key, models.encoded)
+    }
+  }
+}
+
+extension EntityStore {
+  /// What a migration would drop that goes back to a model which the store had before: entities, and attributes, elements of
+  /// composites and relationships by their paths. Nothing if the store never had the model, or if nothing is dropped.
+  ///
+  /// Attributes that are derived, or kept in memory only, can be had again and are not told.
+  ///
+  /// - Throws: ``EngineError/corrupt(_:)``; kernel errors. O(size of the models).
+  public func lossesOfReturning(to model: Schema) throws(EngineError) -> [String] {
+    guard try view().formerModels().contains(model.versionHashes.checksum) else { return [] }
+    return MappingInference(schema, model).losses
+  }
+}
+
+extension MappingInference {
+  /// The names of what the destination lacks: entities, and the paths of stored properties of those that stay.
+  var losses: [String] {
+    var losses: [String] = []
+    var staying: Set<UInt32> = []
+    // A property that is inherited is told of the first entity that has it.
+    var told: Set<UInt32> = []
+    for case let (entity, match?) in zip(destination.entities, matches) {
+      staying.insert(match.source.id)
+      for attribute in match.source.allAttributes where !attribute.isTransient && attribute.derivation == nil {
+        guard told.insert(attribute.id).inserted else { continue }
+        let place = match.attributes.firstIndex { $0?.id == attribute.id }
+        addLosses(
+          of: attribute, as: place.map { entity.allAttributes[$0] }, attribute.name, match, to: &losses)
+      }
+      let kept = Set(match.relationships.compactMap { $0?.id })
+      for relationship in match.source.allRelationships where !relationship.isTransient {
+        guard told.insert(relationship.id).inserted, !kept.contains(relationship.id) else { continue }
+        losses.append(match.source.name + "." + relationship.name)
+      }
+    }
+    return source.entities.filter { !staying.contains($0.id) }.map { $0.name } + losses
+  }
+
+  private func addLosses(
+    of from: AttributeSchema, as to: AttributeSchema?, _ path: String, _ match: EntityMatch, to losses: inout [String]
+  ) {
+    if match.moves.contains(where: { $0.source.id == from.id }) { return }
+    guard from.type == .composite, to != nil || movesElement(of: from, match) else {
+      if to == nil { losses.append(match.source.name + "." + path) }
+      return
+    }
+    let matched = to.map { matchedElements($0, from) } ?? []
+    for element in from.elements {
+      let place = matched.firstIndex { $0?.id == element.id }
+      // The depth is bounded by the schema.
+      addLosses(
+        of: element, as: place.flatMap { to?.elements[$0] }, path + "." + element.name, match, to: &losses)
+    }
+  }
+
+  /// Whether something goes on elsewhere that a composite has.
+  private func movesElement(of from: AttributeSchema, _ match: EntityMatch) -> Bool {
+    from.elements.contains { element in
+      match.moves.contains { $0.source.id == element.id } || movesElement(of: element, match)
+    }
+  }
+}
