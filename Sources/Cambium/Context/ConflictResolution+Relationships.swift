@@ -115,14 +115,18 @@ extension ManagedObject {
     try assignToMany(try ids.map { try requireContext().object(with: $0) }.filter { try $0.isThere() }, r)
   }
 
-  /// An object that a relationship leads to; if it has no changes, what was read of it is given up, since it may be old.
+  /// An object that a relationship leads to; what was read of it is given up, since it may be old. One that is written meets a
+  /// conflict of its own if it is; one whose changes are derived from others, of which nothing is written, does not.
   private func newest(_ id: ManagedObjectID) throws -> ManagedObject {
     let context = try requireContext()
     let other = context.object(with: id)
-    if other === self || other.isDeleted || other.isUpdated { return other }
+    if other === self || other.isDeleted || other.isUpdated && other.isWrittenBySave { return other }
     switch other.state {
     case .fault: other.forgetRow()
-    case .loaded, .stale: context.rebase(other)
+    case .loaded, .stale:
+      other.forgetRow()
+      other.state = .stale
+      other.fetchedValues = [:]
     case .inserted, .detached: break
     }
     return other

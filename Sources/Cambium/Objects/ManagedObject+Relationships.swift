@@ -63,7 +63,12 @@ extension ManagedObject {
       if back.isToMany {
         try new.recordAdd(objectID, back)
       } else {
-        if let previous = try object(try new.currentToOne(back)), previous !== self { try previous.recordToOne(r, nil) }
+        // That may lead elsewhere already for the same reason.
+        if let previous = try object(try new.currentToOne(back)), previous !== self,
+          try previous.currentToOne(r) == new.objectID
+        {
+          try previous.recordToOne(r, nil)
+        }
         try new.recordToOne(back, objectID)
       }
     }
