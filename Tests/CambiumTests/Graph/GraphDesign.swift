@@ -9,6 +9,9 @@ final class GraphDesign {
   struct Attribute {
     let name: String
     let type: AttributeType
+    var isRequired = false
+    /// The number that stands for what a new object has.
+    var defaultNumber: Int?
 
     /// What stands for a number.
     func value(_ number: Int?) -> Any? {
@@ -55,6 +58,13 @@ final class GraphDesign {
     var rule: Rule
   }
 
+  /// How many destinations there must be; no limit is 0.
+  struct Counts {
+    var isOptional = true
+    var minimum = 0
+    var maximum = 0
+  }
+
   /// A relationship as its side with the inverse's name.
   struct Relationship {
     let name: String
@@ -64,14 +74,18 @@ final class GraphDesign {
     let isToMany: Bool
     let isOrdered: Bool
     let rule: Rule
+    var counts = Counts()
   }
 
+  /// What the model has beside what all have.
+  let kinds: GraphKinds
   private(set) var entities: [EntityDesign] = []
   private(set) var relationships: [Relationship] = []
   private var byName: [String: Relationship] = [:]
   private var ofEntity: [String: [Relationship]] = [:]
 
-  init(_ random: inout SplitMix64) {
+  init(_ random: inout SplitMix64, seed: UInt64, kinds: GraphKinds) {
+    self.kinds = kinds
     let types: [AttributeType] = [.integer16, .integer32, .integer64, .string, .double, .decimal, .date, .binary]
     for place in 0..<Int.random(in: 2...3, using: &random) {
       let name = ["A", "B", "C"][place]
@@ -89,6 +103,10 @@ final class GraphDesign {
       entities.append(entity)
     }
     for number in 0..<Int.random(in: 3...7, using: &random) { drawRelationship(number, &random) }
+    if kinds.contains(.rules) {
+      var random = GraphKinds.rules.random(seed)
+      drawRules(&random)
+    }
     for relationship in relationships { byName[relationship.name] = relationship }
     for entity in entities {
       ofEntity[entity.name] = relationships.filter { isKind(entity.name, of: $0.entity) }
@@ -121,6 +139,30 @@ final class GraphDesign {
     add("b\(number)", to, "r\(number)", from, second)
   }
 
+  private func drawRules(_ random: inout SplitMix64) {
+    for place in entities.indices {
+      for number in entities[place].attributes.indices {
+        if Int.random(in: 0..<3, using: &random) == 0 { entities[place].attributes[number].isRequired = true }
+        if Int.random(in: 0..<4, using: &random) == 0 {
+          entities[place].attributes[number].defaultNumber = Int.random(in: 0..<10, using: &random)
+        }
+      }
+    }
+    for place in relationships.indices where Int.random(in: 0..<6, using: &random) == 0 {
+      var counts = Counts(isOptional: Bool.random(using: &random))
+      if relationships[place].isToMany {
+        counts.minimum = Int.random(in: 0...2, using: &random)
+        // One that leads to one object at most is a to-one relationship.
+        if Bool.random(using: &random) {
+          counts.maximum = max(2, counts.minimum + Int.random(in: 0...2, using: &random))
+        }
+      } else {
+        counts.isOptional = false
+      }
+      relationships[place].counts = counts
+    }
+  }
+
   func entity(_ name: String) -> EntityDesign? { entities.first { $0.name == name } }
 
   func isKind(_ entity: String, of other: String) -> Bool {
@@ -139,6 +181,22 @@ final class GraphDesign {
     return (design.parent.map { attributes(of: $0) } ?? []) + design.attributes
   }
 
+  /// The values of a new object that is given these.
+  func completed(_ values: [String: Int], _ entity: String) -> [String: Int] {
+    var result = values
+    for attribute in attributes(of: entity) where values[attribute.name] == nil {
+      result[attribute.name] = attribute.defaultNumber
+    }
+    return result
+  }
+
+  /// Whether there are rules about how many destinations a relationship of an entity has, or about how many lead to its objects.
+  func countsRelationships(_ entity: String) -> Bool {
+    relationships(of: entity).contains { r in
+      !r.counts.isWithoutRule || relationship(r.inverse).map { !$0.counts.isWithoutRule } ?? false
+    }
+  }
+
   func isUnique(_ entity: String) -> Bool {
     guard let design = self.entity(entity) else { return false }
     return design.isUnique || design.parent.map { isUnique($0) } ?? false
@@ -153,14 +211,22 @@ final class GraphDesign {
             Cambium.Attribute("tag", .integer64)
             Cambium.Attribute("code", .string)
           }
-          for attribute in entity.attributes { Cambium.Attribute(attribute.name, attribute.type) }
+          for attribute in entity.attributes {
+            Cambium.Attribute(
+              attribute.name, attribute.type, optional: !attribute.isRequired,
+              default: attribute.value(attribute.defaultNumber))
+          }
           if entity.isUnique { Unique("code") }
           if entity.isIndexed { Index("byFirst", entity.attributes[0].name) }
           for r in relationships where r.entity == entity.name {
             if r.isToMany {
-              ToMany(r.name, r.destination, inverse: r.inverse, ordered: r.isOrdered, deleteRule: r.rule.deleteRule)
+              ToMany(
+                r.name, r.destination, inverse: r.inverse, ordered: r.isOrdered, deleteRule: r.rule.deleteRule,
+                optional: r.counts.isOptional, minimum: r.counts.minimum, maximum: r.counts.maximum)
             } else {
-              ToOne(r.name, r.destination, inverse: r.inverse, deleteRule: r.rule.deleteRule)
+              ToOne(
+                r.name, r.destination, inverse: r.inverse, deleteRule: r.rule.deleteRule,
+                optional: r.counts.isOptional)
             }
           }
         }
@@ -173,9 +239,18 @@ final class GraphDesign {
     let names = entities.map { $0.name + ($0.parent.map { ":" + $0 } ?? "") + ($0.isUnique ? "!" : "") }
     let sides = relationships.map { r in
       "\(r.entity).\(r.name)\(r.isToMany ? r.isOrdered ? "[]" : "*" : "")->\(r.destination)"
-        + (r.rule == .nullify ? "" : " \(r.rule)")
+        + (r.rule == .nullify ? "" : " \(r.rule)") + r.counts.text
     }
     return names.joined(separator: " ") + ", " + sides.joined(separator: " ")
+  }
+}
+
+extension GraphDesign.Counts {
+  fileprivate var isWithoutRule: Bool { isOptional && minimum == 0 && maximum == 0 }
+
+  fileprivate var text: String {
+    if isWithoutRule { return "" }
+    return " \(isOptional ? "0, " : "")\(minimum)...\(maximum == 0 ? "" : "\(maximum)")"
   }
 }
 

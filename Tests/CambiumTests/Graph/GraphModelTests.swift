@@ -11,6 +11,10 @@ import Testing
 ///
 /// `CAMBIUM_SEED` and `CAMBIUM_GRAPH_OPERATIONS` say where chance begins, and how many operations there are.
 @Suite(.serialized) struct GraphModelTests {
+  /// What models may have: `CAMBIUM_GRAPH_KINDS` says it for who looks for what one kind does by itself.
+  private static let kinds = GraphKinds(
+    rawValue: testCount("CAMBIUM_GRAPH_KINDS", short: GraphKinds.all.rawValue, full: GraphKinds.all.rawValue))
+
   /// After how many operations another model is drawn.
   private static let perModel = 1000
 
@@ -36,7 +40,8 @@ import Testing
     var counts: [String: Int] = [:]
     // Begun anew from time to time, from a seed that can be asked for by itself.
     for first in stride(from: 0, to: operations, by: Self.perModel) {
-      let run = try GraphRun(seed: seed &+ UInt64(first / Self.perModel), isInFile: isInFile)
+      let run = try GraphRun(
+        seed: seed &+ UInt64(first / Self.perModel), isInFile: isInFile, kinds: Self.kinds)
       for step in 0..<min(Self.perModel, operations - first) {
         run.step = step
         do { try run.operate() } catch {
@@ -66,5 +71,6 @@ import Testing
     ("upsert mergeByPropertyObjectTrump", 0.3), ("upsert overwrite", 0.3), ("upsert rollback", 0.3),
     ("batch insert", 0.5), ("batch insert refused", 0.05), ("batch update", 0.5), ("batch update by expression", 0.05),
     ("batch delete", 0.5), ("batch delete denied", 0.05),
+    ("refused by rules", 0.5), ("conflict refused by rules", 0.01),
   ]
 }

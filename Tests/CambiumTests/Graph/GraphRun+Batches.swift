@@ -72,7 +72,7 @@ extension GraphRun {
         default: break
         }
       } else {
-        expected.insert(next, entity, code: code, values)
+        expected.insert(next, entity, code: code, design.completed(values, entity))
         if let link { expected.add(alias(link.1, before, expected), to: next, link.0) }
         count += 1
       }
@@ -172,7 +172,7 @@ extension GraphRun {
   func upsert() throws {
     try rollbackAll()
     let root = levels[0]
-    let unique = design.entities.filter { design.isUnique($0.name) }.map { $0.name }
+    let unique = design.entities.map { $0.name }.filter { design.isUnique($0) && !design.countsRelationships($0) }
     guard let entity = unique.randomElement(using: &random) else { return }
     var expected = root.base
     var stored = root.base
@@ -188,17 +188,17 @@ extension GraphRun {
       let other = try another(root.base)
       existing = try insert(entity, code: code, in: other)
       if let existing { try relate(existing, toNewOf: other) }
-      try other.context.save()
+      try saveElsewhere(other)
       expected = other.state
       stored = other.state
     default: break
     }
-    if existing == nil {
-      existing = try insert(entity, code: code, in: root)
-      if let existing { expected.nodes[existing] = root.state.nodes[existing] }
-    }
-    guard let existing else { return }
+    let isOfSameSave = existing == nil
+    if isOfSameSave { existing = try insert(entity, code: code, in: root) }
+    guard let existing, isOfSameSave || expected.nodes[existing] != nil else { return try rollbackAll() }
     let number = try insert(entity, code: code, in: root)
+    try repair(root)
+    if isOfSameSave { expected.nodes[existing] = root.state.nodes[existing] }
     expected.nodes[number] = root.state.nodes[number]
     for _ in 0..<Int.random(in: 0...4, using: &random) {
       guard let r = design.relationships(of: entity).randomElement(using: &random),
@@ -214,6 +214,7 @@ extension GraphRun {
     }
     let policy = try #require(Self.policies.randomElement(using: &random))
     let error = cambiumError { try root.context.save() }
+    if let error, isOfRules(error) { return try rollbackAll() }
     try #require(error?.code == .managedObjectConstraintMerge, "\(error as Any), \(when)")
     try #require(error?.constraintConflicts.count == 1, "\(when)")
     try checkStore(stored, "refused, \(when)")
