@@ -70,7 +70,7 @@ extension ManagedObject {
     guard base != theirs else { return }
     let isMine = toOneChanges.contains(r.place)
     guard isMine || kind == .overwrite else { return }
-    let mine = try (isMine ? try currentToOne(r) : base).map { try newest($0) }
+    let mine = try (isMine ? try currentToOne(r) : base).map { try newest($0, by: r) }
     let other = try theirs.map { try newest($0) }
     if kind == .mergeByPropertyStoreTrump {
       try assignToOne(other, r)
@@ -103,7 +103,7 @@ extension ManagedObject {
   }
 
   private func assignDestinations(_ ids: [ManagedObjectID], _ r: RelationshipInfo) throws {
-    for id in Set(try currentToMany(r)).symmetricDifference(ids) { _ = try newest(id) }
+    for id in Set(try currentToMany(r)).symmetricDifference(ids) { _ = try newest(id, by: r) }
     // Of an object that the policy has decided about before, the other side may be elsewhere by now.
     let present = try currentToMany(r)
     let agreed = try present.filter { try newest($0).leads(to: self, by: r) }
@@ -129,6 +129,14 @@ extension ManagedObject {
       other.fetchedValues = [:]
     case .inserted, .detached: break
     }
+    return other
+  }
+
+  /// The same of an object that a relationship is going to lead to, and of what has it now and has to let go of it.
+  private func newest(_ id: ManagedObjectID, by r: RelationshipInfo) throws -> ManagedObject {
+    let other = try newest(id)
+    guard let back = r.inverse(in: other.info), !back.isToMany, try other.isThere() else { return other }
+    if let holder = try other.currentToOne(back) { _ = try newest(holder) }
     return other
   }
 

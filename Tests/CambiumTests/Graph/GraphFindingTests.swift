@@ -342,6 +342,27 @@ import Testing
     #expect(try fixture.read("Owner", "item") == ["o": "", "p": "i"])
   }
 
+  /// What is put back is taken from who has it by now, which the context has read before that.
+  @Test func whatIsPutBackIsTakenFromItsHolder() throws {
+    let fixture = try Fixture(
+      .overwrite, owner: { ToOne("item", "Item", inverse: "owner") },
+      item: { ToOne("owner", "Owner", inverse: "item") })
+    try fixture.store(owners: ["o", "p"], items: ["i"])
+    let (mine, theirs) = (fixture.mine, fixture.theirs)
+    try fixture.owner("o", theirs).set(try fixture.item("i", theirs), forKey: "item")
+    try theirs.save()
+    mine.refreshAllObjects()
+    let known = try mine.all("Owner") + mine.all("Item")
+    for object in known { _ = object.value(forKey: "name") }
+    try fixture.owner("o", mine).set("q", forKey: "name")
+    try fixture.owner("p", theirs).set(try fixture.item("i", theirs), forKey: "item")
+    try theirs.save()
+    try mine.save()
+    withExtendedLifetime(known) {}
+    #expect(try fixture.read("Owner", "item") == ["q": "i", "p": ""])
+    #expect(try fixture.read("Item", "owner") == ["i": "q"])
+  }
+
   /// What is put back takes from an object only what that still has: another decision may come to that later.
   @Test func whatIsPutBackTakesNothingElse() throws {
     let fixture = try Fixture(
