@@ -1,46 +1,10 @@
 import CambiumTesting
-import Foundation
 
 @testable import Cambium
 
 /// A model that is drawn by chance: entities, one of which may inherit from another, attributes of several types, uniqueness
 /// constraints, and relationships of all shapes with their delete rules.
 final class GraphDesign {
-  struct Attribute {
-    let name: String
-    let type: AttributeType
-    var isRequired = false
-    /// The number that stands for what a new object has.
-    var defaultNumber: Int?
-
-    /// What stands for a number.
-    func value(_ number: Int?) -> Any? {
-      guard let number else { return nil }
-      switch type {
-      case .string: return "v\(number)"
-      case .double: return Double(number) / 4
-      case .decimal: return Decimal(number)
-      case .date: return Date(timeIntervalSinceReferenceDate: TimeInterval(number) * 3600)
-      case .binary: return Data([UInt8(truncatingIfNeeded: number)])
-      default: return number
-      }
-    }
-
-    /// The number that a value stands for; -1 for a value that stands for none.
-    func number(_ value: Any?) -> Int? {
-      switch value {
-      case nil: return nil
-      case let text as String: return Int(text.dropFirst()) ?? -1
-      case let number as Double: return Int(number * 4)
-      case let number as Decimal: return Int("\(number)") ?? -1
-      case let date as Date: return Int(date.timeIntervalSinceReferenceDate / 3600)
-      case let data as Data: return data.first.map { Int($0) } ?? -1
-      case let number as any BinaryInteger: return Int(number)
-      default: return -1
-      }
-    }
-  }
-
   struct EntityDesign {
     let name: String
     var parent: String?
@@ -103,6 +67,10 @@ final class GraphDesign {
       entities.append(entity)
     }
     for number in 0..<Int.random(in: 3...7, using: &random) { drawRelationship(number, &random) }
+    if kinds.contains(.composites) {
+      var random = GraphKinds.composites.random(seed)
+      drawComposites(types, &random)
+    }
     if kinds.contains(.rules) {
       var random = GraphKinds.rules.random(seed)
       drawRules(&random)
@@ -139,13 +107,24 @@ final class GraphDesign {
     add("b\(number)", to, "r\(number)", from, second)
   }
 
+  private func drawComposites(_ types: [AttributeType], _ random: inout SplitMix64) {
+    func composite(_ name: String, _ depth: Int) -> Attribute {
+      var result = Attribute(name: name, type: .composite)
+      result.elements = (0..<Int.random(in: 1...3, using: &random)).map {
+        Attribute(name: "e\($0)", type: types.randomElement(using: &random) ?? .integer64)
+      }
+      if depth > 0, Bool.random(using: &random) { result.elements.append(composite("n", depth - 1)) }
+      return result
+    }
+    for place in entities.indices where Bool.random(using: &random) {
+      entities[place].attributes.append(composite(entities[place].parent == nil ? "c" : "d", 2))
+    }
+  }
+
   private func drawRules(_ random: inout SplitMix64) {
     for place in entities.indices {
       for number in entities[place].attributes.indices {
-        if Int.random(in: 0..<3, using: &random) == 0 { entities[place].attributes[number].isRequired = true }
-        if Int.random(in: 0..<4, using: &random) == 0 {
-          entities[place].attributes[number].defaultNumber = Int.random(in: 0..<10, using: &random)
-        }
+        entities[place].attributes[number].drawRules(&random)
       }
     }
     for place in relationships.indices where Int.random(in: 0..<6, using: &random) == 0 {
@@ -181,11 +160,19 @@ final class GraphDesign {
     return (design.parent.map { attributes(of: $0) } ?? []) + design.attributes
   }
 
+  /// A random attribute, or element of a composite, that is no composite.
+  func leaf(of entity: String, _ random: inout some RandomNumberGenerator) -> (path: [String], attribute: Attribute)? {
+    guard let attribute = attributes(of: entity).randomElement(using: &random) else { return nil }
+    if attribute.elements.isEmpty { return ([attribute.name], attribute) }
+    let leaf = attribute.parts.filter { $0.attribute.elements.isEmpty }.randomElement(using: &random)
+    return leaf.map { ([attribute.name] + $0.path, $0.attribute) }
+  }
+
   /// The values of a new object that is given these.
-  func completed(_ values: [String: Int], _ entity: String) -> [String: Int] {
+  func completed(_ values: [String: GraphValue], _ entity: String) -> [String: GraphValue] {
     var result = values
     for attribute in attributes(of: entity) where values[attribute.name] == nil {
-      result[attribute.name] = attribute.defaultNumber
+      result[attribute.name] = attribute.defaultValue
     }
     return result
   }
@@ -212,12 +199,17 @@ final class GraphDesign {
             Cambium.Attribute("code", .string)
           }
           for attribute in entity.attributes {
-            Cambium.Attribute(
-              attribute.name, attribute.type, optional: !attribute.isRequired,
-              default: attribute.value(attribute.defaultNumber))
+            attribute.attribute
           }
           if entity.isUnique { Unique("code") }
-          if entity.isIndexed { Index("byFirst", entity.attributes[0].name) }
+          if entity.isIndexed {
+            Index("byFirst", entity.attributes[0].name)
+            if let composite = entity.attributes.first(where: { !$0.elements.isEmpty }),
+              let last = composite.parts.last
+            {
+              Index("byElement", composite.name + "." + last.path.joined(separator: "."))
+            }
+          }
           for r in relationships where r.entity == entity.name {
             if r.isToMany {
               ToMany(
@@ -242,6 +234,18 @@ final class GraphDesign {
         + (r.rule == .nullify ? "" : " \(r.rule)") + r.counts.text
     }
     return names.joined(separator: " ") + ", " + sides.joined(separator: " ")
+  }
+}
+
+extension GraphDesign.Attribute {
+  fileprivate mutating func drawRules(_ random: inout SplitMix64) {
+    isRequired = Int.random(in: 0..<3, using: &random) == 0
+    if elements.isEmpty, Int.random(in: 0..<4, using: &random) == 0 { defaultValue = self.random(&random) }
+    for place in elements.indices {
+      elements[place].drawRules(&random)
+      // What is not given is not there.
+      elements[place].defaultValue = nil
+    }
   }
 }
 

@@ -10,7 +10,10 @@ struct GraphKinds: OptionSet {
   /// Attributes and relationships that are not optional, default values, least and greatest counts.
   static let rules = GraphKinds(rawValue: 1)
 
-  static let all: GraphKinds = [.rules]
+  /// Composite attributes, which are set whole and by element.
+  static let composites = GraphKinds(rawValue: 2)
+
+  static let all: GraphKinds = [.rules, .composites]
 
   /// Those of these that a seed has: of each it does not depend on which others there are.
   func drawn(_ seed: UInt64) -> GraphKinds {

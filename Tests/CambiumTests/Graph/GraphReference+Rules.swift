@@ -22,7 +22,8 @@ extension GraphReference {
   func violations(since base: GraphReference) -> Set<Violation> {
     violations.filter { violation in
       guard let node = nodes[violation.number], let before = base.nodes[violation.number] else { return true }
-      return node.values[violation.key] != before.values[violation.key]
+      let attribute = violation.key.split(separator: ".").first.map { String($0) } ?? ""
+      return node.values[attribute] != before.values[attribute]
         || node.links[violation.key] != before.links[violation.key]
     }
   }
@@ -33,8 +34,15 @@ extension GraphReference {
     func add(_ key: String, _ code: CambiumError.Code) {
       result.append(Violation(number: number, key: key, code: code))
     }
-    for attribute in design.attributes(of: node.entity) where attribute.isRequired {
-      if node.values[attribute.name] == nil { add(attribute.name, .validationMissingMandatoryProperty) }
+    func check(_ attribute: GraphDesign.Attribute, _ value: GraphValue?, _ path: String) {
+      guard let value else {
+        if attribute.isRequired { add(path, .validationMissingMandatoryProperty) }
+        return
+      }
+      for element in attribute.elements { check(element, value.elements[element.name], path + "." + element.name) }
+    }
+    for attribute in design.attributes(of: node.entity) {
+      check(attribute, node.values[attribute.name], attribute.name)
     }
     for r in design.relationships(of: node.entity) {
       let count = links(number, r.name).count

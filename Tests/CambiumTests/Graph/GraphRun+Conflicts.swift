@@ -39,7 +39,7 @@ extension GraphRun {
     var policy = MergePolicy.error
     level.context.mergePolicy = .error
     let numbers = Dictionary(level.objects.map { (ObjectIdentifier($1), $0) }) { first, _ in first }
-    do { try level.context.save() } catch let error as CambiumError where isOfRules(error) {
+    do { try level.context.save() } catch let error as CambiumError where isOfRules(error) || merge.denies(error) {
       return try endRefused(merge)
     } catch let error as CambiumError where error.code == .managedObjectMerge {
       try #require(!error.conflicts.isEmpty, "\(error), \(when)")
@@ -59,7 +59,7 @@ extension GraphRun {
       level.context.mergePolicy = policy
       defer { level.context.mergePolicy = .error }
       note("second save by \(policy.mergeType)")
-      do { try level.context.save() } catch let error as CambiumError where isOfRules(error) {
+      do { try level.context.save() } catch let error as CambiumError where isOfRules(error) || merge.denies(error) {
         return try endRefused(merge)
       }
       note("saved")
@@ -84,7 +84,7 @@ extension GraphRun {
 
   /// What others have done makes what was done here break the model's rules: nothing has happened.
   private func endRefused(_ merge: GraphMerge) throws {
-    count("conflict refused by rules")
+    count("conflict refused by \(design.kinds.contains(.rules) ? "" : "delete ")rules")
     if merge.isInParent {
       try levels[levels.count - 2].check("refused by rules, \(when)")
     } else {
@@ -190,6 +190,13 @@ struct GraphMerge {
       if more == result { return result }
       result = more
     }
+  }
+
+  /// Whether an error is that a rule denies what is deleted here, or what goes with it by what either side has done.
+  func denies(_ error: CambiumError) -> Bool {
+    guard error.code == .validationRelationshipDeniedDelete else { return false }
+    let doomed = doomedByAny(deletedHere)
+    return mine.isDenied(doomed, stored: theirs) || theirs.isDenied(doomed, stored: theirs)
   }
 
   /// What both sides have changed must be a conflict.

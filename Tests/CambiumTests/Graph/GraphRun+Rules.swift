@@ -66,10 +66,12 @@ extension GraphRun {
     let (number, key) = (violation.number, violation.key)
     guard let node = level.state.nodes[number] else { return }
     note("repair \(violation)")
-    if let attribute = design.attributes(of: node.entity).first(where: { $0.name == key }) {
-      let value = Int.random(in: 0..<10, using: &random)
-      try level.object(number).set(attribute.value(value), forKey: key)
-      return level.state.set(value, key, of: number)
+    let path = key.split(separator: ".").map { String($0) }
+    let attribute = design.attributes(of: node.entity).first { $0.name == path[0] }
+    if let part = attribute?.parts.first(where: { $0.path == Array(path.dropFirst()) })?.attribute {
+      let value = part.random(&random)
+      try level.object(number).set(part.value(value), forKeyPath: key)
+      return level.state.set(value, path, of: number)
     }
     guard let r = design.relationship(key) else { return }
     let object = try level.object(number)

@@ -96,10 +96,10 @@ final class GraphRun {
     }
   }
 
-  func randomValues(_ entity: String) -> [String: Int] {
-    var values: [String: Int] = [:]
+  func randomValues(_ entity: String) -> [String: GraphValue] {
+    var values: [String: GraphValue] = [:]
     for attribute in design.attributes(of: entity) where !chance(attribute.isRequired ? 12 : 4) {
-      values[attribute.name] = Int.random(in: 0..<10, using: &random)
+      values[attribute.name] = attribute.random(&random)
     }
     return values
   }
@@ -124,10 +124,21 @@ final class GraphRun {
     guard let node = level.state.nodes[number],
       let attribute = design.attributes(of: node.entity).randomElement(using: &random)
     else { return }
-    let value = chance(attribute.isRequired ? 12 : 5) ? nil : Int.random(in: 0..<10, using: &random)
+    if !attribute.elements.isEmpty, chance(2) { return try setElement(attribute, of: number, in: level) }
+    let value = chance(attribute.isRequired ? 12 : 5) ? nil : attribute.random(&random)
     try level.object(number).set(attribute.value(value), forKey: attribute.name)
     level.state.set(value, attribute.name, of: number)
     count("set")
+  }
+
+  private func setElement(_ attribute: GraphDesign.Attribute, of number: Int, in level: GraphLevel) throws {
+    guard let part = attribute.parts.dropFirst().randomElement(using: &random) else { return }
+    let path = [attribute.name] + part.path
+    let value = chance(part.attribute.isRequired ? 12 : 5) ? nil : part.attribute.random(&random)
+    try level.object(number).set(part.attribute.value(value), forKeyPath: path.joined(separator: "."))
+    level.state.set(value, path, of: number)
+    note("set \(path) of \(number)")
+    count("set element")
   }
 
   func relate(_ number: Int, in level: GraphLevel) throws {
