@@ -85,7 +85,11 @@ extension ManagedObjectContext {
         }
         for update in updates {
           let object = update.object
-          if let history { history.updated(object.reference, object.info, object.changedKeys) }
+          // Of what nothing is written nothing has told whether others have deleted it.
+          if let history {
+            let isThere = update.version == nil ? try t.contains(object.reference) : true
+            if isThere { history.updated(object.reference, object.info, object.changedKeys) }
+          }
           if update.version == nil { continue }
           try t.update(object.reference) { (row) throws(EngineError) in
             try writer.write(object, update.destinations, isNew: false, row, t)

@@ -247,6 +247,46 @@ import Testing
     #expect(try fixture.read("Item", "owners") == ["j": ""])
   }
 
+  /// History tells of no change of what others have deleted, though what others led there was changed here.
+  @Test func historyOfWhatIsGone() throws {
+    let fixture = try Fixture(
+      owner: { ToMany("items", "Item", inverse: "owner", deleteRule: .noAction) },
+      item: { ToOne("owner", "Owner", inverse: "items") })
+    try fixture.store(owners: ["o"], items: ["i"])
+    let (mine, theirs) = (fixture.mine, fixture.theirs)
+    try fixture.item("i", theirs).set(try fixture.owner("o", theirs), forKey: "owner")
+    try theirs.save()
+    mine.refreshAllObjects()
+    try fixture.item("i", mine).set(nil, forKey: "owner")
+    theirs.delete(try fixture.owner("o", theirs))
+    try theirs.save()
+    try mine.save()
+    let all = try mine.execute(PersistentHistoryChangeRequest.fetchHistory(after: Date.distantPast)).transactions
+    #expect(all.last?.changes?.map { $0.changedObjectID.entityName } == ["Item"])
+  }
+
+  /// Where no rule has taken out what was deleted, something else can be set, and what leads there can be deleted.
+  @Test func whatLeadsToNothingIsNoObstacle() throws {
+    let fixture = try Fixture(
+      owner: { ToOne("item", "Item", inverse: "owner", deleteRule: .noAction) },
+      item: { ToOne("owner", "Owner", inverse: "item", deleteRule: .cascade) })
+    try fixture.store(owners: ["o", "p"], items: ["i", "j"])
+    for (owner, item) in [("o", "i"), ("p", "j")] {
+      try fixture.owner(owner, fixture.theirs).set(try fixture.item(item, fixture.theirs), forKey: "item")
+    }
+    try fixture.theirs.save()
+    for owner in ["o", "p"] { fixture.theirs.delete(try fixture.owner(owner, fixture.theirs)) }
+    try fixture.theirs.save()
+    let context = fixture.container.newBackgroundContext()
+    let item = try fixture.item("i", context)
+    #expect(try item.count(ofRelationship: "owner") == 1)
+    try item.set(try context.make("Owner", ["name": "q"]), forKey: "owner")
+    context.delete(try fixture.item("j", context))
+    try context.save()
+    #expect(try context.all("Item").count == 1)
+    #expect(try fixture.read("Owner", "item") == ["q": "i"])
+  }
+
   // MARK: What denies
 
   @Test func whatWasNeverSavedDeniesNothing() throws {
