@@ -7,6 +7,16 @@ struct BatchDeletion {
   /// Whether rows that are deleted may be old: who deletes has led what they lead to elsewhere, and has not written it there,
   /// since they go. What the other sides have counts then.
   let asksOtherSides: Bool
+
+  /// A destination that a to-one relationship led to until it was changed, before its object was deleted.
+  struct Departure: Hashable {
+    let object: ObjectReference
+    let relationship: UInt32
+    let destination: ObjectReference
+  }
+
+  /// What rows that are deleted still say. Where the other side is derived from them, it says so as well.
+  var departures: Set<Departure> = []
   private var doomed: Set<ObjectReference> = []
   private var order: [ObjectReference] = []
   /// The objects that were changed so that they do not lead to what is deleted.
@@ -101,6 +111,11 @@ struct BatchDeletion {
     throws(EngineError) -> Bool
   {
     if !asksOtherSides { return true }
+    if !departures.isEmpty,
+      departures.contains(Departure(object: object, relationship: r.schema.id, destination: row.reference))
+    {
+      return false
+    }
     guard let inverse = r.inverse else { return false }
     if !inverse.isToMany { return try row.reference(inverse)?.row == object.row }
     return try t.related(row.reference, inverse).contains { $0.row == object.row }

@@ -247,11 +247,21 @@ extension ManagedObjectContext {
         if try object.currentToOne(r) != target.currentToOne(r) { try target.assignToOne(nil, r) }
       } else if !r.isDerived, object.toManyChanges[r.place] != nil {
         let kept = Set(try object.currentToMany(r))
-        for id in try target.currentToMany(r) where !kept.contains(id) {
+        for id in try target.currentToMany(r) where !kept.contains(id) && wasTakenOut(id, of: object, r) {
           try target.removeDestination(parent.object(with: id), r)
         }
       }
     }
+  }
+
+  /// Whether it was the child that took an object out of a list, which says only what is in it now: others may have put it there
+  /// since.
+  private func wasTakenOut(_ id: ManagedObjectID, of object: ManagedObject, _ r: RelationshipInfo) -> Bool {
+    guard r.isOrdered, r.inverse != nil else { return true }
+    guard let other = registered(id), let back = r.inverse(in: other.info) else { return false }
+    guard back.isToMany else { return other.toOneChanges.contains(back.place) }
+    guard let change = other.toManyChanges[back.place] else { return other.isDeleted }
+    return change.list.map { !$0.contains(object.objectID) } ?? (change.state(of: object.objectID) == false)
   }
 
   /// Puts ordered relationships into the child's order. What is in them follows from the other side by now.

@@ -70,7 +70,7 @@ extension ManagedObject {
     guard base != theirs else { return }
     let isMine = toOneChanges.contains(r.place)
     guard isMine || kind == .overwrite else { return }
-    let mine = try (isMine ? try currentToOne(r) : base).map { try newest($0) }
+    let mine = try (isMine ? try currentToOne(r) : base).map { try newest($0, by: r) }
     let other = try theirs.map { try newest($0) }
     if kind == .mergeByPropertyStoreTrump {
       try assignToOne(other, r)
@@ -103,7 +103,7 @@ extension ManagedObject {
   }
 
   private func assignDestinations(_ ids: [ManagedObjectID], _ r: RelationshipInfo) throws {
-    for id in Set(try currentToMany(r)).symmetricDifference(ids) { _ = try newest(id) }
+    for id in Set(try currentToMany(r)).symmetricDifference(ids) { _ = try newest(id, by: r) }
     // Of an object that the policy has decided about before, the other side may be elsewhere by now.
     let present = try currentToMany(r)
     let agreed = try present.filter { try newest($0).leads(to: self, by: r) }
@@ -115,16 +115,28 @@ extension ManagedObject {
     try assignToMany(try ids.map { try requireContext().object(with: $0) }.filter { try $0.isThere() }, r)
   }
 
-  /// An object that a relationship leads to; if it has no changes, what was read of it is given up, since it may be old.
+  /// An object that a relationship leads to; what was read of it is given up, since it may be old. One that is written meets a
+  /// conflict of its own if it is; one whose changes are derived from others, of which nothing is written, does not.
   private func newest(_ id: ManagedObjectID) throws -> ManagedObject {
     let context = try requireContext()
     let other = context.object(with: id)
-    if other === self || other.isDeleted || other.isUpdated { return other }
+    if other === self || other.isDeleted || other.isUpdated && other.isWrittenBySave { return other }
     switch other.state {
     case .fault: other.forgetRow()
-    case .loaded, .stale: context.rebase(other)
+    case .loaded, .stale:
+      other.forgetRow()
+      other.state = .stale
+      other.fetchedValues = [:]
     case .inserted, .detached: break
     }
+    return other
+  }
+
+  /// The same of an object that a relationship is going to lead to, and of what has it now and has to let go of it.
+  private func newest(_ id: ManagedObjectID, by r: RelationshipInfo) throws -> ManagedObject {
+    let other = try newest(id)
+    guard let back = r.inverse(in: other.info), !back.isToMany, try other.isThere() else { return other }
+    if let holder = try other.currentToOne(back) { _ = try newest(holder) }
     return other
   }
 

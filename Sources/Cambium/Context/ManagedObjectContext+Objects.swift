@@ -132,6 +132,12 @@ extension ManagedObjectContext {
     var pending = [first]
     while let object = pending.popLast() {
       guard !object.isDeleted, object.state != .detached else { continue }
+      // A destination that is gone, and that no rule has taken out of what goes, goes no further.
+      if object !== first {
+        do { try object.load() } catch let error as CambiumError
+          where error.code == .managedObjectReferentialIntegrity
+        { continue }
+      }
       if callsHook { object.prepareForDeletion() }
       for property in object.info.relationships where !property.isTransient {
         guard let r = property.relationship else { continue }

@@ -69,6 +69,8 @@ extension ManagedObjectContext {
       writer.prepare(object, at: place, try object.pendingDestinations())
     }
     if !deletedByOthers.isEmpty { throw CambiumError(mergeConflicts: deletedByOthers) }
+    var departures: Set<BatchDeletion.Departure> = []
+    for object in batch.deletions { try object.addDepartures(to: &departures) }
 
     var outcome = SaveOutcome(batch: batch)
     do throws(EngineError) {
@@ -83,7 +85,11 @@ extension ManagedObjectContext {
         }
         for update in updates {
           let object = update.object
-          if let history { history.updated(object.reference, object.info, object.changedKeys) }
+          // Of what nothing is written nothing has told whether others have deleted it.
+          if let history {
+            let isThere = update.version == nil ? try t.contains(object.reference) : true
+            if isThere { history.updated(object.reference, object.info, object.changedKeys) }
+          }
           if update.version == nil { continue }
           try t.update(object.reference) { (row) throws(EngineError) in
             try writer.write(object, update.destinations, isNew: false, row, t)
@@ -93,6 +99,7 @@ extension ManagedObjectContext {
         let deletions = zip(batch.deletions, isThere).filter { $0.1 }.map { $0.0 }
         if areRulesOld, !deletions.isEmpty {
           var deletion = BatchDeletion(batch.space, history, asksOtherSides: true)
+          deletion.departures = departures
           do throws(BatchError) { _ = try deletion.delete(deletions.map { $0.reference }, t) } catch {
             switch error {
             case .engine(let error): throw error
@@ -132,6 +139,21 @@ extension ManagedObjectContext {
 }
 
 extension ManagedObject {
+  /// Whether a save writes anything of the object itself, so that it finds out what others have done to it.
+  var isWrittenBySave: Bool { hasRowChanges || overlay?.toManyChanges.containsKey(where: isWritten) == true }
+
+  /// Adds where to-one relationships led before they were changed, of an object that was deleted then.
+  fileprivate func addDepartures(to departures: inout Set<BatchDeletion.Departure>) throws {
+    guard row != nil, let overlay, !overlay.toOneChanges.isEmpty else { return }
+    for property in info.relationships where !property.isTransient {
+      guard let r = property.relationship, overlay.toOneChanges.contains(r.place) else { continue }
+      let old = try committedToOne(r)
+      guard let old, try currentToOne(r) != old else { continue }
+      departures.insert(
+        BatchDeletion.Departure(object: reference, relationship: r.schema.id, destination: old.reference))
+    }
+  }
+
   /// Whether a save writes attributes or to-one relationships of the object.
   fileprivate var hasRowChanges: Bool {
     guard let overlay else { return false }

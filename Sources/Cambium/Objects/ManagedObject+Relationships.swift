@@ -52,18 +52,26 @@ extension ManagedObject {
     let old = try object(try currentToOne(r))
     if old === new { return }
     if let old, let back = inverse(of: r, on: old) {
-      if back.isToMany {
-        try old.recordRemove(objectID, back)
-      } else if try old.currentToOne(back) == objectID {
-        // It may lead elsewhere already, where a merge policy has decided about it first.
-        try old.recordToOne(back, nil)
-      }
+      // Of one that is gone, and that no rule has taken out of this, there is nothing left.
+      do {
+        if back.isToMany {
+          try old.recordRemove(objectID, back)
+        } else if try old.currentToOne(back) == objectID {
+          // It may lead elsewhere already, where a merge policy has decided about it first.
+          try old.recordToOne(back, nil)
+        }
+      } catch let error as CambiumError where error.code == .managedObjectReferentialIntegrity {}
     }
     if let new, let back = inverse(of: r, on: new) {
       if back.isToMany {
         try new.recordAdd(objectID, back)
       } else {
-        if let previous = try object(try new.currentToOne(back)), previous !== self { try previous.recordToOne(r, nil) }
+        // That may lead elsewhere already for the same reason.
+        if let previous = try object(try new.currentToOne(back)), previous !== self,
+          try previous.currentToOne(r) == new.objectID
+        {
+          try previous.recordToOne(r, nil)
+        }
         try new.recordToOne(back, objectID)
       }
     }

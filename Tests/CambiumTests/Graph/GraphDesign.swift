@@ -1,43 +1,10 @@
 import CambiumTesting
-import Foundation
 
 @testable import Cambium
 
 /// A model that is drawn by chance: entities, one of which may inherit from another, attributes of several types, uniqueness
 /// constraints, and relationships of all shapes with their delete rules.
 final class GraphDesign {
-  struct Attribute {
-    let name: String
-    let type: AttributeType
-
-    /// What stands for a number.
-    func value(_ number: Int?) -> Any? {
-      guard let number else { return nil }
-      switch type {
-      case .string: return "v\(number)"
-      case .double: return Double(number) / 4
-      case .decimal: return Decimal(number)
-      case .date: return Date(timeIntervalSinceReferenceDate: TimeInterval(number) * 3600)
-      case .binary: return Data([UInt8(truncatingIfNeeded: number)])
-      default: return number
-      }
-    }
-
-    /// The number that a value stands for; -1 for a value that stands for none.
-    func number(_ value: Any?) -> Int? {
-      switch value {
-      case nil: return nil
-      case let text as String: return Int(text.dropFirst()) ?? -1
-      case let number as Double: return Int(number * 4)
-      case let number as Decimal: return Int("\(number)") ?? -1
-      case let date as Date: return Int(date.timeIntervalSinceReferenceDate / 3600)
-      case let data as Data: return data.first.map { Int($0) } ?? -1
-      case let number as any BinaryInteger: return Int(number)
-      default: return -1
-      }
-    }
-  }
-
   struct EntityDesign {
     let name: String
     var parent: String?
@@ -55,6 +22,13 @@ final class GraphDesign {
     var rule: Rule
   }
 
+  /// How many destinations there must be; no limit is 0.
+  struct Counts {
+    var isOptional = true
+    var minimum = 0
+    var maximum = 0
+  }
+
   /// A relationship as its side with the inverse's name.
   struct Relationship {
     let name: String
@@ -64,14 +38,18 @@ final class GraphDesign {
     let isToMany: Bool
     let isOrdered: Bool
     let rule: Rule
+    var counts = Counts()
   }
 
+  /// What the model has beside what all have.
+  let kinds: GraphKinds
   private(set) var entities: [EntityDesign] = []
   private(set) var relationships: [Relationship] = []
   private var byName: [String: Relationship] = [:]
   private var ofEntity: [String: [Relationship]] = [:]
 
-  init(_ random: inout SplitMix64) {
+  init(_ random: inout SplitMix64, seed: UInt64, kinds: GraphKinds) {
+    self.kinds = kinds
     let types: [AttributeType] = [.integer16, .integer32, .integer64, .string, .double, .decimal, .date, .binary]
     for place in 0..<Int.random(in: 2...3, using: &random) {
       let name = ["A", "B", "C"][place]
@@ -89,6 +67,14 @@ final class GraphDesign {
       entities.append(entity)
     }
     for number in 0..<Int.random(in: 3...7, using: &random) { drawRelationship(number, &random) }
+    if kinds.contains(.composites) {
+      var random = GraphKinds.composites.random(seed)
+      drawComposites(types, &random)
+    }
+    if kinds.contains(.rules) {
+      var random = GraphKinds.rules.random(seed)
+      drawRules(&random)
+    }
     for relationship in relationships { byName[relationship.name] = relationship }
     for entity in entities {
       ofEntity[entity.name] = relationships.filter { isKind(entity.name, of: $0.entity) }
@@ -121,6 +107,41 @@ final class GraphDesign {
     add("b\(number)", to, "r\(number)", from, second)
   }
 
+  private func drawComposites(_ types: [AttributeType], _ random: inout SplitMix64) {
+    func composite(_ name: String, _ depth: Int) -> Attribute {
+      var result = Attribute(name: name, type: .composite)
+      result.elements = (0..<Int.random(in: 1...3, using: &random)).map {
+        Attribute(name: "e\($0)", type: types.randomElement(using: &random) ?? .integer64)
+      }
+      if depth > 0, Bool.random(using: &random) { result.elements.append(composite("n", depth - 1)) }
+      return result
+    }
+    for place in entities.indices where Bool.random(using: &random) {
+      entities[place].attributes.append(composite(entities[place].parent == nil ? "c" : "d", 2))
+    }
+  }
+
+  private func drawRules(_ random: inout SplitMix64) {
+    for place in entities.indices {
+      for number in entities[place].attributes.indices {
+        entities[place].attributes[number].drawRules(&random)
+      }
+    }
+    for place in relationships.indices where Int.random(in: 0..<6, using: &random) == 0 {
+      var counts = Counts(isOptional: Bool.random(using: &random))
+      if relationships[place].isToMany {
+        counts.minimum = Int.random(in: 0...2, using: &random)
+        // One that leads to one object at most is a to-one relationship.
+        if Bool.random(using: &random) {
+          counts.maximum = max(2, counts.minimum + Int.random(in: 0...2, using: &random))
+        }
+      } else {
+        counts.isOptional = false
+      }
+      relationships[place].counts = counts
+    }
+  }
+
   func entity(_ name: String) -> EntityDesign? { entities.first { $0.name == name } }
 
   func isKind(_ entity: String, of other: String) -> Bool {
@@ -139,6 +160,30 @@ final class GraphDesign {
     return (design.parent.map { attributes(of: $0) } ?? []) + design.attributes
   }
 
+  /// A random attribute, or element of a composite, that is no composite.
+  func leaf(of entity: String, _ random: inout some RandomNumberGenerator) -> (path: [String], attribute: Attribute)? {
+    guard let attribute = attributes(of: entity).randomElement(using: &random) else { return nil }
+    if attribute.elements.isEmpty { return ([attribute.name], attribute) }
+    let leaf = attribute.parts.filter { $0.attribute.elements.isEmpty }.randomElement(using: &random)
+    return leaf.map { ([attribute.name] + $0.path, $0.attribute) }
+  }
+
+  /// The values of a new object that is given these.
+  func completed(_ values: [String: GraphValue], _ entity: String) -> [String: GraphValue] {
+    var result = values
+    for attribute in attributes(of: entity) where values[attribute.name] == nil {
+      result[attribute.name] = attribute.defaultValue
+    }
+    return result
+  }
+
+  /// Whether there are rules about how many destinations a relationship of an entity has, or about how many lead to its objects.
+  func countsRelationships(_ entity: String) -> Bool {
+    relationships(of: entity).contains { r in
+      !r.counts.isWithoutRule || relationship(r.inverse).map { !$0.counts.isWithoutRule } ?? false
+    }
+  }
+
   func isUnique(_ entity: String) -> Bool {
     guard let design = self.entity(entity) else { return false }
     return design.isUnique || design.parent.map { isUnique($0) } ?? false
@@ -153,14 +198,27 @@ final class GraphDesign {
             Cambium.Attribute("tag", .integer64)
             Cambium.Attribute("code", .string)
           }
-          for attribute in entity.attributes { Cambium.Attribute(attribute.name, attribute.type) }
+          for attribute in entity.attributes {
+            attribute.attribute
+          }
           if entity.isUnique { Unique("code") }
-          if entity.isIndexed { Index("byFirst", entity.attributes[0].name) }
+          if entity.isIndexed {
+            Index("byFirst", entity.attributes[0].name)
+            if let composite = entity.attributes.first(where: { !$0.elements.isEmpty }),
+              let last = composite.parts.last
+            {
+              Index("byElement", composite.name + "." + last.path.joined(separator: "."))
+            }
+          }
           for r in relationships where r.entity == entity.name {
             if r.isToMany {
-              ToMany(r.name, r.destination, inverse: r.inverse, ordered: r.isOrdered, deleteRule: r.rule.deleteRule)
+              ToMany(
+                r.name, r.destination, inverse: r.inverse, ordered: r.isOrdered, deleteRule: r.rule.deleteRule,
+                optional: r.counts.isOptional, minimum: r.counts.minimum, maximum: r.counts.maximum)
             } else {
-              ToOne(r.name, r.destination, inverse: r.inverse, deleteRule: r.rule.deleteRule)
+              ToOne(
+                r.name, r.destination, inverse: r.inverse, deleteRule: r.rule.deleteRule,
+                optional: r.counts.isOptional)
             }
           }
         }
@@ -173,9 +231,30 @@ final class GraphDesign {
     let names = entities.map { $0.name + ($0.parent.map { ":" + $0 } ?? "") + ($0.isUnique ? "!" : "") }
     let sides = relationships.map { r in
       "\(r.entity).\(r.name)\(r.isToMany ? r.isOrdered ? "[]" : "*" : "")->\(r.destination)"
-        + (r.rule == .nullify ? "" : " \(r.rule)")
+        + (r.rule == .nullify ? "" : " \(r.rule)") + r.counts.text
     }
     return names.joined(separator: " ") + ", " + sides.joined(separator: " ")
+  }
+}
+
+extension GraphDesign.Attribute {
+  fileprivate mutating func drawRules(_ random: inout SplitMix64) {
+    isRequired = Int.random(in: 0..<3, using: &random) == 0
+    if elements.isEmpty, Int.random(in: 0..<4, using: &random) == 0 { defaultValue = self.random(&random) }
+    for place in elements.indices {
+      elements[place].drawRules(&random)
+      // What is not given is not there.
+      elements[place].defaultValue = nil
+    }
+  }
+}
+
+extension GraphDesign.Counts {
+  fileprivate var isWithoutRule: Bool { isOptional && minimum == 0 && maximum == 0 }
+
+  fileprivate var text: String {
+    if isWithoutRule { return "" }
+    return " \(isOptional ? "0, " : "")\(minimum)...\(maximum == 0 ? "" : "\(maximum)")"
   }
 }
 

@@ -208,6 +208,85 @@ import Testing
     #expect(try fixture.read("Item", "owner") == ["j": ""])
   }
 
+  /// Nor if nothing but the object's own row says where it has led: the other side is derived from that.
+  @Test func whatWasLeftStaysThoughTheOtherSideIsDerived() throws {
+    let fixture = try Fixture(
+      owner: { ToMany("items", "Item", inverse: "owner") },
+      item: { ToOne("owner", "Owner", inverse: "items", deleteRule: .cascade) })
+    try fixture.store(owners: ["o"], items: ["i", "j"])
+    try fixture.item("i", fixture.theirs).set(try fixture.owner("o", fixture.theirs), forKey: "owner")
+    try fixture.theirs.save()
+    let context = fixture.container.newBackgroundContext()
+    let item = try fixture.item("i", context)
+    try item.set(nil, forKey: "owner")
+    context.delete(item)
+    // Somebody has saved meanwhile, so that the rules are applied to what is stored.
+    try fixture.theirs.make("Item", ["name": "k"])
+    try fixture.theirs.save()
+    try context.save()
+    #expect(try fixture.read("Owner", "items") == ["o": ""])
+  }
+
+  /// What others put into a list of the parent was not taken out of it by the child, and goes with the list's object.
+  @Test func whatWasPutIntoTheParentsListGoes() throws {
+    let fixture = try Fixture(
+      owner: { ToMany("items", "Item", inverse: "owners", ordered: true, deleteRule: .cascade) },
+      item: { ToMany("owners", "Owner", inverse: "items") })
+    try fixture.store(owners: ["o"], items: ["i", "j", "k"])
+    try fixture.owner("o", fixture.theirs).set(
+      try ["i", "j"].map { try fixture.item($0, fixture.theirs) }, forKey: "items")
+    try fixture.theirs.save()
+    let parent = fixture.container.newBackgroundContext()
+    let child = ManagedObjectContext(concurrencyType: .privateQueue, parent: parent)
+    let owner = try fixture.owner("o", child)
+    try owner.remove(try fixture.item("j", child), fromRelationship: "items")
+    child.delete(owner)
+    try fixture.owner("o", parent).add(try fixture.item("k", parent), toRelationship: "items")
+    try child.save()
+    try parent.save()
+    #expect(try fixture.read("Item", "owners") == ["j": ""])
+  }
+
+  /// History tells of no change of what others have deleted, though what others led there was changed here.
+  @Test func historyOfWhatIsGone() throws {
+    let fixture = try Fixture(
+      owner: { ToMany("items", "Item", inverse: "owner", deleteRule: .noAction) },
+      item: { ToOne("owner", "Owner", inverse: "items") })
+    try fixture.store(owners: ["o"], items: ["i"])
+    let (mine, theirs) = (fixture.mine, fixture.theirs)
+    try fixture.item("i", theirs).set(try fixture.owner("o", theirs), forKey: "owner")
+    try theirs.save()
+    mine.refreshAllObjects()
+    try fixture.item("i", mine).set(nil, forKey: "owner")
+    theirs.delete(try fixture.owner("o", theirs))
+    try theirs.save()
+    try mine.save()
+    let all = try mine.execute(PersistentHistoryChangeRequest.fetchHistory(after: Date.distantPast)).transactions
+    #expect(all.last?.changes?.map { $0.changedObjectID.entityName } == ["Item"])
+  }
+
+  /// Where no rule has taken out what was deleted, something else can be set, and what leads there can be deleted.
+  @Test func whatLeadsToNothingIsNoObstacle() throws {
+    let fixture = try Fixture(
+      owner: { ToOne("item", "Item", inverse: "owner", deleteRule: .noAction) },
+      item: { ToOne("owner", "Owner", inverse: "item", deleteRule: .cascade) })
+    try fixture.store(owners: ["o", "p"], items: ["i", "j"])
+    for (owner, item) in [("o", "i"), ("p", "j")] {
+      try fixture.owner(owner, fixture.theirs).set(try fixture.item(item, fixture.theirs), forKey: "item")
+    }
+    try fixture.theirs.save()
+    for owner in ["o", "p"] { fixture.theirs.delete(try fixture.owner(owner, fixture.theirs)) }
+    try fixture.theirs.save()
+    let context = fixture.container.newBackgroundContext()
+    let item = try fixture.item("i", context)
+    #expect(try item.count(ofRelationship: "owner") == 1)
+    try item.set(try context.make("Owner", ["name": "q"]), forKey: "owner")
+    context.delete(try fixture.item("j", context))
+    try context.save()
+    #expect(try context.all("Item").count == 1)
+    #expect(try fixture.read("Owner", "item") == ["q": "i"])
+  }
+
   // MARK: What denies
 
   @Test func whatWasNeverSavedDeniesNothing() throws {
@@ -275,6 +354,73 @@ import Testing
       try theirs.save()
       mine.refreshAllObjects()
     }
+  }
+
+  /// What a policy takes from an object that others have led there is let go of by that as well, though its own changes are derived
+  /// from others: nothing is written for them, so that it meets no conflict itself.
+  @Test(arguments: [MergePolicy.mergeByPropertyObjectTrump, .overwrite]) func changesThatAreDerived(
+    policy: MergePolicy
+  ) throws {
+    let fixture = try Fixture(
+      policy,
+      owner: {
+        ToOne("item", "Item", inverse: "owner")
+        ToMany("notes", "Item", inverse: "noted")
+      },
+      item: {
+        ToOne("owner", "Owner", inverse: "item")
+        ToOne("noted", "Owner", inverse: "notes")
+      })
+    try fixture.store(owners: ["o", "p"], items: ["i", "j"])
+    let (mine, theirs) = (fixture.mine, fixture.theirs)
+    try fixture.item("j", mine).set(try fixture.owner("o", mine), forKey: "noted")
+    try fixture.owner("p", mine).set(try fixture.item("i", mine), forKey: "item")
+    try fixture.owner("o", theirs).set(try fixture.item("i", theirs), forKey: "item")
+    try theirs.save()
+    try mine.save()
+    #expect(try fixture.read("Item", "owner") == ["i": "p", "j": ""])
+    #expect(try fixture.read("Owner", "item") == ["o": "", "p": "i"])
+  }
+
+  /// What is put back is taken from who has it by now, which the context has read before that.
+  @Test func whatIsPutBackIsTakenFromItsHolder() throws {
+    let fixture = try Fixture(
+      .overwrite, owner: { ToOne("item", "Item", inverse: "owner") },
+      item: { ToOne("owner", "Owner", inverse: "item") })
+    try fixture.store(owners: ["o", "p"], items: ["i"])
+    let (mine, theirs) = (fixture.mine, fixture.theirs)
+    try fixture.owner("o", theirs).set(try fixture.item("i", theirs), forKey: "item")
+    try theirs.save()
+    mine.refreshAllObjects()
+    let known = try mine.all("Owner") + mine.all("Item")
+    for object in known { _ = object.value(forKey: "name") }
+    try fixture.owner("o", mine).set("q", forKey: "name")
+    try fixture.owner("p", theirs).set(try fixture.item("i", theirs), forKey: "item")
+    try theirs.save()
+    try mine.save()
+    withExtendedLifetime(known) {}
+    #expect(try fixture.read("Owner", "item") == ["q": "i", "p": ""])
+    #expect(try fixture.read("Item", "owner") == ["i": "q"])
+  }
+
+  /// What is put back takes from an object only what that still has: another decision may come to that later.
+  @Test func whatIsPutBackTakesNothingElse() throws {
+    let fixture = try Fixture(
+      .overwrite, owner: { ToOne("item", "Item", inverse: "owner") },
+      item: { ToOne("owner", "Owner", inverse: "item") })
+    try fixture.store(owners: ["o", "p"], items: ["i", "j"])
+    let (mine, theirs) = (fixture.mine, fixture.theirs)
+    try fixture.owner("o", theirs).set(try fixture.item("j", theirs), forKey: "item")
+    try theirs.save()
+    mine.refreshAllObjects()
+    for object in try mine.all("Owner") + mine.all("Item") { _ = object.value(forKey: "name") }
+    try fixture.item("j", mine).set("k", forKey: "name")
+    try fixture.owner("p", mine).set(try fixture.item("i", mine), forKey: "item")
+    try fixture.owner("o", theirs).set(try fixture.item("i", theirs), forKey: "item")
+    try theirs.save()
+    try mine.save()
+    #expect(try fixture.read("Owner", "item") == ["o": "k", "p": "i"])
+    #expect(try fixture.read("Item", "owner") == ["i": "p", "k": "o"])
   }
 
   /// A list keeps what others have added, and what it keeps leads back, though the policy has decided otherwise about that.

@@ -77,9 +77,14 @@ final class GraphLevel {
     for (number, object) in objects {
       if object.isDeleted || object.managedObjectContext == nil { continue }
       let entity = object.entity.name
-      var values: [String: Int] = [:]
+      var values: [String: GraphValue] = [:]
       for attribute in result.design.attributes(of: entity) {
-        values[attribute.name] = attribute.number(try object.get(attribute.name))
+        let value = attribute.plain(try object.get(attribute.name))
+        values[attribute.name] = value
+        for (path, part) in attribute.parts.dropFirst() {
+          let element = part.plain(try object.get(keyPath: ([attribute.name] + path).joined(separator: ".")))
+          try #require(element == value?.element(path[...]), "\(attribute.name).\(path) of \(number), \(when)")
+        }
       }
       let tag = try object.get("tag", as: Int.self)
       try #require(tag == number, "\(entity) \(number) is \(tag ?? -1), \(when)")
@@ -113,12 +118,13 @@ final class GraphLevel {
   /// What requests find, with what is not saved yet.
   func checkRequests(_ when: String, _ random: inout some RandomNumberGenerator) throws {
     for entity in state.design.entities {
-      guard let attribute = state.design.attributes(of: entity.name).randomElement(using: &random) else { continue }
+      guard let (path, attribute) = state.design.leaf(of: entity.name, &random) else { continue }
+      let name = path.joined(separator: ".")
       let value = Int.random(in: 0..<10, using: &random)
-      let found = try context.all(entity.name, "%K == %@", [attribute.name, attribute.value(value)])
+      let found = try context.all(entity.name, "%K == %@", [name, attribute.value(.number(value))])
       let numbers = try found.compactMap { try $0.get("tag", as: Int.self) }.sorted()
-      let expected = state.numbers(entity.name).filter { state.nodes[$0]?.values[attribute.name] == value }
-      try #require(numbers == expected, "\(entity.name).\(attribute.name) == \(value), \(when)")
+      let expected = state.numbers(entity.name).filter { state.value(path, of: $0) == .number(value) }
+      try #require(numbers == expected, "\(entity.name).\(name) == \(value), \(when)")
       guard let r = state.design.relationships(of: entity.name).filter({ $0.isToMany }).randomElement(using: &random)
       else { continue }
       let number = Int.random(in: 0..<4, using: &random)

@@ -8,8 +8,8 @@ struct GraphReference: Equatable {
     var entity: String
     /// What `code` is, which may have to be unique.
     var code: String?
-    /// The numbers that attributes stand for; those that have none are missing.
-    var values: [String: Int] = [:]
+    /// What attributes have; those that have nothing are missing.
+    var values: [String: GraphValue] = [:]
     /// What each relationship leads to: in order if it is ordered, else ascending.
     var links: [String: [Int]] = [:]
   }
@@ -32,11 +32,22 @@ struct GraphReference: Equatable {
 
   func links(_ number: Int, _ name: String) -> [Int] { nodes[number]?.links[name] ?? [] }
 
-  mutating func insert(_ number: Int, _ entity: String, code: String?, _ values: [String: Int]) {
+  mutating func insert(_ number: Int, _ entity: String, code: String?, _ values: [String: GraphValue]) {
     nodes[number] = Node(entity: entity, code: code, values: values)
   }
 
-  mutating func set(_ value: Int?, _ name: String, of number: Int) { nodes[number]?.values[name] = value }
+  mutating func set(_ value: GraphValue?, _ name: String, of number: Int) { nodes[number]?.values[name] = value }
+
+  /// Sets an element; composites on the way come into being.
+  mutating func set(_ value: GraphValue?, _ path: [String], of number: Int) {
+    let present = nodes[number]?.values[path[0]]
+    nodes[number]?.values[path[0]] = GraphValue.replacing(path.dropFirst(), of: present, with: value)
+  }
+
+  /// What an attribute, or an element, has.
+  func value(_ path: [String], of number: Int) -> GraphValue? {
+    nodes[number]?.values[path[0]]?.element(path.dropFirst())
+  }
 
   private mutating func link(_ a: Int, _ r: Relationship, _ b: Int) {
     var links = links(a, r.name)

@@ -16,9 +16,12 @@ extension GraphRun {
     let level = levels[place]
     level.endEvent()
     for _ in 0..<Int.random(in: 1...4, using: &random) { try change(level) }
+    try repair(level)
     level.endEvent()
     // This reads each object: only of what was read can others have changed anything.
     try level.check(when)
+    // One that was deleted, and was brought back after that was saved below, is another object with the same number.
+    if level.objects.contains(where: { level.base.nodes[$0] != nil && $1.isInserted }) { return }
     var merge = GraphMerge(base: level.base, mine: level.state, theirs: level.base)
     for (number, object) in level.objects where !object.isDeleted { merge.touched[number] = Set(object.changedKeys) }
     merge.isInParent = place > 0
@@ -36,7 +39,9 @@ extension GraphRun {
     var policy = MergePolicy.error
     level.context.mergePolicy = .error
     let numbers = Dictionary(level.objects.map { (ObjectIdentifier($1), $0) }) { first, _ in first }
-    do { try level.context.save() } catch let error as CambiumError where error.code == .managedObjectMerge {
+    do { try level.context.save() } catch let error as CambiumError where isOfRules(error) || merge.denies(error) {
+      return try endRefused(merge)
+    } catch let error as CambiumError where error.code == .managedObjectMerge {
       try #require(!error.conflicts.isEmpty, "\(error), \(when)")
       for conflict in error.conflicts {
         // What was deleted here is known by its number no longer.
@@ -54,7 +59,9 @@ extension GraphRun {
       level.context.mergePolicy = policy
       defer { level.context.mergePolicy = .error }
       note("second save by \(policy.mergeType)")
-      try level.context.save()
+      do { try level.context.save() } catch let error as CambiumError where isOfRules(error) || merge.denies(error) {
+        return try endRefused(merge)
+      }
       note("saved")
       count("conflict \(place == 0 ? "" : "with a parent ")\(policy.mergeType)")
     }
@@ -73,6 +80,17 @@ extension GraphRun {
       throw CambiumError(.coreData, "\(problem), by \(policy.mergeType), \(when)")
     }
     try goOn(from: result)
+  }
+
+  /// What others have done makes what was done here break the model's rules: nothing has happened.
+  private func endRefused(_ merge: GraphMerge) throws {
+    count("conflict refused by \(design.kinds.contains(.rules) ? "" : "delete ")rules")
+    if merge.isInParent {
+      try levels[levels.count - 2].check("refused by rules, \(when)")
+    } else {
+      try checkStore(merge.theirs, "refused by rules, \(when)")
+    }
+    try goOn(from: merge.theirs)
   }
 
   /// The last level has nothing unsaved, and what it saves into is so.
@@ -101,7 +119,7 @@ extension GraphRun {
       try runBatch(other, replaces: false)
     } else {
       for _ in 0..<Int.random(in: 1...6, using: &random) { try change(other) }
-      try other.context.save()
+      try saveElsewhere(other)
     }
     return other.state
   }
@@ -174,6 +192,13 @@ struct GraphMerge {
     }
   }
 
+  /// Whether an error is that a rule denies what is deleted here, or what goes with it by what either side has done.
+  func denies(_ error: CambiumError) -> Bool {
+    guard error.code == .validationRelationshipDeniedDelete else { return false }
+    let doomed = doomedByAny(deletedHere)
+    return mine.isDenied(doomed, stored: theirs) || theirs.isDenied(doomed, stored: theirs)
+  }
+
   /// What both sides have changed must be a conflict.
   private func conflictProblem() -> String? {
     for (number, node) in mine.nodes {
@@ -229,13 +254,13 @@ struct GraphMerge {
     }
   }
 
-  /// Whether an end of a link that leads to one object only has led to one that is rolled back, with its other sides.
-  private func leadsBack(_ link: GraphReference.Link) -> Bool {
+  /// Whether an end of a link that leads to one object only has led to one that is put back as it was, with its other sides.
+  private func leadsBack(_ link: GraphReference.Link, in side: GraphReference) -> Bool {
     guard let r = base.design.relationship(link.r), let inverse = base.design.relationship(r.inverse) else {
       return false
     }
     return [(link.a, r), (link.b, inverse)].contains { number, r in
-      !r.isToMany && base.links(number, r.name).contains { conflicts.contains($0) }
+      !r.isToMany && side.links(number, r.name).contains { conflicts.contains($0) }
     }
   }
 
@@ -259,13 +284,13 @@ struct GraphMerge {
       if isNow, !isHere, !isThere { return "\(link) came from nowhere" }
       if isHere, isThere, !isNow { return "\(link) is lost, which both have" }
       if isHere == was, isThere != was {
-        if policy == .overwrite, isDecided { continue }
+        if policy == .overwrite, isDecided || leadsBack(link, in: mine) { continue }
         if isThere, !isNow, !isInTheWay(mine, link, isHere: true) { return "\(link) is lost, which others made" }
         if !isThere, isNow, !isInTheWay(mine, link, isHere: true) { return "\(link) is there, which others removed" }
       }
       if isThere == was, isHere != was {
         if policy == .rollback, isDecided { continue }
-        if policy == .rollback, leadsBack(link) { continue }
+        if policy == .rollback, leadsBack(link, in: base) { continue }
         if isHere, !isNow, !isInTheWay(theirs, link, isHere: false) { return "\(link) is lost, which was made here" }
         if !isHere, isNow { return "\(link) is there, which was removed here" }
       }

@@ -19,10 +19,10 @@ final class GraphRun {
   /// What was done last, for who has to find out what went wrong.
   private(set) var log: [String] = []
 
-  init(seed: UInt64, isInFile: Bool) throws {
+  init(seed: UInt64, isInFile: Bool, kinds: GraphKinds = []) throws {
     self.seed = seed
     random = SplitMix64(seed: seed)
-    design = GraphDesign(&random)
+    design = GraphDesign(&random, seed: seed, kinds: kinds.drawn(seed))
     directory = isInFile ? try TemporaryDirectory() : nil
     container = try memoryContainer(try design.model())
     try open(GraphReference(design))
@@ -96,10 +96,10 @@ final class GraphRun {
     }
   }
 
-  func randomValues(_ entity: String) -> [String: Int] {
-    var values: [String: Int] = [:]
-    for attribute in design.attributes(of: entity) where !chance(4) {
-      values[attribute.name] = Int.random(in: 0..<10, using: &random)
+  func randomValues(_ entity: String) -> [String: GraphValue] {
+    var values: [String: GraphValue] = [:]
+    for attribute in design.attributes(of: entity) where !chance(attribute.isRequired ? 12 : 4) {
+      values[attribute.name] = attribute.random(&random)
     }
     return values
   }
@@ -115,7 +115,7 @@ final class GraphRun {
       try object.set(attribute.value(value), forKey: attribute.name)
     }
     level.objects[next] = object
-    level.state.insert(next, entity, code: code, values)
+    level.state.insert(next, entity, code: code, design.completed(values, entity))
     count("insert")
     return next
   }
@@ -124,10 +124,21 @@ final class GraphRun {
     guard let node = level.state.nodes[number],
       let attribute = design.attributes(of: node.entity).randomElement(using: &random)
     else { return }
-    let value = chance(5) ? nil : Int.random(in: 0..<10, using: &random)
+    if !attribute.elements.isEmpty, chance(2) { return try setElement(attribute, of: number, in: level) }
+    let value = chance(attribute.isRequired ? 12 : 5) ? nil : attribute.random(&random)
     try level.object(number).set(attribute.value(value), forKey: attribute.name)
     level.state.set(value, attribute.name, of: number)
     count("set")
+  }
+
+  private func setElement(_ attribute: GraphDesign.Attribute, of number: Int, in level: GraphLevel) throws {
+    guard let part = attribute.parts.dropFirst().randomElement(using: &random) else { return }
+    let path = [attribute.name] + part.path
+    let value = chance(part.attribute.isRequired ? 12 : 5) ? nil : part.attribute.random(&random)
+    try level.object(number).set(part.attribute.value(value), forKeyPath: path.joined(separator: "."))
+    level.state.set(value, path, of: number)
+    note("set \(path) of \(number)")
+    count("set element")
   }
 
   func relate(_ number: Int, in level: GraphLevel) throws {
@@ -203,7 +214,17 @@ final class GraphRun {
     // What the parent changed by itself is an event of its own.
     if place > 0 { levels[place - 1].endEvent() }
     note("saves \(place) \(level.state.text), over \(level.base.text)")
-    try level.context.save()
+    if try !saveIfAllowed(level) {
+      try level.check("refused, \(when)")
+      if place == 0 { try checkStore(level.base, "refused, \(when)") } else { try levels[place - 1].check(when) }
+      // What is wrong may wait.
+      if chance(2) { return }
+      try repair(level)
+      level.endEvent()
+      note("saves again \(level.state.text)")
+      // What was stored so and was changed all the same may still be against it.
+      if try !saveIfAllowed(level) { return }
+    }
     level.base = level.state
     try #require(!level.context.hasChanges, "\(when)")
     count("save")
@@ -238,8 +259,9 @@ final class GraphRun {
     let error = cambiumError { try level.context.save() }
     let errors = error?.code == .validationMultipleErrors ? error?.detailedErrors ?? [] : [error].compactMap { $0 }
     try #require(!errors.isEmpty, "\(number) was deleted, \(when)")
+    try #require(errors.contains { $0.code == .validationRelationshipDeniedDelete }, "\(errors), \(when)")
     for error in errors {
-      try #require(error.code == .validationRelationshipDeniedDelete, "\(error), \(when)")
+      try #require(error.code == .validationRelationshipDeniedDelete || isOfRules(error), "\(error), \(when)")
     }
     count("denied")
     if chance(2) {
@@ -269,7 +291,7 @@ final class GraphRun {
     let told = Told()
     let observation = other.context.observe { told.note($0) }
     for _ in 0..<Int.random(in: 1...4, using: &random) { try change(other) }
-    try other.context.save()
+    try saveElsewhere(other)
     withExtendedLifetime(observation) {}
     if let saved = told.saved { root.context.mergeChanges(fromContextDidSave: saved) }
     try moveOn(to: other.state)

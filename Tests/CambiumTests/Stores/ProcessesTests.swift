@@ -79,6 +79,45 @@ import Testing
     }
   }
 
+  /// What each policy makes of an object that another process has changed since it was read: of an attribute that both have
+  /// changed, of one that was changed here, and of one that was changed there.
+  @Test func mergePoliciesBetweenProcesses() throws {
+    let directory = try TemporaryDirectory()
+    let path = directory.url.appendingPathComponent("notes.cambium").path
+    let context = try container(path).newBackgroundContext()
+    let renamed = "renamed by the worker, 0"
+    let expected: [(policy: MergePolicy, both: String, numberOfBoth: Int, there: String, here: Int)] = [
+      (.mergeByPropertyObjectTrump, "here", 5, renamed, 6), (.mergeByPropertyStoreTrump, renamed, 5, renamed, 6),
+      (.overwrite, "here", 5, "before", 6), (.rollback, renamed, 0, renamed, 0),
+    ]
+    for (policy, both, numberOfBoth, there, here) in expected {
+      let notes = try (0..<2).map { _ in try context.make("Note", ["text": "before", "number": 0]) }
+      try context.save()
+      for note in notes { _ = note.value(forKey: "text") }
+      try notes[0].set("here", forKey: "text")
+      try notes[0].set(5, forKey: "number")
+      try notes[1].set(6, forKey: "number")
+      // The other process gives all notes with the number 0 another text.
+      try runWorker(path, 0)
+      context.mergePolicy = .error
+      let error = cambiumError { try context.save() }
+      #expect(error?.code == .managedObjectMerge && Set(error?.conflicts.map { $0.objectID } ?? []).count == 2)
+      context.mergePolicy = policy
+      try context.save()
+      #expect(!context.hasChanges)
+      // As the context shows it, and as the store has it.
+      let reader = try container(path).newBackgroundContext()
+      for known in [notes, try notes.map { try reader.existingObject(with: $0.objectID) }] {
+        let texts = try known.map { try $0.get("text", as: String.self) }
+        let numbers = try known.map { try $0.get("number", as: Int.self) }
+        #expect(texts == [both, there] && numbers == [numberOfBoth, here], "\(policy.mergeType)")
+      }
+      // The next ones are the only ones that the other process finds.
+      for note in notes { context.delete(note) }
+      try context.save()
+    }
+  }
+
   /// Processes with contexts on one store, which all count the same notes: conflicts are found, history tells each what the
   /// others did, and nothing is lost.
   @Test func contextsOfProcessesCountTogether() throws {

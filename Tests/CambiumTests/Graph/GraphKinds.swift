@@ -1,0 +1,35 @@
+import CambiumTesting
+
+/// What random models may have, and what may happen, beside what all have. Each model draws which of these it has, so that
+/// each is met alone and with others.
+///
+/// Without any, a seed gives what it gave before there were these: what a seed has found once is found by it still.
+struct GraphKinds: OptionSet {
+  let rawValue: Int
+
+  /// Attributes and relationships that are not optional, default values, least and greatest counts.
+  static let rules = GraphKinds(rawValue: 1)
+
+  /// Composite attributes, which are set whole and by element.
+  static let composites = GraphKinds(rawValue: 2)
+
+  static let all: GraphKinds = [.rules, .composites]
+
+  /// Those of these that a seed has: of each it does not depend on which others there are.
+  func drawn(_ seed: UInt64) -> GraphKinds {
+    var result: GraphKinds = []
+    for bit in 0..<Int.bitWidth where rawValue & (1 << bit) != 0 {
+      let kind = GraphKinds(rawValue: 1 << bit)
+      var random = kind.random(seed)
+      if Bool.random(using: &random) { result.insert(kind) }
+    }
+    return result
+  }
+
+  /// Chance of a kind's own, so that a seed without it goes on as ever.
+  func random(_ seed: UInt64) -> SplitMix64 {
+    var random = SplitMix64(seed: seed ^ UInt64(rawValue) << 40)
+    _ = random.next()
+    return random
+  }
+}
