@@ -14,7 +14,7 @@ final class GraphDesign {
     var isIndexed = false
   }
 
-  enum Rule: Equatable { case nullify, cascade, deny }
+  enum Rule: Equatable { case nullify, cascade, deny, noAction }
 
   struct Side {
     var isToMany: Bool
@@ -33,11 +33,12 @@ final class GraphDesign {
   struct Relationship {
     let name: String
     let entity: String
-    let inverse: String
+    /// Nil if there is none.
+    let inverse: String?
     let destination: String
     let isToMany: Bool
     let isOrdered: Bool
-    let rule: Rule
+    var rule: Rule
     var counts = Counts()
   }
 
@@ -67,6 +68,10 @@ final class GraphDesign {
       entities.append(entity)
     }
     for number in 0..<Int.random(in: 3...7, using: &random) { drawRelationship(number, &random) }
+    if kinds.contains(.dangling) {
+      var random = GraphKinds.dangling.random(seed)
+      drawDangling(&random)
+    }
     if kinds.contains(.composites) {
       var random = GraphKinds.composites.random(seed)
       drawComposites(types, &random)
@@ -107,6 +112,26 @@ final class GraphDesign {
     add("b\(number)", to, "r\(number)", from, second)
   }
 
+  private func drawDangling(_ random: inout SplitMix64) {
+    for place in relationships.indices where Int.random(in: 0..<3, using: &random) == 0 {
+      // What is gone denies nothing: where it may be led to, nothing is to deny. Lists that lead there cannot be written.
+      let r = relationships[place]
+      guard let inverse = relationships.first(where: { $0.name == r.inverse }), inverse.rule != .deny,
+        !inverse.isToMany || !inverse.isOrdered && !r.isToMany
+      else { continue }
+      relationships[place].rule = .noAction
+    }
+    for number in 0..<Int.random(in: 1...2, using: &random) {
+      guard let from = entities.randomElement(using: &random)?.name,
+        let to = entities.randomElement(using: &random)?.name
+      else { return }
+      relationships.append(
+        Relationship(
+          name: "o\(number)", entity: from, inverse: nil, destination: to, isToMany: false, isOrdered: false,
+          rule: Int.random(in: 0..<4, using: &random) == 0 ? .cascade : .nullify))
+    }
+  }
+
   private func drawComposites(_ types: [AttributeType], _ random: inout SplitMix64) {
     func composite(_ name: String, _ depth: Int) -> Attribute {
       var result = Attribute(name: name, type: .composite)
@@ -127,13 +152,13 @@ final class GraphDesign {
         entities[place].attributes[number].drawRules(&random)
       }
     }
-    for place in relationships.indices where Int.random(in: 0..<6, using: &random) == 0 {
+    for place in relationships.indices where Int.random(in: 0..<4, using: &random) == 0 {
       var counts = Counts(isOptional: Bool.random(using: &random))
       if relationships[place].isToMany {
         counts.minimum = Int.random(in: 0...2, using: &random)
         // One that leads to one object at most is a to-one relationship.
         if Bool.random(using: &random) {
-          counts.maximum = max(2, counts.minimum + Int.random(in: 0...2, using: &random))
+          counts.maximum = max(2, counts.minimum + Int.random(in: 0...1, using: &random))
         }
       } else {
         counts.isOptional = false
@@ -154,6 +179,11 @@ final class GraphDesign {
   func relationships(of entity: String) -> [Relationship] { ofEntity[entity] ?? [] }
 
   func relationship(_ name: String) -> Relationship? { byName[name] }
+
+  func inverse(_ r: Relationship) -> Relationship? { r.inverse.flatMap { byName[$0] } }
+
+  /// Whether a relationship may lead to what was deleted.
+  func mayDangle(_ r: Relationship) -> Bool { inverse(r).map { $0.rule == .noAction } ?? true }
 
   func attributes(of entity: String) -> [Attribute] {
     guard let design = self.entity(entity) else { return [] }
@@ -180,7 +210,7 @@ final class GraphDesign {
   /// Whether there are rules about how many destinations a relationship of an entity has, or about how many lead to its objects.
   func countsRelationships(_ entity: String) -> Bool {
     relationships(of: entity).contains { r in
-      !r.counts.isWithoutRule || relationship(r.inverse).map { !$0.counts.isWithoutRule } ?? false
+      !r.counts.isWithoutRule || inverse(r).map { !$0.counts.isWithoutRule } ?? false
     }
   }
 
@@ -195,7 +225,9 @@ final class GraphDesign {
       for entity in entities {
         Entity(entity.name, parent: entity.parent) {
           if entity.parent == nil {
-            Cambium.Attribute("tag", .integer64)
+            Cambium.Attribute("tag", .integer64).with {
+              $0.preservesValueInHistoryOnDeletion = self.kinds.contains(.history)
+            }
             Cambium.Attribute("code", .string)
           }
           for attribute in entity.attributes {
@@ -230,7 +262,7 @@ final class GraphDesign {
   var text: String {
     let names = entities.map { $0.name + ($0.parent.map { ":" + $0 } ?? "") + ($0.isUnique ? "!" : "") }
     let sides = relationships.map { r in
-      "\(r.entity).\(r.name)\(r.isToMany ? r.isOrdered ? "[]" : "*" : "")->\(r.destination)"
+      "\(r.entity).\(r.name)\(r.inverse == nil ? "!" : "")\(r.isToMany ? r.isOrdered ? "[]" : "*" : "")->\(r.destination)"
         + (r.rule == .nullify ? "" : " \(r.rule)") + r.counts.text
     }
     return names.joined(separator: " ") + ", " + sides.joined(separator: " ")
@@ -264,6 +296,7 @@ extension GraphDesign.Rule {
     case .nullify: return .nullify
     case .cascade: return .cascade
     case .deny: return .deny
+    case .noAction: return .noAction
     }
   }
 }

@@ -63,15 +63,16 @@ struct GraphReference: Equatable {
 
   /// Takes two objects apart, on both sides.
   mutating func remove(_ b: Int, from a: Int, _ r: Relationship) {
-    guard links(a, r.name).contains(b), let inverse = design.relationship(r.inverse) else { return }
+    guard links(a, r.name).contains(b) else { return }
     unlink(a, r, b)
-    unlink(b, inverse, a)
+    if let inverse = design.inverse(r) { unlink(b, inverse, a) }
   }
 
   /// Brings two objects together, on both sides; a to-one side lets go of what it led to.
   mutating func add(_ b: Int, to a: Int, _ r: Relationship) {
-    guard !links(a, r.name).contains(b), let inverse = design.relationship(r.inverse) else { return }
+    guard !links(a, r.name).contains(b) else { return }
     if !r.isToMany { for old in links(a, r.name) { remove(old, from: a, r) } }
+    guard let inverse = design.inverse(r) else { return link(a, r, b) }
     if !inverse.isToMany { for old in links(b, inverse.name) { remove(b, from: old, r) } }
     link(a, r, b)
     link(b, inverse, a)
@@ -107,11 +108,29 @@ struct GraphReference: Equatable {
     }
   }
 
-  /// Deletes just these.
+  /// Deletes just these. What led to them and was left alone leads to nothing, which is as good as nowhere.
   mutating func remove(_ doomed: Set<Int>) {
     for number in doomed {
       for r in relationships(number) { for other in links(number, r.name) { remove(other, from: number, r) } }
       nodes[number] = nil
+    }
+    if !design.kinds.contains(.dangling) { return }
+    for (number, node) in nodes {
+      for (name, links) in node.links where links.contains(where: { doomed.contains($0) }) {
+        let kept = links.filter { !doomed.contains($0) }
+        nodes[number]?.links[name] = kept.isEmpty ? nil : kept
+      }
+    }
+  }
+
+  /// Whether something that is left would lead to objects that are deleted, since no rule takes it out.
+  func leads(to doomed: Set<Int>) -> Bool {
+    guard design.kinds.contains(.dangling) else { return false }
+    return nodes.contains { number, _ in
+      !doomed.contains(number)
+        && relationships(number).contains { r in
+          design.mayDangle(r) && links(number, r.name).contains { doomed.contains($0) }
+        }
     }
   }
 
@@ -132,7 +151,7 @@ struct GraphReference: Equatable {
     for r in design.relationships(of: node.entity).sorted(by: { $0.name < $1.name }) {
       let destinations = links(new, r.name).map { $0 == new ? old : $0 }
       for other in links(new, r.name) { remove(other, from: new, r) }
-      let areChildren = design.relationship(r.inverse).map { !$0.isToMany } ?? false
+      let areChildren = design.inverse(r).map { !$0.isToMany } ?? false
       if policy == .overwrite {
         set(destinations, of: old, r)
       } else if takesValues || (areChildren && r.isToMany) {
@@ -169,7 +188,7 @@ struct GraphReference: Equatable {
     var result = Set<Link>()
     for (number, node) in nodes {
       for (name, links) in node.links {
-        guard let r = design.relationship(name), r.name >= r.inverse else { continue }
+        guard let r = design.relationship(name), r.name >= r.inverse ?? "" else { continue }
         for other in links { result.insert(Link(a: number, r: name, b: other)) }
       }
     }

@@ -164,7 +164,7 @@ struct GraphMerge {
     let under = theirs.doomed(by: Array(deletedHere)).subtracting(gone)
     for number in under {
       let isNew = theirs.relationships(number).contains { r in
-        guard theirs.design.relationship(r.inverse)?.rule == .cascade else { return false }
+        guard theirs.design.inverse(r)?.rule == .cascade else { return false }
         let before = Set(base.links(number, r.name))
         return theirs.links(number, r.name).contains { deletedHere.contains($0) && !before.contains($0) }
       }
@@ -241,13 +241,16 @@ struct GraphMerge {
     return nil
   }
 
+  /// The objects of a link, each with the relationship that leads to the other one.
+  private func ends(of link: GraphReference.Link) -> [(Int, GraphReference.Relationship)] {
+    guard let r = base.design.relationship(link.r) else { return [] }
+    return [(link.a, r)] + (base.design.inverse(r).map { [(link.b, $0)] } ?? [])
+  }
+
   /// Whether a side has something else in the place of a link: at an end that leads to one object only. What was changed here
   /// and changed back is changed all the same.
   private func isInTheWay(_ side: GraphReference, _ link: GraphReference.Link, isHere: Bool) -> Bool {
-    guard let r = base.design.relationship(link.r), let inverse = base.design.relationship(r.inverse) else {
-      return false
-    }
-    return [(link.a, r), (link.b, inverse)].contains { number, r in
+    ends(of: link).contains { number, r in
       if r.isToMany { return false }
       return side.links(number, r.name) != base.links(number, r.name)
         || (isHere && touched[number]?.contains(r.name) == true)
@@ -256,20 +259,16 @@ struct GraphMerge {
 
   /// Whether an end of a link that leads to one object only has led to one that is put back as it was, with its other sides.
   private func leadsBack(_ link: GraphReference.Link, in side: GraphReference) -> Bool {
-    guard let r = base.design.relationship(link.r), let inverse = base.design.relationship(r.inverse) else {
-      return false
-    }
-    return [(link.a, r), (link.b, inverse)].contains { number, r in
+    ends(of: link).contains { number, r in
       !r.isToMany && side.links(number, r.name).contains { conflicts.contains($0) }
     }
   }
 
   /// Whether a link is of lists that a child puts into its parent as a whole.
   private func isPushedWhole(_ link: GraphReference.Link) -> Bool {
-    guard isInParent, let r = base.design.relationship(link.r), let inverse = base.design.relationship(r.inverse),
-      r.isToMany, inverse.isToMany
-    else { return false }
-    return [(link.a, r), (link.b, inverse)].contains { $1.isOrdered && touched[$0]?.contains($1.name) == true }
+    let ends = ends(of: link)
+    return isInParent && ends.allSatisfy { $1.isToMany }
+      && ends.contains { $1.isOrdered && touched[$0]?.contains($1.name) == true }
   }
 
   private func linkProblem(_ result: GraphReference, _ policy: MergePolicy.MergePolicyType) -> String? {

@@ -16,6 +16,9 @@ final class GraphRun {
   var next = 0
   var step = 0
   var counts: [String: Int] = [:]
+  /// What takes in nothing but what history tells, and how far it has come.
+  var follower: GraphLevel?
+  var token: PersistentHistoryToken?
   /// What was done last, for who has to find out what went wrong.
   private(set) var log: [String] = []
 
@@ -24,18 +27,27 @@ final class GraphRun {
     random = SplitMix64(seed: seed)
     design = GraphDesign(&random, seed: seed, kinds: kinds.drawn(seed))
     directory = isInFile ? try TemporaryDirectory() : nil
-    container = try memoryContainer(try design.model())
+    container = PersistentContainer(name: "memory", managedObjectModel: try design.model())
+    let description = PersistentStoreDescription(type: .inMemory)
+    description.tracksHistory = design.kinds.contains(.history)
+    container.persistentStoreDescriptions = [description]
+    try container.loadPersistentStores()
     try open(GraphReference(design))
   }
 
   func open(_ state: GraphReference) throws {
     levels = []
+    follower = nil
     if let directory {
       // The store is closed with the last container that has it.
       container = try memoryContainer(try design.model())
-      container = try directory.container(model: try design.model()) { $0.durability = .none }
+      container = try directory.container(model: try design.model()) {
+        $0.durability = .none
+        $0.tracksHistory = design.kinds.contains(.history)
+      }
     }
     levels = [try GraphLevel(container.newBackgroundContext(), state)]
+    try startHistory()
   }
 
   var when: String { "step \(step) of seed \(seed), level \(levels.count - 1)" }
@@ -69,7 +81,8 @@ final class GraphRun {
   func checkSoundness() throws {
     guard let store = container.persistentStoreCoordinator.persistentStores.first else { return }
     let report = try store.engine.check()
-    try #require(report.isSound, "\(report.problems), \(when)")
+    let problems = report.problems.filter { !design.kinds.contains(.dangling) || !$0.contains("leads to no object") }
+    try #require(report.isSound || problems.count < report.problems.count && problems.isEmpty, "\(problems), \(when)")
   }
 
   // MARK: Changes
@@ -83,6 +96,7 @@ final class GraphRun {
     case 3, 4:
       guard let number = all.randomElement(using: &random) else { return }
       if level.state.isDenied(level.state.doomed(by: [number]), stored: level.base) { return }
+      if design.kinds.contains(.dangling) { try letGo(level.state.doomed(by: [number]), in: level) }
       level.context.delete(try level.object(number))
       note("delete \(number)")
       level.state.delete(number)
@@ -93,6 +107,24 @@ final class GraphRun {
     default:
       guard let number = all.randomElement(using: &random) else { return }
       try relate(number, in: level)
+    }
+  }
+
+  /// Takes objects that are going to be deleted out of what no rule takes them out of, as applications have to. What others lead
+  /// there meanwhile leads to nothing all the same.
+  private func letGo(_ doomed: Set<Int>, in level: GraphLevel) throws {
+    for (number, node) in level.state.nodes.sorted(by: { $0.key < $1.key }) {
+      for r in design.relationships(of: node.entity) where design.mayDangle(r) {
+        for other in level.state.links(number, r.name) where doomed.contains(other) {
+          let object = try level.object(number)
+          if r.isToMany {
+            try object.remove(try level.object(other), fromRelationship: r.name)
+          } else {
+            try object.set(nil, forKey: r.name)
+          }
+          level.state.remove(other, from: number, r)
+        }
+      }
     }
   }
 
@@ -180,6 +212,8 @@ final class GraphRun {
   }
 
   func undoOrRedo(_ level: GraphLevel) throws {
+    // To take out what is gone is a change that the reference knows nothing of.
+    if design.kinds.contains(.dangling) { return }
     level.endEvent()
     let undoes = chance(2)
     if undoes {
@@ -231,6 +265,7 @@ final class GraphRun {
     if place > 0 {
       try takeIn(level.state)
     } else {
+      try followHistory()
       if chance(2) { try checkStore(level.state, "saved, \(when)") }
       if chance(8) { try checkSoundness() }
     }
@@ -249,6 +284,8 @@ final class GraphRun {
 
   /// What a rule denies is not deleted.
   func deleteInVain(_ level: GraphLevel) throws {
+    // What was never saved would be led to, which is an error of its own.
+    if design.kinds.contains(.dangling) { return }
     let denied = level.state.nodes.keys.sorted().filter {
       level.state.isDenied(level.state.doomed(by: [$0]), stored: level.base)
     }
@@ -272,6 +309,23 @@ final class GraphRun {
       try level.findObjects()
     }
     try level.check("denied, \(when)")
+  }
+
+  /// An object whose attributes alone are changed is what it was, and nothing else is.
+  private func refreshWithoutChanges(_ level: GraphLevel) throws {
+    level.endEvent()
+    let possible = level.objects.filter { number, object in
+      guard let node = level.base.nodes[number], !object.isDeleted, !object.isInserted else { return false }
+      let names = design.attributes(of: node.entity).map { $0.name }
+      return !object.changedKeys.isEmpty && object.changedKeys.allSatisfy { names.contains($0) }
+    }
+    guard let number = possible.keys.sorted().randomElement(using: &random) else { return }
+    level.context.refresh(try level.object(number), mergeChanges: false)
+    level.state.nodes[number]?.values = level.base.nodes[number]?.values ?? [:]
+    // What was done to it cannot be taken back one by one any more.
+    level.forgetUndo()
+    count("refresh without changes")
+    try level.check("refreshed without changes, \(when)")
   }
 
   /// The levels without unsaved changes.
@@ -305,6 +359,7 @@ final class GraphRun {
     (root.base, root.state) = (state, state)
     root.forgetUndo()
     try root.findObjects()
+    try followHistory()
     try follow(0)
   }
 
@@ -320,7 +375,9 @@ final class GraphRun {
       count("rollback")
       try level.check("rolled back, \(when)")
     case 365..<369:
-      if let number = level.state.nodes.keys.sorted().randomElement(using: &random) {
+      if design.kinds.contains(.refreshes), chance(2) {
+        try refreshWithoutChanges(level)
+      } else if let number = level.state.nodes.keys.sorted().randomElement(using: &random) {
         level.context.refresh(try level.object(number), mergeChanges: true)
         count("refresh")
       }
