@@ -63,6 +63,34 @@ import Testing
     #expect(try places() == ["EST - - -", "EST - - -", "- - - -"])
   }
 
+  /// Where attributes are derived, a batch goes by way of objects.
+  @Test func elementsOfEntitiesWithDerivedAttributes() throws {
+    let model = try ManagedObjectModel {
+      Entity("Place") {
+        Attribute("base") {
+          Attribute("latitude", .double)
+          Attribute("longitude", .double)
+        }
+        Attribute("north", .double, derived: "base.latitude")
+      }
+    }
+    let context = try directory.container("derived", model: model).viewContext
+    let place = try context.make("Place", ["base": ["latitude": 1.0, "longitude": 2.0]])
+    try context.save()
+    var request = BatchUpdateRequest(entityName: "Place")
+    request.propertiesToUpdate = [
+      "base.latitude": 47.5, "base.longitude": try FetchExpression(format: "base.longitude * 2"),
+    ]
+    #expect(try context.execute(request).count == 1)
+    context.refresh(place, mergeChanges: false)
+    #expect(place.value(forKeyPath: "base.latitude") as? Double == 47.5)
+    #expect(place.value(forKeyPath: "base.longitude") as? Double == 4)
+    #expect(place.value(forKey: "north") as? Double == 47.5)
+    // What is refused of rows is refused of objects.
+    request.propertiesToUpdate = ["base.depth": 1]
+    #expect(cambiumError { try context.execute(request) }?.code == .unknownKey)
+  }
+
   @Test func pathsThatLeadToNothingAreRefused() throws {
     func refused(_ values: [String: Any]) -> CambiumError? { cambiumError { _ = try update(values) } }
     let unknown = refused(["place.location.depth": 1])
