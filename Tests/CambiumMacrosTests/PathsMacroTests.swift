@@ -6,19 +6,21 @@ import Testing
 /// What becomes of types with `@ManagedPaths`.
 @Suite struct PathsMacroTests {
   private func expand(
-    _ declaration: String, type: String? = "Aircraft", conformances: String? = "FetchPaths, PredicateKeyPaths"
+    _ declaration: String, type: String? = "Aircraft",
+    conformances: String? = "FetchPaths, PredicateKeyPaths", context: [String] = []
   ) throws -> String {
     let request = CompilerMessage.AttachedMacro(
       macro: .init(moduleName: "CambiumMacros", typeName: "PathsMacro", name: "ManagedPaths"), macroRole: "extension",
       attributeSyntax: .init(source: "@ManagedPaths", location: nil),
-      declSyntax: .init(source: declaration, location: nil), lexicalContext: [],
+      declSyntax: .init(source: declaration, location: nil),
+      lexicalContext: context.map { .init(source: $0, location: nil) },
       extendedTypeSyntax: type.map { .init(source: $0, location: nil) },
       conformanceListSyntax: conformances.map { .init(source: $0, location: nil) })
     return try PathsMacro.extensions(request)
   }
 
   private func names(_ declaration: String) throws -> [String] {
-    try TypeDeclaration(declaration).variables.filter { !$0.hasBlock }.map { $0.name }
+    try TypeDeclaration(declaration).variables.filter { !$0.hasAccessors }.map { $0.name }
   }
 
   @Test func aClass() throws {
@@ -27,13 +29,17 @@ import Testing
       @ManagedPaths
       public final class Aircraft: ManagedObject, @unchecked Sendable {
         @Managed public var tailNumber: String
-        @Managed("kind", default: Kind.glider) var type: Kind; @Cambium.Managed() var seats: Int?
+        @Managed("kind", default: Kind.glider) var type: Kind; @Cambium.Managed() public internal(set) var seats: Int?
+        @Managed private var secret: Int?
+        @Managed(Self.key) fileprivate var hidden: Int?
         var notManaged: [String: Int] = ["a": 1, "b": 2]
         @Managed var `class`: String?
         class var count: Int { 3 }
         func use(_ f: (Int) -> Void) async throws -> [String] { var inner: Int = 1; return [] }
         #if os(Linux)
-          @Managed @available(*, deprecated) private(set) var legs: Set<Leg>
+          @Managed @available(*, deprecated) var legs: Set<Leg>
+        #else
+          @Managed var legs: [Leg]
         #endif
         struct Inner { @Managed var hidden: Int }
       }
@@ -43,16 +49,18 @@ import Testing
         extension Aircraft: Cambium.FetchPaths, Cambium.PredicateKeyPaths {
           public struct Paths: Sendable {
             public let `tailNumber` = Cambium.ManagedPath.of(\\Aircraft.`tailNumber`, "tailNumber")
-            public let `type` = Cambium.ManagedPath.of(\\Aircraft.`type`, "kind")
+            let `type` = Cambium.ManagedPath.of(\\Aircraft.`type`, "kind")
             public let `seats` = Cambium.ManagedPath.of(\\Aircraft.`seats`, "seats")
-            public let `class` = Cambium.ManagedPath.of(\\Aircraft.`class`, "class")
-            public let `legs` = Cambium.ManagedPath.of(\\Aircraft.`legs`, "legs")
+            fileprivate let `hidden` = Cambium.ManagedPath.of(\\Aircraft.`hidden`, Aircraft.key)
+            let `class` = Cambium.ManagedPath.of(\\Aircraft.`class`, "class")
           }
           public static let paths = Paths()
           public static var predicateKeyPaths: [AnyKeyPath: String] {
-            func of<Object: Aircraft>(_: Object.Type) -> [AnyKeyPath: String] { \
-        [\\Object.`tailNumber`: "tailNumber", \\Object.`type`: "kind", \\Object.`seats`: "seats", \
-        \\Object.`class`: "class", \\Object.`legs`: "legs"] }
+            func of<ManagedPathsObject: Aircraft>(_: ManagedPathsObject.Type) -> [AnyKeyPath: String] {
+              [\\ManagedPathsObject.`tailNumber`: "tailNumber", \\ManagedPathsObject.`type`: "kind", \
+        \\ManagedPathsObject.`seats`: "seats", \\ManagedPathsObject.`hidden`: Aircraft.key, \
+        \\ManagedPathsObject.`class`: "class"]
+            }
             return of(Self.self)
           }
         }
@@ -70,6 +78,9 @@ import Testing
         {
           "x"
         }
+        lazy var late = 3
+        private var secret: Int
+        var watched: Int? { didSet { print("x") } }
         init?(compositeValues values: [String: Any]) { var x: Int? = nil }
       }
       """
@@ -79,12 +90,14 @@ import Testing
         extension Paint: Cambium.PredicateKeyPaths {
           fileprivate static var predicateKeyPaths: [AnyKeyPath: String] {
             [\\Paint.`primary`: "primary", \\Paint.`secondary`: "secondary", \\Paint.`tertiary`: "tertiary", \
-        \\Paint.`gloss`: "gloss"]
+        \\Paint.`gloss`: "gloss", \\Paint.`watched`: "watched"]
           }
         }
         """)
-    #expect(try expand(source, conformances: "") == "")
-    #expect(try expand("struct Empty {}", type: "Empty", conformances: nil).contains("[:]"))
+    #expect(try expand("struct Empty {}", type: "Empty").contains("[:]"))
+    // The type has both, or its superclass.
+    #expect(throws: Refusal.self) { try expand(source, conformances: nil) }
+    #expect(throws: Refusal.self) { try expand(source, conformances: "") }
   }
 
   @Test(arguments: [
@@ -110,7 +123,7 @@ import Testing
   @Test(arguments: [
     "enum E { case a }", "actor A {}", "extension Aircraft {}", "protocol P {}", "", "@ManagedPaths", "func f() {}",
     "struct S { var a: [Int }", "struct S { @A(\" var b: Int }", "class C(", "class C { @Managed(( var x: Int }",
-    "struct S { var a = \"\\(\"", "class ] {",
+    "struct S { var a = \"\\(\"", "class ] {", "struct Pair<T> {}", "final class Box <T: P>: ManagedObject {}",
   ])
   func refused(source: String) {
     do {
@@ -118,6 +131,19 @@ import Testing
       // What cannot be told from nothing has no properties.
       #expect(expanded.contains("[:]") && source == "class ] {")
     } catch { #expect(error is Refusal) }
+  }
+
+  /// Witnesses are as visible as their type, which what is around it decides as well.
+  @Test(arguments: [
+    (["public extension Outer {}"], "", "public "), (["public extension Outer {}"], "internal ", ""),
+    (["public final class Outer {}"], "", ""), (["struct A {}", "fileprivate enum B {}"], "public ", "fileprivate "),
+    (["private extension A {}"], "", "fileprivate "), ([], "package ", "package "), ([], "open ", "public "),
+    (["func f() {}"], "", ""),
+  ])
+  func access(context: [String], modifier: String, expected: String) throws {
+    let expanded = try expand("\(modifier)class C { @Managed public var a: Int }", context: context)
+    #expect(expanded.contains("\n  \(expected)static let paths"))
+    #expect(expanded.contains("\n    \(expected)let `a`"))
   }
 
   @Test func aTypeIsNeeded() {

@@ -218,13 +218,11 @@ extension ManagedObjectContext {
     let registry = registry
     registry.makeRoom(for: rows.count)
     // What new objects are made of: the same until one is of another entity.
-    var home: Unmanaged<ObjectHome>?
-    var twin: Unmanaged<EntityDescription>?
+    var birth: ObjectBirth?
     var entityID: UInt32?
     // The context keeps its homes, but not all of those that it ever had.
     var homes: [ObjectHome] = []
-    defer { withExtendedLifetime(homes) {} }
-    var objectClass = ManagedObject.self
+    defer { withExtendedLifetime((homes, registry, rows)) {} }
     var onlyClass: ManagedObject.Type?
     var isOfOneClass = true
     func note(_ found: ManagedObject.Type) {
@@ -247,12 +245,13 @@ extension ManagedObjectContext {
         guard let info = space.info(reference.entity) else { return }
         let found = self.home(of: ManagedObjectID(space: space, reference: reference), info, info.description)
         if !homes.contains(where: { $0 === found }) { homes.append(found) }
-        (home, twin, entityID) = (.passUnretained(found), .passUnretained(found.twin), reference.entity)
-        objectClass = persistentStoreCoordinator.objectClass(for: info)
+        let objectClass = persistentStoreCoordinator.objectClass(for: info)
+        birth = ObjectBirth(objectClass, .passUnretained(found), .passUnretained(found.twin))
+        entityID = reference.entity
         note(objectClass)
       }
-      guard let home, let twin else { return }
-      result.append(make(ObjectBirth(objectClass, home, registry, reference.row, row), twin))
+      guard let birth else { return }
+      result.append(make(birth, reference.row, row, registry))
     }
     return FoundObjects(objects: result, onlyClass: isOfOneClass ? onlyClass : nil)
   }

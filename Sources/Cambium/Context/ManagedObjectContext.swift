@@ -352,8 +352,10 @@ public final class ManagedObjectContext: @unchecked Sendable {
   /// The object of a row that the context does not have.
   func object(_ id: ManagedObjectID, _ home: ObjectHome) -> ManagedObject {
     let objectClass = persistentStoreCoordinator.objectClass(for: home.info)
+    let twin = home.twin
+    defer { withExtendedLifetime((home, twin)) {} }
     return make(
-      ObjectBirth(objectClass, .passUnretained(home), registry, id.reference.row, nil), .passUnretained(home.twin))
+      ObjectBirth(objectClass, .passUnretained(home), .passUnretained(twin)), id.reference.row, nil, registry)
   }
 
   // MARK: Changes

@@ -33,11 +33,11 @@ public final class EntityDescription: @unchecked Sendable, ModelPart {
   private let original: EntityDescription?
   /// The entity, if this is a twin of it.
   var itself: EntityDescription { original ?? self }
-  /// The object that is being made for a row; only twins have any.
-  @exclusivity(unchecked) var birth: ObjectBirth?
+  /// Where objects are until they have been made; only twins have any.
+  let cradle: ObjectHome?
 
   /// An entity without name.
-  public init() { original = nil }
+  public init() { (original, cradle) = (nil, nil) }
 
   /// The same entity once more, for the initializers of objects of rows. To the entity itself lead weak references, by which counting
   /// references to it takes ten times as long; to a twin, nothing does.
@@ -45,6 +45,7 @@ public final class EntityDescription: @unchecked Sendable, ModelPart {
   /// It shows what the entity has, which does not change any more, since its model is in use.
   init(twinOf entity: EntityDescription) {
     original = entity
+    cradle = .nowhere(entity)
     name = entity.name
     managedObjectClass = entity.managedObjectClass
     explicitClassName = entity.explicitClassName
@@ -120,7 +121,7 @@ public final class EntityDescription: @unchecked Sendable, ModelPart {
 
   /// The relationships, inherited ones included, whose destination is `entity`.
   public func relationships(forDestination entity: EntityDescription) -> [RelationshipDescription] {
-    relationshipsByName.values.filter { $0.destinationEntity === entity }.sorted { $0.name < $1.name }
+    relationshipsByName.values.filter { $0.destinationEntity === entity.itself }.sorted { $0.name < $1.name }
   }
 
   /// The entity's own fetch indexes. An index belongs to one entity, as a property does.
@@ -159,7 +160,7 @@ public final class EntityDescription: @unchecked Sendable, ModelPart {
   public var superentity: EntityDescription? { storedSuperentity }
 
   /// Whether the entity is `entity` or inherits from it.
-  public func isKindOf(entity: EntityDescription) -> Bool { lineage.contains { $0 === entity } }
+  public func isKindOf(entity: EntityDescription) -> Bool { lineage.contains { $0 === entity.itself } }
 
   /// The entity and its ancestors, the entity first. Ends where the hierarchy is (wrongly) cyclic.
   private var lineage: [EntityDescription] {

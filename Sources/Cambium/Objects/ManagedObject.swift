@@ -132,17 +132,12 @@ open class ManagedObject {
   /// An entity that is not of the context's stores makes an object that is of no use; the context notes
   /// ``CambiumError/Code/invalidArgument``, and its next save throws it.
   public required init(entity: EntityDescription, insertInto context: ManagedObjectContext?) {
-    if let birth = entity.birth, birth.objectClass == type(of: self) {
-      entity.birth = nil
-      heldHome = birth.home.retain()
-      heldRow = birth.row?.retained()
-      number = birth.number
-      state = .fault
-      birth.register(self)
-      return
-    }
     number = ManagedObjectID.firstTemporaryRow
     state = .detached
+    if context == nil, let cradle = entity.cradle {
+      heldHome = .passRetained(cradle)
+      return
+    }
     context?.insertNew(self, entity.itself)
     if heldHome == nil { home = .nowhere(entity.itself) }
   }
@@ -162,6 +157,17 @@ open class ManagedObject {
     self.home = home
     number = id.reference.row
     state = .fault
+  }
+
+  /// Makes this new object, which belongs to no context yet, that of a row.
+  @inline(__always)
+  func become(_ number: UInt64, _ home: Unmanaged<ObjectHome>, _ row: BorrowedRow?) {
+    let old = heldHome
+    heldHome = home.retain()
+    old?.release()
+    self.number = number
+    state = .fault
+    if let row { take(row) }
   }
 
   /// Has the object belong to no context.

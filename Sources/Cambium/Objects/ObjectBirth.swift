@@ -1,71 +1,53 @@
 import CambiumEngine
 
-/// What the object of a row is made of. It waits in the entity (a home's twin of it) for the object's initializer, which an application's
-/// class may override, and which is told of no row: so the object comes to its row, its home and its context at once.
+/// What the objects of rows of one entity are made with.
 struct ObjectBirth {
   let objectClass: ManagedObject.Type
-  // Kept by who has the object made.
+  // Kept by who has objects made.
   let home: Unmanaged<ObjectHome>
-  let registry: Unmanaged<ObjectRegistry>
-  let number: UInt64
-  /// The row, if it has been read.
-  let row: BorrowedRow?
+  /// That of the home.
+  let twin: Unmanaged<EntityDescription>
 
   @inline(__always)
-  init(
-    _ objectClass: ManagedObject.Type, _ home: Unmanaged<ObjectHome>, _ registry: ObjectRegistry, _ number: UInt64,
-    _ row: BorrowedRow?
-  ) {
+  init(_ objectClass: ManagedObject.Type, _ home: Unmanaged<ObjectHome>, _ twin: Unmanaged<EntityDescription>) {
     self.objectClass = objectClass
     self.home = home
-    self.registry = .passUnretained(registry)
-    self.number = number
-    self.row = row
-  }
-
-  /// Has its context know the object, which has become that of the row.
-  @inline(__always)
-  func register(_ object: ManagedObject) {
-    registry._withUnsafeGuaranteedRef { registry in
-      home._withUnsafeGuaranteedRef { home in
-        registry.add(object, home.space, ObjectReference(entity: home.entityID, row: number))
-      }
-    }
+    self.twin = twin
   }
 }
 
 extension ManagedObjectContext {
   /// Makes the object of a row that the context does not have.
   ///
-  /// - Parameter twin: That of the home, which nobody else uses meanwhile.
+  /// An initializer that the application's class overrides runs before the object belongs to the context: what it sets is of no effect, as
+  /// of any object without a context, and nothing is read. (Core Data does not call it for rows.)
+  ///
+  /// - Parameter registry: That of the context, unless the initializer resets that.
   @inline(__always)
-  func make(_ birth: ObjectBirth, _ twin: Unmanaged<EntityDescription>) -> ManagedObject {
-    let object = twin._withUnsafeGuaranteedRef {
-      $0.birth = birth
-      return birth.objectClass.init(entity: $0, insertInto: nil)
+  func make(
+    _ birth: ObjectBirth, _ number: UInt64, _ row: BorrowedRow?, _ registry: ObjectRegistry
+  ) -> ManagedObject {
+    let object = birth.twin._withUnsafeGuaranteedRef { birth.objectClass.init(entity: $0, insertInto: nil) }
+    if object.state != .detached { takeBackInsertion(of: object) }
+    object.become(number, birth.home, row)
+    let current = registry === self.registry ? registry : self.registry
+    birth.home._withUnsafeGuaranteedRef { home in
+      current.add(object, home.space, ObjectReference(entity: home.entityID, row: number))
     }
-    if object.state == .detached { adopt(object, birth, twin) }
-    if object.overlay != nil { forgetInitialValues(of: object) }
     return object
   }
 
-  /// Makes an object the one of a row whose initializer handed another entity on, or had others made of the same one before.
+  /// Takes an object out of the context that its own initializer has inserted it into: it is to be that of a row.
   @inline(never)
-  private func adopt(_ object: ManagedObject, _ birth: ObjectBirth, _ twin: Unmanaged<EntityDescription>) {
-    twin._withUnsafeGuaranteedRef { $0.birth = nil }
-    let home = birth.home.takeUnretainedValue()
-    object.become(ManagedObjectID(space: home.space, reference: .init(entity: home.entityID, row: birth.number)), home)
-    if let row = birth.row { object.take(row) }
-    register(object)
-  }
-
-  /// Takes back what the initializer of the application's class has set: an object of a row has the row's values. Core Data does not
-  /// call the initializer then.
-  @inline(never)
-  private func forgetInitialValues(of object: ManagedObject) {
-    object.eventState = nil
-    if let place = eventObjects.lastIndex(where: { $0 === object }) { eventObjects.remove(at: place) }
-    object.dropChanges()
-    updated.remove(object)
+  private func takeBackInsertion(of object: ManagedObject) {
+    guard let context = object.managedObjectContext else { return }
+    context.lock.run {
+      context.inserted.remove(object)
+      object.eventState = nil
+      context.eventObjects.removeAll { $0 === object }
+      context.unregister(object.objectID)
+      object.dropChanges()
+      object.detach()
+    }
   }
 }

@@ -20,9 +20,10 @@
 ///     pilots.predicate = try FetchPredicate(#Predicate<Pilot> { $0.name == "Earhart" })
 ///
 /// Of a class these are the variables with ``Managed()`` in the declaration of the class itself, by the names that they have in the model;
-/// variables of extensions, and those of a superclass, a macro does not see. Of a structure they are its stored variables. A type that
-/// has one of the two conformances by itself gets the other one. What the model does not have under such a name is an error when it
-/// is asked for, as in a format string.
+/// variables of extensions, and those within `#if`, a macro does not see. Of a structure they are its stored variables. What is `private`
+/// is left out. A type that has one of the two conformances by itself gets the other one. A subclass has the paths of its superclass, and
+/// cannot have others: say `FetchPath<Seaplane, Int>("floats")`, or ask by a format string, for what it adds. What the model does not have
+/// under such a name is an error when it is asked for, as in a format string.
 @attached(
   extension, conformances: FetchPaths, PredicateKeyPaths, names: named(Paths), named(paths), named(predicateKeyPaths))
 public macro ManagedPaths() = #externalMacro(module: "CambiumMacros", type: "PathsMacro")

@@ -7,8 +7,8 @@ struct TypeDeclaration: Equatable {
     var attributes: [Attribute]
     /// `static`, `lazy`, ...
     var modifiers: [String]
-    /// Whether it has accessors, or observers.
-    var hasBlock: Bool
+    /// Whether it has accessors.
+    var hasAccessors: Bool
   }
 
   struct Attribute: Equatable {
@@ -19,7 +19,8 @@ struct TypeDeclaration: Equatable {
   /// `class`, `struct`, ...
   var introducer: VariableDeclaration.Word
   var modifiers: [String] = []
-  /// The variables of the type itself, in their order. What is within `#if` counts, whatever the condition.
+  var isGeneric = false
+  /// The variables of the type itself, in their order. What is within `#if` is not among them: whether it is there, a macro does not know.
   var variables: [Variable] = []
 
   /// Reads `@Attribute modifier class Name<T>: Base where ... { members }`.
@@ -43,6 +44,10 @@ struct TypeDeclaration: Equatable {
         throw Refusal(message: "the brackets of '\(word)' are not closed", offset: offset)
       }
     }
+    reader.skipTrivia()
+    _ = reader.name()
+    reader.skipTrivia()
+    isGeneric = reader.peek() == UInt8(ascii: "<")
     while let byte = reader.peek(), byte != UInt8(ascii: "{") { try reader.skipPiece() }
     guard reader.skip("{") else { return }
     try readMembers(&reader)
@@ -53,9 +58,15 @@ struct TypeDeclaration: Equatable {
   private mutating func readMembers(_ reader: inout SourceReader) throws(Refusal) {
     var attributes: [Attribute] = []
     var words: [String] = []
+    var conditions = 0
     while true {
       reader.skipTrivia()
       guard let byte = reader.peek(), byte != UInt8(ascii: "}") else { return }
+      if byte == UInt8(ascii: "#"), let directive = reader.directive() {
+        conditions += directive == "if" ? 1 : directive == "endif" ? -1 : 0
+        (attributes, words) = ([], [])
+        continue
+      }
       if byte == UInt8(ascii: "@") {
         attributes.append(try reader.attribute())
         continue
@@ -67,7 +78,9 @@ struct TypeDeclaration: Equatable {
         continue
       }
       if word == "var" || word == "let" {
+        let before = variables
         try readVariables(&reader, attributes, words)
+        if conditions > 0 { variables = before }
         (attributes, words) = ([], [])
         continue
       }
@@ -76,10 +89,9 @@ struct TypeDeclaration: Equatable {
         (attributes, words) = ([], [])
         continue
       }
-      words.append(word)
       reader.skipTrivia()
-      // `private(set)`
-      if reader.peek() == UInt8(ascii: "(") { try reader.skipPiece() }
+      // `private(set)` says nothing of who may read it.
+      if reader.peek() == UInt8(ascii: "(") { try reader.skipPiece() } else { words.append(word) }
     }
   }
 
@@ -96,10 +108,9 @@ struct TypeDeclaration: Equatable {
     repeat {
       reader.skipTrivia()
       guard let name = reader.name() else { return }
-      var variable = Variable(name: name, attributes: attributes, modifiers: modifiers, hasBlock: false)
-      let wasGiven = try reader.skipToEndOfVariable()
-      variable.hasBlock = wasGiven
-      variables.append(variable)
+      let hasAccessors = try reader.skipToEndOfVariable()
+      variables.append(
+        Variable(name: name, attributes: attributes, modifiers: modifiers, hasAccessors: hasAccessors))
     } while reader.skip(",")
   }
 }
@@ -110,7 +121,7 @@ extension SourceReader {
     let start = position
     switch peek() {
     case UInt8(ascii: "("), UInt8(ascii: "["), UInt8(ascii: "{"), UInt8(ascii: "\""):
-      guard skipGroup() else { throw Refusal(message: "what is opened here is not closed", offset: start) }
+      guard skipGroup() else { throw Refusal.unclosed(start) }
     case UInt8(ascii: "#"):
       if !skipGroup() { position = start + 1 }
     case nil: break
@@ -118,6 +129,15 @@ extension SourceReader {
       if name() == nil { position = start + 1 }
     }
     skipTrivia()
+  }
+
+  /// Skips `#if`, `#endif` and the like; `nil`, and nothing read, for anything else.
+  fileprivate mutating func directive() -> String? {
+    var ahead = self
+    ahead.position += 1
+    guard let word = ahead.name(), ["if", "elseif", "else", "endif"].contains(word) else { return nil }
+    self = ahead
+    return word
   }
 
   /// Reads `@Name(arguments)`.
@@ -136,8 +156,8 @@ extension SourceReader {
     return TypeDeclaration.Attribute(name: last, source: text(from: start))
   }
 
-  /// Skips the type and the initial value of a variable, up to a `,` before another one, or to its end; answers whether it has a block
-  /// of accessors or observers, which is skipped as well.
+  /// Skips the type and the initial value of a variable, up to a `,` before another one, or to its end; answers whether it has
+  /// accessors, which are skipped as well, as observers are.
   ///
   /// A variable ends with a line, unless the next one begins or this one ends with what goes on.
   fileprivate mutating func skipToEndOfVariable() throws(Refusal) -> Bool {
@@ -159,13 +179,13 @@ extension SourceReader {
         // A closure that is called, or the end of a value, is no block.
         if isInValue && isOnNewLine { return false }
         let start = position
-        guard skipGroup() else { throw Refusal(message: "what is opened here is not closed", offset: start) }
-        if !isInValue { return true }
+        guard skipGroup() else { throw Refusal.unclosed(start) }
+        if !isInValue { return !isOfObservers(start) }
         continue
       case UInt8(ascii: "="):
         isInValue = true
-      case UInt8(ascii: "<"): angles += 1
-      case UInt8(ascii: ">"): angles -= 1
+      case UInt8(ascii: "<") where !isInValue: angles += 1
+      case UInt8(ascii: ">") where !isInValue: angles -= 1
       case UInt8(ascii: "-") where peek(1) == UInt8(ascii: ">"): position += 1
       default: break
       }
@@ -174,14 +194,21 @@ extension SourceReader {
       case UInt8(ascii: "("), UInt8(ascii: "["), UInt8(ascii: "\""), UInt8(ascii: "#"):
         let start = position
         if !skipGroup() {
-          guard byte == UInt8(ascii: "#") else {
-            throw Refusal(message: "what is opened here is not closed", offset: start)
-          }
+          guard byte == UInt8(ascii: "#") else { throw Refusal.unclosed(start) }
           position = start + 1
         }
       default: if name() == nil { position += 1 }
       }
     }
+  }
+
+  /// Whether the block that begins there has observers in it.
+  private func isOfObservers(_ start: Int) -> Bool {
+    var block = self
+    block.position = start + 1
+    block.skipTrivia()
+    let word = block.name()
+    return word == "didSet" || word == "willSet"
   }
 
   /// Skips blanks and comments; answers whether a line ended there.
@@ -196,5 +223,14 @@ extension SourceReader {
     var ahead = self
     if ahead.peek() == UInt8(ascii: "#") { return true }
     return ahead.name() != nil
+  }
+}
+
+extension Refusal {
+  /// A bracket or string without end.
+  fileprivate static func unclosed(_ offset: Int) -> Refusal {
+    Refusal(
+      message: "what is opened here is not closed, as far as '@ManagedPaths' can tell; a regular expression between "
+        + "slashes may look so: move it into an extension", offset: offset)
   }
 }

@@ -7,83 +7,139 @@
 ///     //   static var predicateKeyPaths: [AnyKeyPath: String] { ... [\Aircraft.tailNumber: "tailNumber"] ... }
 ///     // }
 enum PathsMacro {
-  /// The source of the extension; empty if the type has both conformances by itself.
+  /// The source of the extension.
   static func extensions(_ request: CompilerMessage.AttachedMacro) throws(Refusal) -> String {
     let declaration = try TypeDeclaration(request.declSyntax.source)
-    let properties = try properties(of: declaration)
+    if declaration.isGeneric {
+      throw Refusal(
+        message: "'@ManagedPaths' is not for generic types, which cannot have a list for all of them",
+        offset: declaration.introducer.offset)
+    }
+    // The compiler says nothing of what is there already, by the type itself or by its superclass.
+    guard let wanted = request.conformanceListSyntax?.source.trimmed, !wanted.isEmpty else {
+      throw Refusal(
+        message: "'@ManagedPaths' adds nothing here: the type has paths already, its own or those of its superclass",
+        offset: declaration.introducer.offset)
+    }
     guard let type = request.extendedTypeSyntax?.source.trimmed, !type.isEmpty else {
       throw Refusal(message: "the compiler does not say which type '@ManagedPaths' is for", offset: 0)
     }
-    let wanted = request.conformanceListSyntax?.source ?? "FetchPaths, PredicateKeyPaths"
-    let access = declaration.modifiers.lazy.compactMap { accesses[$0] }.first ?? ""
+    let access = Access(of: declaration, in: request.lexicalContext ?? [])
+    let properties = try properties(of: declaration, type, access)
     var conformances: [String] = []
     var members: [String] = []
     if wanted.contains("FetchPaths") {
       conformances.append("Cambium.FetchPaths")
-      members.append("\(access)struct Paths: Sendable {")
+      members.append("\(access.text)struct Paths: Sendable {")
       for property in properties {
         members.append(
-          "  \(access)let \(property.name) = Cambium.ManagedPath.of(\\\(type).\(property.name), \(property.key))")
+          "  \(property.access.text)let \(property.name) = Cambium.ManagedPath.of(\\\(type).\(property.name), \(property.key))"
+        )
       }
       members.append("}")
-      members.append("\(access)static let paths = Paths()")
+      members.append("\(access.text)static let paths = Paths()")
     }
     if wanted.contains("PredicateKeyPaths") {
       conformances.append("Cambium.PredicateKeyPaths")
       let isClass = declaration.introducer.text == "class"
-      let pairs = properties.map { "\\\(isClass ? "Object" : type).\($0.name): \($0.key)" }
+      let pairs = properties.map { "\\\(isClass ? "ManagedPathsObject" : type).\($0.name): \($0.key)" }
       let list = pairs.isEmpty ? "[:]" : "[\(pairs.joined(separator: ", "))]"
-      members.append("\(access)static var predicateKeyPaths: [AnyKeyPath: String] {")
+      members.append("\(access.text)static var predicateKeyPaths: [AnyKeyPath: String] {")
       if isClass {
         // A key path that a subclass inherits begins at the subclass. `\Self.name` would, but cannot be made (Swift 6.3 ends the process).
-        members.append("  func of<Object: \(type)>(_: Object.Type) -> [AnyKeyPath: String] { \(list) }")
+        members.append("  func of<ManagedPathsObject: \(type)>(_: ManagedPathsObject.Type) -> [AnyKeyPath: String] {")
+        members.append("    \(list)")
+        members.append("  }")
         members.append("  return of(Self.self)")
       } else {
         members.append("  \(list)")
       }
       members.append("}")
     }
-    if conformances.isEmpty { return "" }
     return "extension \(type): \(conformances.joined(separator: ", ")) {\n"
       + members.map { "  \($0)\n" }.joined() + "}"
   }
 
-  /// Witnesses are as visible as their type; of an `open` one they need not be more than public.
-  private static let accesses = [
-    "public": "public ", "open": "public ", "package": "package ", "internal": "", "fileprivate": "fileprivate ",
-    "private": "fileprivate ",
-  ]
-
   private struct Property {
+    var access: Access
     /// As it is written in Swift.
     var name: String
     /// The source of its name in the model.
     var key: String
   }
 
-  private static func properties(of type: TypeDeclaration) throws(Refusal) -> [Property] {
+  private static func properties(
+    of declaration: TypeDeclaration, _ type: String, _ access: Access
+  ) throws(Refusal) -> [Property] {
     var result: [Property] = []
-    switch type.introducer.text {
-    case "class":
-      for variable in type.variables {
-        guard let managed = variable.attributes.first(where: { $0.name == "Managed" }) else { continue }
-        let key = try AttributeArguments(managed.source)[nil]?.text ?? ManagedMacro.literal(variable.name)
-        result.append(Property(name: escaped(variable.name), key: key))
-      }
-    case "struct":
-      for variable in type.variables where !variable.hasBlock && !variable.modifiers.contains("static") {
-        result.append(Property(name: escaped(variable.name), key: ManagedMacro.literal(variable.name)))
-      }
-    default:
+    let isClass = declaration.introducer.text == "class"
+    guard isClass || declaration.introducer.text == "struct" else {
       throw Refusal(
         message: "'@ManagedPaths' is for classes that inherit from 'ManagedObject', and for structures that are "
-          + "composites", offset: type.introducer.offset)
+          + "composites", offset: declaration.introducer.offset)
+    }
+    for variable in declaration.variables where !variable.modifiers.contains("private") {
+      var key = ManagedMacro.literal(variable.name)
+      if isClass {
+        guard let managed = variable.attributes.first(where: { $0.name == "Managed" }) else { continue }
+        if let text = try AttributeArguments(managed.source)[nil]?.text {
+          // In `Paths`, that would be another type.
+          key = text.hasPrefix("Self.") ? type + text.dropFirst(4) : text
+        }
+      } else if variable.hasAccessors || variable.modifiers.contains("static") || variable.modifiers.contains("lazy") {
+        continue
+      }
+      result.append(
+        Property(
+          access: min(access, Access(variable.modifiers) ?? min(access, .internal)), name: escaped(variable.name),
+          key: key))
     }
     return result
   }
 
   /// Names in backticks stay what they are with them.
   private static func escaped(_ name: String) -> String { "`\(name)`" }
+}
+
+/// Who sees a declaration.
+private enum Access: Comparable {
+  case `fileprivate`
+  case `internal`
+  case package
+  case `public`
+
+  /// What modifiers say; `nil` if they say nothing.
+  init?(_ modifiers: [String]) {
+    for modifier in modifiers {
+      switch modifier {
+      case "private", "fileprivate": self = .fileprivate
+      case "internal": self = .internal
+      case "package": self = .package
+      case "public", "open": self = .public
+      default: continue
+      }
+      return
+    }
+    return nil
+  }
+
+  /// That of a type, whose witnesses have to be as visible as it is, by its own modifiers and by what is around it, the innermost first.
+  init(of type: TypeDeclaration, in context: [CompilerMessage.Syntax]) {
+    let around = context.compactMap { try? TypeDeclaration($0.source) }
+    var result = Access(type.modifiers)
+    // Members of an extension are what the extension says.
+    if let first = around.first, first.introducer.text == "extension" { result = result ?? Access(first.modifiers) }
+    self = around.reduce(result ?? .internal) { min($0, Access($1.modifiers) == .fileprivate ? .fileprivate : $0) }
+  }
+
+  var text: String {
+    switch self {
+    case .fileprivate: "fileprivate "
+    case .internal: ""
+    case .package: "package "
+    case .public: "public "
+    }
+  }
 }
 
 extension String {

@@ -17,27 +17,44 @@ final class EagerObject: ManagedObject {
   required init(entity: EntityDescription, insertInto context: ManagedObjectContext?) {
     super.init(entity: entity, insertInto: context)
     name = "initial"
-    owner = nil
+    (owner, partner, peers, row) = (nil, nil, [], [])
   }
   @Managed var name: String?
   @Managed var owner: EagerObject?
+  @Managed var owned: Set<EagerObject>
+  @Managed var partner: EagerObject?
+  @Managed var partnerOf: EagerObject?
+  @Managed var peers: Set<EagerObject>
+  @Managed var row: [EagerObject]
 }
 
-/// Makes others of its entity before it is one itself, and looks at itself in its context at once.
+/// Has its initializer insert it into a context of its own choice.
+final class WilfulObject: ManagedObject {
+  nonisolated(unsafe) static var context: ManagedObjectContext?
+  required init(entity: EntityDescription, insertInto context: ManagedObjectContext?) {
+    super.init(entity: entity, insertInto: context ?? Self.context)
+  }
+  @Managed var name: String?
+}
+
+/// Makes others of its entity before it is one itself, and sees what it is.
 final class BusyObject: ManagedObject {
   /// What is done first.
   nonisolated(unsafe) static var beginning: ((EntityDescription) -> ManagedObject?)?
   let helper: ManagedObject?
   var seenName: String?
-  var isItself = false
+  var seenEntity: String
+  var hadContext = false
   required init(entity: EntityDescription, insertInto context: ManagedObjectContext?) {
     let beginning = Self.beginning
     Self.beginning = nil
     helper = beginning?(entity)
     Self.beginning = beginning
+    seenEntity = entity.name
     super.init(entity: entity, insertInto: context)
     seenName = name
-    isItself = managedObjectContext?.object(with: objectID) === self
+    if !self.entity.isKindOf(entity: entity) { seenEntity = "" }
+    hadContext = managedObjectContext != nil
   }
   @Managed var name: String?
 }
@@ -51,7 +68,14 @@ final class BusyObject: ManagedObject {
         Attribute("name", .string)
         ToOne("owner", "Eager", inverse: "owned")
         ToMany("owned", "Eager", inverse: "owner")
+        ToOne("partner", "Eager", inverse: "partnerOf")
+        ToOne("partnerOf", "Eager", inverse: "partner")
+        ToMany("peers", "Eager", inverse: "peersOf")
+        ToMany("peersOf", "Eager", inverse: "peers")
+        ToMany("row", "Eager", inverse: "rowsOf", ordered: true)
+        ToMany("rowsOf", "Eager", inverse: "row")
       }
+      Entity("Wilful", class: WilfulObject.self) { Attribute("name", .string) }
       Entity("Busy", class: BusyObject.self) { Attribute("name", .string) }
       Entity("Helper") { Attribute("name", .string) }
     }
@@ -88,6 +112,10 @@ final class BusyObject: ManagedObject {
   @Test func whatAnInitializerSetsIsOfNewObjectsOnly() throws {
     let container = try memoryContainer(model())
     let ids = try insert("Eager", into: container)
+    let writing = container.newBackgroundContext()
+    let all = try writing.fetch(FetchRequest<EagerObject>(entityName: "Eager"))
+    (all[0].owner, all[0].partner, all[0].peers, all[0].row) = (all[1], all[1], [all[1], all[2]], [all[2], all[1]])
+    try writing.save()
     let context = container.newBackgroundContext()
     let told = Locked(0)
     let observation = context.observe { _ in told.withLock { $0 += 1 } }
@@ -100,11 +128,20 @@ final class BusyObject: ManagedObject {
     #expect(found.allSatisfy { $0.changedValues().isEmpty && !$0.hasChanges })
     context.processPendingChanges()
     #expect(told.withLock { $0 } == 0)
+    #expect(found[0].owner === found[1] && found[1].partnerOf === found[0] && found[1].owned == [found[0]])
+    #expect(found[0].peers == [found[1], found[2]] && found[0].row == [found[2], found[1]])
+    // One whose row is gone is made as well, and is no obstacle to a save.
+    let other = container.newBackgroundContext()
+    other.delete(try #require(try other.fetch(FetchRequest<EagerObject>(entityName: "Eager")).last))
+    try other.save()
+    let late = container.newBackgroundContext()
+    #expect(late.object(with: ids[2]).isFault && late.recordedErrors.isEmpty)
+    try late.save()
     let new = EagerObject(context: context)
     #expect(new.name == "initial" && new.isInserted)
     try context.save()
     let names = try context.fetch(FetchRequest<EagerObject>(entityName: "Eager")).map { $0.name }
-    #expect(names == ["0", "1", "2", "initial"])
+    #expect(names == ["0", "1", "initial"])
   }
 
   @Test func anInitializerMayUseItsContext() throws {
@@ -116,9 +153,26 @@ final class BusyObject: ManagedObject {
     BusyObject.beginning = { ManagedObject(entity: $0, insertInto: nil) }
     let request = FetchRequest<BusyObject>(entityName: "Busy")
     var found = try context.fetch(request)
-    #expect(found.map { $0.seenName } == ["0", "1", "2"])
-    #expect(found.allSatisfy { $0.isItself && $0.helper?.managedObjectContext == nil })
+    #expect(found.map { $0.name } == ["0", "1", "2"])
+    #expect(found.allSatisfy { $0.seenName == nil && $0.seenEntity == "Busy" && !$0.hadContext })
+    #expect(found.allSatisfy { $0.helper?.managedObjectContext == nil && $0.helper !== $0 })
     #expect(found.allSatisfy { $0.helper?.entity === $0.entity })
+    // One of the same class, which is none of a row either; it may be inserted.
+    context.reset()
+    BusyObject.beginning = { BusyObject(entity: $0, insertInto: context) }
+    found = try context.fetch(request)
+    #expect(found.map { $0.name } == ["0", "1", "2"] && context.insertedObjects.count == 3)
+    #expect(Set(found.compactMap { $0.helper }) == context.insertedObjects)
+    // The context is reset, and goes on with what is made since.
+    context.reset()
+    BusyObject.beginning = { _ in
+      context.reset()
+      return nil
+    }
+    let alone = try #require(context.object(with: ids[0]) as? BusyObject)
+    #expect(alone.name == "0" && context.registeredObject(for: ids[0]) === alone)
+    found = try context.fetch(request)
+    #expect(found.last?.name == "2" && found.last.map { context.registeredObject(for: ids[2]) === $0 } == true)
     // Another row of the same entity, met on the way.
     context.reset()
     BusyObject.beginning = { _ in context.object(with: ids[2]) }
@@ -134,6 +188,22 @@ final class BusyObject: ManagedObject {
     #expect(one.entity === container.managedObjectModel.entitiesByName["Busy"])
     #expect(one.helper?.isInserted == true && one.helper?.entity === one.entity)
     #expect(context.insertedObjects == Set([one.helper].compactMap { $0 }))
+  }
+
+  @Test func anObjectThatInsertsItselfIsThatOfItsRow() throws {
+    let container = try memoryContainer(model())
+    let ids = try insert("Wilful", into: container)
+    let context = container.newBackgroundContext()
+    let other = container.newBackgroundContext()
+    defer { WilfulObject.context = nil }
+    for chosen in [context, other] {
+      context.reset()
+      WilfulObject.context = chosen
+      let found = try context.fetch(FetchRequest<WilfulObject>(entityName: "Wilful"))
+      #expect(found.map { $0.name } == ["0", "1", "2"] && found.map { $0.objectID } == ids)
+      #expect(found.allSatisfy { $0.managedObjectContext === context && !$0.isInserted })
+      #expect(!context.hasChanges && !other.hasChanges && other.registeredObjects.isEmpty)
+    }
   }
 
   @Test func anObjectThatCannotBeInsertedKeepsItsEntity() throws {
