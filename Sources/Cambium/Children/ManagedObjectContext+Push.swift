@@ -213,8 +213,13 @@ extension ManagedObjectContext {
   }
 
   private func pushRelationships(_ one: Pushed, _ parent: ManagedObjectContext) throws {
-    func present(_ ids: [ManagedObjectID]) -> [ManagedObject] {
-      ids.map { parent.object(with: $0) }.filter { $0.isPresent }
+    func present(_ ids: [ManagedObjectID]) throws -> [ManagedObject] {
+      try ids.compactMap { id in
+        let other = parent.object(with: id)
+        // A new object that the parent has no more, for having deleted it, is not there.
+        if other.objectID.isTemporaryID, other.isFault, try !other.loadIfThere() { return nil }
+        return other.isPresent ? other : nil
+      }
     }
     for property in one.object.info.relationships where !property.isTransient {
       guard let r = property.relationship else { continue }
@@ -224,15 +229,15 @@ extension ManagedObjectContext {
         let overwrites = mergePolicy.mergeType == .overwrite && one.changedElsewhere.contains(name)
         guard isChanged && isKept(name, one) || overwrites else { continue }
         let id = try one.object.currentToOne(r)
-        try one.target.assignToOne(id.flatMap { present([$0]).first }, r)
+        try one.target.assignToOne(try id.flatMap { try present([$0]).first }, r)
       } else if !r.isOrdered {
         // What is derived from the other side comes from there.
         guard !r.isDerived, let change = one.object.toManyChanges[r.place] else { continue }
         let (added, removed) = change.difference(from: ToManyChange())
-        for other in present(removed) { try one.target.removeDestination(other, r) }
-        for other in present(added) { try one.target.addDestination(other, r) }
+        for other in try present(removed) { try one.target.removeDestination(other, r) }
+        for other in try present(added) { try one.target.addDestination(other, r) }
       } else if r.inverse?.isToMany != false, let ids = one.object.toManyChanges[r.place]?.list {
-        try one.target.assignToMany(present(ids), r)
+        try one.target.assignToMany(try present(ids), r)
       }
     }
   }

@@ -93,8 +93,7 @@ extension ManagedObjectContext {
         throw CambiumError(
           .invalidArgument, "batches are of objects, and their size is not negative", entityName: plan.name)
       }
-      persistentStoreCoordinator.note(Result.self, for: plan.name)
-      try request.requireClass(of: plan.parts.map { $0.info }, in: persistentStoreCoordinator)
+      try request.settleClass(of: plan.name, plan.parts.map { $0.info }, in: persistentStoreCoordinator)
       return FetchBatches(
         self, try identifiers(plan), batchSize: request.fetchBatchSize == 0 ? 100 : request.fetchBatchSize)
     }

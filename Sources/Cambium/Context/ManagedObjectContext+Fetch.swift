@@ -34,10 +34,7 @@ extension ManagedObjectContext {
     case .count: return try cast([try count(plan)], request)
     case .managedObjectID: return try cast(try identifiers(plan), request)
     case .managedObject:
-      if let objectClass = Result.self as? ManagedObject.Type {
-        persistentStoreCoordinator.note(objectClass, for: plan.name)
-        try request.requireClass(of: plan.parts.map { $0.info }, in: persistentStoreCoordinator)
-      }
+      try request.settleClass(of: plan.name, plan.parts.map { $0.info }, in: persistentStoreCoordinator)
       let found = try found(plan)
       try prepare(found.objects, for: request)
       if let objectClass = Result.self as? ManagedObject.Type, found.onlyClass == objectClass {

@@ -171,10 +171,18 @@ extension ManagedObjectContext {
         else { continue }
         let ids = r.isToMany ? try object.currentToMany(r) : try object.currentToOne(r).map { [$0] } ?? []
         for id in ids where id != object.objectID {
-          let other = self.object(with: id)
-          guard !other.isDeleted, let back = r.inverse(in: other.info) else { continue }
-          guard try back.isToMany ? other.contains(object.objectID, back) : other.currentToOne(back) == object.objectID
+          // A new object that is there is held by the context: of one that is not, what is deleted may still know.
+          let id = permanentIDs[id] ?? id
+          guard let other = id.isTemporaryID ? registered(id) : self.object(with: id), !other.isDeleted,
+            let back = r.inverse(in: other.info)
           else { continue }
+          var leadsBack = false
+          try unlessGone {
+            leadsBack =
+              try back.isToMany
+              ? other.contains(object.objectID, back) : other.currentToOne(back) == object.objectID
+          }
+          guard leadsBack else { continue }
           try withdraw(object, r, from: other)
           if r.rules.deleteRule == .cascade { try deleteCascading(other) }
         }
@@ -194,20 +202,16 @@ extension ManagedObjectContext {
   /// Takes an object out of the other side of one of its relationships.
   func withdraw(_ object: ManagedObject, _ r: RelationshipInfo, from other: ManagedObject) throws {
     guard let back = r.inverse(in: other.info) else { return }
-    if back.isToMany {
-      // Where nothing is written for the other side, nothing is noted of it, unless it must not have too few.
-      if !back.isDerived || !back.rules.isOptional || back.rules.minimumCount > 0
+    // Of one that others have deleted there is nothing left to take it out of.
+    try unlessGone {
+      if !back.isToMany {
+        if try other.currentToOne(back) == object.objectID { try other.recordToOne(back, nil) }
+      } else if !back.isDerived || !back.rules.isOptional || back.rules.minimumCount > 0
         || other.toManyChanges.contains(back.place)
       {
+        // Where nothing is written for the other side, nothing is noted of it, unless it must not have too few.
         try other.recordRemove(object.objectID, back)
       }
-    } else {
-      // Of one that others have deleted there is nothing left to take it out of.
-      let isLed: Bool
-      do { isLed = try other.currentToOne(back) == object.objectID } catch let error as CambiumError
-        where error.code == .managedObjectReferentialIntegrity
-      { return }
-      if isLed { try other.recordToOne(back, nil) }
     }
   }
 
@@ -355,6 +359,11 @@ extension ManagedObjectContext {
     // What was begun of this cannot be taken back.
     do { try object.rebaseRelationships(on: row) } catch { record(error, losesChange: true) }
   }
+}
+
+/// Does something to an object, unless its row is gone.
+func unlessGone(_ body: () throws -> Void) throws {
+  do { try body() } catch let error as CambiumError where error.code == .managedObjectReferentialIntegrity {}
 }
 
 extension EntityDescription {

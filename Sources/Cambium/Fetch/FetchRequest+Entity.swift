@@ -10,22 +10,53 @@ extension FetchRequest {
   }
 
   /// Makes sure that objects of the entities can be of the class that the request is to give, before any is read: also where
-  /// there are none.
+  /// there are none. An entity that has no class gets that one.
   ///
   /// - Throws: ``CambiumError/Code/invalidArgument`` if the model, or the application before, gives an entity another class, of
-  ///   which the wanted one is no subclass either (objects of a subentity may be of that).
-  func requireClass(of entities: [EntityInfo], in coordinator: PersistentStoreCoordinator) throws {
+  ///   which the wanted one is no subclass either (objects of a subentity may be of that); if the class is that of another entity.
+  func settleClass(of name: String, _ entities: [EntityInfo], in coordinator: PersistentStoreCoordinator) throws {
     guard resultType == .managedObject, let wanted = Result.self as? ManagedObject.Type else { return }
+    if wanted == ManagedObject.self { return }
+    try requireClass(wanted, of: entities, in: coordinator, isNew: true)
+    coordinator.note(wanted, for: name)
+    try requireClass(wanted, of: entities, in: coordinator, isNew: false)
+  }
+
+  private func requireClass(
+    _ wanted: ManagedObject.Type, of entities: [EntityInfo], in coordinator: PersistentStoreCoordinator, isNew: Bool
+  ) throws {
     for info in entities {
       let given = coordinator.objectClass(for: info)
-      if given == wanted || given == ManagedObject.self || given is Result.Type || given.includes(wanted) { continue }
-      let own = coordinator.managedObjectModel.entity(for: wanted).map { $0.name }
+      if given == wanted || given is Result.Type || given.includes(wanted) && given != ManagedObject.self { continue }
+      let ownEntity = given == ManagedObject.self && !isNew ? nil : coordinator.managedObjectModel.entity(for: wanted)
+      let own = ownEntity.map { $0.name }
+      if given == ManagedObject.self {
+        // Who asks first decides the class of an entity that has none, but not by mistake.
+        guard let ownEntity, !ownEntity.descends(from: info.name), !info.description.descends(from: ownEntity.name)
+        else {
+          continue
+        }
+      }
       let advice =
         if let own, own != info.name { "did you mean entityName '\(own)'?" } else { "fetch \(given), or ManagedObject" }
       throw CambiumError(
         .invalidArgument, "objects of '\(info.name)' are of class \(given), not \(wanted); \(advice)",
         entityName: info.name)
     }
+  }
+}
+
+extension EntityDescription {
+  /// Whether this is the entity of a name, or inherits from it.
+  fileprivate func descends(from name: String) -> Bool {
+    var next: EntityDescription? = self
+    // A hierarchy that goes in a circle cannot be in use; it would not matter here.
+    for _ in 0..<1_000 {
+      guard let entity = next else { return false }
+      if entity.name == name { return true }
+      next = entity.superentity
+    }
+    return false
   }
 }
 

@@ -53,24 +53,24 @@ extension ManagedObject {
     if old === new { return }
     if let old, let back = inverse(of: r, on: old) {
       // Of one that is gone, and that no rule has taken out of this, there is nothing left.
-      do {
+      try unlessGone {
         if back.isToMany {
           try old.recordRemove(objectID, back)
         } else if try old.currentToOne(back) == objectID {
           // It may lead elsewhere already, where a merge policy has decided about it first.
           try old.recordToOne(back, nil)
         }
-      } catch let error as CambiumError where error.code == .managedObjectReferentialIntegrity {}
+      }
     }
     if let new, let back = inverse(of: r, on: new) {
       if back.isToMany {
         try new.recordAdd(objectID, back)
       } else {
         // That may lead elsewhere already for the same reason.
-        if let previous = try object(try new.currentToOne(back)), previous !== self,
-          try previous.currentToOne(r) == new.objectID
-        {
-          try previous.recordToOne(r, nil)
+        if let previous = try object(try new.currentToOne(back)), previous !== self {
+          try unlessGone {
+            if try previous.currentToOne(r) == new.objectID { try previous.recordToOne(r, nil) }
+          }
         }
         try new.recordToOne(back, objectID)
       }
@@ -98,7 +98,7 @@ extension ManagedObject {
         managedObjectContext?.rebase(new)
         previous = try object(newer)
       }
-      if let previous { try previous.recordRemove(new.objectID, r) }
+      if let previous { try unlessGone { try previous.recordRemove(new.objectID, r) } }
       try recordAdd(new.objectID, r)
       try new.recordToOne(back, objectID)
     }

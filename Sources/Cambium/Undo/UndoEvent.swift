@@ -141,7 +141,12 @@ extension ManagedObjectContext {
 
   // MARK: Values
 
-  private func isThere(_ object: ManagedObject) -> Bool { object.isPresent && object.managedObjectContext === self }
+  private func isThere(_ object: ManagedObject) -> Bool {
+    guard object.isPresent, object.managedObjectContext === self else { return false }
+    // Of a new object that is gone nothing is left but its identifier. In a child it may be one of the parent's.
+    return !object.objectID.isTemporaryID || object.state == .inserted
+      || parent != nil && (try? object.load()) != nil && object.isPresent
+  }
 
   private func restore(_ object: ManagedObject, _ remains: ObjectRemains) {
     for (attribute, value) in remains.attributes {

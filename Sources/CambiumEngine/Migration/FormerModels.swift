@@ -14,12 +14,14 @@ struct FormerModels: Equatable {
 
   /// - Throws: ``EngineError/corrupt(_:)``.
   init(_ bytes: [UInt8]) throws(EngineError) {
-    guard bytes.count % 32 == 0, bytes.count <= Self.limit * 32 else {
+    guard bytes.count % 32 == 0 else {
       throw .corrupt("the list of the models that the store had has \(bytes.count) bytes")
     }
     for start in stride(from: 0, to: bytes.count, by: 32) {
       if let checksum = VersionHash(bytes: bytes[start..<start + 32]) { checksums.append(checksum) }
     }
+    // A later version may remember more.
+    checksums.removeFirst(max(0, checksums.count - Self.limit))
   }
 
   init(_ trees: TreeView) throws(EngineError) {
@@ -32,8 +34,13 @@ struct FormerModels: Equatable {
     return bytes
   }
 
-  /// Notes that the store has left a model.
-  mutating func leave(_ checksum: VersionHash) {
+  /// Notes that the store has left a model for another. If that is one that it had before, it is as if the store had never gone on from
+  /// there: who goes on again is no older version for that.
+  mutating func leave(_ checksum: VersionHash, for destination: VersionHash) {
+    if let place = checksums.firstIndex(of: destination) {
+      checksums.removeSubrange(place...)
+      return
+    }
     checksums.removeAll { $0 == checksum }
     checksums.append(checksum)
     checksums.removeFirst(max(0, checksums.count - Self.limit))
@@ -44,7 +51,7 @@ struct FormerModels: Equatable {
     let left = schema.versionHashes.checksum
     if left == destination.versionHashes.checksum { return }
     var models = try FormerModels(t)
-    models.leave(left)
+    models.leave(left, for: destination.versionHashes.checksum)
     try storing { () throws(StoreError) in try t.put(Catalogue.tree, key, models.encoded) }
   }
 }
@@ -62,7 +69,7 @@ extension EntityTransaction {
   /// - Throws: what ``EntityView/formerModels()`` throws.
   public func setFormerModels(of other: EntityView) throws(EngineError) {
     var models = try FormerModels(other.trees)
-    models.leave(other.store.schema.versionHashes.checksum)
+    models.leave(other.store.schema.versionHashes.checksum, for: store.schema.versionHashes.checksum)
     try storing { () throws(StoreError) in
       try transaction.put(Catalogue.tree, FormerModels.key, models.encoded)
     }

@@ -19,7 +19,8 @@ struct CatalogueImage: Sendable, Equatable {
       var more = try cursor.seekFirst()
       while more {
         let key = cursor.key
-        if Catalogue.rest(of: key, behind: "meta/") == nil {
+        // Which models there were before makes no other model of this one.
+        if Catalogue.rest(of: key, behind: "meta/") == nil, Catalogue.rest(of: key, behind: "former") == nil {
           _ = try cursor.withValue { (value) throws(StoreError) in
             withUnsafeBytes(of: UInt64(key.count)) { bytes.append(contentsOf: $0) }
             withUnsafeBytes(of: UInt64(value.count)) { bytes.append(contentsOf: $0) }

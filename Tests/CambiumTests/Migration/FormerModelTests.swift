@@ -97,6 +97,17 @@ import Testing
       cambiumError { _ = try directory.container(model: Self.v1()) }?.code == .persistentStoreIncompatibleVersionHash)
   }
 
+  /// Who goes on again after a return that was allowed is no older version.
+  @Test func afterAReturnTheNewerOneGoesOn() throws {
+    let directory = try TemporaryDirectory()
+    for (model, isBack) in [("remarks", false), ("notes", false), ("remarks", true), ("notes", false)] {
+      _ = try directory.container(model: Self.v1(model)) { $0.allowsReturningToFormerModels = isBack }
+    }
+    #expect(
+      cambiumError { _ = try directory.container(model: Self.v1("remarks")) }?.code
+        == .persistentStoreIncompatibleVersionHash)
+  }
+
   /// A model that the store never had may have been edited in place.
   @Test func modelsThatAreNewMayDropAnything() throws {
     let directory = try TemporaryDirectory()
