@@ -52,13 +52,16 @@ private enum ResultsScope {
 }
 
 extension FetchedResultsController {
-  /// The results by a fetch.
-  func allEntries() throws -> [ResultsEntry<Result>] {
-    let plan = try managedObjectContext.plan(fetchRequest)
-    hasKeys = try scope(plan) == .object
-    let sort = hasKeys ? plan.sort.map { $0.engine } : []
-    unsaved = hasKeys ? unsavedObjects(plan) : []
-    return try managedObjectContext.fetch(fetchRequest).map { try entry($0, sort) }
+  /// The results by a fetch; what is looked at later is looked at by the same request.
+  func allEntries(of request: FetchRequest<Result>) throws -> [ResultsEntry<Result>] {
+    let plan = try managedObjectContext.plan(request)
+    let isOfObjects = try scope(plan) == .object
+    let sort = isOfObjects ? plan.sort.map { $0.engine } : []
+    let unsavedNow = isOfObjects ? unsavedObjects(plan) : []
+    let result = try managedObjectContext.fetch(request).map { try entry($0, sort) }
+    // Not before: if the fetch throws, the entries stay that there are.
+    (self.request, hasKeys, unsaved) = (request, isOfObjects, unsavedNow)
+    return result
   }
 
   private func entry(_ object: Result, _ sort: [EngineSort]) throws -> ResultsEntry<Result> {
@@ -122,7 +125,7 @@ extension FetchedResultsController {
       }
       if object.state == .loaded { context.rebase(object) } else { object.forgetRow() }
     }
-    let plan = try context.plan(fetchRequest)
+    let plan = try context.plan(request)
     let scope = try scope(plan)
     guard scope != .everything, let part = plan.parts.first else { return try fetchedUpdate(told) }
     let concerned = told.all.filter { isOfRequest($0, plan, part) }
@@ -134,7 +137,7 @@ extension FetchedResultsController {
   /// The results by a fetch.
   private func fetchedUpdate(_ told: ToldObjects) throws -> ResultsUpdate<Result> {
     let old = oldEntries { told.all.contains($0) }
-    let new = try allEntries()
+    let new = try allEntries(of: request)
     var evaluated = Set<Result>()
     var updated = Set<Result>()
     for entry in new where told.all.contains(entry.object.objectID) {
@@ -156,6 +159,8 @@ extension FetchedResultsController {
     _ told: ToldObjects, _ concerned: Set<ManagedObjectID>, _ plan: ManagedObjectContext.FetchPlan, _ info: EntityInfo
   ) throws -> ResultsUpdate<Result>? {
     let context = managedObjectContext
+    // As they are now: predicates and comparators are the application's, and may fetch.
+    let entries = entries
     let sort = plan.sort.map { $0.engine }
     let predicate = try plan.predicate?.checked(for: info, inMemory: true)
     var state = FetchPredicate.evaluationState(for: predicate)
@@ -235,7 +240,8 @@ extension FetchedResultsController {
   }
 
   private func precedes(_ a: ResultsEntry<Result>, _ b: ResultsEntry<Result>, _ sort: [EngineSort]) -> Bool {
-    for (index, key) in sort.enumerated() {
+    // All have as many keys, but for those that somebody fetched meanwhile by another order.
+    for (index, key) in sort.enumerated() where index < min(a.keys.count, b.keys.count) {
       let order = key.order(a.keys[index], b.keys[index])
       if order != 0 { return key.isAscending ? order < 0 : order > 0 }
     }
@@ -246,7 +252,7 @@ extension FetchedResultsController {
 extension ResultsEntry {
   /// Whether the object has the same place among the others by this as by another entry of it.
   fileprivate func isAlike(_ other: ResultsEntry, _ sort: [EngineSort]) -> Bool {
-    number == other.number && section == other.section
+    number == other.number && section == other.section && min(keys.count, other.keys.count) >= sort.count
       && sort.indices.allSatisfy { sort[$0].order(keys[$0], other.keys[$0]) == 0 }
   }
 }

@@ -332,6 +332,32 @@ import Testing
     #expect(told.take() == [])
   }
 
+  /// What is changed of the request counts from the next fetch on.
+  @Test func requestsThatAreChanged() throws {
+    let context = try memoryContainer(Self.model()).newBackgroundContext()
+    let items = try (0..<3).map { try context.make("Item", ["number": $0 * 10, "text": "\(9 - $0)"]) }
+    try context.save()
+    let (controller, told) = try controller(try request(), context)
+    controller.fetchRequest.sortDescriptors = [FetchSortDescriptor(key: "text"), FetchSortDescriptor(key: "number")]
+    controller.fetchRequest.predicate = try FetchPredicate(format: "number > 0")
+    try items[0].set("changed", forKey: "group")
+    context.processPendingChanges()
+    #expect(told.take() == ["update 0.0 0.0"])
+    try items[0].set(15, forKey: "number")
+    try context.make("Item", ["number": -1])
+    try context.save()
+    #expect(told.take() == ["insert - 0.0", "move 0.0 0.2"] && numbers(controller) == [-1, 10, 15, 20])
+    try controller.performFetch()
+    #expect(numbers(controller) == [20, 10, 15])
+    // A fetch that throws leaves what there was, and how it is ordered.
+    controller.fetchRequest.sortDescriptors = [FetchSortDescriptor(key: "nothing")]
+    #expect(throws: CambiumError.self) { try controller.performFetch() }
+    try items[1].set("0", forKey: "text")
+    context.processPendingChanges()
+    #expect(told.take() == ["move 0.1 0.0"] && numbers(controller) == [10, 20, 15])
+    #expect(context.recordedErrors.isEmpty)
+  }
+
   @Test func titlesOfSections() throws {
     let context = try memoryContainer(Self.model()).newBackgroundContext()
     for group in ["apple", "avocado", nil, "beet"] { try context.make("Item", ["group": group]) }
