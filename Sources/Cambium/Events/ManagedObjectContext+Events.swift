@@ -83,11 +83,10 @@ extension ManagedObjectContext {
     for _ in 0..<100 where !eventObjects.isEmpty || !refreshed.isEmpty { processEvent() }
   }
 
-  /// Forgets what the event has changed so far: nobody is told.
+  /// Forgets what the event has changed so far: nobody is told. What it has refreshed stays so, and is told.
   func forgetEvent() {
     for object in eventObjects { object.eventState = nil }
     eventObjects = []
-    refreshed = []
   }
 
   /// Takes back what the event has changed so far, if nothing was saved meanwhile.

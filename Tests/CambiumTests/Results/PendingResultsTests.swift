@@ -358,6 +358,46 @@ import Testing
     #expect(context.recordedErrors.isEmpty)
   }
 
+  /// A rollback in the event in which something was done that was to be told.
+  @Test func rollbackWithinAnEvent() throws {
+    let context = try memoryContainer(Self.model()).newBackgroundContext()
+    try context.performAndWait {
+      let item = try context.make("Item", ["number": 1])
+      try context.save()
+      let (controller, told) = try controller(try request(), context)
+      let limited = try request()
+      limited.fetchLimit = 5
+      let (ofFirst, firstTold) = try self.controller(limited, context)
+      let new = try context.make("Item", ["number": 0])
+      context.processPendingChanges()
+      #expect(told.take() == ["insert - 0.0"] && firstTold.take() == ["insert - 0.0"])
+      context.delete(new)
+      context.rollback()
+      #expect(told.take() == ["delete 0.0 -"] && numbers(controller) == [1])
+      #expect(firstTold.take() == ["delete 0.0 -"] && numbers(ofFirst) == [1])
+      // What a refresh has dropped is not of the rollback any more.
+      try item.set("dropped", forKey: "text")
+      context.processPendingChanges()
+      _ = (told.take(), firstTold.take())
+      let refreshed = Locked(0)
+      let observation = context.observe { notification in
+        let count = notification.refreshedObjects.count
+        refreshed.withLock { $0 += count }
+      }
+      context.refresh(item, mergeChanges: false)
+      context.rollback()
+      #expect(told.take() == ["update 0.0 0.0"] && firstTold.take() == ["update 0.0 0.0"])
+      #expect(refreshed.withLock { $0 } == 1)
+      // A reset tells nothing of what was refreshed.
+      context.refresh(item, mergeChanges: false)
+      context.reset()
+      context.processPendingChanges()
+      #expect(refreshed.withLock { $0 } == 1)
+      withExtendedLifetime(observation) {}
+      #expect(context.recordedErrors.isEmpty)
+    }
+  }
+
   @Test func titlesOfSections() throws {
     let context = try memoryContainer(Self.model()).newBackgroundContext()
     for group in ["apple", "avocado", nil, "beet"] { try context.make("Item", ["group": group]) }
