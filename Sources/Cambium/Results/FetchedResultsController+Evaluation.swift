@@ -117,7 +117,7 @@ extension FetchedResultsController {
     context.takeInMail()
     // An event alone shows nothing of what others have saved.
     if news.isOfStores { context.advance() }
-    let told = ToldObjects(news, unsaved: unsaved, context)
+    let told = ToldObjects(news, unsaved: unsaved, followsEvents: request.includesPendingChanges, context)
     // The rows that the context has of what others saved are old ones. What they deleted may be here still, changed.
     for id in news.saved.changed.union(news.saved.deleted).union(news.own.changed).union(news.own.deleted) {
       guard let object = context.registered(id), object.pending != .updated, object.pending != .deleted else {
@@ -266,8 +266,11 @@ struct ToldObjects {
   private let changed: Set<ManagedObjectID>
   /// Those that the controller's context has saved.
   private let own: Set<ManagedObjectID>
+  /// Whether unsaved changes were told when they were made.
+  private let followsEvents: Bool
 
-  init(_ news: WaitingChanges, unsaved: Set<ManagedObject>, _ context: ManagedObjectContext) {
+  init(_ news: WaitingChanges, unsaved: Set<ManagedObject>, followsEvents: Bool, _ context: ManagedObjectContext) {
+    self.followsEvents = followsEvents
     // An object that has got its permanent identifier meanwhile is told of by both.
     func known(_ ids: Set<ManagedObjectID>) -> Set<ManagedObjectID> {
       ids.contains { $0.isTemporaryID } ? Set(ids.lazy.map { context.permanentIDs[$0] ?? $0 }) : ids
@@ -285,7 +288,7 @@ struct ToldObjects {
     let id = new.object.objectID
     if changed.contains(id) { return true }
     let isSameRow = new.version == old.version && new.parentState === old.parentState
-    guard old.isPending else { return !isSameRow }
+    guard old.isPending, followsEvents else { return !isSameRow }
     guard own.contains(id) else { return !isSameRow || !new.isPending }
     // Its changes were told when they were made. Others have changed it as well if the row has come further than by one write.
     guard let version = old.version, let newVersion = new.version else { return false }

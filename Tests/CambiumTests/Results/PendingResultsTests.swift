@@ -398,6 +398,27 @@ import Testing
     }
   }
 
+  /// A change that is there before the fetch is new to one who follows saves only.
+  @Test func updatesWithoutPendingChanges() throws {
+    let context = try memoryContainer(Self.model()).newBackgroundContext()
+    try context.performAndWait {
+      let item = try context.make("Item", ["number": 1])
+      try context.save()
+      try item.set("begun", forKey: "text")
+      context.processPendingChanges()
+      let request = try request()
+      request.includesPendingChanges = false
+      let (controller, told) = try controller(request, context)
+      try item.set("changed", forKey: "text")
+      context.processPendingChanges()
+      #expect(told.take() == [])
+      try context.save()
+      #expect(told.take() == ["update 0.0 0.0"] && numbers(controller) == [1])
+      try context.save()
+      #expect(told.take() == [])
+    }
+  }
+
   @Test func titlesOfSections() throws {
     let context = try memoryContainer(Self.model()).newBackgroundContext()
     for group in ["apple", "avocado", nil, "beet"] { try context.make("Item", ["group": group]) }
