@@ -343,6 +343,8 @@ public final class FetchedResultsController<Result: ManagedObject>: @unchecked S
 }
 
 extension FetchedResultsController: SaveObserver {
+  func follows(_ context: ManagedObjectContext) -> Bool { context === managedObjectContext }
+
   func didSave(_ saved: SavedObjects, in context: ManagedObjectContext) {
     if context === managedObjectContext { return noteOwn(saved) }
     // What another context's save has changed by itself is in what it saved.

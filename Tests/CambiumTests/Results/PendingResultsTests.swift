@@ -419,6 +419,35 @@ import Testing
     }
   }
 
+  /// A context that merges what others save does not make their events and saves build what nobody hears of.
+  @Test func whatNobodyFollowsIsNotNoted() throws {
+    let container = try memoryContainer(Self.model(hasDerived: true))
+    let (merging, context) = (container.newBackgroundContext(), container.newBackgroundContext())
+    merging.automaticallyMergesChangesFromParent = true
+    let listener = Listener()
+    container.persistentStoreCoordinator.saveObservers.add(listener)
+    try context.performAndWait {
+      let item = try context.make("Item", ["text": "a"])
+      context.processPendingChanges()
+      #expect(listener.events == [])
+      try context.save()
+      try item.set("b", forKey: "text")
+      let noted = Locked([Int]())
+      let observation = context.observe { [unowned context] notification in
+        if notification.kind == .didSave { noted.withLock { $0.append(context.changedBySaving.count) } }
+      }
+      try context.save()
+      listener.followed = context
+      try item.set("c", forKey: "text")
+      try context.save()
+      withExtendedLifetime(observation) {}
+      #expect(noted.withLock { $0 } == [0, 1])
+      try item.set("d", forKey: "text")
+      context.processPendingChanges()
+      #expect(listener.events.last == 1)
+    }
+  }
+
   @Test func titlesOfSections() throws {
     let context = try memoryContainer(Self.model()).newBackgroundContext()
     for group in ["apple", "avocado", nil, "beet"] { try context.make("Item", ["group": group]) }
@@ -470,5 +499,20 @@ private final class Told: FetchedResultsControllerDelegate {
     _ controller: FetchedResultsController<Result>, sectionIndexTitleForSectionName sectionName: String
   ) -> String? {
     title.map { $0(sectionName) } ?? sectionName.first.map { $0.uppercased() }
+  }
+}
+
+/// Notes how many objects' states are there when it is told of events.
+private final class Listener: SaveObserver, @unchecked Sendable {
+  // `@unchecked`: one thread's.
+  var followed: ManagedObjectContext?
+  var events: [Int] = []
+
+  func follows(_ context: ManagedObjectContext) -> Bool { context === followed }
+  func didSave(_ saved: SavedObjects, in context: ManagedObjectContext) {}
+  func didTakeIn(_ changes: SavedObjects, in context: ManagedObjectContext) {}
+  func didPush(_ saved: SavedObjects, in context: ManagedObjectContext) {}
+  func didChange(_ objects: [ManagedObject], refreshed: Set<ManagedObject>, in context: ManagedObjectContext) {
+    events.append(context.toldEventStates.count)
   }
 }
