@@ -118,8 +118,9 @@ extension FetchedResultsController {
     // An event alone shows nothing of what others have saved.
     if news.isOfStores { context.advance() }
     let told = ToldObjects(news, unsaved: unsaved, followsEvents: request.includesPendingChanges, context)
-    // The rows that the context has of what others saved are old ones. What they deleted may be here still, changed.
-    for id in news.saved.changed.union(news.saved.deleted).union(news.own.changed).union(news.own.deleted) {
+    // The rows that the context has of what others saved are old ones. What they deleted may be here still, changed. Its own
+    // save has given up the rows it replaced: who has been told before has read the new ones.
+    for id in news.saved.changed.union(news.saved.deleted) {
       guard let object = context.registered(id), object.pending != .updated, object.pending != .deleted else {
         continue
       }

@@ -448,6 +448,27 @@ import Testing
     }
   }
 
+  /// What the first controller has read of the save, the others have.
+  @Test func savedRowsAreReadOnce() throws {
+    let context = try memoryContainer(Self.model(hasDerived: true)).newBackgroundContext()
+    try context.performAndWait {
+      let item = try context.make("Item", ["number": 1, "text": "a"])
+      try context.save()
+      let (first, firstTold) = try controller(try request(), context)
+      let (second, secondTold) = try controller(try request(), context)
+      try item.set("b", forKey: "text")
+      context.processPendingChanges()
+      #expect(firstTold.take() == ["update 0.0 0.0"] && secondTold.take() == ["update 0.0 0.0"])
+      // Is gone when the row is given up.
+      firstTold.afterwards = { item.fetchedValues["first"] = [] }
+      try context.save()
+      #expect(firstTold.take() == ["update 0.0 0.0"] && secondTold.take() == ["update 0.0 0.0"])
+      #expect(item.fetchedValues["first"] != nil)
+      #expect(item.value(forKey: "upper") as? String == "B")
+      withExtendedLifetime((first, second)) {}
+    }
+  }
+
   @Test func titlesOfSections() throws {
     let context = try memoryContainer(Self.model()).newBackgroundContext()
     for group in ["apple", "avocado", nil, "beet"] { try context.make("Item", ["group": group]) }
