@@ -169,7 +169,7 @@ extension FetchedResultsController {
     var pending: [ManagedObject] = []
     for id in concerned {
       // In a child, an object that nobody holds may be one that the parent has not saved yet.
-      let mayBeFound = !id.isTemporaryID || context.parent != nil
+      let mayBeFound = (!id.isTemporaryID || context.parent != nil) && !told.deleted.contains(id)
       guard let object = context.registered(id) ?? (mayBeFound ? context.object(with: id) : nil) else { continue }
       if object.pending != .none { pending.append(object) }
       guard !object.isDeleted, object.state != .detached else { continue }
@@ -265,6 +265,8 @@ struct ToldObjects {
   private(set) var all: Set<ManagedObjectID>
   /// Those of which it is new that they have changed.
   private let changed: Set<ManagedObjectID>
+  /// Those that are gone, unless the context has them still.
+  let deleted: Set<ManagedObjectID>
   /// Those that the controller's context has saved.
   private let own: Set<ManagedObjectID>
   /// Whether unsaved changes were told when they were made.
@@ -279,7 +281,10 @@ struct ToldObjects {
     isOwnSave = news.isOwnSave
     own = known(news.own.changed.union(news.own.deleted))
     changed = known(news.own.changedBySaving).union(news.changed.lazy.map { $0.objectID })
-    all = known(news.saved.changed.union(news.saved.deleted)).union(own).union(changed)
+    let (saved, gone) = (known(news.saved.changed), known(news.saved.deleted.union(news.own.deleted)))
+    // What was deleted and is there again, as a parent may have it, counts as changed.
+    deleted = gone.isEmpty ? [] : gone.subtracting(saved).subtracting(known(news.own.changed))
+    all = saved.union(gone).union(own).union(changed)
     all.formUnion(news.refreshed.lazy.map { $0.objectID })
     if news.isOwnSave { all.formUnion(unsaved.lazy.map { $0.objectID }) }
   }

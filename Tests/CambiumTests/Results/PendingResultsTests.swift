@@ -469,6 +469,31 @@ import Testing
     }
   }
 
+  /// Of what others have deleted, no object is made.
+  @Test func deletionsAreNotLookedFor() throws {
+    let container = try memoryContainer(Self.model())
+    let (context, other) = (container.newBackgroundContext(), container.newBackgroundContext())
+    let items = try other.performAndWait {
+      let items = try (0..<3).map { try other.make("Item", ["number": $0]) }
+      try other.save()
+      return items
+    }
+    let ids = items.map { $0.objectID }
+    let (controller, told) = try context.performAndWait {
+      context.retainsRegisteredObjects = true
+      return try self.controller(try request("number > 1"), context)
+    }
+    try other.performAndWait {
+      for item in items { other.delete(item) }
+      try other.save()
+    }
+    context.performAndWait {
+      controller.processPendingChanges()
+      #expect(told.take() == ["section 0 delete ", "delete 0.0 -"] && numbers(controller) == [])
+      #expect(ids.prefix(2).allSatisfy { context.registered($0) == nil })
+    }
+  }
+
   @Test func titlesOfSections() throws {
     let context = try memoryContainer(Self.model()).newBackgroundContext()
     for group in ["apple", "avocado", nil, "beet"] { try context.make("Item", ["group": group]) }
