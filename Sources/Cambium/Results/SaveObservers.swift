@@ -45,10 +45,17 @@ final class SaveObservers: @unchecked Sendable {
   private var observers: [WeakObserver] = []
 
   func add(_ observer: any SaveObserver) {
+    // Who is let go of meanwhile goes with these, when the lock is not held.
+    var held: [any SaveObserver] = []
     lock.locked {
-      observers.removeAll { $0.observer == nil || $0.observer === observer }
+      observers.removeAll { one in
+        guard let known = one.observer else { return true }
+        held.append(known)
+        return known === observer
+      }
       observers.append(WeakObserver(observer: observer))
     }
+    withExtendedLifetime(held) {}
   }
 
   func tell(_ saved: SavedObjects, from context: ManagedObjectContext) {
