@@ -146,6 +146,8 @@ extension ManagedObjectContext {
 }
 
 extension ManagedObjectContext: SaveObserver {
+  func follows(_ context: ManagedObjectContext) -> Bool { false }
+
   func didSave(_ saved: SavedObjects, in context: ManagedObjectContext) {
     guard context !== self, parent == nil, automaticallyMergesChangesFromParent, !saved.isEmpty,
       context.persistentStoreCoordinator === persistentStoreCoordinator

@@ -231,7 +231,11 @@ extension ManagedObjectContext {
   /// values. Reads nothing. Noted errors are forgotten.
   public func rollback() {
     lock.run {
-      let dropped = Set((inserted.values + updated.values + deleted.values).map { $0.objectID })
+      // What was inserted and deleted again is in none of the lists, but results may have it until the event is told, which it
+      // never is.
+      let unlisted = allRegistered.filter { $0.isDeleted && $0.state == .inserted }
+      let pending = inserted.values + updated.values + deleted.values
+      let dropped = Set((pending + unlisted + eventObjects).map { $0.objectID })
       for object in inserted.values {
         unregister(object.objectID)
         object.detach()
@@ -241,7 +245,7 @@ extension ManagedObjectContext {
         object.dropChanges()
       }
       for object in updated.values { object.dropChanges() }
-      for object in allRegistered where object.isDeleted && object.state == .inserted {
+      for object in unlisted {
         unregister(object.objectID)
         object.detach()
       }
@@ -272,6 +276,7 @@ extension ManagedObjectContext {
       advanceGeneration()
       undoManager?.removeAllActions()
       forgetEvent()
+      refreshed = []
       tell {
         var notification = ContextNotification(.objectsDidChange, self)
         notification.isInvalidatedAll = true

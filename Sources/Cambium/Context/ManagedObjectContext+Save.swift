@@ -52,6 +52,7 @@ extension ManagedObjectContext {
       }
       processEvent()
     }
+    notesChangesBySaving = !isMigrating && persistentStoreCoordinator.saveObservers.follow(self)
     if let parent { return try push(to: parent) }
     // What is derived is not undone, but derived anew.
     let wasNotingEvents = isNotingEvents

@@ -86,6 +86,8 @@ public final class ManagedObjectContext: @unchecked Sendable {
   @exclusivity(unchecked) var isNotingEvents = true
   /// The objects that a save has changed itself since the last one was told.
   @exclusivity(unchecked) private(set) var changedBySaving = Set<ManagedObject>()
+  /// Whether anybody is to hear of those, as of the beginning of the save.
+  @exclusivity(unchecked) var notesChangesBySaving = false
   private let queue = ContextQueue()
   /// With each view its store, which is not closed before.
   @exclusivity(unchecked) private var views: [ObjectIdentifier: (store: PersistentStore, view: EntityView)] = [:]
@@ -433,7 +435,7 @@ public final class ManagedObjectContext: @unchecked Sendable {
 
   /// Notes an object that is changed while changes are of no event: by a save, as far as anybody is to hear of it.
   func noteChangeBySaving(_ object: ManagedObject) {
-    if !isSavedByMigration { changedBySaving.insert(object) }
+    if notesChangesBySaving, !isSavedByMigration { changedBySaving.insert(object) }
   }
 
   /// The objects that saves have changed themselves, which are told with this.

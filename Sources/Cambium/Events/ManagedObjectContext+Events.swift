@@ -1,7 +1,8 @@
 /// An event that is over, to be told on the context's queue.
 private struct EndedEvent: @unchecked Sendable {
   // `@unchecked`: its objects are touched on the context's queue.
-  let notification: ContextNotification
+  /// For those who observe the context; nil if nobody did.
+  let notification: ContextNotification?
   let states: [ObjectIdentifier: EventState]
   /// What was inserted, changed or deleted in the event, or in it alone.
   let changed: [ManagedObject]
@@ -41,11 +42,12 @@ extension ManagedObjectContext {
       }
     }
     tellChildren(changed: objects, refreshed: refreshedNow)
-    guard isObserved || !persistentStoreCoordinator.saveObservers.isEmpty else {
+    let isObserved = isObserved
+    guard isObserved || persistentStoreCoordinator.saveObservers.follow(self) else {
       for object in objects { object.eventState = nil }
       return
     }
-    var notification = ContextNotification(.objectsDidChange, self)
+    var notification = isObserved ? ContextNotification(.objectsDidChange, self) : nil
     var states: [ObjectIdentifier: EventState] = [:]
     states.reserveCapacity(objects.count)
     for object in objects {
@@ -53,13 +55,15 @@ extension ManagedObjectContext {
       states[ObjectIdentifier(object)] = state
       object.eventState = nil
       switch (state.existed, object.isPresent) {
-      case (false, true): notification.insertedObjects.insert(object)
-      case (true, true): notification.updatedObjects.insert(object)
-      case (true, false): notification.deletedObjects.insert(object)
+      case (false, true): notification?.insertedObjects.insert(object)
+      case (true, true): notification?.updatedObjects.insert(object)
+      case (true, false): notification?.deletedObjects.insert(object)
       case (false, false): break
       }
     }
-    notification.refreshedObjects = refreshedNow.subtracting(notification.updatedObjects)
+    if let updated = notification?.updatedObjects {
+      notification?.refreshedObjects = refreshedNow.subtracting(updated)
+    }
     let event = EndedEvent(
       notification: notification, states: states, changed: objects, refreshed: refreshedNow)
     if tellsLater { perform { self.tell(event) } } else { tell(event) }
@@ -70,10 +74,11 @@ extension ManagedObjectContext {
     let outer = toldEventStates
     toldEventStates = event.states
     defer { toldEventStates = outer }
-    tell {
-      var notification = event.notification
-      notification.nameObjects()
-      return notification
+    if var notification = event.notification {
+      tell {
+        notification.nameObjects()
+        return notification
+      }
     }
     persistentStoreCoordinator.saveObservers.tell(changed: event.changed, refreshed: event.refreshed, in: self)
   }
@@ -83,11 +88,10 @@ extension ManagedObjectContext {
     for _ in 0..<100 where !eventObjects.isEmpty || !refreshed.isEmpty { processEvent() }
   }
 
-  /// Forgets what the event has changed so far: nobody is told.
+  /// Forgets what the event has changed so far: nobody is told. What it has refreshed stays so, and is told.
   func forgetEvent() {
     for object in eventObjects { object.eventState = nil }
     eventObjects = []
-    refreshed = []
   }
 
   /// Takes back what the event has changed so far, if nothing was saved meanwhile.

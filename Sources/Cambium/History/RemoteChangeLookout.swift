@@ -58,28 +58,44 @@ final class RemoteChangeLookout: @unchecked Sendable {
   func follow(_ store: PersistentStore, of coordinator: PersistentStoreCoordinator) {
     guard store.postsRemoteChanges else { return }
     let marks = RemoteChangeMarks(of: [store])
+    var held: [PersistentStoreCoordinator] = []
     lock.locked {
-      if let known = followed.firstIndex(where: { $0.coordinator === coordinator }) {
+      if let known = place(of: coordinator, &held) {
         followed[known].marks.formUnion(marks)
       } else {
         followed.append(Followed(coordinator: coordinator, marks: marks))
       }
       startIfWanted()
     }
+    withExtendedLifetime(held) {}
+  }
+
+  /// Where a coordinator is among those that are followed. Called with the lock held.
+  ///
+  /// - Parameter held: Gets the coordinators that were looked at, to be let go of without the lock: any may have been let go of by
+  ///   all others meanwhile, and ends with that.
+  private func place(of coordinator: PersistentStoreCoordinator, _ held: inout [PersistentStoreCoordinator]) -> Int? {
+    followed.firstIndex { one in
+      guard let known = one.coordinator else { return false }
+      held.append(known)
+      return known === coordinator
+    }
   }
 
   func listen(_ number: Int) {
     let living = lock.locked { followed.compactMap { $0.coordinator } }
     let marks = living.map { ($0, RemoteChangeMarks(of: $0.tellingStores)) }
+    var held: [PersistentStoreCoordinator] = []
     lock.locked {
       listeners.insert(number)
       // What was saved before anybody listened is no news.
       guard task == nil else { return }
       for (coordinator, marks) in marks {
-        if let place = followed.firstIndex(where: { $0.coordinator === coordinator }) { followed[place].marks = marks }
+        if let place = place(of: coordinator, &held) { followed[place].marks = marks }
       }
       startIfWanted()
     }
+    withExtendedLifetime((living, held)) {}
   }
 
   func stopListening(_ number: Int) {
@@ -129,6 +145,7 @@ final class RemoteChangeLookout: @unchecked Sendable {
     for (coordinator, change) in found {
       CoordinatorObservers.everywhere.tell(.remoteChange, of: coordinator) { $0.remoteChange = change }
     }
+    withExtendedLifetime(coordinators) {}
     return goesOn
   }
 }

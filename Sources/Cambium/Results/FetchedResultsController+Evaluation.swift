@@ -52,13 +52,16 @@ private enum ResultsScope {
 }
 
 extension FetchedResultsController {
-  /// The results by a fetch.
-  func allEntries() throws -> [ResultsEntry<Result>] {
-    let plan = try managedObjectContext.plan(fetchRequest)
-    hasKeys = try scope(plan) == .object
-    let sort = hasKeys ? plan.sort.map { $0.engine } : []
-    unsaved = hasKeys ? unsavedObjects(plan) : []
-    return try managedObjectContext.fetch(fetchRequest).map { try entry($0, sort) }
+  /// The results by a fetch; what is looked at later is looked at by the same request.
+  func allEntries(of request: FetchRequest<Result>) throws -> [ResultsEntry<Result>] {
+    let plan = try managedObjectContext.plan(request)
+    let isOfObjects = try scope(plan) == .object
+    let sort = isOfObjects ? plan.sort.map { $0.engine } : []
+    let unsavedNow = isOfObjects ? unsavedObjects(plan) : []
+    let result = try managedObjectContext.fetch(request).map { try entry($0, sort) }
+    // Not before: if the fetch throws, the entries stay that there are.
+    (self.request, hasKeys, unsaved) = (request, isOfObjects, unsavedNow)
+    return result
   }
 
   private func entry(_ object: Result, _ sort: [EngineSort]) throws -> ResultsEntry<Result> {
@@ -114,15 +117,16 @@ extension FetchedResultsController {
     context.takeInMail()
     // An event alone shows nothing of what others have saved.
     if news.isOfStores { context.advance() }
-    let told = ToldObjects(news, unsaved: unsaved, context)
-    // The rows that the context has of what others saved are old ones. What they deleted may be here still, changed.
-    for id in news.saved.changed.union(news.saved.deleted).union(news.own.changed).union(news.own.deleted) {
+    let told = ToldObjects(news, unsaved: unsaved, followsEvents: request.includesPendingChanges, context)
+    // The rows that the context has of what others saved are old ones. What they deleted may be here still, changed. Its own
+    // save has given up the rows it replaced: who has been told before has read the new ones.
+    for id in news.saved.changed.union(news.saved.deleted) {
       guard let object = context.registered(id), object.pending != .updated, object.pending != .deleted else {
         continue
       }
       if object.state == .loaded { context.rebase(object) } else { object.forgetRow() }
     }
-    let plan = try context.plan(fetchRequest)
+    let plan = try context.plan(request)
     let scope = try scope(plan)
     guard scope != .everything, let part = plan.parts.first else { return try fetchedUpdate(told) }
     let concerned = told.all.filter { isOfRequest($0, plan, part) }
@@ -134,7 +138,7 @@ extension FetchedResultsController {
   /// The results by a fetch.
   private func fetchedUpdate(_ told: ToldObjects) throws -> ResultsUpdate<Result> {
     let old = oldEntries { told.all.contains($0) }
-    let new = try allEntries()
+    let new = try allEntries(of: request)
     var evaluated = Set<Result>()
     var updated = Set<Result>()
     for entry in new where told.all.contains(entry.object.objectID) {
@@ -156,6 +160,8 @@ extension FetchedResultsController {
     _ told: ToldObjects, _ concerned: Set<ManagedObjectID>, _ plan: ManagedObjectContext.FetchPlan, _ info: EntityInfo
   ) throws -> ResultsUpdate<Result>? {
     let context = managedObjectContext
+    // As they are now: predicates and comparators are the application's, and may fetch.
+    let entries = entries
     let sort = plan.sort.map { $0.engine }
     let predicate = try plan.predicate?.checked(for: info, inMemory: true)
     var state = FetchPredicate.evaluationState(for: predicate)
@@ -163,7 +169,7 @@ extension FetchedResultsController {
     var pending: [ManagedObject] = []
     for id in concerned {
       // In a child, an object that nobody holds may be one that the parent has not saved yet.
-      let mayBeFound = !id.isTemporaryID || context.parent != nil
+      let mayBeFound = (!id.isTemporaryID || context.parent != nil) && !told.deleted.contains(id)
       guard let object = context.registered(id) ?? (mayBeFound ? context.object(with: id) : nil) else { continue }
       if object.pending != .none { pending.append(object) }
       guard !object.isDeleted, object.state != .detached else { continue }
@@ -235,7 +241,8 @@ extension FetchedResultsController {
   }
 
   private func precedes(_ a: ResultsEntry<Result>, _ b: ResultsEntry<Result>, _ sort: [EngineSort]) -> Bool {
-    for (index, key) in sort.enumerated() {
+    // All have as many keys, but for those that somebody fetched meanwhile by another order.
+    for (index, key) in sort.enumerated() where index < min(a.keys.count, b.keys.count) {
       let order = key.order(a.keys[index], b.keys[index])
       if order != 0 { return key.isAscending ? order < 0 : order > 0 }
     }
@@ -246,7 +253,7 @@ extension FetchedResultsController {
 extension ResultsEntry {
   /// Whether the object has the same place among the others by this as by another entry of it.
   fileprivate func isAlike(_ other: ResultsEntry, _ sort: [EngineSort]) -> Bool {
-    number == other.number && section == other.section
+    number == other.number && section == other.section && min(keys.count, other.keys.count) >= sort.count
       && sort.indices.allSatisfy { sort[$0].order(keys[$0], other.keys[$0]) == 0 }
   }
 }
@@ -258,10 +265,15 @@ struct ToldObjects {
   private(set) var all: Set<ManagedObjectID>
   /// Those of which it is new that they have changed.
   private let changed: Set<ManagedObjectID>
+  /// Those that are gone, unless the context has them still.
+  let deleted: Set<ManagedObjectID>
   /// Those that the controller's context has saved.
   private let own: Set<ManagedObjectID>
+  /// Whether unsaved changes were told when they were made.
+  private let followsEvents: Bool
 
-  init(_ news: WaitingChanges, unsaved: Set<ManagedObject>, _ context: ManagedObjectContext) {
+  init(_ news: WaitingChanges, unsaved: Set<ManagedObject>, followsEvents: Bool, _ context: ManagedObjectContext) {
+    self.followsEvents = followsEvents
     // An object that has got its permanent identifier meanwhile is told of by both.
     func known(_ ids: Set<ManagedObjectID>) -> Set<ManagedObjectID> {
       ids.contains { $0.isTemporaryID } ? Set(ids.lazy.map { context.permanentIDs[$0] ?? $0 }) : ids
@@ -269,7 +281,10 @@ struct ToldObjects {
     isOwnSave = news.isOwnSave
     own = known(news.own.changed.union(news.own.deleted))
     changed = known(news.own.changedBySaving).union(news.changed.lazy.map { $0.objectID })
-    all = known(news.saved.changed.union(news.saved.deleted)).union(own).union(changed)
+    let (saved, gone) = (known(news.saved.changed), known(news.saved.deleted.union(news.own.deleted)))
+    // What was deleted and is there again, as a parent may have it, counts as changed.
+    deleted = gone.isEmpty ? [] : gone.subtracting(saved).subtracting(known(news.own.changed))
+    all = saved.union(gone).union(own).union(changed)
     all.formUnion(news.refreshed.lazy.map { $0.objectID })
     if news.isOwnSave { all.formUnion(unsaved.lazy.map { $0.objectID }) }
   }
@@ -279,7 +294,7 @@ struct ToldObjects {
     let id = new.object.objectID
     if changed.contains(id) { return true }
     let isSameRow = new.version == old.version && new.parentState === old.parentState
-    guard old.isPending else { return !isSameRow }
+    guard old.isPending, followsEvents else { return !isSameRow }
     guard own.contains(id) else { return !isSameRow || !new.isPending }
     // Its changes were told when they were made. Others have changed it as well if the row has come further than by one write.
     guard let version = old.version, let newVersion = new.version else { return false }

@@ -108,7 +108,7 @@ public final class FetchedResultsController<Result: ManagedObject>: @unchecked S
   // `@unchecked`: touched on the context's queue, that is, with its lock held; `streams` and `waiting` with
   // `waitingLock` held, since whoever stops listening may be anywhere.
 
-  /// What is fetched.
+  /// What is fetched. What is changed of it counts from the next ``performFetch()`` on.
   public let fetchRequest: FetchRequest<Result>
   /// The context of the objects.
   public let managedObjectContext: ManagedObjectContext
@@ -123,6 +123,8 @@ public final class FetchedResultsController<Result: ManagedObject>: @unchecked S
   /// The objects, section after section; `nil` before ``performFetch()``.
   public var fetchedObjects: [Result]? { isFetched ? sections.flatMap { $0.objects } : nil }
 
+  /// What was fetched last, as it was then: the entries have their places by it.
+  var request: FetchRequest<Result>
   var entries: [ResultsEntry<Result>] = []
   /// The objects of the request's entity that had unsaved changes when they were looked at, and may not have them any more: a save
   /// takes those back that its merge policy gives up.
@@ -142,6 +144,7 @@ public final class FetchedResultsController<Result: ManagedObject>: @unchecked S
     fetchRequest: FetchRequest<Result>, managedObjectContext: ManagedObjectContext, sectionNameKeyPath: String? = nil
   ) {
     self.fetchRequest = fetchRequest
+    request = fetchRequest
     self.managedObjectContext = managedObjectContext
     self.sectionNameKeyPath = sectionNameKeyPath
   }
@@ -159,7 +162,7 @@ public final class FetchedResultsController<Result: ManagedObject>: @unchecked S
       managedObjectContext.persistentStoreCoordinator.saveObservers.add(self)
       // What is saved from here on comes once more, which does no harm; what was before is in the fetch.
       waitingLock.locked { waiting = WaitingChanges() }
-      entries = try allEntries()
+      entries = try allEntries(of: fetchRequest.copy())
       isFetched = true
       sections = grouped(entries)
       tellSnapshot()
@@ -340,6 +343,8 @@ public final class FetchedResultsController<Result: ManagedObject>: @unchecked S
 }
 
 extension FetchedResultsController: SaveObserver {
+  func follows(_ context: ManagedObjectContext) -> Bool { context === managedObjectContext }
+
   func didSave(_ saved: SavedObjects, in context: ManagedObjectContext) {
     if context === managedObjectContext { return noteOwn(saved) }
     // What another context's save has changed by itself is in what it saved.
@@ -369,7 +374,7 @@ extension FetchedResultsController: SaveObserver {
   }
 
   func didChange(_ objects: [ManagedObject], refreshed: Set<ManagedObject>, in context: ManagedObjectContext) {
-    guard context === managedObjectContext, isFetched, fetchRequest.includesPendingChanges else { return }
+    guard context === managedObjectContext, isFetched, request.includesPendingChanges else { return }
     waitingLock.locked {
       waiting.changed.formUnion(objects)
       waiting.refreshed.formUnion(refreshed)

@@ -17,6 +17,9 @@ struct SavedObjects: Sendable {
 
 /// One that is told of the saves and events of a coordinator's contexts.
 protocol SaveObserver: AnyObject, Sendable {
+  /// Whether it is concerned with what happens in a context before that is saved, and what saving changes there.
+  func follows(_ context: ManagedObjectContext) -> Bool
+
   /// Called on the queue of the context that saved, when everything is saved; also if there was nothing
   /// to save, as after deleting what was never saved.
   func didSave(_ saved: SavedObjects, in context: ManagedObjectContext)
@@ -42,10 +45,17 @@ final class SaveObservers: @unchecked Sendable {
   private var observers: [WeakObserver] = []
 
   func add(_ observer: any SaveObserver) {
+    // Who is let go of meanwhile goes with these, when the lock is not held.
+    var held: [any SaveObserver] = []
     lock.locked {
-      observers.removeAll { $0.observer == nil || $0.observer === observer }
+      observers.removeAll { one in
+        guard let known = one.observer else { return true }
+        held.append(known)
+        return known === observer
+      }
       observers.append(WeakObserver(observer: observer))
     }
+    withExtendedLifetime(held) {}
   }
 
   func tell(_ saved: SavedObjects, from context: ManagedObjectContext) {
@@ -66,6 +76,9 @@ final class SaveObservers: @unchecked Sendable {
 
   /// Whether there is nobody to tell.
   var isEmpty: Bool { living.isEmpty }
+
+  /// Whether anybody is to be told of the events of a context.
+  func follow(_ context: ManagedObjectContext) -> Bool { living.contains { $0.follows(context) } }
 
   private var living: [any SaveObserver] { lock.locked { observers.compactMap { $0.observer } } }
 }

@@ -115,13 +115,13 @@ final class CoordinatorObservers: @unchecked Sendable {
     _ kind: CoordinatorNotification.Kind, of coordinator: PersistentStoreCoordinator,
     _ fill: (inout CoordinatorNotification) -> Void
   ) {
-    let handlers = lock.locked {
-      observers.isEmpty
-        ? []
-        : observers.sorted { $0.key < $1.key }.map { $0.value }.filter { observer in
-          observer.kinds.contains(kind) && (observer.isForAll || observer.coordinator === coordinator)
-        }.map { $0.handler }
-    }
+    // Looked at without the lock: a coordinator that is held for the comparison may be let go of by all others meanwhile, and ends
+    // here then.
+    let all = lock.locked { observers }
+    if all.isEmpty { return }
+    let handlers = all.sorted { $0.key < $1.key }.map { $0.value }.filter { observer in
+      observer.kinds.contains(kind) && (observer.isForAll || observer.coordinator === coordinator)
+    }.map { $0.handler }
     if handlers.isEmpty { return }
     var notification = CoordinatorNotification(kind, coordinator)
     fill(&notification)

@@ -332,6 +332,168 @@ import Testing
     #expect(told.take() == [])
   }
 
+  /// What is changed of the request counts from the next fetch on.
+  @Test func requestsThatAreChanged() throws {
+    let context = try memoryContainer(Self.model()).newBackgroundContext()
+    let items = try (0..<3).map { try context.make("Item", ["number": $0 * 10, "text": "\(9 - $0)"]) }
+    try context.save()
+    let (controller, told) = try controller(try request(), context)
+    controller.fetchRequest.sortDescriptors = [FetchSortDescriptor(key: "text"), FetchSortDescriptor(key: "number")]
+    controller.fetchRequest.predicate = try FetchPredicate(format: "number > 0")
+    try items[0].set("changed", forKey: "group")
+    context.processPendingChanges()
+    #expect(told.take() == ["update 0.0 0.0"])
+    try items[0].set(15, forKey: "number")
+    try context.make("Item", ["number": -1])
+    try context.save()
+    #expect(told.take() == ["insert - 0.0", "move 0.0 0.2"] && numbers(controller) == [-1, 10, 15, 20])
+    try controller.performFetch()
+    #expect(numbers(controller) == [20, 10, 15])
+    // A fetch that throws leaves what there was, and how it is ordered.
+    controller.fetchRequest.sortDescriptors = [FetchSortDescriptor(key: "nothing")]
+    #expect(throws: CambiumError.self) { try controller.performFetch() }
+    try items[1].set("0", forKey: "text")
+    context.processPendingChanges()
+    #expect(told.take() == ["move 0.1 0.0"] && numbers(controller) == [10, 20, 15])
+    #expect(context.recordedErrors.isEmpty)
+  }
+
+  /// A rollback in the event in which something was done that was to be told.
+  @Test func rollbackWithinAnEvent() throws {
+    let context = try memoryContainer(Self.model()).newBackgroundContext()
+    try context.performAndWait {
+      let item = try context.make("Item", ["number": 1])
+      try context.save()
+      let (controller, told) = try controller(try request(), context)
+      let limited = try request()
+      limited.fetchLimit = 5
+      let (ofFirst, firstTold) = try self.controller(limited, context)
+      let new = try context.make("Item", ["number": 0])
+      context.processPendingChanges()
+      #expect(told.take() == ["insert - 0.0"] && firstTold.take() == ["insert - 0.0"])
+      context.delete(new)
+      context.rollback()
+      #expect(told.take() == ["delete 0.0 -"] && numbers(controller) == [1])
+      #expect(firstTold.take() == ["delete 0.0 -"] && numbers(ofFirst) == [1])
+      // What a refresh has dropped is not of the rollback any more.
+      try item.set("dropped", forKey: "text")
+      context.processPendingChanges()
+      _ = (told.take(), firstTold.take())
+      let refreshed = Locked(0)
+      let observation = context.observe { notification in
+        let count = notification.refreshedObjects.count
+        refreshed.withLock { $0 += count }
+      }
+      context.refresh(item, mergeChanges: false)
+      context.rollback()
+      #expect(told.take() == ["update 0.0 0.0"] && firstTold.take() == ["update 0.0 0.0"])
+      #expect(refreshed.withLock { $0 } == 1)
+      // A reset tells nothing of what was refreshed.
+      context.refresh(item, mergeChanges: false)
+      context.reset()
+      context.processPendingChanges()
+      #expect(refreshed.withLock { $0 } == 1)
+      withExtendedLifetime(observation) {}
+      #expect(context.recordedErrors.isEmpty)
+    }
+  }
+
+  /// A change that is there before the fetch is new to one who follows saves only.
+  @Test func updatesWithoutPendingChanges() throws {
+    let context = try memoryContainer(Self.model()).newBackgroundContext()
+    try context.performAndWait {
+      let item = try context.make("Item", ["number": 1])
+      try context.save()
+      try item.set("begun", forKey: "text")
+      context.processPendingChanges()
+      let request = try request()
+      request.includesPendingChanges = false
+      let (controller, told) = try controller(request, context)
+      try item.set("changed", forKey: "text")
+      context.processPendingChanges()
+      #expect(told.take() == [])
+      try context.save()
+      #expect(told.take() == ["update 0.0 0.0"] && numbers(controller) == [1])
+      try context.save()
+      #expect(told.take() == [])
+    }
+  }
+
+  /// A context that merges what others save does not make their events and saves build what nobody hears of.
+  @Test func whatNobodyFollowsIsNotNoted() throws {
+    let container = try memoryContainer(Self.model(hasDerived: true))
+    let (merging, context) = (container.newBackgroundContext(), container.newBackgroundContext())
+    merging.automaticallyMergesChangesFromParent = true
+    let listener = Listener()
+    container.persistentStoreCoordinator.saveObservers.add(listener)
+    try context.performAndWait {
+      let item = try context.make("Item", ["text": "a"])
+      context.processPendingChanges()
+      #expect(listener.events == [])
+      try context.save()
+      try item.set("b", forKey: "text")
+      let noted = Locked([Int]())
+      let observation = context.observe { [unowned context] notification in
+        if notification.kind == .didSave { noted.withLock { $0.append(context.changedBySaving.count) } }
+      }
+      try context.save()
+      listener.followed = context
+      try item.set("c", forKey: "text")
+      try context.save()
+      withExtendedLifetime(observation) {}
+      #expect(noted.withLock { $0 } == [0, 1])
+      try item.set("d", forKey: "text")
+      context.processPendingChanges()
+      #expect(listener.events.last == 1)
+    }
+  }
+
+  /// What the first controller has read of the save, the others have.
+  @Test func savedRowsAreReadOnce() throws {
+    let context = try memoryContainer(Self.model(hasDerived: true)).newBackgroundContext()
+    try context.performAndWait {
+      let item = try context.make("Item", ["number": 1, "text": "a"])
+      try context.save()
+      let (first, firstTold) = try controller(try request(), context)
+      let (second, secondTold) = try controller(try request(), context)
+      try item.set("b", forKey: "text")
+      context.processPendingChanges()
+      #expect(firstTold.take() == ["update 0.0 0.0"] && secondTold.take() == ["update 0.0 0.0"])
+      // Is gone when the row is given up.
+      firstTold.afterwards = { item.fetchedValues["first"] = [] }
+      try context.save()
+      #expect(firstTold.take() == ["update 0.0 0.0"] && secondTold.take() == ["update 0.0 0.0"])
+      #expect(item.fetchedValues["first"] != nil)
+      #expect(item.value(forKey: "upper") as? String == "B")
+      withExtendedLifetime((first, second)) {}
+    }
+  }
+
+  /// Of what others have deleted, no object is made.
+  @Test func deletionsAreNotLookedFor() throws {
+    let container = try memoryContainer(Self.model())
+    let (context, other) = (container.newBackgroundContext(), container.newBackgroundContext())
+    let items = try other.performAndWait {
+      let items = try (0..<3).map { try other.make("Item", ["number": $0]) }
+      try other.save()
+      return items
+    }
+    let ids = items.map { $0.objectID }
+    let (controller, told) = try context.performAndWait {
+      context.retainsRegisteredObjects = true
+      return try self.controller(try request("number > 1"), context)
+    }
+    try other.performAndWait {
+      for item in items { other.delete(item) }
+      try other.save()
+    }
+    context.performAndWait {
+      controller.processPendingChanges()
+      #expect(told.take() == ["section 0 delete ", "delete 0.0 -"] && numbers(controller) == [])
+      #expect(ids.prefix(2).allSatisfy { context.registered($0) == nil })
+    }
+  }
+
   @Test func titlesOfSections() throws {
     let context = try memoryContainer(Self.model()).newBackgroundContext()
     for group in ["apple", "avocado", nil, "beet"] { try context.make("Item", ["group": group]) }
@@ -383,5 +545,20 @@ private final class Told: FetchedResultsControllerDelegate {
     _ controller: FetchedResultsController<Result>, sectionIndexTitleForSectionName sectionName: String
   ) -> String? {
     title.map { $0(sectionName) } ?? sectionName.first.map { $0.uppercased() }
+  }
+}
+
+/// Notes how many objects' states are there when it is told of events.
+private final class Listener: SaveObserver, @unchecked Sendable {
+  // `@unchecked`: one thread's.
+  var followed: ManagedObjectContext?
+  var events: [Int] = []
+
+  func follows(_ context: ManagedObjectContext) -> Bool { context === followed }
+  func didSave(_ saved: SavedObjects, in context: ManagedObjectContext) {}
+  func didTakeIn(_ changes: SavedObjects, in context: ManagedObjectContext) {}
+  func didPush(_ saved: SavedObjects, in context: ManagedObjectContext) {}
+  func didChange(_ objects: [ManagedObject], refreshed: Set<ManagedObject>, in context: ManagedObjectContext) {
+    events.append(context.toldEventStates.count)
   }
 }
