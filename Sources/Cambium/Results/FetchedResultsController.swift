@@ -161,8 +161,15 @@ public final class FetchedResultsController<Result: ManagedObject>: @unchecked S
     try managedObjectContext.lock.run {
       managedObjectContext.persistentStoreCoordinator.saveObservers.add(self)
       // What is saved from here on comes once more, which does no harm; what was before is in the fetch.
-      waitingLock.locked { waiting = WaitingChanges() }
-      entries = try allEntries(of: fetchRequest.copy())
+      let before = waitingLock.locked {
+        defer { waiting = WaitingChanges() }
+        return waiting
+      }
+      do { entries = try allEntries(of: fetchRequest.copy()) } catch {
+        // The results that stay have yet to learn of it.
+        waitingLock.locked { waiting.formUnion(before) }
+        throw error
+      }
       isFetched = true
       sections = grouped(entries)
       tellSnapshot()

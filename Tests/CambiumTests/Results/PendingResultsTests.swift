@@ -494,6 +494,23 @@ import Testing
     }
   }
 
+  /// What waits to be taken in when a fetch throws is taken in afterwards.
+  @Test func fetchesThatThrowLoseNothing() throws {
+    let container = try memoryContainer(Self.model())
+    let (context, other) = (container.newBackgroundContext(), container.newBackgroundContext())
+    try context.performAndWait {
+      let (controller, told) = try controller(try request(), context)
+      try other.performAndWait {
+        try other.make("Item", ["number": 1])
+        try other.save()
+      }
+      controller.fetchRequest.sortDescriptors = [FetchSortDescriptor(key: "nothing")]
+      #expect(throws: CambiumError.self) { try controller.performFetch() }
+      controller.processPendingChanges()
+      #expect(told.take() == ["section 0 insert ", "insert - 0.0"] && numbers(controller) == [1])
+    }
+  }
+
   @Test func titlesOfSections() throws {
     let context = try memoryContainer(Self.model()).newBackgroundContext()
     for group in ["apple", "avocado", nil, "beet"] { try context.make("Item", ["group": group]) }
