@@ -131,6 +131,9 @@ open class ManagedObject {
   ///
   /// An entity that is not of the context's stores makes an object that is of no use; the context notes
   /// ``CambiumError/Code/invalidArgument``, and its next save throws it.
+  ///
+  /// A class that overrides this has it called for objects of rows as well, without a context and before the object is that of its row: what
+  /// is set there then is of no effect. Set initial values in ``awakeFromInsert()``, and what is no property of the model here.
   public required init(entity: EntityDescription, insertInto context: ManagedObjectContext?) {
     number = ManagedObjectID.firstTemporaryRow
     state = .detached
