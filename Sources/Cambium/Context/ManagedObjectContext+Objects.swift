@@ -191,7 +191,7 @@ extension ManagedObjectContext {
   }
 
   /// Notes which commit tells what the delete rules apply to. What others save later is looked at when the deletion is saved.
-  private func noteDeletion(in space: StoreSpace) {
+  func noteDeletion(in space: StoreSpace) {
     if parent != nil { return }
     if deleted.isEmpty { deletionSequences = [:] }
     let key = ObjectIdentifier(space)

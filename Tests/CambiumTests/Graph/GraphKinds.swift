@@ -30,8 +30,7 @@ struct GraphKinds: OptionSet {
   ///
   /// - 95: a second save, by the policy that overwrites, is denied what the reference expects to be deleted, after others have changed
   ///   the relationship that denies.
-  /// - 20261153: a deletion by cascade that meets others' changes leaves one object less in the store than in the reference.
-  static let open: [UInt64: GraphKinds] = [95: .rules, 20_261_153: .rules]
+  static let open: [UInt64: GraphKinds] = [95: .rules]
 
   /// Those of these that a seed has: of each it does not depend on which others there are.
   func drawn(_ seed: UInt64) -> GraphKinds {
