@@ -102,34 +102,19 @@ public enum CambiumNotifications {
   }
 }
 
-/// The names of what is posted.
-private enum PostedName: String {
-  case didChangeObjects = "CambiumObjectsDidChangeInManagedObjectContext"
-  case willSaveObjects = "CambiumManagedObjectContextWillSave"
-  case didSaveObjects = "CambiumManagedObjectContextDidSave"
-  case didSaveObjectIDs = "CambiumManagedObjectContextDidSaveObjectIDs"
-  case didMergeChangesObjectIDs = "CambiumManagedObjectContextDidMergeChangesObjectIDs"
-
-  var name: Notification.Name { Notification.Name(rawValue) }
-}
-
 extension ManagedObjectContext {
-  /// A name; who asks for it wants it posted.
-  private static func posted(_ name: PostedName) -> Notification.Name {
-    CambiumNotifications.start()
-    return name.name
-  }
-
   /// Posted for ``Cambium/ContextNotification/Kind/objectsDidChange``.
-  public static var didChangeObjectsNotification: Notification.Name { posted(.didChangeObjects) }
+  public static var didChangeObjectsNotification: Notification.Name { PostedName.didChangeObjects.posted }
   /// Posted for ``Cambium/ContextNotification/Kind/willSave``.
-  public static var willSaveObjectsNotification: Notification.Name { posted(.willSaveObjects) }
+  public static var willSaveObjectsNotification: Notification.Name { PostedName.willSaveObjects.posted }
   /// Posted for ``Cambium/ContextNotification/Kind/didSave``, with objects.
-  public static var didSaveObjectsNotification: Notification.Name { posted(.didSaveObjects) }
+  public static var didSaveObjectsNotification: Notification.Name { PostedName.didSaveObjects.posted }
   /// Posted for ``Cambium/ContextNotification/Kind/didSave``, with identifiers.
-  public static var didSaveObjectIDsNotification: Notification.Name { posted(.didSaveObjectIDs) }
+  public static var didSaveObjectIDsNotification: Notification.Name { PostedName.didSaveObjectIDs.posted }
   /// Posted for ``Cambium/ContextNotification/Kind/didMergeChanges``.
-  public static var didMergeChangesObjectIDsNotification: Notification.Name { posted(.didMergeChangesObjectIDs) }
+  public static var didMergeChangesObjectIDsNotification: Notification.Name {
+    PostedName.didMergeChangesObjectIDs.posted
+  }
 
   /// What a notification's `userInfo` has: sets of objects, or of identifiers, beside flags. A set that would be empty is left out.
   public enum NotificationKey: String, Sendable {

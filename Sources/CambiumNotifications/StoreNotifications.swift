@@ -1,36 +1,20 @@
 import Cambium
 import Foundation
 
-/// The names of what is posted of coordinators.
-private enum PostedName: String {
-  case storesWillChange = "CambiumPersistentStoreCoordinatorStoresWillChange"
-  case storesDidChange = "CambiumPersistentStoreCoordinatorStoresDidChange"
-  case willRemoveStore = "CambiumPersistentStoreCoordinatorWillRemoveStore"
-  case remoteChange = "CambiumPersistentStoreRemoteChange"
-
-  var name: Notification.Name { Notification.Name(rawValue) }
-}
-
 extension PersistentStoreCoordinator {
   /// Posted for ``Cambium/CoordinatorNotification/Kind/storesWillChange``, on the thread that adds or removes the store.
-  public static var storesWillChangeNotification: Notification.Name { posted(.storesWillChange) }
+  public static var storesWillChangeNotification: Notification.Name { PostedName.storesWillChange.posted }
   /// Posted for ``Cambium/CoordinatorNotification/Kind/storesDidChange``, on the thread that has added or removed the store.
-  public static var storesDidChangeNotification: Notification.Name { posted(.storesDidChange) }
+  public static var storesDidChangeNotification: Notification.Name { PostedName.storesDidChange.posted }
   /// Posted for ``Cambium/CoordinatorNotification/Kind/willRemoveStore``, on the thread that removes the store; as in Core Data without
   /// `userInfo`.
-  public static var willRemoveStoreNotification: Notification.Name { posted(.willRemoveStore) }
+  public static var willRemoveStoreNotification: Notification.Name { PostedName.willRemoveStore.posted }
   /// Posted for ``Cambium/CoordinatorNotification/Kind/remoteChange``, on a thread of its own: for what is saved in stores with
   /// ``Cambium/PersistentStoreDescription/postsRemoteChanges``, in this process or another. Stores are looked at from the first time
   /// that this name is asked for, until ``CambiumNotifications/stop()``.
   public static var remoteChangeNotification: Notification.Name {
     CambiumNotifications.startRemoteChanges()
     return PostedName.remoteChange.name
-  }
-
-  /// A name; who asks for it wants it posted.
-  private static func posted(_ name: PostedName) -> Notification.Name {
-    CambiumNotifications.start()
-    return name.name
   }
 
   /// What a notification's `userInfo` has.

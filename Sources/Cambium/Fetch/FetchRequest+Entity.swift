@@ -16,32 +16,30 @@ extension FetchRequest {
   ///   which the wanted one is no subclass either (objects of a subentity may be of that); if the class is that of another entity.
   func settleClass(of name: String, _ entities: [EntityInfo], in coordinator: PersistentStoreCoordinator) throws {
     guard resultType == .managedObject, let wanted = Result.self as? ManagedObject.Type else { return }
-    if wanted == ManagedObject.self { return }
-    try requireClass(wanted, of: entities, in: coordinator, isNew: true)
-    coordinator.note(wanted, for: name)
-    try requireClass(wanted, of: entities, in: coordinator, isNew: false)
-  }
-
-  private func requireClass(
-    _ wanted: ManagedObject.Type, of entities: [EntityInfo], in coordinator: PersistentStoreCoordinator, isNew: Bool
-  ) throws {
-    for info in entities {
-      let given = coordinator.objectClass(for: info)
-      if given == wanted || given is Result.Type || given.includes(wanted) && given != ManagedObject.self { continue }
-      let ownEntity = given == ManagedObject.self && !isNew ? nil : coordinator.managedObjectModel.entity(for: wanted)
-      let own = ownEntity.map { $0.name }
-      if given == ManagedObject.self {
-        // Who asks first decides the class of an entity that has none, but not by mistake.
-        guard let ownEntity, !ownEntity.descends(from: info.name), !info.description.descends(from: ownEntity.name)
-        else {
-          continue
-        }
-      }
+    // As a rule it is settled.
+    if wanted == ManagedObject.self || entities.allSatisfy({ coordinator.objectClass(for: $0) == wanted }) { return }
+    let own = coordinator.managedObjectModel.entity(for: wanted)
+    func refusal(_ info: EntityInfo, _ given: ManagedObject.Type) -> CambiumError {
       let advice =
-        if let own, own != info.name { "did you mean entityName '\(own)'?" } else { "fetch \(given), or ManagedObject" }
-      throw CambiumError(
+        if let own, own.name != info.name {
+          "did you mean entityName '\(own.name)'?"
+        } else {
+          "fetch \(given), or ManagedObject"
+        }
+      return CambiumError(
         .invalidArgument, "objects of '\(info.name)' are of class \(given), not \(wanted); \(advice)",
         entityName: info.name)
+    }
+    // Who asks first decides the class of an entity that has none, but not by mistake.
+    for info in entities where coordinator.objectClass(for: info) == ManagedObject.self {
+      if let own, !own.descends(from: info.name), !info.description.descends(from: own.name) {
+        throw refusal(info, ManagedObject.self)
+      }
+    }
+    coordinator.note(wanted, for: name)
+    for info in entities {
+      let given = coordinator.objectClass(for: info)
+      guard given == wanted || given is Result.Type || given.includes(wanted) else { throw refusal(info, given) }
     }
   }
 }
