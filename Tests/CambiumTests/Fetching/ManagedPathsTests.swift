@@ -43,6 +43,19 @@ extension PathOwner {
   @Managed var remark: String?
 }
 
+/// Names in other scripts, and one with a blank; and a type within another.
+package enum PathScripts {}
+extension PathScripts {
+  @ManagedPaths
+  package final class Œuvre: ManagedObject {
+    @Managed package var größe: Double
+    @Managed package var 名前: String?
+    @Managed("two words") package var `two words`: String?
+    @Managed("e\u{301}tat") package var état: Int?
+    @Managed fileprivate var 한글: String?
+  }
+}
+
 /// A type that has one of the two lists by itself.
 @ManagedPaths
 final class PathPlace: ManagedObject, PredicateKeyPaths {
@@ -107,6 +120,39 @@ struct ManagedPathsTests {
     let places = FetchRequest<PathPlace>(entityName: "Place")
     places.filter { $0.name == "Chicago" }
     #expect(try context.count(for: places) == 1)
+  }
+
+  @Test func otherScripts() throws {
+    let model = try ManagedObjectModel {
+      Entity("Œuvre", class: PathScripts.Œuvre.self) {
+        Attribute("größe", .double)
+        Attribute("名前", .string)
+        Attribute("état", .integer64)
+        Attribute("한글", .string)
+      }
+    }
+    let container = try memoryContainer(model)
+    let context = container.newBackgroundContext()
+    for number in 0..<3 {
+      let work = PathScripts.Œuvre(context: context)
+      (work.größe, work.名前, work.한글) = (Double(number), "題\(number)", "글\(number)")
+      work.état = number
+    }
+    try context.save()
+    func sizes(_ condition: (PathScripts.Œuvre.Paths) throws -> FetchPredicate) throws -> [Double] {
+      let request = FetchRequest<PathScripts.Œuvre>(entityName: "Œuvre")
+      try request.filter(condition).sort { [$0.größe.ascending] }
+      return try context.fetch(request).map { $0.größe }
+    }
+    #expect(try sizes { $0.größe > 0.5 } == [1, 2])
+    #expect(try sizes { $0.名前 == "題1" && $0.한글 == "글1" } == [1])
+    // The other normal form of the model's name.
+    #expect(try sizes { $0.état >= 2 } == [2])
+    let request = FetchRequest<PathScripts.Œuvre>(entityName: "Œuvre")
+    request.predicate = try FetchPredicate(#Predicate<PathScripts.Œuvre> { $0.名前 == "題2" && $0.größe < 3 })
+    #expect(try context.fetch(request).map { $0.größe } == [2])
+    // A name that the model does not have, as in a format string.
+    #expect(cambiumError { _ = try sizes { $0.`two words` == "x" } } != nil)
   }
 
   @Test func swiftsKeyPaths() throws {

@@ -446,6 +446,31 @@ import Testing
     #expect(try fixture.read("Item", "owner") == ["i": "o"])
   }
 
+  /// The same in a child, whose parent applies the rules when the child saves.
+  @Test(arguments: [DeleteRule.cascade, .deny]) func undoneInsertionsOfAChildLetNothingGo(rule: DeleteRule) throws {
+    let fixture = try Fixture(
+      owner: { ToMany("items", "Item", inverse: "owner") },
+      item: { ToOne("owner", "Owner", inverse: "items", deleteRule: rule) })
+    try fixture.store(owners: ["o"], items: [])
+    let parent = fixture.mine
+    let child = ManagedObjectContext(concurrencyType: .privateQueue, parent: parent)
+    child.undoManager = ContextUndoManager()
+    let owner = try fixture.owner("o", child)
+    try child.make("Item", ["name": "i", "owner": owner])
+    child.processPendingChanges()
+    try child.save()
+    try parent.save()
+    child.undo()
+    try child.save()
+    #expect(try parent.all("Owner").count == 1 && parent.all("Item").isEmpty)
+    try parent.save()
+    #expect(try fixture.read("Owner", "items").keys.sorted() == ["o"])
+    child.redo()
+    try child.save()
+    try parent.save()
+    #expect(try fixture.read("Item", "owner") == ["i": "o"])
+  }
+
   /// A list keeps what others have added, and what it keeps leads back, though the policy has decided otherwise about that.
   @Test func listsAndTheirOtherSides() throws {
     let fixture = try Fixture(
