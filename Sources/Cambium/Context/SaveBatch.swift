@@ -144,14 +144,7 @@ extension ManagedObject {
 
   /// Adds where to-one relationships led before they were changed, of an object that was deleted then.
   fileprivate func addDepartures(to departures: inout Set<BatchDeletion.Departure>) throws {
-    guard let overlay, !overlay.toOneChanges.isEmpty else { return }
-    // One whose relationships were set without being read, as after a save that was undone, is based on the row as it is now.
-    var isGone = true
-    try unlessGone {
-      try load()
-      isGone = false
-    }
-    if isGone { return }
+    guard row != nil, let overlay, !overlay.toOneChanges.isEmpty else { return }
     for property in info.relationships where !property.isTransient {
       guard let r = property.relationship, overlay.toOneChanges.contains(r.place) else { continue }
       let old = try committedToOne(r)
