@@ -236,6 +236,9 @@ extension ManagedObjectContext {
       let unlisted = allRegistered.filter { $0.isDeleted && $0.state == .inserted }
       let pending = inserted.values + updated.values + deleted.values
       let dropped = Set((pending + unlisted + eventObjects).map { $0.objectID })
+      // Children may have been told of these, and have objects of them.
+      var gone = ObjectIDNotification()
+      gone.deletedObjectIDs = Set(inserted.values.map { $0.objectID })
       for object in inserted.values {
         unregister(object.objectID)
         object.detach()
@@ -259,6 +262,7 @@ extension ManagedObjectContext {
       refreshed.formUnion(restored)
       persistentStoreCoordinator.saveObservers.tell(takenIn: SavedObjects(changed: dropped), in: self)
       processEvent()
+      if !gone.deletedObjectIDs.isEmpty { tellChildren(gone) }
     }
   }
 

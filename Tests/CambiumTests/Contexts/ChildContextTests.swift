@@ -293,6 +293,20 @@ import Testing
     withExtendedLifetime(directory) {}
   }
 
+  @Test func whatAParentRollsBackIsGoneInTheChild() async throws {
+    let (directory, root, levels) = try contexts()
+    let child = levels[0]
+    child.automaticallyMergesChangesFromParent = true
+    child.retainsRegisteredObjects = true
+    let id = try root.performAndWait { try root.make("Aircraft", ["tailNumber": "A"]).objectID }
+    func tail() -> String? { child.performAndWait { child.object(with: id).value(forKey: "tailNumber") as? String } }
+    #expect(tail() == "A")
+    root.performAndWait { root.rollback() }
+    try await expect { tail() == nil }
+    #expect(try child.performAndWait { try tails(child) }.isEmpty)
+    withExtendedLifetime(directory) {}
+  }
+
   /// Waits for something that happens in its own time.
   private func expect(_ condition: () -> Bool) async throws {
     for _ in 0..<2000 where !condition() { try await Task.sleep(for: .milliseconds(5)) }
