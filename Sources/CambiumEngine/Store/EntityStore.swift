@@ -1,4 +1,5 @@
 import CambiumKernel
+import Synchronization
 
 /// Entities on a kernel store: rows, indexes, uniqueness constraints and relationships, as one model describes them.
 ///
@@ -24,6 +25,8 @@ public final class EntityStore: Sendable {
   /// The same by the identifiers as indexes, which are small, and asked for with every row.
   let planTable: [EntityPlan?]
   private let layoutTable: LayoutTable
+  /// One more than the sequence of a commit that was found to be of this model, or zero: a view of the same commit need not look.
+  private let commitOfModel = Atomic<UInt>(0)
   /// What the next transaction writes with; belongs to who has the turn to write.
   nonisolated(unsafe) private var spareKit: TransactionKit?
 
@@ -113,7 +116,16 @@ public final class EntityStore: Sendable {
   public func view() throws(EngineError) -> EntityView {
     if let fixed { return EntityView(store: self, trees: fixed) }
     let snapshot = try storing { () throws(StoreError) in try kernel.snapshot() }
-    try requireModel(snapshot)
+    #if _pointerBitWidth(_64)
+      let commit = UInt(snapshot.sequence) &+ 1
+      if commitOfModel.load(ordering: .relaxed) != commit {
+        try requireModel(snapshot)
+        commitOfModel.store(commit, ordering: .relaxed)
+      }
+    #else
+      // What a word holds of a sequence does not say which commit it is.
+      try requireModel(snapshot)
+    #endif
     return EntityView(store: self, trees: snapshot)
   }
 
