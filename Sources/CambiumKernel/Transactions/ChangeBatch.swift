@@ -7,7 +7,7 @@
 /// One thread at a time uses it. A change takes 16 bytes and those of its key.
 public final class ChangeBatch {
   /// One key and what is to become of it.
-  public struct Change {
+  public struct Change: RadixSorted {
     /// The first bytes of the key as a big-endian number: decides most comparisons.
     var head: UInt64
     var offset: UInt32
@@ -23,6 +23,8 @@ public final class ChangeBatch {
     /// The same, yes or no.
     public var flag: Bool { note & 0x8000 != 0 }
     var count: Int { Int(word & 0x7FFF) }
+    /// Keys are added one behind the other.
+    var ordinal: Int { Int(truncatingIfNeeded: offset) }
   }
 
   /// The longest key that any page takes.
@@ -289,54 +291,4 @@ public final class ChangeBatch {
 
   /// The longest node that a change becomes.
   static let longestNode = DeltaNode.headerSize + longestKey
-}
-
-/// Sorting by the heads of keys, byte by byte from the lowest: stable, in time that grows with the number alone.
-enum RadixSort {
-  /// Below this, comparing is faster.
-  private static let least = 256
-
-  /// Sorts the first `count` changes; answers where they are then. Of the memory given and that which it allocates, both
-  /// for `capacity` changes, it frees the other one.
-  static func sort(
-    _ changes: UnsafeMutablePointer<ChangeBatch.Change>, _ count: Int, _ capacity: Int
-  ) -> UnsafeMutablePointer<ChangeBatch.Change> {
-    if count < least {
-      var all = UnsafeMutableBufferPointer(start: changes, count: count)
-      all.sort { $0.head != $1.head ? $0.head < $1.head : $0.offset < $1.offset }
-      return changes
-    }
-    var differing: UInt64 = 0
-    let first = changes[0].head
-    for i in 0..<count { differing |= changes[i].head ^ first }
-    var from = changes
-    var to = UnsafeMutablePointer<ChangeBatch.Change>.allocate(capacity: capacity)
-    for digit in 0..<8 where (differing &>> UInt64(8 &* digit)) & 0xFF != 0 {
-      pass(from, to, count, UInt64(8 &* digit))
-      swap(&from, &to)
-    }
-    to.deallocate()
-    return from
-  }
-
-  private static func pass(
-    _ from: UnsafeMutablePointer<ChangeBatch.Change>, _ to: UnsafeMutablePointer<ChangeBatch.Change>, _ count: Int,
-    _ shift: UInt64
-  ) {
-    withUnsafeTemporaryAllocation(of: Int.self, capacity: 256) { places in
-      places.initialize(repeating: 0)
-      for i in 0..<count { places[Int(truncatingIfNeeded: (from[i].head &>> shift) & 0xFF)] &+= 1 }
-      var sum = 0
-      for i in 0..<256 {
-        let n = places[i]
-        places[i] = sum
-        sum &+= n
-      }
-      for i in 0..<count {
-        let bucket = Int(truncatingIfNeeded: (from[i].head &>> shift) & 0xFF)
-        (to + places[bucket]).initialize(to: from[i])
-        places[bucket] &+= 1
-      }
-    }
-  }
 }
