@@ -40,6 +40,22 @@ import Testing
       model[key, default: []].insert(Change(sequence: sequence, value: value), at: 0)
     }
 
+    /// The same of many at once, as opening does with what the log holds.
+    func add(together keys: [[UInt8]]) {
+      var nodes: [DeltaNode] = []
+      for key in keys {
+        sequence += 1
+        let value = UInt8(truncatingIfNeeded: sequence &* 31)
+        with(key) { k in
+          withUnsafeBytes(of: value) { v in
+            nodes.append(table.makeNode(sequence: sequence, key: k, value: v, op: .put, effect: 1))
+          }
+        }
+        model[key, default: []].insert(Change(sequence: sequence, value: value), at: 0)
+      }
+      table.add(list, nodes)
+    }
+
     func bytes(_ key: TreeKey) -> [UInt8] {
       if !isInteger { return Array(key.buffer) }
       return (0..<8).map { UInt8(truncatingIfNeeded: key.head >> UInt64(56 - 8 * $0)) }
@@ -72,11 +88,19 @@ import Testing
     }
   }
 
-  @Test(arguments: [false, true]) func holdsWhatWasAdded(isInteger: Bool) {
+  /// One by one, or as many together: few are sorted otherwise than many.
+  @Test(arguments: [false, true], [1, 100, 400, 1_000]) func holdsWhatWasAdded(isInteger: Bool, together: Int) {
     for order in Order.allCases {
       var random = SplitMix64(seed: 71)
       let pair = Pair(isInteger: isInteger)
-      for i in 0..<1_000 { pair.add(key(i, order, isInteger, &random)) }
+      let keys = (0..<1_000).map { key($0, order, isInteger, &random) }
+      for start in stride(from: 0, to: keys.count, by: together) {
+        if together == 1 {
+          pair.add(keys[start])
+        } else {
+          pair.add(together: Array(keys[start..<min(start + together, keys.count)]))
+        }
+      }
       for (after, upTo) in [(UInt64(0), UInt64(1_000)), (0, 400), (300, 800)] {
         let expected = pair.seen(after: after, upTo: upTo)
         var cursor = DeltaCursor(pair.list, after: after, upTo: upTo)
