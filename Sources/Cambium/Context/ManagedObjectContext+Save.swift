@@ -173,6 +173,12 @@ extension ManagedObjectContext {
 
   // MARK: Before
 
+  /// What is found out once for all deletions of a save.
+  struct DeletionCheck {
+    /// Objects that go with them by what others have done since the delete rules were applied; `nil` if nobody has asked.
+    var goingAlong: Set<ManagedObjectID>?
+  }
+
   /// Tells the objects that the save concerns; again those that are changed meanwhile, until none is.
   ///
   /// - Parameter isFurther: Whether those that were told of this save are not told again unless they were changed.
@@ -233,7 +239,9 @@ extension ManagedObjectContext {
             underlying: [error]))
       }
     }
+    deletionCheck = DeletionCheck()
     for object in deletions { collect(object) { try object.validateForDelete() } }
+    deletionCheck = nil
     for object in insertions { collect(object) { try object.validateForInsert() } }
     for object in updates { collect(object) { try object.validateForUpdate() } }
     guard let first = errors.first else { return }

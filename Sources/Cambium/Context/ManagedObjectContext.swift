@@ -111,6 +111,8 @@ public final class ManagedObjectContext: @unchecked Sendable {
   @exclusivity(unchecked) var deleted = PendingObjects(.deleted)
   /// By the stores' spaces, the oldest commit by which delete rules were applied to what ``deleted`` has of them.
   @exclusivity(unchecked) var deletionSequences: [ObjectIdentifier: UInt64] = [:]
+  /// What the check of deletions has found out, while a save makes it.
+  var deletionCheck: DeletionCheck?
   /// How objects find the context.
   let link = ContextLink()
   @exclusivity(unchecked) private(set) var homes = ObjectHome.List()

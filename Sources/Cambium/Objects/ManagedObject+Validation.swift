@@ -78,9 +78,11 @@ extension ManagedObject {
       guard let r = property.relationship, r.rules.deleteRule == .deny, !r.rules.isTransient else { continue }
       let context = try requireContext()
       let ids = r.isToMany ? try currentToMany(r) : try currentToOne(r).map { [$0] } ?? []
-      guard try ids.contains(where: { try $0 != objectID && context.isThere($0) && isLedTo(from: $0, r) }) else {
-        continue
-      }
+      guard
+        try ids.contains(where: {
+          try $0 != objectID && context.isThere($0) && isLedTo(from: $0, r) && !context.goesAlong($0)
+        })
+      else { continue }
       errors.append(
         error(
           .validationRelationshipDeniedDelete, property.name,
@@ -91,7 +93,7 @@ extension ManagedObject {
 
   /// Whether the other side of a relationship knows of this one, which is deleted. What this one has may be old: redoing a
   /// deletion leaves it as it was.
-  private func isLedTo(from id: ManagedObjectID, _ r: RelationshipInfo) throws -> Bool {
+  fileprivate func isLedTo(from id: ManagedObjectID, _ r: RelationshipInfo) throws -> Bool {
     let other = try requireContext().object(with: id)
     guard let back = r.inverse(in: other.info) else { return true }
     guard back.isToMany else { return try other.currentToOne(back) == objectID }
@@ -178,5 +180,36 @@ extension ManagedObjectContext {
     guard id.isTemporaryID else { return true }
     guard let parent else { return false }
     return parent.lock.run { parent.isThere(id) }
+  }
+
+  /// Whether an object goes with what is to be deleted, though the delete rules have not come to it: others have put it under that
+  /// since they were applied. It denies nothing; those who save follow the rules to it: the transaction, or the parent.
+  fileprivate func goesAlong(_ id: ManagedObjectID) throws -> Bool {
+    let known = try deletionCheck?.goingAlong ?? goingAlong()
+    deletionCheck?.goingAlong = known
+    guard known.contains(id) else { return false }
+    // The transaction is to look, whatever commit it finds.
+    deletionSequences[ObjectIdentifier(id.space)] = nil
+    return true
+  }
+
+  /// What cascades from what is to be deleted, by what is known now, and is not deleted yet.
+  private func goingAlong() throws -> Set<ManagedObjectID> {
+    var result = Set<ManagedObjectID>()
+    var pending = deleted.values
+    while let object = pending.popLast() {
+      for property in object.info.relationships where !property.isTransient {
+        guard let r = property.relationship, r.rules.deleteRule == .cascade, r.inverse != nil else { continue }
+        try unlessGone {
+          let ids = r.isToMany ? try object.currentToMany(r) : try object.currentToOne(r).map { [$0] } ?? []
+          for id in ids where !result.contains(id) {
+            guard isThere(id), try object.isLedTo(from: id, r) else { continue }
+            result.insert(id)
+            pending.append(self.object(with: id))
+          }
+        }
+      }
+    }
+    return result
   }
 }

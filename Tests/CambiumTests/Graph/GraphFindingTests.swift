@@ -6,7 +6,7 @@ import Testing
 /// What ``GraphModelTests`` have found, each as small as it can be.
 @Suite struct GraphFindingTests {
   /// A store in a file, and two contexts of it.
-  private final class Fixture {
+  final class Fixture {
     let directory: TemporaryDirectory
     let model: ManagedObjectModel
     let container: PersistentContainer

@@ -27,11 +27,7 @@ struct GraphKinds: OptionSet {
   static let all: GraphKinds = [.rules, .composites]
 
   /// Seeds that find what is not mended yet, and what their models go without until then; `CAMBIUM_GRAPH_KINDS=3` draws it all the same.
-  ///
-  /// - 95: others lead new objects to what is deleted here, by a relationship that cascades and its inverse, which denies. A save is
-  ///   denied, since the objects deleted here are checked before the cascade is followed in the store; the reference deletes all of
-  ///   them, as a deletion of that state would.
-  static let open: [UInt64: GraphKinds] = [95: .rules]
+  static let open: [UInt64: GraphKinds] = [:]
 
   /// Those of these that a seed has: of each it does not depend on which others there are.
   func drawn(_ seed: UInt64) -> GraphKinds {
