@@ -192,7 +192,11 @@ extension ManagedObjectContext {
     for (object, target) in doomed {
       try pushDepartures(of: object, target, parent)
     }
+    let last = parent.changeCount
     for (_, target) in doomed { try parent.deleteCascading(target, callsHook: false) }
+    // What goes along in the parent, or leads there, may be what the child has not seen: the parent could not save that.
+    if doomed.isEmpty { return }
+    for object in parent.deleted.values where object.changeOrder > last { try object.validateForDelete() }
   }
 
   /// The attributes that are pushed: those that changed, as far as the policy lets them; all, if the object's state counts.
@@ -249,7 +253,11 @@ extension ManagedObjectContext {
       guard let r = property.relationship else { continue }
       if !r.isToMany {
         guard object.toOneChanges.contains(r.place) else { continue }
-        if try object.currentToOne(r) != target.currentToOne(r) { try target.assignToOne(nil, r) }
+        // What others have led it to since goes with it.
+        let old = try object.committedToOne(r)
+        if try old != nil && object.currentToOne(r) != old && target.currentToOne(r) == old {
+          try target.assignToOne(nil, r)
+        }
       } else if !r.isDerived, object.toManyChanges[r.place] != nil {
         let kept = Set(try object.currentToMany(r))
         for id in try target.currentToMany(r) where !kept.contains(id) && wasTakenOut(id, of: object, r) {

@@ -38,4 +38,55 @@ extension GraphFindingTests {
     }
     #expect(try mine.all("Item").count == (isUnder ? 1 : 2))
   }
+
+  /// What a child has led to an object that goes along in the parent denies that: the child's save fails, and nothing has happened.
+  @Test func whatGoesAlongInTheParentIsDenied() throws {
+    let fixture = try Fixture(
+      owner: {
+        ToMany("items", "Item", inverse: "owner", deleteRule: .cascade)
+        ToOne("item", "Item", inverse: "noted")
+      },
+      item: {
+        ToOne("owner", "Owner", inverse: "items")
+        ToMany("noted", "Owner", inverse: "item", deleteRule: .deny)
+      })
+    try fixture.store(owners: ["o", "p"], items: ["i"])
+    let parent = fixture.mine
+    let child = ManagedObjectContext(concurrencyType: .privateQueue, parent: parent)
+    child.mergePolicy = .mergeByPropertyObjectTrump
+    child.delete(try fixture.owner("o", child))
+    try fixture.owner("p", child).set(try fixture.item("i", child), forKey: "item")
+    try fixture.item("i", parent).set(try fixture.owner("o", parent), forKey: "owner")
+    let error = cambiumError { try child.save() }
+    #expect(error?.code == .validationRelationshipDeniedDelete && error?.key == "noted")
+    #expect(try parent.all("Owner").count == 2 && parent.all("Item").count == 1)
+    #expect(try fixture.owner("p", parent).value(forKey: "item") == nil)
+    try parent.save()
+    #expect(try fixture.read("Item", "owner") == ["i": "o"])
+  }
+
+  /// Where an object led when a child took it apart from that, and deleted it, stays; where the parent has led it since goes with it.
+  @Test(arguments: [false, true]) func whereAnObjectLedIsTakenApart(isInChild: Bool) throws {
+    let fixture = try Fixture(
+      .mergeByPropertyObjectTrump, owner: { ToOne("item", "Item", inverse: "owners", deleteRule: .cascade) },
+      item: { ToMany("owners", "Owner", inverse: "item") })
+    try fixture.store(owners: ["o"], items: ["i", "j"])
+    let theirs = fixture.theirs
+    try fixture.owner("o", theirs).set(try fixture.item("i", theirs), forKey: "item")
+    try theirs.save()
+    let mine =
+      isInChild
+      ? ManagedObjectContext(concurrencyType: .privateQueue, parent: theirs) : fixture.container.newBackgroundContext()
+    mine.mergePolicy = .mergeByPropertyObjectTrump
+    let owner = try fixture.owner("o", mine)
+    #expect((owner.value(forKey: "item") as? ManagedObject)?.value(forKey: "name") as? String == "i")
+    owner.setValue(nil, forKey: "item")
+    mine.delete(owner)
+    try fixture.owner("o", theirs).set(try fixture.item("j", theirs), forKey: "item")
+    if !isInChild { try theirs.save() }
+    try mine.save()
+    if isInChild { try theirs.save() }
+    #expect(try fixture.read("Item", "owners") == ["i": ""])
+    #expect(try fixture.read("Owner", "item") == [:])
+  }
 }
