@@ -140,8 +140,9 @@ extension ManagedObject {
     return other
   }
 
-  /// Whether the other side of a relationship leads to an object.
+  /// Whether the other side of a relationship leads to an object; not if others have deleted it.
   private func leads(to object: ManagedObject, by r: RelationshipInfo) throws -> Bool {
+    guard try isThere() else { return false }
     guard let name = r.inverse?.name, let back = info.properties[name]?.relationship else { return true }
     return back.isToMany ? try contains(object.objectID, back) : try currentToOne(back) == object.objectID
   }
