@@ -289,6 +289,13 @@ public final class ManagedObjectContext: @unchecked Sendable {
     return view
   }
 
+  /// The newest commit of a store, which the context does not go on to; nil if it reads a generation, or knows no store.
+  func newestView(of space: StoreSpace) throws -> EntityView? {
+    if generation.isPinned { return nil }
+    guard let store = persistentStoreCoordinator.store(of: space) else { return nil }
+    return try mapping { () throws(EngineError) in try store.view() }
+  }
+
   /// Reads the newest commit from now on.
   func advance() {
     if !readers.isEmpty { readers = [] }

@@ -37,11 +37,11 @@ extension ManagedObject {
       if let parent = context.parent {
         if row == nil, parentState == nil { try load(from: parent, context) }
       } else if row == nil {
-        var found = try readRow(context)
-        if found == nil {
-          // Others may have saved it since the context last looked.
-          context.advance()
-          found = try readRow(context)
+        var found = try readRow(try context.view(of: space))
+        if found == nil, let newest = try context.newestView(of: space) {
+          // Others may have saved it since the context last looked. If nobody has, other objects show what they showed.
+          found = try readRow(newest)
+          if found != nil { context.advance() }
         }
         guard let found else { throw goneError }
         row = found
@@ -52,8 +52,7 @@ extension ManagedObject {
     }
   }
 
-  private func readRow(_ context: ManagedObjectContext) throws -> Row? {
-    let view = try context.view(of: space)
+  private func readRow(_ view: EntityView) throws -> Row? {
     do throws(EngineError) { return try view.row(reference) } catch { throw CambiumError(error) }
   }
 

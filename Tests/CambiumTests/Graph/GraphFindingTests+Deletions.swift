@@ -122,4 +122,25 @@ extension GraphFindingTests {
     #expect(!mine.hasChanges)
     #expect(try fixture.read("Owner", "items") == ["p": isMany || isOrdered ? "j" : ""])
   }
+
+  /// To find that an object is gone is no reason to show something else of others.
+  @Test func whatIsGoneMovesNothing() throws {
+    let fixture = try Fixture(
+      owner: { ToMany("items", "Item", inverse: "owner") }, item: { ToOne("owner", "Owner", inverse: "items") })
+    try fixture.store(owners: ["o"], items: ["i", "j"])
+    let (mine, theirs) = (fixture.mine, fixture.theirs)
+    let gone = try fixture.item("i", theirs)
+    let id = gone.objectID
+    theirs.delete(gone)
+    try theirs.save()
+    let owner = try fixture.owner("o", mine)
+    try fixture.owner("o", theirs).add(try fixture.item("j", theirs), toRelationship: "items")
+    let new = try theirs.make("Item", ["name": "k"])
+    try theirs.save()
+    #expect(cambiumError { _ = try mine.existingObject(with: id) }?.code == .managedObjectReferentialIntegrity)
+    #expect(try owner.count(ofRelationship: "items") == 0)
+    // One that came later is found all the same, and all is of that commit then.
+    #expect(try mine.existingObject(with: new.objectID).value(forKey: "name") as? String == "k")
+    #expect(try owner.count(ofRelationship: "items") == 1)
+  }
 }
