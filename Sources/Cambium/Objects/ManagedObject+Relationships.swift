@@ -25,6 +25,12 @@ extension ManagedObject {
     }
   }
 
+  /// Reads the object if it may have been deleted without being taken out of what leads to it: what is gone must not be changed, since
+  /// nothing else would read it.
+  private func loadIfLeftBehind(by r: RelationshipInfo) throws {
+    if r.rules.deleteRule == .noAction { try load() }
+  }
+
   /// Checks that an object may be a destination.
   func checkDestination(_ object: ManagedObject, _ r: RelationshipInfo) throws {
     let name = r.schema.name
@@ -55,6 +61,7 @@ extension ManagedObject {
       // Of one that is gone, and that no rule has taken out of this, there is nothing left.
       try unlessGone {
         if back.isToMany {
+          try old.loadIfLeftBehind(by: back)
           try old.recordRemove(objectID, back)
         } else if try old.currentToOne(back) == objectID {
           // It may lead elsewhere already, where a merge policy has decided about it first.
@@ -98,7 +105,12 @@ extension ManagedObject {
         managedObjectContext?.rebase(new)
         previous = try object(newer)
       }
-      if let previous { try unlessGone { try previous.recordRemove(new.objectID, r) } }
+      if let previous {
+        try unlessGone {
+          try previous.loadIfLeftBehind(by: r)
+          try previous.recordRemove(new.objectID, r)
+        }
+      }
       try recordAdd(new.objectID, r)
       try new.recordToOne(back, objectID)
     }

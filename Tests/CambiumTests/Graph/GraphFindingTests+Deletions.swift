@@ -143,4 +143,34 @@ extension GraphFindingTests {
     #expect(try mine.existingObject(with: new.objectID).value(forKey: "name") as? String == "k")
     #expect(try owner.count(ofRelationship: "items") == 1)
   }
+
+  /// What no rule has taken out of a relationship leads to nothing. To lead it elsewhere changes nothing of what is gone, which would
+  /// be among what is fetched and saved.
+  @Test(arguments: [false, true], [false, true]) func whatLedToNothingIsLedElsewhere(
+    isInChild: Bool, isFromOwner: Bool
+  ) throws {
+    let fixture = try Fixture(
+      owner: { ToMany("items", "Item", inverse: "owner", deleteRule: .noAction) },
+      item: { ToOne("owner", "Owner", inverse: "items") })
+    try fixture.store(owners: ["o", "p"], items: ["i"])
+    let theirs = fixture.theirs
+    try fixture.item("i", theirs).set(try fixture.owner("o", theirs), forKey: "owner")
+    try theirs.save()
+    theirs.delete(try fixture.owner("o", theirs))
+    try theirs.save()
+    let root = fixture.container.newBackgroundContext()
+    let mine = isInChild ? ManagedObjectContext(concurrencyType: .privateQueue, parent: root) : root
+    let (item, owner) = (try fixture.item("i", mine), try fixture.owner("p", mine))
+    if isFromOwner {
+      try owner.add(item, toRelationship: "items")
+    } else {
+      try item.set(owner, forKey: "owner")
+    }
+    for context in isInChild ? [mine, root] : [mine] {
+      #expect(context.updatedObjects.count == 2)
+      #expect(try context.all("Owner").map { try $0.get("name", as: String.self) } == ["p"])
+      try context.save()
+    }
+    #expect(try fixture.read("Item", "owner") == ["i": "p"])
+  }
 }
