@@ -49,7 +49,8 @@ extension ManagedObjectContext {
     for object in changed {
       for rule in object.objectID.space.derivedRules {
         if !object.isDeleted, object.isOf(rule.entity.id) { try compute(rule, object) }
-        for owner in try owners(rule, of: object) where !owner.isDeleted {
+        // An inherited relationship may lead to objects that do not have the attribute.
+        for owner in try owners(rule, of: object) where !owner.isDeleted && owner.isOf(rule.entity.id) {
           let isGuest = !ownChanges.contains(owner.objectID)
           if isGuest, joined.updateValue(owner, forKey: owner.objectID) == nil { forgetDerived(owner) }
           do { try compute(rule, owner) } catch let error as CambiumError

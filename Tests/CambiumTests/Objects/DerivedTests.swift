@@ -104,6 +104,34 @@ import Testing
     #expect(two.value(forKey: "pilotCount") as? Int == 0)
   }
 
+  /// An entity derives from a relationship that it inherits, whose other side leads to objects that do not.
+  @Test func ofInheritedRelationships() throws {
+    let model = try ManagedObjectModel {
+      Entity("Aircraft") {
+        ToMany("entries", "Entry", inverse: "aircraft")
+        ToOne("owner", "Owner", inverse: "aircraft")
+      }
+      Entity("Glider", parent: "Aircraft") {
+        Attribute("entryCount", .integer64, derived: "entries.@count")
+        Attribute("ownerName", .string, derived: "owner.name")
+      }
+      Entity("Entry") { ToOne("aircraft", "Aircraft", inverse: "entries") }
+      Entity("Owner") {
+        Attribute("name", .string)
+        ToMany("aircraft", "Aircraft", inverse: "owner")
+      }
+    }
+    let context = try memoryContainer(model).viewContext
+    let owner = try context.make("Owner", ["name": "o"])
+    let aircraft = try context.make("Aircraft", ["owner": owner])
+    let glider = try context.make("Glider", ["owner": owner])
+    try context.save()
+    for object in [aircraft, glider] { try context.make("Entry", ["aircraft": object]) }
+    try owner.set("p", forKey: "name")
+    try context.save()
+    #expect(glider.value(forKey: "entryCount") as? Int == 1 && glider.value(forKey: "ownerName") as? String == "p")
+  }
+
   /// Contexts that know nothing of each other add destinations to one object, which neither of them changes itself.
   @Test func ofObjectsThatOthersDependOnToo() throws {
     let directory = try TemporaryDirectory()
