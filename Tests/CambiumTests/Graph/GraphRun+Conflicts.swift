@@ -32,6 +32,12 @@ extension GraphRun {
       return try goOn(from: merge.theirs)
     }
 
+    let stored = levels[0].base
+    if merge.theirs.leads(to: goes.filter { stored.nodes[$0] == nil }) {
+      // What was never saved, and is led to by what no rule takes out, is an error of its own when that is saved.
+      return try goOn(from: merge.theirs)
+    }
+
     note("first save")
     note(
       "base \(merge.base.text)\nmine \(merge.mine.text)\ntheirs \(merge.theirs.text)\ntouched "
@@ -153,11 +159,11 @@ struct GraphMerge {
 
   /// What is wrong with a result; nil if nothing is.
   func problem(with result: GraphReference, _ policy: MergePolicy.MergePolicyType) -> String? {
-    existenceProblem(result) ?? conflictProblem() ?? valueProblem(result, policy) ?? linkProblem(result, policy)
+    existenceProblem(result, policy) ?? conflictProblem() ?? valueProblem(result, policy) ?? linkProblem(result, policy)
       ?? orderProblem(result, policy)
   }
 
-  private func existenceProblem(_ result: GraphReference) -> String? {
+  private func existenceProblem(_ result: GraphReference, _ policy: MergePolicy.MergePolicyType) -> String? {
     let gone = deletedHere.union(deletedThere)
     for number in gone where result.nodes[number] != nil { return "\(number) was deleted, and is there" }
     // What others have put under an object that is deleted here goes with it, if nothing was done here that speaks against it.
@@ -168,7 +174,10 @@ struct GraphMerge {
         let before = Set(base.links(number, r.name))
         return theirs.links(number, r.name).contains { deletedHere.contains($0) && !before.contains($0) }
       }
-      if isNew, mine.nodes[number] == base.nodes[number], result.nodes[number] != nil {
+      // What is put back as it was takes back what others have led elsewhere.
+      let isTakenBack =
+        policy == .overwrite && mine.pairs.contains { ($0.a == number || $0.b == number) && leadsBack($0, in: mine) }
+      if isNew, !isTakenBack, mine.nodes[number] == base.nodes[number], result.nodes[number] != nil {
         return "\(number) was put under a deleted object, and is there"
       }
     }
