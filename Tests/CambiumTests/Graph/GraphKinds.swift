@@ -22,9 +22,8 @@ struct GraphKinds: OptionSet {
   /// Objects that are refreshed, and lose their changes.
   static let refreshes = GraphKinds(rawValue: 16)
 
-  /// What is drawn together as a rule; history and refreshes are drawn by themselves. What is found by rules with refreshes
-  /// (`CAMBIUM_GRAPH_KINDS=19`, seed 10), and by what dangles (4), is not mended yet.
-  static let all: GraphKinds = [.rules, .composites]
+  /// What is drawn as a rule.
+  static let all: GraphKinds = [.rules, .composites, .dangling, .history, .refreshes]
 
   /// Seeds that find what is not mended yet, and what their models go without until then; `CAMBIUM_GRAPH_KINDS=3` draws it all the same.
   static let open: [UInt64: GraphKinds] = [:]

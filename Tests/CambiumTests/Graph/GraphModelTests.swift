@@ -40,11 +40,10 @@ import Testing
     var counts: [String: Int] = [:]
     // Begun anew from time to time, from a seed that can be asked for by itself.
     for first in stride(from: 0, to: operations, by: Self.perModel) {
-      let isApart = Self.kinds == .all && first / Self.perModel % 4 == 2
       let model = seed &+ UInt64(first / Self.perModel)
       let isAsked = ProcessInfo.processInfo.environment["CAMBIUM_GRAPH_KINDS"] != nil
       let kinds = isAsked ? Self.kinds : Self.kinds.subtracting(GraphKinds.open[model] ?? [])
-      let run = try GraphRun(seed: model, isInFile: isInFile, kinds: isApart ? [.history, .refreshes] : kinds)
+      let run = try GraphRun(seed: model, isInFile: isInFile, kinds: kinds)
       for step in 0..<min(Self.perModel, operations - first) {
         run.step = step
         do { try run.operate() } catch {
