@@ -9,6 +9,7 @@ final class GraphDesign {
     let name: String
     var parent: String?
     var attributes: [Attribute] = []
+    var derived: [Derived] = []
     /// Whether `code` is unique.
     var isUnique = false
     var isIndexed = false
@@ -83,6 +84,10 @@ final class GraphDesign {
     for relationship in relationships { byName[relationship.name] = relationship }
     for entity in entities {
       ofEntity[entity.name] = relationships.filter { isKind(entity.name, of: $0.entity) }
+    }
+    if kinds.contains(.derived) {
+      var random = GraphKinds.derived.random(seed)
+      for place in entities.indices { entities[place].derived = drawDerived(entities[place], &random) }
     }
   }
 
@@ -233,6 +238,7 @@ final class GraphDesign {
           for attribute in entity.attributes {
             attribute.attribute
           }
+          for attribute in entity.derived { attribute.attribute }
           if entity.isUnique { Unique("code") }
           if entity.isIndexed {
             Index("byFirst", entity.attributes[0].name)

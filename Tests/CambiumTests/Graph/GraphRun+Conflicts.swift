@@ -76,6 +76,7 @@ extension GraphRun {
     if place == 0 {
       let reader = try another(merge.theirs)
       result = try reader.read("merged by \(policy.mergeType), \(when)")
+      try reader.checkDerived(result, "merged by \(policy.mergeType), \(when)")
       try checkSoundness()
     } else {
       try levels[place - 1].findObjects()

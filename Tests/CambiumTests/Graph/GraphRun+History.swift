@@ -44,6 +44,7 @@ extension GraphRun {
     (follower.base, follower.state) = (stored, stored)
     try follower.findObjects()
     try follower.check("what history tells, \(when)")
+    try follower.checkDerived(stored, "what history tells, \(when)")
     try #require(Set(follower.known.keys) == alive, "\(when)")
     for (id, number) in before {
       // Those that have got another number have what is known of another one.
@@ -68,6 +69,9 @@ extension GraphReference {
   fileprivate func changes(of number: Int, since old: GraphReference) -> [String] {
     guard let node = nodes[number], let before = old.nodes[number] else { return [] }
     return design.attributes(of: node.entity).map { $0.name }.filter { node.values[$0] != before.values[$0] }
+      + design.derived(of: node.entity).filter { derived($0, of: number) != old.derived($0, of: number) }.map {
+        $0.name
+      }
       + (node.code == before.code ? [] : ["code"])
   }
 }

@@ -76,6 +76,7 @@ final class GraphRun {
     let level = try another(state)
     try #require(Set(level.objects.keys) == Set(state.nodes.keys), "\(when)")
     try level.check(when)
+    try level.checkDerived(state, when)
   }
 
   func checkSoundness() throws {
@@ -266,6 +267,7 @@ final class GraphRun {
       try takeIn(level.state)
     } else {
       try followHistory()
+      try level.checkDerived(level.state, "saved, \(when)")
       if chance(2) { try checkStore(level.state, "saved, \(when)") }
       if chance(8) { try checkSoundness() }
     }
