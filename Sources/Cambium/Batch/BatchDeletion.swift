@@ -84,6 +84,9 @@ struct BatchDeletion {
         if let info = space.info(reference.entity) { try history?.deleted(reference, info, t) }
         try t.delete(reference)
       }
+      if !space.derivedRules.isEmpty {
+        for end in left.keys.sorted() { try deriveAnew(end, t) }
+      }
     } catch { throw .engine(error) }
     return found
   }
@@ -152,6 +155,21 @@ struct BatchDeletion {
     // The other end of a to-one relationship is derived from the row that goes.
     if !values.isEmpty {
       try t.update(row.reference, values)
+      changed.append(ManagedObjectID(space: space, reference: row.reference))
+    }
+  }
+}
+
+extension BatchDeletion {
+  /// Computes what an object that stays derives from a relationship that has lost destinations.
+  private mutating func deriveAnew(_ end: End, _ t: EntityTransaction) throws(EngineError) {
+    for rule in space.derivedRules where rule.relationship?.schema.id == end.relationship {
+      guard let row = try t.row(end.object), let info = space.info(row.reference.entity),
+        info.storeSchema?.isEntity(info.schema.id, orDescendantOf: rule.entity.id) == true,
+        let value = try rule.value(withoutDeleted: row, t)
+      else { continue }
+      history?.updated(row.reference, info, [rule.attribute.name])
+      try t.update(row.reference, RowValues([rule.attribute.name: value]))
       changed.append(ManagedObjectID(space: space, reference: row.reference))
     }
   }

@@ -34,6 +34,52 @@ struct DerivedRule: Sendable {
   }
 }
 
+extension DerivedRule {
+  /// The sum of what destinations have, in the attribute's type.
+  func sum(_ values: [Value]) -> Value {
+    let isWhole = attribute.type.integerRange != nil
+    var whole: Int64 = 0
+    var decimal = Decimal()
+    var double = 0.0
+    for value in values {
+      switch attribute.type {
+      case .decimal: decimal += Decimal(attributeValue: value) ?? 0
+      case _ where isWhole:
+        let (sum, overflow) = whole.addingReportingOverflow(value.exactInteger ?? 0)
+        guard !overflow else { return .double(.infinity) }
+        whole = sum
+      default: double += value.nearestDouble ?? 0
+      }
+    }
+    if attribute.type == .decimal { return decimal.attributeValue }
+    return isWhole ? .integer(whole) : .double(double)
+  }
+
+  /// The value of an object that a row is of, once destinations of its relationship are deleted in the transaction; nil if it does
+  /// not change by that.
+  func value(withoutDeleted row: Row, _ t: EntityTransaction) throws(EngineError) -> Value? {
+    guard let schema = relationship?.schema else { return nil }
+    let value: Value
+    switch derivation {
+    case .now: return nil
+    case .keyPath, .text:
+      // One that leads elsewhere was led there by who saves, who has computed it.
+      if try row.reference(schema) != nil { return nil }
+      value = .null
+    case .count: value = .integer(Int64(try t.related(row.reference, schema).count))
+    case .sum(_, let path):
+      var values: [Value] = []
+      for other in try t.related(row.reference, schema) {
+        if let value = try t.row(other)?.value(keyPath: path) { values.append(value) }
+      }
+      value = sum(values)
+    }
+    // What the attribute cannot hold is an error of who computes it for an object of the save.
+    guard let coerced = attribute.coerce(value), try row.value(attribute) != coerced else { return nil }
+    return coerced
+  }
+}
+
 // Derived attributes are computed when an object that they depend on is saved: the object itself, the destination of the
 // to-one relationship in a path, or the destinations of a to-many relationship that are counted or summed up.
 extension ManagedObjectContext {
@@ -48,15 +94,16 @@ extension ManagedObjectContext {
     var joined: [ManagedObjectID: ManagedObject] = [:]
     for object in changed {
       for rule in object.objectID.space.derivedRules {
-        if !object.isDeleted, object.isOf(rule.entity.id) { try compute(rule, object) }
+        // One that others have deleted has no values. Whether that is a conflict, writing will tell.
+        if !object.isDeleted, object.isOf(rule.entity.id) { try unlessGone { try compute(rule, object) } }
         // An inherited relationship may lead to objects that do not have the attribute.
         for owner in try owners(rule, of: object) where !owner.isDeleted && owner.isOf(rule.entity.id) {
           let isGuest = !ownChanges.contains(owner.objectID)
           if isGuest, joined.updateValue(owner, forKey: owner.objectID) == nil { forgetDerived(owner) }
           do { try compute(rule, owner) } catch let error as CambiumError
-            where error.code == .managedObjectReferentialIntegrity && isGuest
+            where error.code == .managedObjectReferentialIntegrity
           {
-            // Others have deleted it: it has no values. Whether that is a conflict of the object's, writing will tell.
+            if !isGuest { continue }
             joined[owner.objectID] = nil
             forgetDerived(owner)
           }
@@ -114,30 +161,33 @@ extension ManagedObjectContext {
   private func derivedValue(_ rule: DerivedRule, _ object: ManagedObject) throws -> Value {
     switch rule.derivation {
     case .now: return .date(Date().timeIntervalSinceReferenceDate)
-    case .keyPath(let path): return try object.engineValue(keyPath: path)
+    case .keyPath(let path): return try value(path, rule, object)
     case .text(let form, let path):
-      guard case .string(let text) = try object.engineValue(keyPath: path) else { return .null }
+      guard case .string(let text) = try value(path, rule, object) else { return .null }
       return .string(Derivation.apply(form, to: text))
     case .count: return .integer(Int64(try destinations(rule, object).count))
     case .sum(_, let path):
-      let isWhole = rule.attribute.type.integerRange != nil
-      var whole: Int64 = 0
-      var decimal = Decimal()
-      var double = 0.0
-      for id in try destinations(rule, object) {
-        let value = try self.object(with: id).engineValue(keyPath: path)
-        switch rule.attribute.type {
-        case .decimal: decimal += Decimal(attributeValue: value) ?? 0
-        case _ where isWhole:
-          let (sum, overflow) = whole.addingReportingOverflow(value.exactInteger ?? 0)
-          guard !overflow else { return .double(.infinity) }
-          whole = sum
-        default: double += value.nearestDouble ?? 0
-        }
-      }
-      if rule.attribute.type == .decimal { return decimal.attributeValue }
-      return isWhole ? .integer(whole) : .double(double)
+      return rule.sum(
+        try destinations(rule, object).map { try newestValue($0, path) })
     }
+  }
+
+  private func value(_ path: String, _ rule: DerivedRule, _ object: ManagedObject) throws -> Value {
+    guard let relationship = rule.relationship, let dot = path.firstIndex(of: ".") else {
+      return try object.engineValue(keyPath: path)
+    }
+    guard let id = try object.currentToOne(relationship) else { return .null }
+    return try newestValue(id, String(path[path.index(after: dot)...]))
+  }
+
+  /// What a destination has at a path of attributes: of one that is not changed here, what is stored by now, which the context may not
+  /// have read yet.
+  private func newestValue(_ id: ManagedObjectID, _ path: String) throws -> Value {
+    if let known = registered(id), known.isInserted || known.isUpdated {
+      return try known.engineValue(keyPath: path)
+    }
+    let view = try view(of: id.space)
+    return try mapping { () throws(EngineError) in try view.row(id.reference)?.value(keyPath: path) } ?? .null
   }
 
   private func destinations(_ rule: DerivedRule, _ object: ManagedObject) throws -> [ManagedObjectID] {

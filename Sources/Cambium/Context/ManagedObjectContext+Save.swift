@@ -61,15 +61,21 @@ extension ManagedObjectContext {
     // Told in the end, also of the stores that were saved before one failed or was tried again.
     var settled = SettledObjects()
     defer { if !isMigrating { tell(settled) } }
+    var shown: Snapshots? = snapshotsBeforeDeriving()
     // Objects that are only in the save for what is derived give way to others' changes of them.
     for _ in 0..<100 {
       let owners = try computeDerived()
       do { return try saveChanges(isMigrating: isMigrating, owners: owners, &settled) } catch is ResolvedConflicts {
+        // What a policy has decided is based on the newest commit.
+        shown = nil
         continue
       } catch {
         guard let merge = error as? CambiumError, merge.code == .managedObjectMerge, !merge.conflicts.isEmpty,
           merge.conflicts.allSatisfy({ conflict in owners.contains { $0.objectID == conflict.objectID } })
-        else { throw settled.completed(error) }
+        else {
+          if let shown, settled.isEmpty { goBack(to: shown, owners) }
+          throw settled.completed(error)
+        }
         for owner in owners { forgetDerived(owner) }
       }
     }

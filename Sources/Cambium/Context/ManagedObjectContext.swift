@@ -304,6 +304,32 @@ public final class ManagedObjectContext: @unchecked Sendable {
     views = [:]
   }
 
+  /// The snapshots that a context reads.
+  struct Snapshots {
+    fileprivate let views: [ObjectIdentifier: (store: PersistentStore, view: EntityView)]
+  }
+
+  /// What the context shows until it computes what is derived, which it does by the newest commit; nil if it derives nothing.
+  func snapshotsBeforeDeriving() -> Snapshots? {
+    if persistentStoreCoordinator.persistentStores.allSatisfy({ $0.space.derivedRules.isEmpty }) { return nil }
+    return Snapshots(views: views)
+  }
+
+  /// Shows again what was shown before a save that was refused: what is read anew is not of a later commit than the rest.
+  ///
+  /// - Parameter owners: Objects that were in the save only for what they derive.
+  func goBack(to snapshots: Snapshots, _ owners: [ManagedObject]) {
+    for owner in owners { forgetDerived(owner) }
+    advance()
+    views = snapshots.views
+    for object in allRegistered where object.state == .loaded && !object.isUpdated && !object.isDeleted {
+      guard let row = object.row, let known = views[ObjectIdentifier(object.space)] else { continue }
+      if let shown = try? known.view.row(object.reference), shown.version >= row.version { continue }
+      object.row = nil
+      object.state = .stale
+    }
+  }
+
   /// What follows a relationship in the snapshot of a store that the context reads.
   func destinations(of relationship: RelationshipInfo, in space: StoreSpace) throws -> RelationshipReader {
     let view = try view(of: space)

@@ -132,6 +132,80 @@ import Testing
     #expect(glider.value(forKey: "entryCount") as? Int == 1 && glider.value(forKey: "ownerName") as? String == "p")
   }
 
+  /// What delete rules do in the transaction, since others have led objects to what is deleted, is in what is derived from that.
+  @Test func ofWhatOthersHaveLedToTheDeleted() throws {
+    let directory = try TemporaryDirectory()
+    let container = try directory.container(model: model())
+    let (mine, theirs) = (container.newBackgroundContext(), container.newBackgroundContext())
+    mine.mergePolicy = .mergeByPropertyObjectTrump
+    let aircraft = try theirs.make("Aircraft", ["tailNumber": "N1"])
+    let pilot = try theirs.make("Pilot", [:])
+    let entry = try theirs.make("Entry", ["duration": 1.0])
+    try theirs.save()
+    mine.delete(mine.object(with: entry.objectID))
+    mine.delete(mine.object(with: pilot.objectID))
+    try aircraft.set(Set([entry, try theirs.make("Entry", ["duration": 2.0])]), forKey: "entries")
+    try aircraft.set(Set([pilot]), forKey: "pilots")
+    try theirs.save()
+    #expect(aircraft.value(forKey: "hours") as? Double == 3 && aircraft.value(forKey: "pilotCount") as? Int == 1)
+    try mine.save()
+    let again = container.newBackgroundContext()
+    let found = try #require(try again.all("Aircraft").first)
+    #expect(found.value(forKey: "entryCount") as? Int == 1 && found.value(forKey: "hours") as? Double == 2)
+    #expect(found.value(forKey: "pilotCount") as? Int == 0)
+  }
+
+  /// What others have changed of a destination is in what is derived from it, though the context has not read that.
+  @Test func ofWhatOthersHaveChanged() throws {
+    let directory = try TemporaryDirectory()
+    let container = try directory.container(model: model())
+    let (mine, theirs) = (container.newBackgroundContext(), container.newBackgroundContext())
+    mine.mergePolicy = .mergeByPropertyStoreTrump
+    let aircraft = try theirs.make("Aircraft", ["tailNumber": "N1"])
+    let entry = try theirs.make("Entry", ["duration": 1.0])
+    try theirs.save()
+    let (known, other) = (mine.object(with: aircraft.objectID), mine.object(with: entry.objectID))
+    #expect(known.value(forKey: "tailNumber") as? String == "N1" && other.value(forKey: "duration") as? Double == 1)
+    try aircraft.set("N2", forKey: "tailNumber")
+    try entry.set(5.0, forKey: "duration")
+    try theirs.save()
+    try mine.make("Entry", ["aircraft": known, "duration": 1.0])
+    try theirs.make("Entry", ["aircraft": aircraft, "duration": 2.0])
+    try entry.set(aircraft, forKey: "aircraft")
+    try theirs.save()
+    try mine.save()
+    let found = container.newBackgroundContext()
+    #expect(try found.all("Aircraft").map { $0.value(forKey: "hours") as? Double } == [8])
+    #expect(try found.all("Entry").allSatisfy { $0.value(forKey: "tail") as? String == "N2" })
+  }
+
+  /// A save that is refused shows nothing that was not shown before it, and leaves nothing changed that it has computed.
+  @Test func ofNothingIfRefused() throws {
+    let directory = try TemporaryDirectory()
+    let container = try directory.container(model: model())
+    let (mine, theirs) = (container.newBackgroundContext(), container.newBackgroundContext())
+    let aircraft = try theirs.make("Aircraft", ["tailNumber": "N1"])
+    let entry = try theirs.make("Entry", ["duration": 1.0])
+    try theirs.save()
+    let known = try #require(try mine.all("Aircraft").first)
+    try #require(try mine.all("Entry").first).set(3.0, forKey: "duration")
+    try mine.make("Entry", ["aircraft": known])
+    try entry.set(4.0, forKey: "duration")
+    try theirs.make("Entry", ["aircraft": aircraft])
+    try theirs.save()
+    #expect(cambiumError { try mine.save() }?.code == .managedObjectMerge)
+    #expect(try known.count(ofRelationship: "entries") == 1 && known.value(forKey: "entryCount") as? Int == 0)
+    // Its other side is derived, so that it has no change that is stored.
+    #expect(known.changedValues().keys.allSatisfy { $0 == "entries" })
+    // What others have deleted is a conflict like others.
+    mine.rollback()
+    let gone = try #require(try mine.all("Aircraft").first)
+    try mine.make("Entry", ["aircraft": gone])
+    theirs.delete(aircraft)
+    try theirs.save()
+    #expect(cambiumError { try mine.save() }?.code == .managedObjectMerge)
+  }
+
   /// Contexts that know nothing of each other add destinations to one object, which neither of them changes itself.
   @Test func ofObjectsThatOthersDependOnToo() throws {
     let directory = try TemporaryDirectory()
