@@ -26,6 +26,9 @@ extension MergeConflict {
         if kind == .overwrite, !isMine { object.attributeChanges[property.place] = base }
       } else if let r = property.relationship {
         if r.isOrdered {
+          // What only the decision about another object has changed is based on what is stored: nothing of that is missing.
+          let isDecided = object.toManyChanges[r.place] != nil && !changedKeys.contains(property.name)
+          if isDecided, kind != .overwrite { continue }
           try object.merge(ordered: r, kind, cached)
         } else if !r.isToMany {
           try object.merge(toOne: r, kind, cached)

@@ -330,6 +330,23 @@ import Testing
 
   // MARK: What two have decided
 
+  /// What the decision about an object has taken out of a list of another one is not put back by the decision about that.
+  @Test(arguments: [false, true]) func listsThatADecisionHasChanged(isItemFirst: Bool) throws {
+    let fixture = try Fixture(
+      .mergeByPropertyObjectTrump, owner: { ToMany("items", "Item", inverse: "owner", ordered: true) },
+      item: { ToOne("owner", "Owner", inverse: "items") })
+    try fixture.store(owners: ["o", "p"], items: ["i", "j"])
+    let (mine, theirs) = (fixture.mine, fixture.theirs)
+    let owner = try fixture.owner("o", mine)
+    if !isItemFirst { owner.setValue("q", forKey: "name") }
+    try fixture.item("i", mine).set(try fixture.owner("p", mine), forKey: "owner")
+    if isItemFirst { owner.setValue("q", forKey: "name") }
+    for name in ["i", "j"] { try fixture.item(name, theirs).set(try fixture.owner("o", theirs), forKey: "owner") }
+    try theirs.save()
+    try mine.save()
+    #expect(try fixture.read("Owner", "items") == ["q": "j", "p": "i"])
+  }
+
   /// Of a to-one relationship and its inverse, the policy decides one after the other: the first decision stands.
   @Test(arguments: [MergePolicy.mergeByPropertyObjectTrump, .overwrite]) func bothSidesAreInConflict(
     policy: MergePolicy
