@@ -25,8 +25,7 @@ struct GraphKinds: OptionSet {
   /// Attributes that are derived from others, and from relationships.
   static let derived = GraphKinds(rawValue: 32)
 
-  /// What is drawn as a rule. What is derived is drawn by itself until it is mended what that finds: a change of a to-one relationship
-  /// is lost to what others have led there by a policy by which it should win (`CAMBIUM_GRAPH_KINDS=32`, seed 25).
+  /// What is drawn as a rule. What is derived is drawn by itself (`CAMBIUM_GRAPH_KINDS=32`) until it has found nothing for long.
   static let all: GraphKinds = [.rules, .composites, .dangling, .history, .refreshes]
 
   /// Seeds that find what is not mended yet, and what their models go without until then; `CAMBIUM_GRAPH_KINDS=3` draws it all the same.
