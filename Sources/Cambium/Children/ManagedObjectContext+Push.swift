@@ -196,7 +196,7 @@ extension ManagedObjectContext {
     for (_, target) in doomed { try parent.deleteCascading(target, callsHook: false) }
     // What goes along in the parent, or leads there, may be what the child has not seen: the parent could not save that.
     if doomed.isEmpty { return }
-    for object in parent.deleted.values where object.changeOrder > last { try object.validateForDelete() }
+    for object in parent.deleted.values where object.changeOrder > last { try object.validateDeletion() }
   }
 
   /// The attributes that are pushed: those that changed, as far as the policy lets them; all, if the object's state counts.
