@@ -36,6 +36,8 @@ struct BatchDeletion {
 
   /// Ends that lead to what is deleted, each once: with the relationship there, and whether its inverse is a to-many.
   private var left: [End: (RelationshipSchema, Bool)] = [:]
+  /// Ends from which something may be derived, whether anything takes them out of what is deleted or not.
+  private var derived: Set<End> = []
   /// Rows have numbers that no other entity's rows have.
   private var doomedRows: Set<UInt64> = []
 
@@ -85,7 +87,7 @@ struct BatchDeletion {
         try t.delete(reference)
       }
       if !space.derivedRules.isEmpty {
-        for end in left.keys.sorted() { try deriveAnew(end, t) }
+        for end in derived.sorted() { try deriveAnew(end, t) }
       }
     } catch { throw .engine(error) }
     return found
@@ -127,10 +129,15 @@ struct BatchDeletion {
   /// Notes the objects at the other ends of an object's relationships that stay.
   private mutating func note(_ object: ObjectReference, _ t: EntityTransaction) throws(EngineError) {
     for property in space.info(object.entity)?.relationships ?? [] where !property.isTransient {
-      guard let r = property.relationship, r.rules.deleteRule != .noAction, let inverse = r.inverse else { continue }
+      guard let r = property.relationship, let inverse = r.inverse else { continue }
+      let isLeft = r.rules.deleteRule != .noAction
+      let mayDerive = !space.derivedRules.isEmpty
+      if !isLeft, !mayDerive { continue }
       for other in try t.related(object, r.schema) where !doomed.contains(other) {
         guard let row = try t.row(other), !doomed.contains(row.reference) else { continue }
-        left[End(relationship: inverse.id, object: row.reference)] = (inverse, r.isToMany)
+        let end = End(relationship: inverse.id, object: row.reference)
+        if isLeft { left[end] = (inverse, r.isToMany) }
+        if mayDerive { derived.insert(end) }
       }
     }
   }

@@ -196,6 +196,8 @@ extension ManagedObjectContext {
     for (_, target) in doomed { try parent.deleteCascading(target, callsHook: false) }
     // What goes along in the parent, or leads there, may be what the child has not seen: the parent could not save that.
     if doomed.isEmpty { return }
+    parent.deletionCheck = DeletionCheck()
+    defer { parent.deletionCheck = nil }
     for object in parent.deleted.values where object.changeOrder > last { try object.validateDeletion() }
   }
 

@@ -85,7 +85,9 @@ extension DerivedRule {
 extension ManagedObjectContext {
   /// Brings the derived attributes of what is about to be saved up to date; objects that depend on it join the save, based
   /// on their newest rows. Answers those that are in the save for no other reason.
-  func computeDerived() throws -> [ManagedObject] {
+  ///
+  /// - Parameter guests: Those objects, as far as it comes if it throws.
+  func computeDerived(_ guests: inout [ManagedObject]) throws -> [ManagedObject] {
     if persistentStoreCoordinator.persistentStores.allSatisfy({ $0.space.derivedRules.isEmpty }) { return [] }
     let changed = inserted.values + updated.values.filter { $0.isUpdated } + deleted.values
     let ownChanges = Set(changed.filter { $0.hasOwnChanges }.map { $0.objectID })
@@ -97,9 +99,15 @@ extension ManagedObjectContext {
         // One that others have deleted has no values. Whether that is a conflict, writing will tell.
         if !object.isDeleted, object.isOf(rule.entity.id) { try unlessGone { try compute(rule, object) } }
         // An inherited relationship may lead to objects that do not have the attribute.
-        for owner in try owners(rule, of: object) where !owner.isDeleted && owner.isOf(rule.entity.id) {
+        var owners: [ManagedObject] = []
+        // What others have deleted as well leads nowhere: they have computed it.
+        try unlessGone { owners = try self.owners(rule, of: object) }
+        for owner in owners where !owner.isDeleted && owner.isOf(rule.entity.id) {
           let isGuest = !ownChanges.contains(owner.objectID)
-          if isGuest, joined.updateValue(owner, forKey: owner.objectID) == nil { forgetDerived(owner) }
+          if isGuest, joined.updateValue(owner, forKey: owner.objectID) == nil {
+            guests.append(owner)
+            forgetDerived(owner)
+          }
           do { try compute(rule, owner) } catch let error as CambiumError
             where error.code == .managedObjectReferentialIntegrity
           {

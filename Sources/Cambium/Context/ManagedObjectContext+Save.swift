@@ -62,28 +62,42 @@ extension ManagedObjectContext {
     var settled = SettledObjects()
     defer { if !isMigrating { tell(settled) } }
     var shown: Snapshots? = snapshotsBeforeDeriving()
+    let commits = settleCount
+    var guests: [ManagedObject] = []
+    do { try saveDeriving(isMigrating: isMigrating, &guests, &shown, &settled) } catch {
+      for guest in guests where guest.managedObjectContext === self { forgetDerived(guest) }
+      // What this save, or one within it, has written is of a later commit.
+      if let shown, settleCount == commits { goBack(to: shown) }
+      throw settled.completed(error)
+    }
+  }
+
+  /// Saves with what is derived, again as long as others' changes are in the way that do not matter.
+  ///
+  /// - Parameters:
+  ///   - guests: Objects that joined the save for what they derive alone.
+  ///   - shown: What the context goes back to if it fails; nil once a merge policy has decided.
+  private func saveDeriving(
+    isMigrating: Bool, _ guests: inout [ManagedObject], _ shown: inout Snapshots?, _ settled: inout SettledObjects
+  ) throws {
     // Objects that are only in the save for what is derived give way to others' changes of them.
     for _ in 0..<100 {
-      let owners = try computeDerived()
+      let owners = try computeDerived(&guests)
       do { return try saveChanges(isMigrating: isMigrating, owners: owners, &settled) } catch is ResolvedConflicts {
         // What a policy has decided is based on the newest commit.
         shown = nil
-        continue
-      } catch {
-        guard let merge = error as? CambiumError, merge.code == .managedObjectMerge, !merge.conflicts.isEmpty,
-          merge.conflicts.allSatisfy({ conflict in owners.contains { $0.objectID == conflict.objectID } })
-        else {
-          if let shown, settled.isEmpty { goBack(to: shown, owners) }
-          throw settled.completed(error)
-        }
+      } catch let error as CambiumError
+        where error.code == .managedObjectMerge && !error.conflicts.isEmpty
+        && error.conflicts.allSatisfy({ conflict in owners.contains { $0.objectID == conflict.objectID } })
+      {
         for owner in owners { forgetDerived(owner) }
       }
     }
-    let owners = try computeDerived()
+    let owners = try computeDerived(&guests)
     do { try saveChanges(isMigrating: isMigrating, owners: owners, &settled) } catch is ResolvedConflicts {
-      throw settled.completed(
-        CambiumError(.managedObjectMerge, "the merge policy resolved conflicts a hundred times, and there were others"))
-    } catch { throw settled.completed(error) }
+      throw CambiumError(
+        .managedObjectMerge, "the merge policy resolved conflicts a hundred times, and there were others")
+    }
   }
 
   /// What a save has put into stores so far.
@@ -283,6 +297,7 @@ extension ManagedObjectContext {
 
   private func settle(_ outcome: SaveOutcome) {
     let batch = outcome.batch
+    settleCount &+= 1
     advance()
     deleted.remove(contentsOf: batch.deletions)
     for object in batch.deletions {

@@ -113,6 +113,8 @@ public final class ManagedObjectContext: @unchecked Sendable {
   @exclusivity(unchecked) var deletionSequences: [ObjectIdentifier: UInt64] = [:]
   /// What the check of deletions has found out, while a save makes it.
   var deletionCheck: DeletionCheck?
+  /// How many times something was written into a store.
+  var settleCount = 0
   /// How objects find the context.
   let link = ContextLink()
   @exclusivity(unchecked) private(set) var homes = ObjectHome.List()
@@ -316,15 +318,16 @@ public final class ManagedObjectContext: @unchecked Sendable {
   }
 
   /// Shows again what was shown before a save that was refused: what is read anew is not of a later commit than the rest.
-  ///
-  /// - Parameter owners: Objects that were in the save only for what they derive.
-  func goBack(to snapshots: Snapshots, _ owners: [ManagedObject]) {
-    for owner in owners { forgetDerived(owner) }
+  func goBack(to snapshots: Snapshots) {
     advance()
     views = snapshots.views
     for object in allRegistered where object.state == .loaded && !object.isUpdated && !object.isDeleted {
-      guard let row = object.row, let known = views[ObjectIdentifier(object.space)] else { continue }
-      if let shown = try? known.view.row(object.reference), shown.version >= row.version { continue }
+      guard let row = object.row else { continue }
+      if let known = views[ObjectIdentifier(object.space)] {
+        if let shown = try? known.view.row(object.reference), shown.version >= row.version { continue }
+      } else if !generation.isSaving {
+        continue
+      }
       object.row = nil
       object.state = .stale
     }

@@ -77,7 +77,9 @@ extension ManagedObject {
     for property in info.relationships {
       guard let r = property.relationship, r.rules.deleteRule == .deny, !r.rules.isTransient else { continue }
       let context = try requireContext()
-      let ids = r.isToMany ? try currentToMany(r) : try currentToOne(r).map { [$0] } ?? []
+      var ids: [ManagedObjectID] = []
+      // Of one that others have deleted as well nothing is left that could deny it.
+      try unlessGone { ids = r.isToMany ? try currentToMany(r) : try currentToOne(r).map { [$0] } ?? [] }
       guard
         try ids.contains(where: {
           try $0 != objectID && context.isThere($0) && isLedTo(from: $0, r) && !context.goesAlong($0)
@@ -188,8 +190,9 @@ extension ManagedObjectContext {
     let known = try deletionCheck?.goingAlong ?? goingAlong()
     deletionCheck?.goingAlong = known
     guard known.contains(id) else { return false }
-    // The transaction is to look, whatever commit it finds.
-    deletionSequences[ObjectIdentifier(id.space)] = nil
+    // The transaction is to look, whatever commit it finds; of this save, or of one behind it: what is deleted until then does not make the
+    // rules of the rest new.
+    deletionSequences[ObjectIdentifier(id.space)] = 0
     return true
   }
 
@@ -200,10 +203,13 @@ extension ManagedObjectContext {
     while let object = pending.popLast() {
       for property in object.info.relationships where !property.isTransient {
         guard let r = property.relationship, r.rules.deleteRule == .cascade, r.inverse != nil else { continue }
+        var ids: [ManagedObjectID] = []
         try unlessGone {
-          let ids = r.isToMany ? try object.currentToMany(r) : try object.currentToOne(r).map { [$0] } ?? []
-          for id in ids where !result.contains(id) {
-            guard isThere(id), try object.isLedTo(from: id, r) else { continue }
+          ids = r.isToMany ? try object.currentToMany(r) : try object.currentToOne(r).map { [$0] } ?? []
+        }
+        for id in ids where !result.contains(id) && isThere(id) {
+          try unlessGone {
+            guard try object.isLedTo(from: id, r) else { return }
             result.insert(id)
             pending.append(self.object(with: id))
           }

@@ -173,4 +173,59 @@ extension GraphFindingTests {
     }
     #expect(try fixture.read("Item", "owner") == ["i": "p"])
   }
+
+  /// A save that is refused leaves delete rules old that were: what others have put under an object goes with it in the next one, whatever
+  /// was deleted meanwhile.
+  @Test func rulesStayOldWhereASaveIsRefused() throws {
+    let fixture = try Fixture(
+      owner: {
+        ToMany("items", "Item", inverse: "owner", deleteRule: .cascade)
+        ToMany("notes", "Item", inverse: "noted", deleteRule: .deny)
+      },
+      item: {
+        ToOne("owner", "Owner", inverse: "items")
+        ToOne("noted", "Owner", inverse: "notes")
+      })
+    try fixture.store(owners: ["o"], items: ["i"])
+    let (mine, theirs) = (fixture.mine, fixture.theirs)
+    mine.delete(try fixture.owner("o", mine))
+    let mineChanged = try fixture.item("i", mine)
+    mineChanged.setValue("mine", forKey: "name")
+    let owner = try fixture.owner("o", theirs)
+    try theirs.make("Item", ["name": "j", "owner": owner, "noted": owner])
+    try theirs.make("Item", ["name": "k", "owner": owner])
+    try fixture.item("i", theirs).set("theirs", forKey: "name")
+    try theirs.save()
+    // By now the context shows what others have done.
+    #expect(try mine.all("Item").count == 3)
+    #expect(cambiumError { try mine.save() }?.code == .managedObjectMerge)
+    mine.refresh(mineChanged, mergeChanges: false)
+    mine.delete(try fixture.item("j", mine))
+    try mine.save()
+    #expect(try fixture.read("Item", "owner") == ["theirs": ""])
+    #expect(try fixture.read("Owner", "items").isEmpty)
+  }
+
+  /// An object that others have deleted as well denies nothing, and the save goes on without it.
+  @Test func whatBothHaveDeletedDeniesNothing() throws {
+    let fixture = try Fixture(
+      .mergeByPropertyObjectTrump, owner: { ToMany("items", "Item", inverse: "owner") },
+      item: { ToOne("owner", "Owner", inverse: "items", deleteRule: .deny) })
+    try fixture.store(owners: ["o"], items: ["i"])
+    let (mine, theirs) = (fixture.mine, fixture.theirs)
+    let item = try fixture.item("i", theirs)
+    try item.set(try fixture.owner("o", theirs), forKey: "owner")
+    try theirs.save()
+    mine.refreshAllObjects()
+    let gone = try fixture.item("i", mine)
+    #expect(gone.value(forKey: "owner") != nil)
+    mine.delete(gone)
+    try item.set(nil, forKey: "owner")
+    theirs.delete(item)
+    try theirs.save()
+    mine.refreshAllObjects()
+    try mine.make("Item", ["name": "j"])
+    try mine.save()
+    #expect(try fixture.read("Item", "owner") == ["j": ""])
+  }
 }

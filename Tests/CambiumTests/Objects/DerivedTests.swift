@@ -296,6 +296,89 @@ import Testing
     #expect(context.hasChanges)
   }
 
+  /// A save that fails while values are derived leaves no change of what it came to before.
+  @Test func tooLargeChangesNobodyElse() throws {
+    let model = try ManagedObjectModel {
+      Entity("A") {
+        Attribute("name", .string)
+        Attribute("sum", .integer64, derived: "bs.@sum.x")
+        ToMany("bs", "B", inverse: "a")
+      }
+      Entity("B") {
+        Attribute("x", .integer64)
+        ToOne("a", "A", inverse: "bs")
+      }
+    }
+    let container = try memoryContainer(model)
+    let (mine, theirs) = (container.newBackgroundContext(), container.newBackgroundContext())
+    for name in ["fits", "overflows"] {
+      let a = try theirs.make("A", ["name": name])
+      for _ in 0..<2 { try theirs.make("B", ["a": a, "x": 1]) }
+    }
+    try theirs.save()
+    let fits = try mine.all("B", "a.name == 'fits'")
+    let overflows = try mine.all("B", "a.name == 'overflows'")
+    fits.first?.setValue(2, forKey: "x")
+    for b in overflows { b.setValue(Int64.max, forKey: "x") }
+    #expect(cambiumError { try mine.save() }?.key == "sum")
+    for a in try mine.all("A") { #expect(!a.hasChanges) }
+    #expect(mine.updatedObjects.count == 3)
+    // Nothing of it is in the way of what others do and what is saved then.
+    for b in fits + overflows { mine.refresh(b, mergeChanges: false) }
+    for a in try theirs.all("A") { a.setValue("theirs", forKey: "name") }
+    try theirs.save()
+    try mine.make("B", [:])
+    try mine.save()
+    let reader = container.newBackgroundContext()
+    #expect(try reader.all("A").map { $0.value(forKey: "sum") as? Int } == [2, 2])
+  }
+
+  /// What was led to a deleted object by others and goes with it is counted no more, where its relationship lets nobody know, too.
+  @Test func whatGoesWithoutAWordIsNotCounted() throws {
+    let model = try ManagedObjectModel {
+      Entity("X") {
+        Attribute("count", .integer64, derived: "ys.@count")
+        ToMany("ys", "Y", inverse: "x")
+      }
+      Entity("Y") {
+        ToOne("x", "X", inverse: "ys", deleteRule: .noAction)
+        ToOne("z", "Z", inverse: "ys")
+      }
+      Entity("Z") { ToMany("ys", "Y", inverse: "z", deleteRule: .cascade) }
+    }
+    let container = try memoryContainer(model)
+    let (mine, theirs) = (container.newBackgroundContext(), container.newBackgroundContext())
+    let y = try theirs.make("Y", ["x": try theirs.make("X", [:])])
+    let z = try theirs.make("Z", [:])
+    try theirs.save()
+    for z in try mine.all("Z") { mine.delete(z) }
+    y.setValue(z, forKey: "z")
+    try theirs.save()
+    try mine.save()
+    let reader = container.newBackgroundContext()
+    #expect(try reader.all("Y").isEmpty)
+    #expect(try reader.all("X").map { $0.value(forKey: "count") as? Int } == [0])
+  }
+
+  /// An object that others have deleted as well is in nobody's way.
+  @Test func whatBothHaveDeletedIsNotAsked() throws {
+    let container = try memoryContainer(model())
+    let (mine, theirs) = (container.newBackgroundContext(), container.newBackgroundContext())
+    for context in [mine, theirs] { context.mergePolicy = .mergeByPropertyObjectTrump }
+    let aircraft = try theirs.make("Aircraft", ["tailNumber": "A"])
+    for _ in 0..<2 { try theirs.make("Entry", ["aircraft": aircraft]) }
+    try theirs.save()
+    let entry = try #require(try theirs.all("Entry").first)
+    mine.delete(try mine.existingObject(with: entry.objectID))
+    theirs.delete(entry)
+    try theirs.save()
+    mine.refreshAllObjects()
+    try mine.make("Pilot", [:])
+    try mine.save()
+    let reader = container.newBackgroundContext()
+    #expect(try reader.all("Aircraft").map { $0.value(forKey: "entryCount") as? Int } == [1])
+  }
+
   @Test(
     arguments: [
       ("missing", .string), ("name", .integer16), ("uppercase:(number)", .string), ("b.name ++ 'x'", .string),
