@@ -1,5 +1,3 @@
-import Synchronization
-
 /// One logical change in memory: a put or a delete of a key, with the sequence that made it.
 ///
 ///      0          8          16         20         24   25       32         40
@@ -19,11 +17,6 @@ struct DeltaNode: DeltaAddress {
 
   @inline(__always)
   init(p: UnsafeMutableRawPointer) { self.p = p }
-
-  /// Has it brought from memory for who asks for it soon: loads a word that nobody looks at.
-  @inline(__always) func touch() {
-    _ = UnsafeRawPointer(p).assumingMemoryBound(to: Atomic<UInt>.self).pointee.load(ordering: .relaxed)
-  }
 
   @inline(__always) var sequence: UInt64 { UnsafeRawPointer(p).load(as: UInt64.self) }
   @inline(__always) var head: UInt64 { UnsafeRawPointer(p).load(fromByteOffset: 8, as: UInt64.self) }

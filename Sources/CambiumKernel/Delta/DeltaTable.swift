@@ -132,7 +132,7 @@ final class DeltaTable: @unchecked Sendable {
       return sign != 0 ? sign < 0 : a.ordinal < b.ordinal
     }
     var isSorted = true
-    for i in 1..<max(1, count) where !precedes(ordered[i - 1], ordered[i]) {
+    for i in 1..<count where !precedes(ordered[i - 1], ordered[i]) {
       isSorted = false
       break
     }
@@ -151,7 +151,7 @@ final class DeltaTable: @unchecked Sendable {
       }
     }
     for i in 0..<count {
-      if i &+ Self.ahead < count { nodes[ordered[i &+ Self.ahead].ordinal].touch() }
+      if i &+ Self.ahead < count { MemoryTouch.touch(nodes[ordered[i &+ Self.ahead].ordinal].p) }
       list.insert(nodes[ordered[i].ordinal], &state.pointee.arena)
     }
   }

@@ -1,5 +1,3 @@
-import Synchronization
-
 /// Has lines of a leaf brought from memory while its first one is still waited for, which says what lies where: a leaf that is not in
 /// the processor's caches would otherwise be waited for line after line. What is guessed wrongly costs next to nothing.
 ///
@@ -8,10 +6,9 @@ import Synchronization
 enum PageTouch {
   private static let line = 64
 
-  /// Loads a word that nobody looks at: what does not depend on it goes on.
   @inline(__always)
   private static func touch(_ page: UnsafeRawPointer, _ offset: Int) {
-    _ = (page + (offset & ~7)).assumingMemoryBound(to: Atomic<UInt>.self).pointee.load(ordering: .relaxed)
+    MemoryTouch.touch(page + (offset & ~7))
   }
 
   /// The value that an integer key leads to: where keys have no gaps, and the values of a leaf are of about one length, it is known
