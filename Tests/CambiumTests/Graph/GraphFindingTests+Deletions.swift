@@ -5,9 +5,8 @@ import Testing
 // What is deleted while others lead to it, or from it.
 extension GraphFindingTests {
   /// What others have put under an object that is deleted goes with it, and denies nothing by another relationship; what is not
-  /// under it does.
-  @Test(arguments: [false, true], [false, true]) func whatGoesAlongDeniesNothing(isInChild: Bool, isUnder: Bool) throws
-  {
+  /// under it does. In a context of the store, in a child of the one that did it, and in a child of that.
+  @Test(arguments: 0...2, [false, true]) func whatGoesAlongDeniesNothing(level: Int, isUnder: Bool) throws {
     let fixture = try Fixture(
       .mergeByPropertyObjectTrump,
       owner: {
@@ -20,20 +19,23 @@ extension GraphFindingTests {
       })
     try fixture.store(owners: ["o", "p"], items: ["i"])
     let theirs = fixture.theirs
-    let mine =
-      isInChild ? ManagedObjectContext(concurrencyType: .privateQueue, parent: theirs) : fixture.mine
+    var levels = [theirs]
+    for _ in 0..<level {
+      levels.append(ManagedObjectContext(concurrencyType: .privateQueue, parent: levels[levels.count - 1]))
+    }
+    let mine = level > 0 ? levels[level] : fixture.mine
     mine.delete(try fixture.owner("o", mine))
     let owner = try fixture.owner("o", theirs)
     try theirs.make("Item", ["name": "j", "owners": isUnder ? [owner] : [], "noted": [owner]])
-    if !isInChild { try theirs.save() }
+    if level == 0 { try theirs.save() }
     // By now the context shows what others have done.
     #expect(try mine.all("Item").count == 2)
     let error = cambiumError {
       try mine.save()
-      if isInChild { try theirs.save() }
+      for context in levels.dropLast().reversed() { try context.save() }
     }
     #expect(error?.code == (isUnder ? nil : .validationRelationshipDeniedDelete))
-    if isUnder || !isInChild {
+    if isUnder || level == 0 {
       #expect(try fixture.read("Item", "noted") == (isUnder ? ["i": ""] : ["i": "", "j": "o"]))
     }
     #expect(try mine.all("Item").count == (isUnder ? 1 : 2))

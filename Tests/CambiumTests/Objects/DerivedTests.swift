@@ -180,13 +180,14 @@ import Testing
   }
 
   /// A save that is refused shows nothing that was not shown before it, and leaves nothing changed that it has computed.
-  @Test func ofNothingIfRefused() throws {
+  @Test(arguments: [false, true]) func ofNothingIfRefused(isPinned: Bool) throws {
     let directory = try TemporaryDirectory()
     let container = try directory.container(model: model())
     let (mine, theirs) = (container.newBackgroundContext(), container.newBackgroundContext())
     let aircraft = try theirs.make("Aircraft", ["tailNumber": "N1"])
     let entry = try theirs.make("Entry", ["duration": 1.0])
     try theirs.save()
+    if isPinned { try mine.setQueryGenerationFrom(.current) }
     let known = try #require(try mine.all("Aircraft").first)
     try #require(try mine.all("Entry").first).set(3.0, forKey: "duration")
     try mine.make("Entry", ["aircraft": known])
@@ -199,6 +200,7 @@ import Testing
     #expect(known.changedValues().keys.allSatisfy { $0 == "entries" })
     // What others have deleted is a conflict like others.
     mine.rollback()
+    if isPinned { try mine.setQueryGenerationFrom(nil) }
     let gone = try #require(try mine.all("Aircraft").first)
     try mine.make("Entry", ["aircraft": gone])
     theirs.delete(aircraft)
