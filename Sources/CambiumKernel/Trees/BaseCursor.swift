@@ -1,3 +1,5 @@
+import Synchronization
+
 /// A position in the pages of a tree. The leaf it stands on and the page above it are held in the cache, which goes on
 /// without them if it needs the room. To the next leaf it comes by the page above; where that ends, by a descent with the
 /// last key of this one. A key that the page above surely leads to is sought from there.
