@@ -30,6 +30,8 @@ public final class EntityStore: Sendable {
   /// What the next transaction writes with; belongs to who has the turn to write.
   nonisolated(unsafe) private var spareKit: TransactionKit?
 
+  deinit { kernel.giveUpRecentSnapshot() }
+
   convenience init(
     kernel: Store, schema: Schema, catalogue: Catalogue, modelNumber: Int64, fixed: Snapshot? = nil
   ) throws(EngineError) {
@@ -115,7 +117,7 @@ public final class EntityStore: Sendable {
   /// - Throws: ``EngineError/modelChanged`` if the store was migrated since it was opened; kernel errors.
   public func view() throws(EngineError) -> EntityView {
     if let fixed { return EntityView(store: self, trees: fixed) }
-    let snapshot = try storing { () throws(StoreError) in try kernel.snapshot() }
+    let snapshot = try storing { () throws(StoreError) in try kernel.recentSnapshot() }
     #if _pointerBitWidth(_64)
       let commit = UInt(snapshot.sequence) &+ 1
       if commitOfModel.load(ordering: .relaxed) != commit {

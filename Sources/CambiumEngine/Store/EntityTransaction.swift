@@ -245,7 +245,9 @@ public final class EntityTransaction: EntityView {
   }
 
   /// Rows are copied before they are lent: what reads meanwhile may make gathered changes of indexes.
-  override func lendRow(
+  override func borrowRow(_ rows: TreeID, _ id: UInt64) throws(EngineError) -> RowLoan { .elsewhere }
+
+  override func lendCopy(
     _ rows: TreeID, _ id: UInt64, _ body: (borrowing RowReader) throws(EngineError) -> Void
   ) throws(EngineError) -> Bool {
     var copy: [UInt8] = []

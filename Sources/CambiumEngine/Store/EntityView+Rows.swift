@@ -13,16 +13,48 @@ extension EntityView {
   public func withRow<R>(
     _ reference: ObjectReference, _ body: (borrowing RowReader) throws(EngineError) -> R
   ) throws(EngineError) -> R? {
-    var result: R?
-    try lendRow(reference) { (reader) throws(EngineError) in result = try body(reader) }
-    return result
+    switch try borrowRow(reference) {
+    case .none: return nil
+    case .row(let reader, let value):
+      defer { giveBack(value) }
+      return try body(reader)
+    case .elsewhere:
+      var result: R?
+      try lendElsewhere(reference) { (reader) throws(EngineError) in result = try body(reader) }
+      return result
+    }
   }
 
   @usableFromInline
-  func lendRow(
+  final func borrowRow(_ reference: ObjectReference) throws(EngineError) -> RowLoan {
+    try borrowRow(try store.rows(of: reference.entity), reference.row)
+  }
+
+  @usableFromInline
+  final func giveBack(_ value: LentValue) { trees.giveBack(value) }
+
+  @usableFromInline
+  final func lendElsewhere(
     _ reference: ObjectReference, _ body: (borrowing RowReader) throws(EngineError) -> Void
   ) throws(EngineError) {
     try lendRow(try store.rows(of: reference.entity), reference.row, body)
+  }
+
+  /// Looks a row up that is to be lent where it lies.
+  @inline(__always)
+  final func borrowInPlace(_ rows: TreeID, _ id: UInt64) throws(EngineError) -> RowLoan {
+    let value: LentValue
+    do throws(StoreError) { value = try trees.lend(rows, id) } catch { throw .store(error) }
+    guard let bytes = value.bytes else { return value.isLarge ? .elsewhere : .none }
+    do throws(EngineError) {
+      if let row = try reader(bytes, id) { return .row(row, value) }
+    } catch {
+      trees.giveBack(value)
+      throw error
+    }
+    // Of an earlier layout.
+    trees.giveBack(value)
+    return .elsewhere
   }
 
   /// Lends a row whose bytes are at hand.

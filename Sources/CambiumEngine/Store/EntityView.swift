@@ -106,9 +106,26 @@ public class EntityView {
     try destinations(of: relationship).count(from: reference)
   }
 
+  /// Looks up a row that is to be lent where it lies, if it can be.
+  func borrowRow(_ rows: TreeID, _ id: UInt64) throws(EngineError) -> RowLoan { try borrowInPlace(rows, id) }
+
   /// Lends the row of an object; answers whether there is one.
   @discardableResult
-  func lendRow(
+  final func lendRow(
+    _ rows: TreeID, _ id: UInt64, _ body: (borrowing RowReader) throws(EngineError) -> Void
+  ) throws(EngineError) -> Bool {
+    switch try borrowRow(rows, id) {
+    case .none: return false
+    case .row(let reader, let value):
+      defer { trees.giveBack(value) }
+      try body(reader)
+      return true
+    case .elsewhere: return try lendCopy(rows, id, body)
+    }
+  }
+
+  /// Lends the row of an object that does not lie as it is to be lent; answers whether there is one.
+  func lendCopy(
     _ rows: TreeID, _ id: UInt64, _ body: (borrowing RowReader) throws(EngineError) -> Void
   ) throws(EngineError) -> Bool {
     var failure: EngineError?

@@ -19,6 +19,8 @@ public final class RowField: Sendable {
   /// Where the property lies in rows of this layout.
   @usableFromInline let layoutID: UInt16
   @usableFromInline let path: FieldPath
+  /// The same of a text; nil if it is none, or lies deeper than in a composite of the row.
+  let text: TextPlace?
   /// The property's field in the row, or the composite's, for an element.
   let mask: UInt64
   /// The property's field in the row; -1 for an element of a composite.
@@ -41,6 +43,7 @@ public final class RowField: Sendable {
       ownIndex = field
       layoutID = plan.layout.id
       path = try storing { () throws(StoreError) in try FieldPath([field], in: plan.layout.record) }
+      text = TextPlace(path, in: plan.layout.record)
       others = try Self.others(plan, store) { $0.fieldByName[keyPath].map { [$0] } }
       return
     }
@@ -66,6 +69,7 @@ public final class RowField: Sendable {
     ownIndex = indexes.count == 1 ? indexes[0] : -1
     layoutID = plan.layout.record.id
     path = try storing { () throws(StoreError) in try FieldPath(indexes, in: plan.layout.record) }
+    text = TextPlace(path, in: plan.layout.record)
     others = try Self.others(plan, store) { $0.fieldPath(resolved.steps) }
   }
 

@@ -129,7 +129,10 @@ public struct RowReader: ~Copyable {
   /// Text, or a URI, as a `String`. Allocates beyond 15 bytes.
   public func string(_ field: RowField) throws(EngineError) -> String? {
     do throws(StoreError) {
-      if field.layoutID == layoutID { return try record.string(at: field.path) }
+      if field.layoutID == layoutID {
+        if let text = field.text { return try record.string(at: text) }
+        return try record.string(at: field.path)
+      }
     } catch { throw .store(error) }
     let path = try field.path(in: layoutID)
     do throws(StoreError) { return try record.string(at: path) } catch { throw .store(error) }

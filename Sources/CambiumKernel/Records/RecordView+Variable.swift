@@ -91,13 +91,16 @@ extension RecordView {
 
   /// The value of a string field as a `String`, or `nil` for null. Throws `StoreError.corrupt` on ill-formed UTF-8.
   public func string(at index: Int) throws(StoreError) -> String? {
-    try wellFormedUTF8(at: index).map { String(wellFormed: $0) }
+    guard let utf8 = try inline(index, .string) else { return nil }
+    if let short = ShortText.string(utf8) { return short }
+    return try wellFormedUTF8(at: index).map { String(wellFormed: $0) }
   }
 
   /// The value of a string field that was looked at before (``wellFormedUTF8(at:)``), or `nil` for null. What is not well-formed all
   /// the same is repaired.
   public func repairedString(at index: Int) throws(StoreError) -> String? {
-    try inline(index, .string).map { String(wellFormed: $0) }
+    guard let utf8 = try inline(index, .string) else { return nil }
+    return ShortText.string(utf8) ?? String(wellFormed: utf8)
   }
 
   /// The value of a decimal field, or `nil` for null.

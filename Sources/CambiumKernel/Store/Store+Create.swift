@@ -119,6 +119,7 @@ extension Store {
       // In a forked child nobody ends one that was begun before.
       while isSyncing, !isForked { lock.wait() }
       lock.unlock()
+      recent.giveUp()
       deviceGivenUp = true
       if !keepingDevice { device.close() } else if let share, !isForked { share.locks.giveUp(StoreLockPlace.all) }
     }

@@ -21,9 +21,9 @@ public final class Store: @unchecked Sendable {
   let lock: any StoreLock
 
   // Guarded by the state lock.
-  var current: Generation
+  var current: Generation { didSet { recent.advance() } }
   /// The newest commit that snapshots see.
-  var visibleSequence: UInt64
+  var visibleSequence: UInt64 { didSet { recent.advance() } }
   /// The newest commit that a finished sync covers.
   var durableSequence: UInt64
   /// The newest commit in the log.
@@ -32,7 +32,7 @@ public final class Store: @unchecked Sendable {
   var syncsStarted: UInt64 = 0
   var syncsCompleted: UInt64 = 0
   var isPoisoned = false
-  var isClosed = false
+  var isClosed = false { didSet { recent.advance() } }
   var turnTaken = false
   /// Threads that wait for the turn.
   var turnWaiters = 0
@@ -43,6 +43,8 @@ public final class Store: @unchecked Sendable {
   var turnsAlone = Store.turnsUntilAlone
   @exclusivity(unchecked) var pins = PinCounts()
   var snapshotCounter = 0
+  /// Not guarded.
+  let recent = RecentSnapshot()
 
   // Belongs to the turn. Exclusive access to what every commit touches is not checked at run time: who has the turn is alone.
   let space: FileSpace
@@ -170,13 +172,14 @@ public final class Store: @unchecked Sendable {
     snapshotCounter &+= 1
     pins.add(current.number)
     return Snapshot(
-      core: self, generation: current, upTo: visibleSequence, hint: snapshotCounter, suspensions: 0)
+      core: self, generation: current, upTo: visibleSequence, hint: snapshotCounter, suspensions: 0, moment: recent.now)
   }
 
-  /// How many views were begun so far, transactions aside.
+  /// How many views were begun so far, transactions aside; those that are begun later are counted, whatever was handed out before.
   var viewsBegun: Int {
     lock.lock()
     defer { lock.unlock() }
+    recent.advance()
     return snapshotCounter
   }
 
@@ -188,6 +191,7 @@ public final class Store: @unchecked Sendable {
 
   /// The publication that the oldest open snapshot descends from.
   func oldestPin() -> UInt64 {
+    recent.giveUp()
     lock.lock()
     defer { lock.unlock() }
     return pins.keys.min() ?? .max

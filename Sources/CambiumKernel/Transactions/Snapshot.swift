@@ -8,9 +8,13 @@ public final class Snapshot: TreeView, @unchecked Sendable {
   /// How often the store had been suspended.
   private let suspensions: Int
 
+  /// When it was taken, by the clock of ``RecentSnapshot``; 0 for what is not the newest commit.
+  let moment: UInt
+
   /// - Parameter suspensions: how often the store had been suspended when `generation` was pinned.
-  init(core: Store, generation: Generation, upTo: UInt64, hint: Int, suspensions: Int) {
+  init(core: Store, generation: Generation, upTo: UInt64, hint: Int, suspensions: Int, moment: UInt = 0) {
     self.suspensions = suspensions
+    self.moment = moment
     super.init(core: core, generation: generation, upTo: upTo, hint: hint)
   }
 
@@ -18,6 +22,12 @@ public final class Snapshot: TreeView, @unchecked Sendable {
 
   /// They may.
   public override var allowsConcurrentReads: Bool { true }
+
+  override func find(_ tree: TreeID) -> TreeAccess? {
+    guard let access = committed(tree) else { return nil }
+    foundTrees.note(access)
+    return access
+  }
 
   override func requireOpen() throws(StoreError) {
     if core.suspensions.load(ordering: .relaxed) != suspensions {

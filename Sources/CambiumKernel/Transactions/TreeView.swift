@@ -10,6 +10,8 @@ public class TreeView {
   var isUnsettled = false
   /// Spreads readers over the slots of the cache.
   let hint: Int
+  /// Trees as this view has found them, if it always finds them so.
+  let foundTrees = FoundTrees()
 
   init(core: Store, generation: Generation, upTo: UInt64, hint: Int) {
     self.core = core
@@ -61,6 +63,10 @@ public class TreeView {
 
   final func access(_ tree: TreeID, _ kind: TreeKind?) throws(StoreError) -> TreeAccess {
     try requireOpen()
+    if let known = foundTrees.find(tree) {
+      if let kind, known.pointee.kind != kind { throw .wrongTreeKind(tree) }
+      return known.pointee
+    }
     // Before anything is lent, never while it is: what is lent would lose its memory, and pages could not leave the cache.
     if isUnsettled { try settle() }
     guard let access = find(tree) else { throw .noSuchTree(tree) }
@@ -148,9 +154,15 @@ public class TreeView {
     return try body(bytes)
   }
 
-  @usableFromInline
-  final func lend(_ tree: TreeID, _ key: UInt64) throws(StoreError) -> LentValue {
-    try lend(access(tree, .integer), TreeKey(key))
+  /// Lends the value of `key` until ``giveBack(_:)``, which has to be called before the view goes away if there is a value and it is not
+  /// large. Memory is not used again meanwhile.
+  public final func lend(_ tree: TreeID, _ key: UInt64) throws(StoreError) -> LentValue {
+    if let known = foundTrees.find(tree) {
+      try requireOpen()
+      if known.pointee.kind != .integer { throw .wrongTreeKind(tree) }
+      return try lend(known.pointee, TreeKey(key))
+    }
+    return try lend(access(tree, .integer), TreeKey(key))
   }
 
   @usableFromInline
@@ -191,8 +203,8 @@ public class TreeView {
     try largeValue(LargeValueStub(id: lent.id, length: lent.length))
   }
 
-  @usableFromInline
-  final func giveBack(_ lent: LentValue) { core.cache.slots.leave(lent.slot) }
+  /// Gives back what ``lend(_:_:)`` has lent.
+  public final func giveBack(_ lent: LentValue) { core.cache.slots.leave(lent.slot) }
 
   /// The value of `key`, copied; nil if there is none. O(log n).
   public final func value(_ tree: TreeID, _ key: UInt64) throws(StoreError) -> [UInt8]? {
