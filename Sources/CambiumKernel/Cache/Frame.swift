@@ -81,6 +81,10 @@ struct Frame {
   /// Has the frame hold nothing. For who has the lock; readers that are inside an epoch may still read what it held.
   func clearName() { name.pointee.store(0, ordering: .sequentiallyConsistent) }
 
+  /// Has the name brought from memory, and what lies beside it: not the page, which others may be writing.
+  @inline(__always)
+  func touch() { MemoryTouch.touch(name) }
+
   // MARK: Use
 
   @inline(__always)

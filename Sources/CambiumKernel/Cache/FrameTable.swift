@@ -48,6 +48,17 @@ struct FrameTable {
     return nil
   }
 
+  /// Has the place where the look for a page begins brought from memory.
+  @inline(__always)
+  func touch(_ ref: PageRef) { MemoryTouch.touch(self[home(Frame.word(ref))]) }
+
+  /// Has the frame that is there brought from memory.
+  @inline(__always)
+  func touchFrame(_ ref: PageRef) {
+    guard let frame = Frame(word: self[home(Frame.word(ref))].pointee.load(ordering: .acquiring)) else { return }
+    frame.touch()
+  }
+
   /// A frame that holds a page `word`, of whatever content. For who has the lock.
   func frame(at word: UInt) -> Frame? {
     let mask = mask

@@ -22,19 +22,19 @@ final class PageCache: @unchecked Sendable {
   let slots: ReaderSlots
   private let storeSeed: UInt64
 
-  // Under `lock`:
+  // Under `lock`, so that exclusive access need not be checked at run time.
   /// The present one is the last.
-  private var tables: [FrameTable] = []
-  private var memory: FrameMemory
-  private var frames: [Frame] = []
-  private var hand = 0
-  private var idle: [Frame] = []
-  private var retired: [(epoch: UInt, frame: Frame)] = []
-  private var retiredHead = 0
+  @exclusivity(unchecked) private var tables: [FrameTable] = []
+  @exclusivity(unchecked) private var memory: FrameMemory
+  @exclusivity(unchecked) private var frames: [Frame] = []
+  @exclusivity(unchecked) private var hand = 0
+  @exclusivity(unchecked) private var idle: [Frame] = []
+  @exclusivity(unchecked) private var retired: [(epoch: UInt, frame: Frame)] = []
+  @exclusivity(unchecked) private var retiredHead = 0
   /// Frames beyond the capacity, which the table does not know: made when running reads hold every retired frame, given
   /// back when these reads have ended. The table therefore never fills up.
-  private var loose: [(epoch: UInt, frame: Frame)] = []
-  private var misses: UInt64 = 0
+  @exclusivity(unchecked) private var loose: [(epoch: UInt, frame: Frame)] = []
+  @exclusivity(unchecked) private var misses: UInt64 = 0
   /// Whether there are as many frames as there may be.
   private let hasAllFrames = Atomic<Bool>(false)
   /// Whether other processes may have used the room of a page again that an old view asks for.
@@ -287,10 +287,26 @@ final class PageCache: @unchecked Sendable {
   func insert(_ ref: PageRef, _ bytes: UnsafeRawPointer) {
     lock.lock()
     defer { lock.unlock() }
-    if findAnywhere(ref) != nil { return }
+    // What lay there before it has another checksum, and is told apart by publishing.
+    if let same = table.frame(at: Frame.word(ref)), same.holds(ref) { return same.markUsed() }
     guard let frame = takeFrame() else { return }
     frame.content.copyMemory(from: bytes, byteCount: ref.length)
     publish(frame, ref, isUsed: true)
+  }
+
+  /// Has the place of a page in the table brought from memory, for who looks it up, or puts it there, soon.
+  @inline(__always)
+  func touchPlace(_ ref: PageRef) {
+    guard let p = UnsafeMutableRawPointer(bitPattern: present.load(ordering: .acquiring)) else { return }
+    FrameTable(p: p).touch(ref)
+  }
+
+  /// Has the frame of a page brought from memory, if there is one, for who reads the page soon. Frames that the table knows keep
+  /// their memory, whatever comes into them meanwhile.
+  @inline(__always)
+  func touchFrame(_ ref: PageRef) {
+    guard let p = UnsafeMutableRawPointer(bitPattern: present.load(ordering: .acquiring)) else { return }
+    FrameTable(p: p).touchFrame(ref)
   }
 
   /// Gives up pages that new views do not read any more, so that their memory serves others. Old views read them again.
@@ -299,6 +315,9 @@ final class PageCache: @unchecked Sendable {
     while !rest.isEmpty {
       // A few at a time: whoever misses a page waits for the lock.
       lock.lock()
+      let table = table
+      for ref in rest.prefix(64) { table.touch(ref) }
+      for ref in rest.prefix(64) { table.touchFrame(ref) }
       for ref in rest.prefix(64) {
         guard let frame = table.find(ref, atMost: table.mask + 1) else { continue }
         unlink(frame)

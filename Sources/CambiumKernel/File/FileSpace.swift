@@ -3,7 +3,7 @@ final class FileSpace {
   let device: any StorageDevice
   let environment: any StoreEnvironment
   let storeSeed: UInt64
-  var table = SegmentTable()
+  @exclusivity(unchecked) var table = SegmentTable()
   var session: UInt64 = 0
   var durablePublication: UInt64 = 0
   /// Where new segments go, and the file does not grow, while set: for compaction.

@@ -17,7 +17,7 @@ final class SegmentWriter {
 
   private let space: FileSpace
   private let kind: Segment.Kind
-  private var buffer: UnsafeMutableRawPointer
+  @exclusivity(unchecked) private var buffer: UnsafeMutableRawPointer
   private let bufferSize: Int
   private var consideratePiece: Int { bufferSize / 4 }
   /// Each pass begins at a multiple of this: a torn write may harm the whole block of the medium that it falls into, so
@@ -29,10 +29,10 @@ final class SegmentWriter {
   let behind: WriteBehind?
   /// How much a write takes, and when.
   var pace = Pace.even
-  private var written: Range<UInt64>?
-  private var bufferAddress: UInt64 = 0
-  private var buffered = 0
-  private var currentStart: UInt32 = 0
+  @exclusivity(unchecked) private var written: Range<UInt64>?
+  @exclusivity(unchecked) private var bufferAddress: UInt64 = 0
+  @exclusivity(unchecked) private var buffered = 0
+  @exclusivity(unchecked) private var currentStart: UInt32 = 0
   /// Segments that this writer allocated since ``begin(born:)``.
   private(set) var allocated: [UInt32] = []
   /// Which of all that were taken since then each of them was, by where it begins.
@@ -40,7 +40,7 @@ final class SegmentWriter {
   /// How many were taken since then, those included that were given up again.
   private(set) var taken = 0
   /// Bytes that were appended since then.
-  private(set) var bytesAppended: UInt64 = 0
+  @exclusivity(unchecked) private(set) var bytesAppended: UInt64 = 0
   /// Segments, by their numbers, that are given up as soon as nothing in them is reached any more, for the same pass to use again.
   var reusable = 0..<0
   /// How many were, since the writer was made.
@@ -48,7 +48,7 @@ final class SegmentWriter {
   private var beganWith: (start: UInt32, used: UInt32) = (0, 0)
   private var born: UInt64 = 0
   /// Bytes written since the writer was made.
-  private(set) var bytesWritten: UInt64 = 0
+  @exclusivity(unchecked) private(set) var bytesWritten: UInt64 = 0
   /// While a compaction's pass knows about how much it is going to append: that, less what was appended. New segments
   /// are as long as it needs, since every segment's end is lost in part; ``FileSpace/cutUnusedUnits(at:fresh:)`` takes
   /// the rest back.

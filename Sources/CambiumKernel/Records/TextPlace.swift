@@ -11,13 +11,16 @@ public struct TextPlace: Sendable {
     self.path = path
     var table = layout.table
     if path.depth == 2 {
-      guard let nested = table.pointee.slots[path[0]].nested, let outer = VariablePlace(table, path[0]) else { return nil }
+      guard let nested = table.pointee.slots[path[0]].nested, let outer = VariablePlace(table, path[0]) else {
+        return nil
+      }
       self.outer = outer
       table = nested
     } else {
       outer = nil
     }
-    guard path.depth <= 2, table.pointee.slots[path.leaf].tag == .string, let place = VariablePlace(table, path.leaf) else {
+    guard path.depth <= 2, table.pointee.slots[path.leaf].tag == .string, let place = VariablePlace(table, path.leaf)
+    else {
       return nil
     }
     self.place = place

@@ -28,7 +28,9 @@ final class RecentSnapshot: Sendable {
       let parked = Unmanaged<Snapshot>.fromOpaque(pointer)
       let snapshot = parked.takeUnretainedValue()
       let isCurrent = snapshot.moment == now
-      if isCurrent, word.compareExchange(expected: 0, desired: taken, ordering: .releasing).exchanged { return snapshot }
+      if isCurrent, word.compareExchange(expected: 0, desired: taken, ordering: .releasing).exchanged {
+        return snapshot
+      }
       // What another thread has put in its place meanwhile is as good.
       parked.release()
       return isCurrent ? snapshot : nil

@@ -34,14 +34,18 @@ enum ShortText {
       // Loads overlap rather than pass the end.
       if count >= 8 {
         low = utf8.loadUnaligned(fromByteOffset: 0, as: UInt64.self)
-        high = utf8.loadUnaligned(fromByteOffset: count &- 8, as: UInt64.self) >> UInt64(truncatingIfNeeded: (16 &- count) &* 8)
+        high =
+          utf8.loadUnaligned(fromByteOffset: count &- 8, as: UInt64.self)
+          >> UInt64(truncatingIfNeeded: (16 &- count) &* 8)
       } else if count >= 4 {
         low = UInt64(utf8.loadUnaligned(fromByteOffset: 0, as: UInt32.self))
         let last = UInt64(utf8.loadUnaligned(fromByteOffset: count &- 4, as: UInt32.self))
         low |= last &<< UInt64(truncatingIfNeeded: (count &- 4) &* 8)
       } else if count > 0 {
         low = UInt64(utf8.loadUnaligned(fromByteOffset: 0, as: UInt8.self))
-        low |= UInt64(utf8.loadUnaligned(fromByteOffset: count / 2, as: UInt8.self)) &<< UInt64(truncatingIfNeeded: count / 2 * 8)
+        low |=
+          UInt64(utf8.loadUnaligned(fromByteOffset: count / 2, as: UInt8.self))
+          &<< UInt64(truncatingIfNeeded: count / 2 * 8)
         low |=
           UInt64(utf8.loadUnaligned(fromByteOffset: count &- 1, as: UInt8.self))
           &<< UInt64(truncatingIfNeeded: (count &- 1) &* 8)

@@ -58,7 +58,9 @@ struct FoundTrees: ~Copyable {
   }
 
   private static func free(_ table: UnsafeMutablePointer<Place>) {
-    for i in 0..<placeCount { UnsafeMutablePointer<TreeAccess>(bitPattern: table[i].load(ordering: .acquiring))?.deallocate() }
+    for i in 0..<placeCount {
+      UnsafeMutablePointer<TreeAccess>(bitPattern: table[i].load(ordering: .acquiring))?.deallocate()
+    }
     table.deinitialize(count: placeCount)
     table.deallocate()
   }

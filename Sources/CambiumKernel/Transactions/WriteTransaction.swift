@@ -403,10 +403,17 @@ public final class WriteTransaction: TreeView {
       return node.op != .delete
     }
     if access.root.isNone { return false }
-    let slot = core.cache.slots.enter(hint)
-    defer { core.cache.slots.leave(slot) }
-    return try TreeDescent.find(
-      key, root: access.root, level: access.level, tree: access.id, kind: access.kind, core.cache) != nil
+    let cache = core.cache
+    let slot = cache.slots.enter(hint)
+    do throws(StoreError) {
+      let found = try TreeDescent.find(
+        key, root: access.root, level: access.level, tree: access.id, kind: access.kind, cache)
+      cache.slots.leave(slot)
+      return found != nil
+    } catch {
+      cache.slots.leave(slot)
+      throw error
+    }
   }
 
   /// Adds a change, and what it does to the number of entries.

@@ -17,13 +17,13 @@ final class LeafPatch {
 
   private let pageSize: Int
   private let inlineLimit: Int
-  private var pieces: [Piece] = []
+  @exclusivity(unchecked) private var pieces: [Piece] = []
   /// Changes that fall into the leaf, those of keys that it lacks and that are deleted included.
-  private(set) var changeCount = 0
+  @exclusivity(unchecked) private(set) var changeCount = 0
   /// Entries of the new leaf.
-  private(set) var count = 0
+  @exclusivity(unchecked) private(set) var count = 0
   /// How many more than in the old one.
-  private(set) var growth: Int64 = 0
+  @exclusivity(unchecked) private(set) var growth: Int64 = 0
 
   init(pageSize: Int, inlineLimit: Int) {
     self.pageSize = pageSize

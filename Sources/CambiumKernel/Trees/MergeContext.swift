@@ -17,9 +17,9 @@ final class MergeContext {
   /// Large values that nothing refers to any more.
   private(set) var freedValues: [UInt64] = []
   /// What becomes of pages that were replaced, where that is a transaction's doing.
-  var replaced: ReplacedPages?
-  private(set) var pagesWritten = 0
-  private(set) var pagesRead = 0
+  @exclusivity(unchecked) var replaced: ReplacedPages?
+  @exclusivity(unchecked) private(set) var pagesWritten = 0
+  @exclusivity(unchecked) private(set) var pagesRead = 0
 
   init(
     space: FileSpace, cache: PageCache, pageSize: Int, generation: UInt64, pages: SegmentWriter,
@@ -72,6 +72,7 @@ final class MergeContext {
   func write(_ bytes: UnsafeRawBufferPointer, cached: Bool = true) throws(StoreError) -> PageRef {
     let address = try pages.append(bytes)
     var ref = PageRef(address: address, length: bytes.count, checksum: 0)
+    if cached { cache.touchPlace(ref) }
     ref.checksum = Checksum.of(bytes, seed: PageRef.seed(store: space.storeSeed, location: ref.location))
     space.retain(address, bytes.count)
     if cached { cache.insert(ref, bytes.start) }

@@ -5,8 +5,8 @@
 /// state all the same reads them from the file.
 final class ReplacedPages {
   private let store: Store
-  private var pages: [PageRef] = []
-  private var viewsSeen: Int
+  @exclusivity(unchecked) private var pages: [PageRef] = []
+  @exclusivity(unchecked) private var viewsSeen: Int
 
   /// So many are given up together: who misses a page waits for the lock.
   private static let batch = 64

@@ -33,9 +33,9 @@ final class TreeMerge {
   @exclusivity(unchecked) private var runs: [LevelRun] = []
   @exclusivity(unchecked) private var frames: [Frame] = []
   /// Copies of the inner pages on the path, by level; and the upper bound and lower bound of each.
-  private var pages: [UnsafeMutableRawPointer] = []
-  private var highs: [OwnedKey] = []
-  private var lows: [OwnedKey] = []
+  @exclusivity(unchecked) private var pages: [UnsafeMutableRawPointer] = []
+  @exclusivity(unchecked) private var highs: [OwnedKey] = []
+  @exclusivity(unchecked) private var lows: [OwnedKey] = []
   /// A leaf that is taken apart, and one that is patched.
   private let leafPage: UnsafeMutableRawPointer
   private var patchedPage: UnsafeMutableRawPointer { leafPage }
@@ -167,10 +167,15 @@ final class TreeMerge {
       let inner = IntegerInner(page)
       ref = inner.ref(i)
       below = inner.entries(i)
+      // The next ones, as far as changes fall into them, are waited for otherwise.
+      if i &+ 2 < inner.count { context.cache.touchPlace(inner.ref(i &+ 2)) }
+      if i &+ 1 < inner.count { context.cache.touchFrame(inner.ref(i &+ 1)) }
     } else {
       let inner = BytesInner(page)
       ref = inner.ref(i)
       below = inner.entries(i)
+      if i &+ 2 < inner.count { context.cache.touchPlace(inner.ref(i &+ 2)) }
+      if i &+ 1 < inner.count { context.cache.touchFrame(inner.ref(i &+ 1)) }
     }
     let low = childLow
     let high = childHigh
