@@ -37,7 +37,7 @@ extension EntityView {
   final func lendElsewhere(
     _ reference: ObjectReference, _ body: (borrowing RowReader) throws(EngineError) -> Void
   ) throws(EngineError) {
-    try lendRow(try store.rows(of: reference.entity), reference.row, body)
+    _ = try lendCopy(try store.rows(of: reference.entity), reference.row, body)
   }
 
   /// Looks a row up that is to be lent where it lies.

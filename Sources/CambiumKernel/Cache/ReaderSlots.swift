@@ -27,22 +27,29 @@ final class ReaderSlots: @unchecked Sendable {
   /// Begins a read; give what it answers to ``leave(_:)``. `hint` spreads readers over the slots, and so does the thread: several may
   /// have one view.
   @inline(__always)
-  func enter(_ hint: Int) -> Int {
+  func enter(_ hint: Int) -> Int { enter(at: Self.place(hint)) }
+
+  /// The slot that a read of this thread tries first. (Asked for before the cache is at hand, who reads need not count references to
+  /// it.)
+  @inline(__always)
+  static func place(_ hint: Int) -> Int { (hint &+ threadHint()) & (slotCount - 1) }
+
+  @inline(__always)
+  func enter(at place: Int) -> Int {
     let now = epoch.load(ordering: .sequentiallyConsistent)
-    let first = (hint &+ Self.threadHint()) & (Self.slotCount - 1)
-    if slots[first &* Self.stride].compareExchange(
+    if slots[place &* Self.stride].compareExchange(
       expected: 0, desired: now, ordering: .sequentiallyConsistent
     ).exchanged {
-      return first
+      return place
     }
-    return enterElsewhere(first)
+    return enterElsewhere(place)
   }
 
   /// A number that tells threads apart, as a rule: where the stack is. Stacks lie 128 KiB to 8 MiB from each other.
   @inline(__always)
   private static func threadHint() -> Int {
     var here: UInt8 = 0
-    return withUnsafeMutablePointer(to: &here) {
+    return _withUnprotectedUnsafeMutablePointer(to: &here) {
       let address = UInt(bitPattern: $0)
       return Int(truncatingIfNeeded: (address >> 17) ^ (address >> 23))
     }

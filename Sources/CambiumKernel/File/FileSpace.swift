@@ -3,6 +3,7 @@ final class FileSpace {
   let device: any StorageDevice
   let environment: any StoreEnvironment
   let storeSeed: UInt64
+  // Belongs to the turn; looked at for every page that is written.
   @exclusivity(unchecked) var table = SegmentTable()
   var session: UInt64 = 0
   var durablePublication: UInt64 = 0

@@ -11,7 +11,7 @@ public struct TextPlace: Sendable {
     self.path = path
     var table = layout.table
     if path.depth == 2 {
-      guard let nested = table.pointee.slots[path[0]].nested, let outer = VariablePlace(table, path[0]) else {
+      guard let outer = VariablePlace(table, path[0]), let nested = table.pointee.slots[path[0]].nested else {
         return nil
       }
       self.outer = outer
@@ -19,10 +19,9 @@ public struct TextPlace: Sendable {
     } else {
       outer = nil
     }
-    guard path.depth <= 2, table.pointee.slots[path.leaf].tag == .string, let place = VariablePlace(table, path.leaf)
-    else {
-      return nil
-    }
+    guard path.depth <= 2, let place = VariablePlace(table, path.leaf),
+      table.pointee.slots[path.leaf].tag == .string
+    else { return nil }
     self.place = place
   }
 
@@ -40,9 +39,12 @@ public struct TextPlace: Sendable {
     switch place.find(base, count) {
     case .null: return nil
     case .bytes(let start, let length):
-      if let short = ShortText.string(UnsafeRawBufferPointer(start: start, count: length)) { return short }
+      let utf8 = UnsafeRawBufferPointer(start: start, count: length)
+      if let short = ShortText.string(utf8) { return short }
+      if utf8.isASCII || utf8.isWellFormedUTF8 { return String(wellFormed: utf8) }
     case .unknown: break
     }
+    // Also for the error.
     return try record.string(at: path)
   }
 }

@@ -14,11 +14,11 @@ final class RecentSnapshot: Sendable {
     /// Grows with whatever changes what a new view sees.
     private let clock = Atomic<UInt>(1)
 
-    var now: UInt { clock.load(ordering: .acquiring) }
+    var now: UInt { clock.load(ordering: .sequentiallyConsistent) }
 
     /// What was handed out before is not to be handed out again.
     @inline(__always)
-    func advance() { clock.wrappingAdd(1, ordering: .releasing) }
+    func advance() { clock.wrappingAdd(1, ordering: .sequentiallyConsistent) }
 
     /// The snapshot, if a new one would see the same.
     @inline(__always)
@@ -27,24 +27,30 @@ final class RecentSnapshot: Sendable {
       guard let pointer = UnsafeRawPointer(bitPattern: taken) else { return nil }
       let parked = Unmanaged<Snapshot>.fromOpaque(pointer)
       let snapshot = parked.takeUnretainedValue()
-      let isCurrent = snapshot.moment == now
-      if isCurrent, word.compareExchange(expected: 0, desired: taken, ordering: .releasing).exchanged {
+      if snapshot.moment == now {
+        put(snapshot, parked)
         return snapshot
       }
-      // What another thread has put in its place meanwhile is as good.
       parked.release()
-      return isCurrent ? snapshot : nil
+      return nil
     }
 
-    func put(_ snapshot: Snapshot) {
-      let parked = Unmanaged.passRetained(snapshot)
-      let new = UInt(bitPattern: parked.toOpaque())
-      if !word.compareExchange(expected: 0, desired: new, ordering: .releasing).exchanged { parked.release() }
+    func put(_ snapshot: Snapshot) { put(snapshot, Unmanaged.passRetained(snapshot)) }
+
+    /// Puts a snapshot into the word, counted once for it; what another thread has put there meanwhile is as good.
+    @inline(__always)
+    private func put(_ snapshot: Snapshot, _ counted: Unmanaged<Snapshot>) {
+      let new = UInt(bitPattern: counted.toOpaque())
+      if !word.compareExchange(expected: 0, desired: new, ordering: .sequentiallyConsistent).exchanged {
+        return counted.release()
+      }
+      // Who has changed something since may have found the word empty.
+      if snapshot.moment != now { giveUp() }
     }
 
     /// Not with the state lock.
     func giveUp() {
-      if word.load(ordering: .relaxed) == 0 { return }
+      if word.load(ordering: .sequentiallyConsistent) == 0 { return }
       guard let pointer = UnsafeRawPointer(bitPattern: word.exchange(0, ordering: .acquiring)) else { return }
       Unmanaged<Snapshot>.fromOpaque(pointer).release()
     }

@@ -189,7 +189,8 @@ public final class Store: @unchecked Sendable {
     lock.unlock()
   }
 
-  /// The publication that the oldest open snapshot descends from.
+  /// The publication that the oldest open snapshot descends from; what ``recentSnapshot()`` keeps is given up for that. Not with the
+  /// state lock.
   func oldestPin() -> UInt64 {
     recent.giveUp()
     lock.lock()

@@ -3,11 +3,10 @@
 /// Most texts in rows are that short, and a string keeps them within itself. The standard library's ways to one copy the bytes
 /// and look through them once more, 90 to 160 instructions; the words alone are 20. How they look is not promised to anybody. So it is
 /// found out from strings that the library made: where one looks otherwise, all go the library's way.
-@usableFromInline
 enum ShortText {
   #if _pointerBitWidth(_64) && _endian(little)
     /// Whether strings look as they are taken to.
-    @usableFromInline static let isKnown: Bool = {
+    static let isKnown: Bool = {
       guard MemoryLayout<String>.size == 16 else { return false }
       let sample: [UInt8] = Array("q~ 09AZaz\u{7F}\u{1}-/.m".utf8)
       for count in 0...15 {
@@ -18,8 +17,7 @@ enum ShortText {
       return true
     }()
 
-    @usableFromInline
-    struct Words {
+    private struct Words {
       var low: UInt64
       var high: UInt64
     }

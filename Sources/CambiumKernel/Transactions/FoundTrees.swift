@@ -2,21 +2,22 @@ import Synchronization
 
 /// What a snapshot has found of its trees: it never changes, and finding it takes as long as half of a search.
 ///
-/// A table of places by tree, made when trees are looked at a second time, so that a snapshot of one read costs nothing. A place that is
+/// A table of places by tree, made when trees are looked at a third time, so that a snapshot of one read costs nothing: whose model it
+/// is may have been looked up before. A place that is
 /// taken stays; trees that share one with another are found anew each time. Any thread may ask and note.
 struct FoundTrees: ~Copyable {
   private static let placeCount = 16
-  /// Nobody has looked; somebody has, once.
-  private static let untouched: UInt = 0
-  private static let looked: UInt = 1
+  /// So many looks are free, and counted in ``word``.
+  private static let freeLooks: UInt = 2
 
-  private let word = Atomic<UInt>(untouched)
+  /// How many looks there were, or where the table is.
+  private let word = Atomic<UInt>(0)
 
   typealias Place = Atomic<UInt>
 
   @inline(__always)
   private static func table(_ word: UInt) -> UnsafeMutablePointer<Place>? {
-    word > looked ? UnsafeMutablePointer(bitPattern: word) : nil
+    word > freeLooks ? UnsafeMutablePointer(bitPattern: word) : nil
   }
 
   @inline(__always)
@@ -35,15 +36,16 @@ struct FoundTrees: ~Copyable {
   /// Notes what was found of a tree.
   func note(_ access: TreeAccess) {
     var present = word.load(ordering: .acquiring)
-    if present == Self.untouched {
-      if word.compareExchange(expected: Self.untouched, desired: Self.looked, ordering: .acquiring).exchanged { return }
-      present = word.load(ordering: .acquiring)
+    while present < Self.freeLooks {
+      let outcome = word.compareExchange(expected: present, desired: present + 1, ordering: .acquiring)
+      if outcome.exchanged { return }
+      present = outcome.original
     }
-    if present == Self.looked {
+    if present == Self.freeLooks {
       let made = UnsafeMutablePointer<Place>.allocate(capacity: Self.placeCount)
       for i in 0..<Self.placeCount { (made + i).initialize(to: Atomic(0)) }
       let outcome = word.compareExchange(
-        expected: Self.looked, desired: UInt(bitPattern: made), ordering: .acquiringAndReleasing)
+        expected: Self.freeLooks, desired: UInt(bitPattern: made), ordering: .acquiringAndReleasing)
       if !outcome.exchanged { Self.free(made) }
       present = outcome.exchanged ? UInt(bitPattern: made) : outcome.original
     }

@@ -5,13 +5,31 @@
 public struct LentValue {
   /// Nil if there is no value.
   @usableFromInline var start: UnsafeRawPointer?
-  @usableFromInline var count = 0
-  @usableFromInline var slot = 0
+  /// The number of bytes, and the slot of the read; of a large value, its identifier and its length.
+  @usableFromInline var first: UInt64 = 0
+  var second: UInt64 = 0
   @usableFromInline var isStub = false
-  var id: UInt64 = 0
-  var length: UInt64 = 0
+
+  @inlinable var count: Int { Int(truncatingIfNeeded: first) }
+  var slot: Int { Int(truncatingIfNeeded: Int64(bitPattern: second)) }
 
   init() {}
+
+  @inline(__always)
+  init(_ bytes: UnsafeRawBufferPointer, _ slot: Int) {
+    start = bytes.start
+    first = UInt64(truncatingIfNeeded: bytes.count)
+    second = UInt64(bitPattern: Int64(slot))
+  }
+
+  /// A large value, of which the tree has the reference.
+  init(stub bytes: UnsafeRawBufferPointer) {
+    let stub = LargeValueStub(bytes)
+    start = bytes.start
+    first = stub?.id ?? .max
+    second = stub?.length ?? .max
+    isStub = true
+  }
 
   /// Where the value lies; nil if there is none, or ``isLarge``.
   @inlinable

@@ -148,8 +148,8 @@ public class TreeView {
     _ lent: LentValue, _ body: (UnsafeRawBufferPointer) throws(StoreError) -> R
   ) throws(StoreError) -> R? {
     guard let start = lent.start else { return nil }
-    let bytes = UnsafeRawBufferPointer(start: start, count: lent.count)
     if lent.isStub { return try readLarge(lent).withUnsafeBytesTyped(body) }
+    let bytes = UnsafeRawBufferPointer(start: start, count: lent.count)
     defer { giveBack(lent) }
     return try body(bytes)
   }
@@ -157,12 +157,16 @@ public class TreeView {
   /// Lends the value of `key` until ``giveBack(_:)``, which has to be called before the view goes away if there is a value and it is not
   /// large. Memory is not used again meanwhile.
   public final func lend(_ tree: TreeID, _ key: UInt64) throws(StoreError) -> LentValue {
-    if let known = foundTrees.find(tree) {
-      try requireOpen()
-      if known.pointee.kind != .integer { throw .wrongTreeKind(tree) }
-      return try lend(known.pointee, TreeKey(key))
-    }
-    return try lend(access(tree, .integer), TreeKey(key))
+    guard let known = foundTrees.find(tree) else { return try lendFinding(tree, key) }
+    try requireOpen()
+    if known.pointee.kind != .integer { throw .wrongTreeKind(tree) }
+    return try lend(known.pointee, TreeKey(key))
+  }
+
+  /// The same in a tree that is not known yet. Apart, since what both have in common is inlined.
+  @inline(never)
+  private final func lendFinding(_ tree: TreeID, _ key: UInt64) throws(StoreError) -> LentValue {
+    try lend(access(tree, .integer), TreeKey(key))
   }
 
   @usableFromInline
@@ -172,39 +176,37 @@ public class TreeView {
 
   @inline(__always)
   private final func lend(_ access: TreeAccess, _ key: TreeKey) throws(StoreError) -> LentValue {
-    let cache = core.cache
-    let slot = cache.slots.enter(hint)
-    var lent = LentValue()
-    do throws(StoreError) {
-      if let found = try access.find(key, cache) {
-        lent.start = found.bytes.start
-        lent.count = found.bytes.count
-        if found.isStub {
+    let place = ReaderSlots.place(hint)
+    // The view keeps the store, and that its cache: no reference need be counted.
+    return try Unmanaged.passUnretained(core.cache)._withUnsafeGuaranteedRef { (cache) -> Result<LentValue, StoreError> in
+      let slot = cache.slots.enter(at: place)
+      do throws(StoreError) {
+        if let found = try access.find(key, cache) {
+          if !found.isStub { return .success(LentValue(found.bytes, slot)) }
           // Reading a large value takes long: its reference is copied, and the read ended.
-          let stub = LargeValueStub(found.bytes)
-          lent.isStub = true
-          lent.id = stub?.id ?? .max
-          lent.length = stub?.length ?? .max
-        } else {
-          lent.slot = slot
-          return lent
+          let lent = LentValue(stub: found.bytes)
+          cache.slots.leave(slot)
+          return .success(lent)
         }
+      } catch {
+        cache.slots.leave(slot)
+        return .failure(error)
       }
-    } catch {
       cache.slots.leave(slot)
-      throw error
-    }
-    cache.slots.leave(slot)
-    return lent
+      return .success(LentValue())
+    }.get()
   }
 
   @usableFromInline
   final func readLarge(_ lent: LentValue) throws(StoreError) -> [UInt8] {
-    try largeValue(LargeValueStub(id: lent.id, length: lent.length))
+    try largeValue(LargeValueStub(id: lent.first, length: lent.second))
   }
 
-  /// Gives back what ``lend(_:_:)`` has lent.
-  public final func giveBack(_ lent: LentValue) { core.cache.slots.leave(lent.slot) }
+  /// Gives back what ``lend(_:_:)`` has lent, once. Nothing happens if there was no value, or a large one.
+  public final func giveBack(_ lent: LentValue) {
+    if lent.start == nil || lent.isStub { return }
+    core.cache.slots.leave(lent.slot)
+  }
 
   /// The value of `key`, copied; nil if there is none. O(log n).
   public final func value(_ tree: TreeID, _ key: UInt64) throws(StoreError) -> [UInt8]? {

@@ -403,17 +403,20 @@ public final class WriteTransaction: TreeView {
       return node.op != .delete
     }
     if access.root.isNone { return false }
-    let cache = core.cache
-    let slot = cache.slots.enter(hint)
-    do throws(StoreError) {
-      let found = try TreeDescent.find(
-        key, root: access.root, level: access.level, tree: access.id, kind: access.kind, cache)
-      cache.slots.leave(slot)
-      return found != nil
-    } catch {
-      cache.slots.leave(slot)
-      throw error
-    }
+    let place = ReaderSlots.place(hint)
+    // As in `TreeView.lend`.
+    return try Unmanaged.passUnretained(core.cache)._withUnsafeGuaranteedRef { (cache) -> Result<Bool, StoreError> in
+      let slot = cache.slots.enter(at: place)
+      do throws(StoreError) {
+        let found = try TreeDescent.find(
+          key, root: access.root, level: access.level, tree: access.id, kind: access.kind, cache)
+        cache.slots.leave(slot)
+        return .success(found != nil)
+      } catch {
+        cache.slots.leave(slot)
+        return .failure(error)
+      }
+    }.get()
   }
 
   /// Adds a change, and what it does to the number of entries.

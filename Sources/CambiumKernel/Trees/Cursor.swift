@@ -85,28 +85,14 @@ public final class Cursor {
 
   @usableFromInline
   var found: LentValue {
-    var lent = LentValue()
     let current = state.pointee.current
-    var bytes = UnsafeRawBufferPointer(start: nil, count: 0)
     if current == Self.pages {
-      guard state.pointee.base.isValid else { return lent }
+      guard state.pointee.base.isValid else { return LentValue() }
       let value = state.pointee.base.value
-      bytes = value.bytes
-      lent.isStub = value.isStub
-    } else if current >= 0, let node = deltas[current].node {
-      bytes = node.value
-      lent.isStub = node.op == .putStub
-    } else {
-      return lent
+      return value.isStub ? LentValue(stub: value.bytes) : LentValue(value.bytes, 0)
     }
-    lent.start = bytes.start
-    lent.count = bytes.count
-    if lent.isStub {
-      let stub = LargeValueStub(bytes)
-      lent.id = stub?.id ?? .max
-      lent.length = stub?.length ?? .max
-    }
-    return lent
+    guard current >= 0, let node = deltas[current].node else { return LentValue() }
+    return node.op == .putStub ? LentValue(stub: node.value) : LentValue(node.value, 0)
   }
 
   @usableFromInline
