@@ -59,9 +59,12 @@ extension Store {
     lastMaintenanceError = error
   }
 
+  /// Changes that take more memory are not tried to be put into one record.
+  var largestOfRecords: Int { options.maxRecordBytes * 4 }
+
   /// Commits `t` by one record; answers false, having done nothing, if that is not possible.
   private func commitByRecord(_ t: WriteTransaction, _ sequence: UInt64) throws(StoreError) -> Bool {
-    if t.own.bytes > options.maxRecordBytes * 4 { return false }
+    if t.own.bytes > largestOfRecords { return false }
     let dropped = try t.dropSupersededValues()
     coming.removeAll(keepingCapacity: true)
     defer { coming.removeAll(keepingCapacity: true) }

@@ -178,7 +178,8 @@ public class TreeView {
   private final func lend(_ access: TreeAccess, _ key: TreeKey) throws(StoreError) -> LentValue {
     let place = ReaderSlots.place(hint)
     // The view keeps the store, and that its cache: no reference need be counted.
-    return try Unmanaged.passUnretained(core.cache)._withUnsafeGuaranteedRef { (cache) -> Result<LentValue, StoreError> in
+    let cache = Unmanaged.passUnretained(core.cache)
+    return try cache._withUnsafeGuaranteedRef { (cache) -> Result<LentValue, StoreError> in
       let slot = cache.slots.enter(at: place)
       do throws(StoreError) {
         if let found = try access.find(key, cache) {

@@ -405,7 +405,8 @@ public final class WriteTransaction: TreeView {
     if access.root.isNone { return false }
     let place = ReaderSlots.place(hint)
     // As in `TreeView.lend`.
-    return try Unmanaged.passUnretained(core.cache)._withUnsafeGuaranteedRef { (cache) -> Result<Bool, StoreError> in
+    let cache = Unmanaged.passUnretained(core.cache)
+    return try cache._withUnsafeGuaranteedRef { (cache) -> Result<Bool, StoreError> in
       let slot = cache.slots.enter(at: place)
       do throws(StoreError) {
         let found = try TreeDescent.find(
