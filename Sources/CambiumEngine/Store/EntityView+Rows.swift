@@ -18,6 +18,11 @@ extension EntityView {
     case .row(let reader, let value):
       defer { giveBack(value) }
       return try body(reader)
+    case .stale(let value):
+      defer { giveBack(value) }
+      var result: R?
+      try lendStale(value, reference.row) { (reader) throws(EngineError) in result = try body(reader) }
+      return result
     case .elsewhere:
       var result: R?
       try lendElsewhere(reference) { (reader) throws(EngineError) in result = try body(reader) }
@@ -52,9 +57,7 @@ extension EntityView {
       trees.giveBack(value)
       throw error
     }
-    // Of an earlier layout.
-    trees.giveBack(value)
-    return .elsewhere
+    return .stale(value)
   }
 
   /// Lends a row whose bytes are at hand.
@@ -76,6 +79,14 @@ extension EntityView {
       let record = try RecordView(bytes, layout: layout.record)
       return RowReader(record, layout.layout, layoutID, ObjectReference(entity: layout.entityID, row: id))
     } catch { throw .store(error) }
+  }
+
+  /// The same where the row lies as it was lent.
+  @usableFromInline @inline(never)
+  final func lendStale(
+    _ value: LentValue, _ id: UInt64, _ body: (borrowing RowReader) throws(EngineError) -> Void
+  ) throws(EngineError) {
+    if let bytes = value.bytes { try lendStale(bytes, id, body) }
   }
 
   /// Lends a row of an earlier layout, projected to the current one.

@@ -120,6 +120,10 @@ public class EntityView {
       defer { trees.giveBack(value) }
       try body(reader)
       return true
+    case .stale(let value):
+      defer { trees.giveBack(value) }
+      try lendStale(value, id, body)
+      return true
     case .elsewhere: return try lendCopy(rows, id, body)
     }
   }
