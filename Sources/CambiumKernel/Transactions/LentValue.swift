@@ -1,4 +1,4 @@
-/// A value where it lies, lent to the caller until it is given back: a read is announced meanwhile (see ``ReaderSlots``),
+/// A value where it lies, lent to the caller until it is given back: a read is announced meanwhile (see `ReaderSlots`),
 /// so that the page's memory is not used again. Of a large value only the reference, with nothing to give back.
 ///
 /// For layers that lend on what they are lent; others use ``TreeView/withValue(_:_:_:)-(_,UInt64,_)``.
