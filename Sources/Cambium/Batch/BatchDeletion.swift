@@ -1,5 +1,11 @@
 import CambiumEngine
 
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
 /// Deletes rows by the delete rules of their relationships.
 struct BatchDeletion {
   let space: StoreSpace
@@ -88,6 +94,7 @@ struct BatchDeletion {
       }
       if !space.derivedRules.isEmpty {
         for end in derived.sorted() { try deriveAnew(end, t) }
+        try noteTime(t)
       }
     } catch { throw .engine(error) }
     return found
@@ -178,6 +185,24 @@ extension BatchDeletion {
       history?.updated(row.reference, info, [rule.attribute.name])
       try t.update(row.reference, RowValues([rule.attribute.name: value]))
       changed.append(ManagedObjectID(space: space, reference: row.reference))
+    }
+  }
+}
+
+extension BatchDeletion {
+  /// Writes the time into what derives it, of objects that were changed.
+  private mutating func noteTime(_ t: EntityTransaction) throws(EngineError) {
+    let rules = space.derivedRules.filter { $0.derivation == .now }
+    if rules.isEmpty { return }
+    let now = Value.date(Date().timeIntervalSinceReferenceDate)
+    for id in Set(changed).sorted(by: { $0.reference < $1.reference }) {
+      guard let row = try t.row(id.reference), let info = space.info(row.reference.entity) else { continue }
+      var values = RowValues()
+      for rule in rules where info.storeSchema?.isEntity(info.schema.id, orDescendantOf: rule.entity.id) == true {
+        values.set(rule.attribute.name, now)
+        history?.updated(row.reference, info, [rule.attribute.name])
+      }
+      if !values.isEmpty { try t.update(row.reference, values) }
     }
   }
 }

@@ -204,7 +204,6 @@ extension ManagedObjectContext {
         store = known
         references = identifiers.filter { !$0.isTemporaryID }.map { $0.reference }
       }
-      if !store.space.derivedRules.isEmpty { return try deleteObjects(request, store, fetch, references) }
       let identifiers = try batch(store) { (t, history) throws(BatchError) in
         var deletion = BatchDeletion(store.space, history)
         let asked = try fetch.map { (fetch) throws(BatchError) in
@@ -297,6 +296,7 @@ extension ManagedObjectContext {
     context.name = name
     context.transactionAuthor = transactionAuthor
     context.mergePolicy = mergePolicy
+    context.isOfBatch = true
     return context
   }
 
@@ -371,29 +371,6 @@ extension ManagedObjectContext {
     }
     try context.save()
     return objects.map { $0.objectID }
-  }
-
-  private func deleteObjects(
-    _ request: BatchDeleteRequest, _ store: PersistentStore, _ fetch: EngineFetch?, _ references: [ObjectReference]
-  ) throws -> BatchResult {
-    let context = scratch()
-    defer { advance() }
-    let objects: [ManagedObject]
-    if let fetch {
-      objects = try context.rows(fetch, store)
-    } else {
-      let view = try context.view(of: store.space)
-      var known: Set<ObjectReference> = []
-      objects = try references.filter { known.insert($0).inserted }.compactMap { reference in
-        let row = try mapping { () throws(EngineError) in try view.row(reference) }
-        if row == nil { return nil }
-        return try context.existingObject(with: ManagedObjectID(space: store.space, reference: reference))
-      }
-    }
-    let identifiers = objects.map { $0.objectID }
-    for object in objects { context.delete(object) }
-    try context.save()
-    return BatchResult(.delete, request.resultType, identifiers)
   }
 
   private func set(_ values: [String: Any], of object: ManagedObject) throws {

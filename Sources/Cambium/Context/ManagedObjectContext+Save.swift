@@ -156,7 +156,7 @@ extension ManagedObjectContext {
       settled.isToBeTold = true
       return
     }
-    if !isMigrating { try validate(deletions, insertions, updates) }
+    if !isMigrating, !isOfBatch { try validate(deletions, insertions, updates) }
 
     let spaces = spaces(of: [deletions, insertions, updates])
     func part(_ objects: [ManagedObject], of space: StoreSpace) -> [ManagedObject] {

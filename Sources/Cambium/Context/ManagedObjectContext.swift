@@ -130,6 +130,8 @@ public final class ManagedObjectContext: @unchecked Sendable {
   @exclusivity(unchecked) var writeNumber: UInt64 = 0
   private var notedErrors: [CambiumError] = []
   var lostChanges: [any Error] = []
+  /// Whether the context saves what a batch request asks for, which the rules of the model are not for.
+  var isOfBatch = false
   /// Whether the context is a migration manager's, which saves it itself.
   var isSavedByMigration = false {
     didSet { isNotingEvents = !isSavedByMigration }

@@ -407,4 +407,61 @@ import Testing
     #expect(error?.key == "derived")
     #expect(!model.isInUse)
   }
+
+  /// Batch requests are for what contexts would refuse, in models that derive as in others; a rule that denies refuses with its own code.
+  @Test func batchesAreNotValidated() throws {
+    let model = try ManagedObjectModel {
+      Entity("Owner") {
+        Attribute("name", .string)
+        Attribute("itemCount", .integer64, derived: "items.@count")
+        Attribute("saved", .date, derived: "now()")
+        ToMany("items", "Item", inverse: "owner", optional: false, minimum: 1)
+        ToMany("first", "Guard", inverse: "owner", deleteRule: .deny)
+        ToMany("second", "Guard", inverse: "other", deleteRule: .deny)
+      }
+      Entity("Item") {
+        Attribute("size", .integer64)
+        Attribute("ownerName", .string, derived: "owner.name")
+        ToOne("owner", "Owner", inverse: "items", optional: false)
+      }
+      Entity("Guard") {
+        ToOne("owner", "Owner", inverse: "first")
+        ToOne("other", "Owner", inverse: "second")
+      }
+    }
+    let container = try memoryContainer(model)
+    let context = container.viewContext
+    // Neither has what its rules ask for.
+    try context.execute(BatchInsertRequest(entityName: "Owner", objects: [["name": "one"]]))
+    try context.execute(BatchInsertRequest(entityName: "Item", objects: [["size": 4]]))
+    let owner = try #require(try context.all("Owner").first)
+    #expect(owner.value(forKey: "itemCount") as? Int == 0)
+    var update = BatchUpdateRequest(entityName: "Item")
+    update.propertiesToUpdate = ["owner": owner.objectID]
+    try context.execute(update)
+    context.refreshAllObjects()
+    #expect(owner.value(forKey: "itemCount") as? Int == 1)
+    let item = try #require(try context.all("Item", "ownerName == 'one'").first)
+    let other = try context.make("Item", ["size": 5, "owner": owner])
+    try context.save()
+    #expect(owner.value(forKey: "itemCount") as? Int == 2)
+    let saved = try #require(owner.value(forKey: "saved") as? Date)
+
+    // What it leads to is required of items, which stay.
+    let keeper = try context.make("Guard", ["owner": owner, "other": owner])
+    try context.save()
+    let denied = cambiumError { try context.execute(BatchDeleteRequest(objectIDs: [owner.objectID])) }
+    #expect(denied?.code == .validationRelationshipDeniedDelete)
+    context.delete(keeper)
+    try context.save()
+    let since = try #require(owner.value(forKey: "saved") as? Date)
+    #expect(since >= saved)
+    try context.execute(BatchDeleteRequest(objectIDs: [item.objectID]))
+    context.refreshAllObjects()
+    #expect(owner.value(forKey: "itemCount") as? Int == 1)
+    try context.execute(BatchDeleteRequest(objectIDs: [owner.objectID]))
+    context.refreshAllObjects()
+    #expect(other.value(forKey: "owner") == nil && other.value(forKey: "ownerName") == nil)
+    #expect(try context.count(for: FetchRequest<ManagedObject>(entityName: "Owner")) == 0)
+  }
 }
