@@ -18,8 +18,8 @@ public enum BatchResultType: Int, Sendable {
 /// values of another one in a uniqueness constraint meets the context's merge policy: ``MergePolicy/error`` refuses all of them,
 /// by-property policies with the object's precedence and ``MergePolicy/overwrite`` change the other one, the rest leave it as it is.
 /// Changed is what is given alone: defaults are for objects that are new, and ``MergePolicy/overwrite`` leaves the rest as well.
-/// Rules of the model are not checked otherwise; an entity of or for which attributes are derived is the exception: its objects
-/// are made in a context of their own and saved, with all that belongs to it. What is pending in contexts plays no part, and contexts are not told:
+/// Rules of the model are not checked otherwise. Objects of an entity of or for which attributes are derived are made in a context of
+/// their own and saved, so that what their class does then is done; the rules are not for these either. What is pending in contexts plays no part, and contexts are not told:
 /// ``ManagedObjectContext/mergeChanges(fromContextDidSave:)-(ObjectIDNotification)`` tells them, with
 /// ``BatchResult/objectIDNotification()`` or what history has of it.
 public struct BatchInsertRequest {
