@@ -118,6 +118,48 @@ import Testing
     }
   }
 
+  /// Who reads all the time in views that are shared does not keep a compaction from giving room back: what is left is what is left where
+  /// nobody reads.
+  @Test func compactionBesideReaders() throws {
+    #expect(try Self.sizeAfterCompaction(readers: 3) == Self.sizeAfterCompaction(readers: 0))
+  }
+
+  private static func sizeAfterCompaction(readers: Int) throws -> UInt64 {
+    let device = MemoryDevice(lock: ThreadLock())
+    let store = try store(device)
+    let tree = try makeTree(store)
+    let t = try store.beginWrite()
+    for n in 0..<60_000 { try t.put(tree, UInt64(n), [UInt8](repeating: UInt8(n & 0xFF), count: 200)) }
+    try t.commit()
+    let before = try device.size()
+    let u = try store.beginWrite()
+    for n in 0..<60_000 where n % 20 != 0 { _ = try u.delete(tree, UInt64(n)) }
+    try u.commit()
+    let isDone = Atomic<Bool>(false)
+    store.environment.runConcurrently(1 + readers) { thread in
+      do {
+        if thread == 0 {
+          defer { isDone.store(true, ordering: .releasing) }
+          return try store.compact()
+        }
+        while !isDone.load(ordering: .acquiring) {
+          let view = try store.recentSnapshot()
+          #expect(try view.value(tree, 400) == [UInt8](repeating: UInt8(400 & 0xFF), count: 200))
+          #expect(try view.value(tree, 401) == nil)
+        }
+      } catch { Issue.record(error) }
+    }
+    // Nobody has a view now; what the last one has kept is given up here.
+    try store.compact()
+    let size = try device.size()
+    // A twentieth is left.
+    #expect(size < before / 10)
+    #expect(store.oldestPin() == .max)
+    #expect(try store.check().problems.isEmpty)
+    try store.close()
+    return size
+  }
+
   /// More trees than a snapshot has places for, some of them made, changed and dropped after it was taken.
   @Test func treesAreFoundAsTheSnapshotSeesThem() throws {
     let store = try Self.store()
