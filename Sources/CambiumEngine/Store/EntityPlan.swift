@@ -25,6 +25,8 @@ final class EntityPlan: Sendable {
   let backTrees: [(relationship: RelationshipSchema, field: Int, tree: TreeID)]
   /// Relationships kept in a tree of their own.
   let linkTrees: [(relationship: RelationshipSchema, tree: TreeID)]
+  /// Whether there are any of these.
+  let hasLinkTrees: Bool
   /// The entity that a relationship leads to, by its place among all of them.
   let destinations: [UInt32]
   /// A reference to ``fields``, or 0 until they are asked for. (`AtomicLazyReference` takes longer than a look-up.)
@@ -97,6 +99,7 @@ final class EntityPlan: Sendable {
     destinations = entity.allRelationships.map { schema.entity(named: $0.destination)?.id ?? 0 }
     backTrees = back
     linkTrees = links
+    hasLinkTrees = !links.isEmpty
   }
 }
 
@@ -110,7 +113,7 @@ extension EntityPlan {
 
 /// Makes the keys of an index or a uniqueness constraint from rows.
 final class KeyMaker: @unchecked Sendable {
-  // Unchecked, since `parts` is plain memory, where nothing is counted for every row; nothing changes it between `init`
+  // Unchecked, since `parts` and `compiled` are plain memory, where nothing is counted for every row; nothing changes it between `init`
   // and `deinit`.
 
   let name: String
@@ -118,8 +121,8 @@ final class KeyMaker: @unchecked Sendable {
   let fields: [[Int]]
   /// The field of each part in the row; -1 for an element of a composite, whose path is in ``compiled``.
   private let parts: UnsafeMutableBufferPointer<(field: Int, isDescending: Bool)>
-  /// The paths of all parts.
-  private let compiled: [FieldPath]
+  /// The paths of all parts, in as many places.
+  private let compiled: UnsafeMutablePointer<FieldPath>
   let ascending: [Bool]
   /// The type of each part; nil for a relationship.
   let types: [AttributeType?]
@@ -164,7 +167,8 @@ final class KeyMaker: @unchecked Sendable {
       compiled.append(try storing { () throws(StoreError) in try FieldPath(indexes, in: layout.record) })
     }
     self.fields = fields
-    self.compiled = compiled
+    self.compiled = .allocate(capacity: max(1, compiled.count))
+    for (i, path) in compiled.enumerated() { (self.compiled + i).initialize(to: path) }
     parts = .allocate(capacity: elements.count)
     for (i, element) in elements.enumerated() {
       parts.initializeElement(at: i, to: (fields[i].count == 1 ? fields[i][0] : -1, !element.isAscending))
@@ -173,7 +177,11 @@ final class KeyMaker: @unchecked Sendable {
     mask = partial == nil ? fields.reduce(0) { $0 | PropertyMask.mask($1.first ?? 63) } : PropertyMask.all
   }
 
-  deinit { parts.deallocate() }
+  deinit {
+    compiled.deinitialize(count: parts.count)
+    compiled.deallocate()
+    parts.deallocate()
+  }
 
   convenience init(
     _ index: IndexSchema, _ tree: TreeID, _ layout: EntityLayout, _ schema: Schema, owner: EntitySchema
@@ -213,7 +221,7 @@ final class KeyMaker: @unchecked Sendable {
   }
 
   private func appendPlace(_ record: RecordView, to encoder: inout KeyEncoder) throws(StoreError) -> Bool {
-    guard compiled.count == 2, let x = try record.coordinate(at: compiled[0]),
+    guard parts.count == 2, let x = try record.coordinate(at: compiled[0]),
       let y = try record.coordinate(at: compiled[1])
     else { return false }
     encoder.append(KeyPlace(x: x, y: y))

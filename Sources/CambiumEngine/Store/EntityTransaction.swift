@@ -227,21 +227,20 @@ public final class EntityTransaction: EntityView {
     try settleIfLarge()
   }
 
-  /// Copies the bytes of a row, as one of the current layout; answers whether there is one.
-  func copyRow(_ rows: TreeID, _ row: UInt64, to copy: inout [UInt8]) throws(EngineError) -> Bool {
-    copy.removeAll(keepingCapacity: true)
-    let isThere: Bool
+  /// Copies a row, as one of the current layout; answers its entity, or nil if there is no row.
+  func copyRow(_ rows: TreeID, _ row: UInt64, to copy: RowCopy) throws(EngineError) -> UInt32? {
+    let layout: UInt16?
     do throws(StoreError) {
-      isThere =
-        try trees.withValue(rows, row) { (bytes) throws(StoreError) in
-          copy.append(contentsOf: bytes)
-          return true
-        } ?? false
+      layout = try trees.withValue(rows, row) { (bytes) throws(StoreError) in
+        copy.set(bytes)
+        return try RecordView.layoutID(of: bytes)
+      }
     } catch { throw .store(error) }
-    if isThere, let projected = try copy.withUnsafeBytesEngine({ (b) throws(EngineError) in try projected(b) }) {
-      copy = projected
-    }
-    return isThere
+    guard let layout else { return nil }
+    if let current = store.borrowedLayout(layout) { return current.entityID }
+    let stale = try store.staleLayout(layout)
+    try stale.project(copy.bytes).withUnsafeBytes { copy.set($0) }
+    return stale.current.entityID
   }
 
   /// Rows are copied before they are lent: what reads meanwhile may make gathered changes of indexes.
@@ -250,9 +249,9 @@ public final class EntityTransaction: EntityView {
   override func lendCopy(
     _ rows: TreeID, _ id: UInt64, _ body: (borrowing RowReader) throws(EngineError) -> Void
   ) throws(EngineError) -> Bool {
-    var copy: [UInt8] = []
-    if try !copyRow(rows, id, to: &copy) { return false }
-    try copy.withUnsafeBytesEngine { (b) throws(EngineError) in try lend(b, id, body) }
+    let copy = RowCopy()
+    if try copyRow(rows, id, to: copy) == nil { return false }
+    try lend(copy.bytes, id, body)
     return true
   }
 
@@ -410,6 +409,7 @@ public final class EntityTransaction: EntityView {
   }
 
   func removeLinks(_ plan: EntityPlan, _ row: UInt64) throws(EngineError) {
+    if !plan.hasLinkTrees { return }
     for (_, tree) in plan.linkTrees { try setLinks(tree, row, []) }
   }
 

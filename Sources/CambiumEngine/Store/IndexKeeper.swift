@@ -110,7 +110,7 @@ final class IndexKeeper {
       let index = indexes[i]
       let was = try encode(index, before, reference, &old, transaction)
       let now = try encode(index, after, reference, &new, transaction)
-      if was != nil, let now, old.bytes == new.bytes {
+      if was != nil, let now, old.hasSameKey(as: new) {
         // Keys that were cut are the same for many values: the constraint has to be looked at once more.
         if index.isUnique, !now.isExact { try add(now, new, index, transaction, isPut: true) }
         continue
@@ -150,7 +150,7 @@ final class IndexKeeper {
       anyNull = try index.maker.borrowed { (maker) throws(StoreError) in try maker.appendParts(record, to: &encoder) }
     } catch { throw .store(error) }
     if anyNull, index.isSpatial { return nil }
-    let part = Part(count: encoder.bytes.count, anyNull: anyNull, isExact: !encoder.isInexact)
+    let part = Part(count: encoder.count, anyNull: anyNull, isExact: !encoder.isInexact)
     encoder.append(rowID: reference.row)
     return part
   }

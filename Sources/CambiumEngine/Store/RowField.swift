@@ -25,6 +25,9 @@ public final class RowField: Sendable {
   let mask: UInt64
   /// The property's field in the row; -1 for an element of a composite.
   let ownIndex: Int
+  /// Of an element of a composite of the row: the composite's field, and the element's in that. Of anything else -1.
+  let outerIndex: Int
+  let innerIndex: Int
   /// The entities that a to-one relationship may lead to; nil for an attribute.
   let destination: Set<UInt32>?
   /// Where it lies in the rows of descendants.
@@ -41,6 +44,8 @@ public final class RowField: Sendable {
       destination = nil
       mask = PropertyMask.mask(field)
       ownIndex = field
+      outerIndex = -1
+      innerIndex = -1
       layoutID = plan.layout.id
       path = try storing { () throws(StoreError) in try FieldPath([field], in: plan.layout.record) }
       text = TextPlace(path, in: plan.layout.record)
@@ -67,6 +72,8 @@ public final class RowField: Sendable {
     }
     mask = PropertyMask.mask(indexes[0])
     ownIndex = indexes.count == 1 ? indexes[0] : -1
+    outerIndex = indexes.count == 2 ? indexes[0] : -1
+    innerIndex = indexes.count == 2 ? indexes[1] : -1
     layoutID = plan.layout.record.id
     path = try storing { () throws(StoreError) in try FieldPath(indexes, in: plan.layout.record) }
     text = TextPlace(path, in: plan.layout.record)

@@ -33,7 +33,8 @@ public final class RowWriter {
   /// The builder, and the row as it was.
   let buffers: TransactionKit.Buffers
   let builder: RecordBuilder
-  /// The layout of the rows.
+  /// The layout of the rows, which the plan keeps.
+  private let layout: BorrowedLayout
   private let layoutID: UInt16
   private let keeper: IndexKeeper
   // Exclusive access is not checked at run time, since the checks would take longer than most setters; nothing here calls
@@ -51,6 +52,7 @@ public final class RowWriter {
     self.keeper = keeper
     self.buffers = buffers
     builder = buffers.builder
+    layout = BorrowedLayout(plan.layout.record)
     layoutID = plan.layout.id
   }
 
@@ -153,7 +155,7 @@ public final class RowWriter {
       try builder.withBytes { (bytes) throws(StoreError) in
         if try transaction.putRow(plan, reference.row, bytes, mayGather: isNew && keeper.mayGather) { return }
         isPut = true
-        let record = try RecordView(bytes, layout: plan.layout.record)
+        let record = try RecordView(bytes, layout: layout)
         do throws(EngineError) { try index(record) } catch { failure = error }
       }
     } catch {
@@ -169,8 +171,10 @@ public final class RowWriter {
 
   /// Makes sure that the row is still as it was when it was begun: its index entries are found by that.
   private func requireUnchanged(_ reference: ObjectReference) throws(EngineError) {
-    var now: [UInt8] = []
-    if try transaction.copyRow(plan.rows, reference.row, to: &now), now == buffers.old { return }
+    let now = RowCopy()
+    if try transaction.copyRow(plan.rows, reference.row, to: now) != nil, now.bytes.elementsEqual(buffers.old.bytes) {
+      return
+    }
     throw .misuse(
       "\(reference.description) was changed or deleted since begin(changing:): begin it again, and save before anything "
         + "else changes it")
@@ -179,19 +183,16 @@ public final class RowWriter {
   private func copyOld(_ reference: ObjectReference) throws(EngineError) {
     try transaction.moveLinks(plan.rows, reference.row)
     changesSeen = transaction.changes
-    if !(try transaction.copyRow(plan.rows, reference.row, to: &buffers.old)) { throw .noSuchObject(reference) }
-    let entity = try buffers.old.withUnsafeBytesEngine { (b) throws(EngineError) in
-      try transaction.layout(of: b).entityID
+    guard let entity = try transaction.copyRow(plan.rows, reference.row, to: buffers.old) else {
+      throw .noSuchObject(reference)
     }
     if entity != plan.entityID { throw wrongEntity(ObjectReference(entity: entity, row: reference.row)) }
   }
 
   private func withOld(_ body: (RecordView) throws(EngineError) -> Void) throws(EngineError) {
-    try buffers.old.withUnsafeBytesEngine { (b) throws(EngineError) in
-      let record: RecordView
-      do throws(StoreError) { record = try RecordView(b, layout: plan.layout.record) } catch { throw .store(error) }
-      try body(record)
-    }
+    let record: RecordView
+    do throws(StoreError) { record = try RecordView(buffers.old.bytes, layout: layout) } catch { throw .store(error) }
+    try body(record)
   }
 
   // MARK: Setting
@@ -270,9 +271,11 @@ public final class RowWriter {
         entity: plan.entity.name, property: field.keyPath, expected: .objectID,
         found: transaction.store.schema.entity(id: value.entity)?.name ?? "an object of another model")
     }
-    do throws(StoreError) { try place.builder.set(reference: value.map(PackedReference.pack), at: place.index) } catch {
-      throw mismatch(field, "object", error)
-    }
+    do throws(StoreError) {
+      try place.builder.borrowed { (builder) throws(StoreError) in
+        try builder.set(reference: value.map(PackedReference.pack), at: place.index)
+      }
+    } catch { throw mismatch(field, "object", error) }
   }
 
   /// Sets any attribute, with the conversions of ``AttributeSchema/coerce(_:)``; composites as a whole.
@@ -286,9 +289,11 @@ public final class RowWriter {
     }
     guard let coerced = attribute.coerce(value) else { throw mismatch(field, value.kindName) }
     guard let place = try place(field, isNull: value.isNull) else { return }
-    do throws(StoreError) { try place.builder.set(coerced, elements: attribute.elements, at: place.index) } catch {
-      throw .store(error)
-    }
+    do throws(StoreError) {
+      try place.builder.borrowed { (builder) throws(StoreError) in
+        try builder.set(coerced, elements: attribute.elements, at: place.index)
+      }
+    } catch { throw .store(error) }
   }
 
   // MARK: Setting by key
@@ -376,8 +381,13 @@ public final class RowWriter {
   /// Makes a property null.
   public func setNull(_ field: RowField) throws(EngineError) {
     guard let place = try place(field, isNull: true) else { return }
-    do throws(StoreError) { try place.builder.setNull(at: place.index) } catch { throw .store(error) }
+    do throws(StoreError) {
+      try place.builder.borrowed { (builder) throws(StoreError) in try builder.setNull(at: place.index) }
+    } catch { throw .store(error) }
   }
+
+  /// A builder, which the writer's keeps, and one of its fields.
+  private typealias Place = (builder: Unmanaged<RecordBuilder>, index: Int)
 
   /// Notes that a field is set, and has it set: `set` is told by which builder, and at which of its fields. Not if there is
   /// nothing to do, since an element of a composite that is null is to be null.
@@ -392,39 +402,49 @@ public final class RowWriter {
       do throws(StoreError) { return try set(builder, field.ownIndex) } catch { throw mismatch(field, kind, error) }
     }
     guard let place = try placeOfElement(field, isNull: isNull) else { return }
-    do throws(StoreError) { try set(place.builder, place.index) } catch { throw mismatch(field, kind, error) }
+    do throws(StoreError) {
+      try place.builder.borrowed { (builder) throws(StoreError) in try set(builder, place.index) }
+    } catch { throw mismatch(field, kind, error) }
   }
 
   /// Notes that a field is set; nil if there is nothing to do, as in ``put(_:isNull:_:_:)``.
-  private func place(_ field: RowField, isNull: Bool) throws(EngineError) -> (builder: RecordBuilder, index: Int)? {
+  private func place(_ field: RowField, isNull: Bool) throws(EngineError) -> Place? {
     if case .idle = state { throw Self.nothingBegun() }
     if field.layoutID == layoutID, field.ownIndex >= 0 {
       touched |= field.mask
-      return (builder, field.ownIndex)
+      return (.passUnretained(builder), field.ownIndex)
     }
     return try placeOfElement(field, isNull: isNull)
   }
 
-  private func placeOfElement(
-    _ field: RowField, isNull: Bool
-  ) throws(EngineError) -> (builder: RecordBuilder, index: Int)? {
-    if field.layoutID == layoutID { return try place(field.path, isNull: isNull) }
+  private func placeOfElement(_ field: RowField, isNull: Bool) throws(EngineError) -> Place? {
+    if field.layoutID == layoutID {
+      if field.outerIndex < 0 { return try place(field.path, isNull: isNull) }
+      touched |= field.mask
+      do throws(StoreError) {
+        if isNull, try builder.isNull(at: field.outerIndex) { return nil }
+        return (try builder.lentElement(at: field.outerIndex), field.innerIndex)
+      } catch { throw .store(error) }
+    }
     return try place(try field.path(in: layoutID), isNull: isNull)
   }
 
   @inline(__always)
-  private func place(
-    _ path: FieldPath, isNull: Bool
-  ) throws(EngineError) -> (builder: RecordBuilder, index: Int)? {
+  private func place(_ path: FieldPath, isNull: Bool) throws(EngineError) -> Place? {
     touched |= PropertyMask.mask(path[0])
-    if path.depth == 1 { return (builder, path[0]) }
+    if path.depth == 1 { return (.passUnretained(builder), path[0]) }
     do throws(StoreError) {
       if isNull, try builder.isNull(at: path[0]) { return nil }
-      var place = (builder: try builder.element(at: path[0]), index: path[1])
+      var place = (builder: try builder.lentElement(at: path[0]), index: path[1])
       var step = 2
       while step < path.depth {
-        if isNull, try place.builder.isNull(at: place.index) { return nil }
-        place = (try place.builder.element(at: place.index), path[step])
+        let index = place.index
+        let next = try place.builder.borrowed { (builder) throws(StoreError) -> Unmanaged<RecordBuilder>? in
+          if isNull, try builder.isNull(at: index) { return nil }
+          return try builder.lentElement(at: index)
+        }
+        guard let next else { return nil }
+        place = (next, path[step])
         step &+= 1
       }
       return place

@@ -9,7 +9,7 @@ final class TransactionKit {
   final class Buffers {
     let builder: RecordBuilder
     /// A row as it was.
-    @exclusivity(unchecked) var old: [UInt8] = []
+    let old = RowCopy()
 
     init(_ plan: EntityPlan) { builder = RecordBuilder(plan.layout.record) }
   }

@@ -8,34 +8,59 @@
 /// cut, and nothing but the row id is appended after it; ``isInexact`` says so. Order is kept weakly: if one value sorts
 /// before another, its key, with a row id at its end, is never greater, and an exact key never equals a cut one. Only keys that were cut at the same
 /// bytes are equal though their values may differ, and then the rows have to be compared.
-public struct KeyEncoder: Sendable {
-  /// The key so far.
-  public private(set) var bytes: [UInt8] = []
+public struct KeyEncoder: ~Copyable, @unchecked Sendable {
+  // `@unchecked`: the memory is nobody else's. It is plain, since a key is a few bytes at a time, and what arrays look at before each
+  // of them would take longer than writing it.
+
+  @usableFromInline private(set) var base: UnsafeMutableRawPointer
+  private var capacity: Int
+  /// The length of the key so far, in bytes.
+  public private(set) var count = 0
   /// Whether a part was cut or left out.
   public private(set) var isInexact = false
   /// The longest key in bytes, with a row id at its end.
   public let limit: Int
 
   /// Makes an encoder of keys of any length.
-  public init() {
-    limit = .max
-  }
+  public init() { self.init(longest: .max) }
 
   /// Makes an encoder of keys of at most `limit` bytes; below 16, 16.
-  public init(limit: Int) {
-    self.limit = max(limit, 16)
+  public init(limit: Int) { self.init(longest: max(limit, 16)) }
+
+  private init(longest: Int) {
+    limit = longest
+    capacity = 64
+    base = .allocate(byteCount: capacity, alignment: 8)
+  }
+
+  deinit { base.deallocate() }
+
+  /// An encoder that goes on where this one is. O(n).
+  public func copy() -> KeyEncoder {
+    var copy = KeyEncoder(longest: limit)
+    withBytes { copy.append(run: $0, 0) }
+    copy.isInexact = isInexact
+    return copy
+  }
+
+  /// The key so far. O(n).
+  public var bytes: [UInt8] { withBytes { [UInt8]($0) } }
+
+  /// Whether another encoder has the same key. O(n).
+  public func hasSameKey(as other: borrowing KeyEncoder) -> Bool {
+    count == other.count && compareBytes(UnsafeRawPointer(base), count, UnsafeRawPointer(other.base), count) == 0
   }
 
   /// Begins a new key.
   public mutating func removeAll() {
-    bytes.removeAll(keepingCapacity: true)
+    count = 0
     isInexact = false
   }
 
   /// Calls `body` with the key, valid until `body` returns.
   @inlinable
   public func withBytes<R>(_ body: (UnsafeRawBufferPointer) -> R) -> R {
-    bytes.withUnsafeBytes(body)
+    body(UnsafeRawBufferPointer(start: base, count: count))
   }
 
   /// Appends null.
@@ -108,7 +133,7 @@ public struct KeyEncoder: Sendable {
   /// Appends parts that another encoder wrote.
   public mutating func append(encoded part: UnsafeRawBufferPointer) {
     guard begin(part.count) else { return }
-    bytes.append(contentsOf: part)
+    append(run: part, 0)
   }
 
   private mutating func append(double value: Double, _ tag: UInt8, _ descending: Bool) {
@@ -137,33 +162,55 @@ public struct KeyEncoder: Sendable {
   }
 
   /// How many bytes may still be written before the row id.
-  var room: Int { limit - KeyTag.rowIDSize - bytes.count }
+  var room: Int { limit - KeyTag.rowIDSize - count }
 
   mutating func markInexact() { isInexact = true }
 
   @inline(__always)
   func inversion(_ descending: Bool) -> UInt8 { descending ? 0xFF : 0x00 }
 
+  /// Makes room for bytes that are about to be added.
+  @inline(__always)
+  private mutating func reserve(_ more: Int) {
+    if more > capacity &- count { grow(more) }
+  }
+
+  @inline(never)
+  private mutating func grow(_ more: Int) {
+    capacity = max(capacity * 2, roundUp(count + more, to: 64))
+    let larger = UnsafeMutableRawPointer.allocate(byteCount: capacity, alignment: 8)
+    larger.copyMemory(from: base, byteCount: count)
+    base.deallocate()
+    base = larger
+  }
+
   @inline(__always)
   mutating func append(byte: UInt8, _ inversion: UInt8) {
-    bytes.append(byte ^ inversion)
+    reserve(1)
+    base.put(byte ^ inversion, count)
+    count &+= 1
   }
 
   mutating func append(run: UnsafeRawBufferPointer, _ inversion: UInt8) {
+    reserve(run.count)
+    let p = base + count
     if inversion == 0 {
-      bytes.append(contentsOf: run)
+      p.copyFew(from: run.start, run.count)
     } else {
-      for byte in run { bytes.append(~byte) }
+      for i in 0..<run.count { p.put(~run[i], i) }
     }
+    count &+= run.count
   }
 
+  /// Appends the lowest `size` bytes of a number, at most 8.
   @inline(__always)
-  mutating func append(bigEndian value: UInt64, count: Int, _ inversion: UInt8) {
-    var shift = 8 &* (count &- 1)
-    while shift >= 0 {
-      bytes.append(UInt8(truncatingIfNeeded: value &>> UInt64(shift)) ^ inversion)
-      shift &-= 8
-    }
+  mutating func append(bigEndian value: UInt64, count size: Int, _ inversion: UInt8) {
+    // All eight are written, the ones that count first.
+    reserve(8)
+    let mask: UInt64 = inversion == 0 ? 0 : .max
+    let shifted = size == 0 ? 0 : value &<< UInt64(truncatingIfNeeded: 8 &* (8 &- size))
+    base.storeBytes(of: (shifted ^ mask).bigEndian, toByteOffset: count, as: UInt64.self)
+    count &+= size
   }
 
   @inline(__always)

@@ -33,8 +33,8 @@ public struct KeyRange: Equatable, Sendable {
   /// Strings are compared in normalisation form C, scalar by scalar: every string for which `hasPrefix` answers yes is in
   /// the range. Swift's `hasPrefix` compares whole characters, and leaves out some that are in it (a letter that a mark
   /// follows which does not compose with it); who wants that answers it from the string.
-  public init(strings prefix: String, after leading: KeyEncoder = KeyEncoder(), descending: Bool = false) {
-    var encoder = leading
+  public init(strings prefix: String, after leading: borrowing KeyEncoder = KeyEncoder(), descending: Bool = false) {
+    var encoder = leading.copy()
     var prefix = prefix
     prefix.withUTF8 { utf8 in
       StringNormalization.withNormalForm(of: UnsafeRawBufferPointer(utf8)) {
@@ -46,8 +46,8 @@ public struct KeyRange: Equatable, Sendable {
   }
 
   /// The keys whose next part is bytes that begin with `prefix`, after the parts that `leading` holds.
-  public init(bytes prefix: [UInt8], after leading: KeyEncoder = KeyEncoder(), descending: Bool = false) {
-    var encoder = leading
+  public init(bytes prefix: [UInt8], after leading: borrowing KeyEncoder = KeyEncoder(), descending: Bool = false) {
+    var encoder = leading.copy()
     prefix.withUnsafeBytes { encoder.append(prefix: $0, tag: KeyTag.bytes, descending: descending) }
     self.init(prefix: encoder.bytes)
     isExact = !encoder.isInexact

@@ -62,15 +62,20 @@ extension RecordBuilder {
   /// The builder of a composite field's nested record as it is by now, so that single elements can be set one after the
   /// other: what was set or copied before stays; a null composite becomes one of nulls.
   public func element(at index: Int) throws(StoreError) -> RecordBuilder {
+    try lentElement(at: index).takeUnretainedValue()
+  }
+
+  /// The same, of which no reference is counted: this builder keeps it, as long as it is there itself.
+  public func lentElement(at index: Int) throws(StoreError) -> Unmanaged<RecordBuilder> {
     let slot = try slot(index, .nested)
     guard let inner = slot.nested else { throw wrongField() }
     let range = ranges[slot.position]
-    guard isSet(index) else { return try nested(at: index) }
+    guard isSet(index) else { return try lentNested(at: index) }
     if range.isChild, let child = children[slot.position] { return child }
-    let child = try nested(at: index)
+    let child = try lentNested(at: index)
     // Nothing is added to these values while they are read: the child has memory of its own.
     let old = UnsafeRawBufferPointer(rebasing: variable.bytes[range.start..<range.start + range.count])
-    try child.copyAll(from: try RecordView(old, table: inner))
+    try child.lent { (child) throws(StoreError) in try child.copyAll(from: try RecordView(old, table: inner)) }
     return child
   }
 

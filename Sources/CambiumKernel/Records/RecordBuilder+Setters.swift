@@ -149,14 +149,19 @@ extension RecordBuilder {
   /// Makes a composite field non-null and returns the builder of its nested record, in which every field is null. What
   /// is set there belongs to this record; the child builder is used again for the next one.
   public func nested(at index: Int) throws(StoreError) -> RecordBuilder {
+    try lentNested(at: index).takeUnretainedValue()
+  }
+
+  /// The same, of which no reference is counted: this builder keeps it.
+  func lentNested(at index: Int) throws(StoreError) -> Unmanaged<RecordBuilder> {
     let slot = try slot(index, .nested)
-    let child: RecordBuilder
+    let child: Unmanaged<RecordBuilder>
     if let known = children[slot.position] {
       child = known
-      child.begin()
+      child.lent { $0.begin() }
     } else {
       guard let layout = layout.nestedLayout(at: index) else { throw wrongField() }
-      child = RecordBuilder(layout)
+      child = .passRetained(RecordBuilder(layout))
       children[slot.position] = child
     }
     setBit(index, false)

@@ -21,8 +21,8 @@ public final class RecordBuilder {
   @exclusivity(unchecked) var variable = GrowingBytes()
   /// One of each variable-width field.
   let ranges: UnsafeMutablePointer<VariableRange>
-  /// The builder of each variable-width field that is a composite, once it was asked for.
-  let children: UnsafeMutablePointer<RecordBuilder?>
+  /// The builder of each variable-width field that is a composite, once it was asked for: this one keeps it.
+  let children: UnsafeMutablePointer<Unmanaged<RecordBuilder>?>
   /// Whether any range may be that of a child.
   @exclusivity(unchecked) var hasChildren = false
   @exclusivity(unchecked) private var output = GrowingBytes()
@@ -61,7 +61,7 @@ public final class RecordBuilder {
     head.deallocate()
     blank.deallocate()
     ranges.deallocate()
-    children.deinitialize(count: table.pointee.variableCount)
+    for number in 0..<table.pointee.variableCount { children[number]?.release() }
     children.deallocate()
     variable.deallocate()
     output.deallocate()
@@ -201,7 +201,7 @@ public final class RecordBuilder {
     for number in 0..<table.pointee.variableCount where ranges[number].isChild {
       guard let child = children[number] else { continue }
       let start = variable.count
-      try child.assemble(into: &variable)
+      try child.lent { (child) throws(StoreError) in try child.assemble(into: &variable) }
       ranges[number] = VariableRange(start: start, count: variable.count &- start, isChild: true)
     }
   }

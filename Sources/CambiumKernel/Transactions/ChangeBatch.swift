@@ -288,7 +288,4 @@ public final class ChangeBatch {
   var contents: (changes: UnsafePointer<Change>, bytes: UnsafeRawPointer) {
     (UnsafePointer(changes), UnsafeRawPointer(bytes))
   }
-
-  /// The longest node that a change becomes.
-  static let longestNode = DeltaNode.headerSize + longestKey
 }

@@ -64,8 +64,8 @@ extension WriteTransaction {
       return try merge(BatchCursor(batch), access)
     }
     var cursor = BatchCursor(batch)
-    while let node = cursor.node {
-      try put(tree, node.head, node.value)
+    while let change = cursor.change {
+      try put(tree, change.key.head, change.value)
       cursor.next()
     }
   }

@@ -4,7 +4,7 @@
 
 extension WriteTransaction {
   func spillIfLarge() throws(StoreError) {
-    if own.bytes > core.options.deltaBytes { try spill() }
+    if ownBytes > core.options.deltaBytes { try spill() }
   }
 
   /// Takes the transaction's changes into pages: into those of the trees, or, where that is `wholly` left open, some into

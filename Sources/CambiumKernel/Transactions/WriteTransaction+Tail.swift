@@ -44,9 +44,16 @@ extension WriteTransaction {
   /// - Parameter isTold: Whether the observer may be told of it instead of finding it in its place.
   @inline(__always)
   func put(_ tree: TreeID, _ key: UInt64, _ value: UnsafeRawBufferPointer, isTold: Bool) throws(StoreError) -> Bool {
-    if let tail, tail.tree == tree {
-      if tail.isTold == isTold, try append(tail, key, value) { return isTold }
-      try settleTail()
+    if let lentTail {
+      let isTaken = try lentTail.lent { (tail) throws(StoreError) -> Bool? in
+        if tail.tree != tree { return nil }
+        if tail.isTold != isTold { return false }
+        return try append(tail, key, value)
+      }
+      if let isTaken {
+        if isTaken { return isTold }
+        try settleTail()
+      }
     }
     if try putRising(tree, key, value) { beginTail(tree, after: key, isTold: isTold) }
     return false
@@ -107,11 +114,11 @@ extension WriteTransaction {
     let list = own.makeList(ended.tree, .integer)
     var count: Int64 = 0
     var values = BatchCursor(ended.batch)
-    while let node = values.node {
+    while let value = values.change {
       step += 1
-      let place = list.locate(node.key)
+      let place = list.locate(value.key)
       journal.append(
-        own.add(list, at: place, sequence: step, key: node.key, value: node.value, op: .put, effect: 1))
+        own.add(list, at: place, sequence: step, key: value.key, value: value.value, op: .put, effect: 1))
       count += 1
       values.next()
     }

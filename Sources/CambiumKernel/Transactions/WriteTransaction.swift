@@ -7,7 +7,9 @@ public final class WriteTransaction: TreeView {
   // some of the changes; no method calls out while it changes one of these.
 
   /// The transaction's own changes, not yet merged.
-  @exclusivity(unchecked) var own: DeltaTable
+  @exclusivity(unchecked) var own: DeltaTable { didSet { lentOwn = .passUnretained(own) } }
+  /// The same, of which no reference is counted for a change.
+  @exclusivity(unchecked) private var lentOwn: Unmanaged<DeltaTable>
   /// Their numbers within the transaction: what plays the part of the sequence in ``own``.
   @exclusivity(unchecked) var step: UInt64 = 0
   /// Nodes of ``own`` in the order they were made, for rolling back to a savepoint.
@@ -24,8 +26,13 @@ public final class WriteTransaction: TreeView {
   }
   /// What was put behind the end of a tree and is not there yet; taken there like ``runs``.
   @exclusivity(unchecked) var tail: RowTail? {
-    didSet { isUnsettled = !runs.isEmpty || tail != nil }
+    didSet {
+      isUnsettled = !runs.isEmpty || tail != nil
+      lentTail = tail.map { .passUnretained($0) }
+    }
   }
+  /// The same, of which no reference is counted for a put.
+  @exclusivity(unchecked) private(set) var lentTail: Unmanaged<RowTail>?
   @exclusivity(unchecked) var tailsEnded = 0
   /// Who is told of values that ``put(_:behind:_:)`` gathers. Not kept alive: whoever it is sets this to nil in time.
   public unowned(unsafe) var observer: (any TailObserver)?
@@ -99,6 +106,7 @@ public final class WriteTransaction: TreeView {
     self.memory = memory
     known = memory.known
     (own, journal, settledFigures) = memory.take()
+    lentOwn = .passUnretained(own)
     super.init(core: core, generation: generation, upTo: upTo, hint: 0)
   }
 
@@ -387,7 +395,7 @@ public final class WriteTransaction: TreeView {
   @inline(__always)
   private func ownList(_ i: Int, _ access: TreeAccess) -> DeltaList {
     if let list = known[i].list { return list }
-    let list = own.makeList(access.id, access.kind)
+    let list = lentOwn.lent { $0.makeList(access.id, access.kind) }
     known[i].list = list
     return list
   }
@@ -420,6 +428,10 @@ public final class WriteTransaction: TreeView {
     }.get()
   }
 
+  /// The memory that the transaction's own changes take, in bytes.
+  @inline(__always)
+  var ownBytes: Int { lentOwn.lent { $0.bytes } }
+
   /// Adds a change, and what it does to the number of entries.
   func note(_ access: TreeAccess, _ key: TreeKey, _ value: UnsafeRawBufferPointer, _ op: DeltaOp, effect: Int) {
     let list = own.makeList(access.id, access.kind)
@@ -433,7 +445,9 @@ public final class WriteTransaction: TreeView {
     effect: Int
   ) {
     step += 1
-    journal.append(own.add(list, at: place, sequence: step, key: key, value: value, op: op, effect: effect))
+    let step = step
+    journal.append(
+      lentOwn.lent { $0.add(list, at: place, sequence: step, key: key, value: value, op: op, effect: effect) })
   }
 
   // MARK: Large values

@@ -12,9 +12,9 @@ struct ChangeStream {
   /// Whether there is nothing but the batch.
   private let isBatchAlone: Bool
   private var batch: BatchCursor?
-  /// Where ``node`` comes from: a cursor, or, behind those, a run; -1 for the batch.
+  /// Where ``change`` comes from: a cursor, or, behind those, a run; -1 for the batch.
   private var winner = -1
-  private(set) var node: DeltaNode?
+  private(set) var change: MergeChange?
 
   /// - Parameters:
   ///   - lists: the newest first.
@@ -51,54 +51,54 @@ struct ChangeStream {
     return nil
   }
 
-  var key: TreeKey? { node?.key }
+  var key: TreeKey? { change?.key }
 
-  /// Whether a copy of the stream may go on by itself: the node of a batch of keys lies where the next one will.
-  var canBeCopied: Bool { runs.isEmpty && batch?.hasLastingNodes ?? true }
+  /// Whether a copy of the stream goes on by itself, and its changes stay good meanwhile.
+  var canBeCopied: Bool { runs.isEmpty && batch?.canBeCopied ?? true }
 
   private mutating func choose() {
-    node = batch?.node
+    change = batch?.change
     winner = -1
-    for i in 0..<newer { offer(cursors[i].node, i) }
-    for i in runs.indices { offer(runs[i].node, cursors.count + i) }
-    for i in newer..<cursors.count { offer(cursors[i].node, i) }
+    for i in 0..<newer { offer(cursors[i].node.map(MergeChange.init), i) }
+    for i in runs.indices { offer(runs[i].change, cursors.count + i) }
+    for i in newer..<cursors.count { offer(cursors[i].node.map(MergeChange.init), i) }
   }
 
   /// Takes a change for the present one if its key is less.
   @inline(__always)
-  private mutating func offer(_ other: DeltaNode?, _ place: Int) {
+  private mutating func offer(_ other: MergeChange?, _ place: Int) {
     guard let other else { return }
-    if let node, TreeKey.compare(other.key, node.key) >= 0 { return }
-    node = other
+    if let change, TreeKey.compare(other.key, change.key) >= 0 { return }
+    change = other
     winner = place
   }
 
   /// To the next key; tells `superseded` of the older changes that are passed over.
   @inline(__always)
-  mutating func next(_ superseded: (DeltaNode) -> Void) {
+  mutating func next(_ superseded: (MergeChange) -> Void) {
     if isBatchAlone {
       batch?.next()
-      node = batch?.node
+      change = batch?.change
     } else {
       nextOfAll(superseded)
     }
   }
 
-  private mutating func nextOfAll(_ superseded: (DeltaNode) -> Void) {
-    guard let current = node else { return }
+  private mutating func nextOfAll(_ superseded: (MergeChange) -> Void) {
+    guard let current = change else { return }
     for i in cursors.indices {
       if i != winner {
         guard let other = cursors[i].node, TreeKey.compare(other.key, current.key) == 0 else { continue }
-        superseded(other)
+        superseded(MergeChange(other))
       }
-      cursors[i].next(superseded)
+      cursors[i].next { superseded(MergeChange($0)) }
     }
     for i in runs.indices where cursors.count + i != winner {
-      guard let other = runs[i].node, TreeKey.compare(other.key, current.key) == 0 else { continue }
+      guard let other = runs[i].change, TreeKey.compare(other.key, current.key) == 0 else { continue }
       superseded(other)
       runs[i].next()
     }
-    // Last, since the present node lies in its memory.
+    // Last, since the present change lies in its memory.
     if winner < 0 { batch?.next() } else if winner >= cursors.count { runs[winner - cursors.count].next() }
     choose()
   }

@@ -6,8 +6,6 @@ final class KeyCursor {
   /// Of the batches that are not at their end, the older ones first.
   private let heads: UnsafeMutablePointer<ChangeBatch.Head>
   @exclusivity(unchecked) private var count = 0
-  /// Where the present change is written as a node.
-  @exclusivity(unchecked) private var scratch: UnsafeMutableRawPointer?
 
   /// - Parameters:
   ///   - batches: sorted.
@@ -23,10 +21,7 @@ final class KeyCursor {
     }
   }
 
-  deinit {
-    heads.deallocate()
-    scratch?.deallocate()
-  }
+  deinit { heads.deallocate() }
 
   /// The next change, and what its key's offset counts from; nil at the end.
   @inline(__always)
@@ -37,19 +32,6 @@ final class KeyCursor {
     heads[best].goOn()
     if heads[best].isAtEnd { remove(best) }
     return (head.next.pointee, head.bytes)
-  }
-
-  /// The same as a node, which is good until the next one.
-  @inline(__always)
-  func nextNode() -> DeltaNode? {
-    guard let (change, bytes) = next() else { return nil }
-    let node = scratch ?? .allocate(byteCount: ChangeBatch.longestNode, alignment: 16)
-    scratch = node
-    let key = change.key(in: bytes)
-    DeltaNode.initializeHeader(
-      node, sequence: 0, key: key, valueCount: 0, op: change.isPut ? .put : .delete, effect: 0)
-    (node + DeltaNode.headerSize).copyFew(from: key.bytes, key.count)
-    return DeltaNode(p: node)
   }
 
   /// The number of the batch with the least key; of the same in several the last, behind which the others are passed over.
@@ -115,7 +97,7 @@ extension ChangeBatch {
   }
 
   /// The first of some changes. Good until the batch is changed.
-  fileprivate func head(_ range: Range<Int>) -> Head {
+  func head(_ range: Range<Int>) -> Head {
     let contents = contents
     return Head(contents.changes + range.lowerBound, count: range.count, contents.bytes)
   }

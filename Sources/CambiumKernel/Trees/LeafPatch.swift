@@ -12,7 +12,7 @@ final class LeafPatch {
   private struct Piece {
     var from = 0
     var to = 0
-    var node: DeltaNode?
+    var change: MergeChange?
   }
 
   private let pageSize: Int
@@ -33,7 +33,7 @@ final class LeafPatch {
   /// Writes the new leaf to `out`, which has room for a page, and answers its stored length; nil if the leaf has to be taken
   /// apart. Takes nothing from `changes`, which stand at the first one that falls into the leaf.
   func make(
-    _ page: UnsafeRawPointer, _ kind: TreeKind, _ changes: ChangeStream, high: OwnedKey?, generation: UInt64,
+    _ page: UnsafeRawPointer, _ kind: TreeKind, _ changes: ChangeStream, high: TreeKey?, generation: UInt64,
     to out: UnsafeMutableRawPointer
   ) -> Int? {
     if page.pageFlags & PageHeader.flagStubs != 0 || !changes.canBeCopied { return nil }
@@ -65,7 +65,7 @@ final class LeafPatch {
   /// Finds out what the new leaf consists of; answers whether it can be patched.
   @inline(__always)
   private func gather(
-    _ oldCount: Int, _ changes: ChangeStream, _ high: OwnedKey?, find: (TreeKey) -> (index: Int, found: Bool?),
+    _ oldCount: Int, _ changes: ChangeStream, _ high: TreeKey?, find: (TreeKey) -> (index: Int, found: Bool?),
     isSame: (Int, TreeKey) -> Bool
   ) -> Bool {
     pieces.removeAll(keepingCapacity: true)
@@ -74,21 +74,21 @@ final class LeafPatch {
     growth = 0
     var position = 0
     var ahead = changes
-    while let node = ahead.node {
-      if let high, !isBefore(node.key, high) { break }
-      let (index, known) = find(node.key)
+    while let change = ahead.change {
+      if let high, TreeKey.compare(change.key, high) >= 0 { break }
+      let (index, known) = find(change.key)
       // Not before `position`, even where keys of a damaged page are out of order: of two keys, halving leads the greater one
       // to the same place or to a later one, whatever it compares them with.
-      let isThere = known ?? (index < oldCount && isSame(index, node.key))
-      if node.op == .putStub || node.op == .put && node.value.count > inlineLimit { return false }
+      let isThere = known ?? (index < oldCount && isSame(index, change.key))
+      if change.op == .putStub || change.op == .put && change.value.count > inlineLimit { return false }
       changeCount += 1
       // Many new keys make more than a page.
       if changeCount > pageSize / 8 { return false }
-      if isThere || node.op == .put {
+      if isThere || change.op == .put {
         if index > position { pieces.append(Piece(from: position, to: index)) }
-        if node.op == .put { pieces.append(Piece(node: node)) }
+        if change.op == .put { pieces.append(Piece(change: change)) }
         position = isThere ? index + 1 : index
-        if node.op == .delete { count -= 1 } else if !isThere { count += 1 }
+        if change.op == .delete { count -= 1 } else if !isThere { count += 1 }
       }
       ahead.next { _ in }
     }
@@ -97,24 +97,17 @@ final class LeafPatch {
     return changeCount > 0 && count > 0
   }
 
-  private func isBefore(_ key: TreeKey, _ high: OwnedKey) -> Bool {
-    if key.head != high.head { return key.head < high.head }
-    return high.bytes.withUnsafeBytes { b in
-      TreeKey.compareBehindHead(key, TreeKey(head: high.head, bytes: b.start, count: b.count)) < 0
-    }
-  }
-
   private func isGoodSize(_ length: Int) -> Bool { length >= pageSize / 2 && roundUp(length, to: 16) <= pageSize }
 
   // MARK: Integer keys
 
   private func write(_ old: IntegerLeaf, to out: UnsafeMutableRawPointer) -> Int? {
     guard let first = pieces.first, let last = pieces.last else { return nil }
-    let base = first.node?.head ?? old.key(first.from)
-    let span = (last.node?.head ?? old.key(last.to - 1)) &- base
+    let base = first.change?.key.head ?? old.key(first.from)
+    let span = (last.change?.key.head ?? old.key(last.to - 1)) &- base
     let width = span == UInt64(count - 1) ? 0 : widthFor(span)
     var valueBytes = 0
-    for piece in pieces { valueBytes += piece.node?.valueCount ?? (end(old, piece.to) - end(old, piece.from)) }
+    for piece in pieces { valueBytes += piece.change?.value.count ?? (end(old, piece.to) - end(old, piece.from)) }
     let ends = IntegerLeaf.keysOffset + count * width
     let values = ends + count * 2
     guard isGoodSize(values + valueBytes) else { return nil }
@@ -126,10 +119,10 @@ final class LeafPatch {
     var n = 0
     var used = 0
     for piece in pieces {
-      if let node = piece.node {
-        storeWidth(keys, width, n, node.head &- base)
-        out.put(node.value, values + used)
-        used += node.valueCount
+      if let change = piece.change {
+        storeWidth(keys, width, n, change.key.head &- base)
+        out.put(change.value, values + used)
+        used += change.value.count
         out.put(UInt16(truncatingIfNeeded: used), ends + n * 2)
         n += 1
         continue
@@ -171,18 +164,18 @@ final class LeafPatch {
     var restBytes = 0
     var valueBytes = 0
     for piece in pieces {
-      guard let node = piece.node else {
+      guard let change = piece.change else {
         restBytes += restEnd(old, piece.to) - restEnd(old, piece.from)
         if old.hasValues { valueBytes += valueEnd(old, piece.to) - valueEnd(old, piece.from) }
         continue
       }
       // The key has to fit in with the others of the page.
-      let rest = node.keyCount - head
-      guard rest >= 0, fixed < 0 || rest == fixed, old.hasValues || node.valueCount == 0,
-        compareBytes(node.key.bytes, old.prefix, old.p + PageHeader.size, old.prefix) == 0
+      let rest = change.key.count - head
+      guard rest >= 0, fixed < 0 || rest == fixed, old.hasValues || change.value.count == 0,
+        compareBytes(change.key.bytes, old.prefix, old.p + PageHeader.size, old.prefix) == 0
       else { return nil }
       restBytes += rest
-      valueBytes += node.valueCount
+      valueBytes += change.value.count
     }
     let heads = old.headsOffset
     let restEnds = heads + count * old.width
@@ -195,15 +188,15 @@ final class LeafPatch {
     var restUsed = 0
     var valueUsed = 0
     for piece in pieces {
-      if let node = piece.node {
-        let key = node.key
+      if let change = piece.change {
+        let key = change.key
         (out + heads + n * old.width).copyMemory(from: key.bytes + old.prefix, byteCount: old.width)
         (out + rests + restUsed).copyMemory(from: key.bytes + head, byteCount: key.count - head)
         restUsed += key.count - head
         if fixed < 0 { out.put(UInt16(truncatingIfNeeded: restUsed), restEnds + n * 2) }
         if old.hasValues {
-          out.put(node.value, values + valueUsed)
-          valueUsed += node.valueCount
+          out.put(change.value, values + valueUsed)
+          valueUsed += change.value.count
           out.put(UInt16(truncatingIfNeeded: valueUsed), valueEnds + n * 2)
         }
         n += 1

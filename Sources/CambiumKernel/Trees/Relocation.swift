@@ -11,24 +11,19 @@ struct Relocation {
   let marks: [Mark]
 
   /// Whether the pass has to read the page of `ref`: it is to be moved, or a page below it is.
-  func touches(_ ref: PageRef, level: UInt8, low: OwnedKey, high: OwnedKey?) throws(StoreError) -> Bool {
+  func touches(_ ref: PageRef, level: UInt8, low: TreeKey, high: TreeKey?) throws(StoreError) -> Bool {
     if areas.contains(ref.address) { return true }
     if level == 0 { return false }
-    var i = try low.with { (l) throws(StoreError) in
-      var from = 0
-      var to = marks.count
-      while from < to {
-        let middle = (from + to) / 2
-        let less = try marks[middle].key.with { (k) throws(StoreError) in TreeKey.compare(k, l) < 0 }
-        if less { from = middle + 1 } else { to = middle }
-      }
-      return from
+    var i = 0
+    var to = marks.count
+    while i < to {
+      let middle = (i + to) / 2
+      let less = try marks[middle].key.with { (k) throws(StoreError) in TreeKey.compare(k, low) < 0 }
+      if less { i = middle + 1 } else { to = middle }
     }
     while i < marks.count {
       if let high {
-        let beyond = try high.with { (h) throws(StoreError) in
-          try marks[i].key.with { (k) throws(StoreError) in TreeKey.compare(k, h) >= 0 }
-        }
+        let beyond = try marks[i].key.with { (k) throws(StoreError) in TreeKey.compare(k, high) >= 0 }
         if beyond { return false }
       }
       if marks[i].level < level { return true }

@@ -26,10 +26,10 @@ final class RunCursor {
   @exclusivity(unchecked) private var frames: [Frame] = []
   /// Copies of the pages on the path, by level.
   @exclusivity(unchecked) private var pages: [UnsafeMutableRawPointer] = []
-  /// Where the present entry is written.
+  /// Where the key of the present entry is written.
   private let scratch: UnsafeMutableRawPointer
   /// Good until the next one is asked for.
-  @exclusivity(unchecked) private(set) var node: DeltaNode?
+  @exclusivity(unchecked) private(set) var change: MergeChange?
   /// Why the run ended before its end.
   @exclusivity(unchecked) private(set) var failure: StoreError?
 
@@ -38,8 +38,7 @@ final class RunCursor {
     self.tree = tree
     state = run.state
     isDeletions = run.isDeletions
-    // Key and value are on one page.
-    scratch = .allocate(byteCount: DeltaNode.headerSize + context.pageSize, alignment: 16)
+    scratch = .allocate(byteCount: context.pageSize, alignment: 16)
   }
 
   deinit {
@@ -63,7 +62,7 @@ final class RunCursor {
         }
         frames.removeLast()
       }
-      node = nil
+      change = nil
     }
   }
 
@@ -71,7 +70,7 @@ final class RunCursor {
     do throws(StoreError) { try body() } catch {
       failure = error
       frames = []
-      node = nil
+      change = nil
     }
   }
 
@@ -96,7 +95,7 @@ final class RunCursor {
     state.kind == .integer ? IntegerInner(page).ref(i) : BytesInner(page).ref(i)
   }
 
-  /// Writes an entry of the leaf down as a change.
+  /// Makes an entry of the leaf the present change.
   private func show(_ i: Int) {
     let page = UnsafeRawPointer(pages[0])
     let key: TreeKey
@@ -108,15 +107,10 @@ final class RunCursor {
       (value, isStub) = (leaf.value(i), leaf.isStub(i))
     } else {
       let leaf = BytesLeaf(page)
-      let count = leaf.copyKey(i, to: scratch + DeltaNode.headerSize)
-      key = TreeKey(UnsafeRawBufferPointer(start: scratch + DeltaNode.headerSize, count: count))
+      let count = leaf.copyKey(i, to: scratch)
+      key = TreeKey(UnsafeRawBufferPointer(start: scratch, count: count))
       (value, isStub) = (leaf.value(i), leaf.isStub(i))
     }
-    // The bytes of the key are in their place already, where there are any.
-    DeltaNode.initializeHeader(
-      scratch, sequence: 0, key: key, valueCount: value.count, op: isDeletions ? .delete : isStub ? .putStub : .put,
-      effect: 0)
-    scratch.put(value, DeltaNode.headerSize + key.count)
-    node = DeltaNode(p: scratch)
+    change = MergeChange(key: key, value: value, op: isDeletions ? .delete : isStub ? .putStub : .put)
   }
 }

@@ -30,12 +30,12 @@ final class TreeMerge {
 
   // Exclusive access is not checked at run time where every entry goes through: one caller at a time takes a pass further,
   // and nothing that it calls comes back to it.
-  @exclusivity(unchecked) private var runs: [LevelRun] = []
+  @exclusivity(unchecked) private var runs: [UnsafeMutablePointer<LevelRun>] = []
   @exclusivity(unchecked) private var frames: [Frame] = []
   /// Copies of the inner pages on the path, by level; and the upper bound and lower bound of each.
   @exclusivity(unchecked) private var pages: [UnsafeMutableRawPointer] = []
-  @exclusivity(unchecked) private var highs: [OwnedKey] = []
-  @exclusivity(unchecked) private var lows: [OwnedKey] = []
+  @exclusivity(unchecked) private var highs: [KeySlot] = []
+  @exclusivity(unchecked) private var lows: [KeySlot] = []
   /// A leaf that is taken apart, and one that is patched.
   private let leafPage: UnsafeMutableRawPointer
   private var patchedPage: UnsafeMutableRawPointer { leafPage }
@@ -44,14 +44,15 @@ final class TreeMerge {
   private let patch: LeafPatch
   private var started = false
   private(set) var isFinished = false
-  @exclusivity(unchecked) private var childLow = OwnedKey()
-  @exclusivity(unchecked) private var childHigh = OwnedKey()
-  @exclusivity(unchecked) private var lastLeafKey = OwnedKey()
+  @exclusivity(unchecked) private var childLow: KeySlot
+  @exclusivity(unchecked) private var childHigh: KeySlot
+  @exclusivity(unchecked) private var lastLeafKey: KeySlot
   @exclusivity(unchecked) private var hasLastLeafKey = false
-  @exclusivity(unchecked) private var runLow = OwnedKey()
+  @exclusivity(unchecked) private var runLow: KeySlot
   /// The leaf read last still takes changes, up to its upper bound.
   @exclusivity(unchecked) private var taking = false
-  @exclusivity(unchecked) private var takingHigh: OwnedKey?
+  @exclusivity(unchecked) private var takingHigh: KeySlot
+  @exclusivity(unchecked) private var takingHasHigh = false
   /// The leaf read last was not in the cache, and those that its entries go to need not be.
   @exclusivity(unchecked) private var isCold = false
 
@@ -81,6 +82,11 @@ final class TreeMerge {
     keyBuffer = .allocate(byteCount: context.pageSize, alignment: 16)
     out = .allocate(byteCount: context.pageSize + 16, alignment: 16)
     patch = LeafPatch(pageSize: context.pageSize, inlineLimit: context.inlineLimit)
+    childLow = KeySlot(pageSize: context.pageSize)
+    childHigh = KeySlot(pageSize: context.pageSize)
+    lastLeafKey = KeySlot(pageSize: context.pageSize)
+    runLow = KeySlot(pageSize: context.pageSize)
+    takingHigh = KeySlot(pageSize: context.pageSize)
   }
 
   deinit {
@@ -88,14 +94,19 @@ final class TreeMerge {
     keyBuffer.deallocate()
     out.deallocate()
     for p in pages { p.deallocate() }
+    for key in lows + highs + [childLow, childHigh, lastLeafKey, runLow, takingHigh] { key.deallocate() }
+    for run in runs {
+      run.deinitialize(count: 1)
+      run.deallocate()
+    }
   }
 
   /// The tree afterwards.
   var result: TreeState { state }
 
   /// A page under construction at one level.
-  private final class LevelRun {
-    @exclusivity(unchecked) var run: EntryRun
+  private struct LevelRun: ~Copyable {
+    var run: EntryRun
     var emitted = 0
     init(kind: TreeKind, isLeaf: Bool, pageSize: Int) { run = EntryRun(kind: kind, isLeaf: isLeaf, pageSize: pageSize) }
   }
@@ -131,17 +142,24 @@ final class TreeMerge {
     changes.begin()
     if source.root.isNone {
       // Nothing below: every change is an entry of the first leaves.
-      taking = true
-      takingHigh = nil
+      take(upTo: nil)
       return
     }
-    runLow = OwnedKey()
-    try descend(source.root, level: source.level, low: OwnedKey(), high: nil)
+    try descend(source.root, level: source.level, low: TreeKey(0), high: nil)
+  }
+
+  /// Has the leaf read last take changes up to its upper bound.
+  private func take(upTo high: TreeKey?) {
+    taking = true
+    takingHasHigh = high != nil
+    if let high { takingHigh.set(high) }
   }
 
   private func ensureLevel(_ level: Int) {
     while runs.count <= level {
-      runs.append(LevelRun(kind: kind, isLeaf: runs.isEmpty, pageSize: context.pageSize))
+      let run = UnsafeMutablePointer<LevelRun>.allocate(capacity: 1)
+      run.initialize(to: LevelRun(kind: kind, isLeaf: runs.isEmpty, pageSize: context.pageSize))
+      runs.append(run)
     }
   }
 
@@ -152,14 +170,19 @@ final class TreeMerge {
     let i = frame.index
     frames[top].index += 1
     // The child's bounds.
-    if i == 0 { childLow = lows[level] } else { separator(page, i, to: &childLow) }
-    var hasHigh = true
-    if i + 1 < frame.count {
-      separator(page, i + 1, to: &childHigh)
-    } else if frame.hasHigh {
-      childHigh = highs[level]
+    let low: TreeKey
+    if i == 0 {
+      low = lows[level].key
     } else {
-      hasHigh = false
+      childLow.set(separator: i, of: page, kind)
+      low = childLow.key
+    }
+    let high: TreeKey?
+    if i + 1 < frame.count {
+      childHigh.set(separator: i + 1, of: page, kind)
+      high = childHigh.key
+    } else {
+      high = frame.hasHigh ? highs[level].key : nil
     }
     let ref: PageRef
     let below: UInt64
@@ -177,34 +200,23 @@ final class TreeMerge {
       if i &+ 2 < inner.count { context.cache.touchPlace(inner.ref(i &+ 2)) }
       if i &+ 1 < inner.count { context.cache.touchFrame(inner.ref(i &+ 1)) }
     }
-    let low = childLow
-    let high = childHigh
-    let touched = try isTouched(ref, level: frame.level - 1, low: low, high: hasHigh ? high : nil)
+    let touched = try isTouched(ref, level: frame.level - 1, low: low, high: high)
     if !touched, canWriteOut(levels: level) {
       try writeOut(levels: level, atEnd: false)
       ensureLevel(level)
-      try low.with { (k) throws(StoreError) in runs[level].run.append(k, ref: ref, below: below) }
+      runs[level].pointee.run.append(low, ref: ref, below: below)
       try trim(level)
       hasLastLeafKey = false
       return
     }
     budget -= 1
-    try descend(ref, level: frame.level - 1, low: low, high: hasHigh ? high : nil)
+    try descend(ref, level: frame.level - 1, low: low, high: high)
   }
 
-  private func separator(_ page: UnsafeRawPointer, _ i: Int, to key: inout OwnedKey) {
-    if kind == .integer {
-      key.set(TreeKey(IntegerInner(page).separator(i)))
-    } else {
-      let n = BytesInner(page).copySeparator(i, to: keyBuffer)
-      key.set(TreeKey(UnsafeRawBufferPointer(start: keyBuffer, count: n)))
-    }
-  }
-
-  private func isTouched(_ ref: PageRef, level: UInt8, low: OwnedKey, high: OwnedKey?) throws(StoreError) -> Bool {
+  private func isTouched(_ ref: PageRef, level: UInt8, low: TreeKey, high: TreeKey?) throws(StoreError) -> Bool {
     if let change = changes.key {
       guard let high else { return true }
-      if try high.with({ (h) throws(StoreError) in TreeKey.compare(change, h) < 0 }) { return true }
+      if TreeKey.compare(change, high) < 0 { return true }
     }
     if covers(high) { return true }
     guard let relocation else { return false }
@@ -213,23 +225,23 @@ final class TreeMerge {
 
   /// Whether values of a page may have to be converted that holds keys below `high`.
   @inline(__always)
-  private func covers(_ high: OwnedKey?) -> Bool {
+  private func covers(_ high: TreeKey?) -> Bool {
     guard let conversion else { return false }
     return conversion.covers(below: high?.head)
   }
 
   /// Reads the page of `ref`: an inner page becomes a frame, a leaf is merged with the changes that fall into it.
-  private func descend(_ ref: PageRef, level: UInt8, low: OwnedKey, high: OwnedKey?) throws(StoreError) {
+  private func descend(_ ref: PageRef, level: UInt8, low: TreeKey, high: TreeKey?) throws(StoreError) {
     if level > 0 {
       let n = Int(level)
       while pages.count <= n {
         pages.append(.allocate(byteCount: context.pageSize, alignment: 16))
-        highs.append(OwnedKey())
-        lows.append(OwnedKey())
+        highs.append(KeySlot(pageSize: context.pageSize))
+        lows.append(KeySlot(pageSize: context.pageSize))
       }
       try context.copy(ref, tree: tree, level: level, kind: kind, to: pages[n])
-      lows[n] = low
-      if let high { highs[n] = high }
+      lows[n].set(low)
+      if let high { highs[n].set(high) }
       frames.append(
         Frame(level: level, count: UnsafeRawPointer(pages[n]).pageCount, index: 0, hasHigh: high != nil))
       release(ref)
@@ -244,13 +256,13 @@ final class TreeMerge {
       try context.copy(ref, tree: tree, level: 0, kind: kind, to: leafPage)
     }
     release(ref)
-    if runs[0].run.isEmpty, !hasLastLeafKey { runLow = low }
+    if runs[0].pointee.run.isEmpty, !hasLastLeafKey { runLow.set(low) }
     try mergeLeaf(high: high)
   }
 
   /// Makes the leaf of `ref` anew in one go, if that is possible: what was gathered before is written out, and the new page
   /// takes the old one's place under the same lower bound.
-  private func patchLeaf(_ ref: PageRef, low: OwnedKey, high: OwnedKey?) throws(StoreError) -> Bool {
+  private func patchLeaf(_ ref: PageRef, low: TreeKey, high: TreeKey?) throws(StoreError) -> Bool {
     // Extents are counted one by one.
     if tree == .extents || !canWriteOut(levels: 1) { return false }
     let stored = try makePatch(ref, high: high)
@@ -262,7 +274,7 @@ final class TreeMerge {
     state.bytes &+= UInt64(stored)
     state.count = UInt64(bitPattern: Int64(bitPattern: state.count) &+ patch.growth)
     ensureLevel(1)
-    try low.with { (k) throws(StoreError) in runs[1].run.append(k, ref: new, below: UInt64(patch.count)) }
+    runs[1].pointee.run.append(low, ref: new, below: UInt64(patch.count))
     hasLastLeafKey = false
     try trim(1)
     let context = self.context
@@ -274,7 +286,7 @@ final class TreeMerge {
     return true
   }
 
-  private func makePatch(_ ref: PageRef, high: OwnedKey?) throws(StoreError) -> Int? {
+  private func makePatch(_ ref: PageRef, high: TreeKey?) throws(StoreError) -> Int? {
     let slot = context.cache.slots.enter(0)
     defer { context.cache.slots.leave(slot) }
     let page = try context.page(ref, tree: tree, level: 0, kind: kind)
@@ -287,13 +299,12 @@ final class TreeMerge {
     state.bytes &-= UInt64(ref.length)
   }
 
-  private func mergeLeaf(high: OwnedKey?) throws(StoreError) {
+  private func mergeLeaf(high: TreeKey?) throws(StoreError) {
     let page = UnsafeRawPointer(leafPage)
     let count = page.pageCount
     let conversion = self.conversion
     if let conversion, kind == .integer, try convertLeaf(IntegerLeaf(page), conversion) {
-      taking = true
-      takingHigh = high
+      take(upTo: high)
       return
     }
     let leaf = runs[0]
@@ -322,13 +333,12 @@ final class TreeMerge {
         if let conversion, try conversion.converts(key.head, found.bytes, isStub: found.isStub) {
           try append(key, conversion.value.bytes)
         } else {
-          leaf.run.append(key, value: found.bytes, isStub: found.isStub)
+          leaf.pointee.run.append(key, value: found.bytes, isStub: found.isStub)
         }
-        if leaf.run.payload > context.pageSize * 2 + 512 { try trim(0) }
+        if leaf.pointee.run.payload > context.pageSize * 2 + 512 { try trim(0) }
       }
     }
-    taking = true
-    takingHigh = high
+    take(upTo: high)
   }
 
   /// Takes the entries of a leaf in their other form; answers false, having done nothing, if there are changes among them.
@@ -338,12 +348,12 @@ final class TreeMerge {
     var next = 0
     while next < leaf.count {
       let isLong = try conversion.add(
-        leaf, &next, to: &level.run, inline: context.inlineLimit, atMost: context.pageSize * 2 + 512)
+        leaf, &next, to: &level.pointee.run, inline: context.inlineLimit, atMost: context.pageSize * 2 + 512)
       if isLong {
         try append(TreeKey(leaf.key(next)), conversion.value.bytes)
         next += 1
       }
-      if level.run.payload > context.pageSize * 2 + 512 { try trim(0) }
+      if level.pointee.run.payload > context.pageSize * 2 + 512 { try trim(0) }
     }
     return true
   }
@@ -351,13 +361,9 @@ final class TreeMerge {
   /// Takes the changes behind the last entry of a leaf, up to its upper bound.
   private func takeOpenChanges(_ budget: inout Int) throws(StoreError) {
     var taken = 0
-    let isBounded = takingHigh != nil
+    let high = takingHasHigh ? takingHigh.key : nil
     while let change = changes.key {
-      if isBounded, let high = takingHigh,
-        try high.with({ (h) throws(StoreError) in TreeKey.compare(change, h) >= 0 })
-      {
-        break
-      }
+      if let high, TreeKey.compare(change, high) >= 0 { break }
       try takeChange(replacing: nil)
       taken += 1
       if taken == 64 {
@@ -369,30 +375,30 @@ final class TreeMerge {
   }
 
   private func takeChange(replacing old: FoundValue?) throws(StoreError) {
-    guard let node = changes.node else { return }
-    if part != .all, try takeForRun(node) { return }
+    guard let change = changes.change else { return }
+    if part != .all, try takeForRun(change) { return }
     if let old {
       if old.isStub {
         state.largeValues &-= 1
         if let stub = LargeValueStub(old.bytes) { context.freeValue(stub.id) }
       }
       if tree == .extents { context.releaseExtent(old.bytes) }
-      if node.op == .delete { state.count &-= 1 }
-    } else if node.op != .delete {
+      if change.op == .delete { state.count &-= 1 }
+    } else if change.op != .delete {
       state.count &+= 1
     }
-    switch node.op {
+    switch change.op {
     case .delete: break
     case .putStub:
       state.largeValues &+= 1
-      _ = try conversion?.converts(node.head, node.value, isStub: true)
-      runs[0].run.append(node.key, value: node.value, isStub: true)
+      _ = try conversion?.converts(change.key.head, change.value, isStub: true)
+      runs[0].pointee.run.append(change.key, value: change.value, isStub: true)
       try trim(0)
     case .put:
-      if let conversion, try conversion.converts(node.head, node.value, isStub: false) {
-        try append(node.key, conversion.value.bytes)
+      if let conversion, try conversion.converts(change.key.head, change.value, isStub: false) {
+        try append(change.key, conversion.value.bytes)
       } else {
-        try append(node.key, node.value)
+        try append(change.key, change.value)
       }
       try trim(0)
     }
@@ -407,15 +413,15 @@ final class TreeMerge {
 
   /// Passes over a change that does not belong to the run, or takes the key of one that does, but puts nothing; answers false if it is
   /// to be taken as ever.
-  private func takeForRun(_ node: DeltaNode) throws(StoreError) -> Bool {
-    if (node.op == .delete) != (part == .deletions) {
+  private func takeForRun(_ change: MergeChange) throws(StoreError) -> Bool {
+    if (change.op == .delete) != (part == .deletions) {
       // What it supersedes is told where it is taken: the part that it belongs to is made as well.
       changes.next { _ in }
       return true
     }
     if part == .puts { return false }
     state.count &+= 1
-    runs[0].run.append(node.key, value: UnsafeRawBufferPointer(start: nil, count: 0), isStub: false)
+    runs[0].pointee.run.append(change.key, value: UnsafeRawBufferPointer(start: nil, count: 0), isStub: false)
     try trim(0)
     let context = self.context
     changes.next { superseded in
@@ -427,12 +433,12 @@ final class TreeMerge {
   /// Adds an entry to the leaf under way; a long value goes to extents of its own.
   @inline(__always)
   private func append(_ key: TreeKey, _ value: UnsafeRawBufferPointer) throws(StoreError) {
-    if value.count <= context.inlineLimit { return runs[0].run.append(key, value: value, isStub: false) }
+    if value.count <= context.inlineLimit { return runs[0].pointee.run.append(key, value: value, isStub: false) }
     let stub = try context.storeLarge(value)
     state.largeValues &+= 1
     withUnsafeTemporary(LargeValueStub.size) { p in
       stub.write(to: p, 0)
-      runs[0].run.append(key, value: UnsafeRawBufferPointer(start: p, count: LargeValueStub.size), isStub: true)
+      runs[0].pointee.run.append(key, value: UnsafeRawBufferPointer(start: p, count: LargeValueStub.size), isStub: true)
     }
   }
 
@@ -444,7 +450,7 @@ final class TreeMerge {
     var coming = 0
     for level in 0..<min(levels, runs.count) {
       let r = runs[level]
-      let size = r.run.payload + coming * 24
+      let size = r.pointee.run.payload + coming * 24
       if size == 0 { continue }
       if size < least { return false }
       coming = size / context.pageSize + 1
@@ -463,14 +469,16 @@ final class TreeMerge {
 
   /// Writes full pages while a level holds more than two pages' worth.
   private func trim(_ level: Int) throws(StoreError) {
-    while runs[level].run.payload > context.pageSize * 2 + 512 {
-      try emit(level, runs[level].run.filling(context.pageSize))
+    while runs[level].pointee.run.payload > context.pageSize * 2 + 512 {
+      try emit(level, runs[level].pointee.run.filling(context.pageSize))
     }
   }
 
   /// Writes all entries of a level.
   private func writeRun(_ level: Int, atEnd: Bool) throws(StoreError) {
-    while !runs[level].run.isEmpty { try emit(level, runs[level].run.lastFilling(context.pageSize, atEnd: atEnd)) }
+    while !runs[level].pointee.run.isEmpty {
+      try emit(level, runs[level].pointee.run.lastFilling(context.pageSize, atEnd: atEnd))
+    }
   }
 
   /// Writes the first entries of a level as a page and passes its reference on.
@@ -479,21 +487,21 @@ final class TreeMerge {
     let (n, layout, below) = (filling.count, filling.layout, filling.below)
     guard roundUp(layout.size, to: 16) <= context.pageSize else { throw .misuse("an entry does not fit a page") }
     let stored = PageEncoder.encode(
-      r.run, 0..<n, layout: layout, level: UInt8(level), tree: tree, generation: context.generation, to: out)
+      r.pointee.run, 0..<n, layout: layout, level: UInt8(level), tree: tree, generation: context.generation, to: out)
     let ref = try context.write(
       UnsafeRawBufferPointer(start: out, count: stored), cached: level > 0 || !(isCold || isBulk))
     state.pages &+= 1
     state.bytes &+= UInt64(stored)
     if level == 0 {
-      try link(ref, from: r.run.key(0), below)
-      lastLeafKey.set(r.run.key(n - 1))
+      try link(ref, from: r.pointee.run.key(0), below)
+      lastLeafKey.set(r.pointee.run.key(n - 1))
       hasLastLeafKey = true
     } else {
       ensureLevel(level + 1)
-      runs[level + 1].run.append(r.run.key(0), ref: ref, below: below)
+      runs[level + 1].pointee.run.append(r.pointee.run.key(0), ref: ref, below: below)
     }
-    r.emitted += 1
-    r.run.removeFirst(n)
+    r.pointee.emitted += 1
+    r.pointee.run.removeFirst(n)
     try trim(level + 1)
   }
 
@@ -502,11 +510,9 @@ final class TreeMerge {
     ensureLevel(1)
     let parent = runs[1]
     if hasLastLeafKey {
-      try lastLeafKey.with { (last) throws(StoreError) in
-        parent.run.append(separatorKey(last, first), ref: ref, below: below)
-      }
+      parent.pointee.run.append(separatorKey(lastLeafKey.key, first), ref: ref, below: below)
     } else {
-      try runLow.with { (low) throws(StoreError) in parent.run.append(low, ref: ref, below: below) }
+      parent.pointee.run.append(runLow.key, ref: ref, below: below)
     }
   }
 
@@ -543,15 +549,15 @@ final class TreeMerge {
       ensureLevel(level + 1)
       try writeRun(level, atEnd: true)
       let parent = runs[level + 1]
-      let above = runs.dropFirst(level + 2).contains { $0.emitted > 0 || !$0.run.isEmpty }
-      if parent.emitted == 0, !above {
-        if parent.run.isEmpty {
+      let above = runs.dropFirst(level + 2).contains { $0.pointee.emitted > 0 || !$0.pointee.run.isEmpty }
+      if parent.pointee.emitted == 0, !above {
+        if parent.pointee.run.isEmpty {
           state.root = .none
           state.level = 0
           break
         }
-        if parent.run.count == 1 {
-          state.root = parent.run[0].ref
+        if parent.pointee.run.count == 1 {
+          state.root = parent.pointee.run[0].ref
           // A single untouched child keeps its own level.
           state.level = UInt8(level)
           break

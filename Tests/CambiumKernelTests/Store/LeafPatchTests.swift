@@ -88,6 +88,7 @@ import Testing
     }
     let patch = LeafPatch(pageSize: Self.pageSize, inlineLimit: Self.pageSize / 4)
     var patched = 0
+    var batchedLeaves = 0
     for seed in 0..<60 as Range<UInt64> {
       var random = SplitMix64(seed: CrashTests.seed &+ seed)
       var model: [UInt64: [UInt8]] = [:]
@@ -108,13 +109,22 @@ import Testing
       let high = end + UInt64(1 + random.below(20))
       var sequence: UInt64 = 0
       var concerned: Set<UInt64> = []
-      for _ in 0..<(1 + random.below(25)) {
-        sequence += 1
+      // Keys without values come in a batch as well, alone or with a list that is older.
+      let batch = ChangeBatch()
+      let batched = shape == .index || shape == .fixedIndex ? [0, 0.5, 1][random.below(3)] : 0
+      let changes = 1 + random.below(25)
+      for change in 0..<changes {
+        let isBatched = Double(change) >= Double(changes) * (1 - batched)
+        if !isBatched { sequence += 1 }
         let n = random.oneIn(3) ? UInt64(random.below(Int(high) + 50)) : numbers[random.below(numbers.count)]
         let value: [UInt8]? = random.oneIn(3) ? nil : Self.value(&random, shape)
         let bytes = kind == .integer ? [] : Self.key(n, shape)
         bytes.withUnsafeBytes { k in
           (value ?? []).withUnsafeBytes { v in
+            if isBatched {
+              #expect(batch.add(k, isPut: value != nil) != nil)
+              return
+            }
             _ = table.add(
               list, sequence: sequence, key: kind == .integer ? TreeKey(n) : TreeKey(k), value: v,
               op: value == nil ? .delete : .put, effect: 0)
@@ -125,13 +135,21 @@ import Testing
           concerned.insert(n)
         }
       }
-      var stream = ChangeStream([(list, 0, sequence)])
+      batch.sort()
+      var stream = ChangeStream(
+        sequence > 0 ? [(list, 0 as UInt64, sequence)] : [], batch: batch.isEmpty ? nil : BatchCursor([batch]))
       stream.begin()
-      let bound =
-        kind == .integer ? OwnedKey(TreeKey(high)) : Self.key(high, shape).withUnsafeBytes { OwnedKey(TreeKey($0)) }
+      if !batch.isEmpty { batchedLeaves += 1 }
+      var bound = KeySlot(pageSize: Self.pageSize)
+      defer { bound.deallocate() }
+      if kind == .integer {
+        bound.set(TreeKey(high))
+      } else {
+        Self.key(high, shape).withUnsafeBytes { bound.set(TreeKey($0)) }
+      }
       // Keys of texts are not in the order of their numbers only if their numbers have different lengths: they have not.
       guard
-        let stored = patch.make(UnsafeRawPointer(old), kind, stream, high: bound, generation: 9, to: new)
+        let stored = patch.make(UnsafeRawPointer(old), kind, stream, high: bound.key, generation: 9, to: new)
       else { continue }
       patched += 1
       let page = UnsafeRawPointer(new)
@@ -145,6 +163,7 @@ import Testing
       #expect(patch.changeCount == concerned.count)
     }
     #expect(patched > 10, "only \(patched) of 60 leaves were patched")
+    #expect(shape != .index && shape != .fixedIndex || batchedLeaves > 20)
   }
 
   /// Keys of a page that do not ascend come from a damaged file only. Whatever becomes of them, nothing is written beyond the

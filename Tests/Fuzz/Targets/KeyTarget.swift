@@ -122,8 +122,8 @@ enum KeyTarget {
   }
 
   private static func compared(_ input: inout FuzzInput, _ isDescending: Bool, limit: Int?) -> String? {
-    var a = limit.map { KeyEncoder(limit: $0) } ?? KeyEncoder()
-    var b = a
+    var a = limit == nil ? KeyEncoder() : KeyEncoder(limit: limit ?? 0)
+    var b = a.copy()
     var expected = 0
     var parts: [KeyPart] = []
     var others: [KeyPart] = []
@@ -139,7 +139,7 @@ enum KeyTarget {
       if expected == 0 { expected = isDescending ? -found : found }
     }
     if let limit {
-      var longest = a
+      var longest = a.copy()
       longest.append(rowID: .max)
       if longest.bytes.count > limit { return "a key of \(longest.bytes.count) bytes, with a limit of \(limit)" }
     }

@@ -66,7 +66,7 @@ struct IndexRanges {
     return nil
   }
 
-  private mutating func confine(_ part: Int, _ conjuncts: [Conjunct], _ prefix: KeyEncoder) {
+  private mutating func confine(_ part: Int, _ conjuncts: [Conjunct], _ prefix: borrowing KeyEncoder) {
     var bounds = Bounds()
     for (place, conjunct) in conjuncts.enumerated() where conjunct.isPlain {
       guard let about = conjunct.about, about.path == maker.paths[part] else { continue }
@@ -117,7 +117,9 @@ struct IndexRanges {
 
   /// Confines to texts that begin alike, which a condition, the one at `place`, may say and no more. A key that was cut tells
   /// how its text begins, unless what is asked for was cut as well.
-  private mutating func confine(_ part: Int, toPrefix text: String, _ place: Int?, _ prefix: KeyEncoder) -> Bool {
+  private mutating func confine(
+    _ part: Int, toPrefix text: String, _ place: Int?, _ prefix: borrowing KeyEncoder
+  ) -> Bool {
     if text.isEmpty { return false }
     let range = KeyRange(strings: text, after: prefix, descending: !maker.ascending[part])
     ranges = [range]
@@ -126,7 +128,7 @@ struct IndexRanges {
     return true
   }
 
-  private mutating func confine(_ part: Int, to list: [Value], _ place: Int, _ prefix: KeyEncoder) -> Bool {
+  private mutating func confine(_ part: Int, to list: [Value], _ place: Int, _ prefix: borrowing KeyEncoder) -> Bool {
     var keys: [[UInt8]] = []
     keys.reserveCapacity(list.count)
     // By their first bytes, which tell most of them apart.
@@ -141,10 +143,10 @@ struct IndexRanges {
       guard Self.append(element, maker, part, to: &key) else { return false }
       if key.isInexact { isCut = true }
       if key.isInexact || !Self.tells(element, maker, part) { isExact = false }
-      let bytes = key.bytes.withUnsafeBytes { Array($0) }
+      let bytes = key.bytes
       var head: UInt64 = 0
-      for byte in bytes.dropFirst(prefix.bytes.count).prefix(8) { head = head &<< 8 | UInt64(byte) }
-      let missing = max(0, 8 - (bytes.count - prefix.bytes.count))
+      for byte in bytes.dropFirst(prefix.count).prefix(8) { head = head &<< 8 | UInt64(byte) }
+      let missing = max(0, 8 - (bytes.count - prefix.count))
       if missing < 8 { head &<<= UInt64(8 * missing) }
       order.append((head, keys.count))
       keys.append(bytes)
@@ -178,12 +180,12 @@ struct IndexRanges {
     var exceptNull: Int?
   }
 
-  private mutating func confine(_ part: Int, to bounds: Bounds, _ prefix: KeyEncoder) {
+  private mutating func confine(_ part: Int, to bounds: Bounds, _ prefix: borrowing KeyEncoder) {
     guard bounds.lower != nil || bounds.upper != nil || bounds.exceptNull != nil else { return }
     let ascending = maker.ascending[part]
     var range = KeyRange(prefix: prefix.bytes)
     // Null compares with nothing, and comes first, or last where the part is descending.
-    var null = prefix
+    var null = prefix.copy()
     null.appendNull(descending: !ascending)
     if null.isInexact { return }
     if ascending {
@@ -196,7 +198,7 @@ struct IndexRanges {
     var inexact: [Int] = []
     for (bound, isFirst) in [(bounds.lower, ascending), (bounds.upper, !ascending)] {
       guard let bound else { continue }
-      var key = prefix
+      var key = prefix.copy()
       guard Self.append(bound.value, maker, part, to: &key) else { return }
       let isExact = !key.isInexact && !bound.value.isNull && Self.tells(bound.value, maker, part)
       (isExact ? { newlyCovered.append($0) } : { inexact.append($0) })(bound.place)
