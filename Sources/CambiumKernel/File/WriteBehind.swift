@@ -160,8 +160,8 @@ final class WriteBehind: @unchecked Sendable {
 }
 
 extension Store {
-  /// Calls `body`, on the calling thread, while another one writes the pages that it makes, where the host and the device allow that.
-  /// What was made is on the device after a flush, as ever.
+  /// Calls `body`, on the calling thread, while another one writes the pages that it makes, and a third makes leaves ahead of its
+  /// merges, where the host and the device allow that. What was made is on the device after a flush, as ever.
   ///
   /// Worth the tens of microseconds that a thread takes for passes over megabytes.
   ///
@@ -181,19 +181,27 @@ extension Store {
       for part in 0..<count { work(part) }
       return try body()
     }
-    let helpers = behind == nil ? 0 : 1
+    let ahead = ahead
+    // What is done beside has the processors that are left.
+    let helpers = behind == nil ? 0 : ahead == nil || count > 0 ? 1 : 2
     let shift = WriteBehind.Shift()
+    let shiftAhead = PatchesAhead.Shift()
     // Called once, on the calling thread, which alone looks at the outcome. Neither outlives the call.
     nonisolated(unsafe) let body = body
     nonisolated(unsafe) var outcome: Result<Value, StoreError>?
     environment.runConcurrently(1 + helpers + count) { (thread) in
       if thread > helpers { return work(thread - helpers - 1) }
+      if thread == 2 {
+        ahead?.help(shiftAhead)
+        return
+      }
       if thread > 0 {
         behind?.help(shift)
         return
       }
       do throws(StoreError) { outcome = .success(try body()) } catch { outcome = .failure(error) }
       behind?.end(shift)
+      ahead?.end(shiftAhead)
     }
     guard let outcome else { throw .misuse("the host did not call the work that it was given") }
     return try outcome.get()

@@ -125,6 +125,7 @@ extension Store {
       context = MergeContext(
         space: space, cache: cache, pageSize: pageSize, generation: number, pages: pageWriter, values: valueWriter,
         valueIDs: valueIDs)
+      context.ahead = ahead
     }
     let input = transaction.map {
       Checkpoint.Input(own: $0.own, spilled: $0.spilled, figures: $0.figures, transaction: $0)

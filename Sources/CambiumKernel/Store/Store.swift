@@ -99,6 +99,9 @@ public final class Store: @unchecked Sendable {
   /// What the last step of a checkpoint met when a commit took it further; the next step tries again.
   var lastMaintenanceError: StoreError?
 
+  /// What makes leaves ahead of the merges of large transactions; nil where no other thread does.
+  let ahead: PatchesAhead?
+
   init(
     device: any StorageDevice, environment: any StoreEnvironment, options: StoreOptions, superblock: Superblock,
     space: FileSpace, cache: PageCache, log: LogWriter, generation: Generation, sequence: UInt64,
@@ -133,6 +136,7 @@ public final class Store: @unchecked Sendable {
       behind: isHelped
         ? WriteBehind(
           device, environment.makeLock(), pieceSize: pieceSize, beginsSyncs: options.durability != .none) : nil)
+    ahead = isHelped ? PatchesAhead(cache, environment.makeLock(), pageSize: pageSize) : nil
     valueWriter = SegmentWriter(space: space, kind: .values, bufferSize: 65536, alignment: alignment)
   }
 

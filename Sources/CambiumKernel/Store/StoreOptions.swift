@@ -31,7 +31,7 @@ public struct StoreOptions: Sendable {
   public var durability = Durability.full
   /// How many threads one call may use at a time, the caller's included: going through a large table, building an index,
   /// writing all rows anew. 0 for as many as the host has processors; with 1 everything is done on the caller's. Small work is
-  /// in any case. Unless it is 1, the pages of a large transaction are written by one thread more.
+  /// in any case. Unless it is 1, the pages of a large transaction are made and written with the help of two threads more.
   public var maximumThreads = 0
   /// How many milliseconds are waited for the turn to write while another process has it, and when the store is opened; 0, the
   /// default, for as long as it takes. When they are over, the call ends with ``StoreError/busy``, and nothing has happened. With a limit the

@@ -187,6 +187,7 @@ extension WriteTransaction {
       pages: core.pageWriter, values: core.valueWriter,
       valueIDs: core.valueIDs)
     context?.replaced = ReplacedPages(core)
+    context?.ahead = core.ahead
   }
 }
 

@@ -1,3 +1,19 @@
+/// A leaf that was made anew of an old one, in one go.
+struct PatchedLeaf {
+  /// The page; none if the old one has to be taken apart.
+  let page: UnsafeRawBufferPointer
+  /// Its entries.
+  let count: Int
+  /// How many more than in the old one.
+  let growth: Int64
+  /// Changes that fall into it, those of keys that it lacks and that are deleted included.
+  let changeCount: Int
+
+  static var takenApart: PatchedLeaf {
+    PatchedLeaf(page: UnsafeRawBufferPointer(start: nil, count: 0), count: 0, growth: 0, changeCount: 0)
+  }
+}
+
 /// Makes a leaf anew of the old one and the changes that fall into it, without taking it apart: what lies between two changes
 /// is copied as a whole.
 ///
@@ -18,24 +34,21 @@ final class LeafPatch {
   private let pageSize: Int
   private let inlineLimit: Int
   @exclusivity(unchecked) private var pieces: [Piece] = []
-  /// Changes that fall into the leaf, those of keys that it lacks and that are deleted included.
-  @exclusivity(unchecked) private(set) var changeCount = 0
+  @exclusivity(unchecked) private var changeCount = 0
   /// Entries of the new leaf.
-  @exclusivity(unchecked) private(set) var count = 0
-  /// How many more than in the old one.
-  @exclusivity(unchecked) private(set) var growth: Int64 = 0
+  @exclusivity(unchecked) private var count = 0
+  @exclusivity(unchecked) private var growth: Int64 = 0
 
   init(pageSize: Int, inlineLimit: Int) {
     self.pageSize = pageSize
     self.inlineLimit = inlineLimit
   }
 
-  /// Writes the new leaf to `out`, which has room for a page, and answers its stored length; nil if the leaf has to be taken
-  /// apart. Takes nothing from `changes`, which stand at the first one that falls into the leaf.
+  /// Writes the new leaf to `out`, which has room for a page, and answers it; nil if the leaf has to be taken apart. Takes nothing from `changes`, which stand at the first one that falls into the leaf.
   func make(
     _ page: UnsafeRawPointer, _ kind: TreeKind, _ changes: ChangeStream, high: TreeKey?, generation: UInt64,
     to out: UnsafeMutableRawPointer
-  ) -> Int? {
+  ) -> PatchedLeaf? {
     if page.pageFlags & PageHeader.flagStubs != 0 || !changes.canBeCopied { return nil }
     let length: Int?
     if kind == .integer {
@@ -59,7 +72,8 @@ final class LeafPatch {
     out.put(UInt32(truncatingIfNeeded: length), 16)
     let stored = roundUp(length, to: 16)
     (out + length).zero(stored - length)
-    return stored
+    return PatchedLeaf(
+      page: UnsafeRawBufferPointer(start: out, count: stored), count: count, growth: growth, changeCount: changeCount)
   }
 
   /// Finds out what the new leaf consists of; answers whether it can be patched.

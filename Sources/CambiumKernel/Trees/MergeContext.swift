@@ -18,6 +18,8 @@ final class MergeContext {
   private(set) var freedValues: [UInt64] = []
   /// What becomes of pages that were replaced, where that is a transaction's doing.
   @exclusivity(unchecked) var replaced: ReplacedPages?
+  /// Where another thread may make leaves ahead of a merge.
+  var ahead: PatchesAhead?
   @exclusivity(unchecked) private(set) var pagesWritten = 0
   @exclusivity(unchecked) private(set) var pagesRead = 0
 
@@ -67,6 +69,9 @@ final class MergeContext {
     }
     return page
   }
+
+  /// Notes that a page was read elsewhere.
+  func noteRead() { pagesRead += 1 }
 
   /// Writes a page, `bytes` being padded to 16 already; where it is not to come into the cache, it can be read after ``flush()``.
   func write(_ bytes: UnsafeRawBufferPointer, cached: Bool = true) throws(StoreError) -> PageRef {

@@ -42,6 +42,8 @@ final class TreeMerge {
   private let keyBuffer: UnsafeMutableRawPointer
   private let out: UnsafeMutableRawPointer
   private let patch: LeafPatch
+  /// Leaves that another thread makes meanwhile.
+  @exclusivity(unchecked) private var ahead: PatchesAhead.Taker?
   private var started = false
   private(set) var isFinished = false
   @exclusivity(unchecked) private var childLow: KeySlot
@@ -116,6 +118,11 @@ final class TreeMerge {
   /// Goes on until about `budget` pages have been read or written; answers whether the pass is finished.
   func step(budget: inout Int) throws(StoreError) -> Bool {
     if isFinished { return true }
+    // Whoever helps does so no longer than its caller waits.
+    defer {
+      ahead?.end()
+      ahead = nil
+    }
     if !started { try start() }
     while budget > 0 {
       if taking {
@@ -145,8 +152,19 @@ final class TreeMerge {
       take(upTo: nil)
       return
     }
-    try descend(source.root, level: source.level, low: TreeKey(0), high: nil)
+    makeAhead()
+    try descend(source.root, level: source.level, low: TreeKey(0), high: nil, isTouched: true)
   }
+
+  /// Has another thread make leaves from here on, if one helps, and where that is worth being waited for.
+  private func makeAhead() {
+    if relocation != nil || conversion != nil || part != .all || isBulk || tree == .extents { return }
+    if source.level == 0 || source.pages < Self.leastPagesAhead || !changes.canBeCopied { return }
+    ahead = context.ahead?.begin(tree, source, changes, generation: context.generation)
+  }
+
+  /// Trees of fewer pages are merged alone.
+  private static let leastPagesAhead: UInt64 = 256
 
   /// Has the leaf read last take changes up to its upper bound.
   private func take(upTo high: TreeKey?) {
@@ -210,7 +228,7 @@ final class TreeMerge {
       return
     }
     budget -= 1
-    try descend(ref, level: frame.level - 1, low: low, high: high)
+    try descend(ref, level: frame.level - 1, low: low, high: high, isTouched: touched)
   }
 
   private func isTouched(_ ref: PageRef, level: UInt8, low: TreeKey, high: TreeKey?) throws(StoreError) -> Bool {
@@ -231,7 +249,11 @@ final class TreeMerge {
   }
 
   /// Reads the page of `ref`: an inner page becomes a frame, a leaf is merged with the changes that fall into it.
-  private func descend(_ ref: PageRef, level: UInt8, low: TreeKey, high: TreeKey?) throws(StoreError) {
+  ///
+  /// - Parameter isTouched: Whether changes do.
+  private func descend(
+    _ ref: PageRef, level: UInt8, low: TreeKey, high: TreeKey?, isTouched: Bool
+  ) throws(StoreError) {
     if level > 0 {
       let n = Int(level)
       while pages.count <= n {
@@ -252,7 +274,7 @@ final class TreeMerge {
       if !isCold { conversion?.replaced.append(ref) }
     } else {
       isCold = false
-      if try patchLeaf(ref, low: low, high: high) { return }
+      if try patchLeaf(ref, isTouched ? ahead?.take(ref) : nil, low: low, high: high) { return }
       try context.copy(ref, tree: tree, level: 0, kind: kind, to: leafPage)
     }
     release(ref)
@@ -262,23 +284,34 @@ final class TreeMerge {
 
   /// Makes the leaf of `ref` anew in one go, if that is possible: what was gathered before is written out, and the new page
   /// takes the old one's place under the same lower bound.
-  private func patchLeaf(_ ref: PageRef, low: TreeKey, high: TreeKey?) throws(StoreError) -> Bool {
+  ///
+  /// - Parameter made: What another thread has made of it; nil if none has.
+  private func patchLeaf(
+    _ ref: PageRef, _ made: PatchedLeaf?, low: TreeKey, high: TreeKey?
+  ) throws(StoreError) -> Bool {
     // Extents are counted one by one.
     if tree == .extents || !canWriteOut(levels: 1) { return false }
-    let stored = try makePatch(ref, high: high)
-    guard let stored else { return false }
+    let patched: PatchedLeaf
+    if let made {
+      if made.page.isEmpty { return false }
+      context.noteRead()
+      patched = made
+    } else {
+      guard let own = try makePatch(ref, high: high) else { return false }
+      patched = own
+    }
     try writeOut(levels: 1, atEnd: false)
     release(ref)
-    let new = try context.write(UnsafeRawBufferPointer(start: patchedPage, count: stored))
+    let new = try context.write(patched.page)
     state.pages &+= 1
-    state.bytes &+= UInt64(stored)
-    state.count = UInt64(bitPattern: Int64(bitPattern: state.count) &+ patch.growth)
+    state.bytes &+= UInt64(patched.page.count)
+    state.count = UInt64(bitPattern: Int64(bitPattern: state.count) &+ patched.growth)
     ensureLevel(1)
-    runs[1].pointee.run.append(low, ref: new, below: UInt64(patch.count))
+    runs[1].pointee.run.append(low, ref: new, below: UInt64(patched.count))
     hasLastLeafKey = false
     try trim(1)
     let context = self.context
-    for _ in 0..<patch.changeCount {
+    for _ in 0..<patched.changeCount {
       changes.next { superseded in
         if superseded.op == .putStub, let stub = LargeValueStub(superseded.value) { context.freeValue(stub.id) }
       }
@@ -286,7 +319,7 @@ final class TreeMerge {
     return true
   }
 
-  private func makePatch(_ ref: PageRef, high: TreeKey?) throws(StoreError) -> Int? {
+  private func makePatch(_ ref: PageRef, high: TreeKey?) throws(StoreError) -> PatchedLeaf? {
     let slot = context.cache.slots.enter(0)
     defer { context.cache.slots.leave(slot) }
     let page = try context.page(ref, tree: tree, level: 0, kind: kind)

@@ -149,8 +149,9 @@ import Testing
       }
       // Keys of texts are not in the order of their numbers only if their numbers have different lengths: they have not.
       guard
-        let stored = patch.make(UnsafeRawPointer(old), kind, stream, high: bound.key, generation: 9, to: new)
+        let made = patch.make(UnsafeRawPointer(old), kind, stream, high: bound.key, generation: 9, to: new)
       else { continue }
+      let stored = made.page.count
       patched += 1
       let page = UnsafeRawPointer(new)
       #expect(stored <= Self.pageSize && stored == roundUp(page.pageLength, to: 16))
@@ -159,8 +160,8 @@ import Testing
       var wanted: [[UInt8]: [UInt8]] = [:]
       for (n, value) in expected { wanted[kind == .integer ? Self.integer(n) : Self.key(n, shape)] = value }
       #expect(Self.content(page, shape) == wanted, "seed \(CrashTests.seed &+ seed)")
-      #expect(patch.count == expected.count && patch.growth == Int64(expected.count - numbers.count))
-      #expect(patch.changeCount == concerned.count)
+      #expect(made.count == expected.count && made.growth == Int64(expected.count - numbers.count))
+      #expect(made.changeCount == concerned.count)
     }
     #expect(patched > 10, "only \(patched) of 60 leaves were patched")
     #expect(shape != .index && shape != .fixedIndex || batchedLeaves > 20)
@@ -205,8 +206,8 @@ import Testing
       stream.begin()
       let behind = new + Self.pageSize + 16
       behind.initializeMemory(as: UInt8.self, repeating: 0xEE, count: canary)
-      if let stored = patch.make(UnsafeRawPointer(old), .bytes, stream, high: nil, generation: 9, to: new) {
-        #expect(PageCheck.isSound(UnsafeRawPointer(new), stored: stored), "seed \(CrashTests.seed &+ seed)")
+      if let made = patch.make(UnsafeRawPointer(old), .bytes, stream, high: nil, generation: 9, to: new) {
+        #expect(PageCheck.isSound(UnsafeRawPointer(new), stored: made.page.count), "seed \(CrashTests.seed &+ seed)")
       } else {
         refused += 1
       }

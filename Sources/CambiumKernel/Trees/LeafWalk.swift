@@ -1,0 +1,108 @@
+/// Goes through the leaves of a tree that changes fall into, in order, as a merge of these changes does, but for leaves without
+/// changes that a merge takes in.
+final class LeafWalk {
+  /// Is told a leaf, where it lies in the cache, the changes, which stand at the first that falls into it, and the upper bound of those
+  /// that do. Answers whether to go on.
+  typealias Body = (PageRef, UnsafeRawPointer, ChangeStream, TreeKey?) -> Bool
+
+  /// For who makes the leaves anew.
+  let patch: LeafPatch
+  private let cache: PageCache
+  private let pageSize: Int
+  // Plain memory, kept from walk to walk. Exclusive access is not checked: one walk at a time, which nothing comes back to.
+  /// Copies of the inner pages on the path, by level, and the bound of the child that the walk is in.
+  @exclusivity(unchecked) private var pages: [UnsafeMutableRawPointer] = []
+  @exclusivity(unchecked) private var bounds: [KeySlot] = []
+
+  init(_ cache: PageCache, pageSize: Int) {
+    self.cache = cache
+    self.pageSize = pageSize
+    patch = LeafPatch(pageSize: pageSize, inlineLimit: pageSize / 4)
+  }
+
+  deinit {
+    for page in pages { page.deallocate() }
+    for bound in bounds { bound.deallocate() }
+  }
+
+  /// - Parameter changes: begun. They stand behind all that were told of, afterwards.
+  func run(
+    _ tree: TreeID, _ source: TreeState, _ changes: inout ChangeStream, _ body: Body
+  ) throws(StoreError) {
+    if source.root.isNone || source.level > TreeDescent.highest { return }
+    while pages.count <= Int(source.level) {
+      pages.append(.allocate(byteCount: pageSize, alignment: 16))
+      bounds.append(KeySlot(pageSize: pageSize))
+    }
+    _ = try visit(source.root, source.level, tree, source.kind, nil, &changes, body)
+  }
+
+  /// Answers whether to go on.
+  private func visit(
+    _ ref: PageRef, _ level: UInt8, _ tree: TreeID, _ kind: TreeKind, _ high: TreeKey?, _ changes: inout ChangeStream,
+    _ body: Body
+  ) throws(StoreError) -> Bool {
+    if level == 0 { return try tell(ref, tree, kind, high, &changes, body) }
+    let n = Int(level)
+    try copy(ref, level, tree, kind, to: pages[n])
+    let page = UnsafeRawPointer(pages[n])
+    let count = page.pageCount
+    var i = 0
+    while i < count, let key = changes.key {
+      i = max(i, child(page, kind, key))
+      touchChildren(page, kind, i, count)
+      var childHigh = high
+      if i + 1 < count {
+        bounds[n].set(separator: i + 1, of: page, kind)
+        childHigh = bounds[n].key
+      }
+      if childHigh.map({ TreeKey.compare(key, $0) < 0 }) ?? true {
+        if try !visit(reference(page, kind, i), level - 1, tree, kind, childHigh, &changes, body) { return false }
+      }
+      i += 1
+    }
+    return changes.key != nil
+  }
+
+  private func tell(
+    _ ref: PageRef, _ tree: TreeID, _ kind: TreeKind, _ high: TreeKey?, _ changes: inout ChangeStream, _ body: Body
+  ) throws(StoreError) -> Bool {
+    let slot = cache.slots.enter(0)
+    defer { cache.slots.leave(slot) }
+    let page = try cache.page(ref, tree: tree, level: 0)
+    guard page.pageKind == kind.page(atLevel: 0).rawValue else { throw TreeDescent.wrongKind(ref, tree) }
+    if !body(ref, page, changes, high) { return false }
+    while let key = changes.key {
+      if let high, TreeKey.compare(key, high) >= 0 { break }
+      changes.next { _ in }
+    }
+    return true
+  }
+
+  private func copy(
+    _ ref: PageRef, _ level: UInt8, _ tree: TreeID, _ kind: TreeKind, to out: UnsafeMutableRawPointer
+  ) throws(StoreError) {
+    let slot = cache.slots.enter(0)
+    defer { cache.slots.leave(slot) }
+    let page = try cache.page(ref, tree: tree, level: level)
+    guard page.pageKind == kind.page(atLevel: level).rawValue else { throw TreeDescent.wrongKind(ref, tree) }
+    out.copyMemory(from: page, byteCount: page.pageLength)
+  }
+
+  @inline(__always)
+  private func child(_ page: UnsafeRawPointer, _ kind: TreeKind, _ key: TreeKey) -> Int {
+    kind == .integer ? IntegerInner(page).child(key.head) : BytesInner(page).child(key)
+  }
+
+  @inline(__always)
+  private func reference(_ page: UnsafeRawPointer, _ kind: TreeKind, _ i: Int) -> PageRef {
+    kind == .integer ? IntegerInner(page).ref(i) : BytesInner(page).ref(i)
+  }
+
+  /// Has the next children brought from memory: as far as changes fall into them, they are waited for otherwise.
+  @inline(__always)
+  private func touchChildren(_ page: UnsafeRawPointer, _ kind: TreeKind, _ i: Int, _ count: Int) {
+    if i &+ 2 < count { cache.touchPlace(reference(page, kind, i &+ 2)) }
+    if i &+ 1 < count { cache.touchFrame(reference(page, kind, i &+ 1)) }
+  }
+}
