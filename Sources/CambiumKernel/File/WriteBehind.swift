@@ -7,7 +7,7 @@
 final class WriteBehind: @unchecked Sendable {
   // Unchecked: all of it is used with the lock held, but for the bytes of a piece, which belong to who fills or writes them.
 
-  private struct Piece {
+  fileprivate struct Piece {
     var bytes: UnsafeMutableRawPointer
     var count: Int
     var address: UInt64
@@ -36,6 +36,8 @@ final class WriteBehind: @unchecked Sendable {
   private var helpers = 0
   private var failure: StoreError?
   private var isClosed = false
+  /// What was written in turn and has not begun to be synced.
+  private var written: Range<UInt64>?
 
   /// - Parameters:
   ///   - pieceSize: The bytes of a buffer.
@@ -84,6 +86,7 @@ final class WriteBehind: @unchecked Sendable {
     if closing { isClosed = true }
     for piece in waiting { spare.append(piece.bytes) }
     waiting.removeAll(keepingCapacity: true)
+    written = nil
     while beingWritten > 0 || (closing && syncsBeginning > 0) { lock.wait() }
     dropSpare()
     failure = nil
@@ -148,14 +151,36 @@ final class WriteBehind: @unchecked Sendable {
     if mayWrite {
       do throws(StoreError) {
         try device.write(UnsafeRawBufferPointer(start: piece.bytes, count: piece.count), at: piece.address)
-        if beginsSyncs { device.beginSync(at: piece.address, byteCount: piece.count) }
       } catch let failed { error = failed }
     }
     lock.lock()
+    if mayWrite, error == nil, beginsSyncs, let range = noteWritten(piece) {
+      lock.unlock()
+      device.beginSync(at: range.lowerBound, byteCount: range.count)
+      lock.lock()
+    }
     if failure == nil { failure = error }
     beingWritten -= 1
     spare.append(piece.bytes)
     if beingWritten == 0 { lock.wakeAll() }
+  }
+}
+
+extension WriteBehind {
+  /// So many bytes begin to be synced together: each time costs the system a request to the device.
+  private static let leastToSync: UInt64 = 1 << 20
+
+  /// Notes a piece that is on its way to the device; answers what is to begin to be synced, if that is enough.
+  private func noteWritten(_ piece: Piece) -> Range<UInt64>? {
+    let range = piece.address..<piece.address + UInt64(piece.count)
+    guard let before = written, before.upperBound == range.lowerBound else {
+      let before = written
+      written = range
+      return before
+    }
+    let all = before.lowerBound..<range.upperBound
+    written = UInt64(all.count) < Self.leastToSync ? all : nil
+    return written == nil ? all : nil
   }
 }
 

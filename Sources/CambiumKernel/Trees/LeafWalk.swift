@@ -1,12 +1,10 @@
 /// Goes through the leaves of a tree that changes fall into, in order, as a merge of these changes does, but for leaves without
 /// changes that a merge takes in.
 final class LeafWalk {
-  /// Is told a leaf, where it lies in the cache, the changes, which stand at the first that falls into it, and the upper bound of those
-  /// that do. Answers whether to go on.
-  typealias Body = (PageRef, UnsafeRawPointer, ChangeStream, TreeKey?) -> Bool
+  /// Is told a leaf, the changes, which stand at the first that falls into it, and the upper bound of those that do. Answers whether to
+  /// go on.
+  typealias Body = (PageRef, ChangeStream, TreeKey?) throws(StoreError) -> Bool
 
-  /// For who makes the leaves anew.
-  let patch: LeafPatch
   private let cache: PageCache
   private let pageSize: Int
   // Plain memory, kept from walk to walk. Exclusive access is not checked: one walk at a time, which nothing comes back to.
@@ -17,7 +15,6 @@ final class LeafWalk {
   init(_ cache: PageCache, pageSize: Int) {
     self.cache = cache
     self.pageSize = pageSize
-    patch = LeafPatch(pageSize: pageSize, inlineLimit: pageSize / 4)
   }
 
   deinit {
@@ -42,9 +39,17 @@ final class LeafWalk {
     _ ref: PageRef, _ level: UInt8, _ tree: TreeID, _ kind: TreeKind, _ high: TreeKey?, _ changes: inout ChangeStream,
     _ body: Body
   ) throws(StoreError) -> Bool {
-    if level == 0 { return try tell(ref, tree, kind, high, &changes, body) }
+    if level == 0 {
+      if try !body(ref, changes, high) { return false }
+      while let key = changes.key {
+        if let high, TreeKey.compare(key, high) >= 0 { break }
+        changes.next { _ in }
+      }
+      return true
+    }
     let n = Int(level)
-    try copy(ref, level, tree, kind, to: pages[n])
+    let copy = pages[n]
+    try withPage(ref, tree, level: level, kind) { copy.copyMemory(from: $0, byteCount: $0.pageLength) }
     let page = UnsafeRawPointer(pages[n])
     let count = page.pageCount
     var i = 0
@@ -64,29 +69,15 @@ final class LeafWalk {
     return changes.key != nil
   }
 
-  private func tell(
-    _ ref: PageRef, _ tree: TreeID, _ kind: TreeKind, _ high: TreeKey?, _ changes: inout ChangeStream, _ body: Body
-  ) throws(StoreError) -> Bool {
-    let slot = cache.slots.enter(0)
-    defer { cache.slots.leave(slot) }
-    let page = try cache.page(ref, tree: tree, level: 0)
-    guard page.pageKind == kind.page(atLevel: 0).rawValue else { throw TreeDescent.wrongKind(ref, tree) }
-    if !body(ref, page, changes, high) { return false }
-    while let key = changes.key {
-      if let high, TreeKey.compare(key, high) >= 0 { break }
-      changes.next { _ in }
-    }
-    return true
-  }
-
-  private func copy(
-    _ ref: PageRef, _ level: UInt8, _ tree: TreeID, _ kind: TreeKind, to out: UnsafeMutableRawPointer
-  ) throws(StoreError) {
+  /// Lends `body` a page, where it lies in the cache.
+  func withPage<R>(
+    _ ref: PageRef, _ tree: TreeID, level: UInt8, _ kind: TreeKind, _ body: (UnsafeRawPointer) -> R
+  ) throws(StoreError) -> R {
     let slot = cache.slots.enter(0)
     defer { cache.slots.leave(slot) }
     let page = try cache.page(ref, tree: tree, level: level)
     guard page.pageKind == kind.page(atLevel: level).rawValue else { throw TreeDescent.wrongKind(ref, tree) }
-    out.copyMemory(from: page, byteCount: page.pageLength)
+    return body(page)
   }
 
   @inline(__always)

@@ -30,13 +30,15 @@ final class MergeContext {
     self.space = space
     self.cache = cache
     self.pageSize = pageSize
-    inlineLimit = pageSize / 4
+    inlineLimit = Self.inlineLimit(pageSize: pageSize)
     self.generation = generation
     self.pages = pages
     self.values = values
     self.valueIDs = valueIDs
     extentChanges = DeltaTable()
   }
+
+  static func inlineLimit(pageSize: Int) -> Int { pageSize / 4 }
 
   /// Copies the page of `ref` to `out`.
   func copy(

@@ -2,15 +2,17 @@ import Synchronization
 
 /// Leaves made anew by another thread, ahead of the merge that takes them into its tree.
 ///
-///     the merge        | takes and writes leaves 1 to 16  | leaves 17 to 32 | ...
-///     another thread   | makes leaves 17 to 32            | leaves 33 to 48 | ...
+///     leaves that changes fall into, in turn   | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | ...
+///     the merge                                  `- makes and writes 3
+///     the ring                                             | 5 | 6 |
+///     another thread                                                 `- makes 7
 ///
 /// The other thread goes through the pages that the merge starts from with a copy of its changes, and makes of each leaf that changes
-/// fall into what ``LeafPatch`` makes of it. What it has made is used if it is of the very leaf that the merge has come to; otherwise, and
-/// where it met an error, the merge goes on by itself, and comes to the same outcome. Nothing that both look at changes meanwhile: the
-/// pages are those of before, and a merge that ends, however it ends, waits until the other thread has let go of its changes.
+/// fall into what ``LeafPatch`` makes of it. The merge takes what is there when it comes to the leaf, and else makes it itself: neither
+/// waits for the other, and the outcome is the same. Nothing that both look at changes meanwhile: the pages are those of before, and a
+/// merge that ends, however it ends, waits until the other thread has let go of its changes.
 final class PatchesAhead: @unchecked Sendable {
-  // Unchecked: all of it is used with the lock held, but for the leaves of a chunk, which belong to who fills or takes it.
+  // Unchecked: all of it is used with the lock held.
 
   /// The time for which a thread helps.
   final class Shift: @unchecked Sendable {
@@ -18,36 +20,19 @@ final class PatchesAhead: @unchecked Sendable {
     fileprivate var isOver = false
   }
 
-  /// Some leaves in turn.
-  fileprivate final class Chunk {
-    static let leaves = 16
-    private let memory: UnsafeMutableRawPointer
-    private let stride: Int
-    let made: UnsafeMutablePointer<MadeLeaf>
-    var count = 0
+  private let lock: any StoreLock
+  private let cache: PageCache
+  private let pageSize: Int
+  private var helpers = 0
+  /// What nobody has taken on yet.
+  private var waiting: Job?
+  /// That of a merge that has ended, while somebody helps.
+  private var spare: MadeLeaves?
 
-    init(pageSize: Int) {
-      // As pages are made, a few bytes behind them may be written.
-      stride = pageSize + 16
-      memory = .allocate(byteCount: stride * Self.leaves, alignment: 16)
-      made = .allocate(capacity: Self.leaves)
-    }
-
-    deinit {
-      memory.deallocate()
-      made.deallocate()
-    }
-
-    /// Where a leaf is made.
-    func room(_ i: Int) -> UnsafeMutableRawPointer { memory + i * stride }
-  }
-
-  /// A leaf that changes fall into.
-  fileprivate struct MadeLeaf {
-    /// What it was.
-    var ref: PageRef
-    /// Nil if it has to be taken apart.
-    var patch: PatchedLeaf?
+  init(_ cache: PageCache, _ lock: any StoreLock, pageSize: Int) {
+    self.cache = cache
+    self.lock = lock
+    self.pageSize = pageSize
   }
 
   /// What is made for one merge.
@@ -55,37 +40,20 @@ final class PatchesAhead: @unchecked Sendable {
     let tree: TreeID
     let source: TreeState
     let generation: UInt64
+    let leaves: MadeLeaves
+    /// The other thread's alone, once it has taken the job on, until that is over.
     var changes: ChangeStream
     let isCancelled = Atomic<Bool>(false)
-    /// Whether the other thread has let go of the changes, and hands nothing over any more. With the lock.
+    /// Whether the other thread has let go of the changes. With the lock.
     var isOver = false
 
-    init(_ tree: TreeID, _ source: TreeState, _ changes: ChangeStream, generation: UInt64) {
+    init(_ tree: TreeID, _ source: TreeState, _ changes: ChangeStream, generation: UInt64, _ leaves: MadeLeaves) {
       self.tree = tree
       self.source = source
       self.changes = changes
       self.generation = generation
+      self.leaves = leaves
     }
-  }
-
-  /// To be waited for by a merge, and far enough ahead of it.
-  private static let mostChunks = 4
-
-  private let lock: any StoreLock
-  private let cache: PageCache
-  private let pageSize: Int
-  private var helpers = 0
-  /// What nobody has taken on yet.
-  private var waiting: Job?
-  /// Those that are made, in turn, and those to be filled.
-  private var ready: [Chunk] = []
-  private var spare: [Chunk] = []
-  private var chunks = 0
-
-  init(_ cache: PageCache, _ lock: any StoreLock, pageSize: Int) {
-    self.cache = cache
-    self.lock = lock
-    self.pageSize = pageSize
   }
 
   // MARK: The merge
@@ -95,7 +63,10 @@ final class PatchesAhead: @unchecked Sendable {
     lock.lock()
     defer { lock.unlock() }
     if helpers == 0 || waiting != nil { return nil }
-    let job = Job(tree, source, changes, generation: generation)
+    let leaves = spare ?? MadeLeaves(pageSize: pageSize)
+    spare = nil
+    leaves.reset()
+    let job = Job(tree, source, changes, generation: generation, leaves)
     waiting = job
     lock.wakeAll()
     return Taker(self, job)
@@ -105,8 +76,6 @@ final class PatchesAhead: @unchecked Sendable {
   final class Taker {
     private let ahead: PatchesAhead
     private let job: Job
-    private var chunk: Chunk?
-    private var next = 0
     private var isEnded = false
 
     fileprivate init(_ ahead: PatchesAhead, _ job: Job) {
@@ -116,45 +85,38 @@ final class PatchesAhead: @unchecked Sendable {
 
     deinit { end() }
 
-    /// What a leaf that changes fall into becomes, good until the next one is asked for; without bytes if it has to be taken apart. Nil
-    /// if it was not made.
+    /// What the next leaf that changes fall into becomes, good until the one behind it is asked for; without bytes if it has to be taken
+    /// apart. Nil if it was not made. To be asked for each such leaf, in order.
     func take(_ ref: PageRef) -> PatchedLeaf? {
       if isEnded { return nil }
-      if chunk == nil || next == chunk?.count {
-        chunk = ahead.exchange(chunk, job)
-        next = 0
+      guard let made = job.leaves.take() else {
+        if job.leaves.wantsWaking { ahead.wake() }
+        return nil
       }
-      guard let chunk, chunk.made[next].ref == ref else {
-        // Of a tree that is damaged, or met an error.
+      if job.leaves.wantsWaking { ahead.wake() }
+      if made.ref != ref {
+        // Of a tree that is damaged.
         end()
         return nil
       }
-      defer { next += 1 }
-      return chunk.made[next].patch ?? .takenApart
+      return made.patch ?? .takenApart
     }
 
     /// Returns when the other thread has let go of the changes.
     func end() {
       if isEnded { return }
       isEnded = true
-      ahead.end(job, chunk)
-      chunk = nil
+      ahead.end(job)
     }
   }
 
-  /// Gives a chunk back that was gone through, and answers the next one; nil if there is none.
-  private func exchange(_ used: Chunk?, _ job: Job) -> Chunk? {
+  private func wake() {
     lock.lock()
-    defer { lock.unlock() }
-    if let used {
-      spare.append(used)
-      lock.wakeAll()
-    }
-    while ready.isEmpty, !job.isOver { lock.wait() }
-    return ready.isEmpty ? nil : ready.removeFirst()
+    lock.wakeAll()
+    lock.unlock()
   }
 
-  private func end(_ job: Job, _ used: Chunk?) {
+  private func end(_ job: Job) {
     job.isCancelled.store(true, ordering: .relaxed)
     lock.lock()
     defer { lock.unlock() }
@@ -162,12 +124,9 @@ final class PatchesAhead: @unchecked Sendable {
       waiting = nil
       job.isOver = true
     }
-    if let used { spare.append(used) }
     lock.wakeAll()
     while !job.isOver { lock.wait() }
-    spare += ready
-    ready.removeAll()
-    if helpers == 0 { dropSpare() }
+    if helpers > 0 { spare = job.leaves }
   }
 
   // MARK: The other thread
@@ -178,12 +137,15 @@ final class PatchesAhead: @unchecked Sendable {
     defer { lock.unlock() }
     helpers += 1
     let walk = LeafWalk(cache, pageSize: pageSize)
+    let patch = LeafPatch(pageSize: pageSize, inlineLimit: MergeContext.inlineLimit(pageSize: pageSize))
     while true {
       if let job = waiting {
         waiting = nil
         lock.unlock()
-        make(job, walk)
+        make(job, walk, patch)
         lock.lock()
+        job.isOver = true
+        lock.wakeAll()
       } else if shift.isOver {
         break
       } else {
@@ -191,7 +153,8 @@ final class PatchesAhead: @unchecked Sendable {
       }
     }
     helpers -= 1
-    if helpers == 0 { dropSpare() }
+    // Memory that only whoever helps has a use for.
+    if helpers == 0 { spare = nil }
   }
 
   /// Ends the shift of a thread.
@@ -202,60 +165,35 @@ final class PatchesAhead: @unchecked Sendable {
     lock.unlock()
   }
 
-  /// Gives memory back that only whoever helps has a use for.
-  private func dropSpare() {
-    chunks -= spare.count
-    spare.removeAll()
-  }
-
-  private func make(_ job: Job, _ walk: LeafWalk) {
-    var chunk: Chunk?
+  private func make(_ job: Job, _ walk: LeafWalk, _ patch: LeafPatch) {
+    let leaves = job.leaves
+    let kind = job.source.kind
+    var number = 0
     // An error is left to the merge, which meets it as well.
     do throws(StoreError) {
-      try walk.run(job.tree, job.source, &job.changes) { (ref, page, changes, high) in
+      try walk.run(job.tree, job.source, &job.changes) { (ref, changes, high) throws(StoreError) in
+        defer { number += 1 }
+        while leaves.isFull, waitForRoom(job) {}
         if job.isCancelled.load(ordering: .relaxed) { return false }
-        if let full = chunk, full.count == Chunk.leaves {
-          handOver(full)
-          chunk = nil
+        // The merge is there, or makes it before this thread could.
+        if !leaves.isAhead(number) { return true }
+        let made = try walk.withPage(ref, job.tree, level: 0, kind) { (page) in
+          patch.make(page, kind, changes, high: high, generation: job.generation, to: leaves.room)
         }
-        if chunk == nil { chunk = takeSpare(job) }
-        guard let chunk else { return false }
-        let patch = walk.patch.make(
-          page, job.source.kind, changes, high: high, generation: job.generation, to: chunk.room(chunk.count))
-        (chunk.made + chunk.count).initialize(to: MadeLeaf(ref: ref, patch: patch))
-        chunk.count += 1
+        leaves.add(number, ref, made)
         return true
       }
     } catch {}
     job.changes = ChangeStream([])
-    lock.lock()
-    if let chunk { ready.append(chunk) }
-    job.isOver = true
-    lock.wakeAll()
-    lock.unlock()
   }
 
-  private func handOver(_ chunk: Chunk) {
-    lock.lock()
-    ready.append(chunk)
-    lock.wakeAll()
-    lock.unlock()
-  }
-
-  /// A chunk to be filled; nil if the merge has ended.
-  private func takeSpare(_ job: Job) -> Chunk? {
+  /// Waits for the merge to take some leaves; answers whether to look once more.
+  private func waitForRoom(_ job: Job) -> Bool {
     lock.lock()
     defer { lock.unlock() }
-    while spare.isEmpty {
-      if job.isCancelled.load(ordering: .relaxed) { return nil }
-      if chunks < Self.mostChunks {
-        chunks += 1
-        return Chunk(pageSize: pageSize)
-      }
-      lock.wait()
-    }
-    let chunk = spare.removeLast()
-    chunk.count = 0
-    return chunk
+    if job.isCancelled.load(ordering: .relaxed) { return false }
+    if job.leaves.beginWaiting() { lock.wait() }
+    job.leaves.endWaiting()
+    return true
   }
 }

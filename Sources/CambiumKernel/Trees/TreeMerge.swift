@@ -153,12 +153,12 @@ final class TreeMerge {
       return
     }
     makeAhead()
-    try descend(source.root, level: source.level, low: TreeKey(0), high: nil, isTouched: true)
+    try descend(source.root, level: source.level, low: TreeKey(0), high: nil, isChanged: true)
   }
 
   /// Has another thread make leaves from here on, if one helps, and where that is worth being waited for.
   private func makeAhead() {
-    if relocation != nil || conversion != nil || part != .all || isBulk || tree == .extents { return }
+    if conversion != nil || part != .all || isBulk || tree == .extents { return }
     if source.level == 0 || source.pages < Self.leastPagesAhead || !changes.canBeCopied { return }
     ahead = context.ahead?.begin(tree, source, changes, generation: context.generation)
   }
@@ -218,8 +218,9 @@ final class TreeMerge {
       if i &+ 2 < inner.count { context.cache.touchPlace(inner.ref(i &+ 2)) }
       if i &+ 1 < inner.count { context.cache.touchFrame(inner.ref(i &+ 1)) }
     }
-    let touched = try isTouched(ref, level: frame.level - 1, low: low, high: high)
-    if !touched, canWriteOut(levels: level) {
+    let isChanged = changes.key.map { (key) in high.map { TreeKey.compare(key, $0) < 0 } ?? true } ?? false
+    let isRead = isChanged ? true : try isConcerned(ref, level: frame.level - 1, low: low, high: high)
+    if !isRead, canWriteOut(levels: level) {
       try writeOut(levels: level, atEnd: false)
       ensureLevel(level)
       runs[level].pointee.run.append(low, ref: ref, below: below)
@@ -228,14 +229,11 @@ final class TreeMerge {
       return
     }
     budget -= 1
-    try descend(ref, level: frame.level - 1, low: low, high: high, isTouched: touched)
+    try descend(ref, level: frame.level - 1, low: low, high: high, isChanged: isChanged)
   }
 
-  private func isTouched(_ ref: PageRef, level: UInt8, low: TreeKey, high: TreeKey?) throws(StoreError) -> Bool {
-    if let change = changes.key {
-      guard let high else { return true }
-      if TreeKey.compare(change, high) < 0 { return true }
-    }
+  /// Whether a page into which no change falls has to be read all the same.
+  private func isConcerned(_ ref: PageRef, level: UInt8, low: TreeKey, high: TreeKey?) throws(StoreError) -> Bool {
     if covers(high) { return true }
     guard let relocation else { return false }
     return try relocation.touches(ref, level: level, low: low, high: high)
@@ -250,9 +248,9 @@ final class TreeMerge {
 
   /// Reads the page of `ref`: an inner page becomes a frame, a leaf is merged with the changes that fall into it.
   ///
-  /// - Parameter isTouched: Whether changes do.
+  /// - Parameter isChanged: Whether changes do.
   private func descend(
-    _ ref: PageRef, level: UInt8, low: TreeKey, high: TreeKey?, isTouched: Bool
+    _ ref: PageRef, level: UInt8, low: TreeKey, high: TreeKey?, isChanged: Bool
   ) throws(StoreError) {
     if level > 0 {
       let n = Int(level)
@@ -274,7 +272,7 @@ final class TreeMerge {
       if !isCold { conversion?.replaced.append(ref) }
     } else {
       isCold = false
-      if try patchLeaf(ref, isTouched ? ahead?.take(ref) : nil, low: low, high: high) { return }
+      if try patchLeaf(ref, isChanged ? ahead?.take(ref) : nil, low: low, high: high) { return }
       try context.copy(ref, tree: tree, level: 0, kind: kind, to: leafPage)
     }
     release(ref)
