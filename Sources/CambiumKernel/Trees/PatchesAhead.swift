@@ -28,6 +28,8 @@ final class PatchesAhead: @unchecked Sendable {
   private var waiting: Job?
   /// That of a merge that has ended, while somebody helps.
   private var spare: MadeLeaves?
+  /// How many leaves merges have taken, in all.
+  private(set) var takenCount = 0
 
   init(_ cache: PageCache, _ lock: any StoreLock, pageSize: Int) {
     self.cache = cache
@@ -77,6 +79,7 @@ final class PatchesAhead: @unchecked Sendable {
     private let ahead: PatchesAhead
     private let job: Job
     private var isEnded = false
+    private var takenCount = 0
 
     fileprivate init(_ ahead: PatchesAhead, _ job: Job) {
       self.ahead = ahead
@@ -99,6 +102,7 @@ final class PatchesAhead: @unchecked Sendable {
         end()
         return nil
       }
+      takenCount += 1
       return made.patch ?? .takenApart
     }
 
@@ -106,7 +110,7 @@ final class PatchesAhead: @unchecked Sendable {
     func end() {
       if isEnded { return }
       isEnded = true
-      ahead.end(job)
+      ahead.end(job, takenCount)
     }
   }
 
@@ -116,10 +120,11 @@ final class PatchesAhead: @unchecked Sendable {
     lock.unlock()
   }
 
-  private func end(_ job: Job) {
+  private func end(_ job: Job, _ taken: Int) {
     job.isCancelled.store(true, ordering: .relaxed)
     lock.lock()
     defer { lock.unlock() }
+    takenCount += taken
     if waiting === job {
       waiting = nil
       job.isOver = true
