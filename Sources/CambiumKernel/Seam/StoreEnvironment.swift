@@ -68,6 +68,19 @@ public protocol StoreLock: AnyObject, Sendable {
   /// Wakes every thread in ``wait()``. Called with the lock held, or just after it was given up: then those who wake need not wait for
   /// it.
   func wakeAll()
+  /// As ``wait()``, but for ``wakeAllAside()``: for those who wait for something else than most do, and need not be woken for what the
+  /// others wait for. A lock that cannot tell them apart wakes all of them for either, as one does that has nothing else.
+  func waitAside()
+  /// Wakes every thread in ``waitAside()``, as ``wakeAll()`` does the others.
+  func wakeAllAside()
+}
+
+extension StoreLock {
+  /// ``wait()``.
+  public func waitAside() { wait() }
+
+  /// ``wakeAll()``.
+  public func wakeAllAside() { wakeAll() }
 }
 
 /// The lock of a host that has one thread: it does nothing.

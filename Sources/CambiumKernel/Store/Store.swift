@@ -31,6 +31,8 @@ public final class Store: @unchecked Sendable {
   var isSyncing = false
   var syncsStarted: UInt64 = 0
   var syncsCompleted: UInt64 = 0
+  /// How many commits the next sync may well be waited for by; see ``gatherLocked()``.
+  var committersExpected: UInt64 = 1
   var isPoisoned = false
   var isClosed = false { didSet { recent.advance() } }
   var turnTaken = false
@@ -271,6 +273,7 @@ public final class Store: @unchecked Sendable {
     lock.lock()
     isPoisoned = true
     lock.wakeAll()
+    lock.wakeAllAside()
     lock.unlock()
   }
 
@@ -297,74 +300,6 @@ public final class Store: @unchecked Sendable {
     let isVisible = visibleSequence >= newest
     lock.unlock()
     if !isVisible { try waitDurable(newest) }
-  }
-
-  /// Waits until a sync that was begun after the append of commit `sequence` has returned. Commits that wait together
-  /// share one sync. Closing syncs what was committed before.
-  func waitDurable(_ sequence: UInt64) throws(StoreError) {
-    lock.lock()
-    while durableSequence < sequence { try waitForSyncLocked() }
-    lock.unlock()
-  }
-
-  /// Runs a sync that begins after the call.
-  func syncNow() throws(StoreError) {
-    lock.lock()
-    let needed = syncsStarted + 1
-    while syncsCompleted < needed { try waitForSyncLocked() }
-    lock.unlock()
-  }
-
-  /// Waits for something that happens while a sync is on its way, or runs one; called and left with the lock held. On failure
-  /// the lock is given up.
-  private func waitForSyncLocked() throws(StoreError) {
-    if !isPoisoned, isSyncing { return lock.wait() }
-    if isPoisoned || isClosed {
-      let error: StoreError = isPoisoned ? .poisoned : .closed
-      lock.unlock()
-      throw error
-    }
-    try syncLocked()
-  }
-
-  /// Runs one sync; called and left with the lock held, which is given up meanwhile. On failure the store is poisoned
-  /// and the lock given up.
-  private func syncLocked() throws(StoreError) {
-    isSyncing = true
-    syncsStarted += 1
-    let ticket = syncsStarted
-    let covers = appendedSequence
-    lock.unlock()
-    var failure: StoreError?
-    if options.durability != .none {
-      do throws(StoreError) { try device.sync() } catch { failure = error }
-    }
-    lock.lock()
-    isSyncing = false
-    if let failure {
-      isPoisoned = true
-      lock.wakeAll()
-      lock.unlock()
-      _ = failure
-      throw .poisoned
-    }
-    syncsCompleted = ticket
-    if durableSequence < covers { durableSequence = covers }
-    if visibleSequence < covers { visibleSequence = covers }
-    lock.wakeAll()
-  }
-
-  /// The number that ``syncsCompleted`` reaches when a sync begun from now on has returned.
-  func syncTicket() -> UInt64 {
-    lock.lock()
-    defer { lock.unlock() }
-    return syncsStarted + 1
-  }
-
-  func hasSynced(_ ticket: UInt64) -> Bool {
-    lock.lock()
-    defer { lock.unlock() }
-    return syncsCompleted >= ticket
   }
 
   func install(_ generation: Generation) {

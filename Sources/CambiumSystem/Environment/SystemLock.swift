@@ -19,23 +19,29 @@ import CambiumKernel
     // which is why it isn't held in place.
     private let mutex = UnsafeMutablePointer<SRWLOCK>.allocate(capacity: 1)
     private let condition = UnsafeMutablePointer<CONDITION_VARIABLE>.allocate(capacity: 1)
+    private let aside = UnsafeMutablePointer<CONDITION_VARIABLE>.allocate(capacity: 1)
 
     init() {
       mutex.initialize(to: SRWLOCK())
       condition.initialize(to: CONDITION_VARIABLE())
       InitializeSRWLock(mutex)
       InitializeConditionVariable(condition)
+      aside.initialize(to: CONDITION_VARIABLE())
+      InitializeConditionVariable(aside)
     }
 
     deinit {
       mutex.deallocate()
       condition.deallocate()
+      aside.deallocate()
     }
 
     func lock() { AcquireSRWLockExclusive(mutex) }
     func unlock() { ReleaseSRWLockExclusive(mutex) }
     func wait() { _ = SleepConditionVariableSRW(condition, mutex, DWORD.max, 0) }
     func wakeAll() { WakeAllConditionVariable(condition) }
+    func waitAside() { _ = SleepConditionVariableSRW(aside, mutex, DWORD.max, 0) }
+    func wakeAllAside() { WakeAllConditionVariable(aside) }
   }
 #elseif !os(WASI)
   /// A mutex and a condition of the operating system's threads.
@@ -44,12 +50,14 @@ import CambiumKernel
     // which is why it isn't held in place.
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
+    private let aside = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
 
     init() {
       mutex.initialize(to: pthread_mutex_t())
       condition.initialize(to: pthread_cond_t())
+      aside.initialize(to: pthread_cond_t())
       // With these attributes they fail only for want of memory, which ends a Swift process anyway.
-      let made = Self.makeMutex(mutex) && pthread_cond_init(condition, nil) == 0
+      let made = Self.makeMutex(mutex) && pthread_cond_init(condition, nil) == 0 && pthread_cond_init(aside, nil) == 0
       precondition(made, "no memory for a lock")
     }
 
@@ -69,8 +77,10 @@ import CambiumKernel
 
     deinit {
       pthread_cond_destroy(condition)
+      pthread_cond_destroy(aside)
       pthread_mutex_destroy(mutex)
       condition.deallocate()
+      aside.deallocate()
       mutex.deallocate()
     }
 
@@ -78,5 +88,7 @@ import CambiumKernel
     func unlock() { pthread_mutex_unlock(mutex) }
     func wait() { pthread_cond_wait(condition, mutex) }
     func wakeAll() { pthread_cond_broadcast(condition) }
+    func waitAside() { pthread_cond_wait(aside, mutex) }
+    func wakeAllAside() { pthread_cond_broadcast(aside) }
   }
 #endif
