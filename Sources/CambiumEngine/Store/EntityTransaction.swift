@@ -251,6 +251,7 @@ public final class EntityTransaction: EntityView {
   ) throws(EngineError) -> Bool {
     let copy = RowCopy()
     if try copyRow(rows, id, to: copy) == nil { return false }
+    defer { withExtendedLifetime(copy) {} }
     try lend(copy.bytes, id, body)
     return true
   }

@@ -9,7 +9,7 @@ final class RowCopy {
 
   deinit { base.deallocate() }
 
-  /// The row, good until another is copied.
+  /// The row, good until another is copied, or nobody keeps the copy any more.
   var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: base, count: count) }
 
   /// Copies a row, which does not lie in this memory.

@@ -172,6 +172,7 @@ public final class RowWriter {
   /// Makes sure that the row is still as it was when it was begun: its index entries are found by that.
   private func requireUnchanged(_ reference: ObjectReference) throws(EngineError) {
     let now = RowCopy()
+    defer { withExtendedLifetime(now) {} }
     if try transaction.copyRow(plan.rows, reference.row, to: now) != nil, now.bytes.elementsEqual(buffers.old.bytes) {
       return
     }

@@ -74,6 +74,8 @@ final class WriteBehind: @unchecked Sendable {
     defer { lock.unlock() }
     while !waiting.isEmpty { writeFirst() }
     while beingWritten > 0 { lock.wait() }
+    // What is left of a megabyte is synced by who drains.
+    written = nil
     dropSpare()
     if let failure { throw failure }
   }
@@ -86,8 +88,8 @@ final class WriteBehind: @unchecked Sendable {
     if closing { isClosed = true }
     for piece in waiting { spare.append(piece.bytes) }
     waiting.removeAll(keepingCapacity: true)
-    written = nil
     while beingWritten > 0 || (closing && syncsBeginning > 0) { lock.wait() }
+    written = nil
     dropSpare()
     failure = nil
   }
@@ -210,14 +212,14 @@ extension Store {
     // What is done beside has the processors that are left.
     let helpers = behind == nil ? 0 : ahead == nil || count > 0 ? 1 : 2
     let shift = WriteBehind.Shift()
-    let shiftAhead = PatchesAhead.Shift()
+    let shiftAhead = helpers == 2 ? ahead?.makeShift() : nil
     // Called once, on the calling thread, which alone looks at the outcome. Neither outlives the call.
     nonisolated(unsafe) let body = body
     nonisolated(unsafe) var outcome: Result<Value, StoreError>?
     environment.runConcurrently(1 + helpers + count) { (thread) in
       if thread > helpers { return work(thread - helpers - 1) }
       if thread == 2 {
-        ahead?.help(shiftAhead)
+        if let shiftAhead { ahead?.help(shiftAhead) }
         return
       }
       if thread > 0 {
@@ -226,7 +228,7 @@ extension Store {
       }
       do throws(StoreError) { outcome = .success(try body()) } catch { outcome = .failure(error) }
       behind?.end(shift)
-      ahead?.end(shiftAhead)
+      if let shiftAhead { ahead?.end(shiftAhead) }
     }
     guard let outcome else { throw .misuse("the host did not call the work that it was given") }
     return try outcome.get()

@@ -64,6 +64,8 @@ struct IntegerInner {
       Verification.innerCountWidth.holds(cw == 1 || cw == 2 || cw == 4 || cw == 8),
       Verification.innerArrays.holds(inner.countsOffset + inner.count * cw <= p.pageLength)
     else { return false }
+    // As in leaves.
+    guard Verification.innerOrder.holds(inner.count < 2 || inner.separator(1) >= inner.base) else { return false }
     var i = 2
     while i < inner.count {
       guard Verification.innerOrder.holds(inner.separator(i) > inner.separator(i - 1)) else { return false }

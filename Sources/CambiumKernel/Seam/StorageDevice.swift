@@ -36,7 +36,7 @@ public protocol StorageDevice: AnyObject, Sendable {
   var isForOneThread: Bool { get }
 
   /// Whether several threads may write at the same time, to ranges that have nothing in common, and beside a resize that has no part
-  /// in them: then a second one writes the pages that a first one makes. Otherwise only the caller's does.
+  /// in them: then a second one writes the pages that a first one makes, for which a third one reads. Otherwise only the caller's does.
   var allowsConcurrentWrites: Bool { get }
 }
 

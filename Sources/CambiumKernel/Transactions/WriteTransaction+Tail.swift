@@ -51,7 +51,10 @@ extension WriteTransaction {
         return try append(tail, key, value)
       }
       if let isTaken {
-        if isTaken { return isTold }
+        if isTaken {
+          if isTailFull, let tail { try takeIn(tail) }
+          return isTold
+        }
         try settleTail()
       }
     }
@@ -59,13 +62,13 @@ extension WriteTransaction {
     return false
   }
 
-  /// Adds a value to a tail; answers false, having done nothing, where it does not belong there.
+  /// Adds a value to a tail, and notes whether that is to be taken in; answers false, having done nothing, where it does not belong there.
   @inline(__always)
   private func append(_ tail: RowTail, _ key: UInt64, _ value: UnsafeRawBufferPointer) throws(StoreError) -> Bool {
     guard key > tail.last, value.count <= core.options.logValueLimit else { return false }
     try tail.batch.add(key, value)
     tail.last = key
-    if tail.batch.bytes >= mostTailBytes { try takeIn(tail) }
+    isTailFull = tail.batch.bytes >= mostTailBytes
     return true
   }
 
@@ -153,6 +156,7 @@ extension WriteTransaction {
       throw error
     }
     tail.batch.removeAll()
+    isTailFull = false
     tail.wasTakenIn = true
     if tail.isTold { observer?.didTake() }
   }

@@ -33,6 +33,8 @@ public final class WriteTransaction: TreeView {
   }
   /// The same, of which no reference is counted for a put.
   @exclusivity(unchecked) private(set) var lentTail: Unmanaged<RowTail>?
+  /// Whether it is to be taken into pages.
+  @exclusivity(unchecked) var isTailFull = false
   @exclusivity(unchecked) var tailsEnded = 0
   /// Who is told of values that ``put(_:behind:_:)`` gathers. Not kept alive: whoever it is sets this to nil in time.
   public unowned(unsafe) var observer: (any TailObserver)?

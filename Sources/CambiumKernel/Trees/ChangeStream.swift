@@ -15,6 +15,8 @@ struct ChangeStream {
   /// Where ``change`` comes from: a cursor, or, behind those, a run; -1 for the batch.
   private var winner = -1
   private(set) var change: MergeChange?
+  /// How many keys lie behind.
+  private(set) var passed = 0
 
   /// - Parameters:
   ///   - lists: the newest first.
@@ -76,6 +78,7 @@ struct ChangeStream {
   /// To the next key; tells `superseded` of the older changes that are passed over.
   @inline(__always)
   mutating func next(_ superseded: (MergeChange) -> Void) {
+    passed &+= 1
     if isBatchAlone {
       batch?.next()
       change = batch?.change

@@ -91,8 +91,8 @@ final class LeafPatch {
     while let change = ahead.change {
       if let high, TreeKey.compare(change.key, high) >= 0 { break }
       let (index, known) = find(change.key)
-      // Not before `position`, even where keys of a damaged page are out of order: of two keys, halving leads the greater one
-      // to the same place or to a later one, whatever it compares them with.
+      // In a damaged page, where keys are out of order, a greater key may come out before a lesser one. Nothing is to be copied twice.
+      if index < position { return false }
       let isThere = known ?? (index < oldCount && isSame(index, change.key))
       if change.op == .putStub || change.op == .put && change.value.count > inlineLimit { return false }
       changeCount += 1

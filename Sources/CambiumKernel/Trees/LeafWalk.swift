@@ -22,28 +22,31 @@ final class LeafWalk {
     for bound in bounds { bound.deallocate() }
   }
 
-  /// - Parameter changes: begun. They stand behind all that were told of, afterwards.
+  /// - Parameters:
+  ///   - changes: begun. They stand behind all that were told of, afterwards.
+  ///   - isCancelled: asked now and then whether to end.
   func run(
-    _ tree: TreeID, _ source: TreeState, _ changes: inout ChangeStream, _ body: Body
+    _ tree: TreeID, _ source: TreeState, _ changes: inout ChangeStream, _ isCancelled: () -> Bool, _ body: Body
   ) throws(StoreError) {
     if source.root.isNone || source.level > TreeDescent.highest { return }
     while pages.count <= Int(source.level) {
       pages.append(.allocate(byteCount: pageSize, alignment: 16))
       bounds.append(KeySlot(pageSize: pageSize))
     }
-    _ = try visit(source.root, source.level, tree, source.kind, nil, &changes, body)
+    _ = try visit(source.root, source.level, tree, source.kind, nil, &changes, isCancelled, body)
   }
 
   /// Answers whether to go on.
   private func visit(
     _ ref: PageRef, _ level: UInt8, _ tree: TreeID, _ kind: TreeKind, _ high: TreeKey?, _ changes: inout ChangeStream,
-    _ body: Body
+    _ isCancelled: () -> Bool, _ body: Body
   ) throws(StoreError) -> Bool {
     if level == 0 {
       if try !body(ref, changes, high) { return false }
       while let key = changes.key {
         if let high, TreeKey.compare(key, high) >= 0 { break }
         changes.next { _ in }
+        if changes.passed % 256 == 0, isCancelled() { return false }
       }
       return true
     }
@@ -62,7 +65,8 @@ final class LeafWalk {
         childHigh = bounds[n].key
       }
       if childHigh.map({ TreeKey.compare(key, $0) < 0 }) ?? true {
-        if try !visit(reference(page, kind, i), level - 1, tree, kind, childHigh, &changes, body) { return false }
+        let child = reference(page, kind, i)
+        if try !visit(child, level - 1, tree, kind, childHigh, &changes, isCancelled, body) { return false }
       }
       i += 1
     }
@@ -76,7 +80,9 @@ final class LeafWalk {
     let slot = cache.slots.enter(0)
     defer { cache.slots.leave(slot) }
     let page = try cache.page(ref, tree: tree, level: level)
-    guard page.pageKind == kind.page(atLevel: level).rawValue else { throw TreeDescent.wrongKind(ref, tree) }
+    guard Verification.mergeKind.holds(page.pageKind == kind.page(atLevel: level).rawValue) else {
+      throw TreeDescent.wrongKind(ref, tree)
+    }
     return body(page)
   }
 

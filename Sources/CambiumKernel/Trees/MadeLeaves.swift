@@ -10,6 +10,8 @@ final class MadeLeaves: @unchecked Sendable {
     var number: Int
     /// What it was.
     var ref: PageRef
+    /// How many changes lie before those that it was made of.
+    var passed: Int
     /// What it becomes; nil if it has to be taken apart.
     var patch: PatchedLeaf?
   }
@@ -87,9 +89,9 @@ final class MadeLeaves: @unchecked Sendable {
   var room: UnsafeMutableRawPointer { memory + made.load(ordering: .relaxed) % size * stride }
 
   /// Hands a leaf over that was made there.
-  func add(_ number: Int, _ ref: PageRef, _ patch: PatchedLeaf?) {
+  func add(_ number: Int, _ ref: PageRef, passed: Int, _ patch: PatchedLeaf?) {
     let count = made.load(ordering: .relaxed)
-    (leaves + count % size).initialize(to: Leaf(number: number, ref: ref, patch: patch))
+    (leaves + count % size).initialize(to: Leaf(number: number, ref: ref, passed: passed, patch: patch))
     made.store(count + 1, ordering: .releasing)
   }
 

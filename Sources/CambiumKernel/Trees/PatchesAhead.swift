@@ -9,8 +9,10 @@ import Synchronization
 ///
 /// The other thread goes through the pages that the merge starts from with a copy of its changes, and makes of each leaf that changes
 /// fall into what ``LeafPatch`` makes of it. The merge takes what is there when it comes to the leaf, and else makes it itself: neither
-/// waits for the other, and the outcome is the same. Nothing that both look at changes meanwhile: the pages are those of before, and a
-/// merge that ends, however it ends, waits until the other thread has let go of its changes.
+/// waits for the other, and the outcome is the same. The changes that both look at stay as they are: a merge that ends, however it ends,
+/// waits until the other thread has let go of them. The pages do as well, but for those that the same transaction has made and the merge
+/// has replaced, whose room may be used again while the other thread still is to read them: it finds by the checksum that they are not
+/// what they were, and ends.
 final class PatchesAhead: @unchecked Sendable {
   // Unchecked: all of it is used with the lock held.
 
@@ -18,11 +20,13 @@ final class PatchesAhead: @unchecked Sendable {
   final class Shift: @unchecked Sendable {
     // Unchecked: with the lock of its ``PatchesAhead``.
     fileprivate var isOver = false
+    fileprivate init() {}
   }
 
   private let lock: any StoreLock
   private let cache: PageCache
   private let pageSize: Int
+  /// Threads that help, or are about to.
   private var helpers = 0
   /// What nobody has taken on yet.
   private var waiting: Job?
@@ -60,7 +64,7 @@ final class PatchesAhead: @unchecked Sendable {
 
   // MARK: The merge
 
-  /// Has another thread make what a merge is going to need, if one helps. Each is ended before the next one begins.
+  /// Has another thread make what a merge is going to need, if one helps, or is about to. Each is ended before the next one begins.
   func begin(_ tree: TreeID, _ source: TreeState, _ changes: ChangeStream, generation: UInt64) -> Taker? {
     lock.lock()
     defer { lock.unlock() }
@@ -90,15 +94,17 @@ final class PatchesAhead: @unchecked Sendable {
 
     /// What the next leaf that changes fall into becomes, good until the one behind it is asked for; without bytes if it has to be taken
     /// apart. Nil if it was not made. To be asked for each such leaf, in order.
-    func take(_ ref: PageRef) -> PatchedLeaf? {
+    ///
+    /// - Parameter passed: How many of the changes lie before those that fall into it.
+    func take(_ ref: PageRef, passed: Int) -> PatchedLeaf? {
       if isEnded { return nil }
       guard let made = job.leaves.take() else {
         if job.leaves.wantsWaking { ahead.wake() }
         return nil
       }
       if job.leaves.wantsWaking { ahead.wake() }
-      if made.ref != ref {
-        // Of a tree that is damaged.
+      if made.ref != ref || made.passed != passed {
+        // Of a tree that is damaged: keys or separators are out of order.
         end()
         return nil
       }
@@ -136,14 +142,22 @@ final class PatchesAhead: @unchecked Sendable {
 
   // MARK: The other thread
 
-  /// Makes what is asked for until the shift is over.
+  /// Begins a shift, for a thread that is going to help for it: what is asked for by then waits for it.
+  func makeShift() -> Shift {
+    lock.lock()
+    helpers += 1
+    lock.unlock()
+    return Shift()
+  }
+
+  /// Makes what is asked for until the shift is over. Once for each shift.
   func help(_ shift: Shift) {
     lock.lock()
     defer { lock.unlock() }
-    helpers += 1
     let walk = LeafWalk(cache, pageSize: pageSize)
     let patch = LeafPatch(pageSize: pageSize, inlineLimit: MergeContext.inlineLimit(pageSize: pageSize))
-    while true {
+    // Behind the end of its shift nobody it helps has asked for anything.
+    while !shift.isOver {
       if let job = waiting {
         waiting = nil
         lock.unlock()
@@ -151,8 +165,6 @@ final class PatchesAhead: @unchecked Sendable {
         lock.lock()
         job.isOver = true
         lock.wakeAll()
-      } else if shift.isOver {
-        break
       } else {
         lock.wait()
       }
@@ -174,18 +186,19 @@ final class PatchesAhead: @unchecked Sendable {
     let leaves = job.leaves
     let kind = job.source.kind
     var number = 0
-    // An error is left to the merge, which meets it as well.
+    // An error is left to the merge, which meets it as well, unless it passes.
     do throws(StoreError) {
-      try walk.run(job.tree, job.source, &job.changes) { (ref, changes, high) throws(StoreError) in
+      let isCancelled = { job.isCancelled.load(ordering: .relaxed) }
+      try walk.run(job.tree, job.source, &job.changes, isCancelled) { (ref, changes, high) throws(StoreError) in
         defer { number += 1 }
         while leaves.isFull, waitForRoom(job) {}
-        if job.isCancelled.load(ordering: .relaxed) { return false }
+        if isCancelled() { return false }
         // The merge is there, or makes it before this thread could.
         if !leaves.isAhead(number) { return true }
         let made = try walk.withPage(ref, job.tree, level: 0, kind) { (page) in
           patch.make(page, kind, changes, high: high, generation: job.generation, to: leaves.room)
         }
-        leaves.add(number, ref, made)
+        leaves.add(number, ref, passed: changes.passed, made)
         return true
       }
     } catch {}

@@ -123,7 +123,7 @@ final class TreeMerge {
       ahead?.end()
       ahead = nil
     }
-    if !started { try start() }
+    if !started { try start(budget) }
     while budget > 0 {
       if taking {
         try takeOpenChanges(&budget)
@@ -143,7 +143,7 @@ final class TreeMerge {
     return false
   }
 
-  private func start() throws(StoreError) {
+  private func start(_ budget: Int) throws(StoreError) {
     started = true
     ensureLevel(0)
     changes.begin()
@@ -152,19 +152,19 @@ final class TreeMerge {
       take(upTo: nil)
       return
     }
-    makeAhead()
+    makeAhead(budget)
     try descend(source.root, level: source.level, low: TreeKey(0), high: nil, isChanged: true)
   }
 
   /// Has another thread make leaves from here on, if one helps, and where that is worth being waited for.
-  private func makeAhead() {
-    if conversion != nil || part != .all || isBulk || tree == .extents { return }
-    if source.level == 0 || source.pages < Self.leastPagesAhead || !changes.canBeCopied { return }
+  private func makeAhead(_ budget: Int) {
+    if budget < Self.leastPagesAhead || conversion != nil || part != .all || isBulk || tree == .extents { return }
+    if source.level == 0 || source.pages < UInt64(Self.leastPagesAhead) || !changes.canBeCopied { return }
     ahead = context.ahead?.begin(tree, source, changes, generation: context.generation)
   }
 
-  /// Trees of fewer pages are merged alone.
-  private static let leastPagesAhead: UInt64 = 256
+  /// Trees of fewer pages are merged alone, and so are others where no more are to be merged in a step.
+  private static let leastPagesAhead = 256
 
   /// Has the leaf read last take changes up to its upper bound.
   private func take(upTo high: TreeKey?) {
@@ -272,7 +272,7 @@ final class TreeMerge {
       if !isCold { conversion?.replaced.append(ref) }
     } else {
       isCold = false
-      if try patchLeaf(ref, isChanged ? ahead?.take(ref) : nil, low: low, high: high) { return }
+      if try patchLeaf(ref, isChanged ? ahead?.take(ref, passed: changes.passed) : nil, low: low, high: high) { return }
       try context.copy(ref, tree: tree, level: 0, kind: kind, to: leafPage)
     }
     release(ref)

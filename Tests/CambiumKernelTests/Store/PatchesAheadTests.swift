@@ -156,6 +156,83 @@ import Testing
     #expect(told > 5)
   }
 
+  /// A merge that is slow is waited for, one that ends while it is waited for is not, and nobody begins anything behind its shift.
+  @Test func whoHelpsWaitsAndEnds() throws {
+    var random = SplitMix64(seed: CrashTests.seed)
+    let (store, rows, keys) = try Self.make(
+      ConcurrentDevice(SimulatedDisk()), TestEnvironment(seed: 1, processors: 2))
+    var model = Model()
+    try Self.change(store, rows, keys, &model, &random, first: true)
+    try store.checkpoint()
+    guard let ahead = store.ahead, let source = store.current.trees[rows] else { throw StoreError.misuse("no helper") }
+    let table = DeltaTable()
+    let list = table.makeList(rows, .integer)
+    for n in stride(from: 0, to: 72_000, by: 50) as StrideTo<UInt64> {
+      [UInt8(1)].withUnsafeBytes { v in
+        _ = table.add(list, sequence: n + 1, key: TreeKey(n), value: v, op: .put, effect: 0)
+      }
+    }
+    var changes = ChangeStream([(list, 0, .max - 1)])
+    changes.begin()
+    // What one thread makes of the leaves.
+    var expected: [(ref: PageRef, passed: Int, page: [UInt8]?)] = []
+    let page = UnsafeMutableRawPointer.allocate(byteCount: store.pageSize + 16, alignment: 16)
+    defer { page.deallocate() }
+    let walk = LeafWalk(store.cache, pageSize: store.pageSize)
+    let patch = LeafPatch(pageSize: store.pageSize, inlineLimit: store.pageSize / 4)
+    var own = changes
+    try walk.run(rows, source, &own, { false }) { (ref, changes, high) throws(StoreError) in
+      let made = try walk.withPage(ref, rows, level: 0, .integer) {
+        patch.make($0, .integer, changes, high: high, generation: 7, to: page)
+      }
+      expected.append((ref, changes.passed, made.map { [UInt8]($0.page) }))
+      return true
+    }
+    #expect(expected.count > 300)
+    let shift = ahead.makeShift()
+    let group = DispatchGroup()
+    group.enter()
+    Thread.detachNewThread {
+      ahead.help(shift)
+      group.leave()
+    }
+    func begin() -> PatchesAhead.Taker {
+      while true {
+        if let taker = ahead.begin(rows, source, changes, generation: 7) { return taker }
+        sched_yield()
+      }
+    }
+    for round in 0..<6 {
+      let taker = begin()
+      var taken = 0
+      // In half of the rounds it ends early, when the ring is full.
+      for (i, leaf) in expected.enumerated() where round % 2 == 0 || i < 40 {
+        if i % 100 == 30 { usleep(3000) }
+        guard let made = taker.take(leaf.ref, passed: leaf.passed) else { continue }
+        taken += 1
+        #expect(leaf.page.map { $0 == [UInt8](made.page) } ?? made.page.isEmpty, "leaf \(i)")
+      }
+      if round % 2 == 1 { usleep(3000) }
+      taker.end()
+      #expect(taker.take(expected[0].ref, passed: 0) == nil)
+      #expect(taken > 0, "round \(round)")
+    }
+    // Another leaf, or one to which other changes lead, ends it.
+    for isOther in [true, false] {
+      let taker = begin()
+      usleep(3000)
+      _ = taker.take(expected[0].ref, passed: expected[0].passed)
+      usleep(3000)
+      let (ref, passed) = isOther ? (expected[9].ref, expected[9].passed) : (expected[1].ref, expected[1].passed + 1)
+      #expect(taker.take(ref, passed: passed) == nil)
+      #expect(taker.take(expected[2].ref, passed: expected[2].passed) == nil)
+    }
+    ahead.end(shift)
+    group.wait()
+    #expect(ahead.begin(rows, source, changes, generation: 7) == nil)
+    try store.close()
+  }
+
   /// The ring by itself: whoever is slow, each leaf that is taken is the one asked for, and whole.
   @Test func leavesGoThroughTheRing() {
     let pageSize = 64
@@ -175,8 +252,9 @@ import Testing
           if round % 4 == 1, random.oneIn(500) { usleep(50) }
           leaves.room.initializeMemory(as: UInt8.self, repeating: UInt8(truncatingIfNeeded: n), count: pageSize)
           let page = UnsafeRawBufferPointer(start: leaves.room, count: pageSize)
+          let patch = PatchedLeaf(page: page, count: n, growth: 1, changeCount: 2)
           let ref = PageRef(address: UInt64(n) * 16, length: pageSize, checksum: UInt64(n))
-          leaves.add(n, ref, random.oneIn(5) ? nil : PatchedLeaf(page: page, count: n, growth: 1, changeCount: 2))
+          leaves.add(n, ref, passed: n * 2, random.oneIn(5) ? nil : patch)
         }
         group.leave()
       }
@@ -188,7 +266,7 @@ import Testing
         if random.oneIn(20) { sched_yield() }
         guard let leaf = leaves.take() else { continue }
         taken += 1
-        whole = whole && leaf.number == n && leaf.ref.checksum == UInt64(n)
+        whole = whole && leaf.number == n && leaf.passed == n * 2 && leaf.ref.checksum == UInt64(n)
         if let patch = leaf.patch {
           whole = whole && patch.count == n && patch.page.allSatisfy { $0 == UInt8(truncatingIfNeeded: n) }
         }
