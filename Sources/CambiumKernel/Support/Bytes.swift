@@ -221,3 +221,11 @@ struct ByteReader {
     return UnsafeRawBufferPointer(start: base + offset, count: count)
   }
 }
+
+/// A small temporary buffer.
+@inline(__always)
+func withUnsafeTemporary(_ count: Int, _ body: (UnsafeMutableRawPointer) -> Void) {
+  let p = UnsafeMutableRawPointer.allocate(byteCount: count, alignment: 8)
+  body(p)
+  p.deallocate()
+}

@@ -41,3 +41,23 @@ struct FigureTable {
   /// Forgets everything, and keeps the memory for the next transaction.
   mutating func removeAll() { entries.removeAll(keepingCapacity: true) }
 }
+
+extension WriteTransaction {
+  /// What a transaction changes of a tree as a whole.
+  struct Figures {
+    var kind: TreeKind
+    var created = false
+    var dropped = false
+    var count: Int64 = 0
+    var counters: [TreeCounter] = []
+    var isEmpty: Bool { !created && !dropped && count == 0 && counters.isEmpty }
+
+    mutating func addToCounter(_ index: UInt32, _ change: Int64) {
+      for i in counters.indices where counters[i].index == index {
+        counters[i].value &+= change
+        return
+      }
+      counters.append(TreeCounter(index: index, value: change))
+    }
+  }
+}

@@ -83,23 +83,6 @@ public final class WriteTransaction: TreeView {
   /// The retained commit that the transaction goes back to, if it does.
   var restoring: Restoration?
 
-  struct Figures {
-    var kind: TreeKind
-    var created = false
-    var dropped = false
-    var count: Int64 = 0
-    var counters: [TreeCounter] = []
-    var isEmpty: Bool { !created && !dropped && count == 0 && counters.isEmpty }
-
-    mutating func addToCounter(_ index: UInt32, _ change: Int64) {
-      for i in counters.indices where counters[i].index == index {
-        counters[i].value &+= change
-        return
-      }
-      counters.append(TreeCounter(index: index, value: change))
-    }
-  }
-
   /// Called with the turn.
   init(core: Store, generation: Generation, upTo: UInt64) {
     nextTree = core.nextTree

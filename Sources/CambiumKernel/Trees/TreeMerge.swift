@@ -38,7 +38,6 @@ final class TreeMerge {
   @exclusivity(unchecked) private var lows: [KeySlot] = []
   /// A leaf that is taken apart, and one that is patched.
   private let leafPage: UnsafeMutableRawPointer
-  private var patchedPage: UnsafeMutableRawPointer { leafPage }
   private let keyBuffer: UnsafeMutableRawPointer
   private let out: UnsafeMutableRawPointer
   private let patch: LeafPatch
@@ -321,7 +320,7 @@ final class TreeMerge {
     let slot = context.cache.slots.enter(0)
     defer { context.cache.slots.leave(slot) }
     let page = try context.page(ref, tree: tree, level: 0, kind: kind)
-    return patch.make(page, kind, changes, high: high, generation: context.generation, to: patchedPage)
+    return patch.make(page, kind, changes, high: high, generation: context.generation, to: leafPage)
   }
 
   private func release(_ ref: PageRef) {
@@ -598,17 +597,4 @@ final class TreeMerge {
       if level > Int(TreeDescent.highest) { throw .misuse("tree too high") }
     }
   }
-}
-
-/// Which of the changes a run is made of.
-enum RunPart {
-  case all, puts, deletions
-}
-
-/// A small temporary buffer.
-@inline(__always)
-func withUnsafeTemporary(_ count: Int, _ body: (UnsafeMutableRawPointer) -> Void) {
-  let p = UnsafeMutableRawPointer.allocate(byteCount: count, alignment: 8)
-  body(p)
-  p.deallocate()
 }
