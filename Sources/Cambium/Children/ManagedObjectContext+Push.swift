@@ -14,7 +14,15 @@ extension ManagedObjectContext {
         return try pushChanges(to: parent)
       } catch let found as ParentConflicts {
         try parent.lock.run {
-          try mergePolicy.resolve(optimisticLockingConflicts: found.conflicts)
+          let objects = found.conflicts.map { $0.sourceObject }
+          let states = objects.map { ($0.row, $0.parentState) }
+          do { try mergePolicy.resolve(optimisticLockingConflicts: found.conflicts) } catch {
+            // They stay conflicts.
+            for (object, state) in zip(objects, states) where object.managedObjectContext === self {
+              (object.row, object.parentState) = state
+            }
+            throw error
+          }
           for conflict in found.conflicts { settle(conflict, in: parent) }
         }
       }
@@ -34,7 +42,7 @@ extension ManagedObjectContext {
     let target = parent.object(with: conflict.objectID)
     guard object.managedObjectContext === self else { return }
     noteChangeBySaving(object)
-    if target.isPresent, target.row != nil || target.state == .inserted {
+    if target.hasState {
       object.takeState(of: target)
     } else if !object.isDeleted {
       object.dropChanges()

@@ -25,6 +25,9 @@ final class ParentState {
 }
 
 extension ManagedObject {
+  /// Whether there is anything that a child can take over: the object is there, and was read, or is new.
+  var hasState: Bool { isPresent && (row != nil || state == .inserted) }
+
   /// Takes over what an object of the parent has at the moment. The parent's lock is held.
   func takeState(of object: ManagedObject) {
     row = object.row

@@ -1,27 +1,22 @@
 import CambiumEngine
 
 // What merge policies do to relationships, in memory and on both sides: what is then written agrees, whichever of the two
-// objects others have changed. The object's row is the one in the store by now.
+// objects others have changed. The object's row is the one in the store by now, or what the parent has.
 extension ManagedObject {
   /// Takes all changes back: relationships lead where they do in the store, on the other side as well. Those that are derived
   /// from the other side are the other objects' changes, and stay.
   func takeBackChanges() throws {
-    try takeBackChanges { r in r.isToMany ? try committedToMany(r) : try committedToOne(r).map { [$0] } ?? [] }
-  }
-
-  /// - Parameter saved: Where a relationship leads without the changes.
-  func takeBackChanges(_ saved: (RelationshipInfo) throws -> [ManagedObjectID]) throws {
     attributeChanges = [:]
     for property in info.relationships where !property.isTransient {
       guard let r = property.relationship, !r.isDerived else { continue }
       if !r.isToMany {
         guard toOneChanges.contains(property.place) else { continue }
-        let theirs = try saved(r).first
+        let theirs = try committedToOne(r)
         _ = try currentToOne(r).map { try newest($0) }
         try assignToOne(try theirs.map { try newest($0) }, r)
         toOneChanges.removeValue(forKey: property.place)
       } else if toManyChanges[property.place] != nil {
-        try assignDestinations(try saved(r), r)
+        try assignDestinations(try committedToMany(r), r)
         toManyChanges[property.place] = nil
       }
     }

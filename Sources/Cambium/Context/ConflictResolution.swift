@@ -39,6 +39,16 @@ extension MergeConflict {
 }
 
 extension MergeConflict {
+  /// Bases a child's object on what its parent has, as the objects of a root are based on their newest rows before a policy decides:
+  /// where a relationship leads that is not changed here is asked of each of them, whichever is decided about first.
+  func takeParentState() {
+    guard let parent = sourceObject.managedObjectContext?.parent, !sourceObject.isDeleted else { return }
+    parent.lock.run {
+      let target = parent.object(with: objectID)
+      if target.hasState { sourceObject.takeState(of: target) }
+    }
+  }
+
   /// The same for a child's object, by what its parent has.
   private func apply(
     _ kind: MergePolicy.MergePolicyType, _ object: ManagedObject, _ context: ManagedObjectContext,
@@ -46,11 +56,7 @@ extension MergeConflict {
   ) throws {
     let target = parent.object(with: objectID)
     guard !object.isDeleted, target.isPresent else { return }
-    if kind == .rollback {
-      return try object.takeBackChanges { r in
-        r.isToMany ? try target.currentToMany(r) : try target.currentToOne(r).map { [$0] } ?? []
-      }
-    }
+    if kind == .rollback { return try object.takeBackChanges() }
     for name in try object.namesChanged(in: target).sorted() {
       guard let property = object.info.properties[name] else { continue }
       switch (kind, property.kind) {

@@ -93,6 +93,8 @@ open class MergePolicy: @unchecked Sendable {
   /// - Throws: ``CambiumError/Code/managedObjectMerge`` if the kind is ``MergePolicyType/error``. The save fails then.
   open func resolve(optimisticLockingConflicts conflicts: [MergeConflict]) throws {
     if mergeType == .error { throw CambiumError(mergeConflicts: conflicts) }
+    // The other kinds ask what the parent has otherwise than the object read it.
+    if mergeType == .rollback { for conflict in conflicts { conflict.takeParentState() } }
     for conflict in conflicts {
       try conflict.apply(mergeType)
       if conflict.sourceObject.isPresent { conflict.sourceObject.awake(fromSnapshotEvents: .mergePolicy) }

@@ -1,0 +1,69 @@
+import Testing
+
+@testable import Cambium
+
+// What a child's policy decides when the child saves into its parent.
+extension GraphFindingTests {
+  /// A policy of one's own that hands on.
+  private final class HandsOn: MergePolicy, @unchecked Sendable {
+    init() { super.init(merge: .error) }
+
+    override func resolve(optimisticLockingConflicts conflicts: [MergeConflict]) throws {
+      try MergePolicy.rollback.resolve(optimisticLockingConflicts: conflicts)
+    }
+  }
+
+  private static let policies: [MergePolicy] = [.rollback, HandsOn()]
+
+  private func name(_ object: ManagedObject?) -> String? { object?.value(forKey: "name") as? String }
+
+  /// An object that has led to itself is led elsewhere by the parent. To take back what came into its list here does not take that
+  /// back: the object is no longer in the list.
+  @Test(arguments: policies) func whatLedToItselfIsLedElsewhere(policy: MergePolicy) throws {
+    let fixture = try Fixture(
+      owner: {
+        ToOne("leader", "Owner", inverse: "members")
+        ToMany("members", "Owner", inverse: "leader", ordered: true)
+      }, item: {})
+    try fixture.store(owners: ["o", "p", "q"], items: [])
+    let parent = fixture.mine
+    let owner = try fixture.owner("o", parent)
+    try owner.set(owner, forKey: "leader")
+    try parent.save()
+    let child = ManagedObjectContext(concurrencyType: .privateQueue, parent: parent)
+    child.mergePolicy = policy
+    try fixture.owner("p", child).set(try fixture.owner("o", child), forKey: "leader")
+    try owner.set(try fixture.owner("q", parent), forKey: "leader")
+    try child.save()
+    #expect(name(owner.value(forKey: "leader") as? ManagedObject) == "q")
+    try parent.save()
+    #expect(try fixture.read("Owner", "leader") == ["o": "q", "p": "", "q": ""])
+    #expect(try fixture.read("Owner", "members") == ["o": "", "p": "", "q": "o"])
+  }
+
+  /// The same of two objects that are both in conflict, whichever is decided about first.
+  @Test(arguments: policies, [false, true]) func whatBothHaveLostStaysWhereItIs(policy: MergePolicy, isItemFirst: Bool)
+    throws
+  {
+    let fixture = try Fixture(
+      owner: { ToMany("items", "Item", inverse: "owner", ordered: true) },
+      item: { ToOne("owner", "Owner", inverse: "items") })
+    try fixture.store(owners: ["o", "p"], items: ["i", "j"])
+    let parent = fixture.mine
+    let (owner, item) = (try fixture.owner("o", parent), try fixture.item("i", parent))
+    try item.set(owner, forKey: "owner")
+    try parent.save()
+    let child = ManagedObjectContext(concurrencyType: .privateQueue, parent: parent)
+    child.mergePolicy = policy
+    let changed = try fixture.item("i", child)
+    if isItemFirst { try changed.set("k", forKey: "name") }
+    try fixture.item("j", child).set(try fixture.owner("o", child), forKey: "owner")
+    if !isItemFirst { try changed.set("k", forKey: "name") }
+    try item.set(try fixture.owner("p", parent), forKey: "owner")
+    try owner.set("q", forKey: "name")
+    try child.save()
+    try parent.save()
+    #expect(try fixture.read("Item", "owner") == ["i": "p", "j": ""])
+    #expect(try fixture.read("Owner", "items") == ["q": "", "p": "i"])
+  }
+}
