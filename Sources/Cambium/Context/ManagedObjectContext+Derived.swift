@@ -188,10 +188,10 @@ extension ManagedObjectContext {
     return try newestValue(id, String(path[path.index(after: dot)...]))
   }
 
-  /// What a destination has at a path of attributes: of one that is not changed here, what is stored by now, which the context may not
-  /// have read yet.
+  /// What a destination has at a path of attributes: of one of which this save writes nothing, what is stored by now, which the context
+  /// may not have read yet. Writing finds out what others have done to the others.
   private func newestValue(_ id: ManagedObjectID, _ path: String) throws -> Value {
-    if let known = registered(id), known.isInserted || known.isUpdated {
+    if let known = registered(id), known.isInserted || known.isUpdated && known.isWrittenBySave {
       return try known.engineValue(keyPath: path)
     }
     let view = try view(of: id.space)

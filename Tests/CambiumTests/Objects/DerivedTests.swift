@@ -179,6 +179,40 @@ import Testing
     #expect(try found.all("Entry").allSatisfy { $0.value(forKey: "tail") as? String == "N2" })
   }
 
+  /// The same of a destination that derives nothing, and so is not written for being led to; of one with changes of its own it is
+  /// what the policy has decided.
+  @Test(
+    arguments: [
+      (nil, .error, "p"), ("q", .rollback, "p"), ("q", .mergeByPropertyObjectTrump, "q"),
+    ] as [(String?, MergePolicy, String)])
+  func ofWhatOthersHaveChangedOfPlainDestinations(mine name: String?, policy: MergePolicy, expected: String) throws {
+    let model = try ManagedObjectModel {
+      Entity("Owner") {
+        Attribute("name", .string)
+        ToMany("items", "Item", inverse: "owner")
+      }
+      Entity("Item") {
+        Attribute("ownerName", .string, derived: "owner.name")
+        ToOne("owner", "Owner", inverse: "items")
+      }
+    }
+    let container = try memoryContainer(model)
+    let (mine, theirs) = (container.newBackgroundContext(), container.newBackgroundContext())
+    mine.mergePolicy = policy
+    let owner = try theirs.make("Owner", ["name": "o"])
+    try theirs.save()
+    let known = mine.object(with: owner.objectID)
+    #expect(known.value(forKey: "name") as? String == "o")
+    try owner.set("p", forKey: "name")
+    try theirs.save()
+    if let name { try known.set(name, forKey: "name") }
+    try mine.make("Item", ["owner": known])
+    try mine.save()
+    let reader = container.newBackgroundContext()
+    #expect(try reader.all("Item").map { $0.value(forKey: "ownerName") as? String } == [expected])
+    #expect(try reader.all("Owner").map { $0.value(forKey: "name") as? String } == [expected])
+  }
+
   /// A save that is refused shows nothing that was not shown before it, and leaves nothing changed that it has computed.
   @Test(arguments: [false, true]) func ofNothingIfRefused(isPinned: Bool) throws {
     let directory = try TemporaryDirectory()
