@@ -29,12 +29,7 @@ struct GraphKinds: OptionSet {
   static let all: GraphKinds = [.rules, .composites, .dangling, .history, .refreshes]
 
   /// Seeds that find what is not mended yet, and what their models go without until then; `CAMBIUM_GRAPH_KINDS=3` draws it all the same.
-  static let open: [UInt64: GraphKinds] = [
-    // A link that others made is lost when a child's push to its parent is decided by rollback.
-    810: .rules,
-    // What is derived along a to-one relationship is null after contexts merged by rollback; with others than rules (63).
-    1_052: .derived,
-  ]
+  static let open: [UInt64: GraphKinds] = [:]
 
   /// Those of these that a seed has: of each it does not depend on which others there are.
   func drawn(_ seed: UInt64) -> GraphKinds {
