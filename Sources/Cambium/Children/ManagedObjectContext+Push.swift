@@ -322,7 +322,7 @@ extension ManagedObjectContext {
 
 extension ManagedObject {
   /// Reads the row; false if there is none any more.
-  fileprivate func loadIfThere() throws -> Bool {
+  func loadIfThere() throws -> Bool {
     do { try load() } catch let error as CambiumError where error.code == .managedObjectReferentialIntegrity {
       return false
     }

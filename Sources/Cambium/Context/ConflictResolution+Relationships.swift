@@ -11,15 +11,21 @@ extension ManagedObject {
       guard let r = property.relationship, !r.isDerived else { continue }
       if !r.isToMany {
         guard toOneChanges.contains(property.place) else { continue }
-        let theirs = try committedToOne(r)
-        _ = try currentToOne(r).map { try newest($0) }
-        try assignToOne(try theirs.map { try newest($0) }, r)
-        toOneChanges.removeValue(forKey: property.place)
+        try takeBack(toOne: r)
       } else if toManyChanges[property.place] != nil {
         try assignDestinations(try committedToMany(r), r)
         toManyChanges[property.place] = nil
       }
     }
+  }
+
+  /// Has a to-one relationship lead where it does in the store, which is no change. What is gone by then, and was left behind by its
+  /// rule, has no other side to be kept in step.
+  func takeBack(toOne r: RelationshipInfo) throws {
+    _ = try currentToOne(r).map { try newest($0) }
+    let other = try committedToOne(r).map { try newest($0) }
+    try assignToOne(try other.flatMap { try $0.isDeleted || $0.isThere() ? $0 : nil }, r)
+    toOneChanges.removeValue(forKey: r.place)
   }
 
   /// Drops the changes of an object whose row others have deleted, and has nothing new lead to it.
@@ -66,11 +72,10 @@ extension ManagedObject {
     let isMine = toOneChanges.contains(r.place)
     guard isMine || kind == .overwrite else { return }
     let mine = try (isMine ? try currentToOne(r) : base).map { try newest($0, by: r) }
-    let other = try theirs.map { try newest($0) }
     if kind == .mergeByPropertyStoreTrump {
-      try assignToOne(other, r)
-      toOneChanges.removeValue(forKey: r.place)
+      try takeBack(toOne: r)
     } else {
+      _ = try theirs.map { try newest($0) }
       // Seen from what is there now, so that what others have led here is let go of.
       toOneChanges.removeValue(forKey: r.place)
       try assignToOne(try mine.flatMap { try $0.isThere() ? $0 : nil }, r)
@@ -143,11 +148,16 @@ extension ManagedObject {
   }
 
   /// Whether a relationship may lead to the object.
-  private func isThere() throws -> Bool {
+  func isThere() throws -> Bool {
     if isDeleted || state == .detached { return false }
     if state == .inserted { return true }
     let context = try requireContext()
-    if let parent = context.parent { return parent.lock.run { parent.object(with: objectID).isPresent } }
+    if let parent = context.parent {
+      return try parent.lock.run {
+        let target = parent.object(with: objectID)
+        return try target.isPresent && target.loadIfThere()
+      }
+    }
     let view = try context.view(of: objectID.space)
     return try mapping { () throws(EngineError) in try view.row(objectID.reference) } != nil
   }

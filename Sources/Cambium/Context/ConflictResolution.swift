@@ -63,7 +63,8 @@ extension MergeConflict {
       case (.mergeByPropertyStoreTrump, .attribute): object.attributeChanges.removeValue(forKey: property.place)
       case (.mergeByPropertyStoreTrump, .relationship(let r)):
         guard object.toOneChanges.contains(r.place) else { continue }
-        try object.assignToOne(try target.currentToOne(r).map { context.object(with: $0) }, r)
+        let other = try target.currentToOne(r).map { context.object(with: $0) }
+        try object.assignToOne(try other.flatMap { try $0.isDeleted || $0.isThere() ? $0 : nil }, r)
       case (.overwrite, .attribute(let attribute, _)):
         if !object.attributeChanges.contains(property.place) {
           object.attributeChanges[property.place] = try object.committedValue(attribute)
@@ -113,9 +114,7 @@ extension ConstraintConflict {
           guard let property = object.info.properties[name] else { continue }
           if property.isAttribute { object.attributeChanges.removeValue(forKey: property.place) }
           if let r = property.relationship, object.toOneChanges.contains(r.place) {
-            let id = try object.committedToOne(r)
-            try object.assignToOne(id.map { try object.requireContext().object(with: $0) }, r)
-            object.toOneChanges.removeValue(forKey: r.place)
+            try object.takeBack(toOne: r)
           }
         }
       case .mergeByPropertyObjectTrump, .overwrite, .error: throw CambiumError(constraintConflicts: [self])

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Cambium
 
-// What a child's policy decides when the child saves into its parent.
+// What policies take back, in children above all.
 extension GraphFindingTests {
   /// A policy of one's own that hands on.
   private final class HandsOn: MergePolicy, @unchecked Sendable {
@@ -65,5 +65,37 @@ extension GraphFindingTests {
     try parent.save()
     #expect(try fixture.read("Item", "owner") == ["i": "p", "j": ""])
     #expect(try fixture.read("Owner", "items") == ["q": "", "p": "i"])
+  }
+
+  /// What is taken back may have led to what is gone: it does so again, and no other side is asked.
+  @Test(
+    arguments: [
+      (.rollback, false), (.rollback, true), (.mergeByPropertyStoreTrump, false),
+    ] as [(MergePolicy, Bool)])
+  func whatLedToNothingDoesSoAgain(policy: MergePolicy, isInChild: Bool) throws {
+    let fixture = try Fixture(
+      owner: { ToMany("items", "Item", inverse: "owner", ordered: true, deleteRule: .noAction) },
+      item: { ToOne("owner", "Owner", inverse: "items") })
+    try fixture.store(owners: ["o", "p"], items: ["i"])
+    let (parent, theirs) = (fixture.mine, fixture.theirs)
+    let known = try fixture.item("i", parent)
+    let (owner, item) = (try fixture.owner("o", theirs), try fixture.item("i", theirs))
+    try item.set(owner, forKey: "owner")
+    try theirs.save()
+    theirs.delete(owner)
+    try theirs.save()
+    let mine = isInChild ? ManagedObjectContext(concurrencyType: .privateQueue, parent: parent) : parent
+    if isInChild { parent.refreshAllObjects() }
+    mine.mergePolicy = policy
+    let changed = try mine.existingObject(with: known.objectID)
+    try changed.set(mine.object(with: try fixture.owner("p", parent).objectID), forKey: "owner")
+    if isInChild { try known.set("k", forKey: "name") }
+    try mine.save()
+    #expect(!mine.hasChanges)
+    try parent.save()
+    let reader = fixture.container.newBackgroundContext()
+    let found = try #require(try reader.all("Item").first)
+    #expect(name(found) == (isInChild ? "k" : "i"))
+    #expect(try found.objectIDs(forRelationshipNamed: "owner") == [owner.objectID])
   }
 }
