@@ -82,7 +82,8 @@ final class PatchesAhead: @unchecked Sendable {
   final class Taker {
     private let ahead: PatchesAhead
     private let job: Job
-    private var isEnded = false
+    /// Whether nothing is made for it any more.
+    private(set) var isEnded = false
     private var takenCount = 0
 
     fileprivate init(_ ahead: PatchesAhead, _ job: Job) {

@@ -202,7 +202,9 @@ import Testing
         sched_yield()
       }
     }
-    for round in 0..<6 {
+    var round = 0
+    var tries = 0
+    while round < 6, tries < 200 {
       let taker = begin()
       var taken = 0
       // In half of the rounds it ends early, when the ring is full.
@@ -215,17 +217,23 @@ import Testing
       if round % 2 == 1 { usleep(3000) }
       taker.end()
       #expect(taker.take(expected[0].ref, passed: 0) == nil)
-      #expect(taken > 0, "round \(round)")
+      // A processor that is busy with others may not come to it in time: once more.
+      if taken > 0 { round += 1 }
+      tries += 1
     }
+    #expect(round == 6)
     // Another leaf, or one to which other changes lead, ends it.
     for isOther in [true, false] {
       let taker = begin()
-      usleep(3000)
-      _ = taker.take(expected[0].ref, passed: expected[0].passed)
-      usleep(3000)
-      let (ref, passed) = isOther ? (expected[9].ref, expected[9].passed) : (expected[1].ref, expected[1].passed + 1)
-      #expect(taker.take(ref, passed: passed) == nil)
-      #expect(taker.take(expected[2].ref, passed: expected[2].passed) == nil)
+      var place = 0
+      while !taker.isEnded, place < expected.count - 1 {
+        let other = expected[isOther ? place + 1 : place]
+        #expect(taker.take(other.ref, passed: expected[place].passed + (isOther ? 0 : 1)) == nil)
+        usleep(500)
+        place += 1
+      }
+      #expect(taker.isEnded)
+      #expect(taker.take(expected[place].ref, passed: expected[place].passed) == nil)
     }
     ahead.end(shift)
     group.wait()
