@@ -66,7 +66,7 @@ final class CambiumPeer: Peer {
     let (store, model, codec) = try opened()
     try store.write { (t) throws(EngineError) in
       let writer = try t.writer(model.aircraft)
-      try rows.forEachLent { (row) throws(EngineError) in try codec.add(row, to: writer) }
+      for row in rows { try codec.add(row, to: writer) }
     }
   }
 
@@ -74,7 +74,7 @@ final class CambiumPeer: Peer {
     let (store, model, codec) = try opened()
     try store.write { (t) throws(EngineError) in
       let writer = try t.writer(model.entry)
-      try rows.forEachLent { (row) throws(EngineError) in
+      for row in rows {
         try codec.add(row, of: ObjectReference(entity: model.aircraft.id, row: UInt64(row.aircraft)), to: writer)
       }
     }

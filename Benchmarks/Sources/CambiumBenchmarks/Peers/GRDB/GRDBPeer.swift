@@ -57,14 +57,14 @@ final class GRDBPeer: Peer {
 
   func load(_ rows: ArraySlice<Aircraft>) throws {
     try opened().write { db in
-      try rows.forEachLent { try GRDBPeer.insert(db, $0, manual: isManual) }
+      for row in rows { try GRDBPeer.insert(db, row, manual: isManual) }
       try db.execute(sql: SQLiteStatements.aircraftIndexes)
     }
   }
 
   func load(_ rows: ArraySlice<LogEntry>) throws {
     try opened().write { db in
-      try rows.forEachLent { try GRDBPeer.insert(db, $0, manual: isManual) }
+      for row in rows { try GRDBPeer.insert(db, row, manual: isManual) }
       try db.execute(sql: SQLiteStatements.entryIndexes)
     }
   }

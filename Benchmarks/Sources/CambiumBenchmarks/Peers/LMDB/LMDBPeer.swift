@@ -40,9 +40,7 @@ final class LMDBPeer: Peer {
   func load(_ rows: ArraySlice<Aircraft>) throws {
     let (env, trees) = try opened()
     try env.write { t in
-      try rows.forEachLent { row in
-        try put(t, trees.aircraft, UInt64(row.id), codec.encode(row), UInt32(MDB_APPEND))
-      }
+      for row in rows { try put(t, trees.aircraft, UInt64(row.id), codec.encode(row), UInt32(MDB_APPEND)) }
       for (text, id) in rows.map({ ($0.tailNumber, $0.id) }).sorted(by: { $0.0 < $1.0 }) {
         try put(t, trees.tail, text, id, UInt32(MDB_APPEND))
       }
@@ -55,9 +53,7 @@ final class LMDBPeer: Peer {
   func load(_ rows: ArraySlice<LogEntry>) throws {
     let (env, trees) = try opened()
     try env.write { t in
-      try rows.forEachLent { row in
-        try put(t, trees.entry, UInt64(row.id), codec.encode(row), UInt32(MDB_APPEND))
-      }
+      for row in rows { try put(t, trees.entry, UInt64(row.id), codec.encode(row), UInt32(MDB_APPEND)) }
       for (aircraft, id) in rows.map({ ($0.aircraft, $0.id) }).sorted(by: { $0 < $1 }) {
         try put(t, trees.entryAircraft, UInt64(aircraft), id, UInt32(MDB_APPENDDUP))
       }

@@ -43,7 +43,7 @@ final class SQLitePeer: Peer {
   func load(_ rows: ArraySlice<Aircraft>) throws {
     let (c, s) = try opened()
     try c.run("BEGIN; DROP INDEX IF EXISTS aircraft_tail; DROP INDEX IF EXISTS aircraft_primary")
-    try rows.forEachLent { try s.insert($0) }
+    for row in rows { try s.insert(row) }
     try c.run(SQLiteStatements.aircraftIndexes)
     try c.run("COMMIT")
   }
@@ -51,7 +51,7 @@ final class SQLitePeer: Peer {
   func load(_ rows: ArraySlice<LogEntry>) throws {
     let (c, s) = try opened()
     try c.run("BEGIN; DROP INDEX IF EXISTS entry_aircraft; DROP INDEX IF EXISTS entry_date")
-    try rows.forEachLent { try s.insert($0) }
+    for row in rows { try s.insert(row) }
     try c.run(SQLiteStatements.entryIndexes)
     try c.run("COMMIT")
   }
