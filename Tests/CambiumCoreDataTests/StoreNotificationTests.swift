@@ -14,7 +14,7 @@ import Testing
     return container
   }
 
-  @Test(.timeLimit(.minutes(1))) func remoteChanges() async throws {
+  @Test func remoteChanges() async throws {
     let folder = try Folder()
     let listening = try container(folder.file("store"), posts: true)
     let coordinator: NSPersistentStoreCoordinator = listening.persistentStoreCoordinator

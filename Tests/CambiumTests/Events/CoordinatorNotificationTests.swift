@@ -90,7 +90,7 @@ import Testing
     #expect(told.withLock { $0 } == [])
   }
 
-  @Test(.timeLimit(.minutes(2))) func whatAnyoneSavesIsPosted() async throws {
+  @Test func whatAnyoneSavesIsPosted() async throws {
     let files = try Files()
     let listening = try coordinator(files["store"])
     let silent = try coordinator(files["silent"], posts: false)
@@ -161,7 +161,7 @@ import Testing
   }
 
   /// Stores are looked at only while somebody listens and there is a coordinator to be told of, which this does not keep.
-  @Test(.timeLimit(.minutes(2))) func nobodyIsKept() async throws {
+  @Test func nobodyIsKept() async throws {
     let files = try Files()
     let lookout = RemoteChangeLookout.everywhere
     CambiumNotifications.stopRemoteChanges()

@@ -398,7 +398,7 @@ import Testing
     #expect(try history(there, after: token).isEmpty)
   }
 
-  @Test(.timeLimit(.minutes(2))) func saysThatThereIsSomethingNew() async throws {
+  @Test func saysThatThereIsSomethingNew() async throws {
     let listening = try container()
     let changes = listening.persistentStoreCoordinator.remoteChanges(interval: .milliseconds(5))
     let store = try #require(listening.persistentStoreCoordinator.persistentStores.first)

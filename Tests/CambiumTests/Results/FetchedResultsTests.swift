@@ -82,7 +82,7 @@ import Testing
     #expect(wrong.fetchedObjects == nil)
   }
 
-  @Test(.timeLimit(.minutes(1))) func snapshots() async throws {
+  @Test func snapshots() async throws {
     let container = try memoryContainer(Self.model())
     let context = container.newBackgroundContext()
     let request = try request("number > 1", [FetchSortDescriptor(key: "number")])
@@ -120,7 +120,7 @@ import Testing
     #expect(await early.next() == nil)
   }
 
-  @Test(.timeLimit(.minutes(1))) func differencesOfAnotherContext() async throws {
+  @Test func differencesOfAnotherContext() async throws {
     let container = try memoryContainer(Self.model())
     let context = container.newBackgroundContext()
     let request = try request("number > 1", [FetchSortDescriptor(key: "number")])

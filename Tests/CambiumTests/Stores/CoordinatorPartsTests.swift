@@ -55,7 +55,7 @@ import Testing
     #expect(objects[1].objectID.persistentStore == nil && objects[0].objectID.persistentStore === stores[0])
   }
 
-  @Test(.timeLimit(.minutes(1))) func blocksRunOneAtATime() async throws {
+  @Test func blocksRunOneAtATime() async throws {
     let coordinator = try coordinator()
     let lines = Locked<[Int]>([])
     let running = Locked(0)
