@@ -43,7 +43,8 @@ public final class EntityTransaction: EntityView {
     self.transaction = transaction
     self.kit = kit
     mostBatchedBytes = min(store.kernel.gatheredBytes, Self.batchLimit)
-    super.init(store: store, trees: transaction)
+    // Rows are copied before they are lent: what reads meanwhile may make gathered changes of indexes.
+    super.init(store: store, trees: transaction, lendsInPlace: false)
   }
 
   deinit { newRowEntries?.end() }
@@ -242,9 +243,6 @@ public final class EntityTransaction: EntityView {
     try stale.project(copy.bytes).withUnsafeBytes { copy.set($0) }
     return stale.current.entityID
   }
-
-  /// Rows are copied before they are lent: what reads meanwhile may make gathered changes of indexes.
-  override func borrowRow(_ rows: TreeID, _ id: UInt64) throws(EngineError) -> RowLoan { .elsewhere }
 
   override func lendCopy(
     _ rows: TreeID, _ id: UInt64, _ body: (borrowing RowReader) throws(EngineError) -> Void

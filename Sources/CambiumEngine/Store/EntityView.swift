@@ -7,10 +7,14 @@ public class EntityView {
   /// The store.
   public let store: EntityStore
   let trees: TreeView
+  /// Whether rows are lent where they lie. (No override: what one function hands on as another has made it is copied, in other
+  /// pieces than it was written in, which processors wait for.)
+  private let lendsInPlace: Bool
 
-  init(store: EntityStore, trees: TreeView) {
+  init(store: EntityStore, trees: TreeView, lendsInPlace: Bool = true) {
     self.store = store
     self.trees = trees
+    self.lendsInPlace = lendsInPlace
   }
 
   /// The newest commit that this view sees.
@@ -107,7 +111,11 @@ public class EntityView {
   }
 
   /// Looks up a row that is to be lent where it lies, if it can be.
-  func borrowRow(_ rows: TreeID, _ id: UInt64) throws(EngineError) -> RowLoan { try borrowInPlace(rows, id) }
+  @inline(__always)
+  final func borrowRow(_ rows: TreeID, _ id: UInt64) throws(EngineError) -> RowLoan {
+    if !lendsInPlace { return .elsewhere }
+    return try borrowInPlace(rows, id)
+  }
 
   /// Lends the row of an object; answers whether there is one.
   @discardableResult
