@@ -6,21 +6,29 @@ import Synchronization
 /// A read takes a slot, writes the current epoch into it, and clears it when done: one compare-and-swap and one store,
 /// no lock, no reference count. Memory retired in epoch e may be used again once every taken slot holds a later epoch.
 /// When all slots are taken, further reads are counted in `overflow`, and nothing is reclaimed while any of them runs.
-final class ReaderSlots: @unchecked Sendable {
+///
+/// Not an object: threads that read the same leaves in turn would count references to it, all in the same line of memory.
+struct ReaderSlots: ~Copyable, @unchecked Sendable {
   private static let slotCount = 64
   private static let stride = 64 / MemoryLayout<UInt>.size
+  private static let wordCount = (slotCount + 2) * stride
 
+  /// A line of memory each: the slots, then the epoch, then the number of reads without a slot.
   private let slots: UnsafeMutablePointer<Atomic<UInt>>
-  private let epoch = Atomic<UInt>(1)
-  private let overflow = Atomic<UInt>(0)
+
+  @inline(__always) private var epoch: UnsafeMutablePointer<Atomic<UInt>> { slots + Self.slotCount &* Self.stride }
+  @inline(__always) private var overflow: UnsafeMutablePointer<Atomic<UInt>> {
+    slots + (Self.slotCount &+ 1) &* Self.stride
+  }
 
   init() {
-    slots = .allocate(capacity: Self.slotCount * Self.stride)
-    for i in 0..<(Self.slotCount * Self.stride) { (slots + i).initialize(to: Atomic(0)) }
+    slots = .allocate(capacity: Self.wordCount)
+    for i in 0..<Self.wordCount { (slots + i).initialize(to: Atomic(0)) }
+    epoch.pointee.store(1, ordering: .relaxed)
   }
 
   deinit {
-    slots.deinitialize(count: Self.slotCount * Self.stride)
+    slots.deinitialize(count: Self.wordCount)
     slots.deallocate()
   }
 
@@ -36,7 +44,7 @@ final class ReaderSlots: @unchecked Sendable {
 
   @inline(__always)
   func enter(at place: Int) -> Int {
-    let now = epoch.load(ordering: .sequentiallyConsistent)
+    let now = epoch.pointee.load(ordering: .sequentiallyConsistent)
     if slots[place &* Self.stride].compareExchange(
       expected: 0, desired: now, ordering: .sequentiallyConsistent
     ).exchanged {
@@ -59,14 +67,14 @@ final class ReaderSlots: @unchecked Sendable {
   private func enterElsewhere(_ first: Int) -> Int {
     for i in 1..<Self.slotCount {
       let slot = (first + i) & (Self.slotCount - 1)
-      let now = epoch.load(ordering: .sequentiallyConsistent)
+      let now = epoch.pointee.load(ordering: .sequentiallyConsistent)
       if slots[slot * Self.stride].compareExchange(
         expected: 0, desired: now, ordering: .sequentiallyConsistent
       ).exchanged {
         return slot
       }
     }
-    overflow.wrappingAdd(1, ordering: .sequentiallyConsistent)
+    overflow.pointee.wrappingAdd(1, ordering: .sequentiallyConsistent)
     return -1
   }
 
@@ -75,16 +83,16 @@ final class ReaderSlots: @unchecked Sendable {
     if slot >= 0 {
       slots[slot &* Self.stride].store(0, ordering: .releasing)
     } else {
-      overflow.wrappingSubtract(1, ordering: .releasing)
+      overflow.pointee.wrappingSubtract(1, ordering: .releasing)
     }
   }
 
   /// Ends the current epoch and returns it: what was unlinked before the call may be reused when ``isQuiet(since:)``.
-  func retire() -> UInt { epoch.wrappingAdd(1, ordering: .sequentiallyConsistent).oldValue }
+  func retire() -> UInt { epoch.pointee.wrappingAdd(1, ordering: .sequentiallyConsistent).oldValue }
 
   /// Whether every read that was running in epoch `retired` has ended.
   func isQuiet(since retired: UInt) -> Bool {
-    if overflow.load(ordering: .sequentiallyConsistent) > 0 { return false }
+    if overflow.pointee.load(ordering: .sequentiallyConsistent) > 0 { return false }
     for i in 0..<Self.slotCount {
       let value = slots[i * Self.stride].load(ordering: .sequentiallyConsistent)
       if value != 0, value <= retired { return false }
