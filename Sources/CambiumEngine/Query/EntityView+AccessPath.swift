@@ -142,15 +142,13 @@ extension EntityView {
     _ = try settle()
     try storing { () throws(StoreError) in
       let cursor = try trees.cursor(tree)
-      var encoder = KeyEncoder()
       for end in ends {
-        encoder.removeAll()
-        encoder.append(rowID: end)
-        let prefix = encoder.bytes
-        var more = try cursor.seek(prefix)
-        while more, prefix.withUnsafeBytes({ hasPrefix(cursor.key, $0) }) {
-          rows.append(try KeyDecoder.rowID(atEndOf: cursor.key).id)
-          more = try cursor.next()
+        try RowIDKey(end).withBytes { (prefix) throws(StoreError) in
+          var more = try cursor.seek(prefix)
+          while more, hasPrefix(cursor.key, prefix) {
+            rows.append(try KeyDecoder.rowID(atEndOf: cursor.key).id)
+            more = try cursor.next()
+          }
         }
       }
     }

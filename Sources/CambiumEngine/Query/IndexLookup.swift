@@ -20,6 +20,8 @@ public final class IndexLookup {
   @exclusivity(unchecked) private var encoder: KeyEncoder
   @exclusivity(unchecked) private var cursor: Cursor?
   @exclusivity(unchecked) private var stamp: UInt64 = 0
+  /// Whether a search is under way, which has its key in the encoder.
+  @exclusivity(unchecked) private var isSearching = false
 
   init(_ view: EntityView, _ plan: EntityPlan, _ maker: KeyMaker, includesSubentities: Bool) {
     self.view = view
@@ -120,6 +122,9 @@ public final class IndexLookup {
   private func encode<V: RandomAccessCollection>(
     _ values: V
   ) throws(EngineError) -> Bool? where V.Element == Value, V.Index == Int {
+    if isSearching {
+      throw .misuse("what a lookup lends a row to uses the lookup again: make another one for that")
+    }
     guard values.count == maker.paths.count else {
       throw .misuse("the lookup is by \(maker.paths.count) properties, and was given \(values.count) values")
     }
@@ -152,7 +157,9 @@ public final class IndexLookup {
       self.cursor = cursor
       stamp = now
     }
-    try encoder.bytes.withUnsafeBytesEngine { (prefix) throws(EngineError) in
+    isSearching = true
+    defer { isSearching = false }
+    try encoder.withBytes { (prefix) throws(EngineError) in
       var more = try storing { () throws(StoreError) in try cursor.seek(prefix) }
       while more {
         let key = cursor.key

@@ -159,15 +159,14 @@ public class EntityView {
 
   /// Tells the second rows of the links that begin with row `from`.
   func eachLink(_ tree: TreeID, _ from: UInt64, _ body: (UInt64) -> Void) throws(EngineError) {
-    var encoder = KeyEncoder()
-    encoder.append(rowID: from)
-    let prefix = encoder.bytes
     try storing { () throws(StoreError) in
       let cursor = try trees.cursor(tree)
-      var more = try cursor.seek(prefix)
-      while more, prefix.withUnsafeBytes({ hasPrefix(cursor.key, $0) }) {
-        body(try KeyDecoder.rowID(atEndOf: cursor.key).id)
-        more = try cursor.next()
+      try RowIDKey(from).withBytes { (prefix) throws(StoreError) in
+        var more = try cursor.seek(prefix)
+        while more, hasPrefix(cursor.key, prefix) {
+          body(try KeyDecoder.rowID(atEndOf: cursor.key).id)
+          more = try cursor.next()
+        }
       }
     }
   }

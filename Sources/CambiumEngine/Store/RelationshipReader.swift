@@ -22,7 +22,6 @@ public final class RelationshipReader {
   // Exclusive access is not checked at run time, since the checks would be a good part of a step.
   @exclusivity(unchecked) private var cursor: Cursor?
   @exclusivity(unchecked) private var stamp: UInt64 = 0
-  @exclusivity(unchecked) private var encoder = KeyEncoder()
 
   init(_ view: EntityView, _ relationship: RelationshipSchema) throws(EngineError) {
     self.view = view
@@ -236,9 +235,7 @@ public final class RelationshipReader {
       self.cursor = cursor
       stamp = now
     }
-    encoder.removeAll()
-    encoder.append(rowID: from)
-    try encoder.bytes.withUnsafeBytesEngine { (prefix) throws(EngineError) in
+    try RowIDKey(from).withBytes { (prefix) throws(EngineError) in
       var more = try storing { () throws(StoreError) in try cursor.seek(prefix) }
       while more {
         let key = cursor.key

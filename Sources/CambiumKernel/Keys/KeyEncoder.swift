@@ -59,8 +59,8 @@ public struct KeyEncoder: ~Copyable, @unchecked Sendable {
 
   /// Calls `body` with the key, valid until `body` returns.
   @inlinable
-  public func withBytes<R>(_ body: (UnsafeRawBufferPointer) -> R) -> R {
-    body(UnsafeRawBufferPointer(start: base, count: count))
+  public func withBytes<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
+    try body(UnsafeRawBufferPointer(start: base, count: count))
   }
 
   /// Appends null.
@@ -212,7 +212,4 @@ public struct KeyEncoder: ~Copyable, @unchecked Sendable {
     base.storeBytes(of: (shifted ^ mask).bigEndian, toByteOffset: count, as: UInt64.self)
     count &+= size
   }
-
-  @inline(__always)
-  private func byteCount(_ value: UInt64) -> Int { (71 &- value.leadingZeroBitCount) / 8 }
 }

@@ -58,3 +58,7 @@ enum KeyTag {
   /// The bytes that a row id at the end takes at most.
   static let rowIDSize = 10
 }
+
+/// How many bytes a number takes without leading zeros; none for 0.
+@inline(__always)
+func byteCount(_ value: UInt64) -> Int { (71 &- value.leadingZeroBitCount) / 8 }

@@ -190,7 +190,8 @@ struct KeyColumn {
   /// - Parameter told: an entry that it may be near, of this column; -1 if nothing is known.
   @inline(__always)
   func lowerBound(_ key: TreeKey, guess told: Int = -1) -> (index: Int, found: Bool) {
-    if prefix > 0 {
+    // As a rule the key has the prefix: the page above has led here.
+    if key.count < prefix || !areEqual(key.bytes, p + prefixOffset, prefix) {
       let shared = key.count < prefix ? key.count : prefix
       let order = compareBytes(key.bytes, shared, p + prefixOffset, shared)
       if order < 0 || (order == 0 && key.count < prefix) { return (0, false) }

@@ -89,20 +89,36 @@ extension String {
 @inlinable
 func compareBytes(_ a: UnsafeRawPointer, _ aCount: Int, _ b: UnsafeRawPointer, _ bCount: Int) -> Int {
   let shared = aCount < bCount ? aCount : bCount
+  if shared < 8 {
+    let (x, y) = (keyHead(a, shared), keyHead(b, shared))
+    return x == y ? aCount &- bCount : x < y ? -1 : 1
+  }
   var i = 0
-  while i + 8 <= shared {
+  repeat {
     let x = UInt64(bigEndian: a.loadUnaligned(fromByteOffset: i, as: UInt64.self))
     let y = UInt64(bigEndian: b.loadUnaligned(fromByteOffset: i, as: UInt64.self))
     if x != y { return x < y ? -1 : 1 }
-    i += 8
+    // The last eight may have some bytes in common with those before, which are equal.
+    i = i &+ 16 <= shared || i &+ 8 == shared ? i &+ 8 : shared &- 8
+  } while i < shared
+  return aCount &- bCount
+}
+
+/// Whether two byte strings of the same length, few bytes as a rule, are equal.
+@inlinable @inline(__always)
+func areEqual(_ a: UnsafeRawPointer, _ b: UnsafeRawPointer, _ count: Int) -> Bool {
+  // As in `keyHead`.
+  if count >= 8 { return compareBytes(a, count, b, count) == 0 }
+  if count >= 4 {
+    let first = a.loadUnaligned(as: UInt32.self) ^ b.loadUnaligned(as: UInt32.self)
+    let last =
+      a.loadUnaligned(fromByteOffset: count &- 4, as: UInt32.self)
+      ^ b.loadUnaligned(fromByteOffset: count &- 4, as: UInt32.self)
+    return first | last == 0
   }
-  while i < shared {
-    let x = a.u8(i)
-    let y = b.u8(i)
-    if x != y { return x < y ? -1 : 1 }
-    i += 1
-  }
-  return aCount - bCount
+  if count <= 0 { return true }
+  let (middle, last) = (count &>> 1, count &- 1)
+  return (a.u8(0) ^ b.u8(0)) | (a.u8(middle) ^ b.u8(middle)) | (a.u8(last) ^ b.u8(last)) == 0
 }
 
 /// How many leading bytes two byte strings share.
@@ -110,7 +126,13 @@ func compareBytes(_ a: UnsafeRawPointer, _ aCount: Int, _ b: UnsafeRawPointer, _
 func sharedPrefix(_ a: UnsafeRawPointer, _ aCount: Int, _ b: UnsafeRawPointer, _ bCount: Int) -> Int {
   let shared = aCount < bCount ? aCount : bCount
   var i = 0
-  while i < shared, a.u8(i) == b.u8(i) { i += 1 }
+  while i &+ 8 <= shared {
+    let x = UInt64(bigEndian: a.loadUnaligned(fromByteOffset: i, as: UInt64.self))
+    let y = UInt64(bigEndian: b.loadUnaligned(fromByteOffset: i, as: UInt64.self))
+    if x != y { return i &+ (x ^ y).leadingZeroBitCount / 8 }
+    i &+= 8
+  }
+  while i < shared, a.u8(i) == b.u8(i) { i &+= 1 }
   return i
 }
 
@@ -119,13 +141,15 @@ func sharedPrefix(_ a: UnsafeRawPointer, _ aCount: Int, _ b: UnsafeRawPointer, _
 @inlinable @inline(__always)
 func keyHead(_ p: UnsafeRawPointer, _ count: Int) -> UInt64 {
   if count >= 8 { return UInt64(bigEndian: p.loadUnaligned(as: UInt64.self)) }
-  var head: UInt64 = 0
-  var i = 0
-  while i < count {
-    head |= UInt64(p.u8(i)) &<< UInt64(56 &- 8 &* i)
-    i &+= 1
+  // Fewer are read from both ends, and those in the middle twice.
+  if count >= 4 {
+    let first = UInt32(bigEndian: p.loadUnaligned(as: UInt32.self))
+    let last = UInt32(bigEndian: p.loadUnaligned(fromByteOffset: count &- 4, as: UInt32.self))
+    return UInt64(first) &<< 32 | UInt64(last) &<< UInt64(64 &- 8 &* count)
   }
-  return head
+  if count <= 0 { return 0 }
+  let (first, middle, last) = (UInt64(p.u8(0)), UInt64(p.u8(count &>> 1)), UInt64(p.u8(count &- 1)))
+  return first &<< 56 | middle &<< UInt64(56 &- 8 &* (count &>> 1)) | last &<< UInt64(64 &- 8 &* count)
 }
 
 /// An address that empty byte strings may point to; it is never read from.

@@ -88,7 +88,7 @@ struct BaseCursor: ~Copyable {
       case .first: i = 0
       case .last: i = page.pageCount &- 1
       case .key(let key):
-        i = child(of: page, key)
+        i = Self.child(of: page, key, kind)
         if level == 1, kind == .bytes { share = BytesInner(page).share(of: key, child: i) }
       }
       above = page
@@ -110,7 +110,7 @@ struct BaseCursor: ~Copyable {
       detours &-= 1
       return false
     }
-    let i = child(of: parent, key)
+    let i = Self.child(of: parent, key, kind)
     if i > 0, i < parent.pageCount &- 1 {
       if kind == .bytes { share = BytesInner(parent).share(of: key, child: i) }
       try moveToChild(i, of: parent)
@@ -128,8 +128,9 @@ struct BaseCursor: ~Copyable {
     place = i
   }
 
+  /// Not of the cursor, which would be copied as a whole for it.
   @inline(__always)
-  private func child(of page: UnsafeRawPointer, _ key: TreeKey) -> Int {
+  private static func child(of page: UnsafeRawPointer, _ key: TreeKey, _ kind: TreeKind) -> Int {
     kind == .integer ? IntegerInner(page).child(key.head) : BytesInner(page).child(key)
   }
 
@@ -174,7 +175,7 @@ struct BaseCursor: ~Copyable {
     let next = forward ? place &+ 1 : place &- 1
     if next >= 0, next < parent.pageCount {
       // Separators of integer pages were looked at when the page was read; those of byte keys might lead elsewhere.
-      let (here, there) = (place, kind == .integer ? place : child(of: parent, edge))
+      let (here, there) = (place, kind == .integer ? place : Self.child(of: parent, edge, kind))
       guard Verification.cursorProgress.holds(here == there) else { throw outOfOrder() }
       let ref = ref(next, of: parent)
       var page: UnsafeRawPointer
@@ -212,7 +213,7 @@ struct BaseCursor: ~Copyable {
     var forkLevel: UInt8 = 0
     while level > 0 {
       guard isKind(page, inner) else { throw TreeDescent.wrongKind(ref, tree) }
-      let i = child(of: page, key)
+      let i = Self.child(of: page, key, kind)
       let next = forward ? i &+ 1 : i &- 1
       if next >= 0, next < page.pageCount { (fork, forkIndex, forkLevel) = (page, next, level) }
       ref = self.ref(i, of: page)

@@ -29,6 +29,26 @@ import Testing
     #expect(throws: EngineError.self) { try view.lookup(base, by: ["nothing"]) }
   }
 
+  /// A search has its key in memory that the next one writes to.
+  @Test func whatIsLentARowMayNotSearchAgain() throws {
+    let (store, references) = try RowReaderTests.filled()
+    let base = try #require(store.schema.entity(named: "Base"))
+    let lookup = try store.view().lookup(base, by: ["large"])
+    var refused = 0
+    try lookup.forEach(.integer(1)) { (row) throws(EngineError) in
+      do throws(EngineError) { _ = try lookup.first(.integer(2)) } catch {
+        if case .misuse = error { refused += 1 }
+      }
+      return true
+    }
+    #expect(refused == 1)
+    // Afterwards it may, also after an error of who was lent the row.
+    #expect(throws: EngineError.self) {
+      try lookup.forEach(.integer(1)) { (_) throws(EngineError) in throw .misuse("a test's own") }
+    }
+    #expect(try lookup.first(.integer(2)) == references[2])
+  }
+
   @Test func indexesOfSeveralPartsAgreeWithFetches() throws {
     let (store, _) = try RowReaderTests.filled()
     let base = try #require(store.schema.entity(named: "Base"))
