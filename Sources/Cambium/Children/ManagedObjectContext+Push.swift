@@ -268,7 +268,8 @@ extension ManagedObjectContext {
         if try old != nil && object.currentToOne(r) != old && target.currentToOne(r) == old {
           try target.assignToOne(nil, r)
         }
-      } else if !r.isDerived, object.toManyChanges[r.place] != nil {
+      } else if r.inverse?.isToMany != false, object.toManyChanges[r.place] != nil {
+        // What leads to one object only says itself that it was taken out, as pushed or as deleted.
         let kept = Set(try object.currentToMany(r))
         for id in try target.currentToMany(r) where !kept.contains(id) && wasTakenOut(id, of: object, r) {
           try target.removeDestination(parent.object(with: id), r)
@@ -282,7 +283,6 @@ extension ManagedObjectContext {
   private func wasTakenOut(_ id: ManagedObjectID, of object: ManagedObject, _ r: RelationshipInfo) -> Bool {
     guard r.isOrdered, r.inverse != nil else { return true }
     guard let other = registered(id), let back = r.inverse(in: other.info) else { return false }
-    guard back.isToMany else { return other.toOneChanges.contains(back.place) }
     guard let change = other.toManyChanges[back.place] else { return other.isDeleted }
     return change.list.map { !$0.contains(object.objectID) } ?? (change.state(of: object.objectID) == false)
   }

@@ -92,6 +92,34 @@ extension GraphFindingTests {
     #expect(try fixture.read("Owner", "item") == [:])
   }
 
+  /// What others have put into a list goes with the list's object where the policy has it lead there, though it was led somewhere else
+  /// here, which did not take it out of that list.
+  @Test(arguments: [MergePolicy.mergeByPropertyStoreTrump, .mergeByPropertyObjectTrump], [false, true])
+  func whatWasLedElsewhereWasNotTakenOut(policy: MergePolicy, isInChild: Bool) throws {
+    let fixture = try Fixture(
+      owner: { ToMany("items", "Item", inverse: "owner", ordered: true, deleteRule: .cascade) },
+      item: { ToOne("owner", "Owner", inverse: "items") })
+    try fixture.store(owners: ["o", "p"], items: ["i", "j"])
+    let theirs = fixture.theirs
+    try fixture.item("j", theirs).set(try fixture.owner("o", theirs), forKey: "owner")
+    try theirs.save()
+    let mine =
+      isInChild
+      ? ManagedObjectContext(concurrencyType: .privateQueue, parent: theirs) : fixture.container.newBackgroundContext()
+    mine.mergePolicy = policy
+    let owner = try fixture.owner("o", mine)
+    try owner.remove(try fixture.item("j", mine), fromRelationship: "items")
+    try fixture.item("i", mine).set(try fixture.owner("p", mine), forKey: "owner")
+    mine.delete(owner)
+    try fixture.item("i", theirs).set(try fixture.owner("o", theirs), forKey: "owner")
+    if !isInChild { try theirs.save() }
+    try mine.save()
+    if isInChild { try theirs.save() }
+    let isTheirs = policy == .mergeByPropertyStoreTrump
+    #expect(try fixture.read("Item", "owner") == (isTheirs ? ["j": ""] : ["i": "p", "j": ""]))
+    #expect(try fixture.read("Owner", "items") == ["p": isTheirs ? "" : "i"])
+  }
+
   /// To put a relationship back as it is stored, nothing need be read of what others have deleted.
   @Test(arguments: [false, true], [false, true]) func whatIsPutBackHasLostOthers(isOrdered: Bool, isMany: Bool) throws {
     let fixture = try Fixture(
