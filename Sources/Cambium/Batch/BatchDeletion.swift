@@ -14,15 +14,18 @@ struct BatchDeletion {
   /// since they go. What the other sides have counts then.
   let asksOtherSides: Bool
 
-  /// A destination that a to-one relationship led to until it was changed, before its object was deleted.
-  struct Departure: Hashable {
+  /// A relationship of an object that is deleted, and a destination of it.
+  struct Lead: Hashable {
     let object: ObjectReference
     let relationship: UInt32
     let destination: ObjectReference
   }
 
-  /// What rows that are deleted still say. Where the other side is derived from them, it says so as well.
-  var departures: Set<Departure> = []
+  /// Where to-one relationships led until they were changed, before their objects were deleted. The rows still say so; where the other
+  /// side is derived from them, it says so as well.
+  var departures: Set<Lead> = []
+  /// What other sides that were written say no longer, for no other reason than that the object is deleted.
+  var omissions: Set<Lead> = []
   private var doomed: Set<ObjectReference> = []
   private var order: [ObjectReference] = []
   /// The objects that were changed so that they do not lead to what is deleted.
@@ -123,10 +126,10 @@ struct BatchDeletion {
     throws(EngineError) -> Bool
   {
     if !asksOtherSides { return true }
-    if !departures.isEmpty,
-      departures.contains(Departure(object: object, relationship: r.schema.id, destination: row.reference))
-    {
-      return false
+    if !departures.isEmpty || !omissions.isEmpty {
+      let lead = Lead(object: object, relationship: r.schema.id, destination: row.reference)
+      if departures.contains(lead) { return false }
+      if omissions.contains(lead) { return true }
     }
     guard let inverse = r.inverse else { return false }
     if !inverse.isToMany { return try row.reference(inverse)?.row == object.row }

@@ -47,8 +47,9 @@ extension ManagedObjectContext {
     let history = HistoryRecorder(self, store)
     var updates: [PendingUpdate] = []
     var deletedByOthers: [MergeConflict] = []
+    var omissions: Set<BatchDeletion.Lead> = []
     for object in batch.updates {
-      let destinations = try object.pendingDestinations()
+      let destinations = try object.pendingDestinations(&omissions)
       let isWritten = !destinations.isEmpty || object.hasRowChanges
       if !isWritten, history == nil { continue }
       if isWritten, object.row == nil {
@@ -66,10 +67,10 @@ extension ManagedObjectContext {
     // After what may have called the application, which may have asked for permanent identifiers.
     let writer = SaveWriter(self, batch)
     for (place, object) in batch.insertions.enumerated() {
-      writer.prepare(object, at: place, try object.pendingDestinations())
+      writer.prepare(object, at: place, try object.pendingDestinations(&omissions))
     }
     if !deletedByOthers.isEmpty { throw CambiumError(mergeConflicts: deletedByOthers) }
-    var departures: Set<BatchDeletion.Departure> = []
+    var departures: Set<BatchDeletion.Lead> = []
     for object in batch.deletions { try object.addDepartures(to: &departures) }
 
     var outcome = SaveOutcome(batch: batch)
@@ -99,7 +100,7 @@ extension ManagedObjectContext {
         let deletions = zip(batch.deletions, isThere).filter { $0.1 }.map { $0.0 }
         if areRulesOld, !deletions.isEmpty {
           var deletion = BatchDeletion(batch.space, history, asksOtherSides: true)
-          deletion.departures = departures
+          (deletion.departures, deletion.omissions) = (departures, omissions)
           do throws(BatchError) { _ = try deletion.delete(deletions.map { $0.reference }, t) } catch {
             switch error {
             case .engine(let error): throw error
@@ -143,14 +144,14 @@ extension ManagedObject {
   var isWrittenBySave: Bool { hasRowChanges || overlay?.toManyChanges.containsKey(where: isWritten) == true }
 
   /// Adds where to-one relationships led before they were changed, of an object that was deleted then.
-  fileprivate func addDepartures(to departures: inout Set<BatchDeletion.Departure>) throws {
+  fileprivate func addDepartures(to departures: inout Set<BatchDeletion.Lead>) throws {
     guard row != nil, let overlay, !overlay.toOneChanges.isEmpty else { return }
     for property in info.relationships where !property.isTransient {
       guard let r = property.relationship, overlay.toOneChanges.contains(r.place) else { continue }
       let old = try committedToOne(r)
       guard let old, try currentToOne(r) != old else { continue }
       departures.insert(
-        BatchDeletion.Departure(object: reference, relationship: r.schema.id, destination: old.reference))
+        BatchDeletion.Lead(object: reference, relationship: r.schema.id, destination: old.reference))
     }
   }
 
@@ -168,12 +169,26 @@ extension ManagedObject {
   }
 
   /// The destinations of the to-many relationships that a save writes.
-  fileprivate func pendingDestinations() throws -> PendingDestinations {
-    guard let overlay, overlay.toManyChanges.containsKey(where: isWritten) else { return [] }
+  ///
+  /// - Parameter omissions: Gets what is not among them because it is deleted: what others have put under that is to go along, though it
+  ///   is written without it.
+  fileprivate func pendingDestinations(_ omissions: inout Set<BatchDeletion.Lead>) throws -> PendingDestinations {
+    guard let overlay, overlay.toManyChanges.containsKey(where: isWritten), let context = managedObjectContext else {
+      return []
+    }
     var result: PendingDestinations = []
     for place in overlay.toManyChanges.keys {
       guard isWritten(place), let r = info.relationships[place].relationship else { continue }
-      result.append((r.key, try currentToMany(r)))
+      var ids = try knownToMany(r)
+      if !context.deleted.isEmpty {
+        for id in ids where context.pending(id) == .deleted {
+          guard let inverse = r.inverse else { break }
+          omissions.insert(
+            BatchDeletion.Lead(object: id.reference, relationship: inverse.id, destination: reference))
+        }
+        ids.removeAll { context.pending($0) == .deleted }
+      }
+      result.append((r.key, ids))
     }
     return result
   }

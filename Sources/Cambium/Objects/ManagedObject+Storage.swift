@@ -166,13 +166,20 @@ extension ManagedObject {
 
   /// The destinations, less the objects that the context will delete.
   func currentToMany(_ r: RelationshipInfo) throws -> [ManagedObjectID] {
-    let change = toManyChanges[r.place]
-    var ids = try change?.list ?? committedToMany(r)
-    if let change { ids = change.applied(to: ids) }
+    var ids = try knownToMany(r)
     if let context = managedObjectContext, !context.deleted.isEmpty {
       ids.removeAll { context.pending($0) == .deleted }
     }
     return ids
+  }
+
+  /// The destinations with those that the context will delete, unless they were taken out: others may have put this object under one
+  /// of them since, and then it goes along.
+  func knownToMany(_ r: RelationshipInfo) throws -> [ManagedObjectID] {
+    let change = toManyChanges[r.place]
+    if let list = change?.list { return list }
+    let ids = try committedToMany(r)
+    return change?.applied(to: ids) ?? ids
   }
 
   func contains(_ id: ManagedObjectID, _ r: RelationshipInfo) throws -> Bool {
@@ -184,7 +191,7 @@ extension ManagedObject {
     if r.isOrdered {
       // A list is written whole: it is based on the row as it is now, and what others do to it meanwhile is a conflict.
       try load()
-      let ids = try currentToMany(r)
+      let ids = try knownToMany(r)
       guard !ids.contains(id) else { return }
       willChange()
       toManyChanges[r.place] = ToManyChange(list: ids + [id])
@@ -201,7 +208,7 @@ extension ManagedObject {
   func recordRemove(_ id: ManagedObjectID, _ r: RelationshipInfo) throws {
     if r.isOrdered {
       try load()
-      let ids = try currentToMany(r)
+      let ids = try knownToMany(r)
       guard ids.contains(id) else { return }
       willChange()
       toManyChanges[r.place] = ToManyChange(list: ids.filter { $0 != id })

@@ -120,6 +120,33 @@ extension GraphFindingTests {
     #expect(try fixture.read("Owner", "items") == ["p": isTheirs ? "" : "i"])
   }
 
+  /// What others have put under a deleted object goes with it also if it is written for another reason, which is without the deleted
+  /// one; what was taken out of that here stays.
+  @Test(arguments: [MergePolicy.overwrite, .mergeByPropertyObjectTrump], [false, true])
+  func whatIsWrittenGoesAlong(policy: MergePolicy, isOrdered: Bool) throws {
+    let fixture = try Fixture(
+      policy, owner: { ToMany("items", "Item", inverse: "owners", ordered: true, deleteRule: .cascade) },
+      item: { ToMany("owners", "Owner", inverse: "items", ordered: isOrdered) })
+    try fixture.store(owners: ["o", "p"], items: ["i", "j", "k"])
+    let (mine, theirs) = (fixture.mine, fixture.theirs)
+    let (owner, other) = (try fixture.owner("o", theirs), try fixture.owner("p", theirs))
+    try owner.add(try fixture.item("k", theirs), toRelationship: "items")
+    try other.add(try fixture.item("j", theirs), toRelationship: "items")
+    try theirs.save()
+    mine.refreshAllObjects()
+    let gone = try fixture.owner("o", mine)
+    try gone.remove(try fixture.item("k", mine), fromRelationship: "items")
+    mine.delete(gone)
+    try fixture.owner("p", mine).set([ManagedObject](), forKey: "items")
+    for name in ["i", "k"] { try other.add(try fixture.item(name, theirs), toRelationship: "items") }
+    try owner.add(try fixture.item("i", theirs), toRelationship: "items")
+    try theirs.save()
+    try mine.save()
+    let isMine = policy == .overwrite
+    #expect(try fixture.read("Item", "owners") == ["j": "", "k": isMine ? "" : "p"])
+    #expect(try fixture.read("Owner", "items") == ["p": isMine ? "" : "k"])
+  }
+
   /// To put a relationship back as it is stored, nothing need be read of what others have deleted.
   @Test(arguments: [false, true], [false, true]) func whatIsPutBackHasLostOthers(isOrdered: Bool, isMany: Bool) throws {
     let fixture = try Fixture(
