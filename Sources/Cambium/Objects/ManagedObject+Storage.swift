@@ -123,11 +123,13 @@ extension ManagedObject {
   // MARK: Relationships
 
   func committedToOne(_ r: RelationshipInfo) throws -> ManagedObjectID? {
-    try load()
+    if state != .loaded { try load() }
     if let parentState, let id = parentState.toOne[r.place] { return id }
-    guard let row else { return nil }
+    guard let heldRow else { return nil }
+    // Nothing that is called from here on calls the application, or changes the object, which keeps the row.
+    defer { withExtendedLifetime(self) {} }
     do throws(EngineError) {
-      return try row.reference(r.key).map { ManagedObjectID(space: space, reference: $0) }
+      return try heldRow.reference(r.key).map { ManagedObjectID(space: space, reference: $0) }
     } catch { throw CambiumError(error) }
   }
 

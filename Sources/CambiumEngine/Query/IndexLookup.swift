@@ -4,7 +4,8 @@ import CambiumKernel
 ///
 /// Made by ``EntityView/lookup(_:by:includesSubentities:)`` and used for many values: what is to be done is found out once,
 /// and nothing is allocated for a search. It sees what its view sees; in a transaction, also what was written since it was
-/// made. One thread at a time uses it, and `body` must not use it again.
+/// made. One thread at a time uses it, and what it lends rows to must not use it again, which is
+/// ``EngineError/misuse(_:)``.
 ///
 ///     let byTail = try view.lookup(aircraft, by: ["tailNumber"])
 ///     let hours = try byTail.withFirst(.string("N12345")) { row in try row.double(hours) }

@@ -72,6 +72,15 @@ public struct BorrowedRow: @unchecked Sendable {
     return found.map { $0 ?? false }
   }
 
+  /// The destination of a to-one relationship; nil for one that is not kept in rows, and for one that the entity does not have.
+  public func reference(_ key: PropertyKey) throws(EngineError) -> ObjectReference? {
+    let columns = columns
+    guard let place = columns.place(relationship: key), !columns[place].isToMany else { return nil }
+    return try read(columns[place], columns) { (view, field) throws(StoreError) in
+      try view.reference(at: field).map(PackedReference.unpack)
+    }
+  }
+
   /// The text of a string that is an element of a composite attribute of texts alone, by name; nil if there is no such
   /// element. An element of a composite without a value has none.
   ///

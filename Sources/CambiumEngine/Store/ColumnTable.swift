@@ -10,6 +10,8 @@ struct Column {
   let type: AttributeType
   /// Whether it is a composite all of whose elements are strings.
   let isOfTexts: Bool
+  /// Whether it is a relationship that leads to several objects.
+  let isToMany: Bool
   /// Where the names of a composite's elements are among ``ColumnTable/elements``.
   let elements: Range<Int>
 }
@@ -47,13 +49,13 @@ struct ColumnTable: @unchecked Sendable {
         to: Column(
           id: attribute.id, field: fields[attribute.name] ?? -1, type: attribute.type,
           isOfTexts: attribute.type == .composite && attribute.elements.allSatisfy { $0.type == .string },
-          elements: first..<next))
+          isToMany: false, elements: first..<next))
     }
     for (place, relationship) in entity.allRelationships.enumerated() {
       (columns + (attributeCount + place)).initialize(
         to: Column(
           id: relationship.id, field: fields[relationship.name] ?? -1, type: .objectID, isOfTexts: false,
-          elements: next..<next))
+          isToMany: relationship.isToMany, elements: next..<next))
     }
   }
 

@@ -61,16 +61,7 @@ public struct Row: Sendable {
 
   /// The destination of a to-one relationship; nil for one that is not kept in rows, and for one that the entity does not have.
   public func reference(_ key: PropertyKey) throws(EngineError) -> ObjectReference? {
-    let columns = layout.columns
-    guard let place = columns.place(relationship: key), columns[place].field >= 0,
-      !layout.entity.allRelationships[place &- columns.attributeCount].isToMany
-    else { return nil }
-    return try withBytes { (b) throws(EngineError) in
-      do throws(StoreError) {
-        let view = try RecordView(b, layout: layout.record)
-        return try view.reference(at: columns[place].field).map(PackedReference.unpack)
-      } catch { throw .store(error) }
-    }
+    try withBorrowed { (row) throws(EngineError) in try row.reference(key) }
   }
 
   /// The value at a key path of attributes and elements of composites.

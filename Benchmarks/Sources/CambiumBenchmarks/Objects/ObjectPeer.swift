@@ -31,11 +31,7 @@ protocol ObjectPeer: AnyObject {
 
 extension Answer {
   /// Counts enough of a row in that nobody can leave a field out; not its number, which objects do not show.
-  mutating func addProperties(_ a: Aircraft) {
-    var a = a
-    a.id = 0
-    add(a)
-  }
+  mutating func addProperties(_ a: Aircraft) { add(a, as: 0) }
 }
 
 /// The workloads of objects: inserted, read, changed, walked through, deleted.
