@@ -25,8 +25,8 @@ struct GraphKinds: OptionSet {
   /// Attributes that are derived from others, and from relationships.
   static let derived = GraphKinds(rawValue: 32)
 
-  /// What is drawn as a rule. What is derived is drawn by itself (`CAMBIUM_GRAPH_KINDS=32`) until it has found nothing for long.
-  static let all: GraphKinds = [.rules, .composites, .dangling, .history, .refreshes]
+  /// What is drawn as a rule; `CAMBIUM_GRAPH_KINDS=32` draws what is derived alone.
+  static let all: GraphKinds = [.rules, .composites, .dangling, .history, .refreshes, .derived]
 
   /// Seeds that find what is not mended yet, and what their models go without until then; `CAMBIUM_GRAPH_KINDS=3` draws it all the same.
   static let open: [UInt64: GraphKinds] = [:]
