@@ -67,6 +67,34 @@ extension GraphFindingTests {
     #expect(try fixture.read("Item", "owner") == ["i": "o"])
   }
 
+  /// What a child has deleted, brought back after it saved that, and saved again is new to its parent, which has deleted what it was:
+  /// nothing denies that it is deleted there. Where the parent itself brought it back it is what it was, and that is denied.
+  @Test(arguments: [false, true]) func whatAChildBringsBackIsNew(isBroughtBackByParent: Bool) throws {
+    let fixture = try Fixture(
+      owner: { ToMany("items", "Item", inverse: "owner", deleteRule: .deny) },
+      item: { ToOne("owner", "Owner", inverse: "items") })
+    try fixture.store(owners: ["o"], items: ["i"])
+    let parent = fixture.mine
+    let child = ManagedObjectContext(concurrencyType: .privateQueue, parent: parent)
+    for context in [parent, child] { context.undoManager = ContextUndoManager() }
+    child.delete(try fixture.owner("o", child))
+    try child.save()
+    if isBroughtBackByParent {
+      parent.undo()
+    } else {
+      child.undo()
+      try child.save()
+    }
+    let owner = try fixture.owner("o", parent)
+    #expect(owner.isInserted == !isBroughtBackByParent)
+    try fixture.item("i", parent).set(owner, forKey: "owner")
+    parent.delete(owner)
+    let error = cambiumError { try parent.save() }
+    #expect(error?.code == (isBroughtBackByParent ? .validationRelationshipDeniedDelete : nil))
+    #expect(try fixture.read("Item", "owner") == ["i": ""])
+    #expect(try fixture.read("Owner", "items") == (isBroughtBackByParent ? ["o": ""] : [:]))
+  }
+
   /// Where an object led when a child took it apart from that, and deleted it, stays; where the parent has led it since goes with it.
   @Test(arguments: [false, true]) func whereAnObjectLedIsTakenApart(isInChild: Bool) throws {
     let fixture = try Fixture(

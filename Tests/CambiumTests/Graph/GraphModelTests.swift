@@ -20,9 +20,17 @@ import Testing
 
   /// Where chance began when it found something that was mended; ``GraphFindingTests`` say what it was.
   @Test(arguments: [48, 103, 105, 20_261_129, 20_261_142, 20_261_172, 20_261_220] as [UInt64])
-  func whatWasFoundOnce(seed: UInt64) throws {
+  func whatWasFoundOnce(seed: UInt64) throws { try run(seed, []) }
+
+  /// The same, where models had kinds of their own.
+  @Test(arguments: [(20_261_147, .composites)] as [(UInt64, GraphKinds)])
+  func whatWasFoundWithKinds(seed: UInt64, kinds: GraphKinds) throws {
+    try run(seed, kinds)
+  }
+
+  private func run(_ seed: UInt64, _ kinds: GraphKinds) throws {
     for isInFile in [false, true] {
-      let run = try GraphRun(seed: seed, isInFile: isInFile)
+      let run = try GraphRun(seed: seed, isInFile: isInFile, kinds: kinds)
       for step in 0..<Self.perModel {
         run.step = step
         do { try run.operate() } catch {

@@ -96,7 +96,7 @@ final class GraphRun {
       try insert(entity.name, in: level)
     case 3, 4:
       guard let number = all.randomElement(using: &random) else { return }
-      if level.state.isDenied(level.state.doomed(by: [number]), stored: level.base) { return }
+      if level.state.isDenied(level.state.doomed(by: [number]), stored: level.stored) { return }
       if design.kinds.contains(.dangling) { try letGo(level.state.doomed(by: [number]), in: level) }
       level.context.delete(try level.object(number))
       note("delete \(number)")
@@ -288,8 +288,9 @@ final class GraphRun {
   func deleteInVain(_ level: GraphLevel) throws {
     // What was never saved would be led to, which is an error of its own.
     if design.kinds.contains(.dangling) { return }
+    let stored = level.stored
     let denied = level.state.nodes.keys.sorted().filter {
-      level.state.isDenied(level.state.doomed(by: [$0]), stored: level.base)
+      level.state.isDenied(level.state.doomed(by: [$0]), stored: stored)
     }
     guard let number = denied.randomElement(using: &random) else { return }
     level.endEvent()
