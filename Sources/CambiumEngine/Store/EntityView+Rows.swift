@@ -45,9 +45,10 @@ extension EntityView {
     _ = try lendCopy(try store.rows(of: reference.entity), reference.row, body)
   }
 
-  /// Looks a row up that is to be lent where it lies.
+  /// Looks a row up that is to be lent where it lies, if it can be.
   @inline(__always)
-  final func borrowInPlace(_ rows: TreeID, _ id: UInt64) throws(EngineError) -> RowLoan {
+  final func borrowRow(_ rows: TreeID, _ id: UInt64) throws(EngineError) -> RowLoan {
+    if !lendsInPlace { return .elsewhere }
     let value: LentValue
     do throws(StoreError) { value = try trees.lend(rows, id) } catch { throw .store(error) }
     guard let bytes = value.bytes else { return value.isLarge ? .elsewhere : .none }

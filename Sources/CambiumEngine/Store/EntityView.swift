@@ -9,7 +9,7 @@ public class EntityView {
   let trees: TreeView
   /// Whether rows are lent where they lie. (No override: what one function hands on as another has made it is copied, in other
   /// pieces than it was written in, which processors wait for.)
-  private let lendsInPlace: Bool
+  let lendsInPlace: Bool
 
   init(store: EntityStore, trees: TreeView, lendsInPlace: Bool = true) {
     self.store = store
@@ -108,13 +108,6 @@ public class EntityView {
     _ reference: ObjectReference, _ relationship: RelationshipSchema
   ) throws(EngineError) -> Int {
     try destinations(of: relationship).count(from: reference)
-  }
-
-  /// Looks up a row that is to be lent where it lies, if it can be.
-  @inline(__always)
-  final func borrowRow(_ rows: TreeID, _ id: UInt64) throws(EngineError) -> RowLoan {
-    if !lendsInPlace { return .elsewhere }
-    return try borrowInPlace(rows, id)
   }
 
   /// Lends the row of an object; answers whether there is one.
