@@ -78,6 +78,40 @@ import Testing
     #expect(found == 100)
   }
 
+  /// Texts of every short length with beginnings in common, with zeros and letters of several scalars.
+  @Test func textsThatBeginAlike() throws {
+    let thing = EntitySchema(
+      "Thing", attributes: [AttributeSchema("text", .string)], indexes: [IndexSchema("byText", [IndexElement("text")])])
+    let store = try EntityStore.create(
+      in: try Store.create(on: MemoryDevice(), environment: TestEnvironment(seed: 9)),
+      schema: try Schema(SchemaDefinition([thing])))
+    let entity = try #require(store.schema.entity(named: "Thing"))
+    var texts: [String] = []
+    for piece in ["a", "\u{0}", "e\u{301}", "\u{10FFFF}", "\u{1}"] {
+      for count in 0...18 {
+        let one = String(repeating: piece, count: count)
+        texts += [one, one + "\u{0}", one + "z", "z" + one]
+      }
+    }
+    try store.write { (t) throws(EngineError) in
+      for text in texts {
+        var v = RowValues()
+        v.set("text", .string(text))
+        try t.insert(try t.reserveReference(entity), v)
+      }
+    }
+    let lookup = try store.view().lookup(entity, by: ["text"])
+    for text in texts {
+      var rows: [Int] = []
+      try lookup.forEach(.string(text)) { (row) throws(EngineError) in
+        rows.append(Int(row.reference.row) - 1)
+        return true
+      }
+      // Strings are equal by their normal forms, as those of a predicate are.
+      #expect(rows == texts.indices.filter { texts[$0] == text }, "\(text.unicodeScalars.map(\.value))")
+    }
+  }
+
   /// Values get the form of the attribute, as constants of predicates do.
   @Test func valuesOfOtherKindsAreConverted() throws {
     let id = UUIDBytes(high: 0x0123_4567_89AB_CDEF, low: 0x0123_4567_89AB_CDEF)

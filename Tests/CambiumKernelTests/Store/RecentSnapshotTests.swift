@@ -214,6 +214,32 @@ import Testing
     try store.close()
   }
 
+  /// Reads beyond the slots are counted, and nothing is used again before the last of all has ended, in whatever order.
+  @Test func moreReadsThanSlots() throws {
+    let store = try Self.store()
+    let t = try store.beginWrite()
+    let tree = try t.createTree(.integer)
+    try t.put(tree, 1, [1, 2, 3])
+    try t.commit()
+    let view = try store.snapshot()
+    func isQuiet(since retired: UInt) -> Bool { store.cache.slots.isQuiet(since: retired) }
+    for isReversed in [false, true] {
+      let before = store.cache.slots.retire()
+      #expect(isQuiet(since: before))
+      var lent: [LentValue] = []
+      for _ in 0..<200 { lent.append(try view.lend(tree, 1)) }
+      let retired = store.cache.slots.retire()
+      if isReversed { lent.reverse() }
+      for one in lent {
+        #expect(!isQuiet(since: retired))
+        #expect(one.bytes.map(Array.init) == [1, 2, 3])
+        view.giveBack(one)
+      }
+      #expect(isQuiet(since: retired))
+    }
+    try store.close()
+  }
+
   /// A value that is lent is given back once; one that is not there, or large, has nothing to be given back.
   @Test func whatIsLentIsGivenBack() throws {
     let store = try Self.store()

@@ -104,10 +104,7 @@ extension GraphFindingTests {
     let theirs = fixture.theirs
     try fixture.owner("o", theirs).set(try fixture.item("i", theirs), forKey: "item")
     try theirs.save()
-    let mine =
-      isInChild
-      ? ManagedObjectContext(concurrencyType: .privateQueue, parent: theirs) : fixture.container.newBackgroundContext()
-    mine.mergePolicy = .mergeByPropertyObjectTrump
+    let mine = fixture.other(isInChild: isInChild, .mergeByPropertyObjectTrump)
     let owner = try fixture.owner("o", mine)
     #expect((owner.value(forKey: "item") as? ManagedObject)?.value(forKey: "name") as? String == "i")
     owner.setValue(nil, forKey: "item")
@@ -131,10 +128,7 @@ extension GraphFindingTests {
     let theirs = fixture.theirs
     try fixture.item("j", theirs).set(try fixture.owner("o", theirs), forKey: "owner")
     try theirs.save()
-    let mine =
-      isInChild
-      ? ManagedObjectContext(concurrencyType: .privateQueue, parent: theirs) : fixture.container.newBackgroundContext()
-    mine.mergePolicy = policy
+    let mine = fixture.other(isInChild: isInChild, policy)
     let owner = try fixture.owner("o", mine)
     try owner.remove(try fixture.item("j", mine), fromRelationship: "items")
     try fixture.item("i", mine).set(try fixture.owner("p", mine), forKey: "owner")

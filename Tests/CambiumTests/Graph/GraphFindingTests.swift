@@ -35,6 +35,15 @@ import Testing
       mine.mergePolicy = policy
     }
 
+    /// Another context than `theirs`: its child, or one of the store.
+    func other(isInChild: Bool, _ policy: MergePolicy) -> ManagedObjectContext {
+      let context =
+        isInChild
+        ? ManagedObjectContext(concurrencyType: .privateQueue, parent: theirs) : container.newBackgroundContext()
+      context.mergePolicy = policy
+      return context
+    }
+
     /// Saves objects of their names, and has both contexts read them.
     func store(owners: [String], items: [String]) throws {
       for name in owners { try theirs.make("Owner", ["name": name]) }
