@@ -14,7 +14,7 @@ final class PageCache: @unchecked Sendable {
   let device: any StorageDevice
   private let environment: any StoreEnvironment
   private let pageSize: Int
-  private let capacity: Int
+  let capacity: Int
   /// The table that readers probe. It is replaced by one of twice the size as frames are made, so that a store that is
   /// opened for a few pages need not clear a large one.
   private let present = Atomic<UInt>(0)

@@ -6,7 +6,8 @@ extension TreeView {
 
   /// Tells `body` the entries of a tree with integer keys that have one of `keys`, in their order, until it answers false.
   /// Keys without an entry are passed over. The bytes are lent for the call. O(n log n), less for keys that ascend: several are
-  /// sought before the first is told, so that they come from memory at the same time.
+  /// sought before the first is told, so that they come from memory at the same time; where the pages of many are not in the cache,
+  /// other threads bring those of the keys behind meanwhile.
   ///
   /// `body` should be short, since memory is not used again while it runs; it may read this view, but must not write
   /// through a transaction whose view this is.
@@ -20,17 +21,34 @@ extension TreeView {
     let (generation, table) = (generation, ownTable)
     defer { withExtendedLifetime((generation, table)) {} }
     var rest = keys
-    var found: [FoundValue?] = Array(repeating: nil, count: Self.batch)
+    var found: [FoundValue?] = []
+    while mayBringAhead(rest.count) {
+      let before = core.cache.missCount
+      if try !forEach(access, rest.prefix(Self.stretch), &found, body) { return }
+      rest = rest.dropFirst(Self.stretch)
+      if Self.areMany(core.cache.missCount &- before) { return try forEachAhead(access, rest, body) }
+    }
+    _ = try forEach(access, rest, &found, body)
+  }
+
+  /// The entries of some keys, by batches. Answers whether to go on.
+  final func forEach(
+    _ access: TreeAccess, _ keys: ArraySlice<UInt64>, _ found: inout [FoundValue?],
+    _ body: (UInt64, UnsafeRawBufferPointer) throws(StoreError) -> Bool
+  ) throws(StoreError) -> Bool {
+    if found.isEmpty { found = Array(repeating: nil, count: Self.batch) }
+    var rest = keys
     while !rest.isEmpty {
       try requireOpen()
       let part = rest.prefix(Self.batch)
       rest = rest.dropFirst(part.count)
-      if try !forEach(access, part, &found, body) { return }
+      if try !tellBatch(access, part, &found, body) { return false }
     }
+    return true
   }
 
   /// One batch, in one epoch of the cache. Answers whether to go on.
-  private final func forEach(
+  private final func tellBatch(
     _ access: TreeAccess, _ keys: ArraySlice<UInt64>, _ found: inout [FoundValue?],
     _ body: (UInt64, UnsafeRawBufferPointer) throws(StoreError) -> Bool
   ) throws(StoreError) -> Bool {
