@@ -95,22 +95,6 @@ extension ManagedObjectContext {
     }
   }
 
-  /// Inserts an object that has never been in a context.
-  func insertNew(_ object: ManagedObject, _ entity: EntityDescription) {
-    lock.run {
-      guard let (space, info) = insertable(entity) else {
-        let name = entity.name
-        return record(
-          CambiumError(
-            .invalidArgument,
-            "'\(name)' is not an entity that objects can be inserted of: it is abstract, unknown to the model, or in no "
-              + "store that is loaded", entityName: name), losesChange: true)
-      }
-      let id = ManagedObjectID.temporary(info.schema.id, in: space)
-      adoptInserted(object, id, home(of: id, info, entity))
-    }
-  }
-
   // MARK: Deleting
 
   /// Marks an object for deletion at the next save, and applies the delete rules of its relationships at once: nullify
@@ -161,31 +145,33 @@ extension ManagedObjectContext {
 
   /// Applies the delete rules once more to what was led to objects after they were deleted, since they will be gone.
   func applyLateDeleteRules() throws {
-    for object in deleted.values {
-      guard let overlay = object.overlay, !overlay.toOneChanges.isEmpty || !overlay.toManyChanges.isEmpty else {
-        continue
-      }
-      for property in object.info.relationships where !property.isTransient {
-        guard let r = property.relationship, object.isChanged(property),
-          r.rules.deleteRule == .nullify || r.rules.deleteRule == .cascade
+    let objects = deleted.values
+    try objects.lend { _, object in
+      if object.changesRelationships { try applyLateDeleteRules(of: object) }
+    }
+  }
+
+  private func applyLateDeleteRules(of object: ManagedObject) throws {
+    for property in object.info.relationships where !property.isTransient {
+      guard let r = property.relationship, object.isChanged(property),
+        r.rules.deleteRule == .nullify || r.rules.deleteRule == .cascade
+      else { continue }
+      let ids = r.isToMany ? try object.currentToMany(r) : try object.currentToOne(r).map { [$0] } ?? []
+      for id in ids where id != object.objectID {
+        // A new object that is there is held by the context: of one that is not, what is deleted may still know.
+        let id = permanentIDs[id] ?? id
+        guard let other = id.isTemporaryID ? registered(id) : self.object(with: id), !other.isDeleted,
+          let back = r.inverse(in: other.info)
         else { continue }
-        let ids = r.isToMany ? try object.currentToMany(r) : try object.currentToOne(r).map { [$0] } ?? []
-        for id in ids where id != object.objectID {
-          // A new object that is there is held by the context: of one that is not, what is deleted may still know.
-          let id = permanentIDs[id] ?? id
-          guard let other = id.isTemporaryID ? registered(id) : self.object(with: id), !other.isDeleted,
-            let back = r.inverse(in: other.info)
-          else { continue }
-          var leadsBack = false
-          try unlessGone {
-            leadsBack =
-              try back.isToMany
-              ? other.contains(object.objectID, back) : other.currentToOne(back) == object.objectID
-          }
-          guard leadsBack else { continue }
-          try withdraw(object, r, from: other)
-          if r.rules.deleteRule == .cascade { try deleteCascading(other) }
+        var leadsBack = false
+        try unlessGone {
+          leadsBack =
+            try back.isToMany
+            ? other.contains(object.objectID, back) : other.currentToOne(back) == object.objectID
         }
+        guard leadsBack else { continue }
+        try withdraw(object, r, from: other)
+        if r.rules.deleteRule == .cascade { try deleteCascading(other) }
       }
     }
   }

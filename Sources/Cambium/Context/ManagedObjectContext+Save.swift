@@ -136,7 +136,7 @@ extension ManagedObjectContext {
   private func tell(_ settled: SettledObjects) {
     if !settled.isEmpty {
       isNotingEvents = !isSavedByMigration
-      for object in [settled.deletions, settled.insertions, settled.updates].joined() { object.didSave() }
+      for list in [settled.deletions, settled.insertions, settled.updates] { list.lend { $1.didSave() } }
       var byRules = ObjectIDNotification()
       byRules.updatedObjectIDs = Set(settled.changedByRules)
       byRules.deletedObjectIDs = Set(settled.deletedByRules)
@@ -212,17 +212,20 @@ extension ManagedObjectContext {
       let seen = (changeCount, updated.count)
       var (pending, told) = (0, 0)
       func tell(_ object: ManagedObject) {
-        let overlay = object.ownOverlay
-        overlay.toldOfSave = saveNumber
-        overlay.isWatchedBySave = true
+        object.noteTold(ofSave: saveNumber)
         told += 1
         object.willSave()
       }
       let (deletions, insertions, updates) = (deleted.ordered(), inserted.ordered(), updated.ordered())
       for object in again where object.hasChanges { tell(object) }
-      for object in deletions where object.toldOfSave != saveNumber { tell(object) }
-      for object in insertions where object.toldOfSave != saveNumber { tell(object) }
-      for object in updates where object.isUpdated {
+      deletions.lend { _, object in
+        if object.toldOfSave != saveNumber { tell(object) }
+      }
+      insertions.lend { _, object in
+        if object.toldOfSave != saveNumber { tell(object) }
+      }
+      updates.lend { _, object in
+        if !object.isUpdated { return }
         pending += 1
         if object.toldOfSave != saveNumber { tell(object) }
       }
@@ -260,10 +263,10 @@ extension ManagedObjectContext {
       }
     }
     deletionCheck = DeletionCheck()
-    for object in deletions { collect(object) { try object.validateForDelete() } }
+    deletions.lend { _, object in collect(object) { try object.validateForDelete() } }
     deletionCheck = nil
-    for object in insertions { collect(object) { try object.validateForInsert() } }
-    for object in updates { collect(object) { try object.validateForUpdate() } }
+    insertions.lend { _, object in collect(object) { try object.validateForInsert() } }
+    updates.lend { _, object in collect(object) { try object.validateForUpdate() } }
     guard let first = errors.first else { return }
     guard errors.count > 1 else { throw foreign ?? first }
     var result = CambiumError(.validationMultipleErrors, "\(errors.count) validation errors; see detailedErrors")
@@ -290,8 +293,10 @@ extension ManagedObjectContext {
   /// Notes what objects had whose deletion is saved.
   func note(_ remains: [ObjectIdentifier: ObjectRemains], of deletions: [ManagedObject]) {
     undoManager?.keep(remains)
-    for object in deletions {
-      object.eventState = remains[ObjectIdentifier(object)].map { .removed(WeakRemains($0)) }
+    deletions.lend { _, object in
+      // As a rule there are none, and objects without a state have nothing to be taken away.
+      let remains = remains.isEmpty ? nil : remains[ObjectIdentifier(object)]
+      object.eventState = remains.map { .removed(WeakRemains($0)) }
     }
   }
 
@@ -300,8 +305,8 @@ extension ManagedObjectContext {
     settleCount &+= 1
     advance()
     deleted.remove(contentsOf: batch.deletions)
-    for object in batch.deletions {
-      unregister(object.objectID)
+    batch.deletions.lend { _, object in
+      registry.remove(batch.space, object.reference)
       object.dropChanges()
       object.leaveContext()
       object.state = .detached
@@ -310,30 +315,30 @@ extension ManagedObjectContext {
     var renamed: [ManagedObjectID: ManagedObjectID] = [:]
     // Nothing in these two loops calls the application, which would find the lists half-way.
     var count = 0
-    for (place, object) in batch.insertions.enumerated() {
+    batch.insertions.lend { place, object in
       if object.pending == .inserted {
         object.pending = .none
         count += 1
       }
-      let temporary = object.objectID
-      if temporary.isTemporaryID {
-        object.objectID = ManagedObjectID(space: batch.space, reference: outcome.permanent[place])
-        registry.rename(object, from: temporary, to: object.objectID)
+      let temporary = object.reference
+      if temporary.row >= ManagedObjectID.firstTemporaryRow {
+        object.become(permanent: outcome.permanent[place])
+        registry.rename(object, batch.space, from: temporary, to: outcome.permanent[place])
       }
-      if isToldOn { renamed[temporary] = object.objectID }
+      if isToldOn { renamed[ManagedObjectID(space: batch.space, reference: temporary)] = object.objectID }
       object.dropChanges()
-      object.row = nil
+      if object.heldRow != nil { object.row = nil }
       object.state = .stale
     }
     inserted.forget(count)
     count = 0
-    for object in batch.updates {
+    batch.updates.lend { _, object in
       if object.pending == .updated {
         object.pending = .none
         count += 1
       }
       object.dropChanges()
-      object.row = nil
+      if object.heldRow != nil { object.row = nil }
       if object.state != .fault { object.state = .stale }
     }
     updated.forget(count)

@@ -119,8 +119,8 @@ public final class ManagedObjectContext: @unchecked Sendable {
   let link = ContextLink()
   @exclusivity(unchecked) private(set) var homes = ObjectHome.List()
   /// What objects were last inserted of, and of which class, so that it need not be looked up for every one.
-  @exclusivity(unchecked) private var lastInsertable: Insertable?
-  @exclusivity(unchecked) private var lastClass: (kind: ManagedObject.Type, entity: EntityDescription)?
+  @exclusivity(unchecked) var lastInsertable: Insertable?
+  @exclusivity(unchecked) var lastClass: (kind: ManagedObject.Type, born: Insertable)?
   @exclusivity(unchecked) private(set) var changeCount: UInt64 = 0
   /// How many saves were begun.
   @exclusivity(unchecked) var saveNumber: UInt64 = 0
@@ -187,7 +187,6 @@ public final class ManagedObjectContext: @unchecked Sendable {
       forgetRegistry()
       generation = QueryGeneration()
       undoManager?.removeAllActions()
-      (lastInsertable, lastClass) = (nil, nil)
       parent?.children.add(self)
       if parent == nil, automaticallyMergesChangesFromParent { coordinator.saveObservers.add(self) }
     }
@@ -379,6 +378,7 @@ public final class ManagedObjectContext: @unchecked Sendable {
 
   func forgetRegistry() {
     homes = ObjectHome.List()
+    (lastInsertable, lastClass) = (nil, nil)
     registry = ObjectRegistry()
     registry.retainsAll = retainsRegisteredObjects
     watched = [:]
@@ -415,62 +415,6 @@ public final class ManagedObjectContext: @unchecked Sendable {
     inserted.removeAll()
     updated.removeAll()
     deleted.removeAll()
-  }
-
-  /// Takes an object that is new into the unsaved changes; it is told by ``ManagedObject/awakeFromInsert()``.
-  func adoptInserted(_ object: ManagedObject, _ id: ManagedObjectID, _ home: ObjectHome) {
-    object.become(id, home)
-    object.state = .inserted
-    let info = home.info
-    let overlay = object.ownOverlay
-    // As a rule, most attributes are set.
-    overlay.attributeChanges.reserveCapacity(min(info.attributeKeys.count, 32))
-    overlay.changeOrder = nextChangeOrder()
-    inserted.insert(object)
-    register(object)
-    if isNotingEvents {
-      object.eventState = .absent
-      eventObjects.append(object)
-    }
-    for property in info.withDefaults {
-      guard case .attribute(let attribute, let rules) = property.kind else { continue }
-      if rules.isTransient {
-        object.transients[attribute.name] = rules.defaultValue.foundation(
-          type: attribute.type, objects: id.space)
-      } else {
-        object.attributeChanges[property.place] = rules.defaultValue
-      }
-    }
-    object.awakeFromInsert()
-  }
-
-  /// Where objects of an entity are inserted, as it was when the coordinator had its stores the `version`th time.
-  private struct Insertable {
-    let entity: EntityDescription
-    let version: Int
-    let space: StoreSpace
-    let info: EntityInfo
-  }
-
-  /// What a new object of an entity is made with; nil if there cannot be any.
-  func insertable(_ entity: EntityDescription) -> (space: StoreSpace, info: EntityInfo)? {
-    let version = persistentStoreCoordinator.storesVersion
-    if let last = lastInsertable, last.entity === entity, last.version == version { return (last.space, last.info) }
-    guard let store = persistentStoreCoordinator.store(forEntity: entity.name),
-      let info = store.space.info(named: entity.name), !info.schema.isAbstract
-    else { return nil }
-    lastInsertable = Insertable(entity: entity, version: version, space: store.space, info: info)
-    return (store.space, info)
-  }
-
-  /// The entity that a class stands for.
-  func entity(for objectClass: ManagedObject.Type) -> EntityDescription {
-    lock.run {
-      if let lastClass, lastClass.kind == objectClass { return lastClass.entity }
-      let entity = persistentStoreCoordinator.entity(for: objectClass)
-      lastClass = (objectClass, entity)
-      return entity
-    }
   }
 
   /// Notes an object that is changed while changes are of no event: by a save, as far as anybody is to hear of it.

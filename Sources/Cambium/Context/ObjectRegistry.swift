@@ -41,9 +41,9 @@ final class ObjectRegistry {
   func peek(_ id: ManagedObjectID) -> ManagedObject? { known.object(id) }
 
   /// Finds an object by another identifier from now on. Looks for no others to let go of.
-  func rename(_ object: ManagedObject, from old: ManagedObjectID, to new: ManagedObjectID) {
+  func rename(_ object: ManagedObject, _ space: StoreSpace, from old: ObjectReference, to new: ObjectReference) {
     // What was there is nobody's, or the object itself, which the caller holds.
-    let gone = (known.remove(old), known.add(object, new))
+    let gone = (known.remove(space, old), known.add(object, space, new))
     letGo(of: gone.0)
     letGo(of: gone.1)
   }
@@ -75,9 +75,9 @@ final class ObjectRegistry {
     letGo(of: known.add(object, space, reference))
   }
 
-  func remove(_ id: ManagedObjectID) {
-    letGo(of: known.remove(id))
-  }
+  func remove(_ id: ManagedObjectID) { remove(id.space, id.reference) }
+
+  func remove(_ space: StoreSpace, _ reference: ObjectReference) { letGo(of: known.remove(space, reference)) }
 
   /// Lets an object go that was taken out. Nothing is under way in the table, since its end may come back.
   @inline(__always)

@@ -182,8 +182,10 @@ struct ObjectTable: ~Copyable {
   }
 
   /// Takes an object out, and answers it.
-  mutating func remove(_ id: ManagedObjectID) -> ManagedObject? {
-    guard let slot = slot(id.space, id.reference), let object = slots[slot].take() else { return nil }
+  mutating func remove(_ id: ManagedObjectID) -> ManagedObject? { remove(id.space, id.reference) }
+
+  mutating func remove(_ space: StoreSpace, _ reference: ObjectReference) -> ManagedObject? {
+    guard let slot = slot(space, reference), let object = slots[slot].take() else { return nil }
     count -= 1
     return object
   }

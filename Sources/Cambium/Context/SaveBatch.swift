@@ -48,17 +48,17 @@ extension ManagedObjectContext {
     var updates: [PendingUpdate] = []
     var deletedByOthers: [MergeConflict] = []
     var omissions: Set<BatchDeletion.Lead> = []
-    for object in batch.updates {
+    try batch.updates.lend { _, object in
       let destinations = try object.pendingDestinations(&omissions)
       let isWritten = !destinations.isEmpty || object.hasRowChanges
-      if !isWritten, history == nil { continue }
+      if !isWritten, history == nil { return }
       if isWritten, object.row == nil {
         // A fault whose relationships were set was never read: its changes are based on the row as it is now.
         do { try object.load() } catch let error as CambiumError
           where error.code == .managedObjectReferentialIntegrity
         {
           deletedByOthers.append(MergeConflict(object, persisted: nil))
-          continue
+          return
         }
       }
       updates.append(
@@ -66,12 +66,14 @@ extension ManagedObjectContext {
     }
     // After what may have called the application, which may have asked for permanent identifiers.
     let writer = SaveWriter(self, batch)
-    for (place, object) in batch.insertions.enumerated() {
+    try batch.insertions.lend { place, object in
       writer.prepare(object, at: place, try object.pendingDestinations(&omissions))
     }
     if !deletedByOthers.isEmpty { throw CambiumError(mergeConflicts: deletedByOthers) }
-    var departures: Set<BatchDeletion.Lead> = []
-    for object in batch.deletions { try object.addDepartures(to: &departures) }
+    var departures: [BatchDeletion.Lead] = []
+    try batch.deletions.lend { _, object in
+      if object.changesRelationships { try object.addDepartures(to: &departures) }
+    }
 
     var outcome = SaveOutcome(batch: batch)
     do throws(EngineError) {
@@ -80,7 +82,7 @@ extension ManagedObjectContext {
         // Whether others may have led something to what is deleted since the delete rules were applied.
         var areRulesOld = deletionSequences[ObjectIdentifier(batch.space)] != t.sequence
         let isThere = try writer.findConflicts(updates, t, &areRulesOld)
-        for (place, object) in batch.insertions.enumerated() {
+        try batch.insertions.lend { (place, object) throws(EngineError) in
           try writer.insert(object, at: place, t)
           history?.inserted(permanent[place])
         }
@@ -97,10 +99,10 @@ extension ManagedObjectContext {
           }
         }
         try writer.requireDestinations()
-        let deletions = zip(batch.deletions, isThere).filter { $0.1 }.map { $0.0 }
-        if areRulesOld, !deletions.isEmpty {
+        if areRulesOld, isThere.contains(true) {
+          let deletions = zip(batch.deletions, isThere).filter { $0.1 }.map { $0.0 }
           var deletion = BatchDeletion(batch.space, history, asksOtherSides: true)
-          (deletion.departures, deletion.omissions) = (departures, omissions)
+          (deletion.departures, deletion.omissions) = (Set(departures), omissions)
           do throws(BatchError) { _ = try deletion.delete(deletions.map { $0.reference }, t) } catch {
             switch error {
             case .engine(let error): throw error
@@ -113,7 +115,8 @@ extension ManagedObjectContext {
           outcome.deletedByRules = deletion.deleted.filter { !known.contains($0) }
           outcome.changedByRules = deletion.changed
         } else {
-          for object in deletions {
+          try batch.deletions.lend { (place, object) throws(EngineError) in
+            if !isThere[place] { return }
             try history?.deleted(object.reference, object.info, t)
             try t.delete(object.reference)
           }
@@ -141,16 +144,16 @@ extension ManagedObjectContext {
 
 extension ManagedObject {
   /// Whether a save writes anything of the object itself, so that it finds out what others have done to it.
-  var isWrittenBySave: Bool { hasRowChanges || overlay?.toManyChanges.containsKey(where: isWritten) == true }
+  var isWrittenBySave: Bool { hasRowChanges || overlay?.changesToMany(where: isWritten) == true }
 
   /// Adds where to-one relationships led before they were changed, of an object that was deleted then.
-  fileprivate func addDepartures(to departures: inout Set<BatchDeletion.Lead>) throws {
-    guard row != nil, let overlay, !overlay.toOneChanges.isEmpty else { return }
+  fileprivate func addDepartures(to departures: inout [BatchDeletion.Lead]) throws {
+    guard heldRow != nil, let overlay, !overlay.toOneChanges.isEmpty else { return }
     for property in info.relationships where !property.isTransient {
       guard let r = property.relationship, overlay.toOneChanges.contains(r.place) else { continue }
       let old = try committedToOne(r)
       guard let old, try currentToOne(r) != old else { continue }
-      departures.insert(
+      departures.append(
         BatchDeletion.Lead(object: reference, relationship: r.schema.id, destination: old.reference))
     }
   }
@@ -173,9 +176,9 @@ extension ManagedObject {
   /// - Parameter omissions: Gets what is not among them because it is deleted: what others have put under that is to go along, though it
   ///   is written without it.
   fileprivate func pendingDestinations(_ omissions: inout Set<BatchDeletion.Lead>) throws -> PendingDestinations {
-    guard let overlay, overlay.toManyChanges.containsKey(where: isWritten), let context = managedObjectContext else {
-      return []
-    }
+    guard let heldOverlay, heldOverlay._withUnsafeGuaranteedRef({ $0.changesToMany(where: isWritten) }), let overlay,
+      let context = managedObjectContext
+    else { return [] }
     var result: PendingDestinations = []
     for place in overlay.toManyChanges.keys {
       guard isWritten(place), let r = info.relationships[place].relationship else { continue }

@@ -36,7 +36,7 @@ final class SaveWriter {
   /// Takes in what is to be known of an object that is inserted: once, since to look at many objects takes longer than to write
   /// them.
   func prepare(_ object: ManagedObject, at place: Int, _ destinations: PendingDestinations) {
-    object.ownOverlay.savePlace = place
+    object.noteSavePlace(place)
     present.append(object.reference)
     if !destinations.isEmpty { self.destinations[place] = destinations }
   }
@@ -60,10 +60,10 @@ final class SaveWriter {
     let asksBeforeDeleting = !batch.policy.isPlain || batch.policy.mergeType == .error
     var isThere: [Bool] = []
     isThere.reserveCapacity(batch.deletions.count)
-    for object in batch.deletions {
+    try batch.deletions.lend { (_, object) throws(EngineError) in
       let current = try t.rowVersion(object.reference)
       isThere.append(current != nil)
-      guard let base = object.row?.version, base != current else { continue }
+      guard let base = object.rowVersion, base != current else { return }
       areRulesOld = true
       if current != nil, asksBeforeDeleting { try note(object, t) }
     }

@@ -58,7 +58,7 @@ final class EventSnapshot {
 extension ManagedObject {
   /// Is called before anything of the object changes that is saved.
   @inline(__always) func willChange() {
-    if let overlay, overlay.hasEventState, !overlay.isWatchedBySave { return }
+    if let heldOverlay, heldOverlay._withUnsafeGuaranteedRef({ $0.hasEventState && !$0.isWatchedBySave }) { return }
     noteFirstChange()
   }
 

@@ -125,7 +125,7 @@ extension ManagedObject {
   func setStored(_ value: Value, _ key: String) throws -> Bool {
     guard let attribute = directAttribute(key), attribute.isPlain else { return false }
     let (place, type) = (attribute.place, attribute.type)
-    guard let coerced = type == .composite ? info.schema.allAttributes[place].coerce(value) : type.coerce(value) else {
+    guard let coerced = type == .composite ? info.schema.coerce(value, at: place) : type.coerce(value) else {
       return false
     }
     try assign(coerced, at: place)

@@ -75,7 +75,9 @@ extension ManagedObject {
 
   /// The value of the attribute at a place.
   func currentValue(at place: Int) throws -> Value {
-    if let overlay, let changed = overlay.attributeChanges[place] { return changed }
+    if let heldOverlay, let changed = heldOverlay._withUnsafeGuaranteedRef({ $0.attributeChanges[place] }) {
+      return changed
+    }
     return try committedValue(at: place)
   }
 
@@ -98,7 +100,7 @@ extension ManagedObject {
   func assign(_ value: Value, at place: Int) throws {
     if try isAssigned(value, at: place) { return }
     willChange()
-    ownOverlay.attributeChanges.updateValue(value, forKey: place)
+    overlay(value, at: place)
     noteChange()
   }
 
@@ -106,13 +108,17 @@ extension ManagedObject {
   func assignQuietly(_ value: Value, at place: Int) throws {
     if try isAssigned(value, at: place) { return }
     if overlay?.isChangeNoticed ?? false { willChange() }
-    ownOverlay.attributeChanges.updateValue(value, forKey: place)
+    overlay(value, at: place)
     noteChange()
   }
 
   @inline(__always)
   private func isAssigned(_ value: Value, at place: Int) throws -> Bool {
-    if let overlay, let changed = overlay.attributeChanges[place] { return changed == value }
+    if let heldOverlay,
+      let changed = heldOverlay._withUnsafeGuaranteedRef({ $0.attributeChanges[place] })
+    {
+      return changed == value
+    }
     return state != .inserted ? try committedValue(at: place) == value : false
   }
 
@@ -226,9 +232,11 @@ extension ManagedObject {
 
   /// Whether a property has an unsaved change.
   func isChanged(_ property: PropertyInfo) -> Bool {
-    guard let overlay else { return false }
-    guard let r = property.relationship else { return overlay.attributeChanges.contains(property.place) }
-    return r.isToMany ? overlay.toManyChanges.contains(r.place) : overlay.toOneChanges.contains(r.place)
+    guard let heldOverlay else { return false }
+    return heldOverlay._withUnsafeGuaranteedRef { overlay in
+      guard let r = property.relationship else { return overlay.attributeChanges.contains(property.place) }
+      return r.isToMany ? overlay.toManyChanges.contains(r.place) : overlay.toOneChanges.contains(r.place)
+    }
   }
 
   // MARK: Forgetting

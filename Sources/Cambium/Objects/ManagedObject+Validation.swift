@@ -23,14 +23,14 @@ extension ManagedObject {
       }
       switch property.kind {
       case .attribute(_, let rules):
-        guard all || attributeChanges[property.place] != nil else { continue }
+        guard all || isChanged(property) else { continue }
         check(try currentValue(property), rules, property.patterns, path: name, into: &errors)
       case .relationship(let r) where r.isToMany:
-        guard all || toManyChanges[r.place] != nil else { continue }
+        guard all || isChanged(property) else { continue }
         guard !r.rules.isOptional || r.rules.minimumCount > 0 || r.rules.maximumCount > 0 else { continue }
         check(count: try currentToMany(r).count, r.rules, into: &errors)
       case .relationship(let r):
-        guard all || toOneChanges[r.place] != nil, !r.rules.isOptional else { continue }
+        guard all || isChanged(property), !r.rules.isOptional else { continue }
         if try currentToOne(r) == nil { errors.append(missing(name)) }
       }
     }

@@ -67,6 +67,7 @@ open class ManagedObject {
   deinit {
     heldHome?.release()
     heldRow?.release()
+    heldOverlay?.release()
   }
 
   /// The row's number in the store, or a temporary one.
@@ -116,6 +117,13 @@ open class ManagedObject {
     }
   }
 
+  /// The version of ``row``.
+  var rowVersion: UInt32? {
+    guard let heldRow else { return nil }
+    defer { withExtendedLifetime(self) {} }
+    return heldRow.version
+  }
+
   /// The same as to set ``row``.
   func take(_ row: BorrowedRow) {
     let old = heldRow
@@ -124,8 +132,27 @@ open class ManagedObject {
   }
   /// In a child context, what the parent had over the row.
   @exclusivity(unchecked) var parentState: ParentState?
+  /// See ``overlay``, which is held while it is this: looked at without counting references where nothing else of the object is done
+  /// meanwhile.
+  @exclusivity(unchecked) private(set) var heldOverlay: Unmanaged<ObjectOverlay>?
   /// What it has besides; nil for an object that is only read.
-  @exclusivity(unchecked) var overlay: ObjectOverlay?
+  var overlay: ObjectOverlay? {
+    @inline(__always) get { heldOverlay?.takeUnretainedValue() }
+    set {
+      let old = heldOverlay
+      heldOverlay = newValue.map { .passRetained($0) }
+      old?.release()
+    }
+  }
+
+  /// Has the object of a temporary identifier be the same by its permanent one, which is of the same entity and store.
+  func become(permanent reference: ObjectReference) {
+    guard reference.entity == self.reference.entity else {
+      objectID = ManagedObjectID(space: space, reference: reference)
+      return
+    }
+    number = reference.row
+  }
 
   /// Makes an object and, if there is a context, inserts it.
   ///
@@ -141,13 +168,13 @@ open class ManagedObject {
       heldHome = .passRetained(cradle)
       return
     }
-    context?.insertNew(self, entity.itself)
+    context?.insertNew(self, entity)
     if heldHome == nil { home = .nowhere(entity.itself) }
   }
 
   /// Inserts a new object of the entity of this class: the one that names the class, or is called like it.
   public convenience init(context: ManagedObjectContext) {
-    self.init(entity: context.entity(for: Self.self), insertInto: context)
+    self.init(entity: context.birthEntity(for: Self.self), insertInto: context)
   }
 
   /// Makes this the object of an identifier, which leads to a row unless it is temporary.

@@ -25,8 +25,12 @@ public struct ManagedObjectID: Hashable, Sendable {
   }
 
   static func temporary(_ entity: UInt32, in space: StoreSpace) -> ManagedObjectID {
-    let number = temporaryRows.add(1, ordering: .relaxed).newValue
-    return ManagedObjectID(space: space, reference: ObjectReference(entity: entity, row: firstTemporaryRow | number))
+    ManagedObjectID(space: space, reference: ObjectReference(entity: entity, row: nextTemporaryRow()))
+  }
+
+  /// The row that an object has until it is saved: one that no other has had.
+  static func nextTemporaryRow() -> UInt64 {
+    firstTemporaryRow | temporaryRows.add(1, ordering: .relaxed).newValue
   }
 
   /// Whether the object has not been saved yet.

@@ -55,6 +55,14 @@ final class ObjectOverlay {
     @inline(__always) get { eventState != nil }
   }
 
+  /// Whether a to-many relationship at any place that is so is changed. As a rule one is, if any: then what it has is not copied.
+  @inline(__always)
+  func changesToMany(where isWanted: (Int) -> Bool) -> Bool {
+    let first = toManyChanges.lowestKey
+    if first < 0 { return false }
+    return isWanted(first) || toManyChanges.count > 1 && toManyChanges.containsKey(where: isWanted)
+  }
+
   /// Whether there is no unsaved change.
   var hasNoChanges: Bool { attributeChanges.isEmpty && toOneChanges.isEmpty && toManyChanges.isEmpty }
 
@@ -75,8 +83,25 @@ extension ManagedObject {
     return made
   }
 
+  /// Sets an attribute over the row.
+  @inline(__always)
+  func overlay(_ value: consuming Value, at place: Int) {
+    guard let heldOverlay else { return overlayFirst(value, at: place) }
+    heldOverlay._withUnsafeGuaranteedRef { $0.attributeChanges.updateValue(value, forKey: place) }
+  }
+
+  @inline(never)
+  private func overlayFirst(_ value: Value, at place: Int) {
+    ownOverlay.attributeChanges.updateValue(value, forKey: place)
+  }
+
   /// Whether there is any unsaved change.
-  var hasValueChanges: Bool { overlay.map { !$0.hasNoChanges } ?? false }
+  var hasValueChanges: Bool { heldOverlay.map { $0._withUnsafeGuaranteedRef { !$0.hasNoChanges } } ?? false }
+
+  /// Whether there is any unsaved change of a relationship.
+  var changesRelationships: Bool {
+    heldOverlay.map { $0._withUnsafeGuaranteedRef { !$0.toOneChanges.isEmpty || !$0.toManyChanges.isEmpty } } ?? false
+  }
 
   var attributeChanges: PropertyMap<Value> {
     get { overlay?.attributeChanges ?? [:] }
@@ -109,13 +134,28 @@ extension ManagedObject {
   }
 
   var changeOrder: UInt64 {
-    get { overlay?.changeOrder ?? 0 }
+    get { heldOverlay.map { $0._withUnsafeGuaranteedRef { $0.changeOrder } } ?? 0 }
     set { ownOverlay.changeOrder = newValue }
   }
 
   var toldOfSave: UInt64 {
-    get { overlay?.toldOfSave ?? 0 }
+    get { heldOverlay.map { $0._withUnsafeGuaranteedRef { $0.toldOfSave } } ?? 0 }
     set { ownOverlay.toldOfSave = newValue }
+  }
+
+  /// Notes the place among the insertions of a save.
+  func noteSavePlace(_ place: Int) {
+    guard let heldOverlay else { return ownOverlay.savePlace = place }
+    heldOverlay._withUnsafeGuaranteedRef { $0.savePlace = place }
+  }
+
+  /// Notes that the object is told of a save, and is watched from now on.
+  func noteTold(ofSave number: UInt64) {
+    let overlay = heldOverlay ?? .passUnretained(ownOverlay)
+    overlay._withUnsafeGuaranteedRef {
+      $0.toldOfSave = number
+      $0.isWatchedBySave = true
+    }
   }
 
   var eventState: EventState? {
@@ -125,11 +165,12 @@ extension ManagedObject {
 
   /// Drops all changes.
   func dropChanges() {
-    guard let overlay else { return }
-    if overlay.isWithoutMore {
+    guard let heldOverlay else { return }
+    if heldOverlay._withUnsafeGuaranteedRef({ $0.isWithoutMore }) {
       self.overlay = nil
       return
     }
+    let overlay = ownOverlay
     overlay.attributeChanges = [:]
     overlay.toOneChanges = [:]
     overlay.toManyChanges = [:]

@@ -26,6 +26,10 @@ struct PropertyMap<Element>: ExpressibleByDictionaryLiteral {
 
   var isEmpty: Bool { firstKey == Self.none }
   var count: Int { isEmpty ? 0 : rest.count + 1 }
+  /// The lowest place; below all places if there is no entry.
+  var lowestKey: Int {
+    @inline(__always) get { firstKey }
+  }
   /// The places, ascending.
   var keys: [Int] {
     isEmpty ? [] : CollectionOfOne(firstKey) + rest.map { $0.key }

@@ -25,6 +25,14 @@ extension AttributeSchema {
   }
 }
 
+extension EntitySchema {
+  /// Brings a value into the form that the attribute at a place of ``allAttributes`` stores, as ``AttributeSchema/coerce(_:)`` does,
+  /// without the attribute being copied for it.
+  public func coerce(_ value: Value, at place: Int) -> Value? {
+    allAttributes.withUnsafeBufferPointer { all in all.indices.contains(place) ? all[place].coerce(value) : nil }
+  }
+}
+
 extension AttributeSchema {
   /// Whether a composite has the declared elements in their order, with values of their types: there is nothing to bring into
   /// form then.

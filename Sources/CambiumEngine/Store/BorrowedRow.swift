@@ -34,6 +34,13 @@ public struct BorrowedRow: @unchecked Sendable {
   /// The row.
   public var row: Row { Row(block: block.takeUnretainedValue(), offset: offset) }
 
+  /// See ``Row/version``.
+  public var version: UInt32 {
+    block._withUnsafeGuaranteedRef { block in
+      do throws(StoreError) { return try RecordView.rowVersion(of: block.bytes(at: offset)) } catch { return 0 }
+    }
+  }
+
   // MARK: Values
 
   /// The text of a string attribute; nil if the attribute is none.
