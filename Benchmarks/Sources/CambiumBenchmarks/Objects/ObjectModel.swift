@@ -66,7 +66,7 @@ final class AircraftObject: ManagedObject {
     return Aircraft(
       id: 0, tailNumber: tailNumber, category: category ?? "", kind: kind ?? "", type: type ?? "",
       primary: colours?.primary ?? "", secondary: colours?.secondary ?? "", tertiary: colours?.tertiary, year: year,
-      hours: hours, photo: photo.map { [UInt8]($0) } ?? [])
+      hours: hours, photo: photo.map { $0.withUnsafeBytes { [UInt8]($0) } } ?? [])
   }
 }
 

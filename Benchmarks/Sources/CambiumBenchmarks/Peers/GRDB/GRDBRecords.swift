@@ -40,7 +40,8 @@ struct CodableAircraft: Codable, FetchableRecord, PersistableRecord, BenchmarkRe
   var target: Aircraft {
     Aircraft(
       id: id, tailNumber: tailNumber, category: category, kind: kind, type: type, primary: csPrimary,
-      secondary: csSecondary, tertiary: csTertiary, year: year, hours: hours, photo: [UInt8](photo))
+      secondary: csSecondary, tertiary: csTertiary, year: year, hours: hours,
+      photo: photo.withUnsafeBytes { [UInt8]($0) })
   }
 }
 
