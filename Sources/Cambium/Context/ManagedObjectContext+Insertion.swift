@@ -98,14 +98,12 @@ extension ManagedObjectContext {
   }
 
   private func birthEntityHere(_ objectClass: ManagedObject.Type) -> EntityDescription {
-    if let lastClass, lastClass.kind == objectClass,
-      lastClass.born.version == persistentStoreCoordinator.storesVersion
-    {
-      return lastClass.born.twin
+    if lastClass == objectClass, let lastOfClass, lastOfClass.version == persistentStoreCoordinator.storesVersion {
+      return lastOfClass.twin
     }
     let entity = persistentStoreCoordinator.entity(for: objectClass)
     guard let made = insertable(entity) else { return entity }
-    lastClass = (objectClass, made)
+    (lastClass, lastOfClass) = (objectClass, made)
     return made.twin
   }
 }

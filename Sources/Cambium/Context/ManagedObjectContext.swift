@@ -120,7 +120,8 @@ public final class ManagedObjectContext: @unchecked Sendable {
   @exclusivity(unchecked) private(set) var homes = ObjectHome.List()
   /// What objects were last inserted of, and of which class, so that it need not be looked up for every one.
   @exclusivity(unchecked) var lastInsertable: Insertable?
-  @exclusivity(unchecked) var lastClass: (kind: ManagedObject.Type, born: Insertable)?
+  @exclusivity(unchecked) var lastClass: ManagedObject.Type?
+  @exclusivity(unchecked) var lastOfClass: Insertable?
   @exclusivity(unchecked) private(set) var changeCount: UInt64 = 0
   /// How many saves were begun.
   @exclusivity(unchecked) var saveNumber: UInt64 = 0
@@ -378,7 +379,7 @@ public final class ManagedObjectContext: @unchecked Sendable {
 
   func forgetRegistry() {
     homes = ObjectHome.List()
-    (lastInsertable, lastClass) = (nil, nil)
+    (lastInsertable, lastClass, lastOfClass) = (nil, nil, nil)
     registry = ObjectRegistry()
     registry.retainsAll = retainsRegisteredObjects
     watched = [:]

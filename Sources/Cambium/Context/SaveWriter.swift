@@ -110,17 +110,25 @@ final class SaveWriter {
     _ object: ManagedObject, _ destinations: PendingDestinations, isNew: Bool, _ row: RowWriter,
     _ t: EntityTransaction
   ) throws(EngineError) {
-    guard let overlay = object.overlay else { return }
+    guard let held = object.heldOverlay else { return }
     let info = object.info
-    try overlay.attributeChanges.forEach { (place, value) throws(EngineError) in
-      // All is null in a new row.
-      if isNew, value.isNull { return }
-      try row.set(attribute: info.attributeKeys[place], value)
+    var failure: EngineError?
+    // Nothing here changes the object.
+    held._withUnsafeGuaranteedRef { overlay in
+      do throws(EngineError) {
+        try overlay.attributeChanges.forEach { (place, value) throws(EngineError) in
+          // All is null in a new row.
+          if isNew, value.isNull { return }
+          try row.set(attribute: info.attributeKeys[place], value)
+        }
+        if overlay.toOneChanges.isEmpty { return }
+        try overlay.toOneChanges.forEach { (place, id) throws(EngineError) in
+          guard let r = info.relationships[place].relationship, !r.isTransient else { return }
+          if let id { try row.set(toOne: r.key, try resolve(id, t)) } else { try row.set(toOne: r.key, nil) }
+        }
+      } catch { failure = error }
     }
-    try overlay.toOneChanges.forEach { (place, id) throws(EngineError) in
-      guard let r = info.relationships[place].relationship, !r.isTransient else { return }
-      if let id { try row.set(toOne: r.key, try resolve(id, t)) } else { try row.set(toOne: r.key, nil) }
-    }
+    if let failure { throw failure }
     for (key, ids) in destinations {
       var references: [ObjectReference] = []
       references.reserveCapacity(ids.count)

@@ -44,7 +44,7 @@ extension ManagedObjectContext {
     tellChildren(changed: objects, refreshed: refreshedNow)
     let isObserved = isObserved
     guard isObserved || persistentStoreCoordinator.saveObservers.follow(self) else {
-      for object in objects { object.eventState = nil }
+      objects.lend { $1.forgetEventState() }
       return
     }
     var notification = isObserved ? ContextNotification(.objectsDidChange, self) : nil

@@ -143,6 +143,11 @@ extension ManagedObject {
     set { ownOverlay.toldOfSave = newValue }
   }
 
+  /// Forgets what the object was before the event.
+  func forgetEventState() {
+    heldOverlay?._withUnsafeGuaranteedRef { $0.eventState = nil }
+  }
+
   /// Notes the place among the insertions of a save.
   func noteSavePlace(_ place: Int) {
     guard let heldOverlay else { return ownOverlay.savePlace = place }

@@ -29,6 +29,8 @@ final class Runner<P> {
       for (name, peer) in able[turn...] + able[..<turn] {
         do {
           try workload.prepare?(peer, context, round)
+          // What was written before is not on its way to the device while this is timed: it may be another peer's.
+          sync()
           let values = try workload.run(peer, context, round)
           for (i, line) in workload.lines.enumerated() {
             guard let value = values[line.id] else { continue }

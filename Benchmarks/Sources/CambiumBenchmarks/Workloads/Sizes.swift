@@ -1,11 +1,11 @@
 /// Sizes of files and of memory, on stores of their own.
 func sizeWorkloads(_ context: RunContext) -> [MainWorkload] {
-  let rows = max(10_000, context.rows / 20)
+  let rows = max(10_000, context.rows / 10)
   return [
     MainWorkload(
       "sizes",
       [
-        Line("size-loaded", "bytes in the file an aircraft, after load (5% of the rows)", .bytes),
+        Line("size-loaded", "bytes in the file an aircraft, after load (10% of the rows)", .bytes),
         Line("size-overwritten", "after every row was overwritten 10 times", .bytes),
         Line("size-compacted", "after compaction", .bytes), Line("compact", "that compaction", .milliseconds),
       ], rounds: 1,
