@@ -74,30 +74,61 @@ extension TreeView {
   private final func rowIDs(
     _ access: TreeAccess, _ lower: UnsafeRawBufferPointer, _ upper: UnsafeRawBufferPointer?
   ) throws(StoreError) -> (ids: [UInt64], isAscending: Bool) {
+    if !access.hasDelta { return try rowIDsInPages(access, lower, upper) }
     var ids: [UInt64] = []
     var isAscending = true
     // Of the first id nothing is known that it could come after.
     var last: UInt64?
-    if access.hasDelta {
-      let cursor = try cursor(access.id)
-      var more = try cursor.seek(lower)
-      while more {
-        let key = cursor.key
-        if let upper, compareKeys(key, upper) >= 0 { break }
-        let id = try KeyDecoder.rowID(atEndOf: key).id
-        if let last, id <= last { isAscending = false }
-        last = id
-        ids.append(id)
-        more = try cursor.next()
+    let cursor = try cursor(access.id)
+    var more = try cursor.seek(lower)
+    while more {
+      let key = cursor.key
+      if let upper, compareKeys(key, upper) >= 0 { break }
+      let id = try KeyDecoder.rowID(atEndOf: key).id
+      if let last, id <= last { isAscending = false }
+      last = id
+      ids.append(id)
+      more = try cursor.next()
+    }
+    return (ids, isAscending)
+  }
+
+  private final func rowIDsInPages(
+    _ access: TreeAccess, _ lower: UnsafeRawBufferPointer, _ upper: UnsafeRawBufferPointer?
+  ) throws(StoreError) -> (ids: [UInt64], isAscending: Bool) {
+    var ids: [UInt64] = []
+    var isAscending = true
+    // A leaf's at a time: to add one to an array takes about as long as to find it.
+    var capacity = 256
+    var found = UnsafeMutablePointer<UInt64>.allocate(capacity: capacity)
+    defer { found.deallocate() }
+    try forEachLeaf(access, lower, upper) { (leaf, entries, buffer) throws(StoreError) in
+      if entries.count > capacity {
+        found.deallocate()
+        capacity = leaf.count
+        found = .allocate(capacity: capacity)
       }
-    } else {
-      try forEachKeyInPages(access, lower, upper) { (key) throws(StoreError) in
-        let id = try KeyDecoder.rowID(atEndOf: key).id
-        if let last, id <= last { isAscending = false }
-        last = id
-        ids.append(id)
-        return true
+      let ends = KeyEnds(leaf)
+      var n = 0
+      for i in entries {
+        if let id = ends.rowID(i) {
+          found[n] = id
+        } else {
+          let key = UnsafeRawBufferPointer(start: buffer, count: leaf.copyKey(i, to: buffer))
+          found[n] = try KeyDecoder.rowID(atEndOf: key).id
+        }
+        n &+= 1
       }
+      if n > 0 {
+        if let last = ids.last, found[0] <= last { isAscending = false }
+        var i = 1
+        while i < n {
+          if found[i] <= found[i &- 1] { isAscending = false }
+          i &+= 1
+        }
+        ids.append(contentsOf: UnsafeBufferPointer(start: found, count: n))
+      }
+      return true
     }
     return (ids, isAscending)
   }
@@ -145,6 +176,23 @@ extension TreeView {
     _ access: TreeAccess, _ lower: UnsafeRawBufferPointer, _ upper: UnsafeRawBufferPointer?,
     _ body: (UnsafeRawBufferPointer) throws(StoreError) -> Bool
   ) throws(StoreError) {
+    try forEachLeaf(access, lower, upper) { (leaf, entries, buffer) throws(StoreError) in
+      leaf.copyPrefix(to: buffer)
+      for i in entries {
+        let key = UnsafeRawBufferPointer(start: buffer, count: leaf.copyTail(i, to: buffer))
+        if try !body(key) { return false }
+      }
+      return true
+    }
+  }
+
+  /// The leaves of a range, with those of their entries that are in it and room for a key; where no delta lies over the pages. Each is held
+  /// by the cursor while `body` runs, which says whether to go on.
+  @inline(__always)
+  private final func forEachLeaf(
+    _ access: TreeAccess, _ lower: UnsafeRawBufferPointer, _ upper: UnsafeRawBufferPointer?,
+    _ body: (BytesLeaf, Range<Int>, UnsafeMutableRawPointer) throws(StoreError) -> Bool
+  ) throws(StoreError) {
     let buffer = UnsafeMutableRawPointer.allocate(byteCount: core.pageSize, alignment: 8)
     defer { buffer.deallocate() }
     var base = BaseCursor(
@@ -162,11 +210,7 @@ extension TreeView {
         let last = UnsafeRawBufferPointer(start: buffer, count: leaf.copyKey(end &- 1, to: buffer))
         if compareKeys(last, upper) >= 0 { end = max(start, min(end, leaf.lowerBound(TreeKey(upper)).index)) }
       }
-      leaf.copyPrefix(to: buffer)
-      for i in start..<end {
-        let key = UnsafeRawBufferPointer(start: buffer, count: leaf.copyTail(i, to: buffer))
-        if try !body(key) { return }
-      }
+      if start < end, try !body(leaf, start..<end, buffer) { return }
       if end < leaf.count { return }
       try base.skipLeaf()
     }
