@@ -1,5 +1,7 @@
 /// A row of the first table: about 145 bytes of payload, a unique tail number in random order, a colour that 1% of the
 /// rows share, a third colour that every third row lacks.
+///
+/// The initializer with a value for each field is the language's own: one that is written out puts a row together and then copies it.
 struct Aircraft: Sendable, Equatable {
   var id: Int
   var tailNumber: String
@@ -36,7 +38,9 @@ struct Aircraft: Sendable, Equatable {
     }
     return String(decoding: digits, as: UTF8.self)
   }
+}
 
+extension Aircraft {
   /// The row of an id.
   init(id: Int) {
     self.id = id
@@ -56,22 +60,5 @@ struct Aircraft: Sendable, Equatable {
       photo.append(UInt8(truncatingIfNeeded: word &>> UInt64(i & 7 &* 8)))
       if i & 7 == 7 { word = word &* 0x9E37_79B9_7F4A_7C15 }
     }
-  }
-
-  init(
-    id: Int, tailNumber: String, category: String, kind: String, type: String, primary: String, secondary: String,
-    tertiary: String?, year: Int32?, hours: Double, photo: [UInt8]
-  ) {
-    self.id = id
-    self.tailNumber = tailNumber
-    self.category = category
-    self.kind = kind
-    self.type = type
-    self.primary = primary
-    self.secondary = secondary
-    self.tertiary = tertiary
-    self.year = year
-    self.hours = hours
-    self.photo = photo
   }
 }

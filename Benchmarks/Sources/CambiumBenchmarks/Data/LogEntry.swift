@@ -12,6 +12,9 @@ struct LogEntry: Sendable, Equatable {
   /// Dates are a minute apart on average, so that a window of n minutes holds about n rows.
   static func date(_ minute: Int) -> Double { 600_000_000 + Double(minute) * 60 }
 
+}
+
+extension LogEntry {
   /// The row of an id, among `rows` entries of as many aircraft.
   init(id: Int, rows: Int) {
     self.id = id
@@ -21,15 +24,5 @@ struct LogEntry: Sendable, Equatable {
     distance = id % 7 == 0 ? nil : Int32(mix(id, 24) % 4000)
     delay = id % 5 == 0 ? nil : Double(mix(id, 25) % 3000) / 10
     remark = id % 2 == 0 ? nil : "remark \(mix(id, 26) % 100_000)"
-  }
-
-  init(id: Int, aircraft: Int, date: Double, flight: Int32, distance: Int32?, delay: Double?, remark: String?) {
-    self.id = id
-    self.aircraft = aircraft
-    self.date = date
-    self.flight = flight
-    self.distance = distance
-    self.delay = delay
-    self.remark = remark
   }
 }
