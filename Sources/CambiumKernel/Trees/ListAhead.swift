@@ -1,9 +1,11 @@
+import Synchronization
+
 /// Who does what of a list of keys whose pages threads bring into the cache while one of them tells the entries: the list is done by
 /// chunks, each brought by whoever comes to it first, the teller included.
 ///
 /// Chunks are brought at most ``window`` ahead of the one that is told, so that none is driven out before.
 final class ListAhead: @unchecked Sendable {
-  // `@unchecked`: all of it is used with the lock held.
+  // `@unchecked`: what is not atomic is used with the lock held.
   private let lock: any StoreLock
   private let count: Int
   private let window: Int
@@ -12,8 +14,8 @@ final class ListAhead: @unchecked Sendable {
   /// The first chunk that nobody has come to.
   private var next = 0
   private var isBrought: [Bool]
-  private var isOver = false
   private var waiting = 0
+  private let hasEnded = Atomic(false)
 
   init(chunks: Int, window: Int, _ lock: any StoreLock) {
     count = chunks
@@ -21,6 +23,9 @@ final class ListAhead: @unchecked Sendable {
     self.lock = lock
     isBrought = Array(repeating: false, count: chunks)
   }
+
+  /// Whether nothing more is told. Asked without the lock.
+  var isOver: Bool { hasEnded.load(ordering: .relaxed) }
 
   /// What the teller should bring before it tells a chunk; nil as soon as it should tell that, which is brought by then, or nobody
   /// else's to bring. Called until it answers nil, with one chunk after the other.
@@ -70,7 +75,7 @@ final class ListAhead: @unchecked Sendable {
   func end() {
     lock.lock()
     defer { lock.unlock() }
-    isOver = true
+    hasEnded.store(true, ordering: .relaxed)
     lock.wakeAll()
   }
 

@@ -25,7 +25,7 @@ extension TreeView {
     _ body: (UInt64, UnsafeRawBufferPointer) throws(StoreError) -> Bool
   ) throws(StoreError) {
     let chunks = (keys.count + Self.chunk - 1) / Self.chunk
-    let window = max(2, min(Self.mostAhead, core.cache.capacity / (4 * Self.chunk)))
+    let window = max(2, min(Self.mostAhead, core.cache.capacity / (8 * Self.chunk)))
     let line = ListAhead(chunks: chunks, window: window, core.environment.makeLock())
     // Snapshots may be read by any number of threads, and what a tree was found as does not change.
     nonisolated(unsafe) let (view, access) = (self, access)
@@ -42,6 +42,7 @@ extension TreeView {
         while let chunk = line.chunkToBring() { view.bring(access, keys, chunk, line, thread) }
       }
       if let failure = teller.failure { throw failure }
+      if !teller.hasTold { throw .misuse("the host did not call the work that it was given") }
     }
   }
 
@@ -54,28 +55,39 @@ extension TreeView {
   private final func bring(
     _ access: TreeAccess, _ keys: ArraySlice<UInt64>, _ chunk: Int, _ line: ListAhead, _ thread: Int
   ) {
+    defer { line.noteBrought(chunk) }
+    var rest = Self.part(keys, chunk)
+    // No more in one epoch than the teller reads: the cache has so many frames ready for each.
+    while !rest.isEmpty, !line.isOver {
+      if !bring(access, rest.prefix(Self.batch), thread) { return }
+      rest = rest.dropFirst(Self.batch)
+    }
+  }
+
+  /// The same for a few keys, in one epoch of the cache. Answers whether they could be read: whoever tells the entries meets what is wrong
+  /// with them, behind those that can be.
+  private final func bring(_ access: TreeAccess, _ keys: ArraySlice<UInt64>, _ thread: Int) -> Bool {
     let cache = core.cache
     let slot = cache.slots.enter(hint &+ thread)
-    defer {
-      cache.slots.leave(slot)
-      line.noteBrought(chunk)
-    }
+    defer { cache.slots.leave(slot) }
     var near = NearPages()
-    // Whoever tells the entries meets what is wrong with them, behind those that can be read.
     do throws(StoreError) {
-      for key in Self.part(keys, chunk) { _ = try access.find(TreeKey(key), cache, near: &near) }
-    } catch { return }
+      for key in keys { _ = try access.find(TreeKey(key), cache, near: &near) }
+    } catch { return false }
+    return true
   }
 
   /// Who is told the entries, until the call ends: used by the calling thread alone.
   private final class Teller {
     var body: ((UInt64, UnsafeRawBufferPointer) throws(StoreError) -> Bool)?
     private(set) var failure: StoreError?
+    private(set) var hasTold = false
 
     init(_ body: @escaping (UInt64, UnsafeRawBufferPointer) throws(StoreError) -> Bool) { self.body = body }
 
     func tell(_ view: TreeView, _ access: TreeAccess, _ keys: ArraySlice<UInt64>, _ line: ListAhead) {
       guard let body else { return }
+      hasTold = true
       var found: [FoundValue?] = []
       var chunk = 0
       var rest = keys

@@ -2,7 +2,7 @@ import Synchronization
 
 extension TreeView {
   /// How many entries are on their way from memory at once.
-  private static let batch = 16
+  static let batch = 16
 
   /// Tells `body` the entries of a tree with integer keys that have one of `keys`, in their order, until it answers false.
   /// Keys without an entry are passed over. The bytes are lent for the call. O(n log n), less for keys that ascend: several are
@@ -10,7 +10,7 @@ extension TreeView {
   /// other threads bring those of the keys behind meanwhile.
   ///
   /// `body` should be short, since memory is not used again while it runs; it may read this view, but must not write
-  /// through a transaction whose view this is.
+  /// through a transaction whose view this is, and must not close the store.
   ///
   /// - Throws: ``StoreError/noSuchTree(_:)``, ``StoreError/wrongTreeKind(_:)``; what reading throws; what `body` throws.
   public final func forEach(

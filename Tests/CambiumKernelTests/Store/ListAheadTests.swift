@@ -136,13 +136,13 @@ import Testing
   @Test func tellsItsOwnCommitBesideAWriter() throws {
     let environment = CountingEnvironment(processors: 4, hasThreads: true)
     let store = try Self.open(Self.content.get(), environment)
+    let view = try store.snapshot()
     let isOver = Atomic(false)
     let failures = Locked<[String]>([])
     TestEnvironment(processors: 2).runConcurrently(2) { thread in
       do {
         if thread == 0 {
           defer { isOver.store(true, ordering: .relaxed) }
-          let view = try store.snapshot()
           for _ in 0..<3 {
             var told = 0
             try view.forEach(Self.tree, of: Self.keys[...]) { (key, bytes) in
