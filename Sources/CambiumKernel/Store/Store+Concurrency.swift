@@ -40,12 +40,14 @@ extension Store {
   ///
   /// What `use` is done with is handed to `make` again, so that memory need not be had anew.
   ///
+  /// - Parameter mostThreads: No more threads take part, and made are two more than they are ahead.
   /// - Throws: of the errors of both the one with the lowest number.
   public func inOrder<Made: Sendable, Failure: Error>(
-    _ count: Int, make: @escaping @Sendable (_ number: Int, _ spare: Made?) throws(Failure) -> Made,
+    _ count: Int, mostThreads: Int = .max,
+    make: @escaping @Sendable (_ number: Int, _ spare: Made?) throws(Failure) -> Made,
     use: @escaping (Made) throws(Failure) -> Void
   ) throws(Failure) {
-    let threads = min(threadCount, count)
+    let threads = min(threadCount, count, mostThreads)
     var spare: Made?
     if threads <= 1 {
       for i in 0..<max(0, count) {

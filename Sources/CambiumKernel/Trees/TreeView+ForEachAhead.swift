@@ -1,8 +1,9 @@
+import Synchronization
+
 extension TreeView {
   /// Keys of a list that are brought into the cache together.
   private static let chunk = 64
-  /// Keys of a list that the teller is ahead of at most by chunks.
-  private static let mostAhead = 32
+
   /// More threads wait for each other's pages.
   private static let mostThreads = 4
 
@@ -10,9 +11,10 @@ extension TreeView {
   static let stretch = 1024
 
   /// Whether it may pay to have other threads bring the pages that so many keys lead to: to make a thread takes as long as a few dozen
-  /// pages.
+  /// pages. What ``Store/inOrder(_:mostThreads:make:use:)`` has made ahead is a small part of the cache, so that nothing is driven out before it is told.
   final func mayBringAhead(_ keys: Int) -> Bool {
-    keys >= 4 * Self.stretch && core.threadCount > 1 && allowsConcurrentReads && core.cache.capacity >= 8 * Self.chunk
+    keys >= 4 * Self.stretch && core.threadCount > 1 && allowsConcurrentReads
+      && core.cache.capacity >= 2 * Self.chunk * (Self.mostThreads + 2)
   }
 
   /// Whether so many misses in a stretch of keys are many.
@@ -24,82 +26,90 @@ extension TreeView {
     _ access: TreeAccess, _ keys: ArraySlice<UInt64>,
     _ body: (UInt64, UnsafeRawBufferPointer) throws(StoreError) -> Bool
   ) throws(StoreError) {
-    let chunks = (keys.count + Self.chunk - 1) / Self.chunk
-    let window = max(2, min(Self.mostAhead, core.cache.capacity / (8 * Self.chunk)))
-    let line = ListAhead(chunks: chunks, window: window, core.environment.makeLock())
     // Snapshots may be read by any number of threads, and what a tree was found as does not change.
     nonisolated(unsafe) let (view, access) = (self, access)
-    // Who made threads may hold what they did for a while, but not what is called here.
-    try withoutActuallyEscaping(body) { (body) throws(StoreError) in
-      nonisolated(unsafe) let teller = Teller(body)
-      defer { teller.body = nil }
-      core.environment.runConcurrently(min(core.threadCount, Self.mostThreads)) { (thread) in
-        if thread == 0 {
-          teller.tell(view, access, keys, line)
-          line.end()
-          return
-        }
-        while let chunk = line.chunkToBring() { view.bring(access, keys, chunk, line, thread) }
+    do throws(End) {
+      // Who made threads may hold what they did for a while, but not what is called here.
+      try withoutActuallyEscaping(body) { (body) throws(End) in
+        nonisolated(unsafe) let teller = Teller(view, access, body)
+        defer { teller.body = nil }
+        let chunks = (keys.count + Self.chunk - 1) / Self.chunk
+        try core.inOrder(
+          chunks, mostThreads: Self.mostThreads,
+          make: { (n, _: Int?) throws(End) in
+            view.bring(access, Self.part(keys, n), unless: teller)
+            return n
+          }, use: { (n) throws(End) in try teller.tell(Self.part(keys, n)) })
+        if teller.told < keys.count { throw .failed(.misuse("the host did not call the work that it was given")) }
       }
-      if let failure = teller.failure { throw failure }
-      if !teller.hasTold { throw .misuse("the host did not call the work that it was given") }
+    } catch {
+      if case .failed(let error) = error { throw error }
     }
   }
 
   /// The keys of a chunk.
-  private static func part(_ keys: ArraySlice<UInt64>, _ chunk: Int) -> ArraySlice<UInt64> {
-    keys.dropFirst(chunk * Self.chunk).prefix(Self.chunk)
+  private static func part(_ keys: ArraySlice<UInt64>, _ n: Int) -> ArraySlice<UInt64> {
+    keys.dropFirst(n * chunk).prefix(chunk)
   }
 
-  /// Has the pages that the keys of a chunk lead to in the cache, if they can be read.
-  private final func bring(
-    _ access: TreeAccess, _ keys: ArraySlice<UInt64>, _ chunk: Int, _ line: ListAhead, _ thread: Int
-  ) {
-    defer { line.noteBrought(chunk) }
-    var rest = Self.part(keys, chunk)
+  /// Why no more is told.
+  private enum End: Error {
+    case enough
+    case failed(StoreError)
+  }
+
+  /// Has the pages that keys lead to in the cache, if they can be read.
+  private final func bring(_ access: TreeAccess, _ keys: ArraySlice<UInt64>, unless teller: Teller) {
+    let cache = core.cache
+    var rest = keys
     // No more in one epoch than the teller reads: the cache has so many frames ready for each.
-    while !rest.isEmpty, !line.isOver {
-      if !bring(access, rest.prefix(Self.batch), thread) { return }
+    while !rest.isEmpty, !teller.isOver {
+      let slot = cache.slots.enter(hint)
+      defer { cache.slots.leave(slot) }
+      var near = NearPages()
+      // Whoever tells the entries meets what is wrong with them, behind those that can be read.
+      do throws(StoreError) {
+        for key in rest.prefix(Self.batch) { _ = try access.find(TreeKey(key), cache, near: &near) }
+      } catch { return }
       rest = rest.dropFirst(Self.batch)
     }
   }
 
-  /// The same for a few keys, in one epoch of the cache. Answers whether they could be read: whoever tells the entries meets what is wrong
-  /// with them, behind those that can be.
-  private final func bring(_ access: TreeAccess, _ keys: ArraySlice<UInt64>, _ thread: Int) -> Bool {
-    let cache = core.cache
-    let slot = cache.slots.enter(hint &+ thread)
-    defer { cache.slots.leave(slot) }
-    var near = NearPages()
-    do throws(StoreError) {
-      for key in keys { _ = try access.find(TreeKey(key), cache, near: &near) }
-    } catch { return false }
-    return true
-  }
-
-  /// Who is told the entries, until the call ends: used by the calling thread alone.
+  /// Who is told the entries, until the call ends: used by the calling thread alone, but for ``isOver``.
   private final class Teller {
+    private let view: TreeView
+    private let access: TreeAccess
     var body: ((UInt64, UnsafeRawBufferPointer) throws(StoreError) -> Bool)?
-    private(set) var failure: StoreError?
-    private(set) var hasTold = false
+    /// How many keys were gone through.
+    private(set) var told = 0
+    private var found: [FoundValue?] = []
+    private let hasEnded = Atomic(false)
 
-    init(_ body: @escaping (UInt64, UnsafeRawBufferPointer) throws(StoreError) -> Bool) { self.body = body }
+    init(
+      _ view: TreeView, _ access: TreeAccess,
+      _ body: @escaping (UInt64, UnsafeRawBufferPointer) throws(StoreError) -> Bool
+    ) {
+      self.view = view
+      self.access = access
+      self.body = body
+    }
 
-    func tell(_ view: TreeView, _ access: TreeAccess, _ keys: ArraySlice<UInt64>, _ line: ListAhead) {
+    /// Whether nobody waits for more.
+    var isOver: Bool { hasEnded.load(ordering: .relaxed) }
+
+    func tell(_ keys: ArraySlice<UInt64>) throws(End) {
       guard let body else { return }
-      hasTold = true
-      var found: [FoundValue?] = []
-      var chunk = 0
-      var rest = keys
       do throws(StoreError) {
-        while !rest.isEmpty {
-          while let other = line.chunkToBring(beforeTelling: chunk) { view.bring(access, keys, other, line, 0) }
-          let part = rest.prefix(TreeView.chunk)
-          rest = rest.dropFirst(part.count)
-          chunk += 1
-          if try !view.forEach(access, part, &found, body) { return }
+        if try view.forEach(access, keys, &found, body) {
+          told += keys.count
+          return
         }
-      } catch { failure = error }
+      } catch {
+        hasEnded.store(true, ordering: .relaxed)
+        throw .failed(error)
+      }
+      hasEnded.store(true, ordering: .relaxed)
+      throw .enough
     }
   }
 }
