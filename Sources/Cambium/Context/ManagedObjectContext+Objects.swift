@@ -122,7 +122,11 @@ extension ManagedObjectContext {
           where error.code == .managedObjectReferentialIntegrity
         { continue }
       }
-      if callsHook { object.prepareForDeletion() }
+      if callsHook {
+        object.prepareForDeletion()
+        // It may have deleted the object itself, or reset the context, to which the object then does not belong any more.
+        guard !object.isDeleted, object.managedObjectContext === self else { continue }
+      }
       for property in object.info.relationships where !property.isTransient {
         guard let r = property.relationship else { continue }
         switch r.rules.deleteRule {
@@ -146,8 +150,30 @@ extension ManagedObjectContext {
   /// Applies the delete rules once more to what was led to objects after they were deleted, since they will be gone.
   func applyLateDeleteRules() throws {
     let objects = deleted.values
+    if objects.isEmpty { return }
     try objects.lend { _, object in
       if object.changesRelationships { try applyLateDeleteRules(of: object) }
+    }
+    // What is deleted may have forgotten what was led to it, since it was refreshed after that.
+    for list in [inserted.values, updated.values] {
+      try list.lend { _, object in
+        if object.changesRelationships, !object.isDeleted { try applyDeleteRules(ofWhatIsLedTo: object) }
+      }
+    }
+  }
+
+  /// Applies the delete rules of what an object was led to, and is deleted, to the object.
+  private func applyDeleteRules(ofWhatIsLedTo object: ManagedObject) throws {
+    for property in object.info.relationships where !property.isTransient {
+      guard let r = property.relationship, !r.isToMany, object.isChanged(property),
+        let id = try object.currentToOne(r), let other = registry.peek(permanentIDs[id] ?? id), other.pending == .deleted,
+        other !== object, let back = r.inverse(in: other.info)
+      else { continue }
+      switch back.rules.deleteRule {
+      case .cascade: return try deleteCascading(object)
+      case .nullify: try object.recordToOne(r, nil)
+      case .deny, .noAction: continue
+      }
     }
   }
 

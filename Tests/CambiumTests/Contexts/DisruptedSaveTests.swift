@@ -133,14 +133,8 @@ final class DisruptiveObject: ManagedObject {
           for object in all {
             let owner = object.value(forKey: "owner") as? DisruptiveObject
             if let owner {
-              let isThere = all.contains { $0 === owner }
-              let text: Comment = "\(hook), \(name), call \(call): \(object) leads to what is gone"
-              // What is deleted forgets that something new was led to it, and goes without it.
-              if hook == .prepareForDeletion, name == "reset" || name == "refresh itself" {
-                withKnownIssue(isIntermittent: true) { #expect(isThere, text) }
-              } else {
-                #expect(isThere, text)
-              }
+              #expect(
+                all.contains { $0 === owner }, "\(hook), \(name), call \(call): \(object) leads to what is gone")
               let things = owner.value(forKey: "things") as? Set<ManagedObject>
               #expect(things?.contains(object) == true, "\(hook), \(name), call \(call)")
             }

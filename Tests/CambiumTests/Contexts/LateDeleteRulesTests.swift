@@ -37,4 +37,33 @@ import Testing
     #expect(k3.value(forKey: "name") == nil, "a context that merges didSave knows that the object is gone")
     withExtendedLifetime(token) {}
   }
+  /// An object that is refreshed forgets what was led to it; its deletion does not: nothing is saved that leads to what is gone.
+  @Test(arguments: [DeleteRule.cascade, .nullify], [true, false])
+  func whatIsRefreshedForgetsNoRule(rule: DeleteRule, isNew: Bool) throws {
+    let model = try ManagedObjectModel {
+      Entity("P") {
+        Attribute("name", .string)
+        ToMany("kids", "K", inverse: "p", deleteRule: rule)
+      }
+      Entity("K") {
+        Attribute("name", .string)
+        ToOne("p", "P", inverse: "kids")
+      }
+    }
+    let container = try memoryContainer(model)
+    let c = container.newBackgroundContext()
+    let p = try c.make("P", ["name": "p"])
+    var k = try c.make("K", ["name": "k"])
+    try c.save()
+    if isNew { k = try c.make("K", ["name": "new"]) }
+    k.setValue(p, forKey: "p")
+    c.refresh(p, mergeChanges: false)
+    c.delete(p)
+    try c.save()
+    let reading = container.newBackgroundContext()
+    #expect(try reading.fetch(FetchRequest<ManagedObject>(entityName: "P")).isEmpty)
+    let kids = try reading.fetch(FetchRequest<ManagedObject>(entityName: "K"))
+    #expect(kids.count == (rule == .cascade ? 0 : 1) + (isNew ? 1 : 0))
+    #expect(kids.allSatisfy { $0.value(forKey: "p") == nil })
+  }
 }
