@@ -166,7 +166,8 @@ extension ManagedObjectContext {
   private func applyDeleteRules(ofWhatIsLedTo object: ManagedObject) throws {
     for property in object.info.relationships where !property.isTransient {
       guard let r = property.relationship, !r.isToMany, object.isChanged(property),
-        let id = try object.currentToOne(r), let other = registry.peek(permanentIDs[id] ?? id), other.pending == .deleted,
+        let id = try object.currentToOne(r), let other = registry.peek(permanentIDs[id] ?? id),
+        other.pending == .deleted,
         other !== object, let back = r.inverse(in: other.info)
       else { continue }
       switch back.rules.deleteRule {
