@@ -15,6 +15,17 @@ extension ManagedObjectContext {
     }
   }
 
+  /// An object that is held, and looked at without counting a reference to it.
+  struct Glanced<Instance: AnyObject> {
+    private(set) var held: Instance?
+    private(set) var glance: Unmanaged<Instance>?
+
+    mutating func hold(_ instance: Instance) {
+      held = instance
+      glance = .passUnretained(instance)
+    }
+  }
+
   /// Inserts an object that has never been in a context.
   ///
   /// - Parameter entity: The object's, or a twin of that.
@@ -25,7 +36,8 @@ extension ManagedObjectContext {
   }
 
   private func insertHere(_ object: ManagedObject, _ entity: EntityDescription) {
-    guard let home = birthHome(entity) else {
+    if let known = knownBirthHome(entity) { return adoptInserted(object, known.takeUnretainedValue()) }
+    guard let home = insertable(entity.itself)?.home else {
       let name = entity.name
       return record(
         CambiumError(
@@ -38,13 +50,12 @@ extension ManagedObjectContext {
 
   /// Takes an object that is new into the unsaved changes; it is told by ``ManagedObject/awakeFromInsert()``.
   private func adoptInserted(_ object: ManagedObject, _ home: ObjectHome) {
-    let info = home.info
     let reference = ObjectReference(entity: home.entityID, row: ManagedObjectID.nextTemporaryRow())
     object.become(reference.row, .passUnretained(home), nil)
     object.state = .inserted
     let overlay = object.ownOverlay
     // As a rule, most attributes are set.
-    overlay.attributeChanges.reserveCapacity(min(info.attributeKeys.count, 32))
+    overlay.attributeChanges.reserveCapacity(min(home.info.attributeKeys.count, 32))
     overlay.changeOrder = nextChangeOrder()
     inserted.insert(object)
     registry.add(object, home.space, reference)
@@ -52,7 +63,7 @@ extension ManagedObjectContext {
       overlay.eventState = .absent
       eventObjects.append(object)
     }
-    if !info.withDefaults.isEmpty { setDefaults(of: object, info) }
+    if !home.info.withDefaults.isEmpty { setDefaults(of: object, home.info) }
     object.awakeFromInsert()
   }
 
@@ -68,25 +79,25 @@ extension ManagedObjectContext {
     }
   }
 
-  /// The home of new objects of an entity, or of its twin; nil if there cannot be any.
-  private func birthHome(_ entity: EntityDescription) -> ObjectHome? {
-    if let lastInsertable, lastInsertable.twin === entity || lastInsertable.entity === entity,
-      lastInsertable.version == persistentStoreCoordinator.storesVersion
-    {
-      return lastInsertable.home
+  /// The home of new objects of an entity, or of its twin, if it is the one that there was an object of last.
+  @inline(__always)
+  private func knownBirthHome(_ entity: EntityDescription) -> Unmanaged<ObjectHome>? {
+    let version = persistentStoreCoordinator.storesVersion
+    return lastInsertable.glance?._withUnsafeGuaranteedRef { last in
+      guard last.twin === entity || last.entity === entity, last.version == version else { return nil }
+      return .passUnretained(last.home)
     }
-    return insertable(entity.itself)?.home
   }
 
   private func insertable(_ entity: EntityDescription) -> Insertable? {
     let version = persistentStoreCoordinator.storesVersion
-    if let lastInsertable, lastInsertable.entity === entity, lastInsertable.version == version { return lastInsertable }
+    if let last = lastInsertable.held, last.entity === entity, last.version == version { return last }
     guard let store = persistentStoreCoordinator.store(forEntity: entity.name),
       let info = store.space.info(named: entity.name), !info.schema.isAbstract
     else { return nil }
     let id = ManagedObjectID(space: store.space, reference: ObjectReference(entity: info.schema.id, row: 0))
     let made = Insertable(entity, home(of: id, info, entity), version: version)
-    lastInsertable = made
+    lastInsertable.hold(made)
     return made
   }
 
@@ -98,12 +109,15 @@ extension ManagedObjectContext {
   }
 
   private func birthEntityHere(_ objectClass: ManagedObject.Type) -> EntityDescription {
-    if lastClass == objectClass, let lastOfClass, lastOfClass.version == persistentStoreCoordinator.storesVersion {
-      return lastOfClass.twin
+    if lastClass == objectClass {
+      let version = persistentStoreCoordinator.storesVersion
+      let known = lastOfClass.glance?._withUnsafeGuaranteedRef { $0.version == version ? $0.twin : nil }
+      if let known = known ?? nil { return known }
     }
     let entity = persistentStoreCoordinator.entity(for: objectClass)
     guard let made = insertable(entity) else { return entity }
-    (lastClass, lastOfClass) = (objectClass, made)
+    lastClass = objectClass
+    lastOfClass.hold(made)
     return made.twin
   }
 }

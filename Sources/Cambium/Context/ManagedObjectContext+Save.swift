@@ -251,22 +251,29 @@ extension ManagedObjectContext {
     var errors: [CambiumError] = []
     // An error of the application's own is thrown as it is if it is the only one.
     var foreign: (any Error)?
-    func collect(_ object: ManagedObject, _ check: () throws -> Void) {
-      do { try check() } catch let error as CambiumError {
+    @inline(never)
+    func note(_ error: any Error, of object: ManagedObject) {
+      if let error = error as? CambiumError {
         errors += error.code == .validationMultipleErrors ? error.detailedErrors : [error]
-      } catch {
-        foreign = foreign ?? error
-        errors.append(
-          CambiumError(
-            .managedObjectValidation, "\(error)", entityName: object.entity.name, objectID: object.objectID,
-            underlying: [error]))
+        return
       }
+      foreign = foreign ?? error
+      errors.append(
+        CambiumError(
+          .managedObjectValidation, "\(error)", entityName: object.entity.name, objectID: object.objectID,
+          underlying: [error]))
     }
     deletionCheck = DeletionCheck()
-    deletions.lend { _, object in collect(object) { try object.validateForDelete() } }
+    deletions.lend { _, object in
+      do { try object.validateForDelete() } catch { note(error, of: object) }
+    }
     deletionCheck = nil
-    insertions.lend { _, object in collect(object) { try object.validateForInsert() } }
-    updates.lend { _, object in collect(object) { try object.validateForUpdate() } }
+    insertions.lend { _, object in
+      do { try object.validateForInsert() } catch { note(error, of: object) }
+    }
+    updates.lend { _, object in
+      do { try object.validateForUpdate() } catch { note(error, of: object) }
+    }
     guard let first = errors.first else { return }
     guard errors.count > 1 else { throw foreign ?? first }
     var result = CambiumError(.validationMultipleErrors, "\(errors.count) validation errors; see detailedErrors")

@@ -119,9 +119,9 @@ public final class ManagedObjectContext: @unchecked Sendable {
   let link = ContextLink()
   @exclusivity(unchecked) private(set) var homes = ObjectHome.List()
   /// What objects were last inserted of, and of which class, so that it need not be looked up for every one.
-  @exclusivity(unchecked) var lastInsertable: Insertable?
+  @exclusivity(unchecked) var lastInsertable = Glanced<Insertable>()
   @exclusivity(unchecked) var lastClass: ManagedObject.Type?
-  @exclusivity(unchecked) var lastOfClass: Insertable?
+  @exclusivity(unchecked) var lastOfClass = Glanced<Insertable>()
   @exclusivity(unchecked) private(set) var changeCount: UInt64 = 0
   /// How many saves were begun.
   @exclusivity(unchecked) var saveNumber: UInt64 = 0
@@ -144,6 +144,8 @@ public final class ManagedObjectContext: @unchecked Sendable {
     coordinator = persistentStoreCoordinator
     link.lead(to: self)
   }
+
+  deinit { link.cut() }
 
   /// A child of another context, which it keeps alive.
   ///
@@ -379,7 +381,7 @@ public final class ManagedObjectContext: @unchecked Sendable {
 
   func forgetRegistry() {
     homes = ObjectHome.List()
-    (lastInsertable, lastClass, lastOfClass) = (nil, nil, nil)
+    (lastInsertable, lastClass, lastOfClass) = (Glanced(), nil, Glanced())
     registry = ObjectRegistry()
     registry.retainsAll = retainsRegisteredObjects
     watched = [:]

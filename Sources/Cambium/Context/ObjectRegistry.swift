@@ -1,4 +1,5 @@
 import CambiumEngine
+import Synchronization
 
 /// The objects of a context, one for each identifier.
 ///
@@ -39,6 +40,10 @@ final class ObjectRegistry {
 
   /// The object of an identifier, which stays even if nobody else holds it: nothing of the application's is called.
   func peek(_ id: ManagedObjectID) -> ManagedObject? { known.object(id) }
+
+  /// The same without counting a reference to it.
+  @inline(__always)
+  func glance(_ id: ManagedObjectID) -> Unmanaged<ManagedObject>? { known.glance(id.space, id.reference) }
 
   /// Finds an object by another identifier from now on. Looks for no others to let go of.
   func rename(_ object: ManagedObject, _ space: StoreSpace, from old: ObjectReference, to new: ObjectReference) {
@@ -127,6 +132,13 @@ final class ObjectRegistry {
 final class ContextLink: @unchecked Sendable {
   // `@unchecked`: a weak reference is read and cleared atomically; it is set before anyone else has the link.
   private(set) weak var context: ManagedObjectContext?
+  private let isCut = Atomic(false)
+
+  /// Whether there is a context. To ask for it by a weak reference takes longer.
+  var isThere: Bool { !isCut.load(ordering: .relaxed) }
+
+  /// To be called by the context at its end.
+  func cut() { isCut.store(true, ordering: .relaxed) }
 
   /// To be called once, by the context when it is made.
   func lead(to context: ManagedObjectContext) { self.context = context }

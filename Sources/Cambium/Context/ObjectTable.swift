@@ -138,6 +138,13 @@ struct ObjectTable: ~Copyable {
     slot(space, reference).flatMap { slots[$0] }
   }
 
+  /// The same, which the table holds until it is changed.
+  @inline(__always)
+  mutating func glance(_ space: StoreSpace, _ reference: ObjectReference) -> Unmanaged<ManagedObject>? {
+    guard let slot = slot(space, reference) else { return nil }
+    return slots[slot].map { .passUnretained($0) }
+  }
+
   /// The object of an identifier; or, if nobody else holds it, the object that is let go of, which the caller has to keep until
   /// nothing is under way.
   @inline(__always)

@@ -95,10 +95,10 @@ extension ManagedObjectContext {
           }
           if update.version == nil { continue }
           try t.update(object.reference) { (row) throws(EngineError) in
-            try writer.write(object, update.destinations, isNew: false, row, t)
+            try writer.write(object, update.destinations, isNew: false, row)
           }
         }
-        try writer.requireDestinations()
+        try writer.requireDestinations(t)
         if areRulesOld, isThere.contains(true) {
           let deletions = zip(batch.deletions, isThere).filter { $0.1 }.map { $0.0 }
           var deletion = BatchDeletion(batch.space, history, asksOtherSides: true)

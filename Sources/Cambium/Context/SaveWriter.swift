@@ -15,6 +15,8 @@ final class SaveWriter {
   /// What changes lead to and is there, as far as no object of the context says so.
   @exclusivity(unchecked) private var found = Set<ObjectReference>()
   @exclusivity(unchecked) private var lastFound: ObjectReference?
+  /// What changes lead to and nobody has looked for in the store yet.
+  @exclusivity(unchecked) private var toBeFound: [ObjectReference] = []
   /// What writes the rows of each entity, the last one first.
   @exclusivity(unchecked) private var writers: [(entity: UInt32, rows: RowWriter)] = []
 
@@ -88,7 +90,7 @@ final class SaveWriter {
     let rows = try writer(reference.entity, object, t)
     rows.begin(reference)
     let written = destinations.isEmpty ? [] : destinations[place] ?? []
-    try write(object, written, isNew: true, rows, t)
+    try write(object, written, isNew: true, rows)
     try rows.save()
   }
 
@@ -107,8 +109,7 @@ final class SaveWriter {
 
   /// Writes an object's changes into the row that a writer has begun.
   func write(
-    _ object: ManagedObject, _ destinations: PendingDestinations, isNew: Bool, _ row: RowWriter,
-    _ t: EntityTransaction
+    _ object: ManagedObject, _ destinations: PendingDestinations, isNew: Bool, _ row: RowWriter
   ) throws(EngineError) {
     guard let held = object.heldOverlay else { return }
     let info = object.info
@@ -124,7 +125,7 @@ final class SaveWriter {
         if overlay.toOneChanges.isEmpty { return }
         try overlay.toOneChanges.forEach { (place, id) throws(EngineError) in
           guard let r = info.relationships[place].relationship, !r.isTransient else { return }
-          if let id { try row.set(toOne: r.key, try resolve(id, t)) } else { try row.set(toOne: r.key, nil) }
+          if let id { try row.set(toOne: r.key, try resolve(id)) } else { try row.set(toOne: r.key, nil) }
         }
       } catch { failure = error }
     }
@@ -132,30 +133,35 @@ final class SaveWriter {
     for (key, ids) in destinations {
       var references: [ObjectReference] = []
       references.reserveCapacity(ids.count)
-      for id in ids { references.append(try resolve(id, t)) }
+      for id in ids { references.append(try resolve(id)) }
       try row.set(toMany: key, references)
     }
   }
 
   /// Throws if changes lead to what others have deleted; to be called when all are written.
-  func requireDestinations() throws(EngineError) {
+  func requireDestinations(_ t: EntityTransaction) throws(EngineError) {
     // Those that are held when the transaction ends are of no use to the next one.
     writers = []
+    let missing = try t.missing(among: toBeFound)
+    if !missing.isEmpty {
+      gone = toBeFound.filter { missing.contains($0) }.map { ManagedObjectID(space: batch.space, reference: $0) }
+    }
     guard gone.isEmpty else { throw .misuse("destinations are gone") }
   }
 
   /// What a relationship leads to, once the save is done.
-  private func resolve(_ id: ManagedObjectID, _ t: EntityTransaction) throws(EngineError) -> ObjectReference {
+  private func resolve(_ id: ManagedObjectID) throws(EngineError) -> ObjectReference {
     let reference = id.reference
     if reference == lastFound { return reference }
-    // Not as others look it up: an object that is let go of may run code of the application's, which must not come here.
-    let object = context.registry.peek(id)
-    let overlay = object?.overlay
-    if let object, object.pending == .inserted, let place = overlay?.savePlace,
-      batch.insertions.indices.contains(place),
-      batch.insertions[place] === object
-    {
-      return permanent[place]
+    // Not as others look it up: an object that is let go of may run code of the application's, which must not come here. Nothing of what
+    // follows changes the registry, which holds the object.
+    let object = context.registry.glance(id)
+    let overlay = object?._withUnsafeGuaranteedRef { $0.heldOverlay }
+    if let object, let overlay {
+      let place = object._withUnsafeGuaranteedRef { object in
+        object.pending == .inserted ? overlay._withUnsafeGuaranteedRef { $0.savePlace } : -1
+      }
+      if batch.insertions.indices.contains(place), object.isSame(as: batch.insertions[place]) { return permanent[place] }
     }
     guard !id.isTemporaryID else {
       refusal = CambiumError(
@@ -163,15 +169,24 @@ final class SaveWriter {
         "a relationship leads to \(id), which is neither saved nor inserted in this context", objectID: id)
       throw .misuse("a relationship leads to an object that is not saved")
     }
-    // Others may have deleted it, and have known nothing of what leads to it here. Each is asked once.
+    // Others may have deleted it, and have known nothing of what leads to it here. Each is asked for once.
     lastFound = reference
     if let overlay {
-      if overlay.foundByWrite == number { return reference }
-      overlay.foundByWrite = number
+      let isKnown = overlay._withUnsafeGuaranteedRef { overlay in
+        defer { overlay.foundByWrite = number }
+        return overlay.foundByWrite == number
+      }
+      if isKnown { return reference }
     } else if !found.insert(reference).inserted {
       return reference
     }
-    if !(try t.contains(reference)) { gone.append(id) }
+    toBeFound.append(reference)
     return reference
   }
+}
+
+extension Unmanaged where Instance: AnyObject {
+  /// Whether this is the object, without counting a reference to either.
+  @inline(__always)
+  fileprivate func isSame(as other: Instance) -> Bool { toOpaque() == Unmanaged.passUnretained(other).toOpaque() }
 }

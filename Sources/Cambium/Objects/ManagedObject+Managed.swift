@@ -125,6 +125,10 @@ extension ManagedObject {
   func setStored(_ value: Value, _ key: String) throws -> Bool {
     guard let attribute = directAttribute(key), attribute.isPlain else { return false }
     let (place, type) = (attribute.place, attribute.type)
+    if type.holds(value) {
+      try assign(value, at: place)
+      return true
+    }
     guard let coerced = type == .composite ? info.schema.coerce(value, at: place) : type.coerce(value) else {
       return false
     }

@@ -115,9 +115,9 @@ extension ManagedObject {
   @inline(__always)
   private func isAssigned(_ value: Value, at place: Int) throws -> Bool {
     if let heldOverlay,
-      let changed = heldOverlay._withUnsafeGuaranteedRef({ $0.attributeChanges[place] })
+      let isSame = heldOverlay._withUnsafeGuaranteedRef({ $0.attributeChanges.look(at: place) { $0 == value } })
     {
-      return changed == value
+      return isSame
     }
     return state != .inserted ? try committedValue(at: place) == value : false
   }

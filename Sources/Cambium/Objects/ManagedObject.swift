@@ -43,7 +43,7 @@ open class ManagedObject {
     guard let heldHome, let otherHome = other.heldHome else { return false }
     return heldHome._withUnsafeGuaranteedRef { home in
       guard let link = home.link else { return false }
-      return otherHome._withUnsafeGuaranteedRef { $0.link === link } && link.context != nil
+      return otherHome._withUnsafeGuaranteedRef { $0.link === link } && link.isThere
     }
   }
 

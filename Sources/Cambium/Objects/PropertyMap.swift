@@ -36,7 +36,11 @@ struct PropertyMap<Element>: ExpressibleByDictionaryLiteral {
   }
   var values: [Element] { map { $0.value } }
 
-  mutating func reserveCapacity(_ count: Int) { rest.reserveCapacity(count - 1) }
+  /// Makes room for so many, if there is none yet.
+  mutating func reserveCapacity(_ count: Int) {
+    if count < 2 || !rest.isEmpty { return }
+    rest = Array(unsafeUninitializedCapacity: count - 1) { $1 = 0 }
+  }
 
   /// Where a key is in ``rest``, or would have to be.
   @inline(__always)
@@ -67,6 +71,15 @@ struct PropertyMap<Element>: ExpressibleByDictionaryLiteral {
     set {
       if let newValue { updateValue(newValue, forKey: key) } else { removeValue(forKey: key) }
     }
+  }
+
+  /// What `body` says of what a key has, which is looked at where it is; nil if it has nothing.
+  @inline(__always)
+  func look<R>(at key: Int, _ body: (Element) -> R) -> R? {
+    if isEmpty || firstKey > key { return nil }
+    if firstKey == key { return firstElement.map(body) }
+    let (place, isThere) = place(key)
+    return isThere ? body(rest[place].element) : nil
   }
 
   /// Sets what a key has.

@@ -2,58 +2,53 @@ import CambiumEngine
 
 /// The elements of a composite attribute, by name; those that are not there are null.
 public struct CompositeElements: Sendable {
-  private enum Source {
-    case none
-    /// Still in a row, which was looked at: reading it does not fail.
-    case row(Row, PropertyKey)
-    case value(CompositeValue)
-  }
-
-  private var source = Source.none {
-    didSet { borrowed = nil }
-  }
-  /// The row of ``source``, which keeps it, to be read without counting references.
+  /// The row that they are still in, which was looked at: reading it does not fail. It keeps what ``borrowed`` leads to.
+  private var row: Row?
+  /// The same, to be read without counting references.
   private var borrowed: (row: BorrowedRow, key: PropertyKey)?
+  /// The elements, unless they are in a row.
+  private var own: CompositeValue
   /// What identifiers among the elements belong to.
   private let space: StoreSpace?
   /// Whether an element was set that there is no value for.
   private(set) var isUnstorable = false
 
-  private static let nothing = CompositeValue(names: [], values: [])
-
   /// No elements.
-  public init() { space = nil }
+  public init() { self.init(CompositeValue(), nil) }
 
   init(_ value: CompositeValue, _ space: StoreSpace?) {
-    source = .value(value)
+    own = value
     self.space = space
   }
 
   /// The elements of a row's composite attribute, which has a value.
   init(_ row: Row, _ key: PropertyKey, _ space: StoreSpace) {
-    source = .row(row, key)
+    self.row = row
     borrowed = (BorrowedRow(row), key)
+    own = CompositeValue()
     self.space = space
   }
 
   /// All elements.
   @usableFromInline var value: CompositeValue {
     get {
-      switch source {
-      case .none: return Self.nothing
-      case .value(let value): return value
-      case .row(let row, let key):
-        guard case .composite(let value)? = try? row.value(key) else { return Self.nothing }
-        return value
-      }
+      guard let row, let borrowed else { return own }
+      guard case .composite(let value)? = try? row.value(borrowed.key) else { return CompositeValue() }
+      return value
     }
     _modify {
       // In place: to set elements one by one must not copy those before each time.
-      var value = value
-      source = .none
-      defer { source = .value(value) }
-      yield &value
+      if row != nil { takeOut() }
+      yield &own
     }
+  }
+
+  /// Takes the elements out of the row.
+  @inline(never)
+  private mutating func takeOut() {
+    own = value
+    row = nil
+    borrowed = nil
   }
 
   @usableFromInline

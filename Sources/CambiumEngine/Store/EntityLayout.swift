@@ -231,6 +231,10 @@ extension RecordBuilder {
       for i in elements.indices {
         // As a rule, the values are in the order of the elements.
         let isInPlace = i < composite.count && composite.names[i] == elements[i].name
+        if isInPlace, case .string(let text) = composite.values[i] {
+          try inner.set(text, at: i)
+          continue
+        }
         let value = isInPlace ? composite.values[i] : composite[elements[i].name] ?? .null
         try inner.set(value, elements: elements[i].elements, at: i)
       }

@@ -311,12 +311,23 @@ public final class RowWriter {
     if field < 0 { return }
     touch(field)
     do throws(StoreError) {
-      if type == .composite {
-        if let coerced = plan.entity.allAttributes[place].coerce(value) {
-          return try builder.set(coerced, elements: plan.entity.allAttributes[place].elements, at: field)
+      // As a rule, values are in the form of the attribute already: such go into the row without being copied.
+      switch (type, value) {
+      case (.string, .string(let text)): return try builder.set(text, at: field)
+      case (.double, .double(let number)): return try builder.set(number, at: field)
+      case (.date, .date(let seconds)): return try builder.set(date: seconds, at: field)
+      case (.binary, .binary(let bytes)): return try builder.set(bytes: bytes, at: field)
+      case (.boolean, .boolean(let flag)): return try builder.set(flag, at: field)
+      case (.integer64, .integer(let number)): return try builder.set(number, at: field)
+      case (.integer32, .integer(let number)) where Int32(exactly: number) != nil:
+        return try builder.set(number, at: field)
+      case (.integer16, .integer(let number)) where Int16(exactly: number) != nil:
+        return try builder.set(number, at: field)
+      default:
+        let elements = plan.entity.allAttributes[place].elements
+        if let coerced = AttributeSchema.coerce(value, type, elements) {
+          return try builder.set(coerced, elements: elements, at: field)
         }
-      } else if let coerced = type.coerce(value) {
-        return try builder.set(coerced, elements: [], at: field)
       }
     } catch { throw .store(error) }
     throw .typeMismatch(

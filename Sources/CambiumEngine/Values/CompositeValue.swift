@@ -52,8 +52,8 @@ public struct CompositeValue: Hashable, Sendable, ExpressibleByDictionaryLiteral
       if let newValue {
         if names.isEmpty {
           // As a rule, more follow.
-          names.reserveCapacity(4)
-          values.reserveCapacity(4)
+          names = Array(unsafeUninitializedCapacity: 4) { $1 = 0 }
+          values = Array(unsafeUninitializedCapacity: 4) { $1 = 0 }
         }
         names.append(name)
         values.append(newValue)

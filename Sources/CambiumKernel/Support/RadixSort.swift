@@ -53,3 +53,21 @@ enum RadixSort {
     }
   }
 }
+
+/// The same numbers, ascending. O(count).
+public func sortedNumbers(_ numbers: [UInt64]) -> [UInt64] {
+  struct Number: RadixSorted {
+    let head: UInt64
+    /// Equal ones are the same.
+    var ordinal: Int { 0 }
+  }
+  if numbers.isEmpty { return [] }
+  let memory = UnsafeMutablePointer<Number>.allocate(capacity: numbers.count)
+  for place in numbers.indices { (memory + place).initialize(to: Number(head: numbers[place])) }
+  let sorted = RadixSort.sort(memory, numbers.count, numbers.count)
+  defer { sorted.deallocate() }
+  var result: [UInt64] = []
+  result.reserveCapacity(numbers.count)
+  for place in numbers.indices { result.append(sorted[place].head) }
+  return result
+}
