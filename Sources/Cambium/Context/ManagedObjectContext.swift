@@ -118,6 +118,8 @@ public final class ManagedObjectContext: @unchecked Sendable {
   /// How objects find the context.
   let link = ContextLink()
   @exclusivity(unchecked) private(set) var homes = ObjectHome.List()
+  /// See ``KnownBirth``.
+  @exclusivity(unchecked) var lastBirth: KnownBirth?
   /// What objects were last inserted of, and of which class, so that it need not be looked up for every one.
   @exclusivity(unchecked) var lastInsertable = Glanced<Insertable>()
   @exclusivity(unchecked) var lastClass: ManagedObject.Type?
@@ -381,7 +383,7 @@ public final class ManagedObjectContext: @unchecked Sendable {
 
   func forgetRegistry() {
     homes = ObjectHome.List()
-    (lastInsertable, lastClass, lastOfClass) = (Glanced(), nil, Glanced())
+    (lastInsertable, lastClass, lastOfClass, lastBirth) = (Glanced(), nil, Glanced(), nil)
     registry = ObjectRegistry()
     registry.retainsAll = retainsRegisteredObjects
     watched = [:]

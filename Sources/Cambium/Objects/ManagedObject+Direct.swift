@@ -55,6 +55,22 @@ extension ManagedObject {
     }
   }
 
+  /// The destination of a to-one relationship that is not changed, by where the row says that it leads. The outer optional is nil
+  /// where that cannot be said so: the general way is to be gone then.
+  final func directDestination(_ key: String) throws -> ManagedObject?? {
+    guard let r = heldHome.flatMap({ $0._withUnsafeGuaranteedRef { $0.toOne(key) } }), let context = managedObjectContext,
+      context.lock.isHeldHere, context.parent == nil
+    else { return nil }
+    let (relationship, place) = r._withUnsafeGuaranteedRef { ($0.key, $0.place) }
+    if state != .loaded { try load() }
+    guard state == .loaded, parentState == nil, let heldRow else { return nil }
+    if let heldOverlay, heldOverlay._withUnsafeGuaranteedRef({ $0.toOneChanges.contains(place) }) { return nil }
+    let reference: ObjectReference?
+    do throws(EngineError) { reference = try heldRow.reference(relationship) } catch { throw CambiumError(error) }
+    guard let reference else { return .some(nil) }
+    return context.destination(space, reference)
+  }
+
   @inline(__always)
   private func direct<R>(_ key: String, _ read: (BorrowedRow, PropertyKey) throws(EngineError) -> R??) throws -> R?? {
     guard let attribute = directAttribute(key) else { return nil }

@@ -161,6 +161,11 @@ extension ManagedObject {
 
   /// The destination of a to-one relationship, which has to be of the class.
   func destination<T: ManagedObject>(_ key: String, as type: T.Type) throws -> T? {
+    if let direct = try directDestination(key) {
+      guard let direct else { return nil }
+      // A class that nobody inherits from is told at a glance.
+      if Swift.type(of: direct) == type { return unsafeDowncast(direct, to: type) }
+    }
     guard let r = try property(key).relationship, !r.isToMany else {
       throw misread(key, "no to-one relationship", "\(type)")
     }

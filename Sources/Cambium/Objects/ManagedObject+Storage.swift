@@ -24,7 +24,7 @@ extension ManagedObject {
   ///
   /// - Throws: ``CambiumError/Code/managedObjectReferentialIntegrity`` if the row is gone.
   func load() throws {
-    if state == .fault, heldRow != nil, parentState == nil, !isDeleted, managedObjectContext != nil {
+    if state == .fault, heldRow != nil, parentState == nil, !isDeleted, hasContext {
       // It came with a fetch.
       state = .loaded
       return awakeFromFetch()

@@ -38,6 +38,11 @@ open class ManagedObject {
     heldHome.flatMap { $0._withUnsafeGuaranteedRef { $0.link?.context } }
   }
 
+  /// Whether there is a context. To ask for it takes longer.
+  var hasContext: Bool {
+    heldHome.map { $0._withUnsafeGuaranteedRef { $0.link?.isThere ?? false } } ?? false
+  }
+
   /// Whether both objects belong to one context, which is there.
   func isOfSameContext(as other: ManagedObject) -> Bool {
     guard let heldHome, let otherHome = other.heldHome else { return false }
@@ -53,7 +58,7 @@ open class ManagedObject {
   }
   /// See ``home``, which is held while it is this. Looked at without counting references: nothing that is done meanwhile puts
   /// another in its place.
-  @exclusivity(unchecked) private var heldHome: Unmanaged<ObjectHome>?
+  @exclusivity(unchecked) private(set) var heldHome: Unmanaged<ObjectHome>?
   /// What it has in common with other objects of its entity and context; nil only while the object is being made.
   private(set) var home: ObjectHome? {
     @inline(__always) get { heldHome?.takeUnretainedValue() }

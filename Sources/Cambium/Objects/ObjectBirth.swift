@@ -16,7 +16,38 @@ struct ObjectBirth {
   }
 }
 
+/// What the objects of rows were last made with that were asked for by where relationships lead.
+struct KnownBirth {
+  let birth: ObjectBirth
+  /// That of ``birth``, which it keeps.
+  let home: ObjectHome
+  /// How many times stores had come or gone.
+  let version: Int
+}
+
 extension ManagedObjectContext {
+  /// The object of a row of a store that the context reads, which a relationship of one of its objects leads to. Reads nothing.
+  ///
+  /// To be called with the lock held, of a context without a parent, for a row that is in a store.
+  func destination(_ space: StoreSpace, _ reference: ObjectReference) -> ManagedObject {
+    if let object = registry.object(space, reference) { return object }
+    if let known = lastBirth, known.home.entityID == reference.entity, known.home.space === space,
+      known.version == persistentStoreCoordinator.storesVersion
+    {
+      return make(known.birth, reference.row, nil, registry)
+    }
+    let version = persistentStoreCoordinator.storesVersion
+    let object = object(with: ManagedObjectID(space: space, reference: reference))
+    // An entity without a class may get one later.
+    if let home = object.home, home.space === space, home.entityID == reference.entity,
+      type(of: object) != ManagedObject.self, type(of: object) == persistentStoreCoordinator.objectClass(for: home.info)
+    {
+      let birth = ObjectBirth(type(of: object), .passUnretained(home), .passUnretained(home.twin))
+      lastBirth = KnownBirth(birth: birth, home: home, version: version)
+    }
+    return object
+  }
+
   /// Makes the object of a row that the context does not have.
   ///
   /// An initializer that the application's class overrides runs before the object belongs to the context: what it sets is of no effect, as

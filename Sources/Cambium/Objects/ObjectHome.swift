@@ -66,6 +66,28 @@ final class ObjectHome: @unchecked Sendable {
     return find(name)
   }
 
+  /// The to-one relationship that was named last, which ``info`` keeps.
+  @exclusivity(unchecked) private var lastToOne: (name: NameBits, relationship: Unmanaged<RelationshipInfo>)?
+
+  /// A to-one relationship that is kept in rows, by name; nil for all other names, and for those too long for their bits to tell. It is
+  /// there as long as this is.
+  @inline(__always)
+  func toOne(_ name: String) -> Unmanaged<RelationshipInfo>? {
+    let bits = NameBits(name)
+    if let lastToOne, lastToOne.name == bits { return lastToOne.relationship }
+    return findToOne(name)
+  }
+
+  @inline(never)
+  private func findToOne(_ name: String) -> Unmanaged<RelationshipInfo>? {
+    guard name.utf8.count <= NameBits.shortCount, let property = info.properties[name], !property.isTransient,
+      let r = property.relationship, !r.isToMany
+    else { return nil }
+    let found = Unmanaged.passUnretained(r)
+    if link != nil { lastToOne = (NameBits(name), found) }
+    return found
+  }
+
   /// Of objects that have not come to belong anywhere.
   static func nowhere(_ entity: EntityDescription) -> ObjectHome { ObjectHome(.unknown, entity, 0, .none, nil) }
 
