@@ -7,12 +7,12 @@ import Synchronization
   import Foundation
 #endif
 
-/// Lines that tell what stores and migrations do, for developers. Core Data: `-com.apple.CoreData.SQLDebug` and
-/// `-com.apple.CoreData.MigrationDebug`.
+/// Lines that tell what stores and migrations do, and what is done wrong, for developers. Core Data:
+/// `-com.apple.CoreData.SQLDebug`, `-com.apple.CoreData.MigrationDebug` and `-com.apple.CoreData.ConcurrencyDebug`.
 ///
 /// Off until it is turned on: by the process's arguments (`-com.cambium.StoreDebug 1`, `-com.cambium.MigrationDebug 1`,
-/// `-com.cambium.RequestDebug 1` or `2`), by the environment (`CAMBIUM_STORE_DEBUG=1`, `CAMBIUM_MIGRATION_DEBUG=1`,
-/// `CAMBIUM_REQUEST_DEBUG=1`), or in code. Lines go to standard error, unless
+/// `-com.cambium.RequestDebug 1` or `2`, `-com.cambium.ConcurrencyDebug 1`), by the environment (`CAMBIUM_STORE_DEBUG=1`,
+/// `CAMBIUM_MIGRATION_DEBUG=1`, `CAMBIUM_REQUEST_DEBUG=1`, `CAMBIUM_CONCURRENCY_DEBUG=1`), or in code. Lines go to standard error, unless
 /// ``setHandler(_:)`` says otherwise. Thread-safe.
 public enum DebugLog {
   /// What there are lines about.
@@ -24,6 +24,11 @@ public enum DebugLog {
     /// Requests, saves and batches, with what they found or changed, and how long they took; with `2`, fetches with their plans.
     /// Predicates have their values in them.
     case request
+    /// Objects whose properties are used outside of their context's queue: for one of the main queue, off the main thread; for others,
+    /// not in a block of ``ManagedObjectContext/performAndWait(_:)`` or one of the `perform`s. Each property of an entity is told of once.
+    /// Core Data ends the process; a handler that ends it (``setHandler(_:)``) shows who it was. Where the main actor may go on by other
+    /// threads, as on Linux, a task that uses objects of the main queue is taken to be the main actor's.
+    case concurrency
   }
 
   private final class State: @unchecked Sendable {
@@ -39,6 +44,7 @@ public enum DebugLog {
       let levels = DebugLog.levels(process.arguments, process.environment)
       topics = Set(levels.keys)
       requestLevel.store(levels[.request] ?? 0, ordering: .relaxed)
+      QueueCheck.turn(on: levels[.concurrency] != nil)
     }
   }
 
@@ -49,6 +55,7 @@ public enum DebugLog {
       (Topic.store, "-com.cambium.StoreDebug", "CAMBIUM_STORE_DEBUG"),
       (Topic.migration, "-com.cambium.MigrationDebug", "CAMBIUM_MIGRATION_DEBUG"),
       (Topic.request, "-com.cambium.RequestDebug", "CAMBIUM_REQUEST_DEBUG"),
+      (Topic.concurrency, "-com.cambium.ConcurrencyDebug", "CAMBIUM_CONCURRENCY_DEBUG"),
     ] {
       var value = environment[variable]
       if let place = arguments.firstIndex(of: argument), place + 1 < arguments.count { value = arguments[place + 1] }
@@ -67,6 +74,7 @@ public enum DebugLog {
     state.lock.locked {
       if isOn { state.topics.insert(topic) } else { state.topics.remove(topic) }
       if topic == .request { state.requestLevel.store(isOn ? 1 : 0, ordering: .relaxed) }
+      if topic == .concurrency { QueueCheck.turn(on: isOn) }
     }
   }
 

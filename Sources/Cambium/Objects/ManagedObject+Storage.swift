@@ -13,6 +13,7 @@ extension ManagedObject {
   }
 
   func property(_ key: String) throws -> PropertyInfo {
+    if QueueCheck.isOn { QueueCheck.check(self, key) }
     guard let property = info.properties[key] ?? primitiveKey(key).flatMap({ info.properties[$0] }) else {
       throw CambiumError(
         .unknownKey, "entity '\(entity.name)' has no property '\(key)'", entityName: entity.name, key: key)
@@ -123,7 +124,8 @@ extension ManagedObject {
   }
 
   func noteChange() {
-    if state != .inserted { managedObjectContext?.noteChange(of: self) }
+    if state == .inserted || pending == .updated { return }
+    managedObjectContext?.noteChange(of: self)
   }
 
   // MARK: Relationships
@@ -140,14 +142,17 @@ extension ManagedObject {
   }
 
   func currentToOne(_ r: RelationshipInfo) throws -> ManagedObjectID? {
-    if let changed = toOneChanges[r.place] { return changed }
+    if let heldOverlay, let changed = heldOverlay._withUnsafeGuaranteedRef({ $0.toOneChanges[r.place] }) {
+      return changed
+    }
     return try committedToOne(r)
   }
 
   func recordToOne(_ r: RelationshipInfo, _ id: ManagedObjectID?) throws {
     guard try currentToOne(r) != id else { return }
     willChange()
-    toOneChanges.updateValue(id, forKey: r.place)
+    let overlay = ownOverlay
+    overlay.toOneChanges.updateValue(id, forKey: r.place)
     noteChange()
   }
 

@@ -101,6 +101,12 @@ open class ManagedObject {
   /// See ``ObjectHome/attribute(_:)``.
   @inline(__always)
   func directAttribute(_ name: String) -> DirectAttribute? {
+    if QueueCheck.isOn { QueueCheck.check(self, name) }
+    return directAttributeUnchecked(name)
+  }
+
+  @inline(__always)
+  private func directAttributeUnchecked(_ name: String) -> DirectAttribute? {
     heldHome.flatMap { $0._withUnsafeGuaranteedRef { $0.attribute(name) } }
   }
 

@@ -9,21 +9,13 @@ import Testing
     // `@unchecked`: touched with `lock` held only.
     private let lock = NSLock()
     private var events: [StoreEvent] = []
-    private var lines: [String] = []
 
     func note(_ event: StoreEvent) { lock.withLock { events.append(event) } }
-    func note(_ line: String) { lock.withLock { lines.append(line) } }
     /// What has come since this was last asked.
     func take() -> [StoreEvent] {
       lock.withLock {
         defer { events = [] }
         return events
-      }
-    }
-    func takeLines() -> [String] {
-      lock.withLock {
-        defer { lines = [] }
-        return lines
       }
     }
   }
@@ -134,23 +126,19 @@ import Testing
 
   @Test func linesOfTheLog() throws {
     let directory = try TemporaryDirectory()
-    let told = Told()
     // Other tests run meanwhile, with contexts of other names.
     let name = "logged \(UUID().uuidString)"
-    DebugLog.setHandler { topic, line in if topic == .request, line.contains(name) { told.note(line) } }
-    defer {
-      DebugLog.set(.request, isOn: false)
-      DebugLog.setHandler(nil)
-    }
     let context = try directory.container().newBackgroundContext()
     context.name = name
-    _ = try context.all("Aircraft", "tailNumber == 'N1'")
-    #expect(told.takeLines().isEmpty)
-    DebugLog.set(.request, isOn: true)
-    _ = try context.all("Aircraft", "tailNumber == 'N1'")
-    let lines = told.takeLines()
-    #expect(lines.count == 1)
-    #expect(lines.first?.hasPrefix("[\(name)] fetch Aircraft where tailNumber == ") == true)
-    #expect(lines.first?.hasSuffix(" us") == true)
+    try LoggedLines.collect(.request, isOn: false) { told in
+      _ = try context.all("Aircraft", "tailNumber == 'N1'")
+      #expect(!told.take().contains { $0.contains(name) })
+      DebugLog.set(.request, isOn: true)
+      _ = try context.all("Aircraft", "tailNumber == 'N1'")
+      let lines = told.take().filter { $0.contains(name) }
+      #expect(lines.count == 1)
+      #expect(lines.first?.hasPrefix("[\(name)] fetch Aircraft where tailNumber == ") == true)
+      #expect(lines.first?.hasSuffix(" us") == true)
+    }
   }
 }

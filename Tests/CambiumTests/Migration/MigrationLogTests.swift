@@ -62,15 +62,11 @@ extension MigrationTests {
 
   /// The lines about a file while `body` runs.
   private static func lines(_ file: String, _ body: () throws -> Void) rethrows -> [String] {
-    let lines = Lines()
-    DebugLog.set(.migration, isOn: true)
-    DebugLog.setHandler { topic, line in if topic == .migration { lines.add(line) } }
-    defer {
-      DebugLog.set(.migration, isOn: false)
-      DebugLog.setHandler(nil)
+    let lines = try LoggedLines.collect(.migration) { lines in
+      try body()
+      return lines.all
     }
-    try body()
-    return lines.all.filter { $0.hasPrefix(file + ": ") }.map { String($0.dropFirst(file.count + 2)) }
+    return lines.filter { $0.hasPrefix(file + ": ") }.map { String($0.dropFirst(file.count + 2)) }
   }
 
   private static let dropped = [

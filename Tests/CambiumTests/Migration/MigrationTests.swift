@@ -391,23 +391,19 @@ import Testing
   }
 
   @Test func stepsAreLogged() throws {
-    let lines = Lines()
     let directory = try TemporaryDirectory()
     try Self.fill(directory)
-    DebugLog.set(.migration, isOn: true)
-    DebugLog.setHandler { topic, line in if topic == .migration { lines.add(line) } }
-    defer {
-      DebugLog.set(.migration, isOn: false)
-      DebugLog.setHandler(nil)
-    }
     let file = "logged.cambium"
     try FileManager.default.moveItem(
       at: directory.url.appendingPathComponent("flights.cambium"), to: directory.url.appendingPathComponent(file))
-    _ = try directory.container("logged", model: Self.v3())
+    let lines = try LoggedLines.collect(.migration) { lines in
+      _ = try directory.container("logged", model: Self.v3())
+      return lines.all
+    }
     let old = try Self.v1().versionChecksum
     let new = try Self.v3().versionChecksum
     #expect(
-      lines.all.filter { $0.hasPrefix(file) } == [
+      lines.filter { $0.hasPrefix(file) } == [
         "\(file): model \(old) is not \(new); these entities differ: Aircraft",
         "\(file): step 1: write the model",
         "\(file): step 2: rewrite the rows of Aircraft (20 entries, 1 pages)",
@@ -463,32 +459,21 @@ import Testing
   }
 
   @Test func newStoresAreLogged() throws {
-    let lines = Lines()
-    DebugLog.set(.store, isOn: true)
-    DebugLog.setHandler { topic, line in if topic == .store { lines.add(line) } }
-    defer {
-      DebugLog.set(.store, isOn: false)
-      DebugLog.setHandler(nil)
-    }
     let directory = try TemporaryDirectory()
     let model = try Self.v3()
     model.versionIdentifiers = ["3"]
     let checksum = try model.versionChecksum
-    _ = try directory.container("fresh", model: model)
+    let lines = try LoggedLines.collect(.store) { lines in
+      _ = try directory.container("fresh", model: model)
+      return lines.all
+    }
     #expect(
-      lines.all.filter { $0.hasPrefix("fresh.cambium") } == [
+      lines.filter { $0.hasPrefix("fresh.cambium") } == [
         "fresh.cambium: created",
         "fresh.cambium: metadata, model \(checksum), versions 3",
         "fresh.cambium: entity Aircraft, 4 attributes, 1 relationships, 1 indexes, 0 constraints",
         "fresh.cambium: entity Flight, 1 attributes, 1 relationships, 0 indexes, 0 constraints",
         "fresh.cambium: opened, model \(checksum)",
       ])
-  }
-
-  final class Lines: @unchecked Sendable {
-    private let lock = StateLock()
-    private var lines: [String] = []
-    var all: [String] { lock.locked { lines } }
-    func add(_ line: String) { lock.locked { lines.append(line) } }
   }
 }
