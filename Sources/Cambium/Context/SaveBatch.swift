@@ -82,10 +82,7 @@ extension ManagedObjectContext {
         // Whether others may have led something to what is deleted since the delete rules were applied.
         var areRulesOld = deletionSequences[ObjectIdentifier(batch.space)] != t.sequence
         let isThere = try writer.findConflicts(updates, t, &areRulesOld)
-        try batch.insertions.lend { (place, object) throws(EngineError) in
-          try writer.insert(object, at: place, t)
-          history?.inserted(permanent[place])
-        }
+        try writer.insertAll(history, t)
         for update in updates {
           let object = update.object
           // Of what nothing is written nothing has told whether others have deleted it.

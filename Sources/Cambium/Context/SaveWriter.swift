@@ -2,16 +2,16 @@ import CambiumEngine
 
 /// Writes what a save puts into a store, within its transaction.
 final class SaveWriter {
-  private let context: ManagedObjectContext
-  private let batch: SaveBatch
+  let context: ManagedObjectContext
+  let batch: SaveBatch
   private let number: UInt64
   // Exclusive access is not checked at run time, since it would be asked for every value; nothing here calls code of the
   // application's.
   /// The references of the inserted objects, in their order: as they are, and the permanent ones, once those are reserved.
   @exclusivity(unchecked) private var present: [ObjectReference] = []
-  @exclusivity(unchecked) private var permanent: [ObjectReference] = []
+  @exclusivity(unchecked) private(set) var permanent: [ObjectReference] = []
   /// The destinations of to-many relationships that are written of inserted objects, by their places.
-  @exclusivity(unchecked) private var destinations: [Int: PendingDestinations] = [:]
+  @exclusivity(unchecked) private(set) var destinations: [Int: PendingDestinations] = [:]
   /// What changes lead to and is there, as far as no object of the context says so.
   @exclusivity(unchecked) private var found = Set<ObjectReference>()
   @exclusivity(unchecked) private var lastFound: ObjectReference?
@@ -87,22 +87,23 @@ final class SaveWriter {
   /// Inserts the row of a new object.
   func insert(_ object: ManagedObject, at place: Int, _ t: EntityTransaction) throws(EngineError) {
     let reference = permanent[place]
-    let rows = try writer(reference.entity, object, t)
+    let rows = try writer(reference.entity, of: object, t)
     rows.begin(reference)
     let written = destinations.isEmpty ? [] : destinations[place] ?? []
     try write(object, written, isNew: true, rows)
     try rows.save()
   }
 
-  private func writer(
-    _ entity: UInt32, _ object: ManagedObject, _ t: EntityTransaction
+  /// What writes the rows of an entity, which is that of an object.
+  func writer(
+    _ entity: UInt32, of object: @autoclosure () -> ManagedObject, _ t: EntityTransaction
   ) throws(EngineError) -> RowWriter {
     if let last = writers.first, last.entity == entity { return last.rows }
     if let known = writers.firstIndex(where: { $0.entity == entity }) {
       writers.swapAt(0, known)
       return writers[0].rows
     }
-    let made = try t.writer(object.info.schema)
+    let made = try t.writer(object().info.schema)
     writers.insert((entity, made), at: 0)
     return made
   }
@@ -150,7 +151,7 @@ final class SaveWriter {
   }
 
   /// What a relationship leads to, once the save is done.
-  private func resolve(_ id: ManagedObjectID) throws(EngineError) -> ObjectReference {
+  func resolve(_ id: ManagedObjectID) throws(EngineError) -> ObjectReference {
     let reference = id.reference
     if reference == lastFound { return reference }
     // Not as others look it up: an object that is let go of may run code of the application's, which must not come here. Nothing of what
@@ -161,7 +162,9 @@ final class SaveWriter {
       let place = object._withUnsafeGuaranteedRef { object in
         object.pending == .inserted ? overlay._withUnsafeGuaranteedRef { $0.savePlace } : -1
       }
-      if batch.insertions.indices.contains(place), object.isSame(as: batch.insertions[place]) { return permanent[place] }
+      if batch.insertions.indices.contains(place), object.isSame(as: batch.insertions[place]) {
+        return permanent[place]
+      }
     }
     guard !id.isTemporaryID else {
       refusal = CambiumError(

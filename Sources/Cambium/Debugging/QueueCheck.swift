@@ -43,7 +43,8 @@ enum QueueCheck {
     let owner = context.name.map { "the context '\($0)'" } ?? "its context"
     let remedy =
       context.concurrencyType == .mainQueue
-      ? "use it on the main thread, or in a block of perform(_:)" : "use it in a block of perform(_:) or performAndWait(_:)"
+      ? "use it on the main thread, or in a block of perform(_:)"
+      : "use it in a block of perform(_:) or performAndWait(_:)"
     let line = "'\(key)' of '\(object.entity.name)' was used outside of the queue of \(owner): \(remedy)"
     if told.isNew(line) { DebugLog.write(.concurrency, line) }
   }

@@ -58,8 +58,8 @@ extension ManagedObject {
   /// The destination of a to-one relationship that is not changed, by where the row says that it leads. The outer optional is nil
   /// where that cannot be said so: the general way is to be gone then.
   final func directDestination(_ key: String) throws -> ManagedObject?? {
-    guard let r = heldHome.flatMap({ $0._withUnsafeGuaranteedRef { $0.toOne(key) } }), let context = managedObjectContext,
-      context.lock.isHeldHere, context.parent == nil
+    guard let r = heldHome.flatMap({ $0._withUnsafeGuaranteedRef { $0.toOne(key) } }),
+      let context = managedObjectContext, context.lock.isHeldHere, context.parent == nil
     else { return nil }
     let (relationship, place) = r._withUnsafeGuaranteedRef { ($0.key, $0.place) }
     if state != .loaded { try load() }

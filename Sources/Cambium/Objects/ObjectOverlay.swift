@@ -103,6 +103,11 @@ extension ManagedObject {
     heldOverlay.map { $0._withUnsafeGuaranteedRef { !$0.toOneChanges.isEmpty || !$0.toManyChanges.isEmpty } } ?? false
   }
 
+  /// Whether there is any unsaved change of a to-one relationship.
+  var changesToOne: Bool {
+    heldOverlay.map { $0._withUnsafeGuaranteedRef { !$0.toOneChanges.isEmpty } } ?? false
+  }
+
   var attributeChanges: PropertyMap<Value> {
     get { overlay?.attributeChanges ?? [:] }
     set { if overlay != nil || !newValue.isEmpty { ownOverlay.attributeChanges = newValue } }

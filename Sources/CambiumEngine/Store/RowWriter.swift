@@ -33,8 +33,8 @@ public final class RowWriter {
   /// The builder, and the row as it was.
   let buffers: TransactionKit.Buffers
   let builder: RecordBuilder
-  /// The layout of the rows, which the plan keeps.
-  private let layout: BorrowedLayout
+  /// What sets properties by their keys.
+  private let fields: RowFields
   private let layoutID: UInt16
   private let keeper: IndexKeeper
   // Exclusive access is not checked at run time, since the checks would take longer than most setters; nothing here calls
@@ -52,7 +52,7 @@ public final class RowWriter {
     self.keeper = keeper
     self.buffers = buffers
     builder = buffers.builder
-    layout = BorrowedLayout(plan.layout.record)
+    fields = RowFields(plan, transaction.store.schema, builder)
     layoutID = plan.layout.id
   }
 
@@ -122,6 +122,20 @@ public final class RowWriter {
     }
   }
 
+  /// Writes a new row that somebody has encoded, under a reference that was reserved for it. Forgets what was begun and not saved.
+  ///
+  /// - Throws: as ``save()``; ``EngineError/misuse(_:)`` if the row is of another entity than the writer.
+  public func save(_ rows: RowEncoder, _ number: Int, as reference: ObjectReference) throws(EngineError) {
+    state = .idle
+    guard reference.entity == plan.entityID, rows.isOf(plan) else { throw wrongEntity(reference) }
+    try transaction.requireNew(plan, reference)
+    try rows.withBytes(number) { (bytes) throws(EngineError) in
+      try write(bytes, reference, isNew: true) { (record) throws(EngineError) in
+        try keeper.insert(record, reference, transaction, isNew: true)
+      }
+    }
+  }
+
   private func writeLinks(_ reference: ObjectReference) throws(EngineError) {
     let links = links
     self.links = []
@@ -150,21 +164,31 @@ public final class RowWriter {
     _ reference: ObjectReference, isNew: Bool, _ index: (RecordView) throws(EngineError) -> Void
   ) throws(EngineError) {
     var failure: EngineError?
-    var isPut = false
     do throws(StoreError) {
       try builder.withBytes { (bytes) throws(StoreError) in
-        if try transaction.putRow(plan, reference.row, bytes, mayGather: isNew && keeper.mayGather) { return }
-        isPut = true
-        let record = try RecordView(bytes, layout: layout)
-        do throws(EngineError) { try index(record) } catch { failure = error }
+        do throws(EngineError) { try write(bytes, reference, isNew: isNew, index) } catch { failure = error }
       }
-    } catch {
-      if isPut { transaction.breakOff(.store(error)) }
+    } catch { throw .store(error) }
+    if let failure { throw failure }
+  }
+
+  private func write(
+    _ bytes: UnsafeRawBufferPointer, _ reference: ObjectReference, isNew: Bool,
+    _ index: (RecordView) throws(EngineError) -> Void
+  ) throws(EngineError) {
+    let isGathered: Bool
+    do throws(StoreError) {
+      isGathered = try transaction.putRow(plan, reference.row, bytes, mayGather: isNew && keeper.mayGather)
+    } catch { throw .store(error) }
+    if isGathered { return try transaction.settleIfLarge() }
+    let record: RecordView
+    do throws(StoreError) { record = try RecordView(bytes, layout: fields.layout) } catch {
+      transaction.breakOff(.store(error))
       throw .store(error)
     }
-    if let failure {
-      transaction.breakOff(failure)
-      throw failure
+    do throws(EngineError) { try index(record) } catch {
+      transaction.breakOff(error)
+      throw error
     }
     try transaction.settleIfLarge()
   }
@@ -192,7 +216,9 @@ public final class RowWriter {
 
   private func withOld(_ body: (RecordView) throws(EngineError) -> Void) throws(EngineError) {
     let record: RecordView
-    do throws(StoreError) { record = try RecordView(buffers.old.bytes, layout: layout) } catch { throw .store(error) }
+    do throws(StoreError) { record = try RecordView(buffers.old.bytes, layout: fields.layout) } catch {
+      throw .store(error)
+    }
     try body(record)
   }
 
@@ -305,33 +331,8 @@ public final class RowWriter {
   /// - Throws: ``EngineError/misuse(_:)`` if the entity does not have it.
   public func set(attribute key: PropertyKey, _ value: Value) throws(EngineError) {
     if case .idle = state { throw Self.nothingBegun() }
-    guard let place = plan.layout.columns.place(attribute: key) else { throw noProperty(key) }
-    let column = plan.layout.columns[place]
-    let (field, type) = (column.field, column.type)
-    if field < 0 { return }
-    touch(field)
-    do throws(StoreError) {
-      // As a rule, values are in the form of the attribute already: such go into the row without being copied.
-      switch (type, value) {
-      case (.string, .string(let text)): return try builder.set(text, at: field)
-      case (.double, .double(let number)): return try builder.set(number, at: field)
-      case (.date, .date(let seconds)): return try builder.set(date: seconds, at: field)
-      case (.binary, .binary(let bytes)): return try builder.set(bytes: bytes, at: field)
-      case (.boolean, .boolean(let flag)): return try builder.set(flag, at: field)
-      case (.integer64, .integer(let number)): return try builder.set(number, at: field)
-      case (.integer32, .integer(let number)) where Int32(exactly: number) != nil:
-        return try builder.set(number, at: field)
-      case (.integer16, .integer(let number)) where Int16(exactly: number) != nil:
-        return try builder.set(number, at: field)
-      default:
-        let elements = plan.entity.allAttributes[place].elements
-        if let coerced = AttributeSchema.coerce(value, type, elements) {
-          return try builder.set(coerced, elements: elements, at: field)
-        }
-      }
-    } catch { throw .store(error) }
-    throw .typeMismatch(
-      entity: plan.entity.name, property: plan.entity.allAttributes[place].name, expected: type, found: value.kindName)
+    let field = try fields.set(attribute: key, value)
+    if field >= 0 { touch(field) }
   }
 
   /// Sets a to-one relationship. The inverse, if it is a to-one itself, is the caller's to set. Nothing is written for a
@@ -339,14 +340,9 @@ public final class RowWriter {
   ///
   /// - Throws: ``EngineError/misuse(_:)`` if the entity does not have it.
   public func set(toOne key: PropertyKey, _ reference: ObjectReference?) throws(EngineError) {
-    let place = try place(key, isToMany: false)
-    if let reference { try requireDestination(reference, place) }
-    let field = plan.layout.columns[plan.layout.columns.attributeCount + place].field
-    if field < 0 { return }
-    touch(field)
-    do throws(StoreError) { try builder.set(reference: reference.map(PackedReference.pack), at: field) } catch {
-      throw .store(error)
-    }
+    if case .idle = state { throw Self.nothingBegun() }
+    let field = try fields.set(toOne: key, reference)
+    if field >= 0 { touch(field) }
   }
 
   /// Sets all destinations of an ordered or many-to-many relationship, on this side only. Nothing is written for one whose
@@ -354,40 +350,16 @@ public final class RowWriter {
   ///
   /// - Throws: ``EngineError/misuse(_:)`` if the entity does not have it.
   public func set(toMany key: PropertyKey, _ references: [ObjectReference]) throws(EngineError) {
-    let place = try place(key, isToMany: true)
-    for reference in references { try requireDestination(reference, place) }
+    if case .idle = state { throw Self.nothingBegun() }
+    let place = try fields.place(relationship: key, isToMany: true)
+    for reference in references { try fields.requireDestination(reference, place) }
     if let tree = plan.linkTree(place) { links.append((tree, references.map { $0.row })) }
-    let field = plan.layout.columns[plan.layout.columns.attributeCount + place].field
+    let field = fields.field(ofRelationshipAt: place)
     guard plan.entity.allRelationships[place].isOrdered, field >= 0 else { return }
     touch(field)
     do throws(StoreError) {
       try builder.set(references: references.isEmpty ? nil : references.map(PackedReference.pack), at: field)
     } catch { throw .store(error) }
-  }
-
-  /// The place of a relationship among all of them.
-  private func place(_ key: PropertyKey, isToMany: Bool) throws(EngineError) -> Int {
-    if case .idle = state { throw Self.nothingBegun() }
-    guard let column = plan.layout.columns.place(relationship: key) else { throw noProperty(key) }
-    let place = column - plan.layout.columns.attributeCount
-    if plan.entity.allRelationships[place].isToMany == isToMany { return place }
-    throw .misuse("'\(plan.entity.allRelationships[place].name)' of \(plan.entity.name) is not of that kind")
-  }
-
-  private func noProperty(_ key: PropertyKey) -> EngineError {
-    .misuse("\(plan.entity.name) has no property of the identifier \(key.id): it was dropped, or is another entity's")
-  }
-
-  private func requireDestination(_ reference: ObjectReference, _ place: Int) throws(EngineError) {
-    let destination = plan.destinations[place]
-    if reference.entity == destination
-      || transaction.store.schema.isEntity(reference.entity, orDescendantOf: destination)
-    {
-      return
-    }
-    throw .typeMismatch(
-      entity: plan.entity.name, property: plan.entity.allRelationships[place].name, expected: .objectID,
-      found: transaction.store.schema.entity(id: reference.entity)?.name ?? "an object of another model")
   }
 
   /// Makes a property null.

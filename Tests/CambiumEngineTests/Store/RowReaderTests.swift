@@ -35,24 +35,31 @@ import Testing
 
   static func values(_ i: Int) -> RowValues {
     var v = RowValues()
-    v.set("large", .integer(Int64(i)))
-    if i % 5 == 4 { return v }
-    v.set("small", .integer(Int64(i % 7) - 3))
-    v.set("half", .double(Double(i) / 2))
-    v.set("single", .float(Float(i) / 4))
-    v.set("flag", .boolean(i % 2 == 0))
-    v.set("day", .date(Double(i) * 86400))
-    v.set("text", .string(["", "kurz", "a text of more than fifteen bytes", "Z\u{FC}rich"][i % 4]))
-    v.set("link", .uri("https://example.org/\(i)"))
-    v.set("blob", .binary([1, 2, UInt8(i & 0xFF)]))
-    v.set("key", .uuid(UUIDBytes(high: UInt64(i), low: 7)))
-    v.set("price", .decimal(DecimalValue(Int64(i))))
-    v.set(
-      "nest",
-      .composite([
-        "number": .integer(Int64(i % 100)), "middle": .composite(["deep": .composite(["word": "w", "n": 4])]),
-      ]))
+    for (name, value) in pairs(i) { v.set(name, value) }
     return v
+  }
+
+  static func pairs(_ i: Int) -> [(String, Value)] {
+    if i % 5 == 4 { return [("large", .integer(Int64(i)))] }
+    return [
+      ("large", .integer(Int64(i))),
+      ("small", .integer(Int64(i % 7) - 3)),
+      ("half", .double(Double(i) / 2)),
+      ("single", .float(Float(i) / 4)),
+      ("flag", .boolean(i % 2 == 0)),
+      ("day", .date(Double(i) * 86400)),
+      ("text", .string(["", "kurz", "a text of more than fifteen bytes", "Z\u{FC}rich"][i % 4])),
+      ("link", .uri("https://example.org/\(i)")),
+      ("blob", .binary([1, 2, UInt8(i & 0xFF)])),
+      ("key", .uuid(UUIDBytes(high: UInt64(i), low: 7))),
+      ("price", .decimal(DecimalValue(Int64(i)))),
+      (
+        "nest",
+        .composite([
+          "number": .integer(Int64(i % 100)), "middle": .composite(["deep": .composite(["word": "w", "n": 4])]),
+        ])
+      ),
+    ]
   }
 
   static func filled() throws -> (EntityStore, [ObjectReference]) {

@@ -1,0 +1,142 @@
+import CambiumEngine
+
+// Rows of many new objects are encoded ahead by other threads, while the one that saves writes those that are ready.
+extension SaveWriter {
+  /// Of fewer objects it takes longer to have threads than to encode them.
+  private static let leastAhead = 2048
+  /// So many are encoded at a time: enough that to hand them on does not count, and few enough to be near when they are written.
+  private static let sizeOfRun = 128
+
+  /// Inserts the rows of all new objects, in their order.
+  func insertAll(_ history: HistoryRecorder?, _ t: EntityTransaction) throws(EngineError) {
+    let objects = batch.insertions
+    guard objects.count >= Self.leastAhead, t.encodesAhead else {
+      return try objects.lend { (place, object) throws(EngineError) in
+        try insert(object, at: place, t)
+        history?.inserted(permanent[place])
+      }
+    }
+    // The objects are looked at by several threads, and changed by none, as long as this takes: it calls nothing of the application's.
+    nonisolated(unsafe) let source = try InsertionSource(self)
+    nonisolated(unsafe) let t = t
+    try t.encodeAhead(
+      (objects.count + Self.sizeOfRun - 1) / Self.sizeOfRun,
+      encode: { (number, spare: InsertionRun?) throws(EngineError) in
+        let run = spare ?? InsertionRun()
+        let first = number * Self.sizeOfRun
+        try run.encode(source, first..<min(first + Self.sizeOfRun, source.objects.count), t)
+        return run
+      },
+      write: { [self] (run) throws(EngineError) in
+        for (number, row) in run.rows.enumerated() {
+          let place = run.first + number
+          let reference = permanent[place]
+          if row >= 0, let encoder = run.encoder {
+            try writer(reference.entity, of: objects[place], t).save(encoder, row, as: reference)
+          } else {
+            try insert(objects[place], at: place, t)
+          }
+          history?.inserted(reference)
+        }
+      })
+  }
+}
+
+/// The new objects of a save, and what encoding their rows has to know.
+private struct InsertionSource {
+  let objects: [ManagedObject]
+  /// Where their to-one relationships lead, in the order of the objects and, of each, of its changes; and where an object's begin.
+  private(set) var targets: [ObjectReference] = []
+  private(set) var firstTargets: [Int] = []
+  private let destinations: [Int: PendingDestinations]
+
+  init(_ writer: SaveWriter) throws(EngineError) {
+    objects = writer.batch.insertions
+    destinations = writer.destinations
+    firstTargets.reserveCapacity(objects.count)
+    var targets: [ObjectReference] = []
+    var firstTargets: [Int] = []
+    firstTargets.reserveCapacity(objects.count)
+    try objects.lend { (_, object) throws(EngineError) in
+      firstTargets.append(targets.count)
+      guard object.changesToOne else { return }
+      let info = object.info
+      try object.toOneChanges.forEach { (place, id) throws(EngineError) in
+        guard let id, let r = info.relationships[place].relationship, !r.isTransient else { return }
+        targets.append(try writer.resolve(id))
+      }
+    }
+    (self.targets, self.firstTargets) = (targets, firstTargets)
+  }
+
+  /// Whether nothing is written of an object but its row.
+  func isRowAlone(_ place: Int) -> Bool { destinations.isEmpty || destinations[place] == nil }
+}
+
+/// Rows of some new objects that follow one another.
+private final class InsertionRun: @unchecked Sendable {
+  // `@unchecked`: whoever has it for the time being uses it alone.
+  /// The place of the first object.
+  private(set) var first = 0
+  /// The number of each object's row among those of ``encoder``; -1 of one whose row the thread that saves makes itself.
+  private(set) var rows: [Int] = []
+  /// Encodes the rows of objects that have a home in common, which is that of the first one.
+  private(set) var encoder: RowEncoder?
+  /// Objects keep their homes as long as a save writes.
+  private var home: Unmanaged<ObjectHome>?
+  /// What properties of the home's entity are written by. Looked up once: each look would count references that all threads count.
+  private var attributeKeys: [PropertyKey] = []
+  private var toOneKeys: [PropertyKey?] = []
+
+  func encode(_ source: InsertionSource, _ places: Range<Int>, _ t: EntityTransaction) throws(EngineError) {
+    first = places.lowerBound
+    rows.removeAll(keepingCapacity: true)
+    encoder?.removeAll()
+    if let home = source.objects[first].heldHome, home.toOpaque() != self.home?.toOpaque() { try begin(home, t) }
+    guard let encoder, let home else { return rows = places.map { _ in -1 } }
+    for place in places {
+      let object = Unmanaged.passUnretained(source.objects[place])
+      let (itsHome, overlay) = object._withUnsafeGuaranteedRef { ($0.heldHome, $0.heldOverlay) }
+      guard let overlay, itsHome?.toOpaque() == home.toOpaque(), source.isRowAlone(place) else {
+        rows.append(-1)
+        continue
+      }
+      encoder.begin()
+      var failure: EngineError?
+      overlay._withUnsafeGuaranteedRef { overlay in
+        do throws(EngineError) { try set(overlay, encoder, source.targets, source.firstTargets[place]) } catch {
+          failure = error
+        }
+      }
+      if let failure { throw failure }
+      rows.append(encoder.count)
+      try encoder.end()
+    }
+  }
+
+  private func begin(_ home: Unmanaged<ObjectHome>, _ t: EntityTransaction) throws(EngineError) {
+    let info = home.takeUnretainedValue().info
+    encoder = try t.encoder(info.schema)
+    attributeKeys = info.attributeKeys
+    toOneKeys = info.relationships.map { property in
+      property.relationship.flatMap { $0.isTransient || $0.isToMany ? nil : $0.key }
+    }
+    self.home = home
+  }
+
+  /// All is null in a new row, and stays so if that is the value.
+  private func set(
+    _ overlay: ObjectOverlay, _ encoder: RowEncoder, _ targets: [ObjectReference], _ firstTarget: Int
+  ) throws(EngineError) {
+    try overlay.attributeChanges.forEach { (place, value) throws(EngineError) in
+      if !value.isNull { try encoder.set(attribute: attributeKeys[place], value) }
+    }
+    if overlay.toOneChanges.isEmpty { return }
+    var next = firstTarget
+    try overlay.toOneChanges.forEach { (place, id) throws(EngineError) in
+      guard id != nil, let key = toOneKeys[place] else { return }
+      try encoder.set(toOne: key, targets[next])
+      next += 1
+    }
+  }
+}
