@@ -48,9 +48,9 @@ final class ObjectRegistry {
   /// Finds an object by another identifier from now on. Looks for no others to let go of.
   func rename(_ object: ManagedObject, _ space: StoreSpace, from old: ObjectReference, to new: ObjectReference) {
     // What was there is nobody's, or the object itself, which the caller holds.
-    let gone = (known.remove(space, old), known.add(object, space, new))
-    letGo(of: gone.0)
-    letGo(of: gone.1)
+    let gone = known.rename(object, space, from: old, to: new)
+    letGo(of: gone.old)
+    letGo(of: gone.new)
   }
 
   /// How many there are, with those that nobody else holds any more.

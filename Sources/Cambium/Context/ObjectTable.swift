@@ -164,7 +164,9 @@ struct ObjectTable: ~Copyable {
     add(object, id.space, id.reference)
   }
 
-  mutating func add(_ object: ManagedObject, _ store: StoreSpace, _ reference: ObjectReference) -> ManagedObject? {
+  mutating func add(
+    _ object: consuming ManagedObject, _ store: StoreSpace, _ reference: ObjectReference
+  ) -> ManagedObject? {
     var space = place(of: store)
     if space == nil {
       space = UInt32(truncatingIfNeeded: spaces.count)
@@ -182,10 +184,20 @@ struct ObjectTable: ~Copyable {
       taken &+= 1
     }
     let slot = block &* Self.blockSize &+ Int(reference.row & 7)
-    let old = slots[slot]
+    let old = slots[slot].take()
     if old == nil { count += 1 }
     slots[slot] = object
     return old
+  }
+
+  /// Has an object be found by another identifier of its store; answers who else was found by the old one and the new one. As a rule it
+  /// is moved, without counting a reference to it.
+  mutating func rename(
+    _ object: ManagedObject, _ space: StoreSpace, from old: ObjectReference, to new: ObjectReference
+  ) -> (old: ManagedObject?, new: ManagedObject?) {
+    guard let found = remove(space, old) else { return (nil, add(object, space, new)) }
+    if found === object { return (nil, add(found, space, new)) }
+    return (found, add(object, space, new))
   }
 
   /// Takes an object out, and answers it.
