@@ -137,7 +137,7 @@ extension ManagedObjectContext {
         }
         let ids = r.isToMany ? try object.currentToMany(r) : try object.currentToOne(r).map { [$0] } ?? []
         for id in ids where id != object.objectID {
-          let destination = self.object(with: id)
+          let destination = destination(of: id)
           if destination.isDeleted { continue }
           if r.rules.deleteRule == .cascade { pending.append(destination) }
           try withdraw(object, r, from: destination)
@@ -151,7 +151,7 @@ extension ManagedObjectContext {
   func applyLateDeleteRules() throws {
     let objects = deleted.values
     if objects.isEmpty { return }
-    try objects.lend { _, object in
+    try objects.lend(areFar: true) { _, object in
       if object.changesRelationships { try applyLateDeleteRules(of: object) }
     }
     // What is deleted may have forgotten what was led to it, since it was refreshed after that.

@@ -136,7 +136,8 @@ extension ManagedObjectContext {
   private func tell(_ settled: SettledObjects) {
     if !settled.isEmpty {
       isNotingEvents = !isSavedByMigration
-      for list in [settled.deletions, settled.insertions, settled.updates] { list.lend { $1.didSave() } }
+      settled.deletions.lend(areFar: true) { $1.didSave() }
+      for list in [settled.insertions, settled.updates] { list.lend { $1.didSave() } }
       var byRules = ObjectIDNotification()
       byRules.updatedObjectIDs = Set(settled.changedByRules)
       byRules.deletedObjectIDs = Set(settled.deletedByRules)
@@ -218,7 +219,7 @@ extension ManagedObjectContext {
       }
       let (deletions, insertions, updates) = (deleted.ordered(), inserted.ordered(), updated.ordered())
       for object in again where object.hasChanges { tell(object) }
-      deletions.lend { _, object in
+      deletions.lend(areFar: true) { _, object in
         if object.toldOfSave != saveNumber { tell(object) }
       }
       insertions.lend { _, object in
@@ -264,7 +265,7 @@ extension ManagedObjectContext {
           underlying: [error]))
     }
     deletionCheck = DeletionCheck()
-    deletions.lend { _, object in
+    deletions.lend(areFar: true) { _, object in
       do { try object.validateForDelete() } catch { note(error, of: object) }
     }
     deletionCheck = nil
@@ -300,7 +301,7 @@ extension ManagedObjectContext {
   /// Notes what objects had whose deletion is saved.
   func note(_ remains: [ObjectIdentifier: ObjectRemains], of deletions: [ManagedObject]) {
     undoManager?.keep(remains)
-    deletions.lend { _, object in
+    deletions.lend(areFar: true) { _, object in
       // As a rule there are none, and objects without a state have nothing to be taken away.
       let remains = remains.isEmpty ? nil : remains[ObjectIdentifier(object)]
       object.eventState = remains.map { .removed(WeakRemains($0)) }
@@ -312,7 +313,7 @@ extension ManagedObjectContext {
     settleCount &+= 1
     advance()
     deleted.remove(contentsOf: batch.deletions)
-    batch.deletions.lend { _, object in
+    batch.deletions.lend(areFar: true) { _, object in
       registry.remove(batch.space, object.reference)
       object.dropChanges()
       object.leaveContext()

@@ -71,7 +71,7 @@ extension ManagedObjectContext {
     }
     if !deletedByOthers.isEmpty { throw CambiumError(mergeConflicts: deletedByOthers) }
     var departures: [BatchDeletion.Lead] = []
-    try batch.deletions.lend { _, object in
+    try batch.deletions.lend(areFar: true) { _, object in
       if object.changesRelationships { try object.addDepartures(to: &departures) }
     }
 
@@ -112,7 +112,7 @@ extension ManagedObjectContext {
           outcome.deletedByRules = deletion.deleted.filter { !known.contains($0) }
           outcome.changedByRules = deletion.changed
         } else {
-          try batch.deletions.lend { (place, object) throws(EngineError) in
+          try batch.deletions.lend(areFar: true) { (place, object) throws(EngineError) in
             if !isThere[place] { return }
             try history?.deleted(object.reference, object.info, t)
             try t.delete(object.reference)

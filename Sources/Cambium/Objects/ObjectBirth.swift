@@ -26,6 +26,11 @@ struct KnownBirth {
 }
 
 extension ManagedObjectContext {
+  /// The object of an identifier that a relationship leads to. To be called with the lock held.
+  func destination(of id: ManagedObjectID) -> ManagedObject {
+    parent == nil && !id.isTemporaryID ? destination(id.space, id.reference) : object(with: id)
+  }
+
   /// The object of a row of a store that the context reads, which a relationship of one of its objects leads to. Reads nothing.
   ///
   /// To be called with the lock held, of a context without a parent, for a row that is in a store.
