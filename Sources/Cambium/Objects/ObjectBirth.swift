@@ -39,6 +39,8 @@ extension ManagedObjectContext {
     if let known = lastBirth, known.home.entityID == reference.entity, known.home.space === space,
       known.version == persistentStoreCoordinator.storesVersion
     {
+      // An initializer may have the context forget it.
+      defer { withExtendedLifetime(known.home) {} }
       return make(known.birth, reference.row, nil, registry)
     }
     let version = persistentStoreCoordinator.storesVersion

@@ -57,6 +57,7 @@ final class BusyObject: ManagedObject {
     hadContext = managedObjectContext != nil
   }
   @Managed var name: String?
+  @Managed var next: BusyObject?
 }
 
 /// The initializer that an application's class may override, when objects are made of rows.
@@ -76,7 +77,10 @@ final class BusyObject: ManagedObject {
         ToMany("rowsOf", "Eager", inverse: "row")
       }
       Entity("Wilful", class: WilfulObject.self) { Attribute("name", .string) }
-      Entity("Busy", class: BusyObject.self) { Attribute("name", .string) }
+      Entity("Busy", class: BusyObject.self) {
+        Attribute("name", .string)
+        ToOne("next", "Busy")
+      }
       Entity("Helper") { Attribute("name", .string) }
     }
   }
@@ -188,6 +192,33 @@ final class BusyObject: ManagedObject {
     #expect(one.entity === container.managedObjectModel.entitiesByName["Busy"])
     #expect(one.helper?.isInserted == true && one.helper?.entity === one.entity)
     #expect(context.insertedObjects == Set([one.helper].compactMap { $0 }))
+  }
+
+  /// What objects of a relationship's destinations are made with is forgotten while one is being made.
+  @Test func anInitializerMayResetTheContextThatFollowsARelationship() throws {
+    let container = try memoryContainer(model())
+    let ids = try insert("Busy", into: container)
+    defer { BusyObject.beginning = nil }
+    let writing = container.newBackgroundContext()
+    let all = try writing.fetch(FetchRequest<BusyObject>(entityName: "Busy"))
+    (all[0].next, all[1].next) = (all[1], all[2])
+    try writing.save()
+    let context = container.newBackgroundContext()
+    try context.performAndWait {
+      let first = try #require(context.object(with: ids[0]) as? BusyObject)
+      let second = try #require(first.next)
+      #expect(second.name == "1")
+      var resets = 0
+      BusyObject.beginning = { _ in
+        context.reset()
+        resets += 1
+        return nil
+      }
+      let third = try #require(second.next)
+      #expect(resets == 1 && third.name == "2" && third.objectID == ids[2])
+      #expect(third.managedObjectContext === context && context.registeredObject(for: ids[2]) === third)
+      #expect(second.managedObjectContext == nil && first.managedObjectContext == nil)
+    }
   }
 
   @Test func anObjectThatInsertsItselfIsThatOfItsRow() throws {
