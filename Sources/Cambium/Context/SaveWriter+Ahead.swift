@@ -76,6 +76,10 @@ private struct InsertionSource {
 /// Rows of some new objects that follow one another.
 private final class InsertionRun: @unchecked Sendable {
   // `@unchecked`: whoever has it for the time being uses it alone.
+
+  /// No rows are added to as many bytes: as much as 128 rows of common sizes have, several times over.
+  private static let mostBytes = 256 << 10
+
   /// The place of the first object.
   private(set) var first = 0
   /// The number of each object's row among those of ``encoder``; -1 of one whose row the thread that saves makes itself.
@@ -97,7 +101,10 @@ private final class InsertionRun: @unchecked Sendable {
     for place in places {
       let object = Unmanaged.passUnretained(source.objects[place])
       let (itsHome, overlay) = object._withUnsafeGuaranteedRef { ($0.heldHome, $0.heldOverlay) }
-      guard let overlay, itsHome?.toOpaque() == home.toOpaque(), source.isRowAlone(place) else {
+      // Rows with large values are made one by one: runs of them would fill the memory.
+      guard let overlay, itsHome?.toOpaque() == home.toOpaque(), source.isRowAlone(place),
+        encoder.byteCount < Self.mostBytes
+      else {
         rows.append(-1)
         continue
       }

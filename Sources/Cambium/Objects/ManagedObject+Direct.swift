@@ -58,8 +58,9 @@ extension ManagedObject {
   /// The destination of a to-one relationship that is not changed, by where the row says that it leads. The outer optional is nil
   /// where that cannot be said so: the general way is to be gone then.
   final func directDestination(_ key: String) throws -> ManagedObject?? {
-    guard let r = heldHome.flatMap({ $0._withUnsafeGuaranteedRef { $0.toOne(key) } }),
-      let context = managedObjectContext, context.lock.isHeldHere, context.parent == nil
+    // What the home knows of names is for who has the lock.
+    guard let context = managedObjectContext, context.lock.isHeldHere, context.parent == nil,
+      let r = heldHome.flatMap({ $0._withUnsafeGuaranteedRef { $0.toOne(key) } })
     else { return nil }
     let (relationship, place) = r._withUnsafeGuaranteedRef { ($0.key, $0.place) }
     if state != .loaded { try load() }

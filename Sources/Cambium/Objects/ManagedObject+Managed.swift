@@ -165,6 +165,10 @@ extension ManagedObject {
       guard let direct else { return nil }
       // A class that nobody inherits from is told at a glance.
       if Swift.type(of: direct) == type { return unsafeDowncast(direct, to: type) }
+      // One that comes to be of another class has to be held by nobody, and not by this either.
+      if Swift.type(of: direct) != ManagedObject.self || type == ManagedObject.self, let result = direct as? T {
+        return result
+      }
     }
     guard let r = try property(key).relationship, !r.isToMany else {
       throw misread(key, "no to-one relationship", "\(type)")

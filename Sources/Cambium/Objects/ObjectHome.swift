@@ -66,15 +66,18 @@ final class ObjectHome: @unchecked Sendable {
     return find(name)
   }
 
-  /// The to-one relationship that was named last, which ``info`` keeps.
-  @exclusivity(unchecked) private var lastToOne: (name: NameBits, relationship: Unmanaged<RelationshipInfo>)?
+  /// The to-one relationship that was named last, which ``info`` keeps. One word, of which nobody sees a half.
+  @exclusivity(unchecked) private var lastToOne: Unmanaged<PropertyInfo>?
 
   /// A to-one relationship that is kept in rows, by name; nil for all other names, and for those too long for their bits to tell. It is
   /// there as long as this is.
   @inline(__always)
   func toOne(_ name: String) -> Unmanaged<RelationshipInfo>? {
     let bits = NameBits(name)
-    if let lastToOne, lastToOne.name == bits { return lastToOne.relationship }
+    // Compared with the bits of the name that is kept: what those of another name say ends with its memory.
+    if let known = lastToOne?._withUnsafeGuaranteedRef({ $0.nameBits == bits ? $0.relationship : nil }) {
+      return .passUnretained(known)
+    }
     return findToOne(name)
   }
 
@@ -83,9 +86,8 @@ final class ObjectHome: @unchecked Sendable {
     guard name.utf8.count <= NameBits.shortCount, let property = info.properties[name], !property.isTransient,
       let r = property.relationship, !r.isToMany
     else { return nil }
-    let found = Unmanaged.passUnretained(r)
-    if link != nil { lastToOne = (NameBits(name), found) }
-    return found
+    if link != nil { lastToOne = .passUnretained(property) }
+    return .passUnretained(r)
   }
 
   /// Of objects that have not come to belong anywhere.

@@ -187,6 +187,8 @@ final class PropertyInfo: Sendable {
   }
 
   let name: String
+  /// Those of ``name``, which is kept as long.
+  let nameBits: NameBits
   /// The place among all attributes, or among all relationships, of the entity; the same in entities that inherit it.
   let place: Int
   let kind: Kind
@@ -211,6 +213,7 @@ final class PropertyInfo: Sendable {
 
   init(name: String, place: Int, kind: Kind) {
     self.name = name
+    nameBits = NameBits(name)
     self.place = place
     self.kind = kind
     switch kind {

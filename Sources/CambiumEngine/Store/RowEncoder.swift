@@ -11,6 +11,7 @@ public final class RowEncoder: @unchecked Sendable {
   /// The rows, one behind the other, and where each ends.
   @exclusivity(unchecked) private var bytes: [UInt8] = []
   @exclusivity(unchecked) private var ends: [Int] = []
+  @exclusivity(unchecked) private var isBegun = false
 
   init(_ plan: EntityPlan, _ schema: Schema) {
     self.plan = plan
@@ -21,6 +22,9 @@ public final class RowEncoder: @unchecked Sendable {
   /// How many rows there are.
   public var count: Int { ends.count }
 
+  /// How many bytes they have.
+  public var byteCount: Int { bytes.count }
+
   /// Gives up all rows. Keeps the memory.
   public func removeAll() {
     bytes.removeAll(keepingCapacity: true)
@@ -28,7 +32,10 @@ public final class RowEncoder: @unchecked Sendable {
   }
 
   /// Begins a new row, in which every property is null; forgets what was begun and not ended.
-  public func begin() { builder.begin(entity: UInt16(truncatingIfNeeded: plan.entityID), version: 1) }
+  public func begin() {
+    builder.begin(entity: UInt16(truncatingIfNeeded: plan.entityID), version: 1)
+    isBegun = true
+  }
 
   /// Sets an attribute as ``RowWriter/set(attribute:_:)`` does.
   public func set(attribute key: PropertyKey, _ value: Value) throws(EngineError) {
@@ -42,8 +49,10 @@ public final class RowEncoder: @unchecked Sendable {
 
   /// Ends the row that was begun.
   ///
-  /// - Throws: ``EngineError/store(_:)`` for a row that is too long.
+  /// - Throws: ``EngineError/store(_:)`` for a row that is too long; ``EngineError/misuse(_:)`` if none was begun.
   public func end() throws(EngineError) {
+    guard isBegun else { throw .misuse("no row was begun: call begin() first") }
+    isBegun = false
     try storing { () throws(StoreError) in
       try builder.withBytes { (row) throws(StoreError) in bytes.append(contentsOf: row) }
     }
@@ -80,7 +89,7 @@ extension EntityTransaction {
   /// Has `encode` called with each number below `count`, several at a time on threads of the host's, and `write` with what it made, in the
   /// order of the numbers and on the calling thread. What `write` is done with is handed to `encode` again.
   ///
-  /// - Throws: of the errors of both the one with the lowest number; ``EngineError/misuse(_:)`` if the host does not call what it is given
+  /// - Throws: of the errors of both that there were when it came to an end the one with the lowest number; ``EngineError/misuse(_:)`` if the host does not call what it is given
   ///   to run concurrently.
   public func encodeAhead<Rows: Sendable>(
     _ count: Int, encode: @escaping @Sendable (_ number: Int, _ spare: Rows?) throws(EngineError) -> Rows,

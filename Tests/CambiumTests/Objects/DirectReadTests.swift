@@ -154,6 +154,43 @@ final class DirectObject: ManagedObject {
 
   /// Names that lie within a string, those that are too long for it, and such as can be written in two ways; given by strings of
   /// the program, and by others that are only equal to them; of a model that was made, and of one that a file has.
+  /// Names whose memory is used again for others, in the same place and of the same length.
+  @Test func relationshipsAreFoundByNamesInUsedMemory() throws {
+    let names = ["owner", "buyer", "a"]
+    let model = try ManagedObjectModel {
+      Entity("Thing") { for name in names { ToOne(name, "Person", inverse: "of" + name) } }
+      Entity("Person") {
+        Attribute("name", .string)
+        for name in names { ToMany("of" + name, "Thing", inverse: name) }
+      }
+    }
+    let directory = try TemporaryDirectory()
+    let context = try directory.container(model: model).newBackgroundContext()
+    try context.performAndWait {
+      let thing = try context.insertNewObject(forEntityName: "Thing")
+      let people = try names.map { try context.make("Person", ["name": $0]) }
+      var key = ""
+      key.reserveCapacity(64)
+      for round in 0..<3 {
+        for (name, person) in zip(names, people) {
+          key.removeAll(keepingCapacity: true)
+          key += name
+          let given: ManagedObject? = round == 1 ? nil : person
+          thing[managed: key] = given
+        }
+        try context.save()
+        context.refresh(thing, mergeChanges: false)
+        for (name, person) in zip(names, people) {
+          key.removeAll(keepingCapacity: true)
+          key += name
+          let found: ManagedObject? = thing[managed: key]
+          #expect(found === (round == 1 ? nil : person), "\(name), \(round)")
+          #expect(try person.count(ofRelationship: "of" + name) == (round == 1 ? 0 : 1))
+        }
+      }
+    }
+  }
+
   @Test func namesAreFoundHoweverTheyAreWritten() throws {
     let names = [
       "s", "fifteenLettersX", "sixteenLettersXY", "aVeryLongNameOfAnAttribute", "anotherLongNameOfAnAttribute",

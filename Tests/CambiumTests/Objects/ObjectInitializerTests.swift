@@ -60,6 +60,22 @@ final class BusyObject: ManagedObject {
   @Managed var next: BusyObject?
 }
 
+/// Counts its objects.
+class TalliedObject: ManagedObject {
+  static let made = Locked(0)
+  required init(entity: EntityDescription, insertInto context: ManagedObjectContext?) {
+    Self.made.withLock { $0 += 1 }
+    super.init(entity: entity, insertInto: context)
+  }
+  @Managed var name: String?
+}
+
+final class SpecialObject: TalliedObject {}
+
+final class LeaderObject: ManagedObject {
+  @Managed var led: TalliedObject?
+}
+
 /// The initializer that an application's class may override, when objects are made of rows.
 @Suite(.serialized) struct ObjectInitializerTests {
   private func model() throws -> ManagedObjectModel {
@@ -218,6 +234,30 @@ final class BusyObject: ManagedObject {
       #expect(resets == 1 && third.name == "2" && third.objectID == ids[2])
       #expect(third.managedObjectContext === context && context.registeredObject(for: ids[2]) === third)
       #expect(second.managedObjectContext == nil && first.managedObjectContext == nil)
+    }
+  }
+
+  /// Destinations of a class that inherits from the one that the property says.
+  @Test func anObjectOfASubclassIsMadeOnce() throws {
+    let model = try ManagedObjectModel {
+      Entity("Leader", class: LeaderObject.self) { ToOne("led", "Tallied") }
+      Entity("Tallied", class: TalliedObject.self) { Attribute("name", .string) }
+      Entity("Special", parent: "Tallied", class: SpecialObject.self) {}
+    }
+    let container = try memoryContainer(model)
+    let writing = container.newBackgroundContext()
+    try writing.performAndWait {
+      for _ in 0..<2 { LeaderObject(context: writing).led = SpecialObject(context: writing) }
+      try writing.save()
+    }
+    let context = container.newBackgroundContext()
+    try context.performAndWait {
+      let leaders = try context.fetch(FetchRequest<LeaderObject>())
+      for leader in leaders {
+        let before = TalliedObject.made.withLock { $0 }
+        #expect(leader.led is SpecialObject)
+        #expect(TalliedObject.made.withLock { $0 } == before + 1)
+      }
     }
   }
 
