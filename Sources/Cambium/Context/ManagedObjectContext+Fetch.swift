@@ -37,6 +37,7 @@ extension ManagedObjectContext {
       try request.settleClass(of: plan.name, plan.parts.map { $0.info }, in: persistentStoreCoordinator)
       let found = try found(plan)
       try prepare(found.objects, for: request)
+      if let paths = request.relationshipKeyPathsForPrefetching { try prefetch(paths, from: found.objects) }
       if let objectClass = Result.self as? ManagedObject.Type, found.onlyClass == objectClass {
         // Arrays of references, whose elements are of the class.
         return unsafeBitCast(found.objects, to: [Result].self)
@@ -209,9 +210,13 @@ extension ManagedObjectContext {
   private func foundRows(_ fetch: EngineFetch, _ store: PersistentStore) throws -> FoundObjects {
     let view = try view(of: store.space)
     let rows = try mappingFetch { () throws(EngineError) in try view.findRows(fetch) }
+    return objects(of: rows, in: store.space)
+  }
+
+  /// The objects of rows, which unchanged ones show from now on.
+  func objects(of rows: FoundRows, in space: StoreSpace) -> FoundObjects {
     var result: [ManagedObject] = []
     result.reserveCapacity(rows.count)
-    let space = store.space
     let registry = registry
     registry.makeRoom(for: rows.count)
     // What new objects are made of: the same until one is of another entity.

@@ -118,6 +118,8 @@ public final class ManagedObjectContext: @unchecked Sendable {
   /// How objects find the context.
   let link = ContextLink()
   @exclusivity(unchecked) private(set) var homes = ObjectHome.List()
+  /// What was prefetched in the block that runs, or by the last fetch outside of one: held, so that it is there when it is asked for.
+  var prefetched: [ManagedObject] = []
   /// See ``KnownBirth``.
   @exclusivity(unchecked) var lastBirth: KnownBirth?
   /// What objects were last inserted of, and of which class, so that it need not be looked up for every one.
@@ -242,7 +244,12 @@ public final class ManagedObjectContext: @unchecked Sendable {
   public func performAndWait<R, Failure: Error>(_ block: () throws(Failure) -> R) throws(Failure) -> R {
     try lock.run { () throws(Failure) in
       // What the block has used, and nobody uses any more, goes with its end.
-      defer { if lock.isOutermost { registry.sweepIfGrown() } }
+      defer {
+        if lock.isOutermost {
+          if !prefetched.isEmpty { prefetched = [] }
+          registry.sweepIfGrown()
+        }
+      }
       return try block()
     }
   }
@@ -382,6 +389,7 @@ public final class ManagedObjectContext: @unchecked Sendable {
   }
 
   func forgetRegistry() {
+    prefetched = []
     homes = ObjectHome.List()
     (lastInsertable, lastClass, lastOfClass, lastBirth) = (Glanced(), nil, Glanced(), nil)
     registry = ObjectRegistry()

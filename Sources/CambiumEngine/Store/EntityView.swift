@@ -38,26 +38,6 @@ public class EntityView {
     return try storing { () throws(StoreError) in try trees.contains(plan.rows, reference.row) }
   }
 
-  /// Those of some objects that there is no row of. They are looked for in the order in which rows lie: so most of them are where the
-  /// last one was, and memory need not be waited for.
-  public func missing(among references: [ObjectReference]) throws(EngineError) -> Set<ObjectReference> {
-    var rows: [UInt32: [UInt64]] = [:]
-    if let first = references.first, references.allSatisfy({ $0.entity == first.entity }) {
-      rows[first.entity] = references.map { $0.row }
-    } else {
-      for reference in references { rows[reference.entity, default: []].append(reference.row) }
-    }
-    var result: Set<ObjectReference> = []
-    for (entity, rows) in rows {
-      let tree = try store.plan(entity).rows
-      for row in sortedNumbers(rows) {
-        let isThere = try storing { () throws(StoreError) in try trees.contains(tree, row) }
-        if !isThere { result.insert(ObjectReference(entity: entity, row: row)) }
-      }
-    }
-    return result
-  }
-
   /// The version of an object's row, which grows with every change; nil if there is none. Reads no more of the row.
   public func rowVersion(_ reference: ObjectReference) throws(EngineError) -> UInt32? {
     let plan = try store.plan(reference.entity)

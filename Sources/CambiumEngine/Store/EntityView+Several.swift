@@ -1,0 +1,72 @@
+import CambiumKernel
+
+// Many objects at once, which are looked for in the order in which rows lie: so most of them are where the last one was, and memory need
+// not be waited for.
+extension EntityView {
+  /// Those of some objects that there is no row of.
+  public func missing(among references: [ObjectReference]) throws(EngineError) -> Set<ObjectReference> {
+    var result: Set<ObjectReference> = []
+    for (entity, rows) in Self.rowsByEntity(references) {
+      let tree = try store.plan(entity).rows
+      for row in sortedNumbers(rows) {
+        let isThere = try storing { () throws(StoreError) in try trees.contains(tree, row) }
+        if !isThere { result.insert(ObjectReference(entity: entity, row: row)) }
+      }
+    }
+    return result
+  }
+
+  /// Copies of the rows of some objects, each once, in no order that means anything; those that are not there are left out. Of many, several
+  /// threads of the host's read some each, where views may be read by several.
+  ///
+  /// - Throws: what reading throws; ``EngineError/misuse(_:)`` if the host does not call what it is given to run concurrently.
+  public func findRows(of references: [ObjectReference]) throws(EngineError) -> FoundRows {
+    var found = FoundRows()
+    for (entity, rows) in Self.rowsByEntity(references) {
+      let rows = sortedNumbers(rows)
+      guard rows.count >= Self.leastShared, store.kernel.threadCount > 1, trees.allowsConcurrentReads else {
+        try add(rows[...], of: entity, to: &found)
+        continue
+      }
+      nonisolated(unsafe) let view = self
+      let parts = (rows.count + Self.rowsPerPart - 1) / Self.rowsPerPart
+      var used = 0
+      try store.kernel.inOrder(
+        parts,
+        make: { (part, _: FoundRows?) throws(EngineError) in
+          var some = FoundRows()
+          let start = part * Self.rowsPerPart
+          try view.add(rows[start..<min(start + Self.rowsPerPart, rows.count)], of: entity, to: &some)
+          return some
+        },
+        use: { (some) throws(EngineError) in
+          found.append(some)
+          used += 1
+        })
+      if used < parts { throw .misuse("the host did not call the work that it was given") }
+    }
+    return found
+  }
+
+  private static var leastShared: Int { 2048 }
+  private static var rowsPerPart: Int { 256 }
+
+  /// - Parameter rows: ascending.
+  private func add(
+    _ rows: ArraySlice<UInt64>, of entity: UInt32, to found: inout FoundRows
+  ) throws(EngineError) {
+    var last: UInt64?
+    for row in rows where row != last {
+      last = row
+      _ = try withRow(ObjectReference(entity: entity, row: row)) { (reader) throws(EngineError) in found.add(reader) }
+    }
+  }
+
+  private static func rowsByEntity(_ references: [ObjectReference]) -> [UInt32: [UInt64]] {
+    guard let first = references.first else { return [:] }
+    if references.allSatisfy({ $0.entity == first.entity }) { return [first.entity: references.map { $0.row }] }
+    var rows: [UInt32: [UInt64]] = [:]
+    for reference in references { rows[reference.entity, default: []].append(reference.row) }
+    return rows
+  }
+}

@@ -1,0 +1,221 @@
+import Foundation
+import Testing
+
+@testable import Cambium
+
+/// What is read with a fetch of what relationships lead to.
+@Suite struct PrefetchingTests {
+  class Town: ManagedObject {
+    @Managed var name: String
+    @Managed var streets: Set<Street>
+    @Managed var rivers: Set<River>
+    var awoken = 0
+    override func awakeFromFetch() { awoken += 1 }
+  }
+
+  final class City: Town {
+    @Managed var mayor: String?
+  }
+
+  final class Street: ManagedObject {
+    @Managed var name: String
+    @Managed var town: Town?
+    @Managed var crossing: Street?
+  }
+
+  final class River: ManagedObject {
+    @Managed var name: String
+    @Managed var towns: [Town]
+  }
+
+  static func model() throws -> ManagedObjectModel {
+    try ManagedObjectModel {
+      Entity("Town", class: Town.self) {
+        Attribute("name", .string)
+        ToMany("streets", "Street", inverse: "town")
+        ToMany("rivers", "River", inverse: "towns")
+      }
+      Entity("City", parent: "Town", class: City.self) { Attribute("mayor", .string) }
+      Entity("Street", class: Street.self) {
+        Attribute("name", .string)
+        ToOne("town", "Town", inverse: "streets")
+        ToOne("crossing", "Street")
+      }
+      Entity("River", class: River.self) {
+        Attribute("name", .string)
+        ToMany("towns", "Town", inverse: "rivers", ordered: true)
+      }
+    }
+  }
+
+  /// Streets of towns, some of which are cities, and rivers through these.
+  static func container(streets: Int = 60, towns: Int = 7) throws -> PersistentContainer {
+    let container = try memoryContainer(model())
+    let context = container.newBackgroundContext()
+    try context.performAndWait {
+      let places = try (0..<towns).map { try context.make($0 % 3 == 2 ? "City" : "Town", ["name": "T\($0)"]) }
+      var last: ManagedObject?
+      for n in 0..<streets {
+        let street = try context.make("Street", ["name": "S\(n)", "crossing": last])
+        if n % 10 != 9 { try street.set(places[n * 31 % towns], forKey: "town") }
+        last = n % 4 == 3 ? nil : street
+      }
+      for n in 0..<3 {
+        let river = try context.make("River", ["name": "R\(n)"])
+        try river.set([places[n], places[n + 2]], forKey: "towns")
+      }
+      try context.save()
+    }
+    return container
+  }
+
+  private static func request(_ paths: [String]) -> FetchRequest<Street> {
+    let request = FetchRequest<Street>()
+    request.relationshipKeyPathsForPrefetching = paths
+    request.sortDescriptors = [FetchSortDescriptor(key: "name")]
+    return request
+  }
+
+  /// The objects of an entity that the context has, with their rows.
+  private static func present(_ context: ManagedObjectContext, _ entity: String) -> Set<String> {
+    Set(
+      context.registeredObjects.filter { $0.entity.isKindOf(entity: context.entity(entity)) && $0.heldRow != nil }.map {
+        "\($0.objectID)"
+      })
+  }
+
+  private static func all(_ container: PersistentContainer, _ entity: String) throws -> Set<String> {
+    let context = container.newBackgroundContext()
+    return Set(try context.all(entity).map { "\($0.objectID)" })
+  }
+
+  @Test func destinationsAreThereUntilTheBlockEnds() throws {
+    let container = try Self.container()
+    let context = container.newBackgroundContext()
+    try context.performAndWait {
+      let streets = try context.fetch(Self.request(["town.rivers"]))
+      #expect(streets.count == 60)
+      #expect(streets.allSatisfy { $0.isFault })
+      #expect(try Self.present(context, "Town") == Self.all(container, "Town"))
+      #expect(try Self.present(context, "River") == Self.all(container, "River"))
+      // They are what is found, faults, and not awake.
+      let town = try #require(streets.first { $0.name == "S0" }?.town)
+      #expect(town.isFault && town.awoken == 0 && town.heldRow != nil)
+      #expect(town.name == "T0" && town.awoken == 1)
+    }
+    #expect(context.registeredObjects.isEmpty)
+    // Without it, nothing is there that nobody has asked for.
+    try context.performAndWait {
+      let streets = try context.fetch(Self.request([]))
+      #expect(Self.present(context, "Town").isEmpty)
+      withExtendedLifetime(streets) {}
+    }
+  }
+
+  @Test func toManyRelationshipsAreFollowed() throws {
+    let container = try Self.container()
+    let context = container.newBackgroundContext()
+    try context.performAndWait {
+      let request = FetchRequest<River>()
+      request.relationshipKeyPathsForPrefetching = ["towns.streets.crossing", "towns"]
+      request.predicate = try FetchPredicate(format: "name == 'R1'")
+      let rivers = try context.fetch(request)
+      #expect(rivers.count == 1)
+      let other = container.newBackgroundContext()
+      let expected = try other.performAndWait { () -> (Set<String>, Set<String>) in
+        let river = try #require(try other.fetch(FetchRequest<River>()).first { $0.name == "R1" })
+        let streets = river.towns.flatMap { $0.streets }
+        return (
+          Set(river.towns.map { "\($0.objectID)" }),
+          Set((streets + streets.compactMap { $0.crossing }).map { "\($0.objectID)" })
+        )
+      }
+      #expect(Self.present(context, "Town") == expected.0)
+      #expect(Self.present(context, "Street") == expected.1)
+    }
+  }
+
+  @Test func unsavedChangesAreFollowed() throws {
+    let container = try Self.container()
+    let context = container.newBackgroundContext()
+    try context.performAndWait {
+      var streets = try context.fetch(Self.request([]))
+      let new = try #require(try context.insertNewObject(forEntityName: "Town") as? Town)
+      new.name = "new"
+      for street in streets { street.town = street.name == "S1" ? nil : new }
+      let other = try #require(streets.first { $0.name == "S2" })
+      context.delete(other)
+      streets = try context.fetch(Self.request(["town", "crossing.town"]))
+      #expect(streets.count == 59)
+      #expect(context.prefetched.contains(new))
+      // What was left is not read: nothing leads there any more.
+      #expect(Self.present(context, "Town").isEmpty)
+      #expect(Set(context.updatedObjects.compactMap { $0 as? Street }) == Set(streets))
+      context.rollback()
+      streets = try context.fetch(Self.request(["town"]))
+      #expect(try Self.present(context, "Town") == Self.all(container, "Town"))
+      #expect(!context.hasChanges)
+    }
+  }
+
+  @Test func whatIsGoneIsLeftOut() throws {
+    let container = try Self.container()
+    let context = container.newBackgroundContext()
+    let other = container.newBackgroundContext()
+    // A relationship without an inverse leads to what is deleted all the same.
+    try other.performAndWait {
+      for street in try other.fetch(Self.request([])) where street.name == "S4" || street.name == "S8" {
+        other.delete(street)
+      }
+      try other.save()
+    }
+    try context.performAndWait {
+      let streets = try context.fetch(Self.request(["crossing"]))
+      #expect(streets.count == 58)
+      #expect(Self.present(context, "Street").count == 58)
+      #expect(context.recordedErrors.isEmpty)
+    }
+  }
+
+  @Test func manyAreReadByThreads() throws {
+    let container = try Self.container(streets: 9_000, towns: 5_000)
+    let context = container.newBackgroundContext()
+    try context.performAndWait {
+      let streets = try context.fetch(Self.request(["town", "crossing"]))
+      let towns = Set(streets.compactMap { $0.town?.objectID })
+      #expect(towns.count > 2_048)
+      #expect(Self.present(context, "Town") == Set(towns.map { "\($0)" }))
+      for street in streets where street.name.hasSuffix("7") {
+        let n = try #require(Int(street.name.dropFirst()))
+        #expect(street.town?.name == "T\(n * 31 % 5_000)")
+        #expect(street.crossing?.name == (n % 4 == 0 ? nil : "S\(n - 1)"))
+      }
+    }
+  }
+
+  @Test func outsideOfBlocksTheLastFetchHolds() throws {
+    let container = try Self.container()
+    let context = container.newBackgroundContext()
+    var streets = try context.fetch(Self.request(["town"]))
+    #expect(try Self.present(context, "Town") == Self.all(container, "Town"))
+    streets = try context.fetch(Self.request(["crossing"]))
+    #expect(Self.present(context, "Town").isEmpty)
+    context.reset()
+    #expect(context.prefetched.isEmpty && context.registeredObjects.isEmpty)
+    withExtendedLifetime(streets) {}
+    // Without effect on what is asked for in other ways, and in children.
+    let count = FetchRequest<Int>(entityName: "Street")
+    count.resultType = .count
+    count.relationshipKeyPathsForPrefetching = ["town"]
+    #expect(try context.fetch(count) == [60])
+    let child = ManagedObjectContext(concurrencyType: .privateQueue, parent: context)
+    let found = try child.fetch(Self.request(["town"]))
+    #expect(found.count == 60 && child.prefetched.isEmpty)
+  }
+}
+
+extension ManagedObjectContext {
+  fileprivate func entity(_ name: String) -> EntityDescription {
+    persistentStoreCoordinator.managedObjectModel.entitiesByName[name] ?? EntityDescription(name)
+  }
+}
