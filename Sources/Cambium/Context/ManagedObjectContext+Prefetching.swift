@@ -20,28 +20,36 @@ extension ManagedObjectContext {
     }
     if objects.isEmpty { return }
     for (name, rest) in rests {
-      let found = try prefetch(String(name), of: objects)
+      var found = try prefetch(String(name), of: objects)
       prefetched += found
+      if rest.allSatisfy({ $0.isEmpty }) { continue }
+      // Those that were there already may have come several times.
+      var seen: Set<ObjectIdentifier> = []
+      found.removeAll { !seen.insert(ObjectIdentifier($0)).inserted }
       try prefetch(rest, from: found)
     }
   }
 
-  /// The destinations of a relationship of objects, with their rows.
+  /// The destinations of a relationship of objects, with their rows; some more than once.
   private func prefetch(_ name: String, of objects: [ManagedObject]) throws -> [ManagedObject] {
-    var wanted: [ObjectIdentifier: (space: StoreSpace, references: [ObjectReference])] = [:]
+    var wanted: [(space: StoreSpace, references: [ObjectReference])] = []
     var result: [ManagedObject] = []
-    var known: Set<ManagedObjectID> = []
-    for object in objects where !object.isDeleted && object.managedObjectContext === self {
-      guard let r = object.info.properties[name]?.relationship, !r.isTransient else { continue }
-      for id in try object.destinationsWithoutFiring(r) where known.insert(id).inserted {
+    var last: (info: EntityInfo, relationship: RelationshipInfo?)?
+    for object in objects where !object.isDeleted && object.isOfContext(self) {
+      let info = object.info
+      if last?.info !== info { last = (info, info.properties[name]?.relationship) }
+      guard let r = last?.relationship, !r.isTransient else { continue }
+      try object.forEachDestinationWithoutFiring(r) { id in
         if let present = registry.peek(id), present.heldRow != nil || id.isTemporaryID {
           result.append(present)
         } else if !id.isTemporaryID {
-          wanted[ObjectIdentifier(id.space), default: (id.space, [])].references.append(id.reference)
+          let place = wanted.firstIndex { $0.space === id.space } ?? wanted.count
+          if place == wanted.count { wanted.append((id.space, [])) }
+          wanted[place].references.append(id.reference)
         }
       }
     }
-    for (space, references) in wanted.values {
+    for (space, references) in wanted {
       let view = try view(of: space)
       let rows = try mappingFetch { () throws(EngineError) in try view.findRows(of: references) }
       result += self.objects(of: rows, in: space).objects
@@ -51,15 +59,24 @@ extension ManagedObjectContext {
 }
 
 extension ManagedObject {
-  /// Where a relationship leads, as far as that is known without the object being shown: none for a to-one relationship of an object whose row
-  /// has not been read.
-  fileprivate func destinationsWithoutFiring(_ r: RelationshipInfo) throws -> [ManagedObjectID] {
-    if r.isToMany { return try currentToMany(r) }
-    if let changed = toOneChanges[r.place] { return changed.map { [$0] } ?? [] }
-    guard let heldRow else { return [] }
-    defer { withExtendedLifetime(self) {} }
-    do throws(EngineError) {
-      return try heldRow.reference(r.key).map { [ManagedObjectID(space: space, reference: $0)] } ?? []
-    } catch { throw CambiumError(error) }
+  /// Where a relationship leads, as far as that is known without the object being shown: nowhere for a to-one relationship of an object whose
+  /// row has not been read.
+  @inline(__always)
+  fileprivate func forEachDestinationWithoutFiring(
+    _ r: RelationshipInfo, _ body: (ManagedObjectID) throws -> Void
+  ) throws {
+    if r.isToMany {
+      for id in try currentToMany(r) { try body(id) }
+      return
+    }
+    if let heldOverlay, let changed = heldOverlay._withUnsafeGuaranteedRef({ $0.toOneChanges[r.place] }) {
+      if let changed { try body(changed) }
+      return
+    }
+    guard let heldRow else { return }
+    let reference: ObjectReference?
+    do throws(EngineError) { reference = try heldRow.reference(r.key) } catch { throw CambiumError(error) }
+    if let reference { try body(ManagedObjectID(space: space, reference: reference)) }
+    withExtendedLifetime(self) {}
   }
 }

@@ -43,6 +43,11 @@ open class ManagedObject {
     heldHome.map { $0._withUnsafeGuaranteedRef { $0.link?.isThere ?? false } } ?? false
   }
 
+  /// Whether the object belongs to a context.
+  func isOfContext(_ context: ManagedObjectContext) -> Bool {
+    heldHome.map { $0._withUnsafeGuaranteedRef { $0.link === context.link } } ?? false
+  }
+
   /// Whether both objects belong to one context, which is there.
   func isOfSameContext(as other: ManagedObject) -> Bool {
     guard let heldHome, let otherHome = other.heldHome else { return false }

@@ -96,10 +96,12 @@ final class CambiumObjects: ObjectPeer {
     }
   }
 
-  func tailNumbers() throws -> Answer {
+  func tailNumbers(prefetched: Bool) throws -> Answer {
     try work { context in
       var answer = Answer()
-      for entry in try context.fetch(FetchRequest<EntryObject>(entityName: "LogEntry")) {
+      let request = FetchRequest<EntryObject>(entityName: "LogEntry")
+      if prefetched { request.relationshipKeyPathsForPrefetching = ["aircraft"] }
+      for entry in try context.fetch(request) {
         answer.add(UInt64(entry.aircraft?.tailNumber.utf8.last ?? 0))
       }
       return answer

@@ -99,7 +99,7 @@ final class GRDBObjects: ObjectPeer {
     }
   }
 
-  func tailNumbers() throws -> Answer {
+  func tailNumbers(prefetched: Bool) throws -> Answer {
     try opened().read { db in
       var answer = Answer()
       if isManual {

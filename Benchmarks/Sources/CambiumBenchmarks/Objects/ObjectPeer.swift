@@ -15,8 +15,9 @@ protocol ObjectPeer: AnyObject {
   func change(_ count: Int, to hours: Double) throws
   /// The hours of all aircraft.
   func hours() throws -> Answer
-  /// All log entries to their aircraft's tail number.
-  func tailNumbers() throws -> Answer
+  /// All log entries to their aircraft's tail number; `prefetched`: where an aircraft is read when it is asked for, it is read with the
+  /// entries instead.
+  func tailNumbers(prefetched: Bool) throws -> Answer
   /// The first aircraft to the distances of their log entries.
   func distances(_ count: Int) throws -> Answer
   /// The first colour of every aircraft, which lies in the aircraft.
@@ -62,7 +63,12 @@ func objectWorkloads(_ data: Dataset) -> [Workload<any ObjectPeer>] {
     perRow("read", "all fetched and every property read, an aircraft", count) { try $0.readAll() },
     perRow("fetch", "all fetched to objects that decode on access, an aircraft", count) { try $0.fetchAll() },
     perRow("colour", "all fetched and a colour of the composite read, an aircraft", count) { try $0.colours() },
-    perRow("toOne", "all fetched and led to the aircraft's tail number, a log entry", count) { try $0.tailNumbers() },
+    perRow("toOne", "all fetched and led to the aircraft's tail number, a log entry", count) {
+      try $0.tailNumbers(prefetched: false)
+    },
+    perRow("toOnePrefetched", "the same, the aircraft prefetched, a log entry", count) {
+      try $0.tailNumbers(prefetched: true)
+    },
     perRow("toMany", "an aircraft to the distances of its log entries", some) { try $0.distances(some) },
     Workload(
       "change", [Line("change", "one property of \(some) aircraft changed and saved", .rowsPerSecond)],

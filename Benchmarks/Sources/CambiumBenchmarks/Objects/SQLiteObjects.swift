@@ -83,7 +83,7 @@ final class SQLiteObjects: ObjectPeer {
     try s.commit.run()
   }
 
-  func tailNumbers() throws -> Answer {
+  func tailNumbers(prefetched: Bool) throws -> Answer {
     let (c, _) = try opened()
     let s = try c.prepare("SELECT a.tailNumber FROM logEntry e JOIN aircraft a ON a.id = e.aircraft")
     var answer = Answer()
