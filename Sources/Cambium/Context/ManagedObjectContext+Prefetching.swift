@@ -8,7 +8,7 @@ extension ManagedObjectContext {
   /// - Throws: what reading throws.
   func prefetch(_ paths: [String], from objects: [ManagedObject]) throws {
     if parent != nil { return }
-    if lock.isOutermost { prefetched = [] }
+    if blockDepth == 0 { letGoOfPrefetched() }
     try prefetch(paths.map { $0.split(separator: ".")[...] }, from: objects)
   }
 
@@ -20,35 +20,41 @@ extension ManagedObjectContext {
     }
     if objects.isEmpty { return }
     for (name, rest) in rests {
-      var found = try prefetch(String(name), of: objects)
+      let found = try prefetch(String(name), of: objects)
       prefetched += found
-      if rest.allSatisfy({ $0.isEmpty }) { continue }
-      // Those that were there already may have come several times.
-      var seen: Set<ObjectIdentifier> = []
-      found.removeAll { !seen.insert(ObjectIdentifier($0)).inserted }
       try prefetch(rest, from: found)
     }
   }
 
-  /// The destinations of a relationship of objects, with their rows; some more than once.
+  /// Holds what was prefetched no longer.
+  func letGoOfPrefetched() {
+    if prefetched.isEmpty { return }
+    // What ends now may come back here.
+    let old = prefetched
+    prefetched = []
+    withExtendedLifetime(old) {}
+  }
+
+  /// The destinations of a relationship of objects, with the rows of the commit that the fetch reads, as if they had been fetched.
   private func prefetch(_ name: String, of objects: [ManagedObject]) throws -> [ManagedObject] {
     var wanted: [(space: StoreSpace, references: [ObjectReference])] = []
-    var result: [ManagedObject] = []
+    var new: Set<ManagedObject> = []
     var last: (info: EntityInfo, relationship: RelationshipInfo?)?
     for object in objects where !object.isDeleted && object.isOfContext(self) {
       let info = object.info
       if last?.info !== info { last = (info, info.properties[name]?.relationship) }
       guard let r = last?.relationship, !r.isTransient else { continue }
       try object.forEachDestinationWithoutFiring(r) { id in
-        if let present = registry.peek(id), present.heldRow != nil || id.isTemporaryID {
-          result.append(present)
-        } else if !id.isTemporaryID {
-          let place = wanted.firstIndex { $0.space === id.space } ?? wanted.count
-          if place == wanted.count { wanted.append((id.space, [])) }
-          wanted[place].references.append(id.reference)
+        if id.isTemporaryID {
+          if let object = registered(id) { new.insert(object) }
+          return
         }
+        let place = wanted.firstIndex { $0.space === id.space } ?? wanted.count
+        if place == wanted.count { wanted.append((id.space, [])) }
+        wanted[place].references.append(id.reference)
       }
     }
+    var result = Array(new)
     for (space, references) in wanted {
       let view = try view(of: space)
       let rows = try mappingFetch { () throws(EngineError) in try view.findRows(of: references) }

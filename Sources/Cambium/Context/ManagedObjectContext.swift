@@ -119,7 +119,9 @@ public final class ManagedObjectContext: @unchecked Sendable {
   let link = ContextLink()
   @exclusivity(unchecked) private(set) var homes = ObjectHome.List()
   /// What was prefetched in the block that runs, or by the last fetch outside of one: held, so that it is there when it is asked for.
-  var prefetched: [ManagedObject] = []
+  @exclusivity(unchecked) var prefetched: [ManagedObject] = []
+  /// How many blocks run, one within the other.
+  @exclusivity(unchecked) private(set) var blockDepth = 0
   /// See ``KnownBirth``.
   @exclusivity(unchecked) var lastBirth: KnownBirth?
   /// What objects were last inserted of, and of which class, so that it need not be looked up for every one.
@@ -244,11 +246,11 @@ public final class ManagedObjectContext: @unchecked Sendable {
   public func performAndWait<R, Failure: Error>(_ block: () throws(Failure) -> R) throws(Failure) -> R {
     try lock.run { () throws(Failure) in
       // What the block has used, and nobody uses any more, goes with its end.
+      blockDepth += 1
       defer {
-        if lock.isOutermost {
-          if !prefetched.isEmpty { prefetched = [] }
-          registry.sweepIfGrown()
-        }
+        blockDepth -= 1
+        if blockDepth == 0 { letGoOfPrefetched() }
+        if lock.isOutermost { registry.sweepIfGrown() }
       }
       return try block()
     }
@@ -389,7 +391,7 @@ public final class ManagedObjectContext: @unchecked Sendable {
   }
 
   func forgetRegistry() {
-    prefetched = []
+    letGoOfPrefetched()
     homes = ObjectHome.List()
     (lastInsertable, lastClass, lastOfClass, lastBirth) = (Glanced(), nil, Glanced(), nil)
     registry = ObjectRegistry()

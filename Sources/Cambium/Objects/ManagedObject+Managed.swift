@@ -187,6 +187,8 @@ extension ManagedObject {
     // An entity without a class gets the one of the first property that leads to it. Where nobody else holds the object
     // yet, it can still be made anew.
     if Swift.type(of: object) == ManagedObject.self, object.info.name == r.schema.destination {
+      // Nor is it to be held because it was prefetched.
+      context.letGoOfPrefetched()
       context.unregister(id)
       if isKnownUniquelyReferenced(&object) {
         context.persistentStoreCoordinator.note(type, for: object.info.name)

@@ -12,6 +12,8 @@ public final class RowEncoder: @unchecked Sendable {
   @exclusivity(unchecked) private var bytes: [UInt8] = []
   @exclusivity(unchecked) private var ends: [Int] = []
   @exclusivity(unchecked) private var isBegun = false
+  /// So much memory is kept for further rows.
+  private static var mostKept: Int { 1 << 20 }
 
   init(_ plan: EntityPlan, _ schema: Schema) {
     self.plan = plan
@@ -27,7 +29,8 @@ public final class RowEncoder: @unchecked Sendable {
 
   /// Gives up all rows. Keeps the memory.
   public func removeAll() {
-    bytes.removeAll(keepingCapacity: true)
+    // What few large rows have taken is given back.
+    bytes.removeAll(keepingCapacity: bytes.capacity <= Self.mostKept)
     ends.removeAll(keepingCapacity: true)
   }
 

@@ -28,6 +28,15 @@ import Testing
     @Managed var towns: [Town]
   }
 
+  final class Way: ManagedObject {
+    @Managed var place: Place?
+  }
+
+  final class Place: ManagedObject {
+    @Managed var name: String
+    @Managed var ways: Set<Way>
+  }
+
   static func model() throws -> ManagedObjectModel {
     try ManagedObjectModel {
       Entity("Town", class: Town.self) {
@@ -175,6 +184,76 @@ import Testing
       #expect(Self.present(context, "Street").count == 58)
       #expect(context.recordedErrors.isEmpty)
     }
+  }
+
+  private static func first(_ towns: [Town]) -> Town? {
+    towns.min { $0.objectID.description < $1.objectID.description }
+  }
+
+  /// What was prefetched before is as new as the fetch, within a block and outside of any.
+  @Test(arguments: [false, true]) func theNewestCommitIsPrefetched(isInBlock: Bool) throws {
+    let container = try Self.container()
+    let context = container.newBackgroundContext()
+    let other = container.newBackgroundContext()
+    func change(_ name: String) throws {
+      try other.performAndWait {
+        let town = try #require(Self.first(try other.fetch(FetchRequest<Town>())))
+        town.name = name
+        try other.save()
+      }
+    }
+    func check() throws {
+      for name in ["first", "second"] {
+        try change(name)
+        let streets = try context.fetch(Self.request(["town"]))
+        let town = try #require(Self.first(streets.compactMap { $0.town }))
+        #expect(town.name == name)
+      }
+    }
+    if isInBlock { try context.performAndWait { try check() } } else { try check() }
+  }
+
+  /// An entity without a class gets that of the first property that leads there, prefetched or not.
+  @Test func anEntityWithoutAClassGetsOne() throws {
+    let model = try ManagedObjectModel {
+      Entity("Place") {
+        Attribute("name", .string)
+        ToMany("ways", "Way", inverse: "place")
+      }
+      Entity("Way", class: Way.self) { ToOne("place", "Place", inverse: "ways") }
+    }
+    let container = try memoryContainer(model)
+    let writing = container.newBackgroundContext()
+    try writing.performAndWait {
+      for n in 0..<6 {
+        let place = try writing.make("Place", ["name": "P\(n)"])
+        try writing.make("Way", ["place": place])
+      }
+      try writing.save()
+    }
+    let context = container.newBackgroundContext()
+    try context.performAndWait {
+      let request = FetchRequest<Way>()
+      request.relationshipKeyPathsForPrefetching = ["place"]
+      let ways = try context.fetch(request)
+      #expect(Set(ways.compactMap { $0.place?.name }) == Set((0..<6).map { "P\($0)" }))
+      #expect(context.recordedErrors.isEmpty)
+      #expect(try context.fetch(request).compactMap { $0.place?.name }.count == 6)
+    }
+  }
+
+  /// Controllers fetch within calls of their own, which are no blocks.
+  @Test func controllersHoldWhatTheLastFetchPrefetched() throws {
+    let container = try Self.container()
+    let context = container.viewContext
+    let controller = FetchedResultsController(fetchRequest: Self.request(["town"]), managedObjectContext: context)
+    for _ in 0..<3 {
+      try controller.performFetch()
+      #expect(context.prefetched.count == 7)
+    }
+    // A block that ends lets go of it.
+    context.performAndWait {}
+    #expect(context.prefetched.isEmpty)
   }
 
   @Test func manyAreReadByThreads() throws {
