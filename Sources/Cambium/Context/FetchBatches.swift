@@ -112,21 +112,12 @@ extension ManagedObjectContext {
       advance()
       // Kept until all of them are found: the context holds objects weakly.
       var held: [ManagedObject] = []
-      var stores: [ObjectIdentifier: (store: PersistentStore, references: [UInt32: [Value]])] = [:]
-      for id in identifiers where !id.isTemporaryID {
-        let key = ObjectIdentifier(id.space)
-        if stores[key] == nil {
-          guard let store = persistentStoreCoordinator.store(of: id.space) else { continue }
-          stores[key] = (store, [:])
-        }
-        stores[key]?.references[id.reference.entity, default: []].append(.reference(id.reference))
+      let stored = identifiers.filter { id in
+        !id.isTemporaryID && persistentStoreCoordinator.store(of: id.space) != nil
+          && id.space.info(id.reference.entity) != nil
       }
-      for (store, entities) in stores.values {
-        for (entity, references) in entities {
-          guard let info = store.space.info(entity) else { continue }
-          let predicate = CambiumEngine.Predicate.compare(.evaluatedObject, .in, .constant(.list(references)))
-          held += try rows(EngineFetch(info.schema, predicate: predicate), store)
-        }
+      for (_, some) in Dictionary(grouping: stored, by: { ObjectIdentifier($0.space) }) {
+        held += try objects(of: some.map { $0.reference }, in: some[0].space)
       }
       return withExtendedLifetime(held) { identifiers.map { object(with: $0) } }
     }

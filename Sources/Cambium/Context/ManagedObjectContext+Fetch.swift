@@ -213,6 +213,13 @@ extension ManagedObjectContext {
     return objects(of: rows, in: store.space)
   }
 
+  /// The objects of references to a store, with the rows of the commit that the context reads; those without are left out.
+  func objects(of references: [ObjectReference], in space: StoreSpace) throws -> [ManagedObject] {
+    let view = try view(of: space)
+    let rows = try mappingFetch { () throws(EngineError) in try view.findRows(of: references) }
+    return objects(of: rows, in: space).objects
+  }
+
   /// The objects of rows, which unchanged ones show from now on.
   func objects(of rows: FoundRows, in space: StoreSpace) -> FoundObjects {
     var result: [ManagedObject] = []

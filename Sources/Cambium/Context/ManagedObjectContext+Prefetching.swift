@@ -55,11 +55,7 @@ extension ManagedObjectContext {
       }
     }
     var result = Array(new)
-    for (space, references) in wanted {
-      let view = try view(of: space)
-      let rows = try mappingFetch { () throws(EngineError) in try view.findRows(of: references) }
-      result += self.objects(of: rows, in: space).objects
-    }
+    for (space, references) in wanted { result += try self.objects(of: references, in: space) }
     return result
   }
 }

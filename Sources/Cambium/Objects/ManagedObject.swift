@@ -107,12 +107,7 @@ open class ManagedObject {
   @inline(__always)
   func directAttribute(_ name: String) -> DirectAttribute? {
     if QueueCheck.isOn { QueueCheck.check(self, name) }
-    return directAttributeUnchecked(name)
-  }
-
-  @inline(__always)
-  private func directAttributeUnchecked(_ name: String) -> DirectAttribute? {
-    heldHome.flatMap { $0._withUnsafeGuaranteedRef { $0.attribute(name) } }
+    return heldHome.flatMap { $0._withUnsafeGuaranteedRef { $0.attribute(name) } }
   }
 
   /// Whether the object will be deleted by the next save, or was.

@@ -65,9 +65,12 @@ import Testing
   }
 
   @Test(arguments: [1, 2, 4]) func encodedRowsAreWhatIsWritten(threads: Int) throws {
-    let store = try Self.store(CountingEnvironment(processors: threads))
+    let environment = CountingEnvironment(processors: threads)
+    let store = try Self.store(environment)
     let count = 1_230
+    let before = environment.calls
     let references = try Self.insert(count, into: store)
+    #expect((environment.calls > before) == (threads > 1))
     let base = try #require(store.schema.entity(named: "Base"))
     let other = try Self.store(TestEnvironment(seed: 8))
     let entity = try #require(other.schema.entity(named: "Base"))
@@ -97,6 +100,26 @@ import Testing
     // By the index and the constraint, too.
     let report = try store.check()
     #expect(report.isSound, "\(report.problems)")
+  }
+
+  /// Rows of many objects at once, some of which are named twice or are not there.
+  @Test(arguments: [1, 4]) func rowsOfManyObjectsAreFound(threads: Int) throws {
+    let environment = CountingEnvironment(processors: threads)
+    let store = try Self.store(environment)
+    let references = try Self.insert(3_000, into: store)
+    let gone = references.enumerated().filter { $0.offset % 10 == 4 }.map { $0.element }
+    try store.write { (t) throws(EngineError) in for reference in gone { try t.delete(reference) } }
+    let view = try store.view()
+    let asked = Array((references + references.prefix(500)).reversed())
+    let before = environment.calls
+    let found = try view.findRows(of: asked)
+    #expect((environment.calls > before) == (threads > 1))
+    var told: [ObjectReference] = []
+    found.forEach { _, reference in told.append(reference) }
+    #expect(told.count == 2_700 && found.count == 2_700)
+    #expect(Set(told) == Set(references).subtracting(gone))
+    #expect(try view.missing(among: asked) == Set(gone))
+    #expect(try view.findRows(of: []).isEmpty && view.missing(among: []).isEmpty)
   }
 
   @Test func aHostThatDoesNothingIsRefused() throws {

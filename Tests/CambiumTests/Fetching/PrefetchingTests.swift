@@ -28,6 +28,13 @@ import Testing
     @Managed var towns: [Town]
   }
 
+  final class Goer: ManagedObject {
+    nonisolated(unsafe) static var atEnd: (() -> Void)?
+    @Managed var next: Goer?
+    @Managed var other: Goer?
+    deinit { Self.atEnd?() }
+  }
+
   final class Way: ManagedObject {
     @Managed var place: Place?
   }
@@ -254,6 +261,47 @@ import Testing
     // A block that ends lets go of it.
     context.performAndWait {}
     #expect(context.prefetched.isEmpty)
+  }
+
+  /// Objects whose end resets the context, or fetches and prefetches anew, while it lets go of what was prefetched.
+  @Test(arguments: [false, true]) func whatEndsMayComeBack(resets: Bool) throws {
+    let model = try ManagedObjectModel {
+      Entity("Goer", class: Goer.self) {
+        ToOne("next", "Goer")
+        ToOne("other", "Goer")
+      }
+    }
+    let container = try memoryContainer(model)
+    let context = container.newBackgroundContext()
+    let request = FetchRequest<Goer>()
+    request.relationshipKeyPathsForPrefetching = ["next.next.other", "other", "next"]
+    defer { Goer.atEnd = nil }
+    try context.performAndWait {
+      let goers = (0..<20).map { _ in Goer(context: context) }
+      for (n, goer) in goers.enumerated() { (goer.next, goer.other) = (goers[(n + 1) % 20], goers[n * 7 % 20]) }
+      try context.save()
+    }
+    var ends = 0
+    for _ in 0..<4 {
+      Goer.atEnd = {
+        ends += 1
+        if ends % 3 != 0 { return }
+        if resets { context.reset() } else { _ = try? context.fetch(request) }
+      }
+      try context.performAndWait {
+        let new = Goer(context: context)
+        let found = try context.fetch(request)
+        new.next = found.first
+        found.first?.next = new
+        _ = try context.fetch(request)
+        context.rollback()
+      }
+      _ = try context.fetch(request)
+    }
+    Goer.atEnd = nil
+    #expect(ends > 20)
+    context.reset()
+    #expect(try context.fetch(request).allSatisfy { $0.next != nil && $0.other != nil })
   }
 
   @Test func manyAreReadByThreads() throws {
