@@ -49,7 +49,7 @@ extension AttributeSchema {
         guard composite.names[i] == elements[i].name else { return false }
         if case .composite(let inner) = composite.values[i], elements[i].type == .composite {
           if !isInForm(inner, elements[i].elements) { return false }
-        } else if !elements[i].type.isTypeOf(composite.values[i]) {
+        } else if !elements[i].type.holds(composite.values[i]) {
           return false
         }
       }
@@ -59,19 +59,9 @@ extension AttributeSchema {
 }
 
 extension AttributeType {
-  /// Whether a value is in the form of the type, as far as that is seen at once: it need not be brought into it.
+  /// Whether a value is null or in the form of the type already, so that it need not be brought into it; of composites, null alone is said
+  /// to be.
   public func holds(_ value: Value) -> Bool {
-    switch (self, value) {
-    case (_, .null), (.boolean, .boolean), (.double, .double), (.string, .string), (.date, .date), (.binary, .binary),
-      (.integer64, .integer):
-      return true
-    case (.integer32, .integer(let number)): return Int32(exactly: number) != nil
-    default: return false
-    }
-  }
-
-  /// Whether a value is null or in the form of the type already, which must not be a composite.
-  fileprivate func isTypeOf(_ value: Value) -> Bool {
     switch (self, value) {
     case (_, .null), (.boolean, .boolean), (.double, .double), (.float, .float), (.decimal, .decimal),
       (.string, .string), (.date, .date), (.binary, .binary), (.transformable, .binary), (.uuid, .uuid), (.uri, .uri),
