@@ -264,7 +264,7 @@ import Testing
   }
 
   /// Objects whose end resets the context, or fetches and prefetches anew, while it lets go of what was prefetched.
-  @Test(arguments: [false, true]) func whatEndsMayComeBack(resets: Bool) throws {
+  @Test(.serialized, arguments: [false, true]) func whatEndsMayComeBack(resets: Bool) throws {
     let model = try ManagedObjectModel {
       Entity("Goer", class: Goer.self) {
         ToOne("next", "Goer")
