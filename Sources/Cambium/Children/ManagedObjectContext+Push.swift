@@ -213,7 +213,7 @@ extension ManagedObjectContext {
   private func pushAttributes(_ one: Pushed) throws {
     for property in one.object.info.ordered where !property.isTransient && !property.isDerived {
       guard case .attribute(let attribute, _) = property.kind else { continue }
-      if let value = one.object.attributeChanges[property.place] {
+      if let value = one.object.changedAttribute(at: property.place) {
         if isKept(property.name, one) { try one.target.assign(value, to: attribute) }
       } else if mergePolicy.mergeType == .overwrite, one.changedElsewhere.contains(property.name) {
         try one.target.assign(try one.object.currentValue(attribute), to: attribute)
@@ -332,7 +332,7 @@ extension ManagedObject {
   /// The attributes and to-one relationships that the parent's object has otherwise than this one read them.
   func namesChanged(in target: ManagedObject) throws -> Set<String> {
     if row == nil, parentState == nil { return [] }
-    if parentState == nil, target.parentState == nil, target.attributeChanges.isEmpty, target.toOneChanges.isEmpty,
+    if parentState == nil, target.parentState == nil, !target.changesAttributes, target.toOneChanges.isEmpty,
       row?.version == target.row?.version
     {
       return []

@@ -9,7 +9,7 @@ final class ParentState {
   /// `nil` if the row is all there is.
   init?(_ object: ManagedObject) {
     let below = object.parentState
-    if below == nil, object.attributeChanges.isEmpty, object.toOneChanges.isEmpty, object.state != .inserted {
+    if below == nil, !object.changesAttributes, object.toOneChanges.isEmpty, object.state != .inserted {
       return nil
     }
     if let below { (attributes, toOne) = (below.attributes, below.toOne) }

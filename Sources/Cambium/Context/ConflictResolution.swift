@@ -19,7 +19,7 @@ extension MergeConflict {
     for property in object.info.ordered where !property.isTransient {
       if let attribute = property.attribute {
         if property.isDerived { continue }
-        let isMine = object.attributeChanges[property.place] != nil
+        let isMine = object.changesAttribute(at: property.place)
         let base = try cached.value(attribute)
         guard try persisted.value(attribute) != base else { continue }
         if kind == .mergeByPropertyStoreTrump, isMine { object.attributeChanges[property.place] = nil }
@@ -66,7 +66,7 @@ extension MergeConflict {
         let other = try target.currentToOne(r).map { context.object(with: $0) }
         try object.assignToOne(try other.flatMap { try $0.isDeleted || $0.isThere() ? $0 : nil }, r)
       case (.overwrite, .attribute(let attribute, _)):
-        if !object.attributeChanges.contains(property.place) {
+        if !object.changesAttribute(at: property.place) {
           object.attributeChanges[property.place] = try object.committedValue(attribute)
         }
       default: break
@@ -131,7 +131,7 @@ extension ManagedObject {
     if takesValues {
       for property in info.ordered where !property.isTransient && !property.isDerived {
         guard let attribute = property.attribute else { continue }
-        let value = other.attributeChanges[property.place] ?? .null
+        let value = other.changedAttribute(at: property.place) ?? .null
         if value.isNull, kind != .overwrite { continue }
         try assign(value, to: attribute)
       }

@@ -42,9 +42,7 @@ extension Array where Element: ManagedObject {
     for place in start..<end {
       Unmanaged.passUnretained(self[place])._withUnsafeGuaranteedRef { object in
         object.heldOverlay?._withUnsafeGuaranteedRef { overlay in
-          sum &+= overlay.attributeChanges.lowestKey &+ overlay.toOneChanges.lowestKey
-          sum &+= overlay.toManyChanges.lowestKey &+ Int(truncatingIfNeeded: overlay.changeOrder)
-          sum &+= overlay.hasEventState ? 1 : 2
+          sum &+= overlay.glance &+ (overlay.hasEventState ? 1 : 2)
         }
       }
     }

@@ -138,7 +138,7 @@ extension ManagedObjectContext {
       object.isDeleted || object.isInserted || (!back.isToMany && object.toOneChanges.contains(back.place))
     isRelevant = isRelevant || back.isToMany && object.toManyChanges.contains(back.place)
     if let key = rule.sourceKey, let source = object.info.properties[key], source.isAttribute {
-      isRelevant = isRelevant || object.attributeChanges.contains(source.place)
+      isRelevant = isRelevant || object.changesAttribute(at: source.place)
     }
     guard isRelevant else { return [] }
     // Those that it left count as well.
@@ -210,7 +210,7 @@ extension ManagedObject {
     if isInserted || isDeleted || !toOneChanges.isEmpty { return true }
     return info.ordered.contains { property in
       guard let r = property.relationship else {
-        return !property.isDerived && attributeChanges.contains(property.place)
+        return !property.isDerived && changesAttribute(at: property.place)
       }
       return r.isToMany && !r.isDerived && toManyChanges.contains(r.place)
     }

@@ -53,10 +53,10 @@ extension ManagedObjectContext {
     let reference = ObjectReference(entity: home.entityID, row: ManagedObjectID.nextTemporaryRow())
     object.become(reference.row, .passUnretained(home), nil)
     object.state = .inserted
-    let overlay = object.ownOverlay
     // As a rule, most attributes are set.
-    overlay.attributeChanges.reserveCapacity(min(home.info.attributeKeys.count, 32))
-    overlay.changeOrder = nextChangeOrder()
+    let overlay = object.overlay ?? ObjectOverlay.make(room: home.info.attributeKeys.count)
+    overlay.header.changeOrder = nextChangeOrder()
+    object.overlay = overlay
     inserted.insert(object)
     registry.add(object, home.space, reference)
     if isNotingEvents {
@@ -74,7 +74,7 @@ extension ManagedObjectContext {
         object.transients[attribute.name] = rules.defaultValue.foundation(
           type: attribute.type, objects: object.space)
       } else {
-        object.attributeChanges[property.place] = rules.defaultValue
+        object.overlay(rules.defaultValue, at: property.place)
       }
     }
   }

@@ -158,7 +158,7 @@ extension ManagedObject {
   /// Whether a save writes attributes or to-one relationships of the object.
   fileprivate var hasRowChanges: Bool {
     guard let overlay else { return false }
-    if !overlay.attributeChanges.isEmpty { return true }
+    if overlay.changesAttributes { return true }
     return overlay.toOneChanges.containsKey { !info.relationships[$0].isTransient }
   }
 

@@ -135,7 +135,7 @@ private final class InsertionRun: @unchecked Sendable {
   private func set(
     _ overlay: ObjectOverlay, _ encoder: RowEncoder, _ targets: [ObjectReference], _ firstTarget: Int
   ) throws(EngineError) {
-    try overlay.attributeChanges.forEach { (place, value) throws(EngineError) in
+    try overlay.forEachAttribute { (place, value) throws(EngineError) in
       if !value.isNull { try encoder.set(attribute: attributeKeys[place], value) }
     }
     if overlay.toOneChanges.isEmpty { return }

@@ -58,13 +58,13 @@ final class EventSnapshot {
 extension ManagedObject {
   /// Is called before anything of the object changes that is saved.
   @inline(__always) func willChange() {
-    if let heldOverlay, heldOverlay._withUnsafeGuaranteedRef({ $0.hasEventState && !$0.isWatchedBySave }) { return }
+    if let heldOverlay, heldOverlay._withUnsafeGuaranteedRef({ $0.hasEventState && !$0.header.isWatchedBySave }) { return }
     noteFirstChange()
   }
 
   private func noteFirstChange() {
-    if let overlay, overlay.isWatchedBySave {
-      overlay.isWatchedBySave = false
+    if let overlay, overlay.header.isWatchedBySave {
+      overlay.header.isWatchedBySave = false
       managedObjectContext?.noteChangeWhileToldOfSave(self)
     }
     willChangeForNow()

@@ -79,7 +79,7 @@ extension ManagedObject {
     // Nothing that is called from here on calls the application, or changes the object, which keeps the row.
     defer { withExtendedLifetime(self) {} }
     guard state == .loaded, parentState == nil, let heldRow else { return nil }
-    if let overlay, overlay.attributeChanges.contains(attribute.place) { return nil }
+    if changesAttribute(at: attribute.place) { return nil }
     do throws(EngineError) { return try read(heldRow, attribute.key) } catch { throw CambiumError(error) }
   }
 

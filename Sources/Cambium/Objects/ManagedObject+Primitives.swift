@@ -46,13 +46,13 @@ extension ManagedObject {
   public func willChangeValue(forKey key: String) {
     guard info.properties[key] != nil else { return }
     willChangeForNow()
-    ownOverlay.isChangeNoticed = true
+    ownOverlay.header.isChangeNoticed = true
   }
 
   /// Says that a property was changed; see ``willChangeValue(forKey:)``.
   public func didChangeValue(forKey key: String) {
     guard info.properties[key] != nil, let overlay else { return }
-    overlay.isChangeNoticed = false
+    overlay.header.isChangeNoticed = false
     if hasValueChanges { noteChange() }
   }
 

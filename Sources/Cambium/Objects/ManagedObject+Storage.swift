@@ -76,9 +76,7 @@ extension ManagedObject {
 
   /// The value of the attribute at a place.
   func currentValue(at place: Int) throws -> Value {
-    if let heldOverlay, let changed = heldOverlay._withUnsafeGuaranteedRef({ $0.attributeChanges[place] }) {
-      return changed
-    }
+    if let changed = changedAttribute(at: place) { return changed }
     return try committedValue(at: place)
   }
 
@@ -108,7 +106,7 @@ extension ManagedObject {
   /// The same without a word of it to the event, unless it was said that a change comes.
   func assignQuietly(_ value: Value, at place: Int) throws {
     if try isAssigned(value, at: place) { return }
-    if overlay?.isChangeNoticed ?? false { willChange() }
+    if overlay?.header.isChangeNoticed ?? false { willChange() }
     overlay(value, at: place)
     noteChange()
   }
@@ -116,7 +114,7 @@ extension ManagedObject {
   @inline(__always)
   private func isAssigned(_ value: Value, at place: Int) throws -> Bool {
     if let heldOverlay,
-      let isSame = heldOverlay._withUnsafeGuaranteedRef({ $0.attributeChanges.look(at: place) { $0 == value } })
+      let isSame = heldOverlay._withUnsafeGuaranteedRef({ $0.lookAtAttribute(place) { $0 == value } })
     {
       return isSame
     }
@@ -239,7 +237,7 @@ extension ManagedObject {
   func isChanged(_ property: PropertyInfo) -> Bool {
     guard let heldOverlay else { return false }
     return heldOverlay._withUnsafeGuaranteedRef { overlay in
-      guard let r = property.relationship else { return overlay.attributeChanges.contains(property.place) }
+      guard let r = property.relationship else { return overlay.changesAttribute(at: property.place) }
       return r.isToMany ? overlay.toManyChanges.contains(r.place) : overlay.toOneChanges.contains(r.place)
     }
   }

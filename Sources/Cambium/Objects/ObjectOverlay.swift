@@ -2,188 +2,225 @@ import CambiumEngine
 
 /// What an object has besides its row: unsaved changes, values that are not stored, and what a context notes of objects that
 /// change. Most objects of a context are only read, and have none.
-final class ObjectOverlay {
-  // Exclusive access is not checked at run time, since the checks would take longer than most uses; nothing that is called
-  // while one of these is being changed comes back.
-  @exclusivity(unchecked) var attributeChanges: PropertyMap<Value> = [:]
-  @exclusivity(unchecked) var toOneChanges: PropertyMap<ManagedObjectID?> = [:]
-  @exclusivity(unchecked) var toManyChanges: PropertyMap<ToManyChange> = [:]
-  @exclusivity(unchecked) private var unstored: Unstored?
+///
+/// One piece of memory: what every overlay has, and behind it the values of the first attributes of an object that is new, most of which
+/// are set as a rule. An array of them would be a second piece, to be had and given back, and to be waited for.
+final class ObjectOverlay: ManagedBuffer<OverlayFields, Value> {
+  // Exclusive access to the header is not checked at run time, since the checks would take longer than most uses; nothing that is called
+  // while an overlay is being changed comes back.
+
+  /// An overlay without anything, with room for the values of as many attributes, of which there are ``mostRoom`` at most.
+  static func make(room: Int = 0) -> ObjectOverlay {
+    let room = min(room, mostRoom)
+    let made = create(minimumCapacity: room) { _ in OverlayFields(room: room) }
+    return unsafeDowncast(made, to: ObjectOverlay.self)
+  }
+
+  /// As many are marked by the bits of a word; and of entities with more, most attributes of an object may well be null.
+  static let mostRoom = 32
+
+  deinit { dropValuesInPlace() }
+}
+
+/// What every overlay has.
+struct OverlayFields {
+  /// The attributes whose values lie behind, by the bits of their places.
+  fileprivate var inPlace: UInt64 = 0
+  /// So many attributes have room there, by their places; those of all others are in ``elsewhere``.
+  fileprivate let room: Int
   /// Places the object among the changed ones in the order in which they came.
-  @exclusivity(unchecked) var changeOrder: UInt64 = 0
+  var changeOrder: UInt64 = 0
   /// The save that the object was last told of, by its number.
-  @exclusivity(unchecked) var toldOfSave: UInt64 = 0
-  /// Whether the next change is one behind that, of which the object is to be told again.
-  @exclusivity(unchecked) var isWatchedBySave = false
-  /// Whether it was said that a change comes, by hand.
-  @exclusivity(unchecked) var isChangeNoticed = false
-  /// The place among the insertions of the save that was last tried.
-  @exclusivity(unchecked) var savePlace = 0
+  var toldOfSave: UInt64 = 0
   /// The write that has found the object's row in the store, by its number.
-  @exclusivity(unchecked) var foundByWrite: UInt64 = 0
+  var foundByWrite: UInt64 = 0
+  /// The place among the insertions of the save that was last tried.
+  var savePlace = 0
+  /// Whether the next change is one behind ``toldOfSave``, of which the object is to be told again.
+  var isWatchedBySave = false
+  /// Whether it was said that a change comes, by hand.
+  var isChangeNoticed = false
   /// What the object was before the present event; `nil` if the event has not changed it.
-  @exclusivity(unchecked) var eventState: EventState?
+  var eventState: EventState?
+  fileprivate var unstored: Unstored?
+  var toOneChanges: PropertyMap<ManagedObjectID?> = [:]
+  var toManyChanges: PropertyMap<ToManyChange> = [:]
+  fileprivate var elsewhere: PropertyMap<Value> = [:]
+
+  fileprivate init(room: Int) { self.room = room }
 
   /// Values that are not stored: few objects have any.
-  private final class Unstored {
+  fileprivate final class Unstored {
     @exclusivity(unchecked) var transients: [String: Any] = [:]
     @exclusivity(unchecked) var fetchedValues: [String: [ManagedObjectID]] = [:]
   }
 
-  private func makeUnstored() -> Unstored {
+  fileprivate mutating func makeUnstored() -> Unstored {
     let made = unstored ?? Unstored()
     unstored = made
     return made
   }
+}
+
+// MARK: Attributes
+
+extension ObjectOverlay {
+  @inline(__always)
+  private func isInPlace(_ place: Int) -> Bool {
+    place < header.room && header.inPlace & 1 &<< UInt64(truncatingIfNeeded: place) != 0
+  }
+
+  @inline(__always)
+  private var values: UnsafeMutablePointer<Value> { withUnsafeMutablePointerToElements { $0 } }
+
+  /// Whether any attribute is changed.
+  var changesAttributes: Bool {
+    @inline(__always) get { header.inPlace != 0 || !header.elsewhere.isEmpty }
+  }
+
+  /// Whether the attribute at a place is changed.
+  @inline(__always)
+  func changesAttribute(at place: Int) -> Bool {
+    place < header.room ? isInPlace(place) : header.elsewhere.contains(place)
+  }
+
+  /// What `body` says of what the attribute at a place is changed to, which is looked at where it is; nil if it is not changed.
+  @inline(__always)
+  func lookAtAttribute<R>(_ place: Int, _ body: (Value) -> R) -> R? {
+    if place >= header.room { return header.elsewhere.look(at: place, body) }
+    return isInPlace(place) ? body(values[place]) : nil
+  }
+
+  /// What the attribute at a place is changed to; nil if it is not.
+  @inline(__always)
+  func changedAttribute(at place: Int) -> Value? { lookAtAttribute(place) { $0 } }
+
+  /// Changes the attribute at a place, which is not below 0.
+  func setAttribute(_ value: Value, at place: Int) {
+    if place >= header.room { return header.elsewhere.updateValue(value, forKey: place) }
+    if isInPlace(place) {
+      values[place] = value
+    } else {
+      (values + place).initialize(to: value)
+      header.inPlace |= 1 &<< UInt64(truncatingIfNeeded: place)
+    }
+  }
+
+  /// Goes through the changed attributes in the order of their places, without copying the values.
+  @inline(__always)
+  func forEachAttribute<Failure: Error>(
+    _ body: (_ place: Int, _ value: Value) throws(Failure) -> Void
+  ) throws(Failure) {
+    var rest = header.inPlace
+    while rest != 0 {
+      let place = rest.trailingZeroBitCount
+      rest &= rest &- 1
+      try body(place, values[place])
+    }
+    try header.elsewhere.forEach(body)
+  }
+
+  /// The changed attributes by their places. O(number of them): what is asked of one alone is better asked for by what is above.
+  var attributeChanges: PropertyMap<Value> {
+    get {
+      if header.room == 0 { return header.elsewhere }
+      var map: PropertyMap<Value> = [:]
+      map.reserveCapacity(header.inPlace.nonzeroBitCount)
+      forEachAttribute { map.updateValue($1, forKey: $0) }
+      return map
+    }
+    set {
+      dropValuesInPlace()
+      if header.room == 0 {
+        header.elsewhere = newValue
+      } else {
+        header.elsewhere = [:]
+        newValue.forEach { setAttribute($1, at: $0) }
+      }
+    }
+    _modify {
+      if header.room == 0 {
+        yield &header.elsewhere
+      } else {
+        var map = attributeChanges
+        defer { attributeChanges = map }
+        yield &map
+      }
+    }
+  }
+
+  fileprivate func dropValuesInPlace() {
+    var rest = header.inPlace
+    header.inPlace = 0
+    while rest != 0 {
+      (values + rest.trailingZeroBitCount).deinitialize(count: 1)
+      rest &= rest &- 1
+    }
+  }
+
+  /// Something of each line of memory that is read wherever overlays are gone through, so that it can be brought near.
+  var glance: Int {
+    @inline(__always) get {
+      Int(truncatingIfNeeded: header.inPlace) &+ Int(truncatingIfNeeded: header.changeOrder) &+ header.toOneChanges.lowestKey
+        &+ header.toManyChanges.lowestKey &+ header.elsewhere.lowestKey
+    }
+  }
+}
+
+// MARK: The rest
+
+extension ObjectOverlay {
+  var toOneChanges: PropertyMap<ManagedObjectID?> {
+    @inline(__always) get { header.toOneChanges }
+    @inline(__always) set { header.toOneChanges = newValue }
+    @inline(__always) _modify { yield &header.toOneChanges }
+  }
+
+  var toManyChanges: PropertyMap<ToManyChange> {
+    @inline(__always) get { header.toManyChanges }
+    @inline(__always) set { header.toManyChanges = newValue }
+    @inline(__always) _modify { yield &header.toManyChanges }
+  }
+
+  /// See ``OverlayFields/eventState``.
+  var eventState: EventState? {
+    @inline(__always) get { header.eventState }
+    @inline(__always) set { header.eventState = newValue }
+  }
 
   /// The values of transient properties.
   var transients: [String: Any] {
-    get { unstored?.transients ?? [:] }
-    set { if unstored != nil || !newValue.isEmpty { makeUnstored().transients = newValue } }
-    _modify { yield &makeUnstored().transients }
+    get { header.unstored?.transients ?? [:] }
+    set { if header.unstored != nil || !newValue.isEmpty { header.makeUnstored().transients = newValue } }
+    _modify { yield &header.makeUnstored().transients }
   }
 
   /// What fetched properties gave, until the object is refreshed. Identifiers, since objects that hold one another would never go.
   var fetchedValues: [String: [ManagedObjectID]] {
-    get { unstored?.fetchedValues ?? [:] }
-    set { if unstored != nil || !newValue.isEmpty { makeUnstored().fetchedValues = newValue } }
-    _modify { yield &makeUnstored().fetchedValues }
+    get { header.unstored?.fetchedValues ?? [:] }
+    set { if header.unstored != nil || !newValue.isEmpty { header.makeUnstored().fetchedValues = newValue } }
+    _modify { yield &header.makeUnstored().fetchedValues }
   }
 
-  /// Whether there is an ``eventState``: asked at every change.
+  /// Whether there is an ``OverlayFields/eventState``: asked at every change.
   var hasEventState: Bool {
-    @inline(__always) get { eventState != nil }
+    @inline(__always) get { header.eventState != nil }
   }
 
   /// Whether a to-many relationship at any place that is so is changed. As a rule one is, if any: then what it has is not copied.
   @inline(__always)
   func changesToMany(where isWanted: (Int) -> Bool) -> Bool {
-    let first = toManyChanges.lowestKey
+    let first = header.toManyChanges.lowestKey
     if first < 0 { return false }
-    return isWanted(first) || toManyChanges.count > 1 && toManyChanges.containsKey(where: isWanted)
+    return isWanted(first) || header.toManyChanges.count > 1 && header.toManyChanges.containsKey(where: isWanted)
   }
 
   /// Whether there is no unsaved change.
-  var hasNoChanges: Bool { attributeChanges.isEmpty && toOneChanges.isEmpty && toManyChanges.isEmpty }
+  var hasNoChanges: Bool { !changesAttributes && header.toOneChanges.isEmpty && header.toManyChanges.isEmpty }
 
   /// Whether nothing but unsaved changes would be lost with it.
-  var isWithoutMore: Bool { unstored == nil && !hasEventState }
+  var isWithoutMore: Bool { header.unstored == nil && !hasEventState }
 
   /// Whether nothing would be lost with it.
   var isIdle: Bool { hasNoChanges && !hasEventState && transients.isEmpty && fetchedValues.isEmpty }
-}
-
-// Seen from the object, everything is there all the time.
-extension ManagedObject {
-  /// The overlay, made if there is none.
-  var ownOverlay: ObjectOverlay {
-    if let overlay { return overlay }
-    let made = ObjectOverlay()
-    overlay = made
-    return made
-  }
-
-  /// Sets an attribute over the row.
-  @inline(__always)
-  func overlay(_ value: consuming Value, at place: Int) {
-    guard let heldOverlay else { return overlayFirst(value, at: place) }
-    heldOverlay._withUnsafeGuaranteedRef { $0.attributeChanges.updateValue(value, forKey: place) }
-  }
-
-  @inline(never)
-  private func overlayFirst(_ value: Value, at place: Int) {
-    ownOverlay.attributeChanges.updateValue(value, forKey: place)
-  }
-
-  /// Whether there is any unsaved change.
-  var hasValueChanges: Bool { heldOverlay.map { $0._withUnsafeGuaranteedRef { !$0.hasNoChanges } } ?? false }
-
-  /// Whether there is any unsaved change of a relationship.
-  var changesRelationships: Bool {
-    heldOverlay.map { $0._withUnsafeGuaranteedRef { !$0.toOneChanges.isEmpty || !$0.toManyChanges.isEmpty } } ?? false
-  }
-
-  /// Whether there is any unsaved change of a to-one relationship.
-  var changesToOne: Bool {
-    heldOverlay.map { $0._withUnsafeGuaranteedRef { !$0.toOneChanges.isEmpty } } ?? false
-  }
-
-  var attributeChanges: PropertyMap<Value> {
-    get { overlay?.attributeChanges ?? [:] }
-    set { if overlay != nil || !newValue.isEmpty { ownOverlay.attributeChanges = newValue } }
-    _modify { yield &ownOverlay.attributeChanges }
-  }
-
-  var toOneChanges: PropertyMap<ManagedObjectID?> {
-    get { overlay?.toOneChanges ?? [:] }
-    set { if overlay != nil || !newValue.isEmpty { ownOverlay.toOneChanges = newValue } }
-    _modify { yield &ownOverlay.toOneChanges }
-  }
-
-  var toManyChanges: PropertyMap<ToManyChange> {
-    get { overlay?.toManyChanges ?? [:] }
-    set { if overlay != nil || !newValue.isEmpty { ownOverlay.toManyChanges = newValue } }
-    _modify { yield &ownOverlay.toManyChanges }
-  }
-
-  var transients: [String: Any] {
-    get { overlay?.transients ?? [:] }
-    set { if overlay != nil || !newValue.isEmpty { ownOverlay.transients = newValue } }
-    _modify { yield &ownOverlay.transients }
-  }
-
-  var fetchedValues: [String: [ManagedObjectID]] {
-    get { overlay?.fetchedValues ?? [:] }
-    set { if overlay != nil || !newValue.isEmpty { ownOverlay.fetchedValues = newValue } }
-    _modify { yield &ownOverlay.fetchedValues }
-  }
-
-  var changeOrder: UInt64 {
-    get { heldOverlay.map { $0._withUnsafeGuaranteedRef { $0.changeOrder } } ?? 0 }
-    set { ownOverlay.changeOrder = newValue }
-  }
-
-  var toldOfSave: UInt64 {
-    get { heldOverlay.map { $0._withUnsafeGuaranteedRef { $0.toldOfSave } } ?? 0 }
-    set { ownOverlay.toldOfSave = newValue }
-  }
-
-  /// Forgets what the object was before the event.
-  func forgetEventState() {
-    heldOverlay?._withUnsafeGuaranteedRef { $0.eventState = nil }
-  }
-
-  /// Notes the place among the insertions of a save.
-  func noteSavePlace(_ place: Int) {
-    guard let heldOverlay else { return ownOverlay.savePlace = place }
-    heldOverlay._withUnsafeGuaranteedRef { $0.savePlace = place }
-  }
-
-  /// Notes that the object is told of a save, and is watched from now on.
-  func noteTold(ofSave number: UInt64) {
-    let overlay = heldOverlay ?? .passUnretained(ownOverlay)
-    overlay._withUnsafeGuaranteedRef {
-      $0.toldOfSave = number
-      $0.isWatchedBySave = true
-    }
-  }
-
-  var eventState: EventState? {
-    get { overlay?.eventState }
-    set { if overlay != nil || newValue != nil { ownOverlay.eventState = newValue } }
-  }
-
-  /// Drops all changes.
-  func dropChanges() {
-    guard let heldOverlay else { return }
-    if heldOverlay._withUnsafeGuaranteedRef({ $0.isWithoutMore }) {
-      self.overlay = nil
-      return
-    }
-    let overlay = ownOverlay
-    overlay.attributeChanges = [:]
-    overlay.toOneChanges = [:]
-    overlay.toManyChanges = [:]
-    if overlay.isIdle { self.overlay = nil }
-  }
 }

@@ -42,7 +42,7 @@ enum PropertyChange {
         result.append(.transient(name, before: before))
       case .attribute(let attribute, _):
         let (before, after) = (
-          old?.attributeChanges[property.place], isGone ? nil : object.attributeChanges[property.place]
+          old?.attributeChanges[property.place], isGone ? nil : object.changedAttribute(at: property.place)
         )
         if property.isDerived || before == nil && after == nil { continue }
         let committed = try object.committedValue(attribute)

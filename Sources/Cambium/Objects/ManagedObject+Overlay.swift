@@ -1,0 +1,130 @@
+import CambiumEngine
+
+// Seen from the object, everything is there all the time.
+extension ManagedObject {
+  /// The overlay, made if there is none.
+  var ownOverlay: ObjectOverlay {
+    if let overlay { return overlay }
+    let made = ObjectOverlay.make()
+    overlay = made
+    return made
+  }
+
+  /// Sets an attribute over the row.
+  @inline(__always)
+  func overlay(_ value: consuming Value, at place: Int) {
+    guard let heldOverlay else { return overlayFirst(value, at: place) }
+    heldOverlay._withUnsafeGuaranteedRef { $0.setAttribute(value, at: place) }
+  }
+
+  @inline(never)
+  private func overlayFirst(_ value: Value, at place: Int) {
+    ownOverlay.setAttribute(value, at: place)
+  }
+
+  /// Whether there is any unsaved change.
+  var hasValueChanges: Bool { heldOverlay.map { $0._withUnsafeGuaranteedRef { !$0.hasNoChanges } } ?? false }
+
+  /// Whether there is any unsaved change of a relationship.
+  var changesRelationships: Bool {
+    heldOverlay.map { $0._withUnsafeGuaranteedRef { !$0.toOneChanges.isEmpty || !$0.toManyChanges.isEmpty } } ?? false
+  }
+
+  /// Whether there is any unsaved change of a to-one relationship.
+  var changesToOne: Bool {
+    heldOverlay.map { $0._withUnsafeGuaranteedRef { !$0.toOneChanges.isEmpty } } ?? false
+  }
+
+  /// Whether any attribute has an unsaved change.
+  var changesAttributes: Bool { heldOverlay.map { $0._withUnsafeGuaranteedRef { $0.changesAttributes } } ?? false }
+
+  /// Whether the attribute at a place has an unsaved change.
+  func changesAttribute(at place: Int) -> Bool {
+    heldOverlay.map { $0._withUnsafeGuaranteedRef { $0.changesAttribute(at: place) } } ?? false
+  }
+
+  /// What the attribute at a place is changed to; nil if it is not.
+  func changedAttribute(at place: Int) -> Value? {
+    heldOverlay.flatMap { $0._withUnsafeGuaranteedRef { $0.changedAttribute(at: place) } }
+  }
+
+  /// See ``ObjectOverlay/attributeChanges``.
+  var attributeChanges: PropertyMap<Value> {
+    get { overlay?.attributeChanges ?? [:] }
+    set { if overlay != nil || !newValue.isEmpty { ownOverlay.attributeChanges = newValue } }
+    _modify { yield &ownOverlay.attributeChanges }
+  }
+
+  var toOneChanges: PropertyMap<ManagedObjectID?> {
+    get { overlay?.toOneChanges ?? [:] }
+    set { if overlay != nil || !newValue.isEmpty { ownOverlay.toOneChanges = newValue } }
+    _modify { yield &ownOverlay.toOneChanges }
+  }
+
+  var toManyChanges: PropertyMap<ToManyChange> {
+    get { overlay?.toManyChanges ?? [:] }
+    set { if overlay != nil || !newValue.isEmpty { ownOverlay.toManyChanges = newValue } }
+    _modify { yield &ownOverlay.toManyChanges }
+  }
+
+  var transients: [String: Any] {
+    get { overlay?.transients ?? [:] }
+    set { if overlay != nil || !newValue.isEmpty { ownOverlay.transients = newValue } }
+    _modify { yield &ownOverlay.transients }
+  }
+
+  var fetchedValues: [String: [ManagedObjectID]] {
+    get { overlay?.fetchedValues ?? [:] }
+    set { if overlay != nil || !newValue.isEmpty { ownOverlay.fetchedValues = newValue } }
+    _modify { yield &ownOverlay.fetchedValues }
+  }
+
+  var changeOrder: UInt64 {
+    get { heldOverlay.map { $0._withUnsafeGuaranteedRef { $0.header.changeOrder } } ?? 0 }
+    set { ownOverlay.header.changeOrder = newValue }
+  }
+
+  var toldOfSave: UInt64 {
+    get { heldOverlay.map { $0._withUnsafeGuaranteedRef { $0.header.toldOfSave } } ?? 0 }
+    set { ownOverlay.header.toldOfSave = newValue }
+  }
+
+  /// Forgets what the object was before the event.
+  func forgetEventState() {
+    heldOverlay?._withUnsafeGuaranteedRef { $0.eventState = nil }
+  }
+
+  /// Notes the place among the insertions of a save.
+  func noteSavePlace(_ place: Int) {
+    guard let heldOverlay else { return ownOverlay.header.savePlace = place }
+    heldOverlay._withUnsafeGuaranteedRef { $0.header.savePlace = place }
+  }
+
+  /// Notes that the object is told of a save, and is watched from now on.
+  func noteTold(ofSave number: UInt64) {
+    let overlay = heldOverlay ?? .passUnretained(ownOverlay)
+    overlay._withUnsafeGuaranteedRef {
+      $0.header.toldOfSave = number
+      $0.header.isWatchedBySave = true
+    }
+  }
+
+  var eventState: EventState? {
+    get { overlay?.eventState }
+    set { if overlay != nil || newValue != nil { ownOverlay.eventState = newValue } }
+  }
+
+  /// Drops all changes.
+  func dropChanges() {
+    guard let heldOverlay else { return }
+    if heldOverlay._withUnsafeGuaranteedRef({ $0.isWithoutMore }) {
+      self.overlay = nil
+      return
+    }
+    let overlay = ownOverlay
+    overlay.attributeChanges = [:]
+    overlay.toOneChanges = [:]
+    overlay.toManyChanges = [:]
+    if overlay.isIdle { self.overlay = nil }
+  }
+}
