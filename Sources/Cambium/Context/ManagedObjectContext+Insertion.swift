@@ -55,7 +55,7 @@ extension ManagedObjectContext {
     object.state = .inserted
     // As a rule, most attributes are set.
     let overlay = object.overlay ?? ObjectOverlay.make(room: home.info.attributeKeys.count)
-    overlay.header.changeOrder = nextChangeOrder()
+    overlay.fields.pointee.changeOrder = nextChangeOrder()
     object.overlay = overlay
     inserted.insert(object)
     registry.add(object, home.space, reference)

@@ -160,7 +160,7 @@ final class SaveWriter {
     let overlay = object?._withUnsafeGuaranteedRef { $0.heldOverlay }
     if let object, let overlay {
       let place = object._withUnsafeGuaranteedRef { object in
-        object.pending == .inserted ? overlay._withUnsafeGuaranteedRef { $0.header.savePlace } : -1
+        object.pending == .inserted ? overlay._withUnsafeGuaranteedRef { $0.fields.pointee.savePlace } : -1
       }
       if batch.insertions.indices.contains(place), object.isSame(as: batch.insertions[place]) {
         return permanent[place]
@@ -176,8 +176,8 @@ final class SaveWriter {
     lastFound = reference
     if let overlay {
       let isKnown = overlay._withUnsafeGuaranteedRef { overlay in
-        defer { overlay.header.foundByWrite = number }
-        return overlay.header.foundByWrite == number
+        defer { overlay.fields.pointee.foundByWrite = number }
+        return overlay.fields.pointee.foundByWrite == number
       }
       if isKnown { return reference }
     } else if !found.insert(reference).inserted {

@@ -58,13 +58,13 @@ final class EventSnapshot {
 extension ManagedObject {
   /// Is called before anything of the object changes that is saved.
   @inline(__always) func willChange() {
-    if let heldOverlay, heldOverlay._withUnsafeGuaranteedRef({ $0.hasEventState && !$0.header.isWatchedBySave }) { return }
+    if let heldOverlay, heldOverlay._withUnsafeGuaranteedRef({ $0.hasEventState && !$0.fields.pointee.isWatchedBySave }) { return }
     noteFirstChange()
   }
 
   private func noteFirstChange() {
-    if let overlay, overlay.header.isWatchedBySave {
-      overlay.header.isWatchedBySave = false
+    if let overlay, overlay.fields.pointee.isWatchedBySave {
+      overlay.fields.pointee.isWatchedBySave = false
       managedObjectContext?.noteChangeWhileToldOfSave(self)
     }
     willChangeForNow()

@@ -80,13 +80,13 @@ extension ManagedObject {
   }
 
   var changeOrder: UInt64 {
-    get { heldOverlay.map { $0._withUnsafeGuaranteedRef { $0.header.changeOrder } } ?? 0 }
-    set { ownOverlay.header.changeOrder = newValue }
+    get { heldOverlay.map { $0._withUnsafeGuaranteedRef { $0.fields.pointee.changeOrder } } ?? 0 }
+    set { ownOverlay.fields.pointee.changeOrder = newValue }
   }
 
   var toldOfSave: UInt64 {
-    get { heldOverlay.map { $0._withUnsafeGuaranteedRef { $0.header.toldOfSave } } ?? 0 }
-    set { ownOverlay.header.toldOfSave = newValue }
+    get { heldOverlay.map { $0._withUnsafeGuaranteedRef { $0.fields.pointee.toldOfSave } } ?? 0 }
+    set { ownOverlay.fields.pointee.toldOfSave = newValue }
   }
 
   /// Forgets what the object was before the event.
@@ -96,16 +96,16 @@ extension ManagedObject {
 
   /// Notes the place among the insertions of a save.
   func noteSavePlace(_ place: Int) {
-    guard let heldOverlay else { return ownOverlay.header.savePlace = place }
-    heldOverlay._withUnsafeGuaranteedRef { $0.header.savePlace = place }
+    guard let heldOverlay else { return ownOverlay.fields.pointee.savePlace = place }
+    heldOverlay._withUnsafeGuaranteedRef { $0.fields.pointee.savePlace = place }
   }
 
   /// Notes that the object is told of a save, and is watched from now on.
   func noteTold(ofSave number: UInt64) {
     let overlay = heldOverlay ?? .passUnretained(ownOverlay)
     overlay._withUnsafeGuaranteedRef {
-      $0.header.toldOfSave = number
-      $0.header.isWatchedBySave = true
+      $0.fields.pointee.toldOfSave = number
+      $0.fields.pointee.isWatchedBySave = true
     }
   }
 

@@ -46,13 +46,13 @@ extension ManagedObject {
   public func willChangeValue(forKey key: String) {
     guard info.properties[key] != nil else { return }
     willChangeForNow()
-    ownOverlay.header.isChangeNoticed = true
+    ownOverlay.fields.pointee.isChangeNoticed = true
   }
 
   /// Says that a property was changed; see ``willChangeValue(forKey:)``.
   public func didChangeValue(forKey key: String) {
     guard info.properties[key] != nil, let overlay else { return }
-    overlay.header.isChangeNoticed = false
+    overlay.fields.pointee.isChangeNoticed = false
     if hasValueChanges { noteChange() }
   }
 

@@ -106,7 +106,7 @@ extension ManagedObject {
   /// The same without a word of it to the event, unless it was said that a change comes.
   func assignQuietly(_ value: Value, at place: Int) throws {
     if try isAssigned(value, at: place) { return }
-    if overlay?.header.isChangeNoticed ?? false { willChange() }
+    if overlay?.fields.pointee.isChangeNoticed ?? false { willChange() }
     overlay(value, at: place)
     noteChange()
   }

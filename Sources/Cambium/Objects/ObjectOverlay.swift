@@ -5,21 +5,51 @@ import CambiumEngine
 ///
 /// One piece of memory: what every overlay has, and behind it the values of the first attributes of an object that is new, most of which
 /// are set as a rule. An array of them would be a second piece, to be had and given back, and to be waited for.
-final class ObjectOverlay: ManagedBuffer<OverlayFields, Value> {
-  // Exclusive access to the header is not checked at run time, since the checks would take longer than most uses; nothing that is called
-  // while an overlay is being changed comes back.
+final class ObjectOverlay: ManagedBuffer<Void, UInt64> {
+  /// What the memory is counted by; it is used as something else.
+  typealias Word = UInt64
+
+  // Exclusive access is not checked at run time, as it would be for a stored property, since the checks would take longer than most uses;
+  // nothing that is called while an overlay is being changed comes back.
 
   /// An overlay without anything, with room for the values of as many attributes, of which there are ``mostRoom`` at most.
   static func make(room: Int = 0) -> ObjectOverlay {
     let room = min(room, mostRoom)
-    let made = create(minimumCapacity: room) { _ in OverlayFields(room: room) }
-    return unsafeDowncast(made, to: ObjectOverlay.self)
+    let size = valuesOffset + room * MemoryLayout<Value>.stride
+    let made = create(minimumCapacity: (size + MemoryLayout<Word>.size - 1) / MemoryLayout<Word>.size) { _ in }
+    let overlay = unsafeDowncast(made, to: ObjectOverlay.self)
+    overlay.fields.initialize(to: OverlayFields(room: room))
+    return overlay
   }
 
   /// As many are marked by the bits of a word; and of entities with more, most attributes of an object may well be null.
   static let mostRoom = 32
 
-  deinit { dropValuesInPlace() }
+  deinit {
+    dropValuesInPlace()
+    fields.deinitialize(count: 1)
+  }
+
+  private var start: UnsafeMutableRawPointer {
+    @inline(__always) get { withUnsafeMutablePointerToElements { UnsafeMutableRawPointer($0) } }
+  }
+
+  /// What every overlay has. There as long as the overlay.
+  var fields: UnsafeMutablePointer<OverlayFields> {
+    @inline(__always) get { start.assumingMemoryBound(to: OverlayFields.self) }
+  }
+
+  /// The values of attributes, of which those are there that are marked.
+  fileprivate var values: UnsafeMutablePointer<Value> {
+    @inline(__always) get { (start + Self.valuesOffset).assumingMemoryBound(to: Value.self) }
+  }
+
+  private static var valuesOffset: Int {
+    @inline(__always) get {
+      let alignment = MemoryLayout<Value>.alignment
+      return (MemoryLayout<OverlayFields>.size + alignment - 1) & ~(alignment - 1)
+    }
+  }
 }
 
 /// What every overlay has.
@@ -67,27 +97,24 @@ struct OverlayFields {
 extension ObjectOverlay {
   @inline(__always)
   private func isInPlace(_ place: Int) -> Bool {
-    place < header.room && header.inPlace & 1 &<< UInt64(truncatingIfNeeded: place) != 0
+    place < fields.pointee.room && fields.pointee.inPlace & 1 &<< UInt64(truncatingIfNeeded: place) != 0
   }
-
-  @inline(__always)
-  private var values: UnsafeMutablePointer<Value> { withUnsafeMutablePointerToElements { $0 } }
 
   /// Whether any attribute is changed.
   var changesAttributes: Bool {
-    @inline(__always) get { header.inPlace != 0 || !header.elsewhere.isEmpty }
+    @inline(__always) get { fields.pointee.inPlace != 0 || !fields.pointee.elsewhere.isEmpty }
   }
 
   /// Whether the attribute at a place is changed.
   @inline(__always)
   func changesAttribute(at place: Int) -> Bool {
-    place < header.room ? isInPlace(place) : header.elsewhere.contains(place)
+    place < fields.pointee.room ? isInPlace(place) : fields.pointee.elsewhere.contains(place)
   }
 
   /// What `body` says of what the attribute at a place is changed to, which is looked at where it is; nil if it is not changed.
   @inline(__always)
   func lookAtAttribute<R>(_ place: Int, _ body: (Value) -> R) -> R? {
-    if place >= header.room { return header.elsewhere.look(at: place, body) }
+    if place >= fields.pointee.room { return fields.pointee.elsewhere.look(at: place, body) }
     return isInPlace(place) ? body(values[place]) : nil
   }
 
@@ -97,12 +124,12 @@ extension ObjectOverlay {
 
   /// Changes the attribute at a place, which is not below 0.
   func setAttribute(_ value: Value, at place: Int) {
-    if place >= header.room { return header.elsewhere.updateValue(value, forKey: place) }
+    if place >= fields.pointee.room { return fields.pointee.elsewhere.updateValue(value, forKey: place) }
     if isInPlace(place) {
       values[place] = value
     } else {
       (values + place).initialize(to: value)
-      header.inPlace |= 1 &<< UInt64(truncatingIfNeeded: place)
+      fields.pointee.inPlace |= 1 &<< UInt64(truncatingIfNeeded: place)
     }
   }
 
@@ -111,36 +138,36 @@ extension ObjectOverlay {
   func forEachAttribute<Failure: Error>(
     _ body: (_ place: Int, _ value: Value) throws(Failure) -> Void
   ) throws(Failure) {
-    var rest = header.inPlace
+    var rest = fields.pointee.inPlace
     while rest != 0 {
       let place = rest.trailingZeroBitCount
       rest &= rest &- 1
       try body(place, values[place])
     }
-    try header.elsewhere.forEach(body)
+    try fields.pointee.elsewhere.forEach(body)
   }
 
   /// The changed attributes by their places. O(number of them): what is asked of one alone is better asked for by what is above.
   var attributeChanges: PropertyMap<Value> {
     get {
-      if header.room == 0 { return header.elsewhere }
+      if fields.pointee.room == 0 { return fields.pointee.elsewhere }
       var map: PropertyMap<Value> = [:]
-      map.reserveCapacity(header.inPlace.nonzeroBitCount)
+      map.reserveCapacity(fields.pointee.inPlace.nonzeroBitCount)
       forEachAttribute { map.updateValue($1, forKey: $0) }
       return map
     }
     set {
       dropValuesInPlace()
-      if header.room == 0 {
-        header.elsewhere = newValue
+      if fields.pointee.room == 0 {
+        fields.pointee.elsewhere = newValue
       } else {
-        header.elsewhere = [:]
+        fields.pointee.elsewhere = [:]
         newValue.forEach { setAttribute($1, at: $0) }
       }
     }
     _modify {
-      if header.room == 0 {
-        yield &header.elsewhere
+      if fields.pointee.room == 0 {
+        yield &fields.pointee.elsewhere
       } else {
         var map = attributeChanges
         defer { attributeChanges = map }
@@ -150,8 +177,8 @@ extension ObjectOverlay {
   }
 
   fileprivate func dropValuesInPlace() {
-    var rest = header.inPlace
-    header.inPlace = 0
+    var rest = fields.pointee.inPlace
+    fields.pointee.inPlace = 0
     while rest != 0 {
       (values + rest.trailingZeroBitCount).deinitialize(count: 1)
       rest &= rest &- 1
@@ -161,8 +188,8 @@ extension ObjectOverlay {
   /// Something of each line of memory that is read wherever overlays are gone through, so that it can be brought near.
   var glance: Int {
     @inline(__always) get {
-      Int(truncatingIfNeeded: header.inPlace) &+ Int(truncatingIfNeeded: header.changeOrder) &+ header.toOneChanges.lowestKey
-        &+ header.toManyChanges.lowestKey &+ header.elsewhere.lowestKey
+      Int(truncatingIfNeeded: fields.pointee.inPlace) &+ Int(truncatingIfNeeded: fields.pointee.changeOrder) &+ fields.pointee.toOneChanges.lowestKey
+        &+ fields.pointee.toManyChanges.lowestKey &+ fields.pointee.elsewhere.lowestKey
     }
   }
 }
@@ -171,55 +198,55 @@ extension ObjectOverlay {
 
 extension ObjectOverlay {
   var toOneChanges: PropertyMap<ManagedObjectID?> {
-    @inline(__always) get { header.toOneChanges }
-    @inline(__always) set { header.toOneChanges = newValue }
-    @inline(__always) _modify { yield &header.toOneChanges }
+    @inline(__always) get { fields.pointee.toOneChanges }
+    @inline(__always) set { fields.pointee.toOneChanges = newValue }
+    @inline(__always) _modify { yield &fields.pointee.toOneChanges }
   }
 
   var toManyChanges: PropertyMap<ToManyChange> {
-    @inline(__always) get { header.toManyChanges }
-    @inline(__always) set { header.toManyChanges = newValue }
-    @inline(__always) _modify { yield &header.toManyChanges }
+    @inline(__always) get { fields.pointee.toManyChanges }
+    @inline(__always) set { fields.pointee.toManyChanges = newValue }
+    @inline(__always) _modify { yield &fields.pointee.toManyChanges }
   }
 
   /// See ``OverlayFields/eventState``.
   var eventState: EventState? {
-    @inline(__always) get { header.eventState }
-    @inline(__always) set { header.eventState = newValue }
+    @inline(__always) get { fields.pointee.eventState }
+    @inline(__always) set { fields.pointee.eventState = newValue }
   }
 
   /// The values of transient properties.
   var transients: [String: Any] {
-    get { header.unstored?.transients ?? [:] }
-    set { if header.unstored != nil || !newValue.isEmpty { header.makeUnstored().transients = newValue } }
-    _modify { yield &header.makeUnstored().transients }
+    get { fields.pointee.unstored?.transients ?? [:] }
+    set { if fields.pointee.unstored != nil || !newValue.isEmpty { fields.pointee.makeUnstored().transients = newValue } }
+    _modify { yield &fields.pointee.makeUnstored().transients }
   }
 
   /// What fetched properties gave, until the object is refreshed. Identifiers, since objects that hold one another would never go.
   var fetchedValues: [String: [ManagedObjectID]] {
-    get { header.unstored?.fetchedValues ?? [:] }
-    set { if header.unstored != nil || !newValue.isEmpty { header.makeUnstored().fetchedValues = newValue } }
-    _modify { yield &header.makeUnstored().fetchedValues }
+    get { fields.pointee.unstored?.fetchedValues ?? [:] }
+    set { if fields.pointee.unstored != nil || !newValue.isEmpty { fields.pointee.makeUnstored().fetchedValues = newValue } }
+    _modify { yield &fields.pointee.makeUnstored().fetchedValues }
   }
 
   /// Whether there is an ``OverlayFields/eventState``: asked at every change.
   var hasEventState: Bool {
-    @inline(__always) get { header.eventState != nil }
+    @inline(__always) get { fields.pointee.eventState != nil }
   }
 
   /// Whether a to-many relationship at any place that is so is changed. As a rule one is, if any: then what it has is not copied.
   @inline(__always)
   func changesToMany(where isWanted: (Int) -> Bool) -> Bool {
-    let first = header.toManyChanges.lowestKey
+    let first = fields.pointee.toManyChanges.lowestKey
     if first < 0 { return false }
-    return isWanted(first) || header.toManyChanges.count > 1 && header.toManyChanges.containsKey(where: isWanted)
+    return isWanted(first) || fields.pointee.toManyChanges.count > 1 && fields.pointee.toManyChanges.containsKey(where: isWanted)
   }
 
   /// Whether there is no unsaved change.
-  var hasNoChanges: Bool { !changesAttributes && header.toOneChanges.isEmpty && header.toManyChanges.isEmpty }
+  var hasNoChanges: Bool { !changesAttributes && fields.pointee.toOneChanges.isEmpty && fields.pointee.toManyChanges.isEmpty }
 
   /// Whether nothing but unsaved changes would be lost with it.
-  var isWithoutMore: Bool { header.unstored == nil && !hasEventState }
+  var isWithoutMore: Bool { fields.pointee.unstored == nil && !hasEventState }
 
   /// Whether nothing would be lost with it.
   var isIdle: Bool { hasNoChanges && !hasEventState && transients.isEmpty && fetchedValues.isEmpty }
