@@ -17,7 +17,7 @@ final class ObjectRegistry {
   @exclusivity(unchecked) private var left = 0
   /// What is let go of while objects end that a sweep has let go of. It ends behind them, and not within what they do at their end:
   /// a chain of objects, each of which looks at the next one then, would need memory of the stack for each.
-  @exclusivity(unchecked) private var leaving: [ManagedObject] = []
+  @exclusivity(unchecked) private var leaving: [Unmanaged<ManagedObject>] = []
   @exclusivity(unchecked) private var isSweeping = false
   /// Whether it keeps what nobody else holds.
   @exclusivity(unchecked) var retainsAll = false
@@ -87,7 +87,7 @@ final class ObjectRegistry {
   /// Lets an object go that was taken out. Nothing is under way in the table, since its end may come back.
   @inline(__always)
   private func letGo(of object: ManagedObject?) {
-    if isSweeping, let object { leaving.append(object) }
+    if isSweeping, let object { leaving.append(.passRetained(object)) }
     withExtendedLifetime(object) {}
   }
 
@@ -103,7 +103,7 @@ final class ObjectRegistry {
       // They end a few at a time, while they are still near at hand. If what they do has objects get other places, all others that
       // nobody holds are taken out first.
       let rebuilds = known.rebuilds
-      var gone: [ManagedObject] = []
+      var gone: [Unmanaged<ManagedObject>] = []
       var hasAll = false
       while !hasAll && next < known.capacity || !leaving.isEmpty {
         if !hasAll, known.rebuilds != rebuilds {
@@ -112,6 +112,7 @@ final class ObjectRegistry {
         }
         known.takeReleased(from: &next, most: hasAll ? .max : Self.fewest, into: &leaving)
         swap(&gone, &leaving)
+        for object in gone { object.release() }
         gone.removeAll(keepingCapacity: true)
       }
       isSweeping = false

@@ -211,7 +211,9 @@ struct ObjectTable: ~Copyable {
 
   /// Takes out objects that nobody else holds, of the blocks from `next` on, until there are `most` or a few more; `next` is then
   /// where to go on, or ``capacity``. O(number of blocks) for all of them, of which there are at most a few times as many as objects.
-  mutating func takeReleased(from next: inout Int, most: Int, into released: inout [ManagedObject]) {
+  ///
+  /// The caller has to release them: moved as they are, since an array of objects would count references up and down for each.
+  mutating func takeReleased(from next: inout Int, most: Int, into released: inout [Unmanaged<ManagedObject>]) {
     let before = released.count
     while next < capacity, released.count &- before < most {
       if keys[next].rows != Key.none {
@@ -219,9 +221,9 @@ struct ObjectTable: ~Copyable {
         let end = slot + Self.blockSize
         while slot < end {
           if isKnownUniquelyReferenced(&slot.pointee) {
-            // Moved: to take it counts references up and down.
-            if let object = slot.move() { released.append(object) }
-            slot.initialize(to: nil)
+            let raw = UnsafeMutableRawPointer(slot)
+            if let object = raw.load(as: Unmanaged<ManagedObject>?.self) { released.append(object) }
+            raw.storeBytes(of: nil, as: Unmanaged<ManagedObject>?.self)
           }
           slot += 1
         }

@@ -65,12 +65,19 @@ extension ManagedObjectContext {
   func make(
     _ birth: ObjectBirth, _ number: UInt64, _ row: BorrowedRow?, _ registry: ObjectRegistry
   ) -> ManagedObject {
-    let object = birth.twin._withUnsafeGuaranteedRef { birth.objectClass.init(entity: $0, insertInto: nil) }
+    let object = birth.twin._withUnsafeGuaranteedRef { twin in
+      twin.lendingCradle { birth.objectClass.init(entity: twin, insertInto: nil) }
+    }
     if object.state != .detached { takeBackInsertion(of: object) }
     object.become(number, birth.home, row)
-    let current = registry === self.registry ? registry : self.registry
     birth.home._withUnsafeGuaranteedRef { home in
-      current.add(object, home.space, ObjectReference(entity: home.entityID, row: number))
+      let reference = ObjectReference(entity: home.entityID, row: number)
+      // Not one of the two by a condition: that would count references to it.
+      if registry === self.registry {
+        registry.add(object, home.space, reference)
+      } else {
+        self.registry.add(object, home.space, reference)
+      }
     }
     return object
   }

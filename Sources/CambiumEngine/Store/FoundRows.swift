@@ -3,7 +3,8 @@ import CambiumKernel
 /// The rows that a fetch found, in its order: copies, many in one piece of memory. See ``EntityView/findRows(_:)``.
 ///
 /// A row that is kept keeps the memory of some others, of a few kilobytes at most.
-public struct FoundRows: Sendable {
+public struct FoundRows: @unchecked Sendable {
+  // `@unchecked`: blocks are changed by nobody but the ``FoundRows`` that made them, before anyone else has them.
   private var blocks: [RowBlock] = []
   /// The last of them, which keep it, if others may be added to it.
   private var last: Unmanaged<RowBlock>?
@@ -55,7 +56,7 @@ public struct FoundRows: Sendable {
     // One that is long has its memory for itself. What comes behind it begins small again: where every second row is long, each of the
     // others has a block for itself as well.
     let isAlone = size > Self.mostBytes / 4
-    let block = RowBlock(capacity: isAlone ? size : Swift.max(size, capacity), layout)
+    let block = RowBlock.make(capacity: isAlone ? size : Swift.max(size, capacity), layout)
     capacity = isAlone ? Self.leastBytes : Swift.min(capacity * 2, Self.mostBytes)
     _ = block.add(bytes, layout, number)
     blocks.append(block)
@@ -63,7 +64,7 @@ public struct FoundRows: Sendable {
   }
 
   /// How much memory the rows have, what is not used of it included.
-  var byteCount: Int { blocks.reduce(0) { $0 + $1.capacity } }
+  var byteCount: Int { blocks.reduce(0) { $0 + $1.room } }
 
   /// Adds others behind these.
   mutating func append(_ others: FoundRows) {

@@ -1,7 +1,8 @@
 import CambiumKernel
 
 /// A row: its bytes as they came from the store, decoded on access.
-public struct Row: Sendable {
+public struct Row: @unchecked Sendable {
+  // `@unchecked`: a block that somebody has a row of is not changed any more.
   let block: RowBlock
   let offset: UInt32
 

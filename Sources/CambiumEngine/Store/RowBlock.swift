@@ -5,47 +5,77 @@ import CambiumKernel
 /// Objects are fetched by the hundred thousand: to get memory for each row, and to give it back, takes longer than to copy it.
 /// A row that somebody keeps alone keeps at most ``FoundRows/mostBytes`` bytes of others: who keeps one of each twenty rows keeps the
 /// memory of all.
-final class RowBlock: @unchecked Sendable {
-  // `@unchecked`: only the ``FoundRows`` that made a block adds rows to it, before anyone else has one of them; what a row
-  // is made of is not changed any more.
-
+///
+/// What every block has lies before the rows, in the same piece: a second one would be had and given back as well, and a look at a row
+/// would wait for the one to learn where the other is.
+///
+/// Only the ``FoundRows`` that made a block adds rows to it, before anyone else has one of them; what a row is made of is not changed any
+/// more. So a block may be read by any number of threads, though its superclass says that it cannot.
+final class RowBlock: ManagedBuffer<Void, UInt64> {
   /// Before each row: its number; the count of its bytes, with the place of its layout in the upper 16 bits. A multiple of 8.
   static let headSize = 16
 
-  private let base: UnsafeMutableRawPointer
-  let capacity: Int
-  /// Where the next row would be.
-  private(set) var end: UInt32 = 0
-  private let first: EntityLayout
-  /// Its entity.
-  private let firstEntity: UInt32
-  /// Its columns, which nearly all rows have.
-  private let firstColumns: ColumnTable
-  /// The layouts that are not the first.
-  private var others: [EntityLayout] = []
-
-  init(capacity: Int, _ layout: EntityLayout) {
-    self.capacity = capacity
-    first = layout
-    firstEntity = layout.entityID
-    firstColumns = layout.columns
-    base = .allocate(byteCount: capacity, alignment: 8)
+  private struct Fields {
+    let room: Int
+    let first: EntityLayout
+    /// The columns of ``first``, which nearly all rows have.
+    let firstColumns: ColumnTable
+    /// The entity of ``first``.
+    let firstEntity: UInt32
+    var end: UInt32 = 0
+    /// The layouts that are not the first.
+    var others: [EntityLayout] = []
   }
 
-  deinit { base.deallocate() }
+  private var start: UnsafeMutableRawPointer {
+    @inline(__always) get { withUnsafeMutablePointerToElements { UnsafeMutableRawPointer($0) } }
+  }
+
+  private var fields: UnsafeMutablePointer<Fields> {
+    @inline(__always) get { start.assumingMemoryBound(to: Fields.self) }
+  }
+
+  /// Where the rows begin.
+  private var base: UnsafeMutableRawPointer {
+    @inline(__always) get { start + Self.rowsOffset }
+  }
+
+  private static var rowsOffset: Int {
+    @inline(__always) get { (MemoryLayout<Fields>.size + 7) & ~7 }
+  }
+
+  /// So many bytes of rows have room, with what is before each.
+  var room: Int { fields.pointee.room }
+
+  /// Where the next row would be.
+  var end: UInt32 {
+    @inline(__always) get { fields.pointee.end }
+  }
+
+  static func make(capacity: Int, _ layout: EntityLayout) -> RowBlock {
+    // The sum is of sizes of memory that is there, or is about to be had.
+    let made = create(minimumCapacity: (rowsOffset + capacity + 7) / 8) { _ in }
+    let block = unsafeDowncast(made, to: RowBlock.self)
+    block.fields.initialize(
+      to: Fields(
+        room: capacity, first: layout, firstColumns: layout.columns, firstEntity: layout.entityID))
+    return block
+  }
+
+  deinit { fields.deinitialize(count: 1) }
 
   /// Adds a row at the end; answers whether there was room.
   func add(_ bytes: UnsafeRawBufferPointer, _ layout: EntityLayout, _ number: UInt64) -> Bool {
     // The sum is of sizes of memory that is there.
-    guard Int(end) + Self.headSize + bytes.count <= capacity else { return false }
+    guard Int(end) + Self.headSize + bytes.count <= room else { return false }
     var place = 0
-    if layout !== first {
-      if let known = others.firstIndex(where: { $0 === layout }) {
+    if layout !== fields.pointee.first {
+      if let known = fields.pointee.others.firstIndex(where: { $0 === layout }) {
         place = known + 1
       } else {
-        guard others.count < Int(UInt16.max) else { return false }
-        others.append(layout)
-        place = others.count
+        guard fields.pointee.others.count < Int(UInt16.max) else { return false }
+        fields.pointee.others.append(layout)
+        place = fields.pointee.others.count
       }
     }
     write(bytes, place, number)
@@ -54,7 +84,7 @@ final class RowBlock: @unchecked Sendable {
 
   /// A block of one row.
   static func of(_ bytes: UnsafeRawBufferPointer, _ layout: EntityLayout, _ number: UInt64) -> Row {
-    let block = RowBlock(capacity: headSize + bytes.count, layout)
+    let block = make(capacity: headSize + bytes.count, layout)
     block.write(bytes, 0, number)
     return Row(block: block, offset: 0)
   }
@@ -68,7 +98,7 @@ final class RowBlock: @unchecked Sendable {
       (base + (offset &+ Self.headSize)).copyMemory(from: start, byteCount: bytes.count)
     }
     // Nothing is added behind a row that is long, and may be of any size.
-    end = UInt32(clamping: (offset &+ Self.headSize &+ bytes.count &+ 7) & ~7)
+    fields.pointee.end = UInt32(clamping: (offset &+ Self.headSize &+ bytes.count &+ 7) & ~7)
   }
 
   // Offsets are those of rows that were added.
@@ -79,14 +109,14 @@ final class RowBlock: @unchecked Sendable {
   @inline(__always)
   func layout(at offset: UInt32) -> EntityLayout {
     let place = Int(base.load(fromByteOffset: Int(offset) &+ 8, as: UInt64.self) &>> 48)
-    return place == 0 ? first : others[place &- 1]
+    return place == 0 ? fields.pointee.first : fields.pointee.others[place &- 1]
   }
 
   /// The columns of a row's layout, which are there as long as the block.
   @inline(__always)
   func columns(at offset: UInt32) -> ColumnTable {
     let place = Int(base.load(fromByteOffset: Int(offset) &+ 8, as: UInt64.self) &>> 48)
-    return place == 0 ? firstColumns : others[place &- 1].columns
+    return place == 0 ? fields.pointee.firstColumns : fields.pointee.others[place &- 1].columns
   }
 
   @inline(__always)
@@ -109,7 +139,7 @@ final class RowBlock: @unchecked Sendable {
   @inline(__always)
   func reference(at offset: UInt32) -> ObjectReference {
     let place = Int(base.load(fromByteOffset: Int(offset) &+ 8, as: UInt64.self) &>> 48)
-    let entity = place == 0 ? firstEntity : others[place &- 1].entityID
+    let entity = place == 0 ? fields.pointee.firstEntity : fields.pointee.others[place &- 1].entityID
     return ObjectReference(entity: entity, row: number(at: offset))
   }
 }

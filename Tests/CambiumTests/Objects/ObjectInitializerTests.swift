@@ -210,6 +210,31 @@ final class LeaderObject: ManagedObject {
     #expect(context.insertedObjects == Set([one.helper].compactMap { $0 }))
   }
 
+  /// What an initializer makes beside its object, with the entity that it is handed, stays when all else is gone.
+  @Test func whatAnInitializerMakesOutlivesTheContext() throws {
+    defer { BusyObject.beginning = nil }
+    var helpers: [ManagedObject] = []
+    do {
+      let container = try memoryContainer(model())
+      _ = try insert("Busy", into: container)
+      let context = container.newBackgroundContext()
+      BusyObject.beginning = { ManagedObject(entity: $0, insertInto: nil) }
+      helpers = try context.fetch(FetchRequest<BusyObject>(entityName: "Busy")).compactMap { $0.helper }
+      // One behind another, each within the making of the one before.
+      context.reset()
+      var left = 5
+      BusyObject.beginning = { entity in
+        left -= 1
+        let helper = ManagedObject(entity: entity, insertInto: nil)
+        helpers.append(helper)
+        return left > 0 ? BusyObject(entity: entity, insertInto: nil) : helper
+      }
+      helpers += try context.fetch(FetchRequest<BusyObject>(entityName: "Busy")).compactMap { $0.helper }
+    }
+    #expect(helpers.count > 8)
+    #expect(helpers.allSatisfy { $0.entity.name == "Busy" && $0.managedObjectContext == nil && !$0.isInserted })
+  }
+
   /// What objects of a relationship's destinations are made with is forgotten while one is being made.
   @Test func anInitializerMayResetTheContextThatFollowsARelationship() throws {
     let container = try memoryContainer(model())

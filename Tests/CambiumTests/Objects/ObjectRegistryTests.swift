@@ -12,8 +12,9 @@ import Testing
   }
 
   private func removeReleased(_ table: inout ObjectTable) {
-    var (released, next) = ([ManagedObject](), 0)
+    var (released, next) = ([Unmanaged<ManagedObject>](), 0)
     table.takeReleased(from: &next, most: .max, into: &released)
+    for object in released { object.release() }
     table.shrink()
   }
 
@@ -50,7 +51,7 @@ import Testing
           // Given up by all others.
           if let given = dictionary.removeValue(forKey: id) { lent[id] = ObjectIdentifier(given) }
         case 38:
-          var released: [ManagedObject] = []
+          var released: [Unmanaged<ManagedObject>] = []
           var next = 0
           let most = Int.random(in: 1...40, using: &random)
           while next < table.capacity {
@@ -59,7 +60,8 @@ import Testing
             #expect(released.count - before < most + 8)
           }
           table.shrink()
-          #expect(Set(released.map { ObjectIdentifier($0) }) == Set(lent.values))
+          #expect(Set(released.map { ObjectIdentifier($0.takeUnretainedValue()) }) == Set(lent.values))
+          for object in released { object.release() }
           lent = [:]
         default:
           let (held, released) = table.heldObject(id.space, id.reference)
