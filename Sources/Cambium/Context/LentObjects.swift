@@ -46,9 +46,12 @@ extension Array where Element: ManagedObject {
         }
       }
     }
-    lastBroughtNear.store(sum, ordering: .relaxed)
+    noteBroughtNear(sum)
   }
 }
+
+/// Has what was read for no other end than to be near be read.
+func noteBroughtNear(_ sum: Int) { lastBroughtNear.store(sum, ordering: .relaxed) }
 
 /// So many objects at a time: about as many lines of memory as a processor waits for at once.
 private let broughtNearTogether = 16

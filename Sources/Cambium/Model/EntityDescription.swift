@@ -33,10 +33,8 @@ public final class EntityDescription: @unchecked Sendable, ModelPart {
   private let original: EntityDescription?
   /// The entity, if this is a twin of it.
   var itself: EntityDescription { original ?? self }
-  /// Where objects are until they have been made; only twins have any. Held.
-  let cradle: Unmanaged<ObjectHome>?
-  /// Whether the next object that is made with this twin does not hold the cradle.
-  @exclusivity(unchecked) private var lendsCradle = false
+  /// Where objects are until they have been made; only twins have any.
+  let cradle: ObjectHome?
 
   /// An entity without name.
   public init() { (original, cradle) = (nil, nil) }
@@ -47,7 +45,7 @@ public final class EntityDescription: @unchecked Sendable, ModelPart {
   /// It shows what the entity has, which does not change any more, since its model is in use.
   init(twinOf entity: EntityDescription) {
     original = entity
-    cradle = .passRetained(.nowhere(entity))
+    cradle = .nowhere(entity)
     name = entity.name
     managedObjectClass = entity.managedObjectClass
     explicitClassName = entity.explicitClassName
@@ -69,28 +67,6 @@ public final class EntityDescription: @unchecked Sendable, ModelPart {
     self.init()
     self.name = name
     self.properties = properties
-  }
-
-  deinit { cradle?.release() }
-
-  /// Has `make` make an object of a row with this twin, whose cradle the object does not hold. It is to get a home of its own at once.
-  @inline(__always)
-  func lendingCradle(_ make: () -> ManagedObject) -> ManagedObject {
-    let before = lendsCradle
-    lendsCradle = true
-    let object = make()
-    // An initializer may make another object with this entity before it is one itself: that has the loan then, and may stay anywhere, for
-    // as long as it likes.
-    if !object.isHomeLent, !lendsCradle { _ = cradle?.retain() }
-    lendsCradle = before
-    return object
-  }
-
-  /// Whether the object that asks does not hold the cradle.
-  @inline(__always)
-  func takeLoan() -> Bool {
-    defer { lendsCradle = false }
-    return lendsCradle
   }
 
   var modelInUse: ManagedObjectModel? { managedObjectModel?.modelInUse }

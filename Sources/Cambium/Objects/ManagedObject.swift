@@ -70,12 +70,12 @@ open class ManagedObject {
     set {
       let old = heldHome
       heldHome = newValue.map { .passRetained($0) }
-      if isHomeLent { isHomeLent = false } else { old?.release() }
+      old?.release()
     }
   }
 
   deinit {
-    if !isHomeLent { heldHome?.release() }
+    heldHome?.release()
     heldRow?.release()
     heldOverlay?.release()
   }
@@ -115,9 +115,6 @@ open class ManagedObject {
   @exclusivity(unchecked) var state: State
   /// In which of its context's lists it is of what the next save does, and where: kept by ``PendingObjects`` alone.
   @exclusivity(unchecked) var pending = PendingKind.none
-  /// Whether ``heldHome`` is not held: as long as an object of a row is being made, whose cradle is there all the while. To hold it and to
-  /// give it up takes a tenth of what making one takes.
-  @exclusivity(unchecked) private(set) var isHomeLent = false
   @exclusivity(unchecked) var pendingPlace: UInt32 = 0
   /// See ``row``, which is held while it is this.
   @exclusivity(unchecked) private(set) var heldRow: BorrowedRow?
@@ -180,8 +177,7 @@ open class ManagedObject {
     number = ManagedObjectID.firstTemporaryRow
     state = .detached
     if context == nil, let cradle = entity.cradle {
-      isHomeLent = entity.takeLoan()
-      heldHome = isHomeLent ? cradle : cradle.retain()
+      heldHome = .passRetained(cradle)
       return
     }
     context?.insertNew(self, entity)
@@ -210,7 +206,7 @@ open class ManagedObject {
   func become(_ number: UInt64, _ home: Unmanaged<ObjectHome>, _ row: BorrowedRow?) {
     let old = heldHome
     heldHome = home.retain()
-    if isHomeLent { isHomeLent = false } else { old?.release() }
+    old?.release()
     self.number = number
     state = .fault
     if let row { take(row) }

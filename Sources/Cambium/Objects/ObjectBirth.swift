@@ -65,9 +65,7 @@ extension ManagedObjectContext {
   func make(
     _ birth: ObjectBirth, _ number: UInt64, _ row: BorrowedRow?, _ registry: ObjectRegistry
   ) -> ManagedObject {
-    let object = birth.twin._withUnsafeGuaranteedRef { twin in
-      twin.lendingCradle { birth.objectClass.init(entity: twin, insertInto: nil) }
-    }
+    let object = birth.twin._withUnsafeGuaranteedRef { birth.objectClass.init(entity: $0, insertInto: nil) }
     if object.state != .detached { takeBackInsertion(of: object) }
     object.become(number, birth.home, row)
     birth.home._withUnsafeGuaranteedRef { home in

@@ -188,7 +188,8 @@ extension ObjectOverlay {
   /// Something of each line of memory that is read wherever overlays are gone through, so that it can be brought near.
   var glance: Int {
     @inline(__always) get {
-      Int(truncatingIfNeeded: fields.pointee.inPlace) &+ Int(truncatingIfNeeded: fields.pointee.changeOrder) &+ fields.pointee.toOneChanges.lowestKey
+      Int(truncatingIfNeeded: fields.pointee.inPlace) &+ Int(truncatingIfNeeded: fields.pointee.changeOrder)
+        &+ fields.pointee.toOneChanges.lowestKey
         &+ fields.pointee.toManyChanges.lowestKey &+ fields.pointee.elsewhere.lowestKey
     }
   }
@@ -218,14 +219,18 @@ extension ObjectOverlay {
   /// The values of transient properties.
   var transients: [String: Any] {
     get { fields.pointee.unstored?.transients ?? [:] }
-    set { if fields.pointee.unstored != nil || !newValue.isEmpty { fields.pointee.makeUnstored().transients = newValue } }
+    set {
+      if fields.pointee.unstored != nil || !newValue.isEmpty { fields.pointee.makeUnstored().transients = newValue }
+    }
     _modify { yield &fields.pointee.makeUnstored().transients }
   }
 
   /// What fetched properties gave, until the object is refreshed. Identifiers, since objects that hold one another would never go.
   var fetchedValues: [String: [ManagedObjectID]] {
     get { fields.pointee.unstored?.fetchedValues ?? [:] }
-    set { if fields.pointee.unstored != nil || !newValue.isEmpty { fields.pointee.makeUnstored().fetchedValues = newValue } }
+    set {
+      if fields.pointee.unstored != nil || !newValue.isEmpty { fields.pointee.makeUnstored().fetchedValues = newValue }
+    }
     _modify { yield &fields.pointee.makeUnstored().fetchedValues }
   }
 
@@ -239,11 +244,14 @@ extension ObjectOverlay {
   func changesToMany(where isWanted: (Int) -> Bool) -> Bool {
     let first = fields.pointee.toManyChanges.lowestKey
     if first < 0 { return false }
-    return isWanted(first) || fields.pointee.toManyChanges.count > 1 && fields.pointee.toManyChanges.containsKey(where: isWanted)
+    return isWanted(first)
+      || fields.pointee.toManyChanges.count > 1 && fields.pointee.toManyChanges.containsKey(where: isWanted)
   }
 
   /// Whether there is no unsaved change.
-  var hasNoChanges: Bool { !changesAttributes && fields.pointee.toOneChanges.isEmpty && fields.pointee.toManyChanges.isEmpty }
+  var hasNoChanges: Bool {
+    !changesAttributes && fields.pointee.toOneChanges.isEmpty && fields.pointee.toManyChanges.isEmpty
+  }
 
   /// Whether nothing but unsaved changes would be lost with it.
   var isWithoutMore: Bool { fields.pointee.unstored == nil && !hasEventState }

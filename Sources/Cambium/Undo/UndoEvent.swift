@@ -184,7 +184,7 @@ extension ManagedObjectContext {
       let isCommitted = try object.committedValue(attribute) == before
       // Null, too, would be `nil`.
       guard let place = object.info.properties[attribute.name]?.place else { break }
-      object.attributeChanges[place] = isCommitted ? Value?.none : .some(before)
+      if isCommitted { object.attributeChanges[place] = nil } else { object.overlay(before, at: place) }
     case .transient(let name, let before): object.transients[name] = before
     case .toOne(let known, let before):
       let r = own(known, object)

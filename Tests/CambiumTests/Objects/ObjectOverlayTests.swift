@@ -76,7 +76,9 @@ import Testing
     overlay.transients = ["t": 1]
     overlay.toOneChanges.updateValue(nil, forKey: 2)
     overlay.eventState = .absent
-    for place in [2, 0, 40, 1, 2] { overlay.setAttribute(.string("a text that has memory of its own \(place)"), at: place) }
+    for place in [2, 0, 40, 1, 2] {
+      overlay.setAttribute(.string("a text that has memory of its own \(place)"), at: place)
+    }
     overlay.attributeChanges = [:]
     #expect(overlay.fields.pointee.changeOrder == 7 && overlay.fields.pointee.savePlace == 8)
     #expect(overlay.transients["t"] as? Int == 1 && overlay.toOneChanges.contains(2) && overlay.hasEventState)
@@ -112,7 +114,9 @@ import Testing
           func set(_ count: Int) throws {
             for _ in 0..<count {
               let place = Int.random(in: 1..<45, using: &random)
-              values[place] = Int.random(in: 0..<6, using: &random) == 0 ? nil : "text number \(place) of \(number), in its own memory"
+              values[place] =
+                Int.random(in: 0..<6, using: &random) == 0
+                ? nil : "text number \(place) of \(number), in its own memory"
               try object.set(values[place], forKey: names[place])
             }
           }
