@@ -222,6 +222,8 @@ extension ManagedObjectContext {
 
   /// The objects of rows, which unchanged ones show from now on.
   func objects(of rows: FoundRows, in space: StoreSpace) -> FoundObjects {
+    // An array without room is one that all threads share, whose count is written all the same.
+    if rows.isEmpty { return FoundObjects(objects: [], onlyClass: nil) }
     let registry = registry
     registry.makeRoom(for: rows.count)
     // What new objects are made of: the same until one is of another entity.

@@ -116,10 +116,11 @@ final class CoordinatorObservers: @unchecked Sendable {
     _ fill: (inout CoordinatorNotification) -> Void
   ) {
     // Looked at without the lock: a coordinator that is held for the comparison may be let go of by all others meanwhile, and ends
-    // here then.
-    let all = lock.locked { observers }
+    // here then. A list of its own, made with the lock: that nobody else has the dictionary any more, so that it is changed in place, is
+    // nothing that Thread Sanitizer sees.
+    let all = lock.locked { observers.isEmpty ? [] : observers.sorted { $0.key < $1.key }.map { $0.value } }
     if all.isEmpty { return }
-    let handlers = all.sorted { $0.key < $1.key }.map { $0.value }.filter { observer in
+    let handlers = all.filter { observer in
       observer.kinds.contains(kind) && (observer.isForAll || observer.coordinator === coordinator)
     }.map { $0.handler }
     if handlers.isEmpty { return }
