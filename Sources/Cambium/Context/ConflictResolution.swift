@@ -22,8 +22,8 @@ extension MergeConflict {
         let isMine = object.changesAttribute(at: property.place)
         let base = try cached.value(attribute)
         guard try persisted.value(attribute) != base else { continue }
-        if kind == .mergeByPropertyStoreTrump, isMine { object.attributeChanges[property.place] = nil }
-        if kind == .overwrite, !isMine { object.attributeChanges[property.place] = base }
+        if kind == .mergeByPropertyStoreTrump, isMine { object.takeBackOverlay(at: property.place) }
+        if kind == .overwrite, !isMine { object.overlay(base, at: property.place) }
       } else if let r = property.relationship {
         if r.isOrdered {
           // What only the decision about another object has changed is based on what is stored: nothing of that is missing.
@@ -60,14 +60,14 @@ extension MergeConflict {
     for name in try object.namesChanged(in: target).sorted() {
       guard let property = object.info.properties[name] else { continue }
       switch (kind, property.kind) {
-      case (.mergeByPropertyStoreTrump, .attribute): object.attributeChanges.removeValue(forKey: property.place)
+      case (.mergeByPropertyStoreTrump, .attribute): object.takeBackOverlay(at: property.place)
       case (.mergeByPropertyStoreTrump, .relationship(let r)):
         guard object.toOneChanges.contains(r.place) else { continue }
         let other = try target.currentToOne(r).map { context.object(with: $0) }
         try object.assignToOne(try other.flatMap { try $0.isDeleted || $0.isThere() ? $0 : nil }, r)
       case (.overwrite, .attribute(let attribute, _)):
         if !object.changesAttribute(at: property.place) {
-          object.attributeChanges[property.place] = try object.committedValue(attribute)
+          object.overlay(try object.committedValue(attribute), at: property.place)
         }
       default: break
       }
@@ -112,7 +112,7 @@ extension ConstraintConflict {
         for path in constraint {
           let name = path.split(separator: ".").first.map { String($0) } ?? path
           guard let property = object.info.properties[name] else { continue }
-          if property.isAttribute { object.attributeChanges.removeValue(forKey: property.place) }
+          if property.isAttribute { object.takeBackOverlay(at: property.place) }
           if let r = property.relationship, object.toOneChanges.contains(r.place) {
             try object.takeBack(toOne: r)
           }

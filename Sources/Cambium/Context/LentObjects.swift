@@ -29,7 +29,7 @@ extension Array where Element: ManagedObject {
     withExtendedLifetime(self) {}
   }
 
-  /// Reads something of each line of memory that objects and their overlays lie in. Nothing that is read says what to read next, so
+  /// Reads something of each line of memory of objects and their overlays that is looked at wherever objects are gone through. Nothing that is read says what to read next, so
   /// that the processor need not wait for one before the other.
   @inline(never)
   private func bringNear(from start: Int, to end: Int) {

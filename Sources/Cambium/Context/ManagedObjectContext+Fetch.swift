@@ -222,8 +222,8 @@ extension ManagedObjectContext {
 
   /// The objects of rows, which unchanged ones show from now on.
   func objects(of rows: FoundRows, in space: StoreSpace) -> FoundObjects {
-    // An array without room is one that all threads share, whose count is written all the same.
-    if rows.isEmpty { return FoundObjects(objects: [], onlyClass: nil) }
+    var result: [ManagedObject] = []
+    result.reserveCapacity(rows.count)
     let registry = registry
     registry.makeRoom(for: rows.count)
     // What new objects are made of: the same until one is of another entity.
@@ -238,38 +238,29 @@ extension ManagedObjectContext {
       if onlyClass == nil { onlyClass = found }
       if onlyClass != found { isOfOneClass = false }
     }
-    // One for each row at most. Written where it comes to, since appending looks each time whether there is room and nobody else has the
-    // array.
-    let result = [ManagedObject](unsafeUninitializedCapacity: rows.count) { result, count in
-      func add(_ object: consuming ManagedObject) {
-        guard count < result.count, let start = result.baseAddress else { return }
-        (start + count).initialize(to: object)
-        count += 1
-      }
-      rows.forEach { row, reference in
-        if let object = registry.object(space, reference) {
-          // A changed object stays on the row that its changes are based on.
-          if object.pending != .updated, object.pending != .deleted {
-            if object.state == .stale { object.state = .loaded }
-            object.take(row)
-          }
-          if isMissing(object) { object.isDeleted = false }
-          note(type(of: object))
-          add(object)
-          return
+    rows.forEach { row, reference in
+      if let object = registry.object(space, reference) {
+        // A changed object stays on the row that its changes are based on.
+        if object.pending != .updated, object.pending != .deleted {
+          if object.state == .stale { object.state = .loaded }
+          object.take(row)
         }
-        if entityID != reference.entity {
-          guard let info = space.info(reference.entity) else { return }
-          let found = self.home(of: ManagedObjectID(space: space, reference: reference), info, info.description)
-          if !homes.contains(where: { $0 === found }) { homes.append(found) }
-          let objectClass = persistentStoreCoordinator.objectClass(for: info)
-          birth = ObjectBirth(objectClass, .passUnretained(found), .passUnretained(found.twin))
-          entityID = reference.entity
-          note(objectClass)
-        }
-        guard let birth else { return }
-        add(make(birth, reference.row, row, registry))
+        if isMissing(object) { object.isDeleted = false }
+        note(type(of: object))
+        result.append(object)
+        return
       }
+      if entityID != reference.entity {
+        guard let info = space.info(reference.entity) else { return }
+        let found = self.home(of: ManagedObjectID(space: space, reference: reference), info, info.description)
+        if !homes.contains(where: { $0 === found }) { homes.append(found) }
+        let objectClass = persistentStoreCoordinator.objectClass(for: info)
+        birth = ObjectBirth(objectClass, .passUnretained(found), .passUnretained(found.twin))
+        entityID = reference.entity
+        note(objectClass)
+      }
+      guard let birth else { return }
+      result.append(make(birth, reference.row, row, registry))
     }
     return FoundObjects(objects: result, onlyClass: isOfOneClass ? onlyClass : nil)
   }

@@ -36,7 +36,7 @@ extension ManagedObjectContext {
         object.become(ManagedObjectID.temporary(info.schema.id, in: store.space), info, in: self)
         object.state = .inserted
         object.attributeChanges = [:]
-        for (place, value) in changes { object.attributeChanges[place] = value }
+        for (place, value) in changes { object.overlay(value, at: place) }
         inserted.insert(object)
         register(object)
       } catch { record(error, losesChange: true) }

@@ -22,6 +22,11 @@ extension ManagedObject {
     ownOverlay.setAttribute(value, at: place)
   }
 
+  /// Has the attribute at a place be that of the row again.
+  func takeBackOverlay(at place: Int) {
+    heldOverlay?._withUnsafeGuaranteedRef { $0.removeAttribute(at: place) }
+  }
+
   /// Whether there is any unsaved change.
   var hasValueChanges: Bool { heldOverlay.map { $0._withUnsafeGuaranteedRef { !$0.hasNoChanges } } ?? false }
 
@@ -52,7 +57,6 @@ extension ManagedObject {
   var attributeChanges: PropertyMap<Value> {
     get { overlay?.attributeChanges ?? [:] }
     set { if overlay != nil || !newValue.isEmpty { ownOverlay.attributeChanges = newValue } }
-    _modify { yield &ownOverlay.attributeChanges }
   }
 
   var toOneChanges: PropertyMap<ManagedObjectID?> {

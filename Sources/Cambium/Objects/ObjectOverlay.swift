@@ -95,9 +95,10 @@ struct OverlayFields {
 // MARK: Attributes
 
 extension ObjectOverlay {
+  /// Whether an attribute that there is room for is changed.
   @inline(__always)
   private func isInPlace(_ place: Int) -> Bool {
-    place < fields.pointee.room && fields.pointee.inPlace & 1 &<< UInt64(truncatingIfNeeded: place) != 0
+    fields.pointee.inPlace & 1 &<< UInt64(truncatingIfNeeded: place) != 0
   }
 
   /// Whether any attribute is changed.
@@ -133,6 +134,14 @@ extension ObjectOverlay {
     }
   }
 
+  /// Takes the change of the attribute at a place back, if there is one.
+  func removeAttribute(at place: Int) {
+    if place >= fields.pointee.room { return fields.pointee.elsewhere.removeValue(forKey: place) }
+    guard isInPlace(place) else { return }
+    fields.pointee.inPlace &= ~(1 &<< UInt64(truncatingIfNeeded: place))
+    (values + place).deinitialize(count: 1)
+  }
+
   /// Goes through the changed attributes in the order of their places, without copying the values.
   @inline(__always)
   func forEachAttribute<Failure: Error>(
@@ -147,7 +156,7 @@ extension ObjectOverlay {
     try fields.pointee.elsewhere.forEach(body)
   }
 
-  /// The changed attributes by their places. O(number of them): what is asked of one alone is better asked for by what is above.
+  /// The changed attributes by their places, copied. O(number of them): one alone is asked for, and changed, by what is above.
   var attributeChanges: PropertyMap<Value> {
     get {
       if fields.pointee.room == 0 { return fields.pointee.elsewhere }
@@ -163,15 +172,6 @@ extension ObjectOverlay {
       } else {
         fields.pointee.elsewhere = [:]
         newValue.forEach { setAttribute($1, at: $0) }
-      }
-    }
-    _modify {
-      if fields.pointee.room == 0 {
-        yield &fields.pointee.elsewhere
-      } else {
-        var map = attributeChanges
-        defer { attributeChanges = map }
-        yield &map
       }
     }
   }

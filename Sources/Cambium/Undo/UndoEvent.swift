@@ -159,7 +159,7 @@ extension ManagedObjectContext {
   private func restore(_ object: ManagedObject, _ remains: ObjectRemains) {
     for (attribute, value) in remains.attributes {
       guard let property = object.info.properties[attribute.name] else { continue }
-      object.attributeChanges[property.place] = value
+      object.overlay(value, at: property.place)
     }
     object.transients = remains.transients
     for (r, destination) in remains.toOne where isThere(destination) {
@@ -184,7 +184,7 @@ extension ManagedObjectContext {
       let isCommitted = try object.committedValue(attribute) == before
       // Null, too, would be `nil`.
       guard let place = object.info.properties[attribute.name]?.place else { break }
-      if isCommitted { object.attributeChanges[place] = nil } else { object.overlay(before, at: place) }
+      if isCommitted { object.takeBackOverlay(at: place) } else { object.overlay(before, at: place) }
     case .transient(let name, let before): object.transients[name] = before
     case .toOne(let known, let before):
       let r = own(known, object)

@@ -30,8 +30,8 @@ import Testing
         let place = Int.random(in: 0..<places, using: &random)
         let new = Self.value(&random)
         switch Int.random(in: 0..<12, using: &random) {
-        case 0:
-          overlay.attributeChanges[place] = nil
+        case 0, 4:
+          overlay.removeAttribute(at: place)
           expected[place] = nil
         case 1:
           overlay.attributeChanges[place] = new
