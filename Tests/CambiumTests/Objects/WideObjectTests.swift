@@ -151,7 +151,7 @@ import Testing
       }
       try writing.save()
     }
-    let kept = Mutex<[Int: String]>([:])
+    let kept = Locked<[Int: String]>([:])
     let wrong = Atomic(0)
     let done = DispatchGroup()
     for thread in 0..<4 {
