@@ -64,6 +64,21 @@ public struct Attribute {
     if let renamed { changes.append { $0.renamingIdentifier = renamed } }
   }
 
+  /// The attribute with a predicate more that its values have to meet when they are saved, and what is said where they do not. See
+  /// ``AttributeDescription/setValidationPredicates(_:withValidationWarnings:)``.
+  ///
+  ///     let tail = Attribute("tailNumber", .string).validated("SELF BEGINSWITH 'N'", warning: "begins with N")
+  ///
+  /// A predicate that cannot be read, or used for the attribute, makes compiling the model throw ``CambiumError/Code/invalidModel``.
+  public func validated(_ format: String, _ arguments: Any?..., warning: String = "") -> Attribute {
+    let rule: AttributeValidation
+    do {
+      rule = AttributeValidation(
+        predicate: try FetchPredicate(format: format, argumentArray: arguments), warning: warning)
+    } catch { rule = AttributeValidation(predicate: FetchPredicate(failure: error), warning: warning) }
+    return with { $0.validationRules.append(rule) }
+  }
+
   /// The attribute with more set on its description.
   public func with(_ change: @escaping (AttributeDescription) -> Void) -> Attribute {
     var result = self

@@ -14,14 +14,20 @@ extension ManagedObjectContext {
 
   /// The identifiers that a request finds; rows are read only where unsaved changes have to be compared.
   func identifiers(_ plan: FetchPlan) throws -> [ManagedObjectID] {
+    guard let found = try storedReferences(plan) else { return try objects(plan).map { $0.objectID } }
+    return found.references.map { ManagedObjectID(space: found.space, reference: $0) }
+  }
+
+  /// What one store answers, in the newest commit; nil if several stores, unsaved changes or a parent have a part in it.
+  func storedReferences(_ plan: FetchPlan) throws -> (space: StoreSpace, references: [ObjectReference])? {
     guard parent == nil, plan.parts.count == 1, !hasPendingChanges(plan), let part = plan.parts.first else {
-      return try objects(plan).map { $0.objectID }
+      return nil
     }
     advance()
     var fetch = try engineFetch(plan, part.info)
     fetch.offset = plan.offset
     fetch.limit = plan.limit
-    return try references(fetch, part.store).map { ManagedObjectID(space: part.store.space, reference: $0) }
+    return (part.store.space, try references(fetch, part.store))
   }
 
   /// The objects of a fetch, without their rows.

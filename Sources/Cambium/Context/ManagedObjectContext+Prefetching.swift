@@ -9,10 +9,19 @@ extension ManagedObjectContext {
   func prefetch(_ paths: [String], from objects: [ManagedObject]) throws {
     if parent != nil { return }
     if blockDepth == 0 { letGoOfPrefetched() }
-    try prefetch(paths.map { $0.split(separator: ".")[...] }, from: objects)
+    prefetched += try prefetchedObjects(paths, from: objects)
   }
 
-  private func prefetch(_ paths: [ArraySlice<Substring>], from objects: [ManagedObject]) throws {
+  /// The same, held by the caller: what key paths of relationships lead to from objects.
+  func prefetchedObjects(_ paths: [String], from objects: [ManagedObject]) throws -> [ManagedObject] {
+    var all: [ManagedObject] = []
+    try prefetch(paths.map { $0.split(separator: ".")[...] }, from: objects, into: &all)
+    return all
+  }
+
+  private func prefetch(
+    _ paths: [ArraySlice<Substring>], from objects: [ManagedObject], into all: inout [ManagedObject]
+  ) throws {
     var rests: [Substring: [ArraySlice<Substring>]] = [:]
     for path in paths {
       guard let first = path.first else { continue }
@@ -21,8 +30,8 @@ extension ManagedObjectContext {
     if objects.isEmpty { return }
     for (name, rest) in rests {
       let found = try prefetch(String(name), of: objects)
-      prefetched += found
-      try prefetch(rest, from: found)
+      all += found
+      try prefetch(rest, from: found, into: &all)
     }
   }
 

@@ -27,7 +27,7 @@ public struct FetchPredicate: Hashable, Sendable, CustomStringConvertible {
   /// Of which stores the objects are that it names.
   private let homes: ObjectHomes
   /// Why the predicate cannot be used, if it was made where nothing could be thrown.
-  private let failure: CambiumError?
+  let failure: CambiumError?
 
   /// Reads a predicate.
   ///
@@ -158,6 +158,20 @@ public struct FetchPredicate: Hashable, Sendable, CustomStringConvertible {
 
   /// The predicate in the format syntax.
   public var predicateFormat: String { inMemory.description }
+
+  /// The predicate in the format syntax, from which it can be read again.
+  ///
+  /// - Throws: why it could not be made; an error of the engine's for one that has no such text, as it is nested too deep for example.
+  func writtenFormat() throws -> String {
+    if let failure { throw failure }
+    // Refuses what is too deep to be printed.
+    _ = try inMemory.reads()
+    let text = inMemory.description
+    guard try CambiumEngine.Predicate(format: text, arguments: []).description == text else {
+      throw CambiumError(.invalidPredicate, "the predicate \(text) is read as another one")
+    }
+    return text
+  }
 
   /// The predicate in the format syntax.
   public var description: String { predicateFormat }

@@ -28,6 +28,7 @@ public class AttributeDescription: PropertyDescription, @unchecked Sendable {
   /// that cannot be read makes compiling the model throw ``CambiumError/Code/invalidModel``, with the place in the pattern;
   /// one of an Xcode model's file is left out, and ``ManagedObjectModel/fileWarnings`` says so.
   @ModelValue public var regularExpression: String?
+  @ModelValue var validationRules: [AttributeValidation] = []
   /// The value transformer of a transformable attribute.
   @ModelValue public var valueTransformerName: String?
   /// Whether large binaries may be stored outside of the row, as the model file says. The engine does so with every large value,
@@ -54,6 +55,48 @@ public class AttributeDescription: PropertyDescription, @unchecked Sendable {
     set { storedType = newValue }
   }
 
+  /// What values have to meet when they are saved, besides the limits and the pattern; see
+  /// ``setValidationPredicates(_:withValidationWarnings:)``.
+  public var validationPredicates: [FetchPredicate] { validationRules.map { $0.predicate } }
+
+  /// What is said of a value that does not meet the predicate at the same place of ``validationPredicates``; empty if nothing else than
+  /// that is said.
+  public var validationWarnings: [String] { validationRules.map { $0.warning } }
+
+  /// Sets predicates that values have to meet when they are saved, and what is said where one is not met: a save throws
+  /// ``CambiumError/Code/managedObjectValidation`` with it, for each. They are asked when the limits and the pattern allow the value; null
+  /// is not asked, and whether it is allowed, ``PropertyDescription/isOptional`` says. They are no part of the version hash. Core Data:
+  /// `setValidationPredicates(_:withValidationWarnings:)`, where limits and patterns are such predicates as well. One about a composite is
+  /// asked whatever its elements are.
+  ///
+  /// In a predicate `SELF` is the value, and `length` how many characters a text has (`String.count`, as the limits have it; the function
+  /// `length(SELF)` counts Unicode scalars, as in all predicates), or bytes a piece of data. A composite's elements
+  /// have their names, so that a predicate of the composite may compare them:
+  ///
+  ///     let tailNumber = AttributeDescription("tailNumber", .string)
+  ///     tailNumber.setValidationPredicates(
+  ///       [try FetchPredicate(format: "SELF BEGINSWITH 'N' AND length <= 6")],
+  ///       withValidationWarnings: ["an American registration begins with N, and has five more characters at most"])
+  ///     let place = CompositeAttributeDescription("place", compositeTypeName: "Place")
+  ///     place.setValidationPredicates(
+  ///       [try FetchPredicate(format: "latitude BETWEEN {-90, 90} AND longitude BETWEEN {-180, 180}")],
+  ///       withValidationWarnings: nil)
+  ///
+  /// One that cannot be used (another key path, a value of another type, a variable, an attribute that is transformable) makes compiling the
+  /// model throw ``CambiumError/Code/invalidModel``, with the place. It is kept with the model, in the store as well.
+  ///
+  /// - Parameters:
+  ///   - predicates: In place of those that were set before; none if nil.
+  ///   - warnings: One for each predicate, in their order; those that lack are empty, and those too many are left out.
+  public func setValidationPredicates(
+    _ predicates: [FetchPredicate]?, withValidationWarnings warnings: [String]?
+  ) {
+    let warnings = warnings ?? []
+    validationRules = (predicates ?? []).enumerated().map { place, predicate in
+      AttributeValidation(predicate: predicate, warning: place < warnings.count ? warnings[place] : "")
+    }
+  }
+
   /// What the engine is told of the attribute.
   func schema() throws -> AttributeSchema {
     var result = AttributeSchema(name, attributeType)
@@ -69,6 +112,14 @@ public class AttributeDescription: PropertyDescription, @unchecked Sendable {
     result.minimum = try engineValue(minimumValue, "minimum", type: isLength ? .integer64 : attributeType)
     result.maximum = try engineValue(maximumValue, "maximum", type: isLength ? .integer64 : attributeType)
     result.regularExpression = regularExpression
+    result.validationRules = try validationRules.map { rule in
+      do { return ValidationRule(try rule.predicate.writtenFormat(), warning: rule.warning) } catch {
+        throw CambiumError(
+          .invalidModel,
+          "a validation predicate of attribute '\(name)'\(entity.map { " of '\($0.name)'" } ?? "") cannot be used: \(error)",
+          entityName: entity?.name, key: name, underlying: [error])
+      }
+    }
     result.valueTransformerName = valueTransformerName
     result.allowsExternalBinaryDataStorage = allowsExternalBinaryDataStorage
     result.preservesValueInHistoryOnDeletion = preservesValueInHistoryOnDeletion
@@ -87,6 +138,23 @@ public class AttributeDescription: PropertyDescription, @unchecked Sendable {
         entityName: entity?.name, key: name)
     }
     return coerced
+  }
+}
+
+/// A condition on values, and what is said where it is not met.
+struct AttributeValidation: Hashable, Sendable {
+  let predicate: FetchPredicate
+  let warning: String
+
+  init(predicate: FetchPredicate, warning: String) {
+    self.predicate = predicate
+    self.warning = warning
+  }
+
+  /// As the engine has it. One that cannot be read stays, and whatever uses it throws.
+  init(_ rule: ValidationRule) {
+    warning = rule.warning
+    do { predicate = try FetchPredicate(format: rule.predicate) } catch { predicate = FetchPredicate(failure: error) }
   }
 }
 

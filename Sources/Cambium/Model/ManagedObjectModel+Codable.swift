@@ -68,6 +68,10 @@ extension CodedAttribute {
     minimum = CodedValue(attribute.minimum, type: attribute.limitType)
     maximum = CodedValue(attribute.maximum, type: attribute.limitType)
     pattern = attribute.regularExpression
+    validation =
+      attribute.validationRules.map {
+        CodedValidation(predicate: $0.predicate, warning: $0.warning.isEmpty ? nil : $0.warning)
+      }.nonEmpty
     derivation = attribute.derivation
     transformer = attribute.valueTransformerName
     isExternal = attribute.allowsExternalBinaryDataStorage ? true : nil
@@ -196,6 +200,7 @@ extension CodedAttribute {
     result.minimum = try value(minimum, "minimum", place) { $0.value(of: result.limitType) }
     result.maximum = try value(maximum, "maximum", place) { $0.value(of: result.limitType) }
     result.regularExpression = pattern
+    result.validationRules = (validation ?? []).map { ValidationRule($0.predicate, warning: $0.warning ?? "") }
     result.derivation = derivation
     result.valueTransformerName = transformer
     result.allowsExternalBinaryDataStorage = isExternal ?? false

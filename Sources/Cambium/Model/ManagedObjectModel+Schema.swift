@@ -4,10 +4,10 @@ extension ManagedObjectModel {
   /// The model that a schema describes, with descriptions for all of it; identifiers in files are not taken over. It may
   /// be changed. O(size of the schema).
   ///
-  /// A pattern that cannot be read, which a store may have from a version that did not look at patterns, is left out, and
-  /// ``fileWarnings`` says so: the store is there to be read.
+  /// A pattern or a validation predicate that cannot be used, which a store may have from a version that did not look at patterns, or
+  /// reads more of them, is left out, and ``fileWarnings`` says so: the store is there to be read.
   public convenience init(schema: Schema) {
-    let (definition, warnings) = schema.definition.withoutUnusablePatterns()
+    let (definition, warnings) = schema.definition.withoutUnusableRules()
     self.init(definition: definition)
     storedWarnings = warnings
   }
@@ -101,6 +101,7 @@ func attributeDescription(_ attribute: AttributeSchema) -> AttributeDescription 
   result.minimumValue = attribute.minimum.foundation(type: attribute.limitType, objects: nil)
   result.maximumValue = attribute.maximum.foundation(type: attribute.limitType, objects: nil)
   result.regularExpression = attribute.regularExpression
+  result.validationRules = attribute.validationRules.map { AttributeValidation($0) }
   result.valueTransformerName = attribute.valueTransformerName
   result.allowsExternalBinaryDataStorage = attribute.allowsExternalBinaryDataStorage
   result.preservesValueInHistoryOnDeletion = attribute.preservesValueInHistoryOnDeletion

@@ -56,6 +56,7 @@ struct CodedAttribute: Codable {
   var minimum: CodedValue?
   var maximum: CodedValue?
   var pattern: String?
+  var validation: [CodedValidation]?
   var derivation: String?
   var transformer: String?
   var isExternal: Bool?
@@ -65,6 +66,11 @@ struct CodedAttribute: Codable {
   var renamed: String?
   var versionHashModifier: String?
   var userInfo: [String: String]?
+}
+
+struct CodedValidation: Codable {
+  var predicate: String
+  var warning: String?
 }
 
 struct CodedRelationship: Codable {

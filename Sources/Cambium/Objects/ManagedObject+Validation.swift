@@ -11,7 +11,7 @@ extension ManagedObject {
         guard transients[name] != nil, let rules = property.rules, rules.type != .undefined,
           rules.type != .transformable
         else { continue }
-        do { check(try transientEngineValue(property), rules, property.patterns, path: name, into: &errors) } catch {
+        do { check(try transientEngineValue(property), rules, property.readRules, path: name, into: &errors) } catch {
           errors.append(
             error as? CambiumError ?? CambiumError(.managedObjectValidation, "\(error)", underlying: [error]))
         }
@@ -24,7 +24,7 @@ extension ManagedObject {
       switch property.kind {
       case .attribute(_, let rules):
         guard all || isChanged(property) else { continue }
-        check(try currentValue(property), rules, property.patterns, path: name, into: &errors)
+        check(try currentValue(property), rules, property.readRules, path: name, into: &errors)
       case .relationship(let r) where r.isToMany:
         guard all || isChanged(property) else { continue }
         guard !r.rules.isOptional || r.rules.minimumCount > 0 || r.rules.maximumCount > 0 else { continue }
@@ -51,7 +51,7 @@ extension ManagedObject {
       var value = value
       if property.isTransformed { value = try rules.untransformed(value, path: key, entity: entity.name) }
       check(
-        try rules.accept(value, path: key, entity: entity.name), rules, property.patterns, path: key, into: &errors)
+        try rules.accept(value, path: key, entity: entity.name), rules, property.readRules, path: key, into: &errors)
     } else if let r = property.relationship {
       let value = unwrapped(value)
       if r.isToMany {
@@ -136,7 +136,7 @@ extension ManagedObject {
   }
 
   private func check(
-    _ value: Value, _ rules: AttributeSchema, _ patterns: [String: StringPattern], path: String,
+    _ value: Value, _ rules: AttributeSchema, _ read: ReadRules, path: String,
     into errors: inout [CambiumError]
   ) {
     if value.isNull {
@@ -146,12 +146,15 @@ extension ManagedObject {
     if case .composite(let composite) = value {
       for element in rules.elements {
         check(
-          composite[element.name] ?? .null, element, patterns, path: path + "." + element.name, into: &errors)
+          composite[element.name] ?? .null, element, read, path: path + "." + element.name, into: &errors)
       }
-      return
+      return check(value, rules, read.conditions[path], path: path, into: &errors)
     }
-    let pattern = rules.regularExpression.flatMap { patterns[$0] }
-    guard let violation = rules.ruleViolation(of: value, pattern: pattern) else { return }
+    let pattern = rules.regularExpression.flatMap { read.patterns[$0] }
+    guard let violation = rules.ruleViolation(of: value, pattern: pattern) else {
+      if read.conditions.isEmpty { return }
+      return check(value, rules, read.conditions[path], path: path, into: &errors)
+    }
     let isText: Bool
     let isDate: Bool
     switch value {
@@ -170,6 +173,23 @@ extension ManagedObject {
         isText ? .validationStringTooLong : isDate ? .validationDateTooLate : .validationNumberTooLarge
       errors.append(error(code, path, text))
     case .noMatch: errors.append(error(.validationStringPatternMatching, path, text))
+    }
+  }
+
+  /// Asks the validation predicates about a value.
+  private func check(
+    _ value: Value, _ rules: AttributeSchema, _ conditions: [ValueCondition]?, path: String,
+    into errors: inout [CambiumError]
+  ) {
+    guard let conditions else { return }
+    for condition in conditions {
+      let problem: String
+      do {
+        if try condition.holds(for: value) { continue }
+        let warning = condition.rule.warning.isEmpty ? "" : ": \(condition.rule.warning)"
+        problem = "\(rules.text(of: value, unmet: condition.rule.predicate))\(warning)"
+      } catch { problem = "cannot be compared with \(condition.rule.predicate): \(error)" }
+      errors.append(error(.managedObjectValidation, path, "cannot be saved: '\(path)' \(problem)"))
     }
   }
 }

@@ -18,6 +18,15 @@ extension AttributeSchema {
     }
   }
 
+  /// How a value fails to meet a validation predicate, to stand behind the name of the attribute.
+  func text(of value: Value, unmet predicate: String) -> String {
+    switch value {
+    case .composite: return "does not meet \(predicate)"
+    case .string, .uri: return "is '\(text(of: value))', which does not meet \(predicate)"
+    default: return "is \(text(of: value)), which does not meet \(predicate)"
+    }
+  }
+
   private func count(_ number: Int, _ what: String) -> String { "\(number) \(what)\(number == 1 ? "" : "s")" }
 
   /// A value as a person reads it, of a long text the beginning.

@@ -205,8 +205,8 @@ final class PropertyInfo: Sendable {
   let isChecked: Bool
   /// Whether what is checked is no more than that there is a value.
   let isCheckedForNullOnly: Bool
-  /// The patterns that strings of the attribute or its elements have to match, by their texts.
-  let patterns: [String: StringPattern]
+  /// What the rules of the attribute and its elements were read as.
+  let readRules: ReadRules
   /// The attribute as stored.
   let attribute: AttributeSchema?
   let relationship: RelationshipInfo?
@@ -224,10 +224,8 @@ final class PropertyInfo: Sendable {
       isChecked = Self.hasRules(rules)
       isCheckedForNullOnly =
         !rules.isOptional && rules.minimum.isNull && rules.maximum.isNull && rules.regularExpression == nil
-        && rules.elements.isEmpty
-      var patterns: [String: StringPattern] = [:]
-      Self.collectPatterns(of: rules, into: &patterns)
-      self.patterns = patterns
+        && rules.validationRules.isEmpty && rules.elements.isEmpty
+      readRules = ReadRules(rules)
       self.attribute = attribute
       relationship = nil
     case .relationship(let relationship):
@@ -238,7 +236,7 @@ final class PropertyInfo: Sendable {
         !rules.isTransient
         && (!rules.isOptional || rules.isToMany && (rules.minimumCount > 0 || rules.maximumCount > 0))
       isCheckedForNullOnly = false
-      patterns = [:]
+      readRules = ReadRules()
       attribute = nil
       self.relationship = relationship
     }
@@ -246,13 +244,7 @@ final class PropertyInfo: Sendable {
 
   private static func hasRules(_ rules: AttributeSchema) -> Bool {
     !rules.isOptional || !rules.minimum.isNull || !rules.maximum.isNull || rules.regularExpression != nil
-      || rules.elements.contains(where: hasRules)
-  }
-
-  /// Reads the patterns once, not for every value. The model was checked: all of them can be read. As deep as the schema.
-  private static func collectPatterns(of rules: AttributeSchema, into patterns: inout [String: StringPattern]) {
-    if let text = rules.regularExpression, patterns[text] == nil { patterns[text] = try? StringPattern(text) }
-    for element in rules.elements { collectPatterns(of: element, into: &patterns) }
+      || !rules.validationRules.isEmpty || rules.elements.contains(where: hasRules)
   }
 
   /// The attribute as the model has it.

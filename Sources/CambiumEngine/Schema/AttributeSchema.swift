@@ -45,6 +45,11 @@ public struct AttributeSchema: Equatable, Sendable {
     get { details?.content.regularExpression }
     set { if details != nil || newValue != nil { own().content.regularExpression = newValue } }
   }
+  /// Conditions that values must meet when saving, besides limits and pattern.
+  public var validationRules: [ValidationRule] {
+    get { details?.content.validationRules ?? [] }
+    set { if details != nil || !newValue.isEmpty { own().content.validationRules = newValue } }
+  }
   /// The expression that a derived attribute is computed from, such as `chapters.@count`.
   public var derivation: String? {
     get { details?.content.derivation }
@@ -143,6 +148,7 @@ struct AttributeDetails: Equatable, Sendable {
   var minimum = Value.null
   var maximum = Value.null
   var regularExpression: String?
+  var validationRules: [ValidationRule] = []
   var derivation: String?
   var valueTransformerName: String?
   var compositeName: String?

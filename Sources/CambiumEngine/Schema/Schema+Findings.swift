@@ -83,6 +83,14 @@ extension Schema {
       let what = "the default value \(problem.description), so that new objects fail to be saved until it is changed"
       result.append(ModelFinding("default-outside", place, what + "; change the default or the rule"))
     }
+    if attribute.defaultValue.isNull { return }
+    for rule in attribute.validationRules where rule.meets(attribute.defaultValue, of: attribute) == false {
+      result.append(
+        ModelFinding(
+          "default-outside", place,
+          "the default value does not meet \"\(rule.predicate)\", so that new objects fail to be saved until it is changed; change the "
+            + "default or the validation predicate"))
+    }
   }
 
   private func findRelationships(_ entity: EntitySchema, _ result: inout [ModelFinding]) {

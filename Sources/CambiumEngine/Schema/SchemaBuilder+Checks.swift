@@ -70,6 +70,13 @@ extension SchemaBuilder {
         throw .invalidPattern(pattern, attribute: attribute.name, place: place, reason: reason)
       }
     }
+    if checksPatterns {
+      for rule in attribute.validationRules {
+        if let reason = Self.problem(of: rule, attribute) {
+          throw .invalidRule(rule.predicate, attribute: attribute.name, place: place, reason: reason)
+        }
+      }
+    }
     for (what, limit) in [("minimum", attribute.minimum), ("maximum", attribute.maximum)] {
       if limit.isNull { continue }
       switch attribute.type {
@@ -90,6 +97,12 @@ extension SchemaBuilder {
   static func problem(ofPattern pattern: String, type: AttributeType) -> String? {
     guard type == .string else { return "a pattern is for strings only; leave it out" }
     do throws(PredicateError) { _ = try StringPattern(pattern) } catch { return error.advice }
+    return nil
+  }
+
+  /// What is wrong with a condition on the values of an attribute, whose elements are known.
+  static func problem(of rule: ValidationRule, _ attribute: AttributeSchema) -> String? {
+    do throws(PredicateError) { _ = try rule.checked(for: attribute) } catch { return error.description }
     return nil
   }
 

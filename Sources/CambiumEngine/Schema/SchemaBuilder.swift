@@ -9,7 +9,7 @@ struct SchemaBuilder {
   var order: [Int] = []
   private var propertyCount = 0
   private var inheritedCount = 0
-  /// Whether patterns are read. Not those of a stored model: it was checked when it was made, perhaps where more could be
+  /// Whether patterns and validation rules are read. Not those of a stored model: it was checked when it was made, perhaps where more could be
   /// read than here, and a rule for new values is no reason not to open a store.
   private(set) var checksPatterns = true
 
@@ -20,8 +20,10 @@ struct SchemaBuilder {
 
   // MARK: Composites
 
-  /// Puts the elements of named composite types into the attributes that use them.
-  mutating func expandComposites() throws(SchemaError) {
+  /// Puts the elements of named composite types into the attributes that use them. Answers those of the types, with their own.
+  @discardableResult
+  mutating func expandComposites() throws(SchemaError) -> [[AttributeSchema]] {
+    var expanded: [[AttributeSchema]] = []
     var types: [String: CompositeSchema] = [:]
     for composite in definition.composites {
       try checkName(composite.name, place: "composite types")
@@ -31,7 +33,7 @@ struct SchemaBuilder {
     }
     for composite in definition.composites {
       var path = [composite.name]
-      _ = try expand(composite.elements, types: types, path: &path, depth: 1, place: composite.name)
+      expanded.append(try expand(composite.elements, types: types, path: &path, depth: 1, place: composite.name))
     }
     propertyCount = 0
     for place in entities.indices {
@@ -49,6 +51,7 @@ struct SchemaBuilder {
         }
       }
     }
+    return expanded
   }
 
   private mutating func expand(
@@ -88,7 +91,7 @@ struct SchemaBuilder {
   /// Counts an attribute or element, and makes sure that only a composite has elements.
   private mutating func count(_ attribute: AttributeSchema, place: String) throws(SchemaError) {
     // The count bounds the work as well: nested named types may expand to exponentially many elements.
-    propertyCount += 1
+    propertyCount += 1 + attribute.validationRules.count
     guard propertyCount <= Schema.propertyLimit else { throw .tooManyProperties }
     guard attribute.type == .composite || (attribute.compositeName == nil && attribute.elements.isEmpty) else {
       throw .notComposite(attribute: attribute.name, place: place)

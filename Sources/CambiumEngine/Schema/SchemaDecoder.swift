@@ -122,6 +122,7 @@ struct SchemaDecoder {
       case 16: details.renamingIdentifier = try content.text()
       case 17: details.versionHashModifier = try content.text()
       case 18: details.userInfo.append(try userInfo(&content))
+      case 19: details.validationRules.append(try validationRule(&content))
       default: continue
       }
       try content.finish()
@@ -131,10 +132,25 @@ struct SchemaDecoder {
     return result
   }
 
+  private mutating func validationRule(_ reader: inout FieldReader) throws(SchemaError) -> ValidationRule {
+    propertyCount += 1
+    guard propertyCount <= 2 * Schema.propertyLimit else { throw .tooManyProperties }
+    var result = ValidationRule("")
+    while case (let number, var content)? = try reader.field() {
+      switch number {
+      case 1: result.predicate = try content.text()
+      case 2: result.warning = try content.text()
+      default: continue
+      }
+      try content.finish()
+    }
+    return result
+  }
+
   /// Whether a field of an attribute is none of ``AttributeDetails``.
   private static func isPlain(_ field: UInt64) -> Bool {
     switch field {
-    case 6...11, 14, 16...18: return false
+    case 6...11, 14, 16...19: return false
     default: return true
     }
   }

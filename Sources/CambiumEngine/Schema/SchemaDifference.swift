@@ -147,6 +147,7 @@ public struct EntityDifference: Sendable, Equatable {
     if old.minimum != new.minimum || old.maximum != new.maximum || old.regularExpression != new.regularExpression {
       note(path, "limits or pattern changed", isStored: false)
     }
+    if old.validationRules != new.validationRules { note(path, "validation rules changed", isStored: false) }
     if old.valueTransformerName != new.valueTransformerName {
       note(
         path, "value transformer \(text(old.valueTransformerName)) became \(text(new.valueTransformerName))",

@@ -100,6 +100,12 @@ extension Schema {
     part.field(16, text: attribute.renamingIdentifier)
     part.field(17, text: attribute.versionHashModifier)
     encode(attribute.userInfo, 18, into: &part)
+    for rule in attribute.validationRules {
+      var inner = FieldWriter()
+      inner.field(1, text: rule.predicate)
+      inner.field(2, text: rule.warning)
+      part.field(19, part: inner)
+    }
     return part
   }
 

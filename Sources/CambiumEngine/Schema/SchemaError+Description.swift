@@ -33,6 +33,8 @@ extension SchemaError: CustomStringConvertible {
       return "\(place).\(attribute): the \(what) is not of the attribute's type"
     case .invalidPattern(let pattern, let attribute, let place, let reason):
       return "\(place).\(attribute): the pattern \"\(pattern)\" cannot be used: \(reason)"
+    case .invalidRule(let predicate, let attribute, let place, let reason):
+      return "\(place).\(attribute): the validation predicate \"\(predicate)\" cannot be used: \(reason)"
     case .invalidIndex(let name, let entity, let reason): return "\(entity), index '\(name)': \(reason)"
     case .invalidIndexPath(let path, let index, let entity, let reason):
       return "\(entity), index '\(index)', element '\(path)': \(reason)"

@@ -39,6 +39,8 @@ public enum SchemaError: Error, Equatable, Sendable {
   case invalidValue(what: String, attribute: String, place: String)
   /// The regular expression of an attribute cannot be used: `reason` says why, and where in the pattern.
   case invalidPattern(String, attribute: String, place: String, reason: String)
+  /// A condition on the values of an attribute cannot be used: `reason` says why, and where in it.
+  case invalidRule(String, attribute: String, place: String, reason: String)
   /// An index or constraint has no elements, or mixes kinds; or the condition of an index cannot be used.
   case invalidIndex(String, entity: String, reason: String)
   /// An index or constraint has an element that cannot be a key: `reason` says why.

@@ -56,10 +56,27 @@ extension EntityView {
     _ rows: ArraySlice<UInt64>, of entity: UInt32, to found: inout FoundRows
   ) throws(EngineError) {
     var last: UInt64?
-    for row in rows where row != last {
-      last = row
-      _ = try withRow(ObjectReference(entity: entity, row: row)) { (reader) throws(EngineError) in found.add(reader) }
+    guard lendsInPlace else {
+      for row in rows where row != last {
+        last = row
+        _ = try withRow(ObjectReference(entity: entity, row: row)) { (reader) throws(EngineError) in found.add(reader) }
+      }
+      return
     }
+    let tree = try store.rows(of: entity)
+    var failure: EngineError?
+    // Several are sought before the first is copied: they come from memory at the same time.
+    try storing { () throws(StoreError) in
+      try trees.forEach(tree, of: rows) { (row, bytes) throws(StoreError) -> Bool in
+        if row == last { return true }
+        last = row
+        do throws(EngineError) {
+          try lend(bytes, row) { (reader) throws(EngineError) in found.add(reader) }
+        } catch { failure = error }
+        return failure == nil
+      }
+    }
+    if let failure { throw failure }
   }
 
   private static func rowsByEntity(_ references: [ObjectReference]) -> [UInt32: [UInt64]] {

@@ -93,16 +93,24 @@ import Testing
       (result.minimum, result.maximum, result.regularExpression) = (minimum, maximum, pattern)
       return result
     }
+    func ruled(_ name: String, _ type: AttributeType, _ value: Value, _ predicate: String) -> AttributeSchema {
+      var result = AttributeSchema(name, type, default: value)
+      result.validationRules = [ValidationRule(predicate)]
+      return result
+    }
     let attributes = [
       attribute("fine", .integer16, 3, 3, 3), attribute("turned", .double, .null, 2, 1),
       attribute("small", .integer16, 0, 1, 8), attribute("large", .date, .date(9), .date(1), .date(8)),
       attribute("short", .string, "a", 2, .null), attribute("long", .uri, .uri("http://a"), .null, 2),
       attribute("odd", .string, "a1", .null, .null, "[a-z]+"), attribute("even", .string, "aa", 1, 2, "[a-z]+"),
       AttributeSchema("inner", elements: [attribute("bytes", .binary, .null, 5, 4)]),
+      ruled("asked", .integer16, 3, "SELF > 3"), ruled("met", .integer16, 3, "SELF < 4"),
+      ruled("later", .date, .date(3), "SELF > now()"), ruled("none", .integer16, .null, "SELF > 3"),
     ]
     #expect(
       try rules(SchemaDefinition([EntitySchema("A", attributes: attributes)])).sorted() == [
-        "default-outside A.large", "default-outside A.long", "default-outside A.odd", "default-outside A.short",
+        "default-outside A.asked", "default-outside A.large", "default-outside A.long", "default-outside A.odd",
+        "default-outside A.short",
         "default-outside A.small", "limits A.inner.bytes", "limits A.turned",
       ])
   }

@@ -95,6 +95,101 @@ import Testing
       EntitySchema("A", attributes: [coded]))
   }
 
+  @Test(
+    arguments: [
+      ("SELF >", AttributeType.string, "expected"), ("name == 'a'", .string, "which has no property 'name'"),
+      ("length > 1", .integer16, "which has no property 'length'"), ("SELF > 'a'", .integer16, "Integer 16"),
+      ("SELF > $least", .integer16, "$least"), ("SELF != NULL", .transformable, "Transformable"),
+      ("ANY SELF.all > 1", .double, "which has no property"), ("SELF MATCHES '(a'", .string, "there is no ')'"),
+      ("FETCH(a, b, NO) == 1", .double, "FETCH is not supported"), ("SUBQUERY(SELF, $x, $x > 1).@count > 1", .string, "many values"),
+    ] as [(String, AttributeType, String)])
+  func validationRules(predicate: String, type: AttributeType, reason: String) throws {
+    var attribute = AttributeSchema("x", type)
+    attribute.validationRules = [ValidationRule("SELF == SELF"), ValidationRule(predicate, warning: "w")]
+    if type == .transformable { attribute.validationRules.removeFirst() }
+    do throws(SchemaError) {
+      _ = try Schema(SchemaDefinition([EntitySchema("A", attributes: [attribute])]))
+      Issue.record("\(predicate) is taken")
+    } catch {
+      guard case .invalidRule(predicate, attribute: "x", place: "A", let found) = error else {
+        Issue.record("\(error)")
+        return
+      }
+      #expect(found.contains(reason), "\(found)")
+      #expect(error.description.contains("A.x") && error.description.contains(predicate))
+    }
+  }
+
+  @Test func validationRulesAreStored() throws {
+    var name = string("name")
+    name.validationRules = [
+      ValidationRule("length BETWEEN {1, 5}", warning: "one to five"), ValidationRule("SELF != 'x'"),
+    ]
+    var place = AttributeSchema("place", composite: "Place")
+    place.validationRules = [ValidationRule("low <= SELF.high AND inner.low > 0", warning: "the wrong way round")]
+    var low = AttributeSchema("low", .double)
+    low.validationRules = [ValidationRule("SELF < 90")]
+    let inner = CompositeSchema("Inner", elements: [low])
+    let composite = CompositeSchema(
+      "Place", elements: [low, AttributeSchema("high", .double), AttributeSchema("inner", composite: "Inner")])
+    let definition = SchemaDefinition(
+      [EntitySchema("A", attributes: [name, place, AttributeSchema("plain", .string)])], composites: [composite, inner])
+    let schema = try Schema(definition)
+    let again = try Schema(bytes: schema.encoded())
+    #expect(again == schema)
+    let entity = try #require(again.entities.first)
+    #expect(entity.attribute(named: "name")?.validationRules == name.validationRules)
+    #expect(entity.attribute(named: "place")?.validationRules == place.validationRules)
+    let element = entity.attribute(named: "place")?.element(named: "inner")?.element(named: "low")
+    #expect(element?.validationRules == low.validationRules)
+    #expect(entity.attribute(named: "plain")?.validationRules == [])
+    // They are told to differ, and nothing has to be done for it.
+    var changed = definition
+    changed.entities[0].attributes[0].validationRules.removeLast()
+    let difference = SchemaDifference(from: schema, to: try Schema(changed))
+    #expect(!difference.isEmpty && !difference.isStored)
+    // One that was stored where more could be read is left out, with a word about it.
+    let bytes = schema.encoded()
+    let places = bytes.indices.dropLast(4).filter { bytes[$0..<$0 + 4].elementsEqual("SELF".utf8) }
+    var broken = bytes
+    for place in places { broken[place] = UInt8(ascii: "(") }
+    let (kept, warnings) = try Schema(bytes: broken).definition.withoutUnusableRules()
+    #expect(warnings.count >= 2 && warnings.allSatisfy { $0.contains("validation predicate") })
+    #expect(
+      try Schema(kept).entities.first?.attribute(named: "name")?.validationRules == [name.validationRules[0]])
+  }
+
+  /// Rules of composite types are looked at with the elements that these have from others.
+  @Test func unusableRulesOfTypes() throws {
+    var low = AttributeSchema("low", .double)
+    low.validationRules = [ValidationRule("SELF < 90")]
+    var inner = AttributeSchema("inner", composite: "Inner")
+    inner.validationRules = [ValidationRule("low > 1"), ValidationRule("deep > 1")]
+    var box = AttributeSchema("box", elements: [inner])
+    box.validationRules = [ValidationRule("inner.low > 0"), ValidationRule("inner.high > 0")]
+    let definition = SchemaDefinition(
+      [EntitySchema("A", attributes: [AttributeSchema("place", composite: "Place")])],
+      composites: [CompositeSchema("Place", elements: [box]), CompositeSchema("Inner", elements: [low])])
+    let (kept, warnings) = definition.withoutUnusableRules()
+    #expect(warnings.count == 2)
+    #expect(warnings.contains { $0.contains("Place.box:") && $0.contains("inner.high > 0") })
+    #expect(warnings.contains { $0.contains("Place.box.inner:") && $0.contains("deep > 1") })
+    let schema = try Schema(kept)
+    let place = try #require(schema.entities.first?.attribute(named: "place")?.element(named: "box"))
+    #expect(place.validationRules == [ValidationRule("inner.low > 0")])
+    #expect(place.element(named: "inner")?.validationRules == [ValidationRule("low > 1")])
+    // With the elements in the attributes of entities, too.
+    #expect(schema.definition.withoutUnusableRules().warnings.isEmpty)
+    #expect(try Schema(schema.definition).entities == schema.entities)
+  }
+
+  /// They count as properties do, so that no file has more than can be looked at.
+  @Test func rulesAreBounded() {
+    var many = AttributeSchema("x", .double)
+    many.validationRules = Array(repeating: ValidationRule("SELF > 1"), count: Schema.propertyLimit)
+    expect(.tooManyProperties, EntitySchema("A", attributes: [many]))
+  }
+
   /// A store that was made before patterns were looked at.
   @Test func aStoredPatternThatCannotBeRead() throws {
     var coded = string("x")
@@ -105,7 +200,7 @@ import Testing
     bytes[try #require(places.first)] = UInt8(ascii: "(")
     let stored = try Schema(bytes: bytes)
     #expect(stored.entities.first?.attribute(named: "x")?.regularExpression == "(aaa")
-    let (definition, warnings) = stored.definition.withoutUnusablePatterns()
+    let (definition, warnings) = stored.definition.withoutUnusableRules()
     #expect(warnings.count == 1 && warnings.first?.contains("A.x") == true)
     #expect(try Schema(definition).entities.first?.attribute(named: "x")?.regularExpression == nil)
   }

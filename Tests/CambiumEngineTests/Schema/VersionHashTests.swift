@@ -164,6 +164,9 @@ private let neutralChanges: [ModelChange] = [
   ModelChange("default value") { $0[entity: "Pilot"].attributes[0].defaultValue = "x" },
   ModelChange("limits") { $0[entity: "Vehicle"].attributes[0].maximum = 13 },
   ModelChange("pattern") { $0[entity: "Vehicle"].attributes[0].regularExpression = nil },
+  ModelChange("validation rules") {
+    $0[entity: "Vehicle"].attributes[0].validationRules = [ValidationRule("length > 1", warning: "too short")]
+  },
   ModelChange("delete rule") { $0[entity: "Pilot"].relationships[0].deleteRule = .cascade },
   ModelChange("class") { $0[entity: "Vehicle"].className = nil },
   ModelChange("user info of an entity") { $0[entity: "Pilot"].userInfo = [UserInfoEntry(key: "a", value: "b")] },

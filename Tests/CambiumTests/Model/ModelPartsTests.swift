@@ -289,6 +289,7 @@ import Testing
       { aircraft.subentities = [EntityDescription("x")] }, { engines.name = "x" }, { engines.isOptional = false },
       { engines.isTransient = true }, { engines.attributeType = .double }, { engines.defaultValue = 2 },
       { engines.minimumValue = 2 }, { engines.maximumValue = 2 }, { engines.regularExpression = "x" },
+      { engines.setValidationPredicates([FetchPredicate(value: true)], withValidationWarnings: nil) },
       { engines.valueTransformerName = "x" }, { engines.allowsExternalBinaryDataStorage = true },
       { engines.preservesValueInHistoryOnDeletion = true }, { engines.userInfo = ["a": "b"] },
       { engines.versionHashModifier = "x" }, { engines.renamingIdentifier = "x" }, { entries.deleteRule = .deny },

@@ -20,9 +20,11 @@ enum ModelTarget {
     // Identifiers are no part of the hashes.
     let fresh: Schema
     do throws(SchemaError) { fresh = try Schema(schema.definition) } catch {
-      // A stored model's patterns are not read: it may be one of a version that could read more.
-      if case .invalidPattern = error { return nil }
-      return "the definition of a model that was read is refused: \(error)"
+      // A stored model's patterns and predicates are not read: it may be one of a version that could read more.
+      switch error {
+      case .invalidPattern, .invalidRule: return nil
+      default: return "the definition of a model that was read is refused: \(error)"
+      }
     }
     return fresh.versionChecksum == schema.versionChecksum ? nil : "a model with other identifiers has other hashes"
   }

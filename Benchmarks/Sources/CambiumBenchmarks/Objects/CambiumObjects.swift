@@ -71,6 +71,14 @@ final class CambiumObjects: ObjectPeer {
 
   func fetchAll() throws -> Answer { try work { context in Answer(count: try all(context).count) } }
 
+  func walkAll() throws -> Answer {
+    try work { context in
+      var answer = Answer()
+      try context.enumerate(FetchRequest<AircraftObject>(entityName: "Aircraft")) { _ in answer.count += 1 }
+      return answer
+    }
+  }
+
   func colours() throws -> Answer {
     try work { context in
       var answer = Answer()

@@ -64,6 +64,21 @@ final class GRDBObjects: ObjectPeer {
     }
   }
 
+  func walkAll() throws -> Answer {
+    try opened().read { db in
+      var answer = Answer()
+      if isManual {
+        let sql = "SELECT \(SQLiteStatements.columns) FROM aircraft"
+        let cursor = try ManualAircraft.fetchCursor(db.cachedStatement(sql: sql))
+        while try cursor.next() != nil { answer.count += 1 }
+      } else {
+        let cursor = try CodableAircraft.fetchCursor(db)
+        while try cursor.next() != nil { answer.count += 1 }
+      }
+      return answer
+    }
+  }
+
   func colours() throws -> Answer {
     try opened().read { db in
       var answer = Answer()

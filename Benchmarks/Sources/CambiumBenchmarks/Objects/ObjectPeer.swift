@@ -11,6 +11,8 @@ protocol ObjectPeer: AnyObject {
   func readAll() throws -> Answer
   /// All aircraft as objects, or as structs where there are no objects; nothing of them is looked at. Answers how many.
   func fetchAll() throws -> Answer
+  /// The same, one after the other and none of them kept, as the peer does that for very many.
+  func walkAll() throws -> Answer
   /// The hours of the first aircraft, changed and saved, durably.
   func change(_ count: Int, to hours: Double) throws
   /// The hours of all aircraft.
@@ -62,6 +64,7 @@ func objectWorkloads(_ data: Dataset) -> [Workload<any ObjectPeer>] {
       }),
     perRow("read", "all fetched and every property read, an aircraft", count) { try $0.readAll() },
     perRow("fetch", "all fetched to objects that decode on access, an aircraft", count) { try $0.fetchAll() },
+    perRow("walk", "all gone through as such objects, none of them kept, an aircraft", count) { try $0.walkAll() },
     perRow("colour", "all fetched and a colour of the composite read, an aircraft", count) { try $0.colours() },
     perRow("toOne", "all fetched and led to the aircraft's tail number, a log entry", count) {
       try $0.tailNumbers(prefetched: false)

@@ -56,6 +56,14 @@ final class SQLiteObjects: ObjectPeer {
 
   func fetchAll() throws -> Answer { Answer(count: try all().count) }
 
+  func walkAll() throws -> Answer {
+    let (c, _) = try opened()
+    let s = try c.prepare("SELECT \(SQLiteStatements.columns) FROM aircraft")
+    var answer = Answer()
+    while try s.step() { withExtendedLifetime(SQLiteStatements.aircraft(s)) { answer.count += 1 } }
+    return answer
+  }
+
   func colours() throws -> Answer {
     let (c, _) = try opened()
     let s = try c.prepare("SELECT csPrimary FROM aircraft")

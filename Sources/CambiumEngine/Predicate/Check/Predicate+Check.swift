@@ -23,14 +23,25 @@ extension Predicate {
 
 /// Looks at each comparison of a predicate.
 struct PredicateChecker {
-  let schema: Schema
+  /// Nil if what is looked at is a value.
+  let schema: Schema?
   let entity: UInt32
+  /// The attribute whose values are looked at, in place of objects of the entity.
+  let valuesOf: AttributeSchema?
   /// What is known of the variables that subqueries have an element of, the innermost last.
   var scope: [(name: String, side: Side)] = []
 
   init(schema: Schema, entity: UInt32) {
     self.schema = schema
     self.entity = entity
+    valuesOf = nil
+  }
+
+  /// - Parameter attribute: What key paths are about.
+  init(valuesOf attribute: AttributeSchema) {
+    schema = nil
+    entity = 0
+    valuesOf = attribute
   }
 
   func check(_ predicate: Predicate, depth: Int) throws(PredicateError) -> Predicate {

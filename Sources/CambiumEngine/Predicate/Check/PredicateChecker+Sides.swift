@@ -103,8 +103,11 @@ extension PredicateChecker {
     case .variable(let name):
       for known in scope.reversed() where known.name == name { return (expression, known.side) }
       return (expression, Side(nil))
-    case .keyPath(let text): return (expression, Side(try resolve(text, from: entity)))
+    case .keyPath(let text):
+      if let valuesOf { return (expression, try side(ofPart: text, of: valuesOf)) }
+      return (expression, Side(try resolve(text, from: entity)))
     default:
+      if let valuesOf { return (expression, Side(valuesOf: valuesOf)) }
       var side = Side(.objectID)
       side.entity = entity
       return (expression, side)
@@ -146,6 +149,9 @@ extension PredicateChecker {
   }
 
   func resolve(_ text: String, from entity: UInt32) throws(PredicateError) -> ResolvedPath {
+    guard let schema else {
+      throw PredicateError(.unknownKeyPath, text, "a condition on values looks at no objects")
+    }
     do throws(SchemaError) { return try schema.resolve(keyPath: text, from: entity) } catch {
       switch error {
       case .unknownKeyPath(_, let component, let place):

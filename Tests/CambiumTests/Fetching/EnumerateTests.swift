@@ -1,0 +1,327 @@
+import Foundation
+import Testing
+
+@testable import Cambium
+
+/// Objects of a request that are gone through, of which a batch is there at a time.
+@Suite struct EnumerateTests {
+  private let directory: TemporaryDirectory
+  private let container: PersistentContainer
+  private let context: ManagedObjectContext
+
+  init() throws {
+    directory = try TemporaryDirectory()
+    container = try directory.container()
+    context = container.newBackgroundContext()
+  }
+
+  private func fill(_ count: Int) throws {
+    for number in 0..<count { try context.make("LogEntry", ["number": number, "remarks": "r\(number % 7)"]) }
+    try context.save()
+    context.reset()
+  }
+
+  private func request(
+    _ format: String? = nil, ascending: Bool? = nil
+  ) throws -> FetchRequest<ManagedObject> {
+    let request = FetchRequest<ManagedObject>(entityName: "LogEntry")
+    request.predicate = try format.map { try FetchPredicate(format: $0) }
+    request.sortDescriptors = ascending.map { [FetchSortDescriptor(key: "number", ascending: $0)] }
+    return request
+  }
+
+  private func number(_ object: ManagedObject) -> Int { object.value(forKey: "number") as? Int ?? -1 }
+
+  private func numbers(
+    _ request: FetchRequest<ManagedObject>, batchSize: Int = 10, isMutating: Bool = false,
+    in context: ManagedObjectContext? = nil, _ body: (ManagedObject, Int) throws -> Void = { _, _ in }
+  ) throws -> [Int] {
+    var seen: [Int] = []
+    try (context ?? self.context).enumerate(request, batchSize: batchSize, allowEscapingMutations: isMutating) {
+      seen.append(number($0))
+      try body($0, seen[seen.count - 1])
+    }
+    return seen
+  }
+
+  /// As a fetch has it, whatever the size of the batches.
+  @Test(arguments: [1, 7, 50, 49, 2500, Int.max]) func givesWhatAFetchGives(batchSize: Int) throws {
+    try fill(2600)
+    for format in [nil, "remarks == 'r3'", "number < 50", "number < 0"] {
+      for ascending in [nil, true, false] {
+        let request = try request(format, ascending: ascending)
+        #expect(try numbers(request, batchSize: batchSize) == context.fetch(request).map(number))
+        request.fetchOffset = 3
+        request.fetchLimit = 120
+        #expect(try numbers(request, batchSize: batchSize) == context.fetch(request).map(number))
+      }
+    }
+  }
+
+  @Test func holdsABatchAtATime() throws {
+    try fill(100)
+    var most = 0
+    weak var first: ManagedObject?
+    var kept: ManagedObject?
+    _ = try numbers(try request(ascending: true), batchSize: 8) { object, number in
+      #expect(object.isOfContext(context))
+      most = max(most, context.registeredObjects.count)
+      if number == 0 { first = object }
+      if number == 5 { kept = object }
+      if number == 50 {
+        #expect(first == nil)
+        #expect(kept.map { context.object(with: $0.objectID) } === kept)
+      }
+    }
+    #expect(most == 9)
+    #expect(kept.map(number) == 5)
+    #expect(context.registeredObjects.count == 1)
+    // An object that is there already is the one that is given.
+    var given: ManagedObject?
+    _ = try numbers(try request()) { object, number in if number == 5 { given = object } }
+    #expect(given === kept)
+  }
+
+  @Test func unsavedChangesHaveToBeIntended() throws {
+    try fill(30)
+    let change = try #require(try context.fetch(try request(ascending: true)).last)
+    change.setValue("x", forKey: "remarks")
+    let error = cambiumError { _ = try numbers(try request()) }
+    #expect(error?.code == .invalidArgument)
+    #expect(error?.message.contains("allowEscapingMutations") == true)
+    #expect(try numbers(try request("remarks == 'x'"), isMutating: true) == [29])
+    try context.save()
+    // Those of a batch are noticed at its end.
+    var seen: [Int] = []
+    #expect(
+      cambiumError {
+        _ = try numbers(try request(ascending: true)) { object, number in
+          seen.append(number)
+          object.setValue("y", forKey: "remarks")
+        }
+      }?.code == .invalidArgument)
+    #expect(seen == Array(0..<10))
+    context.rollback()
+    // Saved in the block, or intended, they are fine; the last batch is no exception.
+    for isSaving in [true, false] {
+      let name = isSaving ? "saved" : "intended"
+      let all = try numbers(try request(ascending: true), isMutating: !isSaving) { object, number in
+        object.setValue(name, forKey: "remarks")
+        if isSaving, number % 10 == 9 { try context.save() }
+      }
+      #expect(all == Array(0..<30))
+      #expect(context.hasChanges == !isSaving)
+      try context.save()
+      #expect(try container.newBackgroundContext().all("LogEntry", "remarks == '\(name)'").count == 30)
+    }
+  }
+
+  /// What the block saves, or fetches, is what objects of later batches show.
+  @Test func laterBatchesAreReadAsTheContextReads() throws {
+    try fill(40)
+    let other = container.newBackgroundContext()
+    func change(_ number: Int, to remarks: String) throws {
+      let object = try #require(try other.all("LogEntry", "number == \(number)").first)
+      object.setValue(remarks, forKey: "remarks")
+      try other.save()
+    }
+    var remarks: [Int: String] = [:]
+    _ = try numbers(try request(ascending: true)) { object, number in
+      remarks[number] = object.value(forKey: "remarks") as? String
+      if number == 3 { try change(25, to: "unseen") }
+      // The context goes on to the newest commit.
+      if number == 25 {
+        try change(35, to: "seen")
+        _ = try context.fetch(try request("number == 0"))
+      }
+    }
+    #expect(remarks[25] == "r4")
+    #expect(remarks[35] == "seen")
+    // An object that is changed before its turn, by the context itself, is not met in its former state.
+    _ = try numbers(try request(ascending: true), batchSize: 3) { object, number in
+      guard number < 39 else { return }
+      let next = try #require(try context.fetch(try request("number == \(number + 1)")).first)
+      let before = next.value(forKey: "remarks") as? String ?? ""
+      next.setValue(number == 0 ? "1" : (object.value(forKey: "remarks") as? String ?? "") + "1", forKey: "remarks")
+      #expect(!before.isEmpty)
+      try context.save()
+    }
+    let last = try #require(try other.all("LogEntry", "number == 39").first)
+    #expect(last.value(forKey: "remarks") as? String == String(repeating: "1", count: 39))
+  }
+
+  @Test(arguments: [1, 4, 100]) func whatIsDeletedBeforeItsTurnIsLeftOut(batchSize: Int) throws {
+    try fill(20)
+    let other = container.newBackgroundContext()
+    for ascending in [nil, true] {
+      let seen = try numbers(try request(ascending: ascending), batchSize: batchSize, isMutating: true) { _, number in
+        if number % 5 == 2, let next = try context.fetch(try request("number == \(number + 1)")).first {
+          context.delete(next)
+        }
+      }
+      #expect(seen == (0..<20).filter { $0 % 5 != 3 })
+      context.rollback()
+    }
+    // By others, even if somebody has the object; within a batch, whose rows have been read, it is still there.
+    for (gone, ascending) in [(12, nil), (13, true), (2, false)] as [(Int, Bool?)] {
+      let request = try request(ascending: ascending)
+      request.returnsObjectsAsFaults = gone == 13
+      let before = try context.fetch(request).map(number)
+      let held = try context.fetch(try self.request("number == \(gone)"))
+      #expect(held.count == 1)
+      let seen = try numbers(request, batchSize: batchSize) { _, number in
+        guard number == 7, let there = try other.all("LogEntry", "number == \(gone)").first else { return }
+        other.delete(there)
+        try other.save()
+        _ = try context.fetch(try self.request("number == 0"))
+      }
+      #expect(seen == before.filter { batchSize == 100 || $0 != gone }, "\(gone)")
+      withExtendedLifetime(held) {}
+    }
+  }
+
+  @Test func blocksMayResetThrowAndNest() throws {
+    try fill(20)
+    let seen = try numbers(try request(ascending: true), batchSize: 5) { _, number in
+      if number == 2 || number == 11 { context.reset() }
+    }
+    // What is left of the batch is of no use.
+    #expect(seen == Array(0...2) + Array(5...11) + Array(15..<20))
+    struct Enough: Error {}
+    var count = 0
+    #expect(throws: Enough.self) {
+      _ = try numbers(try request()) { _, _ in
+        count += 1
+        if count == 13 { throw Enough() }
+      }
+    }
+    #expect(count == 13)
+    var pairs = 0
+    _ = try numbers(try request(), batchSize: 3) { _, _ in
+      _ = try numbers(try request(), batchSize: 7) { _, _ in pairs += 1 }
+    }
+    #expect(pairs == 400)
+  }
+
+  @Test func unsavedObjectsAndChildren() throws {
+    try fill(10)
+    let new = try context.make("LogEntry", ["number": 100])
+    let gone = try #require(try context.fetch(try request("number == 4")).first)
+    context.delete(gone)
+    for ascending in [nil, true, false] {
+      let request = try request(ascending: ascending)
+      let expected = try context.fetch(request).map(number)
+      #expect(Set(expected) == Set([0, 1, 2, 3, 5, 6, 7, 8, 9, 100]))
+      #expect(try numbers(request, batchSize: 3, isMutating: true) == expected)
+      let child = ManagedObjectContext(concurrencyType: .privateQueue, parent: context)
+      #expect(try numbers(request, batchSize: 3, in: child) == expected)
+      let own = try child.make("LogEntry", ["number": 200])
+      let all = try numbers(request, batchSize: 3, isMutating: true, in: child)
+      #expect(all == (ascending == false ? [200] + expected : expected + [200]))
+      withExtendedLifetime(own) {}
+    }
+    // New ones get their identifiers before their turn.
+    let seen = try numbers(try request(ascending: true), batchSize: 2, isMutating: true) { _, number in
+      if number == 1 { try context.save() }
+    }
+    #expect(seen == [0, 1, 2, 3, 5, 6, 7, 8, 9, 100])
+    #expect(!new.objectID.isTemporaryID)
+  }
+
+  @Test func classesAndWrongUse() throws {
+    try context.make("Aircraft", ["tailNumber": "N1"])
+    try context.save()
+    let aircraft = FetchRequest<Aircraft>(entityName: "Aircraft")
+    var tails: [String?] = []
+    try context.enumerate(aircraft) { tails.append($0.tailNumber) }
+    #expect(tails == ["N1"])
+    let wrong = FetchRequest<Aircraft>(entityName: "LogEntry")
+    try context.make("LogEntry", ["number": 1])
+    try context.save()
+    #expect(cambiumError { try context.enumerate(wrong) { _ in } }?.code == .invalidArgument)
+    for size in [0, -1, Int.min] {
+      #expect(cambiumError { try context.enumerate(aircraft, batchSize: size) { _ in } }?.code == .invalidArgument)
+    }
+    let identifiers = FetchRequest<ManagedObject>(entityName: "Aircraft")
+    identifiers.resultType = .managedObjectID
+    #expect(cambiumError { try context.enumerate(identifiers) { _ in } }?.code == .invalidArgument)
+    #expect(
+      cambiumError { try context.enumerate(FetchRequest<ManagedObject>(entityName: "None")) { _ in } }?.code
+        == .invalidArgument)
+    // Not as faults, if they are not wanted so.
+    aircraft.returnsObjectsAsFaults = false
+    context.reset()
+    try context.enumerate(aircraft) { #expect(!$0.isFault) }
+  }
+
+  /// A hierarchy whose rows lie together, in an order that mixes the classes; with what is prefetched there for a batch.
+  @Test func hierarchiesAndPrefetching() throws {
+    let container = try PrefetchingTests.container(towns: 20)
+    let context = container.newBackgroundContext()
+    try context.performAndWait {
+      let towns = FetchRequest<PrefetchingTests.Town>()
+      for ascending in [nil, true, false] {
+        towns.sortDescriptors = ascending.map { [FetchSortDescriptor(key: "name", ascending: $0)] }
+        var names: [String] = []
+        var cities = 0
+        try context.enumerate(towns, batchSize: 3) {
+          names.append($0.name)
+          if $0 is PrefetchingTests.City { cities += 1 }
+        }
+        #expect(try names == context.fetch(towns).map { $0.name })
+        #expect(names.count == 20 && cities == 6)
+      }
+      let streets = FetchRequest<PrefetchingTests.Street>()
+      streets.relationshipKeyPathsForPrefetching = ["town"]
+      var most = 0
+      var led = 0
+      try context.enumerate(streets, batchSize: 4) { street in
+        guard let town = street.town else { return }
+        #expect(town.heldRow != nil)
+        led += 1
+        most = max(most, context.registeredObjects.filter { $0 is PrefetchingTests.Town }.count)
+      }
+      #expect(led == 54)
+      #expect((1...4).contains(most))
+      #expect(context.prefetched.isEmpty)
+    }
+  }
+
+  @Test func severalStores() throws {
+    func model() throws -> ManagedObjectModel {
+      let model = try ManagedObjectModel { Entity("LogEntry") { Attribute("number", .integer64) } }
+      for name in ["a", "b"] { model.setEntities(Array(model.entities), forConfigurationName: name) }
+      return model
+    }
+    let container = PersistentContainer(name: "several", managedObjectModel: try model())
+    container.persistentStoreDescriptions = ["a", "b"].map { name in
+      let description = PersistentStoreDescription(url: directory.url.appendingPathComponent(name + ".cambium"))
+      description.configuration = name
+      return description
+    }
+    try container.loadPersistentStores()
+    let context = container.newBackgroundContext()
+    for number in 0..<30 {
+      let object = try context.make("LogEntry", ["number": number])
+      if number % 3 == 0 { context.assign(object, to: container.persistentStoreCoordinator.persistentStores[1]) }
+    }
+    try context.save()
+    context.reset()
+    let request = try request(ascending: true)
+    #expect(try numbers(request, batchSize: 4, in: context) == Array(0..<30))
+    request.affectedStores = [container.persistentStoreCoordinator.persistentStores[1]]
+    #expect(try numbers(request, batchSize: 4, in: context) == (0..<10).map { $0 * 3 })
+    // A store that goes meanwhile is an error, and no trap, be there others or not.
+    for left in [2, 1] {
+      request.affectedStores = container.persistentStoreCoordinator.persistentStores
+      let store = try #require(request.affectedStores?.last)
+      #expect(request.affectedStores?.count == left)
+      #expect(
+        cambiumError {
+          _ = try numbers(request, batchSize: 4, in: context) { _, number in
+            if number == 10 { try container.persistentStoreCoordinator.remove(store) }
+          }
+        }?.code == .persistentStoreOperation)
+    }
+  }
+}
