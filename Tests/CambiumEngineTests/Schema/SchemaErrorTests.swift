@@ -101,7 +101,8 @@ import Testing
       ("length > 1", .integer16, "which has no property 'length'"), ("SELF > 'a'", .integer16, "Integer 16"),
       ("SELF > $least", .integer16, "$least"), ("SELF != NULL", .transformable, "Transformable"),
       ("ANY SELF.all > 1", .double, "which has no property"), ("SELF MATCHES '(a'", .string, "there is no ')'"),
-      ("FETCH(a, b, NO) == 1", .double, "FETCH is not supported"), ("SUBQUERY(SELF, $x, $x > 1).@count > 1", .string, "many values"),
+      ("FETCH(a, b, NO) == 1", .double, "FETCH is not supported"),
+      ("SUBQUERY(SELF, $x, $x > 1).@count > 1", .string, "many values"),
     ] as [(String, AttributeType, String)])
   func validationRules(predicate: String, type: AttributeType, reason: String) throws {
     var attribute = AttributeSchema("x", type)
