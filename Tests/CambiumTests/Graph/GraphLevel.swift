@@ -139,6 +139,15 @@ final class GraphLevel {
       let numbers = try found.compactMap { try $0.get("tag", as: Int.self) }.sorted()
       let expected = state.numbers(entity.name).filter { state.value(path, of: $0) == .number(value) }
       try #require(numbers == expected, "\(entity.name).\(name) == \(value), \(when)")
+      let one = FetchRequest<ManagedObject>(entityName: entity.name)
+      one.predicate = try FetchPredicate(format: "%K == %@", name, attribute.value(.number(value)))
+      var walked: [Int] = []
+      try context.enumerate(one, batchSize: 1 + value, allowEscapingMutations: true) { object in
+        let number = try object.get("tag", as: Int.self) ?? -1
+        try #require(objects[number] === object, "another object, \(when)")
+        walked.append(number)
+      }
+      try #require(walked.sorted() == expected, "\(entity.name).\(name) == \(value), gone through, \(when)")
       guard
         let r = state.design.relationships(of: entity.name).filter({ $0.isToMany && !state.design.mayDangle($0) })
           .randomElement(using: &random)
