@@ -9,10 +9,11 @@ extension ManagedObjectContext {
   ///     var minutes = 0
   ///     try context.enumerate(FetchRequest<LogEntry>(entityName: "LogEntry")) { minutes += $0.minutes }
   ///
-  /// Which objects match, and their order, is found out first: 16 bytes each are kept. (In a child context, of several stores, and where
-  /// there are unsaved changes, all objects are made for that, as by a fetch.) Their rows are read batch by batch, as the context reads
-  /// them by then: as they were in the newest commit when this was called, unless the block saves, fetches, refreshes or resets. An object
-  /// that is deleted before its turn is left out, be it by the block or by others; one that does not match any more is not.
+  /// Which objects match, and their order, is what the newest commit has when this is called. Where an index or an order is asked, 16 bytes
+  /// of each are kept; of others, threads read the rows a few megabytes ahead. (In a child context, of several stores, and where there are
+  /// unsaved changes, all objects are made at first, as by a fetch.) Objects show what the context reads when their batch is made: that
+  /// commit, unless the block saves, fetches, refreshes or resets. An object that is deleted before its turn is left out, be it by the block
+  /// or by others; one that does not match any more is not.
   ///
   /// Changes that are not saved keep their objects in memory: the context holds them. So it must have none, neither at first nor
   /// after a batch; or `allowEscapingMutations` says that they are intended.
@@ -40,10 +41,8 @@ extension ManagedObjectContext {
             + "block if they were made there, or pass allowEscapingMutations: true", entityName: request.entityName)
       }
     }
-    try checkChanges()
-    var listed = try lock.run { try list(request, batchSize: batchSize) }
-    let objectClass: ManagedObject.Type = Result.self
-    while let batch = try lock.run({ try nextBatch(of: &listed, request) }) {
+    func give(_ batch: ObjectBatch) throws {
+      let objectClass: ManagedObject.Type = Result.self
       try batch.objects.lend { _, object in
         // What is deleted, or was made useless by a reset, is passed over.
         guard !object.isDeleted, object.isOfContext(self) else { return }
@@ -58,7 +57,95 @@ extension ManagedObjectContext {
       withExtendedLifetime(batch) {}
       try checkChanges()
     }
+    try checkChanges()
+    _ = try told(
+      .enumerate(
+        entityName: request.entityName(in: persistentStoreCoordinator) ?? "",
+        predicate: request.predicate?.predicateFormat),
+      count: { $0 }, plan: { try? explain(request) }
+    ) {
+      var count = 0
+      let rows = try lock.run { try scan(request, batchSize: batchSize) }
+      func take(_ batch: ObjectBatch) throws {
+        count += batch.objects.count
+        try give(batch)
+      }
+      if let rows, try forEachBatch(of: rows, batchSize, request, take) { return count }
+      var listed = try lock.run { try list(request, batchSize: batchSize) }
+      while let batch = try lock.run({ try nextBatch(of: &listed, request) }) { try take(batch) }
+      return count
+    }
   }
+
+  // MARK: Rows read ahead
+
+  /// What the rows of a store are gone through for.
+  private struct ObjectScan {
+    let space: StoreSpace
+    let view: EntityView
+    let fetch: EngineFetch
+  }
+
+  /// How objects of one store are gone through as they lie; nil if unsaved changes, a parent or other stores have a part in it.
+  private func scan<Result: ManagedObject>(
+    _ request: FetchRequest<Result>, batchSize: Int
+  ) throws -> ObjectScan? {
+    let plan = try plan(request)
+    guard request.resultType == .managedObject, batchSize > 0 else {
+      throw CambiumError(
+        .invalidArgument, "what is enumerated is objects, and batches of them are not empty", entityName: plan.name)
+    }
+    try request.settleClass(of: plan.name, plan.parts.map { $0.info }, in: persistentStoreCoordinator)
+    guard parent == nil, plan.parts.count == 1, !hasPendingChanges(plan), let part = plan.parts.first else {
+      return nil
+    }
+    advance()
+    var fetch = try engineFetch(plan, part.info)
+    fetch.offset = plan.offset
+    fetch.limit = plan.limit
+    return ObjectScan(space: part.store.space, view: try view(of: part.store.space), fetch: fetch)
+  }
+
+  /// Gives batches of objects whose rows other threads copy meanwhile. Answers whether that was done.
+  private func forEachBatch<Result: ManagedObject>(
+    of scan: ObjectScan, _ batchSize: Int, _ request: FetchRequest<Result>, _ give: (ObjectBatch) throws -> Void
+  ) throws -> Bool {
+    var failure: (any Error)?
+    let isDone = try mappingFetch { () throws(EngineError) in
+      try scan.view.forEachPart(scan.fetch) { (part) throws(EngineError) in
+        var rest = part
+        do {
+          while !rest.isEmpty {
+            let rows = rest.removeFirst(batchSize)
+            try give(try lock.run { try batch(of: rows, scan, request) })
+          }
+          return true
+        } catch {
+          failure = error
+          return false
+        }
+      }
+    }
+    if let failure { throw failure }
+    return isDone
+  }
+
+  /// The objects of rows; of those that are there, if the context reads another commit by now.
+  private func batch<Result: ManagedObject>(
+    of rows: FoundRows, _ scan: ObjectScan, _ request: FetchRequest<Result>
+  ) throws -> ObjectBatch {
+    takeInMail()
+    try checkPresence(of: scan.space)
+    if try view(of: scan.space) === scan.view {
+      return try batch(objects(of: rows, in: scan.space).objects, request)
+    }
+    var references: [ObjectReference] = []
+    references.reserveCapacity(rows.count)
+    rows.forEach { _, reference in references.append(reference) }
+    return try batch(try presentObjects(of: references, in: scan.space), request)
+  }
+
+  // MARK: Identifiers
 
   /// The objects that are left of a request.
   private struct ListedObjects {
@@ -90,26 +177,14 @@ extension ManagedObjectContext {
   private func list<Result: ManagedObject>(
     _ request: FetchRequest<Result>, batchSize: Int
   ) throws -> ListedObjects {
-    try told(
-      .fetch(
-        entityName: request.entityName(in: persistentStoreCoordinator) ?? "",
-        predicate: request.predicate?.predicateFormat, resultType: request.resultType),
-      count: { $0.count }, plan: { try? explain(request) }
-    ) {
-      let plan = try plan(request)
-      guard request.resultType == .managedObject, batchSize > 0 else {
-        throw CambiumError(
-          .invalidArgument, "what is enumerated is objects, and batches of them are not empty", entityName: plan.name)
-      }
-      try request.settleClass(of: plan.name, plan.parts.map { $0.info }, in: persistentStoreCoordinator)
-      if let found = try storedReferences(plan) {
-        return ListedObjects(identifiers: .stored(found.space, found.references), batchSize: batchSize)
-      }
-      let found = try self.objects(plan)
-      var new: [ManagedObjectID: ManagedObject] = [:]
-      for object in found where object.objectID.isTemporaryID { new[object.objectID] = object }
-      return ListedObjects(identifiers: .any(found.map { $0.objectID }, new: new), batchSize: batchSize)
+    let plan = try plan(request)
+    if let found = try storedReferences(plan) {
+      return ListedObjects(identifiers: .stored(found.space, found.references), batchSize: batchSize)
     }
+    let found = try self.objects(plan)
+    var new: [ManagedObjectID: ManagedObject] = [:]
+    for object in found where object.objectID.isTemporaryID { new[object.objectID] = object }
+    return ListedObjects(identifiers: .any(found.map { $0.objectID }, new: new), batchSize: batchSize)
   }
 
   private func nextBatch<Result: ManagedObject>(
@@ -127,6 +202,13 @@ extension ManagedObjectContext {
       objects = try presentObjects(of: Array(identifiers[listed.next..<end]), new: new)
     }
     listed.next = end
+    return try batch(objects, request)
+  }
+
+  /// Does with objects what the request asks for.
+  private func batch<Result: ManagedObject>(
+    _ objects: [ManagedObject], _ request: FetchRequest<Result>
+  ) throws -> ObjectBatch {
     try prepare(objects, for: request)
     var batch = ObjectBatch(objects: objects, prefetched: [])
     if parent == nil, let paths = request.relationshipKeyPathsForPrefetching {
@@ -135,13 +217,17 @@ extension ManagedObjectContext {
     return batch
   }
 
-  /// The objects of references to a store, each once, that are there, in their order.
-  private func presentObjects(of references: [ObjectReference], in space: StoreSpace) throws -> [ManagedObject] {
+  private func checkPresence(of space: StoreSpace) throws {
     guard persistentStoreCoordinator.store(of: space) != nil else {
       throw CambiumError(
         .persistentStoreOperation,
         "the store of the objects was removed from the coordinator while they were gone through")
     }
+  }
+
+  /// The objects of references to a store, each once, that are there, in their order.
+  private func presentObjects(of references: [ObjectReference], in space: StoreSpace) throws -> [ManagedObject] {
+    try checkPresence(of: space)
     let found = try objects(of: references, in: space)
     // As they lie, which is how they were found, if nothing else was asked for.
     var last: ObjectReference?

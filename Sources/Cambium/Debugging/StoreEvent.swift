@@ -15,6 +15,9 @@ public struct StoreEvent: Sendable {
     case opening(URL?)
     /// A fetch or a count. The predicate has its values in it: mind what may be in logs.
     case fetch(entityName: String, predicate: String?, resultType: FetchRequestResultType)
+    /// Objects are gone through (``ManagedObjectContext/enumerate(_:batchSize:allowEscapingMutations:block:)``), which takes as long as what is
+    /// done with each.
+    case enumerate(entityName: String, predicate: String?)
     /// A context saves, with so many objects inserted, changed and to be deleted when it begins.
     case save(inserted: Int, updated: Int, deleted: Int)
     /// A batch request.
@@ -75,6 +78,8 @@ extension StoreEvent: CustomStringConvertible {
     case .opening(let url): text = "open \(url?.lastPathComponent ?? "in memory")"
     case .fetch(let entity, let predicate, let type):
       text = "\(type == .count ? "count" : "fetch") \(entity)" + (predicate.map { " where \($0)" } ?? "")
+    case .enumerate(let entity, let predicate):
+      text = "enumerate \(entity)" + (predicate.map { " where \($0)" } ?? "")
     case .save(let inserted, let updated, let deleted):
       text = "save \(inserted) inserted, \(updated) updated, \(deleted) deleted"
     case .batch(let batch, let entity): text = "batch \(batch.rawValue) \(entity ?? "")"

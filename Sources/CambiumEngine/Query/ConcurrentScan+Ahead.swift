@@ -24,6 +24,84 @@ extension ConcurrentScan {
     }
   }
 
+  /// Calls `use` with copies of the rows of part after part that the predicate holds for, until it answers false. Threads copy those of the
+  /// parts behind meanwhile.
+  func forEachPart(_ use: (FoundRows) throws(EngineError) -> Bool) throws(EngineError) {
+    // Views of snapshots may be used by any number of threads, and plans are not changed.
+    nonisolated(unsafe) let scan = self
+    var used = 0
+    do throws(End) {
+      // Who made threads may hold what they did for a while, but not what is called here.
+      try withoutActuallyEscaping(use) { (use) throws(End) in
+        nonisolated(unsafe) let listener = PartListener(use, isCancelled: chosen.isCancelled)
+        defer { listener.use = nil }
+        try view.store.kernel.inOrder(
+          parts.count,
+          make: { (n, _: CopiedPart?) throws(End) in scan.copy(n, listener) },
+          use: { (part) throws(End) in
+            used += 1
+            try listener.take(part)
+          })
+      }
+    } catch {
+      switch error {
+      case .enough: return
+      case .alone: break
+      case .failed(let error): throw error
+      }
+    }
+    if used < parts.count { throw .misuse("the host did not call the work that it was given") }
+  }
+
+  /// Copies the rows of a part, unless the listener has ended.
+  private func copy(_ number: Int, _ listener: PartListener) -> CopiedPart {
+    nonisolated(unsafe) let listener = listener
+    var part = CopiedPart()
+    do throws(EngineError) {
+      _ = try scan(number, isCancelled: { listener.isOver }) { (row) throws(EngineError) in
+        part.rows.add(row)
+        return true
+      }
+    } catch { part.error = error }
+    return part
+  }
+
+  /// The rows of a part, up to what could not be read.
+  private struct CopiedPart: Sendable {
+    var rows = FoundRows()
+    var error: EngineError?
+  }
+
+  /// Who is told parts, until the call ends.
+  private final class PartListener {
+    /// Used by the calling thread alone.
+    var use: ((FoundRows) throws(EngineError) -> Bool)?
+    private let isCancelled: (@Sendable () -> Bool)?
+    private let hasEnded = Atomic(false)
+
+    init(_ use: @escaping (FoundRows) throws(EngineError) -> Bool, isCancelled: (@Sendable () -> Bool)?) {
+      self.use = use
+      self.isCancelled = isCancelled
+    }
+
+    /// Whether nobody waits for more. On any thread.
+    var isOver: Bool { hasEnded.load(ordering: .relaxed) || isCancelled?() ?? false }
+
+    func take(_ part: CopiedPart) throws(End) {
+      guard let use else { return }
+      do throws(EngineError) {
+        let goesOn = part.rows.isEmpty ? true : try use(part.rows)
+        if let error = part.error { throw error }
+        if goesOn { return }
+      } catch {
+        hasEnded.store(true, ordering: .relaxed)
+        throw .failed(error)
+      }
+      hasEnded.store(true, ordering: .relaxed)
+      throw .enough
+    }
+  }
+
   /// The same for the parts from one on, until parts have so many rows that it takes longer to copy them than to find them, or
   /// one cannot be read. Answers where to go on without; nil if nothing is left to be done.
   private func forEachAhead(from first: Int, _ visit: EntityView.Visit) throws(EngineError) -> Int? {

@@ -50,12 +50,92 @@ import Testing
     for format in [nil, "remarks == 'r3'", "number < 50", "number < 0"] {
       for ascending in [nil, true, false] {
         let request = try request(format, ascending: ascending)
-        #expect(try numbers(request, batchSize: batchSize) == context.fetch(request).map(number))
+        let isSame = try numbers(request, batchSize: batchSize) == context.fetch(request).map(number)
+        #expect(isSame)
         request.fetchOffset = 3
         request.fetchLimit = 120
         #expect(try numbers(request, batchSize: batchSize) == context.fetch(request).map(number))
       }
     }
+  }
+
+  /// So many that their rows are copied ahead by other threads, where there are processors for that; whatever the block does meanwhile.
+  @Test func manyRowsAreCopiedAhead() throws {
+    let count = 33_000
+    try context.execute(
+      BatchInsertRequest(
+        entityName: "LogEntry", objects: (0..<count).map { ["number": $0, "remarks": "r\($0 % 7)"] }))
+    context.reset()
+    let other = container.newBackgroundContext()
+    // Compared outside of the macro, which would print all of them.
+    var isSame = try numbers(try request(), batchSize: 100_000) == Array(0..<count)
+    #expect(isSame)
+    #expect(
+      try numbers(try request("modulus:by:(number, 1000) == 3"), batchSize: 5)
+        == stride(from: 3, to: count, by: 1000).map(\.self))
+    #expect(try numbers(try request("number < 0")).isEmpty)
+    var most = 0
+    var shown: [Int: String] = [:]
+    let seen = try numbers(try request(), batchSize: 500) { object, number in
+      if number % 1000 == 0 { shown[number] = object.value(forKey: "remarks") as? String }
+      if number % 1000 == 999 { most = max(most, context.registeredObjects.count) }
+      // Others change and delete what is read already, or has been copied; the context goes on to that.
+      if number == 9_999 {
+        for entry in try other.all("LogEntry", "number IN {20000, 27001, 32000}") {
+          guard entry.value(forKey: "number") as? Int == 27_001 else {
+            entry.setValue("new", forKey: "remarks")
+            continue
+          }
+          other.delete(entry)
+        }
+        try other.save()
+        #expect(try context.fetch(try request("number == 20000")).count == 1)
+      }
+      if number == 25_000 {
+        object.setValue("own", forKey: "remarks")
+        try context.save()
+      }
+      if number == 30_123 { context.reset() }
+      if number == 31_500 {
+        #expect(try numbers(try request("modulus:by:(number, 1000) == 7"), batchSize: 4).count == 33)
+      }
+    }
+    #expect(most <= 501)
+    #expect(shown[20_000] == "new" && shown[32_000] == "new" && shown[28_000] == "r0")
+    // What is left of the batch that a reset met is of no use.
+    var skipped = Array(Set(0..<count).subtracting(seen)).sorted()
+    #expect(skipped.removeFirst() == 27_001)
+    isSame = skipped == Array(30_124..<30_124 + skipped.count)
+    #expect(isSame && skipped.count < 500)
+    isSame = seen == seen.sorted()
+    #expect(isSame)
+    #expect(try other.all("LogEntry", "remarks == 'own'").count == 1)
+    struct Enough: Error {}
+    var given = 0
+    #expect(throws: Enough.self) {
+      try context.enumerate(try request(), batchSize: 3000) { _ in
+        given += 1
+        if given == 10_001 { throw Enough() }
+      }
+    }
+    #expect(given == 10_001)
+    var last = 0
+    var error = cambiumError {
+      _ = try numbers(try request(), batchSize: 600) { object, number in
+        if number == 12_000 { object.setValue("x", forKey: "remarks") }
+        last = number
+      }
+    }
+    #expect(error?.code == .invalidArgument && last < 12_600)
+    context.rollback()
+    let store = try #require(container.persistentStoreCoordinator.persistentStores.first)
+    error = cambiumError {
+      _ = try numbers(try request(), batchSize: 600) { _, number in
+        if number == 12_000 { try container.persistentStoreCoordinator.remove(store) }
+        last = number
+      }
+    }
+    #expect(error?.code == .persistentStoreOperation && last < 12_600)
   }
 
   @Test func holdsABatchAtATime() throws {
