@@ -8,6 +8,8 @@ public struct FoundRows: @unchecked Sendable {
   private var blocks: [RowBlock] = []
   /// Where the first row lies in the first block.
   private var start: UInt32 = 0
+  /// Whether the blocks lie in another processor's cache, as it has just made them: all of a block is asked for, then, before its rows.
+  private var areFar = false
   /// The last of them, which keep it, if others may be added to it.
   private var last: Unmanaged<RowBlock>?
   /// How many there are.
@@ -29,7 +31,8 @@ public struct FoundRows: @unchecked Sendable {
   public func forEach<E: Error>(_ body: (BorrowedRow, ObjectReference) throws(E) -> Void) throws(E) {
     var offset = start
     var left = count
-    for block in blocks {
+    for (place, block) in blocks.enumerated() {
+      if areFar, place &+ 1 < blocks.count { blocks[place &+ 1].bringNear() }
       while left > 0, offset < block.end {
         try body(BorrowedRow(block, offset), block.reference(at: offset))
         offset = block.offset(after: offset)
@@ -39,15 +42,21 @@ public struct FoundRows: @unchecked Sendable {
     }
   }
 
-  /// Takes rows from the front, no more than there are. O(their number).
+  /// Takes rows from the front, no more than there are, which another thread has found just now. O(their number).
   ///
   /// Nothing can be added to what is given.
   public mutating func removeFirst(_ most: Int) -> FoundRows {
     var first = FoundRows()
     first.start = start
+    first.areFar = true
     var place = 0
     while first.count < most, place < blocks.count {
       let block = blocks[place]
+      if start == 0, block.count <= most &- first.count {
+        first.count += block.count
+        place += 1
+        continue
+      }
       while first.count < most, start < block.end {
         start = block.offset(after: start)
         first.count += 1
@@ -108,5 +117,6 @@ public struct FoundRows: @unchecked Sendable {
     last = nil
     count = 0
     start = 0
+    areFar = false
   }
 }

@@ -1,4 +1,5 @@
 import CambiumKernel
+import Synchronization
 
 /// The bytes of rows that were read together, in one piece of memory that is there as long as anybody has one of the rows.
 ///
@@ -23,6 +24,8 @@ final class RowBlock: ManagedBuffer<Void, UInt64> {
     /// The entity of ``first``.
     let firstEntity: UInt32
     var end: UInt32 = 0
+    /// How many rows there are.
+    var count: UInt32 = 0
     /// The layouts that are not the first.
     var others: [EntityLayout] = []
   }
@@ -50,6 +53,23 @@ final class RowBlock: ManagedBuffer<Void, UInt64> {
   /// Where the next row would be.
   var end: UInt32 {
     @inline(__always) get { fields.pointee.end }
+  }
+
+  /// How many rows there are.
+  var count: Int {
+    @inline(__always) get { Int(fields.pointee.count) }
+  }
+
+  /// Asks for the rows, all at once: who goes from one to the next waits for each to learn where the next one is. Loads that are atomic are
+  /// made, although nobody looks at what they give. Of a long row nothing is asked for.
+  func bringNear() {
+    let end = Int(end)
+    if end > FoundRows.mostBytes { return }
+    var offset = 0
+    while offset < end {
+      _ = (base + offset).assumingMemoryBound(to: Atomic<UInt8>.self).pointee.load(ordering: .relaxed)
+      offset &+= 64
+    }
   }
 
   static func make(capacity: Int, _ layout: EntityLayout) -> RowBlock {
@@ -97,6 +117,7 @@ final class RowBlock: ManagedBuffer<Void, UInt64> {
     if let start = bytes.baseAddress {
       (base + (offset &+ Self.headSize)).copyMemory(from: start, byteCount: bytes.count)
     }
+    fields.pointee.count &+= 1
     // Nothing is added behind a row that is long, and may be of any size.
     fields.pointee.end = UInt32(clamping: (offset &+ Self.headSize &+ bytes.count &+ 7) & ~7)
   }
