@@ -9,11 +9,11 @@ extension ManagedObjectContext {
   ///     var minutes = 0
   ///     try context.enumerate(FetchRequest<LogEntry>(entityName: "LogEntry")) { minutes += $0.minutes }
   ///
-  /// Which objects match, and their order, is what the newest commit has when this is called. Where an index or an order is asked, 16 bytes
-  /// of each are kept; of others, threads read the rows a few megabytes ahead. (In a child context, of several stores, and where there are
-  /// unsaved changes, all objects are made at first, as by a fetch.) Objects show what the context reads when their batch is made: that
-  /// commit, unless the block saves, fetches, refreshes or resets. An object that is deleted before its turn is left out, be it by the block
-  /// or by others; one that does not match any more is not.
+  /// Which objects match, and their order, is found out first, as a fetch would: 16 bytes of each are kept. (In a child context, of several
+  /// stores, and where there are unsaved changes, all objects are made for that.) Their rows are copied by other threads, some batches
+  /// ahead, where there are processors for that. Objects show what the context reads when their batch is made: what it read at first, unless the
+  /// block saves, fetches, refreshes or resets. An object that is deleted before its turn is left out, be it by the block or, once the
+  /// context reads what they have saved, by others; one that does not match any more is not.
   ///
   /// Changes that are not saved keep their objects in memory: the context holds them. So it must have none, neither at first nor
   /// after a batch; or `allowEscapingMutations` says that they are intended.
@@ -62,87 +62,73 @@ extension ManagedObjectContext {
       .enumerate(
         entityName: request.entityName(in: persistentStoreCoordinator) ?? "",
         predicate: request.predicate?.predicateFormat),
-      count: { $0 }, plan: { try? explain(request) }
+      count: { $0 }
     ) {
       var count = 0
-      let rows = try lock.run { try scan(request, batchSize: batchSize) }
       func take(_ batch: ObjectBatch) throws {
         count += batch.objects.count
         try give(batch)
       }
-      if let rows, try forEachBatch(of: rows, batchSize, request, take) { return count }
       var listed = try lock.run { try list(request, batchSize: batchSize) }
+      try forEachBatchAhead(of: &listed, request, take)
       while let batch = try lock.run({ try nextBatch(of: &listed, request) }) { try take(batch) }
       return count
     }
   }
 
-  // MARK: Rows read ahead
-
-  /// What the rows of a store are gone through for.
-  private struct ObjectScan {
-    let space: StoreSpace
-    let view: EntityView
-    let fetch: EngineFetch
-  }
-
-  /// How objects of one store are gone through as they lie; nil if unsaved changes, a parent or other stores have a part in it.
-  private func scan<Result: ManagedObject>(
-    _ request: FetchRequest<Result>, batchSize: Int
-  ) throws -> ObjectScan? {
-    let plan = try plan(request)
-    guard request.resultType == .managedObject, batchSize > 0 else {
-      throw CambiumError(
-        .invalidArgument, "what is enumerated is objects, and batches of them are not empty", entityName: plan.name)
+  /// Gives batches of objects whose rows other threads copy ahead; up to the first one for which the context reads another commit.
+  private func forEachBatchAhead<Result: ManagedObject>(
+    of listed: inout ListedObjects, _ request: FetchRequest<Result>, _ give: (ObjectBatch) throws -> Void
+  ) throws {
+    guard case .stored(let space, let references) = listed.identifiers else { return }
+    let (size, first) = (listed.batchSize, listed.next)
+    // The store is not closed before its view is done with.
+    let (store, view): (PersistentStore, EntityView) = try lock.run {
+      (try self.store(of: space), try self.view(of: space))
     }
-    try request.settleClass(of: plan.name, plan.parts.map { $0.info }, in: persistentStoreCoordinator)
-    guard parent == nil, plan.parts.count == 1, !hasPendingChanges(plan), let part = plan.parts.first else {
-      return nil
-    }
-    advance()
-    var fetch = try engineFetch(plan, part.info)
-    fetch.offset = plan.offset
-    fetch.limit = plan.limit
-    return ObjectScan(space: part.store.space, view: try view(of: part.store.space), fetch: fetch)
-  }
-
-  /// Gives batches of objects whose rows other threads copy meanwhile. Answers whether that was done.
-  private func forEachBatch<Result: ManagedObject>(
-    of scan: ObjectScan, _ batchSize: Int, _ request: FetchRequest<Result>, _ give: (ObjectBatch) throws -> Void
-  ) throws -> Bool {
+    defer { withExtendedLifetime(store) {} }
+    var next = first
+    defer { listed.next = next }
     var failure: (any Error)?
-    let isDone = try mappingFetch { () throws(EngineError) in
-      try scan.view.forEachPart(scan.fetch) { (part) throws(EngineError) in
-        var rest = part
-        do {
-          while !rest.isEmpty {
-            let rows = rest.removeFirst(batchSize)
-            try give(try lock.run { try batch(of: rows, scan, request) })
-          }
-          return true
-        } catch {
-          failure = error
-          return false
-        }
+    // Answers whether to go on.
+    func take(_ rows: FoundRows, _ objects: Range<Int>) -> Bool {
+      do {
+        let found: ObjectBatch? = try lock.run { try batch(of: rows, references[objects], in: space, view, request) }
+        guard let found else { return false }
+        next = objects.upperBound
+        try give(found)
+        return true
+      } catch {
+        failure = error
+        return false
+      }
+    }
+    try mappingFetch { () throws(EngineError) in
+      try view.forEachBatch(of: references, from: first, size: size) { (rows, objects) throws(EngineError) in
+        take(rows, objects)
       }
     }
     if let failure { throw failure }
-    return isDone
   }
 
-  /// The objects of rows; of those that are there, if the context reads another commit by now.
+  /// The objects of rows that were copied ahead; nil if the context reads another commit by now.
   private func batch<Result: ManagedObject>(
-    of rows: FoundRows, _ scan: ObjectScan, _ request: FetchRequest<Result>
-  ) throws -> ObjectBatch {
+    of rows: FoundRows, _ references: ArraySlice<ObjectReference>, in space: StoreSpace, _ view: EntityView,
+    _ request: FetchRequest<Result>
+  ) throws -> ObjectBatch? {
     takeInMail()
-    try checkPresence(of: scan.space)
-    if try view(of: scan.space) === scan.view {
-      return try batch(objects(of: rows, in: scan.space).objects, request)
-    }
-    var references: [ObjectReference] = []
-    references.reserveCapacity(rows.count)
-    rows.forEach { _, reference in references.append(reference) }
-    return try batch(try presentObjects(of: references, in: scan.space), request)
+    _ = try store(of: space)
+    let now = try self.view(of: space)
+    guard now.store === view.store, now.sequence == view.sequence else { return nil }
+    return try batch(ordered(objects(of: rows, in: space).objects, as: references, in: space), request)
+  }
+
+  /// - Throws: ``CambiumError/Code/persistentStoreOperation`` if it was removed.
+  private func store(of space: StoreSpace) throws -> PersistentStore {
+    if let store = persistentStoreCoordinator.store(of: space) { return store }
+    throw CambiumError(
+      .persistentStoreOperation,
+      "the store of the objects was removed from the coordinator while they were gone through")
   }
 
   // MARK: Identifiers
@@ -178,6 +164,11 @@ extension ManagedObjectContext {
     _ request: FetchRequest<Result>, batchSize: Int
   ) throws -> ListedObjects {
     let plan = try plan(request)
+    guard request.resultType == .managedObject, batchSize > 0 else {
+      throw CambiumError(
+        .invalidArgument, "what is enumerated is objects, and batches of them are not empty", entityName: plan.name)
+    }
+    try request.settleClass(of: plan.name, plan.parts.map { $0.info }, in: persistentStoreCoordinator)
     if let found = try storedReferences(plan) {
       return ListedObjects(identifiers: .stored(found.space, found.references), batchSize: batchSize)
     }
@@ -217,18 +208,16 @@ extension ManagedObjectContext {
     return batch
   }
 
-  private func checkPresence(of space: StoreSpace) throws {
-    guard persistentStoreCoordinator.store(of: space) != nil else {
-      throw CambiumError(
-        .persistentStoreOperation,
-        "the store of the objects was removed from the coordinator while they were gone through")
-    }
-  }
-
   /// The objects of references to a store, each once, that are there, in their order.
   private func presentObjects(of references: [ObjectReference], in space: StoreSpace) throws -> [ManagedObject] {
-    try checkPresence(of: space)
-    let found = try objects(of: references, in: space)
+    _ = try store(of: space)
+    return ordered(try objects(of: references, in: space), as: references[...], in: space)
+  }
+
+  /// The objects that were found of references, in the order of these.
+  private func ordered(
+    _ found: [ManagedObject], as references: ArraySlice<ObjectReference>, in space: StoreSpace
+  ) -> [ManagedObject] {
     // As they lie, which is how they were found, if nothing else was asked for.
     var last: ObjectReference?
     let areInOrder = references.allSatisfy { reference in

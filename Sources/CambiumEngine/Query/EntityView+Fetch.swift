@@ -62,22 +62,6 @@ extension EntityView {
     return found
   }
 
-  /// Calls `body` with copies of the rows that a fetch finds, some thousand at a time, in its order and on the calling thread, until it
-  /// answers false; other threads copy those behind meanwhile, a few megabytes ahead. `body` may take long, and do anything.
-  ///
-  /// - Returns: Whether it was done. It is where the rows are gone through by several threads, which is so for all of the rows, or those of
-  ///   a predicate that no index helps with, of large entities; if not, nothing has been told.
-  /// - Throws: as ``fetch(_:)``; what `body` throws; ``EngineError/misuse(_:)`` if the host does not call what it is given.
-  public func forEachPart(
-    _ fetch: EngineFetch, _ body: (FoundRows) throws(EngineError) -> Bool
-  ) throws(EngineError) -> Bool {
-    guard fetch.wantsAll,
-      let scan = concurrentScan(fetch, try choose(fetch), try store.plan(fetch.entity.id))
-    else { return false }
-    try scan.forEachPart(body)
-    return true
-  }
-
   /// Lends `body` every row that a fetch finds, in its order and where it lies, until `body` answers false.
   ///
   /// Nothing is copied, unless an order is asked for or several threads look for few rows among many. `body` should be short, and must not write through a transaction whose

@@ -52,7 +52,7 @@ extension EntityView {
   private static var rowsPerPart: Int { 256 }
 
   /// - Parameter rows: ascending.
-  private func add(
+  func add(
     _ rows: ArraySlice<UInt64>, of entity: UInt32, to found: inout FoundRows
   ) throws(EngineError) {
     var last: UInt64?
@@ -79,7 +79,7 @@ extension EntityView {
     if let failure { throw failure }
   }
 
-  private static func rowsByEntity(_ references: [ObjectReference]) -> [UInt32: [UInt64]] {
+  static func rowsByEntity(_ references: some RandomAccessCollection<ObjectReference>) -> [UInt32: [UInt64]] {
     guard let first = references.first else { return [:] }
     if references.allSatisfy({ $0.entity == first.entity }) { return [first.entity: references.map { $0.row }] }
     var rows: [UInt32: [UInt64]] = [:]

@@ -6,14 +6,12 @@ import CambiumKernel
 public struct FoundRows: @unchecked Sendable {
   // `@unchecked`: blocks are changed by nobody but the ``FoundRows`` that made them, before anyone else has them.
   private var blocks: [RowBlock] = []
-  /// Where the first row lies in the first block.
-  private var start: UInt32 = 0
-  /// Whether the blocks lie in another processor's cache, as it has just made them: all of a block is asked for, then, before its rows.
-  private var areFar = false
   /// The last of them, which keep it, if others may be added to it.
   private var last: Unmanaged<RowBlock>?
   /// How many there are.
   public private(set) var count = 0
+  /// Whether the rows lie in another processor's cache, as it has just copied them: all of a block is asked for, then, before its rows.
+  var areFar = false
   private var capacity = FoundRows.leastBytes
 
   /// How large blocks become that hold more than one row: about 20 rows of common sizes.
@@ -29,48 +27,14 @@ public struct FoundRows: @unchecked Sendable {
 
   /// Calls `body` with each row, which is lent for the call, and with the object that it is of. O(n).
   public func forEach<E: Error>(_ body: (BorrowedRow, ObjectReference) throws(E) -> Void) throws(E) {
-    var offset = start
-    var left = count
     for (place, block) in blocks.enumerated() {
       if areFar, place &+ 1 < blocks.count { blocks[place &+ 1].bringNear() }
-      while left > 0, offset < block.end {
+      var offset: UInt32 = 0
+      while offset < block.end {
         try body(BorrowedRow(block, offset), block.reference(at: offset))
         offset = block.offset(after: offset)
-        left &-= 1
       }
-      offset = 0
     }
-  }
-
-  /// Takes rows from the front, no more than there are, which another thread has found just now. O(their number).
-  ///
-  /// Nothing can be added to what is given.
-  public mutating func removeFirst(_ most: Int) -> FoundRows {
-    var first = FoundRows()
-    first.start = start
-    first.areFar = true
-    var place = 0
-    while first.count < most, place < blocks.count {
-      let block = blocks[place]
-      if start == 0, block.count <= most &- first.count {
-        first.count += block.count
-        place += 1
-        continue
-      }
-      while first.count < most, start < block.end {
-        start = block.offset(after: start)
-        first.count += 1
-      }
-      if start < block.end { break }
-      place += 1
-      start = 0
-    }
-    // The last one may have rows of both.
-    first.blocks = Array(blocks[..<(start == 0 ? place : place + 1)])
-    blocks.removeFirst(place)
-    count -= first.count
-    last = nil
-    return first
   }
 
   /// The rows. O(n).
@@ -105,7 +69,7 @@ public struct FoundRows: @unchecked Sendable {
   /// How much memory the rows have, what is not used of it included.
   var byteCount: Int { blocks.reduce(0) { $0 + $1.room } }
 
-  /// Adds others behind these; all of both are as they were found.
+  /// Adds others behind these.
   mutating func append(_ others: FoundRows) {
     blocks += others.blocks
     count += others.count
@@ -116,7 +80,5 @@ public struct FoundRows: @unchecked Sendable {
     blocks.removeAll(keepingCapacity: true)
     last = nil
     count = 0
-    start = 0
-    areFar = false
   }
 }

@@ -24,8 +24,6 @@ final class RowBlock: ManagedBuffer<Void, UInt64> {
     /// The entity of ``first``.
     let firstEntity: UInt32
     var end: UInt32 = 0
-    /// How many rows there are.
-    var count: UInt32 = 0
     /// The layouts that are not the first.
     var others: [EntityLayout] = []
   }
@@ -53,11 +51,6 @@ final class RowBlock: ManagedBuffer<Void, UInt64> {
   /// Where the next row would be.
   var end: UInt32 {
     @inline(__always) get { fields.pointee.end }
-  }
-
-  /// How many rows there are.
-  var count: Int {
-    @inline(__always) get { Int(fields.pointee.count) }
   }
 
   /// Asks for the rows, all at once: who goes from one to the next waits for each to learn where the next one is. Loads that are atomic are
@@ -117,7 +110,6 @@ final class RowBlock: ManagedBuffer<Void, UInt64> {
     if let start = bytes.baseAddress {
       (base + (offset &+ Self.headSize)).copyMemory(from: start, byteCount: bytes.count)
     }
-    fields.pointee.count &+= 1
     // Nothing is added behind a row that is long, and may be of any size.
     fields.pointee.end = UInt32(clamping: (offset &+ Self.headSize &+ bytes.count &+ 7) & ~7)
   }

@@ -1,0 +1,104 @@
+import CambiumKernel
+
+extension EntityView {
+  /// More threads copy no sooner what one caller looks at.
+  private static var mostThreads: Int { 4 }
+
+  /// Calls `body` with copies of the rows of some objects, a batch after the other and on the calling thread, until it answers false. Threads
+  /// of the host's copy those of the batches behind meanwhile, six batches ahead at most, where views may be read by several. The rows of a batch are
+  /// in no order that means anything, each once; those that are not there are left out. `body` may take long, and do anything.
+  ///
+  /// - Parameters:
+  ///   - references: The objects, each once.
+  ///   - first: With which of them to begin.
+  ///   - size: How many a batch has; more than none.
+  ///   - body: Is told which of the objects they are as well.
+  /// - Throws: what reading throws, behind the batches before; what `body` throws; ``EngineError/misuse(_:)`` if the host does not call what
+  ///   it is given to run concurrently.
+  public func forEachBatch(
+    of references: [ObjectReference], from first: Int, size: Int,
+    _ body: (FoundRows, Range<Int>) throws(EngineError) -> Bool
+  ) throws(EngineError) {
+    guard size > 0, first >= 0, first < references.count else { return }
+    let count = (references.count - first - 1) / size + 1
+    nonisolated(unsafe) let view = self
+    @Sendable func batch(_ n: Int) -> Range<Int> {
+      // None is behind the last: neither the product nor the sum overflows.
+      let start = first + n * size
+      return start..<(start + min(size, references.count - start))
+    }
+    let threads = trees.allowsConcurrentReads ? Self.mostThreads : 1
+    var used = 0
+    do throws(End) {
+      // Who made threads may hold what they did for a while, but not what is called here.
+      try withoutActuallyEscaping(body) { (body) throws(End) in
+        nonisolated(unsafe) let listener = Listener(body)
+        defer { listener.body = nil }
+        try store.kernel.inOrder(
+          count, mostThreads: threads,
+          make: { (n, spare: CopiedBatch?) throws(End) in
+            let batch = batch(n)
+            let copied = spare ?? CopiedBatch()
+            (copied.objects, copied.error) = (batch, nil)
+            do throws(EngineError) { copied.rows = try view.copies(of: references[batch]) } catch {
+              copied.error = error
+            }
+            return copied
+          },
+          use: { (copied) throws(End) in
+            used += 1
+            try listener.take(copied)
+          })
+      }
+    } catch {
+      switch error {
+      case .enough: return
+      case .failed(let error): throw error
+      }
+    }
+    if used < count { throw .misuse("the host did not call the work that it was given") }
+  }
+
+  /// Copies of the rows of some objects, by the calling thread alone.
+  private func copies(of references: ArraySlice<ObjectReference>) throws(EngineError) -> FoundRows {
+    var found = FoundRows()
+    found.areFar = true
+    for (entity, rows) in Self.rowsByEntity(references) {
+      try add(sortedNumbers(rows)[...], of: entity, to: &found)
+    }
+    return found
+  }
+
+  /// The rows of a batch, or why they could not be read.
+  private final class CopiedBatch: @unchecked Sendable {
+    // `@unchecked`: used by one thread at a time, which the line hands it to.
+    var objects = 0..<0
+    var rows = FoundRows()
+    var error: EngineError?
+  }
+
+  /// Why no more is told.
+  private enum End: Error {
+    case enough
+    case failed(EngineError)
+  }
+
+  /// Who is told batches, until the call ends.
+  private final class Listener {
+    /// Used by the calling thread alone.
+    var body: ((FoundRows, Range<Int>) throws(EngineError) -> Bool)?
+
+    init(_ body: @escaping (FoundRows, Range<Int>) throws(EngineError) -> Bool) { self.body = body }
+
+    func take(_ copied: CopiedBatch) throws(End) {
+      if let error = copied.error { throw .failed(error) }
+      guard let body else { return }
+      let rows = copied.rows
+      // Whoever copies the next ones need not keep these.
+      copied.rows = FoundRows()
+      let goesOn: Bool
+      do throws(EngineError) { goesOn = try body(rows, copied.objects) } catch { throw .failed(error) }
+      if !goesOn { throw .enough }
+    }
+  }
+}
