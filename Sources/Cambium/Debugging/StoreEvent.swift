@@ -16,7 +16,7 @@ public struct StoreEvent: Sendable {
     /// A fetch or a count. The predicate has its values in it: mind what may be in logs.
     case fetch(entityName: String, predicate: String?, resultType: FetchRequestResultType)
     /// Objects are gone through (``ManagedObjectContext/enumerate(_:batchSize:allowEscapingMutations:block:)``), which takes as long as what is
-    /// done with each.
+    /// done with each. Told without the context's lock.
     case enumerate(entityName: String, predicate: String?)
     /// A context saves, with so many objects inserted, changed and to be deleted when it begins.
     case save(inserted: Int, updated: Int, deleted: Int)
