@@ -12,8 +12,9 @@ extension ManagedObjectContext {
   /// Which objects match, and their order, is found out first, as a fetch would: 16 bytes of each are kept. (In a child context, of several
   /// stores, and where there are unsaved changes, all objects are made for that.) Their rows are copied by other threads, some batches
   /// ahead, where there are processors for that. Objects show what the context reads when their batch is made: what it read at first, unless the
-  /// block saves, fetches, refreshes or resets. An object that is deleted before its turn is left out, be it by the block or, once the
-  /// context reads what they have saved, by others; one that does not match any more is not.
+  /// block saves, fetches, refreshes or resets, or has the context go on to another commit in another way; from then on, rows are read with
+  /// their batch. An object that is deleted before its turn is left out, be it by the block or, once the context reads what they have saved,
+  /// by others; one that does not match any more is not.
   ///
   /// Changes that are not saved keep their objects in memory: the context holds them. So it must have none, neither at first nor
   /// after a batch; or `allowEscapingMutations` says that they are intended.
@@ -103,10 +104,12 @@ extension ManagedObjectContext {
         return false
       }
     }
-    try mappingFetch { () throws(EngineError) in
+    do throws(EngineError) {
       try view.forEachBatch(of: references, from: first, size: size) { (rows, objects) throws(EngineError) in
         take(rows, objects)
       }
+    } catch {
+      // It may be over, or of a commit that the context does not read any more: that batch is read again, by itself.
     }
     if let failure { throw failure }
   }

@@ -1,12 +1,19 @@
 import CambiumKernel
+import Synchronization
 
 extension EntityView {
   /// More threads copy no sooner what one caller looks at.
   private static var mostThreads: Int { 4 }
+  /// Of fewer objects, or in smaller batches, the calling thread copies the rows: to make threads, and to hand batches on, takes as long.
+  private static var leastShared: Int { 1024 }
+  private static var leastBatch: Int { 16 }
+  /// So many bytes of rows that nobody has come to yet are enough: what is behind is copied when it is its turn.
+  private static var mostBytesAhead: Int { 16 << 20 }
 
   /// Calls `body` with copies of the rows of some objects, a batch after the other and on the calling thread, until it answers false. Threads
   /// of the host's copy those of the batches behind meanwhile, six batches ahead at most, where views may be read by several. The rows of a batch are
-  /// in no order that means anything, each once; those that are not there are left out. `body` may take long, and do anything.
+  /// in no order that means anything, each once; those that are not there are left out. `body` may take long, and do anything
+  /// but close the store.
   ///
   /// - Parameters:
   ///   - references: The objects, each once.
@@ -27,7 +34,10 @@ extension EntityView {
       let start = first + n * size
       return start..<(start + min(size, references.count - start))
     }
-    let threads = trees.allowsConcurrentReads ? Self.mostThreads : 1
+    let isShared =
+      trees.allowsConcurrentReads && store.kernel.threadCount > 1 && references.count - first >= Self.leastShared
+      && size >= Self.leastBatch && count > 1
+    let ahead = BytesAhead()
     var used = 0
     do throws(End) {
       // Who made threads may hold what they did for a while, but not what is called here.
@@ -35,18 +45,28 @@ extension EntityView {
         nonisolated(unsafe) let listener = Listener(body)
         defer { listener.body = nil }
         try store.kernel.inOrder(
-          count, mostThreads: threads,
+          count, mostThreads: isShared ? Self.mostThreads : 1,
           make: { (n, spare: CopiedBatch?) throws(End) in
             let batch = batch(n)
             let copied = spare ?? CopiedBatch()
             (copied.objects, copied.error) = (batch, nil)
-            do throws(EngineError) { copied.rows = try view.copies(of: references[batch]) } catch {
-              copied.error = error
-            }
+            copied.isWhole = !isShared || ahead.isLess(than: Self.mostBytesAhead)
+            if !copied.isWhole { return copied }
+            do throws(EngineError) {
+              copied.rows = try view.copies(of: references[batch])
+              copied.rows.areFar = isShared
+              ahead.add(copied.rows.byteCount)
+            } catch { copied.error = error }
             return copied
           },
           use: { (copied) throws(End) in
             used += 1
+            ahead.add(-copied.rows.byteCount)
+            if !copied.isWhole {
+              do throws(EngineError) { copied.rows = try view.copies(of: references[copied.objects]) } catch {
+                throw .failed(error)
+              }
+            }
             try listener.take(copied)
           })
       }
@@ -62,7 +82,6 @@ extension EntityView {
   /// Copies of the rows of some objects, by the calling thread alone.
   private func copies(of references: ArraySlice<ObjectReference>) throws(EngineError) -> FoundRows {
     var found = FoundRows()
-    found.areFar = true
     for (entity, rows) in Self.rowsByEntity(references) {
       try add(sortedNumbers(rows)[...], of: entity, to: &found)
     }
@@ -74,7 +93,17 @@ extension EntityView {
     // `@unchecked`: used by one thread at a time, which the line hands it to.
     var objects = 0..<0
     var rows = FoundRows()
+    /// Whether its rows were copied; if not, whoever comes to it does so.
+    var isWhole = true
     var error: EngineError?
+  }
+
+  /// How many bytes of rows have been copied that nobody has come to.
+  private final class BytesAhead: Sendable {
+    private let count = Atomic<Int>(0)
+
+    func isLess(than most: Int) -> Bool { count.load(ordering: .relaxed) < most }
+    func add(_ bytes: Int) { count.wrappingAdd(bytes, ordering: .relaxed) }
   }
 
   /// Why no more is told.

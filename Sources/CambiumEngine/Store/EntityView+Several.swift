@@ -23,7 +23,7 @@ extension EntityView {
   public func findRows(of references: [ObjectReference]) throws(EngineError) -> FoundRows {
     var found = FoundRows()
     for (entity, rows) in Self.rowsByEntity(references) {
-      let rows = sortedNumbers(rows)
+      let rows = Self.distinct(sortedNumbers(rows))
       guard rows.count >= Self.leastShared, store.kernel.threadCount > 1, trees.allowsConcurrentReads else {
         try add(rows[...], of: entity, to: &found)
         continue
@@ -51,25 +51,24 @@ extension EntityView {
   private static var leastShared: Int { 2048 }
   private static var rowsPerPart: Int { 256 }
 
-  /// - Parameter rows: ascending.
+  /// - Parameter rows: ascending, each once.
   func add(
     _ rows: ArraySlice<UInt64>, of entity: UInt32, to found: inout FoundRows
   ) throws(EngineError) {
-    var last: UInt64?
     guard lendsInPlace else {
-      for row in rows where row != last {
-        last = row
+      for row in rows {
         _ = try withRow(ObjectReference(entity: entity, row: row)) { (reader) throws(EngineError) in found.add(reader) }
       }
       return
     }
     let tree = try store.rows(of: entity)
+    if let first = rows.first, let last = rows.last, rows.count >= 16, last - first < 2 * UInt64(rows.count) {
+      return try add(rows, first...last, in: tree, to: &found)
+    }
     var failure: EngineError?
     // Several are sought before the first is copied: they come from memory at the same time.
     try storing { () throws(StoreError) in
       try trees.forEach(tree, of: rows) { (row, bytes) throws(StoreError) -> Bool in
-        if row == last { return true }
-        last = row
         do throws(EngineError) {
           try lend(bytes, row) { (reader) throws(EngineError) in found.add(reader) }
         } catch { failure = error }
@@ -77,6 +76,47 @@ extension EntityView {
       }
     }
     if let failure { throw failure }
+  }
+
+  /// The same of rows that are nearly all of a range: what lies there is gone through, and what is not among them passed over.
+  private func add(
+    _ rows: ArraySlice<UInt64>, _ range: ClosedRange<UInt64>, in tree: TreeID, to found: inout FoundRows
+  ) throws(EngineError) {
+    var failure: EngineError?
+    var next = rows.startIndex
+    try storing { () throws(StoreError) in
+      try trees.forEachRun(tree, keys: range, isSparse: false) { (run) throws(StoreError) -> Bool in
+        for i in run.indices {
+          let row = run.key(i)
+          while next < rows.endIndex, rows[next] < row { next += 1 }
+          guard next < rows.endIndex else { return false }
+          if rows[next] != row { continue }
+          do throws(EngineError) {
+            try lend(run.value(i), row) { (reader) throws(EngineError) in found.add(reader) }
+          } catch {
+            failure = error
+            return false
+          }
+        }
+        return true
+      }
+    }
+    if let failure { throw failure }
+  }
+
+  /// What is in an ascending list, once. O(n).
+  private static func distinct(_ rows: [UInt64]) -> [UInt64] {
+    var last: UInt64?
+    let areDistinct = rows.allSatisfy { row in
+      defer { last = row }
+      return row != last
+    }
+    if areDistinct { return rows }
+    last = nil
+    return rows.filter { row in
+      defer { last = row }
+      return row != last
+    }
   }
 
   static func rowsByEntity(_ references: some RandomAccessCollection<ObjectReference>) -> [UInt32: [UInt64]] {

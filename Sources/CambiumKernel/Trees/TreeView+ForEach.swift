@@ -29,6 +29,13 @@ extension TreeView {
   /// The same for the entries with keys in a range.
   ///
   /// - Throws: as ``forEachRun(_:isSparse:_:)``.
+  public final func forEachRun(
+    _ tree: TreeID, keys: ClosedRange<UInt64>, isSparse: Bool = true, _ body: (LentRun) throws(StoreError) -> Bool
+  ) throws(StoreError) {
+    try forEachRun(try access(tree, .integer), keys, nil, isSparse: isSparse, body)
+  }
+
+  /// The same in a tree that was looked up.
   final func forEachRun(
     _ access: TreeAccess, _ keys: ClosedRange<UInt64>, _ lock: (any StoreLock)?, isSparse: Bool,
     givesUpPages: Bool = false, _ body: (LentRun) throws(StoreError) -> Bool

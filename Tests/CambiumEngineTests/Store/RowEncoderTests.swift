@@ -110,7 +110,8 @@ import Testing
     let gone = references.enumerated().filter { $0.offset % 10 == 4 }.map { $0.element }
     try store.write { (t) throws(EngineError) in for reference in gone { try t.delete(reference) } }
     let view = try store.view()
-    let asked = Array((references + references.prefix(500)).reversed())
+    // At places of any kind: where one thread ends and another begins, too.
+    let asked = Array((references + references.prefix(500) + references.prefix(333) + [references[0]]).reversed())
     let before = environment.calls
     let found = try view.findRows(of: asked)
     #expect((environment.calls > before) == (threads > 1))
@@ -134,7 +135,7 @@ import Testing
     let view = try store.view()
     var random = SplitMix64(seed: 77)
     let asked = references.shuffled(using: &random)
-    for (first, size) in [(0, 7), (0, 1000), (13, 64), (2_999, 1), (0, Int.max), (5, Int.max)] {
+    for (first, size) in [(0, 7), (0, 16), (0, 1000), (13, 64), (2_999, 1), (0, Int.max), (5, Int.max)] {
       let before = environment.calls
       var next = first
       try view.forEachBatch(of: asked, from: first, size: size) { (rows, objects) throws(EngineError) in
@@ -148,8 +149,8 @@ import Testing
         return true
       }
       #expect(next == asked.count)
-      // One batch needs no other thread.
-      #expect((environment.calls > before) == (threads > 1 && asked.count - first > size))
+      // One batch needs no other thread, and neither do small ones.
+      #expect((environment.calls > before) == (threads > 1 && asked.count - first > size && size >= 16))
     }
     for (first, size) in [(3_000, 5), (-1, 5), (0, 0), (0, -3), (Int.max, 5)] {
       try view.forEachBatch(of: asked, from: first, size: size) { (_, _) throws(EngineError) in
@@ -208,10 +209,43 @@ import Testing
     #expect(met != nil && found == alone)
   }
 
+  /// What is copied ahead is bounded by bytes, too.
+  @Test func largeRowsAreNotCopiedFarAhead() throws {
+    let device = MemoryDevice(copying: [], lock: ThreadLock())
+    let store = try EntityStore.create(
+      in: try Store.create(on: device, environment: TestEnvironment(seed: 4, processors: 4)),
+      schema: try RowReaderTests.schema())
+    let base = try #require(store.schema.entity(named: "Base"))
+    var references: [ObjectReference] = []
+    try store.write { (t) throws(EngineError) in
+      for n in 0..<1_100 {
+        var values = RowValues()
+        values.set("large", .integer(Int64(n)))
+        values.set("blob", .binary(Array(repeating: UInt8(n & 255), count: n % 2 == 0 ? 90_000 : 10)))
+        references.append(try t.reserveReference(base))
+        try t.insert(references[n], values)
+      }
+    }
+    let view = try store.view()
+    let blob = base.attributeKeys[try #require(base.allAttributes.firstIndex { $0.name == "blob" })]
+    var seen = 0
+    try view.forEachBatch(of: references, from: 0, size: 100) { (rows, objects) throws(EngineError) in
+      #expect(rows.count == objects.count)
+      for row in rows.array {
+        guard let n = references[objects].firstIndex(of: row.reference) else { continue }
+        guard case .binary(let bytes) = try row.value(blob) else { continue }
+        #expect(bytes.count == (n % 2 == 0 ? 90_000 : 10) && bytes.first == UInt8(n & 255))
+        seen += 1
+      }
+      return true
+    }
+    #expect(seen == 1_100)
+  }
+
   @Test func aHostThatDoesNothingIsRefusedInBatches() throws {
     let device = MemoryDevice(copying: [], lock: ThreadLock())
     let kernel = try Store.create(on: device, environment: TestEnvironment(seed: 5))
-    let references = try Self.insert(300, into: try EntityStore.create(in: kernel, schema: RowReaderTests.schema()))
+    let references = try Self.insert(1_300, into: try EntityStore.create(in: kernel, schema: RowReaderTests.schema()))
     try kernel.checkpoint()
     try kernel.close()
     let store = try EntityStore.open(
@@ -219,7 +253,7 @@ import Testing
         on: MemoryDevice(copying: device.contents(), lock: ThreadLock()),
         environment: CountingEnvironment(processors: 2, callsWork: false)))
     let error = #expect(throws: EngineError.self) {
-      try store.view().forEachBatch(of: references, from: 0, size: 10) { (_, _) throws(EngineError) in true }
+      try store.view().forEachBatch(of: references, from: 0, size: 100) { (_, _) throws(EngineError) in true }
     }
     guard case .misuse = error else {
       Issue.record("\(String(describing: error))")
