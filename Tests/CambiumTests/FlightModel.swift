@@ -136,6 +136,20 @@ final class TemporaryDirectory {
   }
 }
 
+extension TemporaryDirectory {
+  /// A container with a file for each of some configurations of a model.
+  func container(_ model: ManagedObjectModel, configurations: [String]) throws -> PersistentContainer {
+    let container = PersistentContainer(name: "several", managedObjectModel: model)
+    container.persistentStoreDescriptions = configurations.map { name in
+      let description = PersistentStoreDescription(url: url.appendingPathComponent(name + ".cambium"))
+      description.configuration = name
+      return description
+    }
+    try container.loadPersistentStores()
+    return container
+  }
+}
+
 /// A container in memory.
 func memoryContainer(_ model: ManagedObjectModel? = nil) throws -> PersistentContainer {
   let container = PersistentContainer(name: "memory", managedObjectModel: try model ?? FlightModel.make())

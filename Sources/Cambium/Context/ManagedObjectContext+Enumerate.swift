@@ -3,8 +3,8 @@ import CambiumEngine
 // Objects of a request, one after the other, of which a batch is in memory at a time: what is known of the others is their identifiers.
 extension ManagedObjectContext {
   /// Calls a block with each object that matches a request, in the request's order, and holds a batch of them at a time: for many
-  /// objects, each of which is looked at once. An object that nobody else holds ends with its batch, whose memory the next one gets, so
-  /// that this is also quicker than a loop over what ``fetch(_:)`` gives. SwiftData: `ModelContext.enumerate`.
+  /// objects, each of which is looked at once. An object that nobody else holds ends soon after its batch: the context looks for such
+  /// when there are a few hundred, or as many as are held. SwiftData: `ModelContext.enumerate`.
   ///
   ///     var minutes = 0
   ///     try context.enumerate(FetchRequest<LogEntry>(entityName: "LogEntry")) { minutes += $0.minutes }

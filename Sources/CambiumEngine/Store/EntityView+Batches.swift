@@ -11,9 +11,9 @@ extension EntityView {
   private static var mostBytesAhead: Int { 16 << 20 }
 
   /// Calls `body` with copies of the rows of some objects, a batch after the other and on the calling thread, until it answers false. Threads
-  /// of the host's copy those of the batches behind meanwhile, six batches ahead at most, where views may be read by several. The rows of a batch are
-  /// in no order that means anything, each once; those that are not there are left out. `body` may take long, and do anything
-  /// but close the store.
+  /// of the host's copy those of the batches behind meanwhile, six batches and some megabytes ahead at most, where views may be read by several.
+  /// The rows of a batch are in no order that means anything, each once; those that are not there are left out. `body` may take long, and do
+  /// anything but close the store.
   ///
   /// - Parameters:
   ///   - references: The objects, each once.
@@ -24,6 +24,14 @@ extension EntityView {
   ///   it is given to run concurrently.
   public func forEachBatch(
     of references: [ObjectReference], from first: Int, size: Int,
+    _ body: (FoundRows, Range<Int>) throws(EngineError) -> Bool
+  ) throws(EngineError) {
+    try forEachBatch(of: references, from: first, size: size, mostBytesAhead: Self.mostBytesAhead, body)
+  }
+
+  /// The same with another bound of what is copied ahead.
+  func forEachBatch(
+    of references: [ObjectReference], from first: Int, size: Int, mostBytesAhead: Int,
     _ body: (FoundRows, Range<Int>) throws(EngineError) -> Bool
   ) throws(EngineError) {
     guard size > 0, first >= 0, first < references.count else { return }
@@ -50,7 +58,7 @@ extension EntityView {
             let batch = batch(n)
             let copied = spare ?? CopiedBatch()
             (copied.objects, copied.error) = (batch, nil)
-            copied.isWhole = !isShared || ahead.isLess(than: Self.mostBytesAhead)
+            copied.isWhole = !isShared || ahead.isLess(than: mostBytesAhead)
             if !copied.isWhole { return copied }
             do throws(EngineError) {
               copied.rows = try view.copies(of: references[batch])

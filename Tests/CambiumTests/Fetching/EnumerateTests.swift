@@ -143,6 +143,61 @@ import Testing
     #expect(error?.code == .persistentStoreOperation && last == 1_200)
   }
 
+  /// Threads that copy ahead meet a store that is suspended for a moment: what they could not read is read when its turn comes.
+  @Test func aStoreThatIsSuspendedMeanwhile() throws {
+    try fill(3_000)
+    let store = try #require(container.persistentStoreCoordinator.persistentStores.first)
+    let seen = try numbers(try request(ascending: true), batchSize: 50) { _, number in
+      guard number % 50 == 0 else { return }
+      try store.suspend()
+      // So long that whoever copies the next batch meets it.
+      Thread.sleep(forTimeInterval: 0.002)
+      try store.resume()
+    }
+    let isSame = seen == Array(0..<3_000)
+    #expect(isSame)
+    // Nobody reads one that stays so.
+    var last = 0
+    let error = cambiumError {
+      _ = try numbers(try request(ascending: true), batchSize: 50) { _, number in
+        last = number
+        if number == 1_000 { try store.suspend() }
+      }
+    }
+    #expect(error != nil && (1_049..<1_500).contains(last))
+    try store.resume()
+  }
+
+  /// A context that reads a generation goes through that, whatever others do and it asks meanwhile.
+  @Test func generations() throws {
+    try fill(2_500)
+    try context.setQueryGenerationFrom(.current)
+    let other = container.newBackgroundContext()
+    for ascending in [nil, false] as [Bool?] {
+      let request = try request(ascending: ascending)
+      var isOld = true
+      let seen = try numbers(request, batchSize: 40) { object, number in
+        if object.value(forKey: "remarks") as? String != "r\(number % 7)" { isOld = false }
+        guard number == 500 else { return }
+        for entry in try other.all("LogEntry") {
+          if entry.value(forKey: "number") as? Int ?? 0 < 1_200 {
+            entry.setValue("new", forKey: "remarks")
+          } else {
+            other.delete(entry)
+          }
+        }
+        try other.make("LogEntry", ["number": 9_999])
+        try other.save()
+        #expect(try context.fetch(try self.request()).count == 2_500)
+      }
+      let isSame = seen == (ascending == nil ? Array(0..<2_500) : Array((0..<2_500).reversed()))
+      #expect(isSame && isOld)
+    }
+    try context.setQueryGenerationFrom(nil)
+    // 1,200 that were changed, and the new one: the second time round deletes that of the first.
+    #expect(try numbers(try request()).count == 1_201)
+  }
+
   @Test func holdsABatchAtATime() throws {
     try fill(100)
     var most = 0
@@ -373,18 +428,9 @@ import Testing
   }
 
   @Test func severalStores() throws {
-    func model() throws -> ManagedObjectModel {
-      let model = try ManagedObjectModel { Entity("LogEntry") { Attribute("number", .integer64) } }
-      for name in ["a", "b"] { model.setEntities(Array(model.entities), forConfigurationName: name) }
-      return model
-    }
-    let container = PersistentContainer(name: "several", managedObjectModel: try model())
-    container.persistentStoreDescriptions = ["a", "b"].map { name in
-      let description = PersistentStoreDescription(url: directory.url.appendingPathComponent(name + ".cambium"))
-      description.configuration = name
-      return description
-    }
-    try container.loadPersistentStores()
+    let model = try ManagedObjectModel { Entity("LogEntry") { Attribute("number", .integer64) } }
+    for name in ["a", "b"] { model.setEntities(Array(model.entities), forConfigurationName: name) }
+    let container = try directory.container(model, configurations: ["a", "b"])
     let context = container.newBackgroundContext()
     for number in 0..<30 {
       let object = try context.make("LogEntry", ["number": number])

@@ -291,6 +291,35 @@ import Testing
     }
   }
 
+  /// Elements called as words of the grammar, and texts of any kind, through the file and as JSON.
+  @Test func namesAndTextsOfAnyKind() throws {
+    let text = "it's \"q\" \\ \n\u{0}\t e\u{301}\u{1F6E9}\u{FE0F}%@ $x"
+    let names = ["length", "from", "in", "null", "any", "größe", "size", "first", "count"]
+    let elements = names.map { AttributeDescription($0, .string) }
+    let place = try CompositeAttributeDescription("place", elements: elements)
+    place.setValidationPredicates(
+      try names.map { try FetchPredicate(format: "%K != %@", $0, text) },
+      withValidationWarnings: names.map { "\($0) \(text)" })
+    let value = AttributeDescription("value", .string)
+    value.setValidationPredicates([try FetchPredicate(format: "SELF != %@", text)], withValidationWarnings: [text])
+    let made = ManagedObjectModel(entities: [EntityDescription("Entry", properties: [place, value])])
+    let coded = try JSONDecoder().decode(ManagedObjectModel.self, from: JSONEncoder().encode(made))
+    for model in [made, coded, try copy(coded)] {
+      let directory = try TemporaryDirectory()
+      let context = try directory.container(model: model).viewContext
+      let entry = try context.make("Entry", ["value": text + "!", "place": ["length": "a", "from": text + "b"]])
+      try context.save()
+      for name in names {
+        let error = cambiumError { try entry.validateValue([name: text], forKey: "place") }
+        #expect(
+          error?.code == .managedObjectValidation && error?.message.contains("\(name) \(text)") == true, "\(name)")
+      }
+      // Equal as texts are, in whatever normal form.
+      try entry.set(text.replacing("e\u{301}", with: "\u{E9}"), forKey: "value")
+      #expect(cambiumError { try context.save() }?.code == .managedObjectValidation)
+    }
+  }
+
   @Test func predicatesThatCannotBeUsed() throws {
     var deep = FetchPredicate(value: true)
     for _ in 0..<2_000 { deep = .not(deep) }

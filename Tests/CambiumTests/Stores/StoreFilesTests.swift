@@ -261,14 +261,7 @@ import Testing
       return model
     }
     func container() throws -> PersistentContainer {
-      let container = PersistentContainer(name: "several", managedObjectModel: try model())
-      container.persistentStoreDescriptions = ["cloud", "local"].map { name in
-        let description = PersistentStoreDescription(url: directory.url.appendingPathComponent(name + ".cambium"))
-        description.configuration = name
-        return description
-      }
-      try container.loadPersistentStores()
-      return container
+      try directory.container(model(), configurations: ["cloud", "local"])
     }
     do {
       let container = try container()
