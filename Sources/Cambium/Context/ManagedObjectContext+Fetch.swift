@@ -154,14 +154,6 @@ extension ManagedObjectContext {
     plan.includesPendingChanges && !(inserted.isEmpty && updated.isEmpty && deleted.isEmpty)
   }
 
-  /// What a fetch finds.
-  struct FoundObjects {
-    var objects: [ManagedObject]
-    /// The class of all of them; nil if there are several, or that is not known. To look at each of many objects once more takes
-    /// longer than to note it.
-    var onlyClass: ManagedObject.Type?
-  }
-
   func objects(_ plan: FetchPlan) throws -> [ManagedObject] { try found(plan).objects }
 
   private func found(_ plan: FetchPlan) throws -> FoundObjects {
@@ -205,64 +197,6 @@ extension ManagedObjectContext {
 
   func rows(_ fetch: EngineFetch, _ store: PersistentStore) throws -> [ManagedObject] {
     try foundRows(fetch, store).objects
-  }
-
-  private func foundRows(_ fetch: EngineFetch, _ store: PersistentStore) throws -> FoundObjects {
-    let view = try view(of: store.space)
-    let rows = try mappingFetch { () throws(EngineError) in try view.findRows(fetch) }
-    return objects(of: rows, in: store.space)
-  }
-
-  /// The objects of references to a store, with the rows of the commit that the context reads; those without are left out.
-  func objects(of references: [ObjectReference], in space: StoreSpace) throws -> [ManagedObject] {
-    let view = try view(of: space)
-    let rows = try mappingFetch { () throws(EngineError) in try view.findRows(of: references) }
-    return objects(of: rows, in: space).objects
-  }
-
-  /// The objects of rows, which unchanged ones show from now on.
-  func objects(of rows: FoundRows, in space: StoreSpace) -> FoundObjects {
-    var result: [ManagedObject] = []
-    result.reserveCapacity(rows.count)
-    let registry = registry
-    registry.makeRoom(for: rows.count)
-    // What new objects are made of: the same until one is of another entity.
-    var birth: ObjectBirth?
-    var entityID: UInt32?
-    // The context keeps its homes, but not all of those that it ever had.
-    var homes: [ObjectHome] = []
-    defer { withExtendedLifetime((homes, registry, rows)) {} }
-    var onlyClass: ManagedObject.Type?
-    var isOfOneClass = true
-    func note(_ found: ManagedObject.Type) {
-      if onlyClass == nil { onlyClass = found }
-      if onlyClass != found { isOfOneClass = false }
-    }
-    rows.forEach { row, reference in
-      if let object = registry.object(space, reference) {
-        // A changed object stays on the row that its changes are based on.
-        if object.pending != .updated, object.pending != .deleted {
-          if object.state == .stale { object.state = .loaded }
-          object.take(row)
-        }
-        if isMissing(object) { object.isDeleted = false }
-        note(type(of: object))
-        result.append(object)
-        return
-      }
-      if entityID != reference.entity {
-        guard let info = space.info(reference.entity) else { return }
-        let found = self.home(of: ManagedObjectID(space: space, reference: reference), info, info.description)
-        if !homes.contains(where: { $0 === found }) { homes.append(found) }
-        let objectClass = persistentStoreCoordinator.objectClass(for: info)
-        birth = ObjectBirth(objectClass, .passUnretained(found), .passUnretained(found.twin))
-        entityID = reference.entity
-        note(objectClass)
-      }
-      guard let birth else { return }
-      result.append(make(birth, reference.row, row, registry))
-    }
-    return FoundObjects(objects: result, onlyClass: isOfOneClass ? onlyClass : nil)
   }
 
   /// The store's answer with unsaved changes taken into account, from the first object up to at least the plan's end.

@@ -4,14 +4,14 @@ extension ManagedObjectContext {
   /// Where objects of an entity are inserted, as it was when the coordinator had its stores the `version`th time.
   final class Insertable {
     let entity: EntityDescription
-    /// The entity's; see ``EntityDescription/init(twinOf:)``.
+    /// The entity's; see ``EntityDescription/init(twinFor:)``.
     let twin: EntityDescription
     let version: Int
     let home: ObjectHome
 
-    init(_ entity: EntityDescription, _ home: ObjectHome, version: Int) {
-      (self.entity, self.home, self.version) = (entity, home, version)
-      twin = home.twin
+    /// - Parameter twin: That of the home.
+    init(_ entity: EntityDescription, _ home: ObjectHome, _ twin: EntityDescription, version: Int) {
+      (self.entity, self.home, self.twin, self.version) = (entity, home, twin, version)
     }
   }
 
@@ -36,8 +36,10 @@ extension ManagedObjectContext {
   }
 
   private func insertHere(_ object: ManagedObject, _ entity: EntityDescription) {
-    if let known = knownBirthHome(entity) { return adoptInserted(object, known.takeUnretainedValue()) }
-    guard let home = insertable(entity.itself)?.home else {
+    if let known = knownInsertable(entity) {
+      return known._withUnsafeGuaranteedRef { adoptInserted(object, $0.home, $0.twin) }
+    }
+    guard let made = insertable(entity.itself) else {
       let name = entity.name
       return record(
         CambiumError(
@@ -45,13 +47,13 @@ extension ManagedObjectContext {
           "'\(name)' is not an entity that objects can be inserted of: it is abstract, unknown to the model, or in no "
             + "store that is loaded", entityName: name), losesChange: true)
     }
-    adoptInserted(object, home)
+    adoptInserted(object, made.home, made.twin)
   }
 
   /// Takes an object that is new into the unsaved changes; it is told by ``ManagedObject/awakeFromInsert()``.
-  private func adoptInserted(_ object: ManagedObject, _ home: ObjectHome) {
+  private func adoptInserted(_ object: ManagedObject, _ home: ObjectHome, _ twin: EntityDescription) {
     let reference = ObjectReference(entity: home.entityID, row: ManagedObjectID.nextTemporaryRow())
-    object.become(reference.row, .passUnretained(home), nil)
+    object.become(reference.row, .passUnretained(home), .passUnretained(twin), nil)
     object.state = .inserted
     // As a rule, most attributes are set.
     let overlay = object.overlay ?? ObjectOverlay.make(room: home.info.attributeKeys.count)
@@ -79,13 +81,13 @@ extension ManagedObjectContext {
     }
   }
 
-  /// The home of new objects of an entity, or of its twin, if it is the one that there was an object of last.
+  /// Where new objects of an entity, or of its twin, are inserted, if it is the one that there was an object of last.
   @inline(__always)
-  private func knownBirthHome(_ entity: EntityDescription) -> Unmanaged<ObjectHome>? {
+  private func knownInsertable(_ entity: EntityDescription) -> Unmanaged<Insertable>? {
     let version = persistentStoreCoordinator.storesVersion
     return lastInsertable.glance?._withUnsafeGuaranteedRef { last in
       guard last.twin === entity || last.entity === entity, last.version == version else { return nil }
-      return .passUnretained(last.home)
+      return .passUnretained(last)
     }
   }
 
@@ -96,7 +98,8 @@ extension ManagedObjectContext {
       let info = store.space.info(named: entity.name), !info.schema.isAbstract
     else { return nil }
     let id = ManagedObjectID(space: store.space, reference: ObjectReference(entity: info.schema.id, row: 0))
-    let made = Insertable(entity, home(of: id, info, entity), version: version)
+    let home = home(of: id, info, entity)
+    let made = Insertable(entity, home, twin(of: home), version: version)
     lastInsertable.hold(made)
     return made
   }

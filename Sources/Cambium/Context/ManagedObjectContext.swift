@@ -380,6 +380,10 @@ public final class ManagedObjectContext: @unchecked Sendable {
     homes.home(of: id, info, entity, link)
   }
 
+  /// See ``ObjectHome/List/twin(of:)``.
+  @inline(__always)
+  func twin(of home: ObjectHome) -> EntityDescription { homes.twin(of: home) }
+
   /// The home of the objects that were last asked for by their identifiers, if it is that of another identifier.
   func knownHome(of id: ManagedObjectID) -> ObjectHome? {
     homes.known(id, version: persistentStoreCoordinator.storesVersion)
@@ -409,10 +413,9 @@ public final class ManagedObjectContext: @unchecked Sendable {
   /// The object of a row that the context does not have.
   func object(_ id: ManagedObjectID, _ home: ObjectHome) -> ManagedObject {
     let objectClass = persistentStoreCoordinator.objectClass(for: home.info)
-    let twin = home.twin
-    defer { withExtendedLifetime((home, twin)) {} }
-    return make(
-      ObjectBirth(objectClass, .passUnretained(home), .passUnretained(twin)), id.reference.row, nil, registry)
+    let twin = twin(of: home)
+    defer { withExtendedLifetime(twin) {} }
+    return make(ObjectBirth(objectClass, home, twin), id.reference.row, registry)
   }
 
   // MARK: Changes

@@ -80,6 +80,17 @@ final class ObjectRegistry {
     letGo(of: known.add(object, space, reference))
   }
 
+  /// Adds an object, unless there is one of the identifier, which it answers then.
+  func addUnlessThere(
+    _ object: ManagedObject, _ space: StoreSpace, _ reference: ObjectReference
+  ) -> ManagedObject? {
+    if known.count >= limit { sweep() }
+    guard let there = known.add(object, space, reference) else { return nil }
+    // The caller holds the other one.
+    withExtendedLifetime(known.add(there, space, reference)) {}
+    return there
+  }
+
   func remove(_ id: ManagedObjectID) { remove(id.space, id.reference) }
 
   func remove(_ space: StoreSpace, _ reference: ObjectReference) { letGo(of: known.remove(space, reference)) }

@@ -35,17 +35,22 @@ public final class EntityDescription: @unchecked Sendable, ModelPart {
   var itself: EntityDescription { original ?? self }
   /// Where objects are until they have been made; only twins have any.
   let cradle: ObjectHome?
+  /// Where the objects belong that are made with this twin, which hold it in place of their home.
+  let home: ObjectHome?
 
   /// An entity without name.
-  public init() { (original, cradle) = (nil, nil) }
+  public init() { (original, cradle, home) = (nil, nil, nil) }
 
   /// The same entity once more, for the initializers of objects of rows. To the entity itself lead weak references, by which counting
   /// references to it takes ten times as long; to a twin, nothing does.
   ///
-  /// It shows what the entity has, which does not change any more, since its model is in use.
-  init(twinOf entity: EntityDescription) {
+  /// It shows what the entity has, which does not change any more, since its model is in use. Whoever makes objects keeps it
+  /// (``ObjectHome/List/twin(of:)``), and they do: nothing that it holds may hold it.
+  init(twinFor home: ObjectHome) {
+    let entity = home.entity
     original = entity
     cradle = .nowhere(entity)
+    self.home = home
     name = entity.name
     managedObjectClass = entity.managedObjectClass
     explicitClassName = entity.explicitClassName

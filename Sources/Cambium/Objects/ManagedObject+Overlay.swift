@@ -113,6 +113,12 @@ extension ManagedObject {
     }
   }
 
+  /// In a child context, what the parent had over the row.
+  var parentState: ParentState? {
+    @inline(__always) get { heldOverlay.flatMap { $0._withUnsafeGuaranteedRef { $0.parentState } } }
+    set { if heldOverlay != nil || newValue != nil { ownOverlay.parentState = newValue } }
+  }
+
   var eventState: EventState? {
     get { overlay?.eventState }
     set { if overlay != nil || newValue != nil { ownOverlay.eventState = newValue } }

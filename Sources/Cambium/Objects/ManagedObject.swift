@@ -64,18 +64,21 @@ open class ManagedObject {
   /// See ``home``, which is held while it is this. Looked at without counting references: nothing that is done meanwhile puts
   /// another in its place.
   @exclusivity(unchecked) private(set) var heldHome: Unmanaged<ObjectHome>?
+  /// What keeps the home: itself, or the twin that the object was made with. An initializer has that as its own, so that to keep it
+  /// counts no reference, nor does it later to come from the cradle to the home, both of which the twin holds.
+  @exclusivity(unchecked) private var homeKeeper: AnyObject?
   /// What it has in common with other objects of its entity and context; nil only while the object is being made.
   private(set) var home: ObjectHome? {
     @inline(__always) get { heldHome?.takeUnretainedValue() }
     set {
-      let old = heldHome
-      heldHome = newValue.map { .passRetained($0) }
-      old?.release()
+      let old = homeKeeper
+      heldHome = newValue.map { .passUnretained($0) }
+      homeKeeper = newValue
+      withExtendedLifetime(old) {}
     }
   }
 
   deinit {
-    heldHome?.release()
     heldRow?.release()
     heldOverlay?.release()
   }
@@ -135,14 +138,13 @@ open class ManagedObject {
     return heldRow.version
   }
 
-  /// The same as to set ``row``.
-  func take(_ row: BorrowedRow) {
+  /// The same as to set ``row`` to one that is kept for this object.
+  @inline(__always)
+  func take(retained row: BorrowedRow) {
     let old = heldRow
-    heldRow = row.retained()
+    heldRow = row
     old?.release()
   }
-  /// In a child context, what the parent had over the row.
-  @exclusivity(unchecked) var parentState: ParentState?
   /// See ``overlay``, which is held while it is this: looked at without counting references where nothing else of the object is done
   /// meanwhile.
   @exclusivity(unchecked) private(set) var heldOverlay: Unmanaged<ObjectOverlay>?
@@ -176,12 +178,18 @@ open class ManagedObject {
   public required init(entity: EntityDescription, insertInto context: ManagedObjectContext?) {
     number = ManagedObjectID.firstTemporaryRow
     state = .detached
-    if context == nil, let cradle = entity.cradle {
-      heldHome = .passRetained(cradle)
+    if let cradle = entity.cradle {
+      heldHome = .passUnretained(cradle)
+      if let context {
+        homeKeeper = entity
+        context.insertNew(self, entity)
+      } else {
+        homeKeeper = entity
+      }
       return
     }
     context?.insertNew(self, entity)
-    if heldHome == nil { home = .nowhere(entity.itself) }
+    if heldHome == nil { home = .nowhere(entity) }
   }
 
   /// Inserts a new object of the entity of this class: the one that names the class, or is called like it.
@@ -202,15 +210,23 @@ open class ManagedObject {
   }
 
   /// Makes this new object, which belongs to no context yet, that of a row.
+  ///
+  /// - Parameters:
+  ///   - twin: That of the home. An object that was made with it holds it already.
+  ///   - row: Kept for this object.
   @inline(__always)
-  func become(_ number: UInt64, _ home: Unmanaged<ObjectHome>, _ row: BorrowedRow?) {
-    let old = heldHome
-    heldHome = home.retain()
-    old?.release()
+  func become(
+    _ number: UInt64, _ home: Unmanaged<ObjectHome>, _ twin: Unmanaged<EntityDescription>, _ row: BorrowedRow?
+  ) {
+    heldHome = home
+    if homeKeeper.map({ Unmanaged.passUnretained($0).toOpaque() }) != twin.toOpaque() { keep(twin) }
     self.number = number
     state = .fault
-    if let row { take(row) }
+    if let row { take(retained: row) }
   }
+
+  @inline(never)
+  private func keep(_ twin: Unmanaged<EntityDescription>) { homeKeeper = twin.takeUnretainedValue() }
 
   /// Has the object belong to no context.
   func leaveContext() { home = home?.withoutContext }

@@ -3,16 +3,25 @@ import CambiumEngine
 /// What the objects of rows of one entity are made with.
 struct ObjectBirth {
   let objectClass: ManagedObject.Type
-  // Kept by who has objects made.
+  /// That of ``twin``, which keeps it.
   let home: Unmanaged<ObjectHome>
-  /// That of the home.
+  /// Kept by who has objects made.
   let twin: Unmanaged<EntityDescription>
 
+  /// - Parameter twin: That of the home.
   @inline(__always)
-  init(_ objectClass: ManagedObject.Type, _ home: Unmanaged<ObjectHome>, _ twin: Unmanaged<EntityDescription>) {
+  init(_ objectClass: ManagedObject.Type, _ home: ObjectHome, _ twin: EntityDescription) {
     self.objectClass = objectClass
-    self.home = home
-    self.twin = twin
+    self.home = .passUnretained(home)
+    self.twin = .passUnretained(twin)
+  }
+
+  /// Makes an object, which belongs to no context yet.
+  ///
+  /// - Parameter twin: ``twin``, kept for the object.
+  @inline(__always)
+  func object(_ twin: Unmanaged<EntityDescription>) -> ManagedObject {
+    objectClass.init(entity: twin.takeRetainedValue(), insertInto: nil)
   }
 }
 
@@ -20,7 +29,7 @@ struct ObjectBirth {
 struct KnownBirth {
   let birth: ObjectBirth
   /// That of ``birth``, which it keeps.
-  let home: ObjectHome
+  let twin: EntityDescription
   /// How many times stores had come or gone.
   let version: Int
 }
@@ -36,12 +45,12 @@ extension ManagedObjectContext {
   /// To be called with the lock held, of a context without a parent, for a row that is in a store.
   func destination(_ space: StoreSpace, _ reference: ObjectReference) -> ManagedObject {
     if let object = registry.object(space, reference) { return object }
-    if let known = lastBirth, known.home.entityID == reference.entity, known.home.space === space,
-      known.version == persistentStoreCoordinator.storesVersion
+    if let known = lastBirth, known.version == persistentStoreCoordinator.storesVersion,
+      known.birth.home._withUnsafeGuaranteedRef({ $0.entityID == reference.entity && $0.space === space })
     {
       // An initializer may have the context forget it.
-      defer { withExtendedLifetime(known.home) {} }
-      return make(known.birth, reference.row, nil, registry)
+      defer { withExtendedLifetime(known.twin) {} }
+      return make(known.birth, reference.row, registry)
     }
     let version = persistentStoreCoordinator.storesVersion
     let object = object(with: ManagedObjectID(space: space, reference: reference))
@@ -49,8 +58,8 @@ extension ManagedObjectContext {
     if let home = object.home, home.space === space, home.entityID == reference.entity,
       type(of: object) != ManagedObject.self, type(of: object) == persistentStoreCoordinator.objectClass(for: home.info)
     {
-      let birth = ObjectBirth(type(of: object), .passUnretained(home), .passUnretained(home.twin))
-      lastBirth = KnownBirth(birth: birth, home: home, version: version)
+      let twin = twin(of: home)
+      lastBirth = KnownBirth(birth: ObjectBirth(type(of: object), home, twin), twin: twin, version: version)
     }
     return object
   }
@@ -62,22 +71,32 @@ extension ManagedObjectContext {
   ///
   /// - Parameter registry: That of the context, unless the initializer resets that.
   @inline(__always)
-  func make(
-    _ birth: ObjectBirth, _ number: UInt64, _ row: BorrowedRow?, _ registry: ObjectRegistry
+  func make(_ birth: ObjectBirth, _ number: UInt64, _ registry: ObjectRegistry) -> ManagedObject {
+    adopt(birth.object(birth.twin.retain()), birth, number, nil, registry)
+  }
+
+  /// Has an object that was just made be that of a row, which is kept for it. Answers the row's object, which is another one if the
+  /// initializer has had one made: a context has one for each row.
+  @inline(__always)
+  func adopt(
+    _ object: ManagedObject, _ birth: ObjectBirth, _ number: UInt64, _ row: BorrowedRow?, _ registry: ObjectRegistry
   ) -> ManagedObject {
-    let object = birth.twin._withUnsafeGuaranteedRef { birth.objectClass.init(entity: $0, insertInto: nil) }
     if object.state != .detached { takeBackInsertion(of: object) }
-    object.become(number, birth.home, row)
-    birth.home._withUnsafeGuaranteedRef { home in
+    object.become(number, birth.home, birth.twin, row)
+    let other = birth.home._withUnsafeGuaranteedRef { home in
       let reference = ObjectReference(entity: home.entityID, row: number)
       // Not one of the two by a condition: that would count references to it.
-      if registry === self.registry {
-        registry.add(object, home.space, reference)
-      } else {
-        self.registry.add(object, home.space, reference)
-      }
+      return registry === self.registry
+        ? registry.addUnlessThere(object, home.space, reference)
+        : self.registry.addUnlessThere(object, home.space, reference)
     }
-    return object
+    return other.map { giveUp(object, for: $0) } ?? object
+  }
+
+  @inline(never)
+  private func giveUp(_ object: ManagedObject, for other: ManagedObject) -> ManagedObject {
+    object.detach()
+    return other
   }
 
   /// Takes an object out of the context that its own initializer has inserted it into: it is to be that of a row.

@@ -3,7 +3,7 @@ import CambiumEngine
 /// Where objects belong: a context's, of one entity in one store. Objects have one reference to it in place of four to what it
 /// holds; to count references up and down took a good part of the time of a fetch.
 final class ObjectHome: @unchecked Sendable {
-  // `@unchecked`: `hint` and `twin` are touched where the objects of its context are used, and not at all without a context.
+  // `@unchecked`: `hint` is touched where the objects of its context are used, and not at all without a context.
   let info: EntityInfo
   /// As who made the objects named it; that of ``info`` as a rule.
   let entity: EntityDescription
@@ -14,8 +14,6 @@ final class ObjectHome: @unchecked Sendable {
   let link: ContextLink?
   /// The same without a context.
   private let abroad: ObjectHome?
-  /// What objects of rows are made with; see ``EntityDescription/init(twinOf:)``.
-  private(set) lazy var twin = EntityDescription(twinOf: entity)
 
   private init(
     _ info: EntityInfo, _ entity: EntityDescription, _ entityID: UInt32, _ space: StoreSpace, _ link: ContextLink?
@@ -112,10 +110,14 @@ final class ObjectHome: @unchecked Sendable {
   struct List {
     private var homes: [ObjectHome] = []
     private var last: ObjectHome?
+    private var twins: [EntityDescription] = []
+    private var lastTwin: EntityDescription?
     private var asked: ObjectHome?
     private var askedAt = 0
     /// Whether some were given up, so that objects may have homes that are not here.
     private var isPartial = false
+
+    private static let most = 512
 
     /// The store of all objects; nil if there may be several, or none.
     var onlySpace: StoreSpace? {
@@ -154,12 +156,31 @@ final class ObjectHome: @unchecked Sendable {
       let known = homes.first { $0.holds(id, info, entity) }
       let found = known ?? ObjectHome(info, entity, id.reference.entity, id.space, link)
       // Objects hold their homes themselves. Stores that come and go under a context leave homes that nobody has.
-      if known == nil, homes.count >= 512 {
+      if known == nil, homes.count >= Self.most {
         homes = []
         isPartial = true
       }
       if known == nil { homes.append(found) }
       last = found
+      return found
+    }
+
+    /// What objects of a home are made with; see ``EntityDescription/init(twinFor:)``.
+    @inline(__always)
+    mutating func twin(of home: ObjectHome) -> EntityDescription {
+      if let lastTwin, lastTwin.home === home { return lastTwin }
+      return findTwin(home)
+    }
+
+    @inline(never)
+    private mutating func findTwin(_ home: ObjectHome) -> EntityDescription {
+      let known = twins.first { $0.home === home }
+      let found = known ?? EntityDescription(twinFor: home)
+      if known == nil {
+        if twins.count >= Self.most { twins = [] }
+        twins.append(found)
+      }
+      lastTwin = found
       return found
     }
   }

@@ -72,22 +72,23 @@ struct OverlayFields {
   var isChangeNoticed = false
   /// What the object was before the present event; `nil` if the event has not changed it.
   var eventState: EventState?
-  fileprivate var unstored: Unstored?
+  fileprivate var seldom: Seldom?
   var toOneChanges: PropertyMap<ManagedObjectID?> = [:]
   var toManyChanges: PropertyMap<ToManyChange> = [:]
   fileprivate var elsewhere: PropertyMap<Value> = [:]
 
   fileprivate init(room: Int) { self.room = room }
 
-  /// Values that are not stored: few objects have any.
-  fileprivate final class Unstored {
+  /// What few objects have.
+  fileprivate final class Seldom {
     @exclusivity(unchecked) var transients: [String: Any] = [:]
     @exclusivity(unchecked) var fetchedValues: [String: [ManagedObjectID]] = [:]
+    @exclusivity(unchecked) var parentState: ParentState?
   }
 
-  fileprivate mutating func makeUnstored() -> Unstored {
-    let made = unstored ?? Unstored()
-    unstored = made
+  fileprivate mutating func makeSeldom() -> Seldom {
+    let made = seldom ?? Seldom()
+    seldom = made
     return made
   }
 }
@@ -218,20 +219,28 @@ extension ObjectOverlay {
 
   /// The values of transient properties.
   var transients: [String: Any] {
-    get { fields.pointee.unstored?.transients ?? [:] }
+    get { fields.pointee.seldom?.transients ?? [:] }
     set {
-      if fields.pointee.unstored != nil || !newValue.isEmpty { fields.pointee.makeUnstored().transients = newValue }
+      if fields.pointee.seldom != nil || !newValue.isEmpty { fields.pointee.makeSeldom().transients = newValue }
     }
-    _modify { yield &fields.pointee.makeUnstored().transients }
+    _modify { yield &fields.pointee.makeSeldom().transients }
   }
 
   /// What fetched properties gave, until the object is refreshed. Identifiers, since objects that hold one another would never go.
   var fetchedValues: [String: [ManagedObjectID]] {
-    get { fields.pointee.unstored?.fetchedValues ?? [:] }
+    get { fields.pointee.seldom?.fetchedValues ?? [:] }
     set {
-      if fields.pointee.unstored != nil || !newValue.isEmpty { fields.pointee.makeUnstored().fetchedValues = newValue }
+      if fields.pointee.seldom != nil || !newValue.isEmpty { fields.pointee.makeSeldom().fetchedValues = newValue }
     }
-    _modify { yield &fields.pointee.makeUnstored().fetchedValues }
+    _modify { yield &fields.pointee.makeSeldom().fetchedValues }
+  }
+
+  /// In a child context, what the parent had over the row.
+  var parentState: ParentState? {
+    @inline(__always) get { fields.pointee.seldom?.parentState }
+    set {
+      if fields.pointee.seldom != nil || newValue != nil { fields.pointee.makeSeldom().parentState = newValue }
+    }
   }
 
   /// Whether there is an ``OverlayFields/eventState``: asked at every change.
@@ -254,8 +263,10 @@ extension ObjectOverlay {
   }
 
   /// Whether nothing but unsaved changes would be lost with it.
-  var isWithoutMore: Bool { fields.pointee.unstored == nil && !hasEventState }
+  var isWithoutMore: Bool { fields.pointee.seldom == nil && !hasEventState }
 
   /// Whether nothing would be lost with it.
-  var isIdle: Bool { hasNoChanges && !hasEventState && transients.isEmpty && fetchedValues.isEmpty }
+  var isIdle: Bool {
+    hasNoChanges && !hasEventState && transients.isEmpty && fetchedValues.isEmpty && parentState == nil
+  }
 }

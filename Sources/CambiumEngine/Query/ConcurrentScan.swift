@@ -11,6 +11,9 @@ struct ConcurrentScan {
   /// A part has rows of about so many bytes at most: what the last one of a few takes longer, the other threads wait for, and what
   /// is found ahead is kept, of two parts more than there are threads.
   private static let mostBytes: UInt64 = 2 << 20
+  /// Of rows that are all copied for who goes through them on the calling thread a part has no more: with the first one it waits for
+  /// it, and what lies ahead is to be in a cache when it comes there.
+  private static let mostCopied: UInt64 = 1 << 11
 
   let view: EntityView
   let chosen: FetchPlan
@@ -19,9 +22,15 @@ struct ConcurrentScan {
   let parts: TreeParts
   let threads: Int
   let rowsPerPart: Int
+  /// How many rows are told, if that is known before.
+  let knownCount: Int?
 
   /// Nil if the plan is no scan, or one that the calling thread had better do alone.
-  init?(_ view: EntityView, _ chosen: FetchPlan, _ plan: EntityPlan, includesSubentities: Bool) {
+  ///
+  /// - Parameter isCopied: Whether what is found is copied and looked at on the calling thread: see ``forEachFound(_:)``.
+  init?(
+    _ view: EntityView, _ chosen: FetchPlan, _ plan: EntityPlan, includesSubentities: Bool, isCopied: Bool = false
+  ) {
     guard chosen.path.isScan, view.trees.allowsConcurrentReads, !(chosen.residual?.isVolatile ?? false) else {
       return nil
     }
@@ -35,7 +44,8 @@ struct ConcurrentScan {
       let rows = statistics.entries
       if rows < Self.leastRows { return nil }
       let most = max(1, Self.mostBytes / max(64, statistics.pageBytes / rows))
-      let entries = min(most, max(Self.leastPart, rows / perPart))
+      let usual = max(Self.leastPart, rows / perPart)
+      let entries = min(most, isCopied && chosen.residual == nil ? Self.mostCopied : usual)
       parts = try view.trees.parts(of: plan.rows, entries: entries)
     } catch {
       // Who goes through the rows alone meets it again, behind those that can be read.
@@ -43,6 +53,7 @@ struct ConcurrentScan {
     }
     if parts.count < 2 { return nil }
     rowsPerPart = Int(clamping: statistics.entries / UInt64(parts.count))
+    knownCount = chosen.residual == nil && !plan.sharesRows ? Int(clamping: statistics.entries) : nil
     self.view = view
     self.chosen = chosen
     self.plan = plan

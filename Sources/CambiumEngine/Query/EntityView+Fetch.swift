@@ -49,17 +49,13 @@ extension EntityView {
   ///
   /// - Throws: as ``fetch(_:)``.
   public func findRows(_ fetch: EngineFetch) throws(EngineError) -> FoundRows {
-    var found = FoundRows()
-    let chosen = try choose(fetch)
-    if fetch.wantsAll, let scan = concurrentScan(fetch, chosen, try store.plan(fetch.entity.id)) {
-      for part in try scan.gather(FoundRows(), { (row, found) in found.add(row) }) { found.append(part) }
-      return found
+    var found: FoundRows?
+    try forEachFound(fetch) { rows, _ in
+      if found == nil { found = rows } else { found?.append(rows) }
     }
-    try run(fetch, chosen) { (row) throws(EngineError) in
-      found.add(row)
-      return true
-    }
-    return found
+    // By now they lie wherever they lie.
+    found?.areFar = false
+    return found ?? FoundRows()
   }
 
   /// Lends `body` every row that a fetch finds, in its order and where it lies, until `body` answers false.

@@ -37,6 +37,21 @@ public struct FoundRows: @unchecked Sendable {
     }
   }
 
+  /// Calls `body` with each row, which it has to keep by hand, or to release, and with the object that it is of. O(n).
+  ///
+  /// References are counted for several rows at once: for each row it would take a good part of what is done with it.
+  public func forEachRetained(_ body: (BorrowedRow, ObjectReference) -> Void) {
+    for (place, block) in blocks.enumerated() {
+      if areFar, place &+ 1 < blocks.count { blocks[place &+ 1].bringNear() }
+      block.retainForEachRow()
+      var offset: UInt32 = 0
+      while offset < block.end {
+        body(BorrowedRow(block, offset), block.reference(at: offset))
+        offset = block.offset(after: offset)
+      }
+    }
+  }
+
   /// The rows. O(n).
   public var array: [Row] {
     var rows: [Row] = []

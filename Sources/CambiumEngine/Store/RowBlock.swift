@@ -24,6 +24,7 @@ final class RowBlock: ManagedBuffer<Void, UInt64> {
     /// The entity of ``first``.
     let firstEntity: UInt32
     var end: UInt32 = 0
+    var rowCount: UInt32 = 0
     /// The layouts that are not the first.
     var others: [EntityLayout] = []
   }
@@ -62,6 +63,21 @@ final class RowBlock: ManagedBuffer<Void, UInt64> {
     while offset < end {
       _ = (base + offset).assumingMemoryBound(to: Atomic<UInt8>.self).pointee.load(ordering: .relaxed)
       offset &+= 64
+    }
+  }
+
+  /// Counts a reference up as often as there are rows.
+  func retainForEachRow() {
+    let block = Unmanaged.passUnretained(self)
+    var left = fields.pointee.rowCount
+    // Those that follow each other become one that counts by eight.
+    while left >= 8 {
+      _ = block.retain().retain().retain().retain().retain().retain().retain().retain()
+      left &-= 8
+    }
+    while left > 0 {
+      _ = block.retain()
+      left &-= 1
     }
   }
 
@@ -110,6 +126,7 @@ final class RowBlock: ManagedBuffer<Void, UInt64> {
     if let start = bytes.baseAddress {
       (base + (offset &+ Self.headSize)).copyMemory(from: start, byteCount: bytes.count)
     }
+    fields.pointee.rowCount &+= 1
     // Nothing is added behind a row that is long, and may be of any size.
     fields.pointee.end = UInt32(clamping: (offset &+ Self.headSize &+ bytes.count &+ 7) & ~7)
   }

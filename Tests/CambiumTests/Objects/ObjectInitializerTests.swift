@@ -200,6 +200,17 @@ final class LeaderObject: ManagedObject {
     #expect(found.map { $0.name } == ["0", "1", "2"])
     #expect(found.map { $0.objectID } == ids && found.allSatisfy { $0.managedObjectContext === context })
     #expect(found[0].helper === found[2] && found[1].helper === found[2])
+    // The row that the object is to be of.
+    context.reset()
+    var own: ManagedObject?
+    BusyObject.beginning = { _ in
+      own = context.object(with: ids[0])
+      return own
+    }
+    let asked = context.object(with: ids[0])
+    BusyObject.beginning = nil
+    #expect(asked === own && asked.managedObjectContext === context)
+    #expect(try context.fetch(request).first === own && context.registeredObject(for: ids[0]) === own)
     // Objects by their identifiers are made so as well.
     context.reset()
     BusyObject.beginning = { ManagedObject(entity: $0, insertInto: context) }

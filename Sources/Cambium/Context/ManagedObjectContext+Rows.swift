@@ -1,0 +1,152 @@
+import CambiumEngine
+
+// Rows that were read become objects.
+extension ManagedObjectContext {
+  /// What a fetch finds.
+  struct FoundObjects {
+    var objects: [ManagedObject]
+    /// The class of all of them; nil if there are several, or that is not known. To look at each of many objects once more takes
+    /// longer than to note it.
+    var onlyClass: ManagedObject.Type?
+  }
+
+  /// What a fetch finds in a store, with the rows of the commit that the context reads. Where rows are very many, they are copied by other
+  /// threads while those before them become objects.
+  func foundRows(_ fetch: EngineFetch, _ store: PersistentStore) throws -> FoundObjects {
+    let view = try view(of: store.space)
+    let maker = ObjectMaker(self, store.space)
+    // An initializer of the application's may remove the store, which is not closed before its view is done with.
+    defer { withExtendedLifetime(store) {} }
+    try mappingFetch { () throws(EngineError) in
+      try view.forEachFound(fetch) { rows, toCome in maker.take(rows, toCome: toCome) }
+    }
+    return maker.found
+  }
+
+  /// The objects of references to a store, with the rows of the commit that the context reads; those without are left out.
+  func objects(of references: [ObjectReference], in space: StoreSpace) throws -> [ManagedObject] {
+    let view = try view(of: space)
+    let rows = try mappingFetch { () throws(EngineError) in try view.findRows(of: references) }
+    return objects(of: rows, in: space).objects
+  }
+
+  /// The objects of rows, which unchanged ones show from now on.
+  func objects(of rows: FoundRows, in space: StoreSpace) -> FoundObjects {
+    let maker = ObjectMaker(self, space)
+    maker.take(rows, toCome: 0)
+    return maker.found
+  }
+}
+
+/// Makes the objects of rows of a store, some after the others, or finds those that the context has: these show the rows from then on, if
+/// they are unchanged.
+private final class ObjectMaker {
+  private let context: ManagedObjectContext
+  private let space: StoreSpace
+  private let registry: ObjectRegistry
+  private var objects: [ManagedObject] = []
+  private var hasBegun = false
+  /// What new objects are made of: the same until one is of another entity.
+  private var birth: ObjectBirth?
+  private var entityID: UInt32?
+  /// The context keeps its twins, but not all of those that it ever had.
+  private var twins: [EntityDescription] = []
+  private var onlyClass: ManagedObject.Type?
+  private var isOfOneClass = true
+
+  init(_ context: ManagedObjectContext, _ space: StoreSpace) {
+    (self.context, self.space, registry) = (context, space, context.registry)
+  }
+
+  var found: ManagedObjectContext.FoundObjects {
+    ManagedObjectContext.FoundObjects(objects: objects, onlyClass: isOfOneClass ? onlyClass : nil)
+  }
+
+  /// - Parameter toCome: How many rows come behind these, as far as that is known.
+  func take(_ rows: FoundRows, toCome: Int) {
+    // Moved out, and back behind the last row: what each row asks for is not to be looked for in the maker.
+    var objects = objects
+    self.objects = []
+    if !hasBegun {
+      hasBegun = true
+      let (sum, overflow) = rows.count.addingReportingOverflow(toCome)
+      let count = overflow ? rows.count : sum
+      objects.reserveCapacity(count)
+      registry.makeRoom(for: count)
+    }
+    let (registry, space, context) = (registry, space, context)
+    var birth = birth
+    var entityID = entityID
+    var kept = KeptTwin()
+    rows.forEachRetained { row, reference in
+      if let object = registry.object(space, reference) {
+        // A changed object stays on the row that its changes are based on.
+        if object.pending != .updated, object.pending != .deleted {
+          if object.state == .stale { object.state = .loaded }
+          object.take(retained: row)
+        } else {
+          row.release()
+        }
+        if context.isMissing(object) { object.isDeleted = false }
+        note(type(of: object))
+        objects.append(object)
+        return
+      }
+      if entityID != reference.entity {
+        guard let found = self.birth(of: reference) else { return row.release() }
+        birth = found
+        entityID = reference.entity
+      }
+      guard let birth else { return row.release() }
+      objects.append(context.adopt(birth.object(kept.next(birth.twin)), birth, reference.row, row, registry))
+    }
+    kept.end()
+    self.objects = objects
+    (self.birth, self.entityID) = (birth, entityID)
+  }
+
+  private func birth(of reference: ObjectReference) -> ObjectBirth? {
+    guard let info = space.info(reference.entity) else { return nil }
+    let home = context.home(of: ManagedObjectID(space: space, reference: reference), info, info.description)
+    let twin = context.twin(of: home)
+    if !twins.contains(where: { $0 === twin }) { twins.append(twin) }
+    let objectClass = context.persistentStoreCoordinator.objectClass(for: info)
+    note(objectClass)
+    return ObjectBirth(objectClass, home, twin)
+  }
+
+  private func note(_ found: ManagedObject.Type) {
+    if onlyClass == nil { onlyClass = found }
+    if onlyClass != found { isOfOneClass = false }
+  }
+}
+
+/// A twin, references to which are counted for several objects at once.
+private struct KeptTwin {
+  private var twin: Unmanaged<EntityDescription>?
+  private var count = 0
+
+  /// The twin, kept once more for who makes an object with it.
+  @inline(__always)
+  mutating func next(_ wanted: Unmanaged<EntityDescription>) -> Unmanaged<EntityDescription> {
+    if count == 0 || twin?.toOpaque() != wanted.toOpaque() { keep(wanted) }
+    count &-= 1
+    return wanted
+  }
+
+  private mutating func keep(_ wanted: Unmanaged<EntityDescription>) {
+    end()
+    // Those that follow each other become one that counts by sixteen.
+    _ = wanted.retain().retain().retain().retain().retain().retain().retain().retain()
+      .retain().retain().retain().retain().retain().retain().retain().retain()
+    (twin, count) = (wanted, 16)
+  }
+
+  /// Gives up what nobody has taken.
+  mutating func end() {
+    while count > 0 {
+      twin?.release()
+      count &-= 1
+    }
+  }
+}

@@ -1,0 +1,88 @@
+import CambiumKernel
+
+extension EntityView {
+  /// Calls `body` with copies of the rows that a fetch finds, in its order and on the calling thread: with all of them at once, or, where
+  /// very many are gone through, with some after the others, while threads of the host's copy those behind.
+  ///
+  /// - Parameter body: Is told as well how many rows come behind these, as far as that is known. May take long, and do anything but close
+  ///   the store.
+  /// - Throws: as ``fetch(_:)``, perhaps behind the rows before; ``EngineError/misuse(_:)`` if the host does not call what it is given to
+  ///   run concurrently.
+  public func forEachFound(
+    _ fetch: EngineFetch, _ body: (_ rows: FoundRows, _ toCome: Int) -> Void
+  ) throws(EngineError) {
+    let chosen = try choose(fetch)
+    if fetch.wantsAll,
+      let scan = ConcurrentScan(
+        self, chosen, try store.plan(fetch.entity.id), includesSubentities: fetch.includesSubentities, isCopied: true)
+    {
+      return try scan.forEachFound(body)
+    }
+    var found = FoundRows()
+    try run(fetch, chosen) { (row) throws(EngineError) in
+      found.add(row)
+      return true
+    }
+    body(found, 0)
+  }
+}
+
+extension ConcurrentScan {
+  /// More threads copy no sooner what one caller looks at.
+  private static var mostCopying: Int { 4 }
+
+  /// Calls `body` with copies of the rows that the predicate holds for, a part after the other and on the calling thread, which copies some
+  /// itself where it would have to wait.
+  func forEachFound(_ body: (_ rows: FoundRows, _ toCome: Int) -> Void) throws(EngineError) {
+    // Views of snapshots may be used by any number of threads, and plans are not changed.
+    nonisolated(unsafe) let scan = self
+    var used = 0
+    // Who made threads may hold what they did for a while, but not what is called here.
+    try withoutActuallyEscaping(body) { (body) throws(EngineError) in
+      nonisolated(unsafe) let listener = FoundListener(body, count: knownCount ?? 0)
+      defer { listener.body = nil }
+      try view.store.kernel.inOrder(
+        parts.count, mostThreads: chosen.residual == nil ? Self.mostCopying : .max,
+        make: { (n, spare: CopiedPart?) throws(EngineError) in
+          let part = spare ?? CopiedPart()
+          _ = try scan.scan(n, isCancelled: scan.chosen.isCancelled) { (row) throws(EngineError) in
+            part.rows.add(row)
+            return true
+          }
+          part.rows.areFar = true
+          return part
+        },
+        use: { (part) throws(EngineError) in
+          used += 1
+          listener.take(part)
+        })
+    }
+    if used < parts.count { throw .misuse("the host did not call the work that it was given") }
+  }
+}
+
+/// The rows of a part that were copied ahead.
+private final class CopiedPart: @unchecked Sendable {
+  // `@unchecked`: used by one thread at a time, which the line hands it to.
+  var rows = FoundRows()
+}
+
+/// Who is told the rows, until the call ends.
+private final class FoundListener {
+  /// Used by the calling thread alone, as all of it.
+  var body: ((FoundRows, Int) -> Void)?
+  private var toCome: Int
+
+  init(_ body: @escaping (FoundRows, Int) -> Void, count: Int) {
+    self.body = body
+    toCome = count
+  }
+
+  func take(_ part: CopiedPart) {
+    let rows = part.rows
+    // Whoever copies the next ones need not keep these.
+    part.rows = FoundRows()
+    toCome = max(0, toCome - rows.count)
+    body?(rows, toCome)
+  }
+}
