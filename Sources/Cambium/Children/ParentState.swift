@@ -56,6 +56,8 @@ extension ManagedObject {
   /// Gives up what was read of the object.
   func forgetRow() {
     row = nil
+    guard let heldOverlay, parentState != nil else { return }
     parentState = nil
+    if heldOverlay._withUnsafeGuaranteedRef({ $0.isIdle }) { overlay = nil }
   }
 }

@@ -14,6 +14,9 @@ extension ManagedObjectContext {
   /// While the context has unsaved changes of objects that a predicate or order through relationships could see, such a
   /// fetch evaluates every object of the entity in memory. Save first where that matters.
   ///
+  /// Rows of very many objects are read by other threads, where there are processors for that, while objects are made of those before. If it
+  /// throws, unchanged objects of the context may show the newest commit all the same.
+  ///
   /// - Throws: ``CambiumError/Code/invalidArgument`` for an unknown entity, or objects that are no `Result`s;
   ///   ``CambiumError/Code/invalidPredicate``; for dictionaries ``CambiumError/Code/invalidArgument`` and
   ///   ``CambiumError/Code/unknownKey`` if what is asked for breaks a rule of theirs; what reading throws.

@@ -36,6 +36,8 @@ extension ManagedObjectContext {
   }
 
   private func insertHere(_ object: ManagedObject, _ entity: EntityDescription) {
+    // From here on, nothing of the application's is called until the object is one of the context.
+    registry.sweepIfFull()
     if let known = knownInsertable(entity) {
       return known._withUnsafeGuaranteedRef { adoptInserted(object, $0.home, $0.twin) }
     }
@@ -60,7 +62,8 @@ extension ManagedObjectContext {
     overlay.fields.pointee.changeOrder = nextChangeOrder()
     object.overlay = overlay
     inserted.insert(object)
-    registry.add(object, home.space, reference)
+    // The identifier is new.
+    _ = registry.addUnlessThere(object, home.space, reference)
     if isNotingEvents {
       overlay.eventState = .absent
       eventObjects.append(object)

@@ -17,8 +17,14 @@ extension ManagedObjectContext {
     let maker = ObjectMaker(self, store.space)
     // An initializer of the application's may remove the store, which is not closed before its view is done with.
     defer { withExtendedLifetime(store) {} }
-    try mappingFetch { () throws(EngineError) in
-      try view.forEachFound(fetch) { rows, toCome in maker.take(rows, toCome: toCome) }
+    do {
+      try mappingFetch { () throws(EngineError) in
+        try view.forEachFound(fetch) { rows, toCome in maker.take(rows, toCome: toCome) }
+      }
+    } catch {
+      // Room was made for all of them.
+      registry.sweep()
+      throw error
     }
     return maker.found
   }
@@ -62,24 +68,23 @@ private final class ObjectMaker {
     ManagedObjectContext.FoundObjects(objects: objects, onlyClass: isOfOneClass ? onlyClass : nil)
   }
 
-  /// - Parameter toCome: How many rows come behind these, as far as that is known.
+  /// - Parameter toCome: How many rows come behind these, as far as that is known: no number that a damaged file may say.
   func take(_ rows: FoundRows, toCome: Int) {
     // Moved out, and back behind the last row: what each row asks for is not to be looked for in the maker.
     var objects = objects
     self.objects = []
     if !hasBegun {
       hasBegun = true
-      let (sum, overflow) = rows.count.addingReportingOverflow(toCome)
-      let count = overflow ? rows.count : sum
-      objects.reserveCapacity(count)
-      registry.makeRoom(for: count)
+      objects.reserveCapacity(rows.count + toCome)
+      registry.makeRoom(for: rows.count + toCome)
     }
     let (registry, space, context) = (registry, space, context)
     var birth = birth
     var entityID = entityID
     var kept = KeptTwin()
     rows.forEachRetained { row, reference in
-      if let object = registry.object(space, reference) {
+      // What a reset meanwhile has left behind is nobody's.
+      if let object = registry.object(space, reference), object.state != .detached {
         // A changed object stays on the row that its changes are based on.
         if object.pending != .updated, object.pending != .deleted {
           if object.state == .stale { object.state = .loaded }
@@ -98,6 +103,7 @@ private final class ObjectMaker {
         entityID = reference.entity
       }
       guard let birth else { return row.release() }
+      registry.sweepIfFull()
       objects.append(context.adopt(birth.object(kept.next(birth.twin)), birth, reference.row, row, registry))
     }
     kept.end()

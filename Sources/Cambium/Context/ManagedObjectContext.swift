@@ -380,6 +380,9 @@ public final class ManagedObjectContext: @unchecked Sendable {
     homes.home(of: id, info, entity, link)
   }
 
+  /// Has a home be among those of the context.
+  func keep(_ home: ObjectHome) { homes.keep(home) }
+
   /// See ``ObjectHome/List/twin(of:)``.
   @inline(__always)
   func twin(of home: ObjectHome) -> EntityDescription { homes.twin(of: home) }

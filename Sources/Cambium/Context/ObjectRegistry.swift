@@ -64,11 +64,17 @@ final class ObjectRegistry {
 
   /// Prepares for many objects that somebody holds.
   func makeRoom(for count: Int) {
-    if known.count + count < limit { return }
+    let (sum, overflow) = known.count.addingReportingOverflow(count)
+    if overflow || sum < limit { return }
     sweep()
     limit = max(limit, known.count + count)
     known.makeRoom(for: count)
   }
+
+  /// Lets go of what nobody else holds, if there is so much that something is to be added after that. What ends may do anything, with the
+  /// context as well: call it before what it could have changed is looked at.
+  @inline(__always)
+  func sweepIfFull() { if known.count >= limit { sweep() } }
 
   func add(_ object: ManagedObject) { add(object, object.objectID) }
 
@@ -76,15 +82,15 @@ final class ObjectRegistry {
   func add(_ object: ManagedObject, _ id: ManagedObjectID) { add(object, id.space, id.reference) }
 
   func add(_ object: ManagedObject, _ space: StoreSpace, _ reference: ObjectReference) {
-    if known.count >= limit { sweep() }
+    sweepIfFull()
     letGo(of: known.add(object, space, reference))
   }
 
-  /// Adds an object, unless there is one of the identifier, which it answers then.
+  /// Adds an object, unless there is one of the identifier, which it answers then. Calls nothing of the application's, so that
+  /// ``sweepIfFull()`` has to be called now and then.
   func addUnlessThere(
     _ object: ManagedObject, _ space: StoreSpace, _ reference: ObjectReference
   ) -> ManagedObject? {
-    if known.count >= limit { sweep() }
     guard let there = known.add(object, space, reference) else { return nil }
     // The caller holds the other one.
     withExtendedLifetime(known.add(there, space, reference)) {}

@@ -72,7 +72,8 @@ extension ManagedObjectContext {
   /// - Parameter registry: That of the context, unless the initializer resets that.
   @inline(__always)
   func make(_ birth: ObjectBirth, _ number: UInt64, _ registry: ObjectRegistry) -> ManagedObject {
-    adopt(birth.object(birth.twin.retain()), birth, number, nil, registry)
+    registry.sweepIfFull()
+    return adopt(birth.object(birth.twin.retain()), birth, number, nil, registry)
   }
 
   /// Has an object that was just made be that of a row, which is kept for it. Answers the row's object, which is another one if the
@@ -87,10 +88,18 @@ extension ManagedObjectContext {
       let reference = ObjectReference(entity: home.entityID, row: number)
       // Not one of the two by a condition: that would count references to it.
       return registry === self.registry
-        ? registry.addUnlessThere(object, home.space, reference)
-        : self.registry.addUnlessThere(object, home.space, reference)
+        ? registry.addUnlessThere(object, home.space, reference) : addAfterReset(object, home, reference)
     }
     return other.map { giveUp(object, for: $0) } ?? object
+  }
+
+  /// The same where the initializer, or another one before, has reset the context.
+  @inline(never)
+  private func addAfterReset(
+    _ object: ManagedObject, _ home: ObjectHome, _ reference: ObjectReference
+  ) -> ManagedObject? {
+    keep(home)
+    return registry.addUnlessThere(object, home.space, reference)
   }
 
   @inline(never)

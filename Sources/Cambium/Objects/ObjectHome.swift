@@ -138,7 +138,25 @@ final class ObjectHome: @unchecked Sendable {
     }
 
     /// Notes a home whose store the coordinator has.
-    mutating func note(_ home: ObjectHome, version: Int) { (asked, askedAt) = (home, version) }
+    mutating func note(_ home: ObjectHome, version: Int) {
+      keep(home)
+      (asked, askedAt) = (home, version)
+    }
+
+    /// Has a home be one of these: that of an object which a reset has left behind is not, but others may be made with it.
+    mutating func keep(_ home: ObjectHome) {
+      if last === home || homes.contains(where: { $0 === home }) { return }
+      add(home)
+    }
+
+    private mutating func add(_ home: ObjectHome) {
+      // Objects hold their homes themselves. Stores that come and go under a context leave homes that nobody has.
+      if homes.count >= Self.most {
+        homes = []
+        isPartial = true
+      }
+      homes.append(home)
+    }
 
     /// The home of objects of an identifier, made if there is none.
     @inline(__always)
@@ -155,12 +173,7 @@ final class ObjectHome: @unchecked Sendable {
     ) -> ObjectHome {
       let known = homes.first { $0.holds(id, info, entity) }
       let found = known ?? ObjectHome(info, entity, id.reference.entity, id.space, link)
-      // Objects hold their homes themselves. Stores that come and go under a context leave homes that nobody has.
-      if known == nil, homes.count >= Self.most {
-        homes = []
-        isPartial = true
-      }
-      if known == nil { homes.append(found) }
+      if known == nil { add(found) }
       last = found
       return found
     }
@@ -174,6 +187,7 @@ final class ObjectHome: @unchecked Sendable {
 
     @inline(never)
     private mutating func findTwin(_ home: ObjectHome) -> EntityDescription {
+      keep(home)
       let known = twins.first { $0.home === home }
       let found = known ?? EntityDescription(twinFor: home)
       if known == nil {

@@ -58,8 +58,11 @@ extension ConcurrentScan {
     part.number = number
     nonisolated(unsafe) let listener = listener
     do throws(EngineError) {
+      var found = part.found
+      part.found = FoundRows()
+      defer { part.found = found }
       _ = try scan(number, isCancelled: { listener.isOver }) { (row) throws(EngineError) in
-        part.found.add(row)
+        found.add(row)
         return true
       }
     } catch {

@@ -53,8 +53,6 @@ extension EntityView {
     try forEachFound(fetch) { rows, _ in
       if found == nil { found = rows } else { found?.append(rows) }
     }
-    // By now they lie wherever they lie.
-    found?.areFar = false
     return found ?? FoundRows()
   }
 

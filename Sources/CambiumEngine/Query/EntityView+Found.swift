@@ -4,8 +4,8 @@ extension EntityView {
   /// Calls `body` with copies of the rows that a fetch finds, in its order and on the calling thread: with all of them at once, or, where
   /// very many are gone through, with some after the others, while threads of the host's copy those behind.
   ///
-  /// - Parameter body: Is told as well how many rows come behind these, as far as that is known. May take long, and do anything but close
-  ///   the store.
+  /// - Parameter body: Is told as well about how many rows come behind these at most, or 0 where that is not known: not many more than there
+  ///   is room for in the pages, whatever a damaged file says. May take long, and do anything but close the store.
   /// - Throws: as ``fetch(_:)``, perhaps behind the rows before; ``EngineError/misuse(_:)`` if the host does not call what it is given to
   ///   run concurrently.
   public func forEachFound(
@@ -39,17 +39,18 @@ extension ConcurrentScan {
     var used = 0
     // Who made threads may hold what they did for a while, but not what is called here.
     try withoutActuallyEscaping(body) { (body) throws(EngineError) in
-      nonisolated(unsafe) let listener = FoundListener(body, count: knownCount ?? 0)
+      nonisolated(unsafe) let listener = FoundListener(body, rows: knownCount ?? 0, parts: parts.count)
       defer { listener.body = nil }
       try view.store.kernel.inOrder(
         parts.count, mostThreads: chosen.residual == nil ? Self.mostCopying : .max,
         make: { (n, spare: CopiedPart?) throws(EngineError) in
           let part = spare ?? CopiedPart()
+          var rows = FoundRows()
           _ = try scan.scan(n, isCancelled: scan.chosen.isCancelled) { (row) throws(EngineError) in
-            part.rows.add(row)
+            rows.add(row)
             return true
           }
-          part.rows.areFar = true
+          part.rows = rows
           return part
         },
         use: { (part) throws(EngineError) in
@@ -71,18 +72,25 @@ private final class CopiedPart: @unchecked Sendable {
 private final class FoundListener {
   /// Used by the calling thread alone, as all of it.
   var body: ((FoundRows, Int) -> Void)?
-  private var toCome: Int
+  private var rows: Int
+  private var parts: Int
 
-  init(_ body: @escaping (FoundRows, Int) -> Void, count: Int) {
-    self.body = body
-    toCome = count
+  init(_ body: @escaping (FoundRows, Int) -> Void, rows: Int, parts: Int) {
+    (self.body, self.rows, self.parts) = (body, rows, parts)
   }
 
   func take(_ part: CopiedPart) {
-    let rows = part.rows
+    let found = part.rows
     // Whoever copies the next ones need not keep these.
     part.rows = FoundRows()
-    toCome = max(0, toCome - rows.count)
-    body?(rows, toCome)
+    (rows, parts) = (max(0, rows - found.count), max(0, parts - 1))
+    body?(found, rowsToCome(of: rows, behind: found.count, parts: parts))
   }
+}
+
+/// How many rows of those that a tree says it has left may come in so many parts behind one with `count`: parts are nearly of a size, and the
+/// tree's number is what a file says.
+func rowsToCome(of rows: Int, behind count: Int, parts: Int) -> Int {
+  let (most, overflow) = parts.multipliedReportingOverflow(by: 2 * min(count, Int.max / 2))
+  return overflow ? 0 : min(rows, most)
 }

@@ -6,13 +6,22 @@ import CambiumKernel
 public struct FoundRows: @unchecked Sendable {
   // `@unchecked`: blocks are changed by nobody but the ``FoundRows`` that made them, before anyone else has them.
   private var blocks: [RowBlock] = []
-  /// The last of them, which keep it, if others may be added to it.
+  /// Where each row is, and of which object: who only keeps rows need not look at them, which may lie in another processor's cache.
+  private var places: [Place] = []
+  /// The last of the blocks, which keep it, if others may be added to it.
   private var last: Unmanaged<RowBlock>?
   /// How many there are.
-  public private(set) var count = 0
+  public var count: Int { places.count }
   /// Whether the rows lie in another processor's cache, as it has just copied them: all of a block is asked for, then, before its rows.
   var areFar = false
   private var capacity = FoundRows.leastBytes
+
+  private struct Place {
+    var row: UInt64
+    var entity: UInt32
+    /// In its block.
+    var offset: UInt32
+  }
 
   /// How large blocks become that hold more than one row: about 20 rows of common sizes.
   static let mostBytes = 4096
@@ -41,13 +50,16 @@ public struct FoundRows: @unchecked Sendable {
   ///
   /// References are counted for several rows at once: for each row it would take a good part of what is done with it.
   public func forEachRetained(_ body: (BorrowedRow, ObjectReference) -> Void) {
-    for (place, block) in blocks.enumerated() {
-      if areFar, place &+ 1 < blocks.count { blocks[place &+ 1].bringNear() }
-      block.retainForEachRow()
-      var offset: UInt32 = 0
-      while offset < block.end {
-        body(BorrowedRow(block, offset), block.reference(at: offset))
-        offset = block.offset(after: offset)
+    var next = 0
+    for (number, block) in blocks.enumerated() {
+      if number &+ 1 < blocks.count {
+        if areFar { blocks[number &+ 1].bringNear() } else { blocks[number &+ 1].bringHeadNear() }
+      }
+      let end = next &+ block.retainForEachRow()
+      while next < end {
+        let place = places[next]
+        body(BorrowedRow(block, place.offset), ObjectReference(entity: place.entity, row: place.row))
+        next &+= 1
       }
     }
   }
@@ -62,9 +74,9 @@ public struct FoundRows: @unchecked Sendable {
 
   /// Adds a copy of a row behind the others.
   mutating func add(_ row: borrowing RowReader) {
-    count += 1
-    if let last, row.add(to: last) { return }
-    addBlock(row)
+    var offset: UInt32 = 0
+    if let last, let added = row.add(to: last) { offset = added } else { addBlock(row) }
+    places.append(Place(row: row.reference.row, entity: row.reference.entity, offset: offset))
   }
 
   @inline(never)
@@ -87,13 +99,13 @@ public struct FoundRows: @unchecked Sendable {
   /// Adds others behind these.
   mutating func append(_ others: FoundRows) {
     blocks += others.blocks
-    count += others.count
+    places += others.places
     last = nil
   }
 
   mutating func removeAll() {
     blocks.removeAll(keepingCapacity: true)
+    places.removeAll(keepingCapacity: true)
     last = nil
-    count = 0
   }
 }

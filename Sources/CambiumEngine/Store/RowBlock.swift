@@ -66,10 +66,11 @@ final class RowBlock: ManagedBuffer<Void, UInt64> {
     }
   }
 
-  /// Counts a reference up as often as there are rows.
-  func retainForEachRow() {
+  /// Counts a reference up as often as there are rows; answers how many there are.
+  func retainForEachRow() -> Int {
     let block = Unmanaged.passUnretained(self)
-    var left = fields.pointee.rowCount
+    let count = Int(fields.pointee.rowCount)
+    var left = count
     // Those that follow each other become one that counts by eight.
     while left >= 8 {
       _ = block.retain().retain().retain().retain().retain().retain().retain().retain()
@@ -79,6 +80,13 @@ final class RowBlock: ManagedBuffer<Void, UInt64> {
       _ = block.retain()
       left &-= 1
     }
+    return count
+  }
+
+  /// Asks for what lies before the rows, by a load that is atomic, and made although nobody looks at what it gives.
+  @inline(__always)
+  func bringHeadNear() {
+    _ = start.assumingMemoryBound(to: Atomic<UInt8>.self).pointee.load(ordering: .relaxed)
   }
 
   static func make(capacity: Int, _ layout: EntityLayout) -> RowBlock {
@@ -93,22 +101,23 @@ final class RowBlock: ManagedBuffer<Void, UInt64> {
 
   deinit { fields.deinitialize(count: 1) }
 
-  /// Adds a row at the end; answers whether there was room.
-  func add(_ bytes: UnsafeRawBufferPointer, _ layout: EntityLayout, _ number: UInt64) -> Bool {
+  /// Adds a row at the end; answers where it is, or nil if there was no room.
+  func add(_ bytes: UnsafeRawBufferPointer, _ layout: EntityLayout, _ number: UInt64) -> UInt32? {
     // The sum is of sizes of memory that is there.
-    guard Int(end) + Self.headSize + bytes.count <= room else { return false }
+    let offset = end
+    guard Int(offset) + Self.headSize + bytes.count <= room else { return nil }
     var place = 0
     if layout !== fields.pointee.first {
       if let known = fields.pointee.others.firstIndex(where: { $0 === layout }) {
         place = known + 1
       } else {
-        guard fields.pointee.others.count < Int(UInt16.max) else { return false }
+        guard fields.pointee.others.count < Int(UInt16.max) else { return nil }
         fields.pointee.others.append(layout)
         place = fields.pointee.others.count
       }
     }
     write(bytes, place, number)
-    return true
+    return offset
   }
 
   /// A block of one row.

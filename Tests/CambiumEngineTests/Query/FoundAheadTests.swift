@@ -120,6 +120,16 @@ import Testing
     #expect(blocks.allSatisfy { $0.block == nil })
   }
 
+  /// What a tree says of its rows is no measure of memory by itself: a damaged one may say anything.
+  @Test func rowsToComeAreBoundedByThoseThatCame() {
+    #expect(rowsToCome(of: 38_000, behind: 2_000, parts: 19) == 38_000)
+    #expect(rowsToCome(of: .max, behind: 2_000, parts: 19) == 76_000)
+    #expect(rowsToCome(of: 1 << 40, behind: 0, parts: 19) == 0)
+    #expect(rowsToCome(of: 5, behind: 2_000, parts: 0) == 0)
+    #expect(
+      rowsToCome(of: .max, behind: .max, parts: .max) == 0 && rowsToCome(of: .max, behind: 1 << 62, parts: 9) == 0)
+  }
+
   @Test func whatEndsIt() throws {
     let device = MemoryDevice(copying: [], lock: ThreadLock())
     let (store, left) = try Self.filled(device, CountingEnvironment(processors: 3))

@@ -50,6 +50,14 @@ import Testing
     #expect(aircraft.value(forKey: "engines") as? Int == 4)
     #expect((aircraft.value(forKey: "logEntries") as? Set<ManagedObject>)?.first?.objectID == entry.objectID)
     #expect(child.object(with: entry.objectID).value(forKey: "aircraft") as? ManagedObject === aircraft)
+    // What it has of its parent's is all that an object has besides, and goes with it.
+    #expect(aircraft.parentState != nil && aircraft.heldOverlay != nil)
+    aircraft.setValue(9, forKey: "engines")
+    child.rollback()
+    #expect(aircraft.value(forKey: "engines") as? Int == 4 && aircraft.parentState != nil)
+    child.refresh(aircraft, mergeChanges: false)
+    #expect(aircraft.isFault && aircraft.parentState == nil && aircraft.heldOverlay == nil)
+    #expect(aircraft.value(forKey: "engines") as? Int == 4)
     // Its own changes come on top.
     child.object(with: kept.objectID).setValue("A2", forKey: "tailNumber")
     child.delete(child.object(with: changed.objectID))
