@@ -43,6 +43,8 @@ extension ManagedObject {
       let object = parent.object(with: objectID)
       guard object.isPresent else { throw goneError }
       try object.load()
+      // What was read may have had this one's context be reset.
+      guard isOfContext(context) else { throw goneError }
       takeState(of: object)
     }
   }

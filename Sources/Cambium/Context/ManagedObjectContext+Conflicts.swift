@@ -8,36 +8,80 @@ extension ManagedObjectContext {
 
   /// Writes a batch.
   ///
-  /// - Throws: ``ResolvedConflicts`` if there were conflicts, and the policy has resolved them; else what writing or the
-  ///   policy throws.
-  ///
   /// - Parameter owners: Objects that are saved only for what is derived; saving itself resolves conflicts of these.
+  /// - Throws: as ``resolve(_:of:owners:)``.
   func writeOrResolve(_ batch: SaveBatch, owners: [ManagedObject]) throws -> SaveOutcome {
-    do { return try write(batch) } catch let error as CambiumError {
-      switch error.code {
-      case .managedObjectMerge where !error.conflicts.isEmpty && batch.policy != .error:
-        if error.conflicts.allSatisfy({ owners.contains($0.sourceObject) }) { throw error }
-        // Objects without changes are looked after for who wants to know of every conflict.
-        if batch.policy.isPlain,
-          error.conflicts.contains(where: { conflict in
-            batch.watched.contains { $0.object === conflict.sourceObject }
-          })
-        {
+    do { return try write(batch) } catch { throw try resolve(error, of: batch, owners: owners) }
+  }
+
+  /// Does what is to be done about what writing a batch has thrown.
+  ///
+  /// - Returns: ``ResolvedConflicts`` if there were conflicts, and the policy has resolved them; else the error.
+  /// - Throws: what the policy throws, or in place of the error.
+  private func resolve(_ error: any Error, of batch: SaveBatch, owners: [ManagedObject]) throws -> any Error {
+    guard let error = error as? CambiumError else { return error }
+    switch error.code {
+    case .managedObjectMerge where !error.conflicts.isEmpty && batch.policy != .error:
+      if error.conflicts.allSatisfy({ owners.contains($0.sourceObject) }) { return error }
+      // Objects without changes are looked after for who wants to know of every conflict.
+      if batch.policy.isPlain,
+        error.conflicts.contains(where: { conflict in
+          batch.watched.contains { $0.object === conflict.sourceObject }
+        })
+      {
+        return error
+      }
+      try resolve(error.conflicts, by: batch.policy)
+    case .managedObjectConstraintMerge:
+      let conflicts = try constraintConflicts(batch)
+      // Another writer may have been in the way for a moment.
+      guard !conflicts.isEmpty else { break }
+      if batch.policy == .error {
+        return CambiumError(constraintConflicts: conflicts, underlying: error.underlyingErrors)
+      }
+      try batch.policy.resolve(constraintConflicts: conflicts)
+    default: return error
+    }
+    return ResolvedConflicts()
+  }
+
+  /// Writes batches of several stores, in a transaction each: the first one ends when all are written and checked, so that what one
+  /// refuses is saved in none.
+  ///
+  /// - Parameter settle: Is told each that was saved, also if then one fails.
+  /// - Throws: as ``writeOrResolve(_:owners:)``; if one has been told, what kept the transaction of another from ending.
+  func writeOrResolve(
+    _ batches: [SaveBatch], owners: [ManagedObject], _ settle: (SaveOutcome) -> Void
+  ) throws {
+    // In one order for all who write into these stores: none waits for another who waits for it.
+    let ordered = batches.sorted { $0.space.identifier < $1.space.identifier }
+    var refused: SaveBatch?
+    var written: [SaveOutcome] = []
+    func writeAll(_ left: ArraySlice<PreparedBatch>) throws {
+      guard let first = left.first else { return }
+      do {
+        let rest = left.dropFirst()
+        written.append(try write(first, further: rest.isEmpty ? nil : { try writeAll(rest) }))
+      } catch {
+        if refused == nil { refused = first.batch }
+        throw error
+      }
+    }
+    do {
+      var prepared: [PreparedBatch] = []
+      for batch in ordered {
+        do { prepared.append(try prepare(batch)) } catch {
+          refused = batch
           throw error
         }
-        try resolve(error.conflicts, by: batch.policy)
-      case .managedObjectConstraintMerge:
-        let conflicts = try constraintConflicts(batch)
-        // Another writer may have been in the way for a moment.
-        guard !conflicts.isEmpty else { break }
-        if batch.policy == .error {
-          throw CambiumError(constraintConflicts: conflicts, underlying: error.underlyingErrors)
-        }
-        try batch.policy.resolve(constraintConflicts: conflicts)
-      default: throw error
       }
-      throw ResolvedConflicts()
+      try writeAll(prepared[...])
+    } catch {
+      for outcome in written { settle(outcome) }
+      guard written.isEmpty, let refused else { throw error }
+      throw try resolve(error, of: refused, owners: owners)
     }
+    for outcome in written { settle(outcome) }
   }
 
   /// Has a policy decide, with what the objects have based on the rows that are in the store: only so does it see which

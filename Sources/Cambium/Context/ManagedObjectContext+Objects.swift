@@ -88,6 +88,8 @@ extension ManagedObjectContext {
   /// the next save throws it.
   public func insert(_ object: ManagedObject) {
     lock.run {
+      // What ends may insert the object.
+      registry.sweepIfFull()
       guard object.state == .detached, object.managedObjectContext == nil, object.info === EntityInfo.unknown else {
         return
       }
@@ -114,7 +116,7 @@ extension ManagedObjectContext {
     }
     noteDeletion(in: first.objectID.space)
     var pending = [first]
-    while let object = pending.popLast() {
+    objects: while let object = pending.popLast() {
       guard !object.isDeleted, object.state != .detached else { continue }
       // A destination that is gone, and that no rule has taken out of what goes, goes no further.
       if object !== first {
@@ -138,11 +140,14 @@ extension ManagedObjectContext {
         let ids = r.isToMany ? try object.currentToMany(r) : try object.currentToOne(r).map { [$0] } ?? []
         for id in ids where id != object.objectID {
           let destination = destination(of: id)
+          // The same may have happened while it was made.
+          guard object.isOfContext(self) else { continue objects }
           if destination.isDeleted { continue }
           if r.rules.deleteRule == .cascade { pending.append(destination) }
           try withdraw(object, r, from: destination)
         }
       }
+      guard object.isOfContext(self), !object.isDeleted else { continue }
       remove(object)
     }
   }

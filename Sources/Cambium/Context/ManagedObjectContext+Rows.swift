@@ -22,7 +22,8 @@ extension ManagedObjectContext {
         try view.forEachFound(fetch) { rows, toCome in maker.take(rows, toCome: toCome) }
       }
     } catch {
-      // Room was made for all of them.
+      // Room was made for all of them; of those that were made nobody holds any.
+      maker.removeAll()
       registry.sweep()
       throw error
     }
@@ -68,6 +69,8 @@ private final class ObjectMaker {
     ManagedObjectContext.FoundObjects(objects: objects, onlyClass: isOfOneClass ? onlyClass : nil)
   }
 
+  func removeAll() { objects = [] }
+
   /// - Parameter toCome: How many rows come behind these, as far as that is known: no number that a damaged file may say.
   func take(_ rows: FoundRows, toCome: Int) {
     // Moved out, and back behind the last row: what each row asks for is not to be looked for in the maker.
@@ -104,7 +107,10 @@ private final class ObjectMaker {
       }
       guard let birth else { return row.release() }
       registry.sweepIfFull()
-      objects.append(context.adopt(birth.object(kept.next(birth.twin)), birth, reference.row, row, registry))
+      let object = context.adopt(birth.object(kept.next(birth.twin)), birth, reference.row, row, registry)
+      // Another one that there is for the row may be of another class.
+      if type(of: object) != birth.objectClass { note(type(of: object)) }
+      objects.append(object)
     }
     kept.end()
     self.objects = objects

@@ -1,11 +1,13 @@
 import CambiumEngine
 
 // Saving, in Core Data's order: willSave until nothing changes any more, derived attributes, validation of what is deleted,
-// inserted and updated, then per store one transaction (conflicts, identifiers, rows), then what the objects learn of it.
+// inserted and updated, then per store one transaction (conflicts, identifiers, rows), the first of which ends when all are written,
+// then what the objects learn of it.
 extension ManagedObjectContext {
   /// Puts the context's changes into the stores, each store's in one transaction; or, if it has a ``parent``, into that. When it returns, they are as durable as
   /// the stores' ``Durability`` says; inserted objects have permanent identifiers. When it throws, nothing was saved and
-  /// the changes are still there; but where there are several stores, those that were saved before one failed stay so, which
+  /// the changes are still there. Of several stores no transaction ends before all are written and checked: conflicts and rules in one
+  /// are in the way of all. If a device fails after one of them has ended, what is in that one stays saved, which
   /// is ``CambiumError/Code/persistentStoreIncompleteSave``.
   ///
   /// - Throws: a noted error by which a change was lost (once); validation errors, several as
@@ -165,21 +167,30 @@ extension ManagedObjectContext {
     }
     let remains = try isMigrating ? [:] : remains(of: deletions)
     settled.isToBeTold = true
-    for space in spaces {
-      let batch = SaveBatch(
+    let batches = spaces.map { space in
+      SaveBatch(
         space: space, deletions: part(deletions, of: space), insertions: part(insertions, of: space),
         updates: part(updates, of: space), policy: mergePolicy,
         watched: watchedObjects.filter { $0.object.space === space })
-      let outcome = try isMigrating ? write(batch) : writeOrResolve(batch, owners: owners)
-      settle(outcome)
+    }
+    func settle(_ outcome: SaveOutcome) {
+      let batch = outcome.batch
+      self.settle(outcome)
       note(remains, of: batch.deletions)
       settled.add(batch)
       settled.changedByRules += outcome.changedByRules
       settled.deletedByRules += outcome.deletedByRules
-      if persistentStoreCoordinator.saveObservers.isEmpty { continue }
+      if persistentStoreCoordinator.saveObservers.isEmpty { return }
       settled.identifiers.changed.formUnion((batch.insertions + batch.updates).map { $0.objectID })
       settled.identifiers.deleted.formUnion(batch.deletions.map { $0.objectID } + outcome.deletedByRules)
       settled.identifiers.changed.formUnion(outcome.changedByRules)
+    }
+    if isMigrating {
+      for batch in batches { settle(try write(batch)) }
+    } else if batches.count > 1 {
+      try writeOrResolve(batches, owners: owners, settle)
+    } else if let batch = batches.first {
+      settle(try writeOrResolve(batch, owners: owners))
     }
     watched = [:]
   }

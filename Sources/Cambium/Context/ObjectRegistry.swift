@@ -76,13 +76,14 @@ final class ObjectRegistry {
   @inline(__always)
   func sweepIfFull() { if known.count >= limit { sweep() } }
 
+  /// Adds an object, in place of one of its identifier. Looks for no others to let go of, since what ends may do anything: see
+  /// ``sweepIfFull()``.
   func add(_ object: ManagedObject) { add(object, object.objectID) }
 
-  /// Adds an object, whose identifier is at hand.
+  /// The same, its identifier being at hand.
   func add(_ object: ManagedObject, _ id: ManagedObjectID) { add(object, id.space, id.reference) }
 
   func add(_ object: ManagedObject, _ space: StoreSpace, _ reference: ObjectReference) {
-    sweepIfFull()
     letGo(of: known.add(object, space, reference))
   }
 

@@ -34,8 +34,22 @@ struct PendingUpdate {
   let version: UInt32?
 }
 
+/// A batch of which all is known that its transaction asks for.
+struct PreparedBatch {
+  let batch: SaveBatch
+  fileprivate let store: PersistentStore
+  fileprivate let history: HistoryRecorder?
+  fileprivate let writer: SaveWriter
+  fileprivate let updates: [PendingUpdate]
+  fileprivate let departures: [BatchDeletion.Lead]
+  fileprivate let omissions: Set<BatchDeletion.Lead>
+}
+
 extension ManagedObjectContext {
-  func write(_ batch: SaveBatch) throws -> SaveOutcome {
+  func write(_ batch: SaveBatch) throws -> SaveOutcome { try write(prepare(batch)) }
+
+  /// Reads what has to be known of a batch before its transaction begins.
+  func prepare(_ batch: SaveBatch) throws -> PreparedBatch {
     guard let store = persistentStoreCoordinator.store(of: batch.space) else {
       throw CambiumError(.persistentStoreSave, "the store was removed from the coordinator")
     }
@@ -74,16 +88,27 @@ extension ManagedObjectContext {
     try batch.deletions.lend(areFar: true) { _, object in
       if object.changesRelationships { try object.addDepartures(to: &departures) }
     }
+    return PreparedBatch(
+      batch: batch, store: store, history: history, writer: writer, updates: updates, departures: departures,
+      omissions: omissions)
+  }
 
+  /// Writes a batch in one transaction.
+  ///
+  /// - Parameter further: Called when all is written and checked, before the transaction ends; if it throws, the transaction is rolled back.
+  /// - Throws: what `further` throws, as it is.
+  func write(_ prepared: PreparedBatch, further: (() throws -> Void)? = nil) throws -> SaveOutcome {
+    let (batch, store, history, writer) = (prepared.batch, prepared.store, prepared.history, prepared.writer)
     var outcome = SaveOutcome(batch: batch)
+    var failure: (any Error)?
     do throws(EngineError) {
       try store.write { (t) throws(EngineError) in
         let permanent = try writer.reserve(t)
         // Whether others may have led something to what is deleted since the delete rules were applied.
         var areRulesOld = deletionSequences[ObjectIdentifier(batch.space)] != t.sequence
-        let isThere = try writer.findConflicts(updates, t, &areRulesOld)
+        let isThere = try writer.findConflicts(prepared.updates, t, &areRulesOld)
         try writer.insertAll(history, t)
-        for update in updates {
+        for update in prepared.updates {
           let object = update.object
           // Of what nothing is written nothing has told whether others have deleted it.
           if let history {
@@ -99,7 +124,7 @@ extension ManagedObjectContext {
         if areRulesOld, isThere.contains(true) {
           let deletions = zip(batch.deletions, isThere).filter { $0.1 }.map { $0.0 }
           var deletion = BatchDeletion(batch.space, history, asksOtherSides: true)
-          (deletion.departures, deletion.omissions) = (Set(departures), omissions)
+          (deletion.departures, deletion.omissions) = (Set(prepared.departures), prepared.omissions)
           do throws(BatchError) { _ = try deletion.delete(deletions.map { $0.reference }, t) } catch {
             switch error {
             case .engine(let error): throw error
@@ -120,8 +145,15 @@ extension ManagedObjectContext {
         }
         try history?.finish(t)
         outcome.permanent = permanent
+        guard let further else { return }
+        try t.prepareToCommit()
+        do { try further() } catch {
+          failure = error
+          throw .misuse("what belongs to the transaction failed")
+        }
       }
     } catch {
+      if let failure { throw failure }
       var conflicts = writer.conflicts
       for id in writer.gone { conflicts.append((object(with: id), nil)) }
       if !conflicts.isEmpty {

@@ -13,7 +13,7 @@ struct ConcurrentScan {
   private static let mostBytes: UInt64 = 2 << 20
   /// Of rows that are all copied for who goes through them on the calling thread a part has no more: with the first one it waits for
   /// it, and what lies ahead is to be in a cache when it comes there.
-  private static let mostCopied: UInt64 = 1 << 11
+  static let mostCopied: UInt64 = 1 << 11
 
   let view: EntityView
   let chosen: FetchPlan

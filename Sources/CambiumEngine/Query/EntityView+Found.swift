@@ -89,8 +89,9 @@ private final class FoundListener {
 }
 
 /// How many rows of those that a tree says it has left may come in so many parts behind one with `count`: parts are nearly of a size, and the
-/// tree's number is what a file says.
+/// tree's numbers are what a file says.
 func rowsToCome(of rows: Int, behind count: Int, parts: Int) -> Int {
-  let (most, overflow) = parts.multipliedReportingOverflow(by: 2 * min(count, Int.max / 2))
+  let usual = min(count, Int(ConcurrentScan.mostCopied))
+  let (most, overflow) = parts.multipliedReportingOverflow(by: 2 * usual)
   return overflow ? 0 : min(rows, most)
 }

@@ -340,6 +340,11 @@ public final class EntityTransaction: EntityView {
     }
   }
 
+  /// Makes and checks whatever was put off. When the transaction ends behind this, nothing but the device may refuse it.
+  ///
+  /// - Throws: ``EngineError/uniqueViolation(constraint:entity:existing:offending:)``; kernel errors.
+  public func prepareToCommit() throws(EngineError) { try finish() }
+
   /// Makes whatever was put off; then the kernel may commit.
   ///
   /// - Throws: ``EngineError/uniqueViolation(constraint:entity:existing:offending:)``; kernel errors.

@@ -126,8 +126,8 @@ import Testing
     #expect(rowsToCome(of: .max, behind: 2_000, parts: 19) == 76_000)
     #expect(rowsToCome(of: 1 << 40, behind: 0, parts: 19) == 0)
     #expect(rowsToCome(of: 5, behind: 2_000, parts: 0) == 0)
-    #expect(
-      rowsToCome(of: .max, behind: .max, parts: .max) == 0 && rowsToCome(of: .max, behind: 1 << 62, parts: 9) == 0)
+    #expect(rowsToCome(of: .max, behind: .max, parts: .max) == 0)
+    #expect(rowsToCome(of: .max, behind: 1 << 62, parts: 9) == 9 * 4096)
   }
 
   @Test func whatEndsIt() throws {

@@ -156,6 +156,21 @@ import Testing
     #expect(try again.newBackgroundContext().count(for: FetchRequest<Passenger>()) == Self.count)
   }
 
+  /// What had been made when a fetch failed is let go of, and the next one finds all.
+  @Test func aFetchThatFailsLeavesNothingBehind() throws {
+    let store = try #require(container.persistentStoreCoordinator.persistentStores.first)
+    let kept = try all("number == 39000")
+    kept[0].name = "own"
+    Passenger.made = 0
+    Passenger.event = (3_000, { try store.suspend() })
+    let error = cambiumError { _ = try all() }
+    #expect(error != nil && Passenger.failure == nil && Passenger.made >= 3_000 && Passenger.made < Self.count)
+    #expect(context.registry.count == 1)
+    try store.resume()
+    #expect(kept[0].name == "own" && context.updatedObjects == [kept[0]])
+    #expect(try all().count == Self.count)
+  }
+
   /// Objects hold what they have in common, each other's ends aside; nothing is left when they are gone.
   @Test func whatObjectsAreMadeWithEndsWithThem() throws {
     weak var twin: EntityDescription?

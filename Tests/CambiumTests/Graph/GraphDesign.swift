@@ -47,11 +47,14 @@ final class GraphDesign {
   let kinds: GraphKinds
   private(set) var entities: [EntityDesign] = []
   private(set) var relationships: [Relationship] = []
+  /// The entities that inherit from none of each store.
+  private(set) var stores: [Set<String>]
   private var byName: [String: Relationship] = [:]
   private var ofEntity: [String: [Relationship]] = [:]
 
   init(_ random: inout SplitMix64, seed: UInt64, kinds: GraphKinds) {
     self.kinds = kinds
+    stores = []
     let types: [AttributeType] = [.integer16, .integer32, .integer64, .string, .double, .decimal, .date, .binary]
     for place in 0..<Int.random(in: 2...3, using: &random) {
       let name = ["A", "B", "C"][place]
@@ -80,6 +83,10 @@ final class GraphDesign {
     if kinds.contains(.rules) {
       var random = GraphKinds.rules.random(seed)
       drawRules(&random)
+    }
+    if kinds.contains(.stores) {
+      var random = GraphKinds.stores.random(seed)
+      drawStores(&random)
     }
     for relationship in relationships { byName[relationship.name] = relationship }
     for entity in entities {
@@ -136,6 +143,27 @@ final class GraphDesign {
           rule: Int.random(in: 0..<4, using: &random) == 0 ? .cascade : .nullify))
     }
   }
+
+  /// Divides the entities among two stores, so that as many relationships as can be are left.
+  private func drawStores(_ random: inout SplitMix64) {
+    func left(_ first: Set<String>) -> [Relationship] {
+      relationships.filter { first.contains(root(of: $0.entity)) == first.contains(root(of: $0.destination)) }
+    }
+    let roots = roots
+    var first: Set<String> = []
+    // Of those that leave as many, any.
+    for root in roots.shuffled(using: &random) where first.isEmpty || left([root]).count > left(first).count {
+      first = [root]
+    }
+    relationships = left(first)
+    stores = [first, Set(roots).subtracting(first)]
+    if Bool.random(using: &random) { stores.swapAt(0, 1) }
+  }
+
+  private func root(of entity: String) -> String { self.entity(entity)?.parent ?? entity }
+
+  /// The configurations of the stores; nil for one store that has all entities.
+  var configurations: [String?] { stores.isEmpty ? [nil] : ["First", "Second"] }
 
   private func drawComposites(_ types: [AttributeType], _ random: inout SplitMix64) {
     func composite(_ name: String, _ depth: Int) -> Attribute {
@@ -226,6 +254,15 @@ final class GraphDesign {
 
   /// The model, made anew.
   func model() throws -> ManagedObjectModel {
+    let model = try modelOfAll()
+    for (name, roots) in zip(configurations, stores) {
+      let names = entities.map { $0.name }.filter { roots.contains(root(of: $0)) }
+      if let name { model.setEntities(names.compactMap { model.entitiesByName[$0] }, forConfigurationName: name) }
+    }
+    return model
+  }
+
+  private func modelOfAll() throws -> ManagedObjectModel {
     try ManagedObjectModel {
       for entity in entities {
         Entity(entity.name, parent: entity.parent) {
@@ -271,7 +308,8 @@ final class GraphDesign {
       "\(r.entity).\(r.name)\(r.inverse == nil ? "!" : "")\(r.isToMany ? r.isOrdered ? "[]" : "*" : "")->\(r.destination)"
         + (r.rule == .nullify ? "" : " \(r.rule)") + r.counts.text
     }
-    return names.joined(separator: " ") + ", " + sides.joined(separator: " ")
+    let divided = stores.map { $0.sorted().joined() }.joined(separator: "|")
+    return names.joined(separator: " ") + ", " + sides.joined(separator: " ") + " " + divided
   }
 }
 

@@ -25,8 +25,11 @@ struct GraphKinds: OptionSet {
   /// Attributes that are derived from others, and from relationships.
   static let derived = GraphKinds(rawValue: 32)
 
+  /// Two stores, each of which has some of the entities.
+  static let stores = GraphKinds(rawValue: 64)
+
   /// What is drawn as a rule; `CAMBIUM_GRAPH_KINDS=32` draws what is derived alone.
-  static let all: GraphKinds = [.rules, .composites, .dangling, .history, .refreshes, .derived]
+  static let all: GraphKinds = [.rules, .composites, .dangling, .history, .refreshes, .derived, .stores]
 
   /// Seeds that find what is not mended yet, and what their models go without until then; `CAMBIUM_GRAPH_KINDS=3` draws it all the same.
   static let open: [UInt64: GraphKinds] = [:]

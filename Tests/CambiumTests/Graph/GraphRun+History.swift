@@ -24,7 +24,8 @@ extension GraphRun {
     var updated: [ManagedObjectID: Set<String>] = [:]
     for transaction in try follower.context.execute(.fetchHistory(after: token)).transactions {
       follower.context.mergeChanges(fromContextDidSave: transaction.objectIDNotification())
-      token = transaction.token
+      // Of several stores, a transaction's says how far its own has come.
+      token = token?.merging(transaction.token) ?? transaction.token
       for change in try #require(transaction.changes) {
         let id = change.changedObjectID
         switch change.changeType {

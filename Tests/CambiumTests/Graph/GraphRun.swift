@@ -28,11 +28,18 @@ final class GraphRun {
     design = GraphDesign(&random, seed: seed, kinds: kinds.drawn(seed))
     directory = isInFile ? try TemporaryDirectory() : nil
     container = PersistentContainer(name: "memory", managedObjectModel: try design.model())
-    let description = PersistentStoreDescription(type: .inMemory)
-    description.tracksHistory = design.kinds.contains(.history)
-    container.persistentStoreDescriptions = [description]
-    try container.loadPersistentStores()
+    try load { _ in PersistentStoreDescription(type: .inMemory) }
     try open(GraphReference(design))
+  }
+
+  private func load(_ description: (_ configuration: String?) -> PersistentStoreDescription) throws {
+    container.persistentStoreDescriptions = design.configurations.map { configuration in
+      let description = description(configuration)
+      description.configuration = configuration
+      description.tracksHistory = design.kinds.contains(.history)
+      return description
+    }
+    try container.loadPersistentStores()
   }
 
   func open(_ state: GraphReference) throws {
@@ -41,9 +48,12 @@ final class GraphRun {
     if let directory {
       // The store is closed with the last container that has it.
       container = try memoryContainer(try design.model())
-      container = try directory.container(model: try design.model()) {
-        $0.durability = .none
-        $0.tracksHistory = design.kinds.contains(.history)
+      container = PersistentContainer(name: "file", managedObjectModel: try design.model())
+      try load { configuration in
+        let file = directory.url.appendingPathComponent((configuration ?? "all") + ".cambium")
+        let description = PersistentStoreDescription(url: file)
+        description.durability = .none
+        return description
       }
     }
     levels = [try GraphLevel(container.newBackgroundContext(), state)]
@@ -80,10 +90,14 @@ final class GraphRun {
   }
 
   func checkSoundness() throws {
-    guard let store = container.persistentStoreCoordinator.persistentStores.first else { return }
-    let report = try store.engine.check()
-    let problems = report.problems.filter { !design.kinds.contains(.dangling) || !$0.contains("leads to no object") }
-    try #require(report.isSound || problems.count < report.problems.count && problems.isEmpty, "\(problems), \(when)")
+    for store in container.persistentStoreCoordinator.persistentStores {
+      let report = try store.engine.check()
+      let problems = report.problems.filter {
+        !design.kinds.contains(.dangling) || !$0.contains("leads to no object")
+      }
+      try #require(
+        report.isSound || problems.count < report.problems.count && problems.isEmpty, "\(problems), \(when)")
+    }
   }
 
   // MARK: Changes

@@ -24,6 +24,7 @@ import Testing
     }
     @Managed var name: String?
     @Managed var next: Beginner?
+    @Managed var owned: Beginner?
   }
 
   private func model() throws -> ManagedObjectModel {
@@ -32,6 +33,8 @@ import Testing
       Entity("Beginner", class: Beginner.self) {
         Attribute("name", .string)
         ToOne("next", "Beginner")
+        ToOne("owned", "Beginner", inverse: "owner", deleteRule: .cascade)
+        ToOne("owner", "Beginner", inverse: "owned")
       }
       Entity("Other") {
         Attribute("name", .string, default: "none")
@@ -172,6 +175,36 @@ import Testing
     let reading = container.newBackgroundContext()
     #expect(try reading.all("Beginner").map { $0.value(forKey: "name") as? String } == ["0", "1", "changed"])
     #expect(try reading.all("Other").map { $0.value(forKey: "name") as? String } == ["new"])
+  }
+
+  /// An object that is being deleted when a reset comes is not.
+  @Test func aResetWhileRulesAreApplied() throws {
+    defer { Beginner.atBeginning = nil }
+    let container = try memoryContainer(model())
+    let ids = try fill("Beginner", 3, container)
+    let context = container.newBackgroundContext()
+    let objects = ids.compactMap { context.object(with: $0) as? Beginner }
+    objects[0].owned = objects[1]
+    objects[1].owned = objects[2]
+    try context.save()
+    context.reset()
+    let doomed = context.object(with: ids[0])
+    var resets = 0
+    Beginner.atBeginning = { _ in
+      resets += 1
+      context.reset()
+    }
+    context.delete(doomed)
+    #expect(resets == 1 && context.deletedObjects.isEmpty && !context.hasChanges)
+    try context.save()
+    let reading = container.newBackgroundContext()
+    let left = try reading.all("Beginner")
+    #expect(left.count == 3 && left[0].value(forKey: "owned") as? ManagedObject === left[1])
+    // And is when none comes.
+    context.delete(context.object(with: ids[0]))
+    #expect(context.deletedObjects.count == 3)
+    try context.save()
+    #expect(try container.newBackgroundContext().all("Beginner").isEmpty)
   }
 
   /// An initializer may keep the entity that it is handed, and make objects with it elsewhere when all else is gone.
