@@ -1,0 +1,184 @@
+import CambiumEngine
+import CambiumKernel
+import CambiumTesting
+import Foundation
+import Testing
+
+@testable import Cambium
+
+/// Saves into several stores, one of which refuses, or whose device fails.
+@Suite struct SavesOfSeveralStoresTests {
+  private static func model() throws -> ManagedObjectModel {
+    try ManagedObjectModel {
+      Entity("A") {
+        Attribute("name", .string)
+        Unique("name")
+      }
+      Entity("B") {
+        Attribute("name", .string)
+        Unique("name")
+      }
+      Configuration("First", "A")
+      Configuration("Second", "B")
+    }
+  }
+
+  /// Two stores on devices that fail as planned.
+  private struct Stores {
+    let devices: [FaultDevice]
+    let engines: [EntityStore]
+    let coordinator: PersistentStoreCoordinator
+
+    init() throws {
+      let model = try SavesOfSeveralStoresTests.model()
+      devices = (0..<2).map { _ in FaultDevice(MemoryDevice()) }
+      var engines: [EntityStore] = []
+      coordinator = PersistentStoreCoordinator(managedObjectModel: model)
+      for (place, name) in ["First", "Second"].enumerated() {
+        let environment = TestEnvironment(seed: UInt64(place) + 5)
+        let engine = try EntityStore.create(
+          in: try Store.create(on: devices[place], environment: environment), schema: model.schema())
+        let description = PersistentStoreDescription(url: URL(fileURLWithPath: "simulated-" + name))
+        description.configuration = name
+        try coordinator.borrow(engine, as: description)
+        engines.append(engine)
+      }
+      self.engines = engines
+    }
+
+    func context() -> ManagedObjectContext {
+      ManagedObjectContext(concurrencyType: .privateQueue, persistentStoreCoordinator: coordinator)
+    }
+
+    /// The names that are stored of each entity.
+    func names() throws -> [[String]] {
+      let context = context()
+      return try ["A", "B"].map { entity in
+        try context.all(entity).compactMap { $0.value(forKey: "name") as? String }.sorted()
+      }
+    }
+  }
+
+  private static func change(_ context: ManagedObjectContext) throws -> [ManagedObject] {
+    try ["A", "B"].flatMap { entity in
+      let old = try #require(try context.all(entity, "name == 'old'").first)
+      old.setValue("changed", forKey: "name")
+      return [old, try context.make(entity, ["name": "new"])]
+    }
+  }
+
+  private static func filled() throws -> Stores {
+    let stores = try Stores()
+    let context = stores.context()
+    for entity in ["A", "B"] { try context.make(entity, ["name": "old"]) }
+    try context.save()
+    return stores
+  }
+
+  /// Every operation of either device fails once. What is told, what the context has and what is stored agree, and what has been saved of
+  /// one store only is said to be.
+  @Test func everyOperationMayFail() throws {
+    let whole = try Self.filled()
+    for device in whole.devices { device.reset() }
+    let context = whole.context()
+    _ = try Self.change(context)
+    try context.save()
+    #expect(try whole.names() == [["changed", "new"], ["changed", "new"]])
+    var (incomplete, refused) = (0, 0)
+    for place in 0..<2 {
+      let count = whole.devices[place].operationCount
+      #expect(count > 1)
+      for operation in 0..<count {
+        let text = "operation \(operation) of \(count) of store \(place)"
+        let stores = try Self.filled()
+        let context = stores.context()
+        let told = Locked<[Set<String>]>([])
+        let observation = context.observe { notification in
+          guard notification.kind == .didSave else { return }
+          let names = Set((notification.insertedObjects.union(notification.updatedObjects)).map { $0.entity.name })
+          told.withLock { $0.append(names) }
+        }
+        for device in stores.devices { device.reset() }
+        stores.devices[place].plan(FaultDevice.Fault(at: operation))
+        var changed: [ManagedObject] = []
+        var error: CambiumError?
+        do {
+          changed = try Self.change(context)
+          try context.save()
+        } catch let thrown as CambiumError { error = thrown }
+        let isSaved = ["A", "B"].map { entity in
+          let objects = changed.filter { $0.entity.name == entity }
+          return !objects.isEmpty && objects.allSatisfy { !$0.hasChanges && !$0.objectID.isTemporaryID }
+        }
+        let saved = Set(zip(["A", "B"], isSaved).filter { $0.1 }.map { $0.0 })
+        switch error?.code {
+        case nil: #expect(isSaved == [true, true], "\(text)")
+        case .persistentStoreIncompleteSave:
+          incomplete += 1
+          #expect(saved.count == 1 && error?.underlyingErrors.count == 1, "\(text)")
+        default:
+          refused += 1
+          #expect(saved.isEmpty, "\(text): \(String(describing: error))")
+        }
+        #expect(told.withLock { $0 } == (saved.isEmpty ? [] : [saved]), "\(text)")
+        for object in changed where !saved.contains(object.entity.name) { #expect(object.hasChanges, "\(text)") }
+        // Of a store whose device failed at its commit, what is there is told by the device.
+        for (number, name) in ["A", "B"].enumerated() where saved.contains(name) {
+          let device = MemoryDevice(copying: (stores.devices[number].base as? MemoryDevice)?.contents() ?? [])
+          let again = try EntityStore.open(try Store.open(on: device, environment: TestEnvironment(seed: 9)))
+          #expect(try again.check().isSound, "\(text)")
+          let entity = try #require(again.schema.entity(named: name))
+          #expect(try again.view().count(EngineFetch(entity)) == 2, "\(text)")
+        }
+        withExtendedLifetime(observation) {}
+      }
+    }
+    #expect(incomplete > 0 && refused > 0)
+  }
+
+  /// Contexts that save into both stores, and each into one, do not wait for each other for ever, and what one of two stores refuses is in
+  /// neither.
+  @Test func manySaveAtOnce() async throws {
+    let directory = try TemporaryDirectory()
+    let container = try directory.container(try Self.model(), configurations: ["Second", "First"])
+    let twin = try directory.container(try Self.model(), configurations: ["First", "Second"])
+    let refused = Locked(0)
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for number in 0..<6 {
+        group.addTask {
+          try await (number % 2 == 0 ? container : twin).performBackgroundTask { context in
+            for round in 0..<12 {
+              // Who comes second finds one of the two names taken.
+              let entities = number % 3 == 0 ? ["B", "A"] : number % 3 == 1 ? ["A", "B"] : ["A"]
+              for entity in entities {
+                let name = entity == (round % 2 == 0 ? "A" : "B") ? "shared \(round)" : "\(number) \(round)"
+                try context.make(entity, ["name": name])
+              }
+              do { try context.save() } catch let error as CambiumError {
+                #expect(error.code == .managedObjectConstraintMerge)
+                refused.withLock { $0 += 1 }
+                context.rollback()
+              }
+            }
+          }
+        }
+      }
+      try await group.waitForAll()
+    }
+    let context = container.newBackgroundContext()
+    let names = try ["A", "B"].map { entity in
+      try context.all(entity).compactMap { $0.value(forKey: "name") as? String }
+    }
+    #expect(refused.withLock { $0 } > 0)
+    for round in 0..<12 {
+      for number in 0..<6 where number % 3 != 2 {
+        // Of those that save two, what is its own is there exactly if its save was not refused.
+        let own = names[round % 2 == 0 ? 1 : 0].contains("\(number) \(round)")
+        #expect(!own || names[round % 2].contains("shared \(round)"))
+      }
+      #expect(names[round % 2].count { $0 == "shared \(round)" } == 1)
+      let winners = (0..<6).count { $0 % 3 != 2 && names[round % 2 == 0 ? 1 : 0].contains("\($0) \(round)") }
+      #expect(winners <= 1)
+    }
+  }
+}
