@@ -183,6 +183,7 @@ extension ManagedObjectContext {
     // What their relationships lead to is pushed otherwise, and would take these along.
     if !dropped.isEmpty { throw ParentConflicts(conflicts: dropped) }
 
+    parent.registry.sweepIfFull()
     for object in insertions {
       let known = parent.registered(object.objectID)
       if let known { faults.append(known) }

@@ -53,33 +53,28 @@ extension ManagedObjectContext {
   func writeOrResolve(
     _ batches: [SaveBatch], owners: [ManagedObject], _ settle: (SaveOutcome) -> Void
   ) throws {
+    for batch in batches { try readFaults(of: batch) }
     // In one order for all who write into these stores: none waits for another who waits for it.
     let ordered = batches.sorted { $0.space.identifier < $1.space.identifier }
-    var refused: SaveBatch?
+    var prepared: [PreparedBatch] = []
+    for batch in ordered {
+      do { prepared.append(try prepare(batch)) } catch { throw try resolve(error, of: batch, owners: owners) }
+    }
+    if zip(prepared, prepared.dropFirst()).contains(where: { $0.isOfSameStore(as: $1) }) {
+      // Two transactions of one store cannot be one within the other.
+      for batch in ordered { settle(try writeOrResolve(batch, owners: owners)) }
+      return
+    }
     var written: [SaveOutcome] = []
     func writeAll(_ left: ArraySlice<PreparedBatch>) throws {
       guard let first = left.first else { return }
-      do {
-        let rest = left.dropFirst()
-        written.append(try write(first, further: rest.isEmpty ? nil : { try writeAll(rest) }))
-      } catch {
-        if refused == nil { refused = first.batch }
-        throw error
-      }
+      let rest = left.dropFirst()
+      written.append(try write(first, further: rest.isEmpty ? nil : { try writeAll(rest) }))
     }
-    do {
-      var prepared: [PreparedBatch] = []
-      for batch in ordered {
-        do { prepared.append(try prepare(batch)) } catch {
-          refused = batch
-          throw error
-        }
-      }
-      try writeAll(prepared[...])
-    } catch {
+    do { try writeAll(prepared[...]) } catch let refused as RefusedBatch {
+      let error = explained(refused)
       for outcome in written { settle(outcome) }
-      guard written.isEmpty, let refused else { throw error }
-      throw try resolve(error, of: refused, owners: owners)
+      throw written.isEmpty ? try resolve(error, of: refused.prepared.batch, owners: owners) : error
     }
     for outcome in written { settle(outcome) }
   }

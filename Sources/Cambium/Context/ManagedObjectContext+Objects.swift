@@ -123,6 +123,7 @@ extension ManagedObjectContext {
         do { try object.load() } catch let error as CambiumError
           where error.code == .managedObjectReferentialIntegrity
         { continue }
+        guard object.isOfContext(self) else { continue }
       }
       if callsHook {
         object.prepareForDeletion()

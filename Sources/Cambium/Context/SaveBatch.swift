@@ -43,10 +43,30 @@ struct PreparedBatch {
   fileprivate let updates: [PendingUpdate]
   fileprivate let departures: [BatchDeletion.Lead]
   fileprivate let omissions: Set<BatchDeletion.Lead>
+
+  /// Whether both are written into one store, which may have two spaces if it was opened again.
+  func isOfSameStore(as other: PreparedBatch) -> Bool { store === other.store }
+}
+
+/// Why a batch could not be written. What that means for the objects is looked for when no transaction is under way any more, since
+/// objects are made and read for it: ``ManagedObjectContext/explained(_:)``.
+struct RefusedBatch: Error, @unchecked Sendable {
+  // `@unchecked`: thrown and caught within a save, with the context's lock held.
+  let prepared: PreparedBatch
+  fileprivate let error: EngineError
 }
 
 extension ManagedObjectContext {
-  func write(_ batch: SaveBatch) throws -> SaveOutcome { try write(prepare(batch)) }
+  func write(_ batch: SaveBatch) throws -> SaveOutcome {
+    do { return try write(prepare(batch)) } catch let refused as RefusedBatch { throw explained(refused) }
+  }
+
+  /// Reads the faults that a batch changes, which calls the application: before anything is prepared of batches that are written together.
+  func readFaults(of batch: SaveBatch) throws {
+    try batch.updates.lend { _, object in
+      if object.heldRow == nil, object.isWrittenBySave { try unlessGone { try object.load() } }
+    }
+  }
 
   /// Reads what has to be known of a batch before its transaction begins.
   func prepare(_ batch: SaveBatch) throws -> PreparedBatch {
@@ -96,7 +116,7 @@ extension ManagedObjectContext {
   /// Writes a batch in one transaction.
   ///
   /// - Parameter further: Called when all is written and checked, before the transaction ends; if it throws, the transaction is rolled back.
-  /// - Throws: what `further` throws, as it is.
+  /// - Throws: ``RefusedBatch``; what `further` throws, as it is.
   func write(_ prepared: PreparedBatch, further: (() throws -> Void)? = nil) throws -> SaveOutcome {
     let (batch, store, history, writer) = (prepared.batch, prepared.store, prepared.history, prepared.writer)
     var outcome = SaveOutcome(batch: batch)
@@ -153,21 +173,26 @@ extension ManagedObjectContext {
         }
       }
     } catch {
-      if let failure { throw failure }
-      var conflicts = writer.conflicts
-      for id in writer.gone { conflicts.append((object(with: id), nil)) }
-      if !conflicts.isEmpty {
-        throw CambiumError(mergeConflicts: conflicts.map { MergeConflict($0.object, persisted: $0.row) })
-      }
-      if let refusal = writer.refusal { throw refusal }
-      var result = CambiumError(error, during: .persistentStoreSave)
-      result.storeURL = store.url
-      if case .uniqueViolation(_, _, let existing, let offending) = error {
-        result.affectedObjectIDs = [existing, offending].map { ManagedObjectID(space: batch.space, reference: $0) }
-      }
-      throw result
+      throw failure ?? RefusedBatch(prepared: prepared, error: error)
     }
     return outcome
+  }
+
+  /// The error of a batch that could not be written.
+  func explained(_ refused: RefusedBatch) -> CambiumError {
+    let (writer, space) = (refused.prepared.writer, refused.prepared.batch.space)
+    var conflicts = writer.conflicts
+    for id in writer.gone { conflicts.append((object(with: id), nil)) }
+    if !conflicts.isEmpty {
+      return CambiumError(mergeConflicts: conflicts.map { MergeConflict($0.object, persisted: $0.row) })
+    }
+    if let refusal = writer.refusal { return refusal }
+    var result = CambiumError(refused.error, during: .persistentStoreSave)
+    result.storeURL = refused.prepared.store.url
+    if case .uniqueViolation(_, _, let existing, let offending) = refused.error {
+      result.affectedObjectIDs = [existing, offending].map { ManagedObjectID(space: space, reference: $0) }
+    }
+    return result
   }
 }
 

@@ -181,4 +181,118 @@ import Testing
       #expect(winners <= 1)
     }
   }
+
+  /// Calls what it is told to while it is made of a row, and when that is first read.
+  class Waker: ManagedObject {
+    nonisolated(unsafe) static var atFetch: (() -> Void)?
+    nonisolated(unsafe) static var atBeginning: (() -> Void)?
+    required init(entity: EntityDescription, insertInto context: ManagedObjectContext?) {
+      super.init(entity: entity, insertInto: context)
+      Self.atBeginning?()
+    }
+    override func awakeFromFetch() { Self.atFetch?() }
+  }
+  final class WakerA: Waker {}
+  final class WakerB: Waker {}
+
+  /// A container of two stores with an entity each, objects of which call back.
+  private static func wakers(_ directory: TemporaryDirectory) throws -> PersistentContainer {
+    let model = try ManagedObjectModel {
+      for (name, objectClass) in [("A", WakerA.self), ("B", WakerB.self)] as [(String, ManagedObject.Type)] {
+        Entity(name, class: objectClass) {
+          Attribute("name", .string)
+          ToOne("next", name)
+          ToMany("peers", name, inverse: "peersOf")
+          ToMany("peersOf", name, inverse: "peers")
+        }
+      }
+      Configuration("First", "A")
+      Configuration("Second", "B")
+    }
+    return try directory.container(model, configurations: ["First", "Second"])
+  }
+
+  @Suite(.serialized) struct CallingBack {
+    /// What is called while one store's faults are read may give objects of the other their identifiers.
+    @Test(arguments: [("A", "B"), ("B", "A")])
+    func faultsAreReadBeforeAnythingIsPrepared(new: String, old: String) throws {
+      defer { Waker.atFetch = nil }
+      let directory = try TemporaryDirectory()
+      let container = try SavesOfSeveralStoresTests.wakers(directory)
+      let writing = container.newBackgroundContext()
+      let ids = try ["1", "2"].map { try writing.make(old, ["name": $0]) }
+      try writing.save()
+      let context = container.newBackgroundContext()
+      let made = try context.make(new, ["name": "new"])
+      let (first, second) = (context.object(with: ids[0].objectID), context.object(with: ids[1].objectID))
+      try first.add(second, toRelationship: "peers")
+      #expect(first.isFault || second.isFault)
+      let calls = Locked(0)
+      let failures = Locked(0)
+      Waker.atFetch = {
+        calls.withLock { $0 += 1 }
+        do { try context.obtainPermanentIDs(for: [made]) } catch { failures.withLock { $0 += 1 } }
+      }
+      try context.save()
+      Waker.atFetch = nil
+      #expect(calls.withLock { $0 } > 0 && failures.withLock { $0 } == 0)
+      let reading = container.newBackgroundContext()
+      #expect(reading.object(with: made.objectID).value(forKey: "name") as? String == "new")
+      #expect(made.value(forKey: "name") as? String == "new")
+      #expect(try reading.all(new).count == 1)
+      #expect(try reading.all(old, "peers.@count == 1").map { $0.objectID } == [first.objectID])
+    }
+
+    /// What a refused save has objects made for is made when no transaction is under way: it may save into either store.
+    @Test(arguments: [("A", "B"), ("B", "A")])
+    func conflictsAreLookedAtAfterTheTransactions(new: String, old: String) throws {
+      defer { Waker.atBeginning = nil }
+      let directory = try TemporaryDirectory()
+      let container = try SavesOfSeveralStoresTests.wakers(directory)
+      let other = container.newBackgroundContext()
+      let objects = try ["1", "2"].map { try other.make(old, ["name": $0]) }
+      try other.save()
+      let context = container.newBackgroundContext()
+      try context.make(new, ["name": "new"])
+      let changed = context.object(with: objects[0].objectID)
+      changed.setValue(context.object(with: objects[1].objectID), forKey: "next")
+      other.delete(objects[1])
+      try other.save()
+      // What is led to is nobody's object by then.
+      context.registry.sweep()
+      let (saves, failures) = (Locked(0), Locked(0))
+      Waker.atBeginning = {
+        Waker.atBeginning = nil
+        do {
+          for entity in ["A", "B"] { try other.make(entity, ["name": "while it was made"]) }
+          Waker.atBeginning = nil
+          try other.save()
+          saves.withLock { $0 += 1 }
+        } catch { failures.withLock { $0 += 1 } }
+      }
+      let error = cambiumError { try context.save() }
+      #expect(error?.code == .managedObjectMerge)
+      #expect(saves.withLock { $0 } == 1 && failures.withLock { $0 } == 0)
+      #expect(try container.newBackgroundContext().all(new).count == 1 && context.insertedObjects.count == 1)
+    }
+  }
+
+  /// A store that was moved has another space: objects from before and new ones are saved into it all the same.
+  @Test func aStoreThatWasMovedMeanwhile() throws {
+    let directory = try TemporaryDirectory()
+    let container = try directory.container(model: try Self.model())
+    let context = container.newBackgroundContext()
+    let kept = try context.make("A", ["name": "old"])
+    try context.save()
+    let coordinator = container.persistentStoreCoordinator
+    let store = try #require(coordinator.persistentStores.first)
+    try coordinator.migratePersistentStore(store, to: directory.url.appendingPathComponent("moved.cambium"))
+    kept.setValue("changed", forKey: "name")
+    let new = try context.make("B", ["name": "new"])
+    #expect(kept.space !== new.space)
+    try context.save()
+    let reading = container.newBackgroundContext()
+    #expect(try reading.all("A").map { $0.value(forKey: "name") as? String } == ["changed"])
+    #expect(try reading.all("B").map { $0.value(forKey: "name") as? String } == ["new"])
+  }
 }
