@@ -18,7 +18,10 @@ extension ManagedObjectContext {
   ///
   /// - Returns: ``ResolvedConflicts`` if there were conflicts, and the policy has resolved them; else the error.
   /// - Throws: what the policy throws, or in place of the error.
-  private func resolve(_ error: any Error, of batch: SaveBatch, owners: [ManagedObject]) throws -> any Error {
+  private func resolve(
+    _ error: any Error, of batch: SaveBatch, watched: [WatchedObject]? = nil, owners: [ManagedObject]
+  ) throws -> any Error {
+    let watched = watched ?? batch.watched
     guard let error = error as? CambiumError else { return error }
     switch error.code {
     case .managedObjectMerge where !error.conflicts.isEmpty && batch.policy != .error:
@@ -26,7 +29,7 @@ extension ManagedObjectContext {
       // Objects without changes are looked after for who wants to know of every conflict.
       if batch.policy.isPlain,
         error.conflicts.contains(where: { conflict in
-          batch.watched.contains { $0.object === conflict.sourceObject }
+          watched.contains { $0.object === conflict.sourceObject }
         })
       {
         return error
@@ -72,9 +75,19 @@ extension ManagedObjectContext {
       written.append(try write(first, further: rest.isEmpty ? nil : { try writeAll(rest) }))
     }
     do { try writeAll(prepared[...]) } catch let refused as RefusedBatch {
-      let error = explained(refused)
+      var error = explained(refused)
       for outcome in written { settle(outcome) }
-      throw written.isEmpty ? try resolve(error, of: refused.prepared.batch, owners: owners) : error
+      if !written.isEmpty { throw error }
+      let batch = refused.prepared.batch
+      var watched = batch.watched
+      if error.code == .managedObjectMerge, !error.conflicts.isEmpty {
+        // All that are in the way are told, and decided about, at once. In the stores before this one there are none.
+        let place = prepared.firstIndex { $0.batch.space === batch.space } ?? prepared.count - 1
+        let further = prepared[(place + 1)...].flatMap { mergeConflicts(of: $0) }
+        watched += prepared[(place + 1)...].flatMap { $0.batch.watched }
+        if !further.isEmpty { error = CambiumError(mergeConflicts: error.conflicts + further) }
+      }
+      throw try resolve(error, of: batch, watched: watched, owners: owners)
     }
     for outcome in written { settle(outcome) }
   }

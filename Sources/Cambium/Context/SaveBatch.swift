@@ -178,6 +178,20 @@ extension ManagedObjectContext {
     return outcome
   }
 
+  /// What others have changed of a batch of which nothing was written, as far as that can be read.
+  func mergeConflicts(of prepared: PreparedBatch) -> [MergeConflict] {
+    do throws(EngineError) {
+      try prepared.store.write { (t) throws(EngineError) in
+        var areRulesOld = false
+        _ = try prepared.writer.findConflicts(prepared.updates, t, &areRulesOld)
+        throw .misuse("nothing is to be written")
+      }
+    } catch {
+      // If it is anything else, who tries to write it will be told.
+    }
+    return prepared.writer.conflicts.map { MergeConflict($0.object, persisted: $0.row) }
+  }
+
   /// The error of a batch that could not be written.
   func explained(_ refused: RefusedBatch) -> CambiumError {
     let (writer, space) = (refused.prepared.writer, refused.prepared.batch.space)
