@@ -138,11 +138,14 @@ final class TemporaryDirectory {
 
 extension TemporaryDirectory {
   /// A container with a file for each of some configurations of a model.
-  func container(_ model: ManagedObjectModel, configurations: [String]) throws -> PersistentContainer {
+  func container(
+    _ model: ManagedObjectModel, configurations: [String], tracksHistory: Bool = false
+  ) throws -> PersistentContainer {
     let container = PersistentContainer(name: "several", managedObjectModel: model)
     container.persistentStoreDescriptions = configurations.map { name in
       let description = PersistentStoreDescription(url: url.appendingPathComponent(name + ".cambium"))
       description.configuration = name
+      description.tracksHistory = tracksHistory
       return description
     }
     try container.loadPersistentStores()

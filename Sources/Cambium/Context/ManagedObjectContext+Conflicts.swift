@@ -69,22 +69,30 @@ extension ManagedObjectContext {
       return
     }
     var written: [SaveOutcome] = []
-    func writeAll(_ left: ArraySlice<PreparedBatch>) throws {
-      guard let first = left.first else { return }
-      let rest = left.dropFirst()
-      written.append(try write(first, further: rest.isEmpty ? nil : { try writeAll(rest) }))
+    // The innermost of the transactions that do not end is the one that was refused.
+    var refusedPlace: Int?
+    func writeAll(from place: Int) throws {
+      let next = place + 1
+      do {
+        written.append(
+          try write(prepared[place], further: next == prepared.count ? nil : { try writeAll(from: next) }))
+      } catch {
+        refusedPlace = refusedPlace ?? place
+        throw error
+      }
     }
-    do { try writeAll(prepared[...]) } catch let refused as RefusedBatch {
-      var error = explained(refused)
+    do { try writeAll(from: 0) } catch let refused as RefusedBatch {
+      let place = refusedPlace ?? 0
+      let batch = prepared[place].batch
+      var error = explained(refused, of: prepared[place])
       for outcome in written { settle(outcome) }
       if !written.isEmpty { throw error }
-      let batch = refused.prepared.batch
       var watched = batch.watched
       if error.code == .managedObjectMerge, !error.conflicts.isEmpty {
         // All that are in the way are told, and decided about, at once. In the stores before this one there are none.
-        let place = prepared.firstIndex { $0.batch.space === batch.space } ?? prepared.count - 1
-        let further = prepared[(place + 1)...].flatMap { mergeConflicts(of: $0) }
-        watched += prepared[(place + 1)...].flatMap { $0.batch.watched }
+        let later = prepared[(place + 1)...]
+        let further = later.flatMap { mergeConflicts(of: $0) }
+        watched += later.flatMap { $0.batch.watched }
         if !further.isEmpty { error = CambiumError(mergeConflicts: error.conflicts + further) }
       }
       throw try resolve(error, of: batch, watched: watched, owners: owners)

@@ -49,16 +49,15 @@ struct PreparedBatch {
 }
 
 /// Why a batch could not be written. What that means for the objects is looked for when no transaction is under way any more, since
-/// objects are made and read for it: ``ManagedObjectContext/explained(_:)``.
-struct RefusedBatch: Error, @unchecked Sendable {
-  // `@unchecked`: thrown and caught within a save, with the context's lock held.
-  let prepared: PreparedBatch
+/// objects are made and read for it: ``ManagedObjectContext/explained(_:of:)``.
+struct RefusedBatch: Error {
   fileprivate let error: EngineError
 }
 
 extension ManagedObjectContext {
   func write(_ batch: SaveBatch) throws -> SaveOutcome {
-    do { return try write(prepare(batch)) } catch let refused as RefusedBatch { throw explained(refused) }
+    let prepared = try prepare(batch)
+    do { return try write(prepared) } catch let refused as RefusedBatch { throw explained(refused, of: prepared) }
   }
 
   /// Reads the faults that a batch changes, which calls the application: before anything is prepared of batches that are written together.
@@ -173,7 +172,7 @@ extension ManagedObjectContext {
         }
       }
     } catch {
-      throw failure ?? RefusedBatch(prepared: prepared, error: error)
+      throw failure ?? RefusedBatch(error: error)
     }
     return outcome
   }
@@ -193,8 +192,8 @@ extension ManagedObjectContext {
   }
 
   /// The error of a batch that could not be written.
-  func explained(_ refused: RefusedBatch) -> CambiumError {
-    let (writer, space) = (refused.prepared.writer, refused.prepared.batch.space)
+  func explained(_ refused: RefusedBatch, of prepared: PreparedBatch) -> CambiumError {
+    let (writer, space) = (prepared.writer, prepared.batch.space)
     var conflicts = writer.conflicts
     for id in writer.gone { conflicts.append((object(with: id), nil)) }
     if !conflicts.isEmpty {
@@ -202,7 +201,7 @@ extension ManagedObjectContext {
     }
     if let refusal = writer.refusal { return refusal }
     var result = CambiumError(refused.error, during: .persistentStoreSave)
-    result.storeURL = refused.prepared.store.url
+    result.storeURL = prepared.store.url
     if case .uniqueViolation(_, _, let existing, let offending) = refused.error {
       result.affectedObjectIDs = [existing, offending].map { ManagedObjectID(space: space, reference: $0) }
     }

@@ -213,22 +213,34 @@ import Testing
   }
 
   @Suite(.serialized) struct CallingBack {
+    private let directory: TemporaryDirectory
+    private let container: PersistentContainer
+    private let other: ManagedObjectContext
+    private let context: ManagedObjectContext
+
+    init() throws {
+      directory = try TemporaryDirectory()
+      container = try SavesOfSeveralStoresTests.wakers(directory)
+      (other, context) = (container.newBackgroundContext(), container.newBackgroundContext())
+    }
+
+    /// Two stored objects of an entity.
+    private func stored(_ entity: String) throws -> [ManagedObject] {
+      let objects = try ["1", "2"].map { try other.make(entity, ["name": $0]) }
+      try other.save()
+      return objects
+    }
+
     /// What is called while one store's faults are read may give objects of the other their identifiers.
     @Test(arguments: [("A", "B"), ("B", "A")])
     func faultsAreReadBeforeAnythingIsPrepared(new: String, old: String) throws {
       defer { Waker.atFetch = nil }
-      let directory = try TemporaryDirectory()
-      let container = try SavesOfSeveralStoresTests.wakers(directory)
-      let writing = container.newBackgroundContext()
-      let ids = try ["1", "2"].map { try writing.make(old, ["name": $0]) }
-      try writing.save()
-      let context = container.newBackgroundContext()
+      let ids = try stored(old).map { $0.objectID }
       let made = try context.make(new, ["name": "new"])
-      let (first, second) = (context.object(with: ids[0].objectID), context.object(with: ids[1].objectID))
+      let (first, second) = (context.object(with: ids[0]), context.object(with: ids[1]))
       try first.add(second, toRelationship: "peers")
       #expect(first.isFault || second.isFault)
-      let calls = Locked(0)
-      let failures = Locked(0)
+      let (calls, failures) = (Locked(0), Locked(0))
       Waker.atFetch = {
         calls.withLock { $0 += 1 }
         do { try context.obtainPermanentIDs(for: [made]) } catch { failures.withLock { $0 += 1 } }
@@ -247,12 +259,7 @@ import Testing
     @Test(arguments: [("A", "B"), ("B", "A")])
     func conflictsAreLookedAtAfterTheTransactions(new: String, old: String) throws {
       defer { Waker.atBeginning = nil }
-      let directory = try TemporaryDirectory()
-      let container = try SavesOfSeveralStoresTests.wakers(directory)
-      let other = container.newBackgroundContext()
-      let objects = try ["1", "2"].map { try other.make(old, ["name": $0]) }
-      try other.save()
-      let context = container.newBackgroundContext()
+      let objects = try stored(old)
       try context.make(new, ["name": "new"])
       let changed = context.object(with: objects[0].objectID)
       changed.setValue(context.object(with: objects[1].objectID), forKey: "next")
@@ -265,7 +272,6 @@ import Testing
         Waker.atBeginning = nil
         do {
           for entity in ["A", "B"] { try other.make(entity, ["name": "while it was made"]) }
-          Waker.atBeginning = nil
           try other.save()
           saves.withLock { $0 += 1 }
         } catch { failures.withLock { $0 += 1 } }
@@ -275,6 +281,54 @@ import Testing
       #expect(saves.withLock { $0 } == 1 && failures.withLock { $0 } == 0)
       #expect(try container.newBackgroundContext().all(new).count == 1 && context.insertedObjects.count == 1)
     }
+  }
+
+  /// So many objects that their rows are made by several threads, within a transaction within another, with history, and names of all
+  /// kinds: all are in both stores, or none is in either.
+  @Test func thousandsInEach() throws {
+    let directory = try TemporaryDirectory()
+    let container = try directory.container(try Self.model(), configurations: ["First", "Second"], tracksHistory: true)
+    let names = (0..<3000).map { number in
+      ["naïve", "nai\u{308}ve", "日本語", "👩‍👩‍👧‍👦", "\u{0}", "ﬁ", "", " "][number % 8] + "\(number)"
+    }
+    func history() throws -> [[PersistentHistoryChangeType: Int]] {
+      try container.newBackgroundContext().execute(PersistentHistoryChangeRequest.fetchHistory(after: Date.distantPast))
+        .transactions.map { transaction in
+          (transaction.changes ?? []).reduce(into: [:]) { $0[$1.changeType, default: 0] += 1 }
+        }
+    }
+    let context = container.newBackgroundContext()
+    for entity in ["A", "B"] { for name in names { try context.make(entity, ["name": name]) } }
+    try context.save()
+    let reading = container.newBackgroundContext()
+    for entity in ["A", "B"] {
+      let stored = try reading.all(entity).compactMap { $0.value(forKey: "name") as? String }
+      // Compared as code points: two of them are the same characters.
+      let isSame = Set(stored.map { Array($0.unicodeScalars) }) == Set(names.map { Array($0.unicodeScalars) })
+      #expect(isSame && stored.count == names.count)
+    }
+    #expect(try history() == [[.insert: 3000], [.insert: 3000]])
+    // The last one that is made of one entity has a name that is taken.
+    for taken in ["A", "B"] {
+      context.reset()
+      for entity in ["A", "B"] {
+        for name in names { try context.make(entity, ["name": "second " + name]) }
+        try context.make(entity, ["name": entity == taken ? names[2999] : "free"])
+      }
+      let error = cambiumError { try context.save() }
+      #expect(error?.code == .managedObjectConstraintMerge)
+      #expect(context.insertedObjects.count == 6002)
+      let counts = try ["A", "B"].map { entity in
+        try container.newBackgroundContext().count(for: FetchRequest<ManagedObject>(entityName: entity))
+      }
+      #expect(counts == [3000, 3000])
+      #expect(try history().count == 2)
+    }
+    // What is in the way gone, all of it is saved.
+    let last = try #require(context.insertedObjects.first { $0.value(forKey: "name") as? String == names[2999] })
+    last.setValue("also free", forKey: "name")
+    try context.save()
+    #expect(try history().compactMap { $0[.insert] }.sorted() == [3000, 3000, 3001, 3001])
   }
 
   /// A store that was moved has another space: objects from before and new ones are saved into it all the same.
