@@ -33,7 +33,7 @@ public let NSPersistentStoreConnectionPoolMaxSizeKey = "NSPersistentStoreConnect
 public let NSSQLitePragmasOption = "NSSQLitePragmasOption"
 /// Without effect: there is no SQLite.
 public let NSSQLiteAnalyzeOption = "NSSQLiteAnalyzeOption"
-/// Without effect: there is no SQLite; room is used again, and `cambium compact` gives it back.
+/// Without effect: there is no SQLite; room is used again, and `PersistentStore.compact(progress:)` gives it back.
 public let NSSQLiteManualVacuumOption = "NSSQLiteManualVacuumOption"
 
 /// The key of a store's type in its metadata.

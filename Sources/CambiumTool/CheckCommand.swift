@@ -37,7 +37,7 @@ private struct Examination {
     pages = report.pages
     entries = report.entries
     for problem in report.problems {
-      add(Finding(place: problem.place.name, offset: problem.offset, detail: "\(problem.detail)"))
+      add(Finding(place: "\(problem.place)", offset: problem.offset, detail: "\(problem.detail)"))
     }
   }
 
@@ -100,20 +100,4 @@ func checkStore(path: String) throws(ToolError) -> Answer {
 
 private func kernelReport(_ store: OpenedStore) throws(ToolError) -> CheckReport {
   do throws(StoreError) { return try store.kernel.check() } catch { throw ToolError(error, path: store.path) }
-}
-
-extension StorePlace {
-  /// What to call the place in a report.
-  fileprivate var name: String {
-    switch self {
-    case .superblock: return "superblock"
-    case .directory: return "directory"
-    case .segment: return "segment"
-    case .log: return "log"
-    case .page(let tree): return "page of tree \(tree.rawValue)"
-    case .extent(let value): return "extent of large value \(value)"
-    case .record: return "record"
-    case .key: return "key"
-    }
-  }
 }

@@ -143,6 +143,31 @@ import Testing
     #expect(isRight)
   }
 
+  /// Others delete half of the rows, change the rest, and give back the room that these had, while they are copied ahead.
+  @Test func othersChangeAllOfItMeanwhile() throws {
+    let store = try #require(container.persistentStoreCoordinator.persistentStores.first)
+    let found = try fetch(after: 3_000) {
+      let other = self.container.newBackgroundContext()
+      let halves = FetchRequest<ManagedObject>(entityName: "Passenger")
+      halves.predicate = try FetchPredicate(format: "modulus:by:(number, 2) == 1")
+      try other.execute(BatchDeleteRequest(fetchRequest: halves))
+      var update = BatchUpdateRequest(entityName: "Passenger")
+      update.propertiesToUpdate = ["name": "changed"]
+      try other.execute(update)
+      try store.compact()
+    }
+    // They are of the commit that the context read when the fetch began.
+    var isRight =
+      found.count == Self.count && found.enumerated().allSatisfy { $1.number == $0 && $1.name == "p\($0 % 100)" }
+    #expect(isRight)
+    let next = try all()
+    isRight =
+      next.count == Self.count / 2
+      && next.enumerated().allSatisfy { $1.number == 2 * $0 && $1.name == "changed" && $1 === found[2 * $0] }
+    #expect(isRight)
+    #expect(try store.check().isSound)
+  }
+
   /// The store is let go of by everybody else while threads read it.
   @Test func aStoreMayBeRemovedMeanwhile() throws {
     let coordinator = container.persistentStoreCoordinator

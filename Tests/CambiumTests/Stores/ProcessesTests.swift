@@ -25,10 +25,11 @@ import Testing
     return container
   }
 
-  private func start(_ arguments: [String]) throws -> Process {
+  private func start(_ arguments: [String], program: String = "StoreWorker") throws -> Process {
     let process = Process()
     process.executableURL =
-      URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent().appendingPathComponent("StoreWorker")
+      URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent().appendingPathComponent(program)
+    process.standardOutput = FileHandle.nullDevice
     process.arguments = arguments
     try process.run()
     return process
@@ -201,6 +202,42 @@ import Testing
     #expect(counts == counts.sorted() && counts.last == 400)
     #expect(counts.contains { $0 > 0 && $0 < 400 }, "\(counts)")
     #expect(try store.retainedCommits().isEmpty)
+  }
+
+  /// A store is checked and compacted, by its application and by the tool, while another process saves into it.
+  @Test func upkeepBesideAnotherProcess() throws {
+    let directory = try TemporaryDirectory()
+    let path = directory.url.appendingPathComponent("notes.cambium").path
+    let container = try container(path)
+    let store = try #require(container.persistentStoreCoordinator.persistentStores.first)
+    let context = container.newBackgroundContext()
+    for number in 0..<4000 {
+      try context.make("Note", ["text": String(repeating: "\(number)", count: 60), "number": -1 - number])
+    }
+    try context.save()
+    let process = try start(["objects", path, "300"])
+    // Until the worker is at it.
+    while try context.count(for: FetchRequest<ManagedObject>(entityName: "Note")) == 4000, process.isRunning {
+      Thread.sleep(forTimeInterval: 0.002)
+    }
+    for number in 0..<5 {
+      var request = BatchUpdateRequest(entityName: "Note")
+      request.predicate = try FetchPredicate(format: "number < 0")
+      request.propertiesToUpdate = ["text": "changed \(number)"]
+      try context.execute(request)
+      try store.compact()
+      #expect(try store.check().isSound)
+      for command in ["compact", "check"] {
+        let tool = try start([command, path], program: "cambium")
+        tool.waitUntilExit()
+        #expect(tool.terminationStatus == 0, "\(command)")
+      }
+    }
+    process.waitUntilExit()
+    #expect(process.terminationStatus == 0)
+    let report = try store.check()
+    #expect(report.isSound && report.objectCount == 4300, "\(report)")
+    #expect(try context.all("Note", "text == 'changed 4'").count == 4000)
   }
 
   @Test func aFileThatAnotherProcessHasIsLeftAlone() throws {
