@@ -10,7 +10,8 @@ import CambiumEngine
 ///
 /// Use an object where its context is used: on the main thread for a main-queue context, else within
 /// ``ManagedObjectContext/perform(_:)->_`` or ``ManagedObjectContext/performAndWait(_:)``. Two objects are equal if
-/// they are the same instance; a context has one instance for each row.
+/// they are the same instance; a context has one instance for each row. An object does not keep its context, as in Core Data: once that is
+/// gone (it was made for one fetch only, say), the object reads as if it had no values.
 ///
 /// A **fault** is an object whose row has not been read. The row is read at the first access to a property, and kept as
 /// the bytes that it is; values are decoded when they are asked for. Changes lie over it until they are saved.
@@ -180,6 +181,7 @@ open class ManagedObject {
     state = .detached
     if let cradle = entity.cradle {
       heldHome = .passUnretained(cradle)
+      // The initializer's own reference, moved where nothing else asks for it.
       if let context {
         homeKeeper = entity
         context.insertNew(self, entity)

@@ -11,8 +11,8 @@ struct ConcurrentScan {
   /// A part has rows of about so many bytes at most: what the last one of a few takes longer, the other threads wait for, and what
   /// is found ahead is kept, of two parts more than there are threads.
   private static let mostBytes: UInt64 = 2 << 20
-  /// Of rows that are all copied for who goes through them on the calling thread a part has no more: with the first one it waits for
-  /// it, and what lies ahead is to be in a cache when it comes there.
+  /// A part has no more rows where all of them are copied, and used on the calling thread: that waits for the whole first part, and the parts
+  /// copied ahead are still to be in a cache when it comes to them.
   static let mostCopied: UInt64 = 1 << 11
 
   let view: EntityView
