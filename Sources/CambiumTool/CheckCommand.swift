@@ -37,7 +37,7 @@ private struct Examination {
     pages = report.pages
     entries = report.entries
     for problem in report.problems {
-      add(Finding(place: "\(problem.place)", offset: problem.offset, detail: "\(problem.detail)"))
+      add(Finding(place: "\(problem.place)", offset: problem.knownOffset, detail: "\(problem.detail)"))
     }
   }
 

@@ -97,12 +97,12 @@ public struct BatchDeleteRequest {
 
   /// The entity whose objects are looked for; nil if they are named.
   var fetchedEntityName: String? {
-    if case .found(let request) = which { return request.entityName }
+    if case .found(let request) = which { return request.entityName ?? request.meantClass.map { "\($0)" } }
     return nil
   }
 
   /// What a request finds; its predicate, order, offset and limit count.
-  public init(fetchRequest: FetchRequest<ManagedObject>) { which = .found(fetchRequest.copy()) }
+  public init<Result: ManagedObject>(fetchRequest: FetchRequest<Result>) { which = .found(fetchRequest.ofAnyObjects()) }
 
   /// Objects of one store. Those that are no more are passed over.
   public init(objectIDs: [ManagedObjectID]) { which = .identifiers(objectIDs) }

@@ -367,6 +367,8 @@ extension ManagedObjectContext {
         values[column.name] = row[place].foundation(type: type, objects: store.space) as Any
       }
       try context.set(values, of: object)
+      // What is derived is computed of all that are asked for, also of those that get nothing new: a migration may have brought it.
+      context.noteChange(of: object)
       objects.append(object)
     }
     try context.save()

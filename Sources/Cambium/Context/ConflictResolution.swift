@@ -90,7 +90,7 @@ extension ConstraintConflict {
     guard let survivor = stored.first ?? new.first, let context = survivor.managedObjectContext else { return }
     let others = new.filter { $0 !== survivor }
     guard others.allSatisfy({ $0.info === survivor.info }) else {
-      throw CambiumError(constraintConflicts: [self])
+      throw CambiumError(constraintConflicts: [self], policy: kind)
     }
     for other in others { try survivor.absorb(other, kind) }
     // An insertion that came to be a change of a stored object must not be undone by deleting that.
@@ -117,7 +117,8 @@ extension ConstraintConflict {
             try object.takeBack(toOne: r)
           }
         }
-      case .mergeByPropertyObjectTrump, .overwrite, .error: throw CambiumError(constraintConflicts: [self])
+      case .mergeByPropertyObjectTrump, .overwrite, .error:
+        throw CambiumError(constraintConflicts: [self], policy: kind)
       }
     }
   }

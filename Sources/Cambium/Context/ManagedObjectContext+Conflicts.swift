@@ -81,8 +81,8 @@ extension ManagedObjectContext {
         throw error
       }
     }
-    do { try writeAll(from: 0) } catch let refused as RefusedBatch {
-      let place = refusedPlace ?? 0
+    do { try writeAll(from: 0) } catch {
+      guard let refused = error as? RefusedBatch, let place = refusedPlace else { throw error }
       let batch = prepared[place].batch
       var error = explained(refused, of: prepared[place])
       for outcome in written { settle(outcome) }

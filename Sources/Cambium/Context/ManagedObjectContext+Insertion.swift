@@ -36,10 +36,11 @@ extension ManagedObjectContext {
   }
 
   private func insertHere(_ object: ManagedObject, _ entity: EntityDescription) {
-    // From here on, nothing of the application's is called until the object is one of the context.
     registry.sweepIfFull()
+    // From here on, nothing of the application's is called until the object is one of the context.
     if let known = knownInsertable(entity) {
-      return known._withUnsafeGuaranteedRef { adoptInserted(object, $0.home, $0.twin) }
+      known._withUnsafeGuaranteedRef { adoptInserted(object, $0.home, $0.twin) }
+      return object.awakeFromInsert()
     }
     guard let made = insertable(entity.itself) else {
       let name = entity.name
@@ -50,11 +51,14 @@ extension ManagedObjectContext {
             + "store that is loaded", entityName: name), losesChange: true)
     }
     adoptInserted(object, made.home, made.twin)
+    object.awakeFromInsert()
   }
 
-  /// Takes an object that is new into the unsaved changes; it is told by ``ManagedObject/awakeFromInsert()``.
+  /// Takes an object that is new into the unsaved changes, with what it was given before; who calls this tells it by
+  /// ``ManagedObject/awakeFromInsert()``.
   private func adoptInserted(_ object: ManagedObject, _ home: ObjectHome, _ twin: EntityDescription) {
     let reference = ObjectReference(entity: home.entityID, row: ManagedObjectID.nextTemporaryRow())
+    let early = object.heldOverlay == nil ? nil : object.takeEarlyValues()
     object.become(reference.row, .passUnretained(home), .passUnretained(twin), nil)
     object.state = .inserted
     // As a rule, most attributes are set.
@@ -68,20 +72,8 @@ extension ManagedObjectContext {
       overlay.eventState = .absent
       eventObjects.append(object)
     }
-    if !home.info.withDefaults.isEmpty { setDefaults(of: object, home.info) }
-    object.awakeFromInsert()
-  }
-
-  private func setDefaults(of object: ManagedObject, _ info: EntityInfo) {
-    for property in info.withDefaults {
-      guard case .attribute(let attribute, let rules) = property.kind else { continue }
-      if rules.isTransient {
-        object.transients[attribute.name] = rules.defaultValue.foundation(
-          type: attribute.type, objects: object.space)
-      } else {
-        object.overlay(rules.defaultValue, at: property.place)
-      }
-    }
+    if !home.info.withDefaults.isEmpty { object.setDefaults(home.info) }
+    if let early { object.set(early) }
   }
 
   /// Where new objects of an entity, or of its twin, are inserted, if it is the one that there was an object of last.

@@ -81,8 +81,11 @@ extension ManagedObjectContext {
     }
   }
 
-  /// Inserts an object that was made without a context: until then it has no values. An object that has a context, or
-  /// had one, is left alone.
+  /// Inserts an object that was made without a context. An object that has a context, or had one, is left alone.
+  ///
+  /// What the object was given before comes along, as with Core Data: attributes, and relationships, which keep their inverses from now on. The
+  /// objects that these lead to have to be of this context by then. (If the model was not in use by any coordinator when the object was
+  /// made, it had no values, and took none.)
   ///
   /// An entity that is abstract, or in none of the context's stores, is noted as ``CambiumError/Code/invalidArgument``, and
   /// the next save throws it.
@@ -90,9 +93,7 @@ extension ManagedObjectContext {
     lock.run {
       // What ends may insert the object.
       registry.sweepIfFull()
-      guard object.state == .detached, object.managedObjectContext == nil, object.info === EntityInfo.unknown else {
-        return
-      }
+      guard object.isEarly else { return }
       insertNew(object, object.entity)
     }
   }

@@ -22,9 +22,7 @@ extension ManagedObjectContext {
         try view.forEachFound(fetch) { rows, toCome in maker.take(rows, toCome: toCome) }
       }
     } catch {
-      // Room was made for all of them; of those that were made nobody holds any.
-      maker.removeAll()
-      registry.sweep()
+      maker.giveUp()
       throw error
     }
     return maker.found
@@ -69,7 +67,11 @@ private final class ObjectMaker {
     ManagedObjectContext.FoundObjects(objects: objects, onlyClass: isOfOneClass ? onlyClass : nil)
   }
 
-  func removeAll() { objects = [] }
+  /// Lets go of what was made, which nobody else holds, and of the room that it had.
+  func giveUp() {
+    objects = []
+    if hasBegun { registry.sweep() }
+  }
 
   /// - Parameter toCome: How many rows come behind these, as far as that is known: no number that a damaged file may say.
   func take(_ rows: FoundRows, toCome: Int) {
@@ -147,11 +149,17 @@ private struct KeptTwin {
   }
 
   private mutating func keep(_ wanted: Unmanaged<EntityDescription>) {
-    end()
+    // Objects of several entities may come in turn: then there is nothing to count at once.
+    if twin?.toOpaque() != wanted.toOpaque() {
+      end()
+      _ = wanted.retain()
+      (twin, count) = (wanted, 1)
+      return
+    }
     // Those that follow each other become one that counts by sixteen.
     _ = wanted.retain().retain().retain().retain().retain().retain().retain().retain()
       .retain().retain().retain().retain().retain().retain().retain().retain()
-    (twin, count) = (wanted, 16)
+    count = 16
   }
 
   /// Gives up what nobody has taken.

@@ -203,10 +203,18 @@ public final class ManagedObjectContext: @unchecked Sendable {
 
   // MARK: Queue
 
-  /// Runs a block on the context's queue and waits for it without holding a thread up. `R` must be `Sendable`: hand
+  /// Runs a block on the context's queue and waits for it without holding a thread up. Blocks that were started before
+  /// (``perform(_:)-(()->Void)``), also by the context itself to take in what others have saved, come first. `R` must be `Sendable`: hand
   /// identifiers out of the block, not objects.
   @discardableResult
   public func perform<R: Sendable, Failure: Error>(
+    _ block: @escaping @Sendable () throws(Failure) -> R
+  ) async throws(Failure) -> R {
+    await tailLock.locked { tail }?.value
+    return try await run(block)
+  }
+
+  private func run<R: Sendable, Failure: Error>(
     _ block: @escaping @Sendable () throws(Failure) -> R
   ) async throws(Failure) -> R {
     switch concurrencyType {
@@ -235,13 +243,13 @@ public final class ManagedObjectContext: @unchecked Sendable {
       let previous = tail
       tail = Task.detached {
         await previous?.value
-        await self.perform(block) as Void
+        await self.run(block)
       }
     }
   }
 
-  /// Runs a block with the context for itself, on the calling thread, when no other block of the context runs. May be
-  /// called within a block of the same context.
+  /// Runs a block with the context for itself, on the calling thread, when no other block of the context runs; blocks that were started, and
+  /// have not begun, it does not wait for. May be called within a block of the same context.
   @discardableResult
   public func performAndWait<R, Failure: Error>(_ block: () throws(Failure) -> R) throws(Failure) -> R {
     try lock.run { () throws(Failure) in

@@ -134,7 +134,11 @@ extension CambiumError {
     objectID = conflicts.first?.objectID
   }
 
-  init(constraintConflicts conflicts: [ConstraintConflict], underlying: [any Error] = []) {
+  /// - Parameter policy: What was to decide, if it had anything to say.
+  init(
+    constraintConflicts conflicts: [ConstraintConflict], policy: MergePolicy.MergePolicyType = .error,
+    underlying: [any Error] = []
+  ) {
     let objects = conflicts.flatMap { ($0.databaseObject.map { [$0] } ?? []) + $0.conflictingObjects }
     let names = conflicts.prefix(10).map { conflict in
       let values = conflict.constraint.map { "\($0) \(conflict.constraintValues[$0] ?? "nil")" }
@@ -142,7 +146,10 @@ extension CambiumError {
     }
     self.init(
       .managedObjectConstraintMerge,
-      "objects that must be unique are not: \(names.joined(separator: "; ")); change them, or set a merge policy",
+      "objects that must be unique are not: \(names.joined(separator: "; ")); "
+        + (policy == .error
+          ? "change them, or set a merge policy"
+          : "the merge policy cannot make one of them: they are of several entities, or more than one is in the store"),
       entityName: objects.first?.entity.name, objectID: conflicts.first?.conflictingObjects.first?.objectID,
       underlying: underlying)
     self.constraintConflicts = conflicts

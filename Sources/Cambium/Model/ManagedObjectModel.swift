@@ -15,6 +15,8 @@ public final class ManagedObjectModel: @unchecked Sendable, ModelPart {
   private var frozen: Schema?
   /// What ``frozen`` was compiled of.
   private var frozenDefinition: SchemaDefinition?
+  /// See ``earlySpace``; made when it is first asked for.
+  private var madeEarlySpace: StoreSpace??
   private let lock = StateLock()
   private var refused: [CambiumError] = []
   /// What the developer calls the version.
@@ -131,6 +133,18 @@ public final class ManagedObjectModel: @unchecked Sendable, ModelPart {
       (frozen, frozenDefinition) = (schema, definition)
       ModelsInUse.add(self)
       return schema
+    }
+  }
+
+  /// What objects without a context know of their entities; nil if the model is not in use.
+  var earlySpace: StoreSpace? {
+    if let made = lock.locked({ madeEarlySpace }) { return made }
+    guard let definition = lock.locked({ frozenDefinition }) else { return nil }
+    let made = Self.earlySpace(definition, entitiesByName)
+    return lock.locked {
+      if let other = madeEarlySpace { return other }
+      madeEarlySpace = .some(made)
+      return made
     }
   }
 

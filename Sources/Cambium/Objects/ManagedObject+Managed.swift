@@ -170,9 +170,9 @@ extension ManagedObject {
         return result
       }
     }
-    guard let r = try property(key).relationship, !r.isToMany else {
-      throw misread(key, "no to-one relationship", "\(type)")
-    }
+    let property = try property(key)
+    guard let r = property.relationship, !r.isToMany else { throw misread(key, "no to-one relationship", "\(type)") }
+    if property.isTransient { return try heldObjects(property).first.map { try heldObject($0, key, as: type) } }
     guard let id = try currentToOne(r) else { return nil }
     return try destination(id, r, try requireContext(), as: type)
   }
@@ -204,15 +204,18 @@ extension ManagedObject {
   /// The destinations of a to-many relationship, or the objects of a fetched property; they have to be of the class.
   func destinations<T: ManagedObject>(_ key: String, as type: T.Type) throws -> [T] {
     guard let fetched = fetchedProperty(key) else {
-      guard let r = try property(key).relationship, r.isToMany else {
-        throw misread(key, "no to-many relationship", "\(type)")
-      }
+      let property = try property(key)
+      guard let r = property.relationship, r.isToMany else { throw misread(key, "no to-many relationship", "\(type)") }
+      if property.isTransient { return try heldObjects(property).map { try heldObject($0, key, as: type) } }
       let context = try requireContext()
       return try currentToMany(r).map { try destination($0, r, context, as: type) }
     }
-    return try fetchedObjects(fetched).map { object in
-      guard let result = object as? T else { throw misread(key, "a \(Swift.type(of: object))", "\(type)") }
-      return result
-    }
+    return try fetchedObjects(fetched).map { try heldObject($0, key, as: type) }
+  }
+
+  /// An object that has to be of a class, and cannot be made anew.
+  private func heldObject<T: ManagedObject>(_ object: ManagedObject, _ key: String, as type: T.Type) throws -> T {
+    guard let result = object as? T else { throw misread(key, "a \(Swift.type(of: object))", "\(type)") }
+    return result
   }
 }

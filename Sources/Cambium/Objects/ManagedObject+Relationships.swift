@@ -159,26 +159,35 @@ extension ManagedObject {
   }
 
   /// Adds an object to a to-many relationship, at the end if it is ordered, and keeps the other side in step. For an
-  /// unordered relationship whose inverse is to-one the present destinations are not read.
+  /// unordered relationship whose inverse is to-one the present destinations are not read. A transient relationship, and any of an object that is
+  /// not inserted yet, has no other side.
   ///
   /// - Throws: ``CambiumError/Code/unknownKey``; ``CambiumError/Code/invalidArgument`` for an object of another context or
   ///   entity.
   public func add(_ object: ManagedObject, toRelationship key: String) throws {
-    try addDestination(object, try toMany(key))
+    let (property, r) = try toMany(key)
+    if property.isTransient {
+      return try changeHeldObjects(property) { if !$0.contains(object) { $0.append(object) } }
+    }
+    try addDestination(object, r)
   }
 
   /// Takes an object out of a to-many relationship, and keeps the other side in step.
   ///
   /// - Throws: ``CambiumError/Code/unknownKey``.
   public func remove(_ object: ManagedObject, fromRelationship key: String) throws {
-    try removeDestination(object, try toMany(key))
+    let (property, r) = try toMany(key)
+    if property.isTransient { return try changeHeldObjects(property) { $0.removeAll { $0 === object } } }
+    try removeDestination(object, r)
   }
 
   /// The number of destinations of a relationship, unsaved changes included. Builds no objects.
   ///
   /// - Throws: ``CambiumError/Code/unknownKey``; what reading throws.
   public func count(ofRelationship key: String) throws -> Int {
-    guard let r = try property(key).relationship else { throw notARelationship(key) }
+    let property = try property(key)
+    guard let r = property.relationship else { throw notARelationship(key) }
+    if property.isTransient { return heldObjects(property).count }
     return r.isToMany ? try currentToMany(r).count : try currentToOne(r) == nil ? 0 : 1
   }
 
@@ -186,13 +195,16 @@ extension ManagedObject {
   ///
   /// - Throws: ``CambiumError/Code/unknownKey``; what reading throws.
   public func objectIDs(forRelationshipNamed key: String) throws -> [ManagedObjectID] {
-    guard let r = try property(key).relationship else { throw notARelationship(key) }
+    let property = try property(key)
+    guard let r = property.relationship else { throw notARelationship(key) }
+    if property.isTransient { return heldObjects(property).map { $0.objectID } }
     return r.isToMany ? try currentToMany(r) : try currentToOne(r).map { [$0] } ?? []
   }
 
-  private func toMany(_ key: String) throws -> RelationshipInfo {
-    guard let r = try property(key).relationship, r.isToMany else { throw notARelationship(key) }
-    return r
+  private func toMany(_ key: String) throws -> (PropertyInfo, RelationshipInfo) {
+    let property = try property(key)
+    guard let r = property.relationship, r.isToMany else { throw notARelationship(key) }
+    return (property, r)
   }
 
   private func notARelationship(_ key: String) -> CambiumError {

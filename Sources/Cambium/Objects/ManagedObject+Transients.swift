@@ -6,6 +6,10 @@ import CambiumEngine
 extension ManagedObject {
   /// The value of a transient property, as ``value(forKey:)`` gives it.
   func transientValue(_ property: PropertyInfo) throws -> Any? {
+    if let r = property.relationship, r.isToMany {
+      let objects = heldObjects(property)
+      return r.isOrdered ? objects : Set(objects)
+    }
     let value = transients[property.name]
     guard property.isTransformed, let rules = property.rules, rules.type == .composite else { return value }
     return try rules.transformed(value, path: property.name, entity: entity.name)
@@ -25,9 +29,11 @@ extension ManagedObject {
     guard let rules = property.rules else {
       guard let r = property.relationship else { return value }
       let objects = r.isToMany ? (value as? [ManagedObject]) ?? (value as? Set<ManagedObject>).map { Array($0) } : nil
-      guard r.isToMany ? objects != nil : value is ManagedObject else {
+      guard let objects = r.isToMany ? objects : (value as? ManagedObject).map({ [$0] }) else {
         throw misfit(value, key, r.isToMany ? "a set or array of objects" : "an object")
       }
+      // Without a context, where it leads is looked at when the object is inserted.
+      if !isEarly { for object in objects { try checkDestination(object, r) } }
       return value
     }
     if rules.type == .undefined || rules.type == .transformable { return value }
@@ -38,6 +44,23 @@ extension ManagedObject {
       return (value as? ManagedObject)?.objectID ?? value
     }
     return accepted.foundation(type: rules.type, objects: objectID.space) ?? value
+  }
+
+  /// The objects that a transient relationship leads to: in order, or by their identifiers.
+  func heldObjects(_ property: PropertyInfo) -> [ManagedObject] {
+    switch transients[property.name] {
+    case let list as [ManagedObject]: return list
+    case let set as Set<ManagedObject>: return set.sorted { $0.objectID.reference < $1.objectID.reference }
+    case let object as ManagedObject: return [object]
+    default: return []
+    }
+  }
+
+  /// Changes the objects that a transient to-many relationship leads to.
+  func changeHeldObjects(_ property: PropertyInfo, _ change: (inout [ManagedObject]) -> Void) throws {
+    var objects = heldObjects(property)
+    change(&objects)
+    try setTransient(objects, property)
   }
 
   /// The value of a transient attribute that has a type, as the engine has values; null for any other.

@@ -191,7 +191,14 @@ open class ManagedObject {
       return
     }
     context?.insertNew(self, entity)
-    if heldHome == nil { home = .nowhere(entity) }
+    if heldHome == nil { beEarly(entity) }
+  }
+
+  /// Belongs to no context yet: see ``ManagedObjectContext/insert(_:)``.
+  private func beEarly(_ entity: EntityDescription) {
+    let made = ObjectHome.early(entity)
+    home = made
+    if !made.info.withDefaults.isEmpty { setDefaults(made.info) }
   }
 
   /// Inserts a new object of the entity of this class: the one that names the class, or is called like it.

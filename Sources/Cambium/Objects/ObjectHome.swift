@@ -91,6 +91,12 @@ final class ObjectHome: @unchecked Sendable {
   /// Of objects that have not come to belong anywhere.
   static func nowhere(_ entity: EntityDescription) -> ObjectHome { ObjectHome(.unknown, entity, 0, .none, nil) }
 
+  /// Of objects that were made without a context, and have values all the same, if their entity's model is in use.
+  static func early(_ entity: EntityDescription) -> ObjectHome {
+    guard let info = entity.managedObjectModel?.earlySpace?.info(named: entity.name) else { return nowhere(entity) }
+    return ObjectHome(info, entity, 0, .none, nil)
+  }
+
   /// The same without a context.
   var withoutContext: ObjectHome { abroad ?? self }
 

@@ -24,7 +24,8 @@ extension PersistentStore {
   /// - Parameters:
   ///   - reason: For people who wonder what takes the room; at most 1,024 bytes of UTF-8. Reasons that begin with
   ///     "Cambium: " are the store's own.
-  ///   - limitBytes: Lets the state go once it holds back more than this; `nil` for no limit.
+  ///   - limitBytes: Lets the state go when it holds back more than this as room is given up, at a checkpoint or a compaction; `nil` for no
+  ///     limit.
   ///   - expires: Lets it go then; `nil` for never.
   /// - Throws: ``CambiumError/Code/fileWriteNoPermission`` if the store is read-only; what writing throws.
   public func retain(
@@ -79,7 +80,7 @@ extension PersistentStore {
   ///
   /// The state stays readable as long as the container is held, and the file is not closed before.
   ///
-  /// - Throws: ``CambiumError/Code/snapshotExpired`` if the state was released or has lapsed; what reading throws.
+  /// - Throws: ``CambiumError/Code/snapshotExpired`` if the state was released, or has lapsed; what reading throws.
   public func snapshot(at commit: RetainedCommit) throws -> PersistentContainer {
     let kernel = engine.kernel
     let state = try mapping { () throws(EngineError) in

@@ -6,12 +6,15 @@ extension PersistentStore {
   public struct Statistics: Sendable, Equatable {
     /// Bytes of the file, or of the memory in its place.
     public let fileBytes: UInt64
-    /// Bytes of it that hold what can be read now, and indexes of that; the log, which the next checkpoint brings there, aside.
+    /// Bytes of it that hold what can be read now, and its indexes; without the log, which the next checkpoint brings there.
     public let liveBytes: UInt64
     /// Bytes of the log since the last checkpoint.
     public let logBytes: UInt64
-    /// Bytes of the file that nothing uses, and that are used before the file grows.
+    /// Bytes of the file that are used before it grows.
     public let freeBytes: UInt64
+    /// Bytes between what is live that nothing leads to any more, or only open contexts and retained states: what changes leave behind until it
+    /// is worth moving what is live. These and ``freeBytes`` are about what ``PersistentStore/compact(progress:)`` can give back.
+    public let deadBytes: UInt64
     /// States of the store that are retained (``PersistentStore/retainedCommits()``).
     public let retainedCommits: Int
   }
@@ -50,48 +53,47 @@ extension PersistentStore {
     public var isSound: Bool { findings.isEmpty }
   }
 
-  /// Figures about the store. Waits for a save that is under way. O(segments of the file).
+  /// Figures about the store; of an earlier state, those of the store that it is a state of. Waits for a save that is under way, unless the
+  /// store is open for reading only. O(segments of the file).
   ///
-  /// - Throws: ``CambiumError`` if the store was closed or is suspended, or the file cannot be asked for its size.
+  /// - Throws: ``CambiumError`` if the store is suspended, or the file cannot be asked for its size.
   public func statistics() throws -> Statistics {
     let found: StoreStatistics
     do { found = try engine.kernel.statistics() } catch { throw CambiumError(error) }
     return Statistics(
       fileBytes: found.fileBytes, liveBytes: found.liveBytes, logBytes: found.logBytes, freeBytes: found.freeBytes,
-      retainedCommits: found.retainedCommits)
+      deadBytes: found.segmentBytes - min(found.segmentBytes, found.liveBytes), retainedCommits: found.retainedCommits)
   }
 
-  /// Looks at everything that can be verified: checksums and order of all pages, large values, the accounts of the file's room; then each
-  /// object, and whether indexes, uniqueness constraints and both sides of relationships agree with the objects. What SQLite's `PRAGMA
-  /// integrity_check` is.
+  /// Looks at everything that can be verified of the newest state: checksums and order of all pages, read past the cache, large values, the
+  /// accounts of the file's room; then each object, whether indexes, uniqueness constraints and both sides of relationships agree with
+  /// it, and whether what it leads to is there. What SQLite's `PRAGMA integrity_check` is.
   ///
   ///     let report = try store.check()
-  ///     if !report.isSound { for finding in report.findings { log(finding.description) } }
+  ///     for finding in report.findings { print(finding) }
   ///
-  /// Reads the whole file, past the cache, while contexts read; saves wait for the first part of it. Keeps the keys of all indexes in
-  /// memory. O(n log n). Nothing is mended: a store that is damaged is replaced by a backup
-  /// (``PersistentStoreCoordinator/replacePersistentStore(at:withPersistentStoreFrom:)``).
+  /// Nothing is mended: a store that is damaged is replaced by a backup
+  /// (``PersistentStoreCoordinator/replacePersistentStore(at:withPersistentStoreFrom:progress:)``). What only states that are retained have is not
+  /// looked at; of an earlier state the objects are, beside the pages of the newest.
   ///
-  /// - Throws: ``CambiumError`` if the store was closed or is suspended; damage is reported, not thrown.
+  /// Takes as long as to read the file twice. Contexts read meanwhile. While the pages are gone through, which is the first part, saves of all
+  /// processes and ``suspend()`` wait, and a save with ``PersistentStoreDescription/timeout`` may fail; in a store that is open for
+  /// reading only, nobody waits but fetches that would see what another process has saved since. Keeps the keys of indexes, constraints and to-one
+  /// relationships in memory. O(n log n).
+  ///
+  /// - Throws: ``CambiumError`` if the store is suspended, also meanwhile; ``CambiumError/Code/persistentStoreIncompatibleSchema`` if
+  ///   another coordinator or process has migrated it. Damage is reported, not thrown.
   public func check() throws -> CheckReport {
-    do {
-      let report = try mapping { () throws(EngineError) in try currentEngine().check() }
-      return CheckReport(
-        findings: Self.findings(report.kernel)
-          + report.problems.map { CheckReport.Finding(place: "entities", offset: nil, detail: $0) },
-        objectCount: report.rows, pageCount: report.kernel.pages)
-    } catch let error as CambiumError where error.code == .fileReadCorruptFile {
-      // Not even the model can be read: what the pages say is still worth knowing.
-      let report: CambiumKernel.CheckReport
-      do { report = try engine.kernel.check() } catch { throw CambiumError(error) }
-      return CheckReport(
-        findings: Self.findings(report) + [CheckReport.Finding(place: "model", offset: nil, detail: error.message)],
-        objectCount: 0, pageCount: report.pages)
+    let report: EngineCheckReport
+    do throws(EngineError) { report = try engine.check() } catch {
+      guard case .modelChanged = error else { throw CambiumError(error) }
+      report = try mapping { () throws(EngineError) in try currentEngine().check() }
     }
-  }
-
-  private static func findings(_ report: CambiumKernel.CheckReport) -> [CheckReport.Finding] {
-    report.problems.map { CheckReport.Finding(place: "\($0.place)", offset: $0.offset, detail: "\($0.detail)") }
+    let pages = report.kernel.problems.map {
+      CheckReport.Finding(place: "\($0.place)", offset: $0.knownOffset, detail: "\($0.detail)")
+    }
+    let objects = report.problems.map { CheckReport.Finding(place: "entities", offset: nil, detail: $0) }
+    return CheckReport(findings: pages + objects, objectCount: report.rows, pageCount: report.kernel.pages)
   }
 
   /// Gives room that is not used any more back to the file system, by moving what lies behind it; what SQLite's `VACUUM` is. After much has
@@ -100,9 +102,10 @@ extension PersistentStore {
   ///
   ///     try store.compact { print($0.fileBytes); return !isCancelled }
   ///
-  /// Contexts and other processes read and save meanwhile, between steps of 4 MiB or so. Less than a twentieth of the file is unused then,
-  /// or some 32 KiB of a small one; but what an open context, a query generation or a retained state can see stays where it is. O(n) reads and
-  /// writes.
+  /// Contexts and other processes read and save meanwhile, between steps of 4 MiB or so, by as much as which the file may be longer during a
+  /// step. Less than a twentieth of it is dead afterwards, or some 32 KiB of a small one; but what an open context, a query generation or a
+  /// retained state can see stays where it is, and where the device has no room for a step, what that would have moved stays as well. O(n)
+  /// reads and writes.
   ///
   /// - Parameter progress: Called after each step; the rest is left if it answers false, and what was done stays so.
   /// - Throws: ``CambiumError/Code/fileWriteNoPermission`` if the store is read-only; what writing throws.

@@ -33,13 +33,14 @@ enum PropertyChange {
     func objects(_ ids: [ManagedObjectID]) -> [ManagedObject] { ids.map { context.object(with: $0) } }
     var result: [PropertyChange] = []
     for property in object.info.ordered {
-      let name = property.name
-      switch property.kind {
-      case .attribute where property.isTransient:
+      if property.isTransient {
+        let name = property.name
         let (before, after) = (old?.transients[name], isGone ? nil : object.transients[name])
-        if before == nil && after == nil { continue }
         // Values of any type cannot be compared.
-        result.append(.transient(name, before: before))
+        if before != nil || after != nil { result.append(.transient(name, before: before)) }
+        continue
+      }
+      switch property.kind {
       case .attribute(let attribute, _):
         let (before, after) = (
           old?.attributeChanges[property.place], isGone ? nil : object.changedAttribute(at: property.place)

@@ -262,7 +262,11 @@ struct MigrationDesign {
         // A list of one, when the row is read.
         if !isDeferred || losesTargets(from, relationship) { isKept = false }
       case (.tree, .tree):
-        if from.id != relationship.id || losesTargets(from, relationship) || !isSameFamily(owner) { isKept = false }
+        if from.id != relationship.id || losesTargets(from, relationship) || !isSameFamily(owner)
+          || losesSources(from, owner)
+        {
+          isKept = false
+        }
       default: isKept = false
       }
     }
@@ -278,7 +282,7 @@ struct MigrationDesign {
         isSameFamily(owner)
         && own.allSatisfy { _, from in
           if case .rowAndTree = RelationshipStorage(from, in: source) {
-            return from.id == relationship.id && !losesTargets(from, relationship)
+            return from.id == relationship.id && !losesTargets(from, relationship) && !losesSources(from, owner)
           }
           return false
         }
@@ -303,7 +307,7 @@ struct MigrationDesign {
       guard case .tree = work.storage, work.isRearranged else { continue }
       let own = sources(of: work.relationship, work.owner)
       guard let before = own.first?.1, own.allSatisfy({ $0.1.id == before.id }), isSameFamily(work.owner),
-        !losesTargets(before, work.relationship),
+        !losesTargets(before, work.relationship), !losesSources(before, work.owner),
         case .derived(let inverse) = RelationshipStorage(before, in: source),
         let tree = old.catalogue.relationships[inverse], relationships[inverse]?.keepsTree != true,
         !relationships.values.contains(where: { $0.takenTree?.tree == tree })
@@ -327,6 +331,16 @@ struct MigrationDesign {
     let after = Set(
       destination.entityAndDescendants(entity.id).compactMap { entities[$0.id]?.source.id })
     return before == after
+  }
+
+  /// Whether objects that had a relationship of the source do not have it any more, as it was moved down to a subentity: their links are not
+  /// to be kept with those of the others.
+  private func losesSources(_ relationship: RelationshipSchema, _ owner: EntitySchema) -> Bool {
+    guard let before = source.entities.first(where: { $0.relationships.contains { $0.id == relationship.id } }) else {
+      return true
+    }
+    let after = Set(destination.entityAndDescendants(owner.id).compactMap { entities[$0.id]?.source.id })
+    return !source.entityAndDescendants(before.id).allSatisfy { after.contains($0.id) }
   }
 
   // MARK: Keys

@@ -451,10 +451,7 @@ final class MigrationRun {
       if work.linkSources.isEmpty { continue }
       if case .tree = work.storage, let tree = catalogue.relationships[relationship.id] {
         try design.eachLink(of: work, before) { (source, target, _) throws(EngineError) in
-          var encoder = KeyEncoder()
-          encoder.append(rowID: source.row)
-          encoder.append(rowID: target.row)
-          try storing { () throws(StoreError) in try t.put(tree, encoder.bytes, []) }
+          try storing { () throws(StoreError) in try t.put(tree, linkKey(source.row, target.row), []) }
         }
       } else if work.isInRow {
         let table = try LinkTable(t)

@@ -11,7 +11,7 @@ struct ConcurrentScan {
   /// A part has rows of about so many bytes at most: what the last one of a few takes longer, the other threads wait for, and what
   /// is found ahead is kept, of two parts more than there are threads.
   private static let mostBytes: UInt64 = 2 << 20
-  /// A part has no more rows where all of them are copied, and used on the calling thread: that waits for the whole first part, and the parts
+  /// About so many rows has a part at most where all of them are copied, and used on the calling thread: that waits for the whole first part, and the parts
   /// copied ahead are still to be in a cache when it comes to them.
   static let mostCopied: UInt64 = 1 << 11
 
@@ -53,7 +53,8 @@ struct ConcurrentScan {
     }
     if parts.count < 2 { return nil }
     rowsPerPart = Int(clamping: statistics.entries / UInt64(parts.count))
-    knownCount = chosen.residual == nil && !plan.sharesRows ? Int(clamping: statistics.entries) : nil
+    let isWhole = !plan.sharesRows || includesSubentities && plan.entity.parentID == nil
+    knownCount = chosen.residual == nil && isWhole ? Int(clamping: statistics.entries) : nil
     self.view = view
     self.chosen = chosen
     self.plan = plan

@@ -18,48 +18,96 @@ public struct EngineCheckReport: Sendable {
   public var isSound: Bool { kernel.problems.isEmpty && problems.isEmpty }
 
   mutating func add(_ text: String) { if problems.count < Self.limit { problems.append(text) } }
+
+  /// Runs a part of the check, and notes what it throws as a finding, unless that says nothing of what is stored.
+  mutating func noting(
+    _ place: @autoclosure () -> String, _ body: (inout EngineCheckReport) throws(EngineError) -> Void
+  ) throws(EngineError) {
+    do throws(EngineError) { try body(&self) } catch {
+      if error.isOfTheMoment { throw error }
+      add("\(place()): \(error.description)")
+    }
+  }
+}
+
+extension EngineError {
+  /// Whether it says nothing of what is stored, but that the store cannot be asked now.
+  fileprivate var isOfTheMoment: Bool {
+    switch self {
+    case .modelChanged, .cancelled: return true
+    case .store(let error):
+      switch error {
+      case .closed, .suspended, .snapshotExpired, .forked, .busy, .poisoned: return true
+      default: return false
+      }
+    default: return false
+    }
+  }
 }
 
 extension EntityStore {
-  /// Checks the file (see `Store.check()`), then every row, every index, constraint and relationship tree against the
-  /// rows, both ways, and that to-one references lead to rows that are there.
+  /// Checks the file (see `Store.check()`), then, as of one commit, every row, every index, constraint and relationship tree against the
+  /// rows, both ways; and where rows lead: that it is there, unless a rule says that it need not be, and that it leads back.
   ///
-  /// - Throws: ``EngineError/store(_:)`` when the store is closed and the like; damage is reported, not thrown.
-  public func check() throws(EngineError) -> EngineCheckReport {
-    let kernelReport = try storing { () throws(StoreError) in try kernel.check() }
-    var report = EngineCheckReport(kernel: kernelReport)
-    let view = try view()
+  /// Keeps the keys of all indexes, constraints and to-one relationships that are kept both ways in memory. O(n log n).
+  ///
+  /// - Parameter comparesInverses: Whether both sides of relationships have to agree, as they do where objects are written. What an
+  ///   ``EntityTransaction`` is told of one side it writes on that side only.
+  /// - Throws: ``EngineError/store(_:)`` when the store is closed or suspended, also meanwhile, and the like;
+  ///   ``EngineError/modelChanged``. Damage is reported, not thrown.
+  public func check(comparesInverses: Bool = true) throws(EngineError) -> EngineCheckReport {
+    // Of now, and not of a model that another process may have given the store when the file has been gone through.
+    var view: EntityView?
+    var unreadable: EngineError?
+    do throws(EngineError) { view = try self.view() } catch {
+      if error.isOfTheMoment { throw error }
+      unreadable = error
+    }
+    var report = EngineCheckReport(kernel: try storing { () throws(StoreError) in try kernel.check() })
+    if let unreadable { report.add("the model cannot be read: \(unreadable.description)") }
+    if let view { try check(view, comparesInverses, &report) }
+    return report
+  }
+
+  private func check(
+    _ view: EntityView, _ comparesInverses: Bool, _ report: inout EngineCheckReport
+  ) throws(EngineError) {
     var expected: [TreeID: Set<[UInt8]>] = [:]
     let makers = plans.values.flatMap { $0.makers }
     for maker in makers { expected[maker.tree] = [] }
     for plan in plans.values {
       for (_, _, tree) in plan.backTrees { expected[tree] = [] }
     }
+    var relationships = RelationshipCheck(view, comparesInverses: comparesInverses)
     for entity in schema.entities where entity.parentID == nil {
-      do throws(EngineError) {
+      try report.noting(entity.name) { (report) throws(EngineError) in
         try view.rows(entity: entity) { (row) throws(EngineError) in
           report.rows += 1
-          do throws(EngineError) { try checkRow(row, view, &expected, &report) } catch {
-            report.add("\(row.entity.name) \(row.reference.row): \(error.description)")
+          try report.noting("\(row.entity.name) \(row.reference.row)") { (report) throws(EngineError) in
+            try checkRow(row, view, &expected)
+            try relationships.check(row, try plan(row.reference.entity), &report)
           }
           return true
         }
-      } catch { report.add("\(entity.name): \(error.description)") }
-    }
-    // Indexes that are being built have what lies before a row, and may have more.
-    var filledTo: [TreeID: UInt64] = [:]
-    let catalogue = try Catalogue(view.trees)
-    for (index, row) in catalogue.building { if let tree = catalogue.indexes[index] { filledTo[tree] = row } }
-    for (tree, keys) in expected.sorted(by: { $0.key < $1.key }) {
-      do throws(EngineError) { try checkTree(tree, keys, filledTo[tree], view, &report) } catch {
-        report.add("tree \(tree.rawValue): \(error.description)")
       }
     }
-    return report
+    try relationships.finish(&report)
+    // Indexes that are being built have what lies before a row, and may have more.
+    var filledTo: [TreeID: UInt64] = [:]
+    try report.noting("the catalogue") { (report) throws(EngineError) in
+      let catalogue = try Catalogue(view.trees)
+      for (index, row) in catalogue.building { if let tree = catalogue.indexes[index] { filledTo[tree] = row } }
+    }
+    for tree in expected.keys.sorted() {
+      let keys = expected.removeValue(forKey: tree) ?? []
+      try report.noting("tree \(tree.rawValue)") { (report) throws(EngineError) in
+        try checkTree(tree, keys, filledTo[tree], view, &report)
+      }
+    }
   }
 
   private func checkRow(
-    _ row: Row, _ view: EntityView, _ expected: inout [TreeID: Set<[UInt8]>], _ report: inout EngineCheckReport
+    _ row: Row, _ view: EntityView, _ expected: inout [TreeID: Set<[UInt8]>]
   ) throws(EngineError) {
     try row.withView { (record) throws(StoreError) in try record.validate() }
     let plan = try plan(row.reference.entity)
@@ -71,18 +119,9 @@ extension EntityStore {
       encoder.append(rowID: row.reference.row)
       expected[maker.tree]?.insert(encoder.bytes)
     }
-    for relationship in plan.entity.allRelationships where !relationship.isToMany && !relationship.isTransient {
-      guard let target = try row.reference(relationship) else { continue }
-      if try view.row(target) == nil, relationship.deleteRule != .noAction {
-        report.add("\(plan.entity.name) \(row.reference.row): '\(relationship.name)' leads to no object")
-      }
-    }
     for (relationship, _, tree) in plan.backTrees {
       guard let target = try row.reference(relationship) else { continue }
-      var encoder = KeyEncoder()
-      encoder.append(rowID: target.row)
-      encoder.append(rowID: row.reference.row)
-      expected[tree]?.insert(encoder.bytes)
+      expected[tree]?.insert(linkKey(target.row, row.reference.row))
     }
   }
 

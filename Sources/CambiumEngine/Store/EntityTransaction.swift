@@ -423,8 +423,8 @@ public final class EntityTransaction: EntityView {
     try eachLink(tree, from) { old.insert($0) }
     let new = Set(rows)
     try storing { () throws(StoreError) in
-      for row in old.subtracting(new).sorted() { _ = try transaction.delete(tree, link(from, row)) }
-      for row in new.subtracting(old).sorted() { try transaction.put(tree, link(from, row), []) }
+      for row in old.subtracting(new).sorted() { _ = try transaction.delete(tree, linkKey(from, row)) }
+      for row in new.subtracting(old).sorted() { try transaction.put(tree, linkKey(from, row), []) }
     }
   }
 
@@ -433,13 +433,6 @@ public final class EntityTransaction: EntityView {
     if links.isEmpty { return }
     changes &+= 1
     try storing { () throws(StoreError) in for link in links { try transaction.put(tree, link, []) } }
-  }
-
-  private func link(_ from: UInt64, _ to: UInt64) -> [UInt8] {
-    var encoder = KeyEncoder()
-    encoder.append(rowID: from)
-    encoder.append(rowID: to)
-    return encoder.bytes
   }
 
   // MARK: Constraints

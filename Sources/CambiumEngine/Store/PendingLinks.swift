@@ -29,14 +29,7 @@ final class PendingLinks: Sendable {
   /// The keys of these links in the tree.
   func keys(_ bytes: UnsafeRawBufferPointer, _ row: UInt64) throws(EngineError) -> [[UInt8]] {
     let found = try storing { () throws(StoreError) -> [UInt64] in try self.targets(bytes) }
-    var keys: [[UInt8]] = []
-    for target in found {
-      var encoder = KeyEncoder()
-      encoder.append(rowID: row)
-      encoder.append(rowID: target)
-      keys.append(encoder.bytes)
-    }
-    return keys
+    return found.map { linkKey(row, $0) }
   }
 }
 

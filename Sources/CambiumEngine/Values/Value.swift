@@ -49,6 +49,13 @@ public enum Value: Sendable {
     }
   }
 
+  /// ``kindName`` in a sentence.
+  var kindWithArticle: String {
+    let name = kindName
+    let isVowel = name.utf8.first.map { $0 == 0x61 || $0 == 0x65 || $0 == 0x69 || $0 == 0x6F } ?? false
+    return (isVowel ? "an " : "a ") + name
+  }
+
   /// What to call the value's case in messages.
   public var kindName: String {
     switch self {

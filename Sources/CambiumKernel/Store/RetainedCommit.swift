@@ -57,7 +57,12 @@ extension Store {
   public func retainedCommits() throws(StoreError) -> [RetainedCommit] {
     try beginLooking()
     defer { endLooking() }
-    return retained.map { describe($0) }
+    return retained.filter { !hasLapsed($0) }.map { describe($0) }
+  }
+
+  /// Whether the time of a retained commit has come, after which nobody is given it any more. What it holds is given up by the next checkpoint.
+  func hasLapsed(_ entry: RetainedEntry) -> Bool {
+    entry.expires != 0 && entry.expires <= UInt64(clamping: environment.nowMilliseconds())
   }
 
   /// Lets a retained commit go. Its room is free when this returns, as far as nothing else needs it.
@@ -103,7 +108,7 @@ extension Store {
   private func retainedEntry(_ id: UInt64) throws(StoreError) -> RetainedEntry {
     try beginLooking()
     defer { endLooking() }
-    guard let entry = retained.first(where: { $0.id == id }) else { throw .snapshotExpired }
+    guard let entry = retained.first(where: { $0.id == id }), !hasLapsed(entry) else { throw .snapshotExpired }
     return entry
   }
 
@@ -118,7 +123,7 @@ extension Store {
   private func pinnedSnapshot(retained id: UInt64) throws(StoreError) -> Snapshot {
     try beginLooking()
     defer { endLooking() }
-    guard let entry = retained.first(where: { $0.id == id }) else { throw .snapshotExpired }
+    guard let entry = retained.first(where: { $0.id == id }), !hasLapsed(entry) else { throw .snapshotExpired }
     let (directory, _) = try Store.readDirectory(superblock, entry.directory, entry.directoryBytes, device)
     let generation = Generation(number: entry.publication, trees: directory.trees, active: DeltaTable(), frozen: nil)
     lock.lock()

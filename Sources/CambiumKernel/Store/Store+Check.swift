@@ -4,10 +4,12 @@ public struct CheckReport: Sendable {
   public struct Problem: Sendable, Equatable {
     /// Which part of the store.
     public var place: StorePlace
-    /// Bytes from the start of the file.
+    /// Bytes from the start of the file; 0 for what lies in no one place, and for the first copy of the superblock.
     public var offset: UInt64
     /// What is wrong with it.
     public var detail: StaticString
+    /// The offset, if it is a place in the file.
+    public var knownOffset: UInt64? { offset == 0 && place != .superblock ? nil : offset }
 
     /// Whether place and offset are the same.
     public static func == (a: Problem, b: Problem) -> Bool { a.place == b.place && a.offset == b.offset }
@@ -42,14 +44,23 @@ extension Store {
   /// Walks everything that the newest checkpoint reaches, from the device rather than the cache: checksums, structure,
   /// order of keys, separators, entry counts at every level, the figures in the directory, the live bytes of every
   /// segment, that every large value is there and belongs to one entry, and that the next one has a number of its own.
-  /// Waits for the turn to write.
+  /// Has the turn to write all the while, or, in a store that is open for reading only, keeps others of this process from catching up with what
+  /// other processes commit. What only retained commits reach is not looked at, nor the log, which was checked when it was read.
   ///
   /// - Throws: ``StoreError/closed`` and the like; damage is reported, not thrown.
   public func check() throws(StoreError) -> CheckReport {
     try beginLooking()
     defer { endLooking() }
-    if checkpointUnderWay != nil { try finishCheckpoint() }
+    // What it reads may be damaged.
+    var found: StoreError?
+    if checkpointUnderWay != nil {
+      do throws(StoreError) { try finishCheckpoint() } catch {
+        guard case .corrupt = error else { throw error }
+        found = error
+      }
+    }
     let checker = StoreChecker(self)
+    if let found { checker.report.add(found) }
     checker.run()
     return checker.report
   }
@@ -99,7 +110,11 @@ final class StoreChecker {
         _ = try result.get()
         let decoded = buffer.withUnsafeBytes { Superblock.decode($0, at: offset, readOnly: true) }
         var isWhole = false
-        if case .valid(let s) = decoded { isWhole = s.publication == store.superblock.publication }
+        if case .valid(let s) = decoded {
+          // Whoever only reads keeps no other process from publishing twice meanwhile, which takes the same place.
+          let (newest, isReader) = (store.superblock.publication, store.options.isReadOnly)
+          isWhole = s.publication == newest || isReader && s.publication > newest
+        }
         expect(.reportSuperblock, isWhole, .superblock, offset, "a copy of the newest superblock is damaged")
       } catch { report.add(error) }
     }

@@ -253,7 +253,6 @@ extension Store {
 
   /// The retained commits but for those whose time has come or that hold back too much.
   private func unexpiredRetained() -> [RetainedEntry] {
-    let now = UInt64(clamping: environment.nowMilliseconds())
-    return retained.filter { !($0.expires != 0 && $0.expires <= now || $0.limit != 0 && heldBytes($0) > $0.limit) }
+    retained.filter { !(hasLapsed($0) || $0.limit != 0 && heldBytes($0) > $0.limit) }
   }
 }

@@ -54,7 +54,7 @@ import Testing
     limited.limit = 3_000
     let cases: [(EngineFetch, [ObjectReference], isInParts: Bool, toCome: Int)] = [
       (ofOne, try #require(left["Alone"]), true, 36_000),
-      (ofBoth, shared.sorted { $0.row < $1.row }, true, 0),
+      (ofBoth, shared.sorted { $0.row < $1.row }, true, 36_000),
       (ofSharing, try #require(left["Base"]), true, 0),
       (few, try #require(left["Alone"]).filter { $0.row <= 100 || $0.row > 35_001 }, true, 0),
       (limited, Array(try #require(left["Alone"])[..<3_000]), false, 0),

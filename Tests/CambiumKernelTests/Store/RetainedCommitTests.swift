@@ -81,7 +81,11 @@ import Testing
     try store.checkpoint()
     #expect(try store.retainedCommits().map(\.id) == [byTime.id])
     #expect(throws: StoreError.snapshotExpired) { try store.snapshot(retained: bySize.id) }
+    _ = try store.snapshot(retained: byTime.id)
     environment.advanceClock(milliseconds: 3_600_001)
+    // At once, though what it holds is given up later.
+    #expect(try store.retainedCommits().isEmpty)
+    #expect(throws: StoreError.snapshotExpired) { try store.snapshot(retained: byTime.id) }
     try fill(store, tree, 5)
     try store.checkpoint()
     #expect(try store.retainedCommits().isEmpty)

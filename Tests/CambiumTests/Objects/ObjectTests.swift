@@ -215,19 +215,6 @@ import Testing
     }
   }
 
-  @Test func insertingLater() throws {
-    let context = try memoryContainer().viewContext
-    let entity = try #require(EntityDescription.entity(forEntityName: "Pilot", in: context))
-    let pilot = ManagedObject(entity: entity, insertInto: nil)
-    #expect(pilot.value(forKey: "name") == nil && !pilot.hasChanges)
-    #expect(cambiumError { try pilot.set("Ada", forKey: "name") }?.code == .unknownKey)
-    context.insert(pilot)
-    context.insert(pilot)
-    try pilot.set("Ada", forKey: "name")
-    try context.save()
-    #expect(try context.all("Pilot", "SELF == %@", [pilot]) == [pilot])
-  }
-
   @Test func operatorsOfKeyPaths() throws {
     let model = try ManagedObjectModel {
       Entity("Tail") {

@@ -72,7 +72,8 @@ import Testing
     let container = try directory.container(model: MigrationTests.v1())
     let past = try container.retain(reason: "yesterday", expires: Date(timeIntervalSinceNow: -86400))
     let ancient = try container.retain(reason: "long ago", expires: .distantPast)
-    // They are let go with the next one that is made durable.
+    #expect(try container.retainedCommits().isEmpty)
+    #expect(cambiumError { _ = try container.snapshot(at: ancient) }?.code == .snapshotExpired)
     let now = try container.retain(reason: "now", limitBytes: 1 << 30)
     #expect(try container.retainedCommits().map { $0.id } == [now.id])
     for commit in [past, ancient] {

@@ -214,7 +214,7 @@ struct PredicateChecker {
     case .composite: advice = "the value does not fit the composite's elements; compare an element of it"
     case .transformable: advice = "transformed values are compared with nil only"
     case .uuid: advice = "the value is not a UUID, nor the text of one"
-    default: advice = "\(type.name) does not compare with a \(value.kindName)"
+    default: advice = "\(type.name) does not compare with \(value.kindWithArticle)"
     }
     throw mismatch(comparison, advice)
   }
