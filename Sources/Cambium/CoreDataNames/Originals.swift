@@ -96,6 +96,12 @@
 }
 
 @_spi(CoreData) extension ManagedObjectModel {
+  /// A model without entities that stands for one which could not be read: what uses it throws the error, unless it was given entities.
+  public convenience init(failure: any Error) {
+    self.init()
+    self.failure = failure
+  }
+
   /// ``fetchRequestTemplatesByName``.
   public var ownFetchRequestTemplates: [String: FetchRequestTemplate] { fetchRequestTemplatesByName }
 }
