@@ -65,6 +65,30 @@ import Testing
     #expect(FileManager.default.fileExists(atPath: third.path))
   }
 
+  /// Options as they are written where a store is opened, and left out.
+  @Test func optionsWrittenOut() throws {
+    let folder = try Folder()
+    let (first, second) = (folder.file("first"), folder.file("second"))
+    try fill(first, ["N1"])
+    let coordinator = NSPersistentStoreCoordinator(managedObjectModel: try FlightLog.model(3))
+    #expect(throws: CambiumError.self) { try coordinator.addPersistentStore(type: .sqlite, at: first) }
+    #expect(throws: CambiumError.self) { try coordinator.addPersistentStore(type: .sqlite, at: first, options: nil) }
+    let store = try coordinator.addPersistentStore(
+      type: .sqlite, configuration: nil, at: first,
+      options: [NSMigratePersistentStoresAutomaticallyOption: true, NSInferMappingModelAutomaticallyOption: true])
+    #expect(!store.isReadOnly)
+    let moved = try coordinator.migratePersistentStore(store, to: second, type: .sqlite)
+    try coordinator.remove(moved)
+    let readOnly = try coordinator.addPersistentStore(
+      type: .sqlite, configuration: nil, at: second,
+      options: [NSReadOnlyPersistentStoreOption: NSNumber(value: true), NSSQLitePragmasOption: ["journal_mode": "WAL"]])
+    #expect(readOnly.isReadOnly)
+    #expect(try tailNumbers(coordinator) == ["N1"])
+    try fill(folder.file("third"), [])
+    try coordinator.destroyPersistentStore(at: folder.file("third"), type: .sqlite)
+    #expect(!FileManager.default.fileExists(atPath: folder.file("third").path))
+  }
+
   @Test func metadataOfFiles() throws {
     let folder = try Folder()
     let url = folder.file("store")
