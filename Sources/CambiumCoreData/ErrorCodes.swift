@@ -40,7 +40,7 @@ public let NSPersistentStoreSaveConflictsErrorKey = "conflictList"
 
 /// 1550.
 public let NSManagedObjectValidationError = 1550
-/// 1551.
+/// 1551. Never thrown: the store looks at constraints, and a save that violates one throws 133021.
 public let NSManagedObjectConstraintValidationError = 1551
 /// 1560.
 public let NSValidationMultipleErrorsError = 1560
@@ -60,7 +60,7 @@ public let NSValidationNumberTooSmallError = 1620
 public let NSValidationDateTooLateError = 1630
 /// 1640.
 public let NSValidationDateTooSoonError = 1640
-/// 1650.
+/// 1650. Never thrown: what is no date is refused when it is set.
 public let NSValidationInvalidDateError = 1650
 /// 1660.
 public let NSValidationStringTooLongError = 1660
@@ -68,11 +68,11 @@ public let NSValidationStringTooLongError = 1660
 public let NSValidationStringTooShortError = 1670
 /// 1680.
 public let NSValidationStringPatternMatchingError = 1680
-/// 1690.
+/// 1690. Never thrown: what is no URI is refused when it is set.
 public let NSValidationInvalidURIError = 1690
-/// 132000.
+/// 132000. Never thrown: locks are not taken by hand.
 public let NSManagedObjectContextLockingError = 132000
-/// 132010.
+/// 132010. Never thrown: locks are not taken by hand.
 public let NSPersistentStoreCoordinatorLockingError = 132010
 /// 133000.
 public let NSManagedObjectReferentialIntegrityError = 133000
@@ -82,7 +82,7 @@ public let NSManagedObjectExternalRelationshipError = 133010
 public let NSManagedObjectMergeError = 133020
 /// 133021.
 public let NSManagedObjectConstraintMergeError = 133021
-/// 134000.
+/// 134000. Never thrown: a ``PersistentStoreType`` is one of those that there are.
 public let NSPersistentStoreInvalidTypeError = 134000
 /// 134010.
 public let NSPersistentStoreTypeMismatchError = 134010
@@ -92,7 +92,7 @@ public let NSPersistentStoreIncompatibleSchemaError = 134020
 public let NSPersistentStoreSaveError = 134030
 /// 134040.
 public let NSPersistentStoreIncompleteSaveError = 134040
-/// 134050.
+/// 134050. Never thrown: 133020 and 133021 say which conflicts there are.
 public let NSPersistentStoreSaveConflictsError = 134050
 /// 134060.
 public let NSCoreDataError = 134060
@@ -102,7 +102,7 @@ public let NSPersistentStoreOperationError = 134070
 public let NSPersistentStoreOpenError = 134080
 /// 134090.
 public let NSPersistentStoreTimeoutError = 134090
-/// 134091.
+/// 134091. Never thrown: every store takes every request.
 public let NSPersistentStoreUnsupportedRequestTypeError = 134091
 /// 134100.
 public let NSPersistentStoreIncompatibleVersionHashError = 134100
@@ -112,7 +112,7 @@ public let NSMigrationError = 134110
 public let NSMigrationConstraintViolationError = 134111
 /// 134120.
 public let NSMigrationCancelledError = 134120
-/// 134130.
+/// 134130. Never thrown: a store has its model.
 public let NSMigrationMissingSourceModelError = 134130
 /// 134140.
 public let NSMigrationMissingMappingModelError = 134140
@@ -122,11 +122,11 @@ public let NSMigrationManagerSourceStoreError = 134150
 public let NSMigrationManagerDestinationStoreError = 134160
 /// 134170.
 public let NSEntityMigrationPolicyError = 134170
-/// 134180.
+/// 134180. Never thrown: there is no SQLite.
 public let NSSQLiteError = 134180
 /// 134190.
 public let NSInferredMappingModelError = 134190
-/// 134200.
+/// 134200. Never thrown: there are no external records.
 public let NSExternalRecordImportError = 134200
 /// 134301.
 public let NSPersistentHistoryTokenExpiredError = 134301

@@ -1,5 +1,7 @@
 // Models by bundles, and without reasons for failure, as Core Data has them.
 
+@_spi(CoreData) import Cambium
+
 extension Bundle {
   /// Where models lie.
   fileprivate var modelFolder: URL { resourceURL ?? bundleURL }
@@ -14,6 +16,108 @@ extension ManagedObjectModel {
   /// The models of bundles, merged; those of the application's if there is no list. `nil` if they cannot be.
   public static func mergedModel(from bundles: [Bundle]?) -> ManagedObjectModel? {
     try? mergedModel(from: (bundles ?? [.main]).map { $0.modelFolder })
+  }
+
+  /// The models of bundles, all versions of them, that make up what a store holds; those of the application's if there is no list.
+  /// `nil` if they do not.
+  public static func mergedModel(
+    from bundles: [Bundle]?, forStoreMetadata metadata: [String: Any]
+  ) -> ManagedObjectModel? {
+    try? mergedModel(from: (bundles ?? [.main]).map { $0.modelFolder }, forStoreMetadata: metadata)
+  }
+
+  /// One model of several; `nil` of none, and of models that cannot be merged. ``init(merging:)`` says why.
+  public convenience init?(byMerging models: [ManagedObjectModel]?) {
+    guard let models, !models.isEmpty else { return nil }
+    do { try self.init(merging: models) } catch { return nil }
+  }
+
+  /// One of those of several models that make up what a store holds; `nil` if they do not.
+  public convenience init?(byMerging models: [ManagedObjectModel], forStoreMetadata metadata: [String: Any]) {
+    guard let found = try? ManagedObjectModel.modelByMerging(models, forStoreMetadata: metadata) else { return nil }
+    do { try self.init(merging: [found]) } catch { return nil }
+  }
+
+  // MARK: Templates
+
+  /// The stored fetch requests by name; see ``fetchRequestTemplate(forName:)``.
+  public var fetchRequestTemplatesByName: [String: NSFetchRequest<NSFetchRequestResult>] {
+    ownFetchRequestTemplates.mapValues { $0.asRequest }
+  }
+
+  /// The stored fetch request of a name, with its variables: another request each time, so that what is changed of it changes nothing
+  /// in the model. For one of a class of objects call ``fetchRequestFromTemplate(withName:substitutionVariables:as:)``.
+  public func fetchRequestTemplate(forName name: String) -> NSFetchRequest<NSFetchRequestResult>? {
+    ownFetchRequestTemplates[name]?.asRequest
+  }
+
+  /// Stores a fetch request under a name, as it is now; `nil` removes it. Its entity, predicate, limit and batch size are stored, and
+  /// what it includes; not its order, nor what is to be fetched of the objects.
+  public func setFetchRequestTemplate<Result: FetchRequestResult>(
+    _ request: NSFetchRequest<Result>?, forName name: String
+  ) {
+    setFetchRequestTemplate(request.map { FetchRequestTemplate($0) }, forName: name)
+  }
+}
+
+extension FetchRequestTemplate {
+  /// What is stored of a request.
+  fileprivate init<Result: FetchRequestResult>(_ request: FetchRequest<Result>) {
+    self.init(
+      entityName: request.entityName ?? "", predicateFormat: request.predicate?.predicateFormat,
+      fetchLimit: request.fetchLimit)
+    if request.fetchBatchSize > 0 { userInfo["fetchBatchSize"] = "\(request.fetchBatchSize)" }
+    if !request.includesSubentities { userInfo["includesSubentities"] = "NO" }
+    if !request.includesPropertyValues { userInfo["includesPropertyValues"] = "NO" }
+    if !request.includesPendingChanges { userInfo["includesPendingChanges"] = "NO" }
+    if !request.returnsObjectsAsFaults { userInfo["returnsObjectsAsFaults"] = "NO" }
+    if request.returnsDistinctResults { userInfo["returnsDistinctResults"] = "YES" }
+  }
+
+  /// A request of it, whose variables have no values yet.
+  fileprivate var asRequest: FetchRequest<ManagedObject> {
+    var plain = self
+    plain.predicateFormat = nil
+    // What may throw is the predicate alone.
+    let request = (try? plain.request()) ?? FetchRequest<ManagedObject>(entityName: entityName)
+    request.predicate = predicateFormat.map { FetchPredicate(format: $0, argumentArray: [] as [Any]) }
+    return request
+  }
+}
+
+// MARK: Expressions and predicates of descriptions, which Cambium has as text
+
+extension DerivedAttributeDescription {
+  /// What the value is computed from; see ``Cambium/DerivedAttributeDescription``.
+  public var derivationExpression: FetchExpression? {
+    get { ownDerivationExpression.flatMap { try? FetchExpression(format: $0) } }
+    set { ownDerivationExpression = newValue.map { Self.text(of: $0) } }
+  }
+
+  /// The expression as derivations are written: functions of text with the colon of Core Data's names, and names without the sign that
+  /// keeps a predicate's parser from taking them for words of its own.
+  private static func text(of expression: FetchExpression) -> String {
+    let text = expression.expressionFormat.replacingOccurrences(of: "#", with: "")
+    for form in ["canonical", "lowercase", "uppercase"] where text.hasPrefix(form + "(") {
+      return form + ":" + text.dropFirst(form.count)
+    }
+    return text
+  }
+}
+
+extension FetchIndexDescription {
+  /// Which objects are in the index; `nil` for all.
+  public var partialIndexPredicate: FetchPredicate? {
+    get { ownPartialIndexPredicate.map { FetchPredicate(format: $0, argumentArray: [] as [Any]) } }
+    set { ownPartialIndexPredicate = newValue?.predicateFormat }
+  }
+}
+
+extension FetchedPropertyDescription {
+  /// The request, as it was when it was set: another one each time. Its entity, predicate and limit count.
+  public var fetchRequest: NSFetchRequest<NSFetchRequestResult>? {
+    get { ownFetchRequest?.asRequest }
+    set { ownFetchRequest = newValue.map { FetchRequestTemplate($0) } }
   }
 }
 

@@ -10,6 +10,8 @@ public typealias NSManagedObjectContext = ManagedObjectContext
 public typealias NSManagedObjectContextConcurrencyType = ConcurrencyType
 /// ``MergePolicy``.
 public typealias NSMergePolicy = MergePolicy
+/// ``MergePolicy/MergePolicyType``.
+public typealias NSMergePolicyType = MergePolicy.MergePolicyType
 /// ``MergeConflict``.
 public typealias NSMergeConflict = MergeConflict
 /// ``ConstraintConflict``.
@@ -83,6 +85,8 @@ public typealias NSFetchedResultsChangeType = FetchedResultsChangeType
 public typealias NSPersistentHistoryChangeRequest = PersistentHistoryChangeRequest
 /// ``PersistentHistoryResult``.
 public typealias NSPersistentHistoryResult = PersistentHistoryResult
+/// ``PersistentHistoryResultType``.
+public typealias NSPersistentHistoryResultType = PersistentHistoryResultType
 /// ``PersistentHistoryTransaction``.
 public typealias NSPersistentHistoryTransaction = PersistentHistoryTransaction
 /// ``PersistentHistoryChange``.

@@ -128,5 +128,19 @@ extension ManagedObjectContext {
   }
 }
 
+extension ObjectIDNotification {
+  /// What a notification of it would have, and `mergeChanges(fromRemoteContextSave:into:)` takes: sets of identifiers by
+  /// `NSInsertedObjectIDsKey` and so on, none of which is empty. Never `nil`; optional as Core Data's.
+  public var userInfo: [AnyHashable: Any]? {
+    var info: [AnyHashable: Any] = [:]
+    for (key, identifiers) in [
+      (NSInsertedObjectIDsKey, insertedObjectIDs), (NSUpdatedObjectIDsKey, updatedObjectIDs),
+      (NSDeletedObjectIDsKey, deletedObjectIDs), (NSRefreshedObjectIDsKey, refreshedObjectIDs),
+      (NSInvalidatedObjectIDsKey, invalidatedObjectIDs),
+    ] where !identifiers.isEmpty { info[key] = identifiers }
+    return info
+  }
+}
+
 /// ``SnapshotEventType``.
 public typealias NSSnapshotEventType = SnapshotEventType

@@ -1,3 +1,5 @@
+@_spi(CoreData) import Cambium
+
 /// What `%@` and the number marks of a predicate format take.
 public protocol NSPredicateArgument {}
 
@@ -39,7 +41,7 @@ extension FetchPredicate {
   public init(format: String, argumentArray: [Any]?) {
     do {
       let arguments: [Any?]? = argumentArray.map { $0.map { swiftValue($0) } }
-      self = try FetchPredicate(format: format, argumentArray: arguments)
+      self = try FetchPredicate(ownFormat: format, argumentArray: arguments)
     } catch { self.init(failure: error) }
   }
 
@@ -83,6 +85,11 @@ extension FetchSortDescriptor {
 extension ExpressionDescription {
   /// A description to be filled in.
   public init() { self.init(name: "", expression: .evaluatedObject) }
+}
+
+extension FetchExpression {
+  /// The object itself: ``evaluatedObject``.
+  public static func expressionForEvaluatedObject() -> FetchExpression { .evaluatedObject }
 }
 
 extension FetchProperty {

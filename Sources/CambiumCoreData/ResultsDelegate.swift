@@ -1,9 +1,13 @@
 // The delegate of a results controller, as Core Data's code declares it: for controllers of any class of objects.
 
-/// A section of results; see ``FetchedResultsSection``.
+@_spi(CoreData) import Cambium
+
+/// A section of results: a ``FetchedResultsSection``, whatever its objects are.
 public protocol NSFetchedResultsSectionInfo {
   /// What the objects of the section have in common.
   var name: String { get }
+  /// The first character of the name, as a capital letter; what a delegate says instead, only the controller knows.
+  var indexTitle: String? { get }
   /// The number of objects.
   var numberOfObjects: Int { get }
   /// The objects.
@@ -15,11 +19,9 @@ extension NSFetchedResultsSectionInfo {
   public var indexTitle: String? { name.first.map { $0.uppercased() } }
 }
 
-/// A section, whatever its objects are.
-private struct AnySection: NSFetchedResultsSectionInfo {
-  let name: String
-  let objects: [Any]?
-  var numberOfObjects: Int { objects?.count ?? 0 }
+extension FetchedResultsSection: NSFetchedResultsSectionInfo {
+  /// The objects, in their order, as Core Data's sections have them; never `nil`.
+  public var objects: [Any]? { ownObjects }
 }
 
 /// Is told how the results of a controller change, as in Core Data. The controller that it is given has the new results; it is
@@ -80,10 +82,9 @@ extension NSFetchedResultsControllerDelegate {
     _ controller: FetchedResultsController<Result>, didChange sectionInfo: FetchedResultsSection<Result>,
     atSectionIndex sectionIndex: Int, for type: FetchedResultsChangeType
   ) {
-    let section = AnySection(name: sectionInfo.name, objects: sectionInfo.objects)
     self.controller(
-      controller.ofAnyObjects(), didChange: section as any NSFetchedResultsSectionInfo, atSectionIndex: sectionIndex,
-      for: type)
+      controller.ofAnyObjects(), didChange: sectionInfo as any NSFetchedResultsSectionInfo,
+      atSectionIndex: sectionIndex, for: type)
   }
 
   /// Tells what Core Data's delegates are told.

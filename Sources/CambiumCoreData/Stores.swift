@@ -1,5 +1,7 @@
 // Stores by their types and options, as Core Data's methods take them.
 
+@_spi(CoreData) import Cambium
+
 /// The value of an option as Cambium takes it; nil if it is of no type that is known.
 private func option(_ value: Any) -> (any Sendable)? {
   switch swiftValue(value) {
@@ -13,18 +15,38 @@ private func option(_ value: Any) -> (any Sendable)? {
   }
 }
 
+/// Options as Cambium takes them; those that are of no type that is known are left out.
+private func known(_ options: [AnyHashable: Any]?) -> [String: any Sendable] {
+  var result: [String: any Sendable] = [:]
+  for (key, value) in options ?? [:] { if let key = key as? String { result[key] = option(value) } }
+  return result
+}
+
+extension PersistentStore {
+  /// ``PersistentStoreType``.
+  public typealias StoreType = PersistentStoreType
+}
+
 extension PersistentStoreCoordinator {
   /// Opens a store; see ``addPersistentStore(type:configuration:at:durability:isReadOnly:options:)``.
   @discardableResult
   public func addPersistentStore(
     ofType type: PersistentStoreType, configurationName: String?, at url: URL?, options: [AnyHashable: Any]? = nil
   ) throws -> PersistentStore {
-    var known: [String: any Sendable] = [:]
-    for (key, value) in options ?? [:] { if let key = key as? String { known[key] = option(value) } }
-    return try addPersistentStore(type: type, configuration: configurationName, at: url, options: known)
+    try addPersistentStore(type: type, configuration: configurationName, at: url, options: known(options))
   }
 
-  /// Opens a store, and calls the handler with what went wrong, if anything did.
+  /// The same by its newer name.
+  @_disfavoredOverload @discardableResult
+  public func addPersistentStore(
+    type: PersistentStoreType, configuration: String? = nil, at url: URL, options: [AnyHashable: Any]?
+  ) throws -> PersistentStore {
+    try addPersistentStore(type: type, configuration: configuration, at: url, options: known(options))
+  }
+
+  /// Opens a store, and calls the handler with what went wrong, if anything did: before it returns, also where the description's
+  /// ``PersistentStoreDescription/shouldAddStoreAsynchronously`` is set, which a container's
+  /// ``PersistentContainer/loadPersistentStores(completionHandler:)`` heeds.
   public func addPersistentStore(
     with description: PersistentStoreDescription,
     completionHandler: @escaping (PersistentStoreDescription, (any Error)?) -> Void
@@ -55,16 +77,73 @@ extension PersistentStoreCoordinator {
   public func migratePersistentStore(
     _ store: PersistentStore, to url: URL, options: [AnyHashable: Any]? = nil, withType type: PersistentStoreType
   ) throws -> PersistentStore {
-    var known: [String: any Sendable] = [:]
-    for (key, value) in options ?? [:] { if let key = key as? String { known[key] = option(value) } }
-    return try migratePersistentStore(store, to: url, type: type, options: known)
+    try migratePersistentStore(store, to: url, type: type, options: known(options))
   }
+
+  // By their newer names. Without options, destroying and moving a store are Cambium's own methods.
+
+  /// ``destroyPersistentStore(at:type:)``; options have no effect.
+  public func destroyPersistentStore(at url: URL, type: PersistentStoreType, options: [AnyHashable: Any]?) throws {
+    try destroyPersistentStore(at: url, type: type)
+  }
+
+  /// ``replacePersistentStore(at:withPersistentStoreFrom:progress:)``; options have no effect.
+  public func replacePersistentStore(
+    at destination: URL, destinationOptions: [AnyHashable: Any]? = nil, withPersistentStoreFrom source: URL,
+    sourceOptions: [AnyHashable: Any]? = nil, type: PersistentStoreType
+  ) throws {
+    try replacePersistentStore(at: destination, withPersistentStoreFrom: source)
+  }
+
+  /// Moves a store; see ``migratePersistentStore(_:to:type:options:)``.
+  @discardableResult
+  public func migratePersistentStore(
+    _ store: PersistentStore, to url: URL, options: [AnyHashable: Any]?, type: PersistentStoreType
+  ) throws -> PersistentStore {
+    try migratePersistentStore(store, to: url, type: type, options: known(options))
+  }
+
+  /// ``metadataForPersistentStore(at:)``; options have no effect.
+  public static func metadataForPersistentStore(
+    type: PersistentStoreType, at url: URL, options: [AnyHashable: Any]? = nil
+  ) throws -> [String: Any] {
+    try metadataForPersistentStore(at: url)
+  }
+
+  /// ``setMetadata(_:forPersistentStoreAt:)``; options have no effect.
+  public static func setMetadata(
+    _ metadata: [String: Any]?, type: PersistentStoreType, at url: URL, options: [AnyHashable: Any]? = nil
+  ) throws {
+    try setMetadata(metadata ?? [:], forPersistentStoreAt: url)
+  }
+
+  // MARK: Requests
 
   /// Runs a request in a context; see ``ManagedObjectContext/fetch(_:)``.
   public func execute<Result: FetchRequestResult>(
     _ request: FetchRequest<Result>, with context: ManagedObjectContext
   ) throws -> Any {
     try context.fetch(request)
+  }
+
+  /// Runs a request in a context.
+  public func execute(_ request: NSBatchInsertRequest, with context: ManagedObjectContext) throws -> Any {
+    try context.execute(request)
+  }
+
+  /// Runs a request in a context.
+  public func execute(_ request: NSBatchUpdateRequest, with context: ManagedObjectContext) throws -> Any {
+    try context.execute(request)
+  }
+
+  /// Runs a request in a context.
+  public func execute(_ request: NSBatchDeleteRequest, with context: ManagedObjectContext) throws -> Any {
+    try context.execute(request)
+  }
+
+  /// Runs a request in a context; see ``ManagedObjectContext/execute(_:)-(PersistentHistoryChangeRequest)``.
+  public func execute(_ request: PersistentHistoryChangeRequest, with context: ManagedObjectContext) throws -> Any {
+    try context.execute(request)
   }
 
   /// The model in a store's file, which is always there; options have no effect.
@@ -90,6 +169,38 @@ extension PersistentStoreCoordinator {
   }
 }
 
+extension MigrationManager {
+  /// Migrates a store; see ``migrateStore(from:type:options:mapping:to:destinationType:destinationOptions:)``.
+  ///
+  /// - Throws: also ``CambiumError/Code/migrationMissingMappingModel`` without a mapping model, for which Core Data raises.
+  public func migrateStore(
+    from sourceURL: URL, sourceType: PersistentStoreType, options: [AnyHashable: Any]? = nil,
+    with mapping: MappingModel?,
+    toDestinationURL destinationURL: URL, destinationType: PersistentStoreType,
+    destinationOptions: [AnyHashable: Any]? = nil
+  ) throws {
+    guard let mapping else {
+      throw CambiumError(
+        .migrationMissingMappingModel, "a migration manager needs a mapping model; infer one, or describe one")
+    }
+    try migrateStore(
+      from: sourceURL, type: sourceType, options: known(options), mapping: mapping, to: destinationURL,
+      destinationType: destinationType, destinationOptions: known(destinationOptions))
+  }
+
+  /// The same by its newer name.
+  public func migrateStore(
+    from sourceURL: URL, type sourceType: PersistentStoreType, options: [AnyHashable: Any]? = nil,
+    mapping: MappingModel,
+    to destinationURL: URL, type destinationType: PersistentStoreType,
+    options destinationOptions: [AnyHashable: Any]? = nil
+  ) throws {
+    try migrateStore(
+      from: sourceURL, sourceType: sourceType, options: options, with: mapping, toDestinationURL: destinationURL,
+      destinationType: destinationType, destinationOptions: destinationOptions)
+  }
+}
+
 extension PersistentStoreDescription {
   /// A description to be filled in.
   public convenience init() { self.init(type: .file) }
@@ -108,11 +219,21 @@ extension PersistentStoreDescription {
 
 extension PersistentContainer {
   /// A container with the model of that name in the application's bundle: `Name.cambiummodel`, `Name.xcdatamodeld` or
-  /// `Name.xcdatamodel`. Core Data raises where there is none; here the model is empty, and loading the stores fails.
+  /// `Name.xcdatamodel`. Core Data raises where there is none; here the model is empty, and loading the stores fails with what reading
+  /// it threw.
   public convenience init(name: String) {
-    let folders = [Bundle.main.resourceURL, Bundle.main.bundleURL].compactMap { $0 }
-    let model = folders.lazy.compactMap { try? ManagedObjectModel(named: name, in: $0) }.first
-    self.init(name: name, managedObjectModel: model ?? ManagedObjectModel())
+    self.init(name: name, managedObjectModel: Self.model(named: name))
+  }
+
+  private static func model(named name: String) -> ManagedObjectModel {
+    var failure: (any Error)?
+    for folder in [Bundle.main.resourceURL, Bundle.main.bundleURL].compactMap({ $0 }) {
+      do { return try ManagedObjectModel(named: name, in: folder) } catch {
+        // One that is there and cannot be read says more than a folder without.
+        if failure == nil || (error as? CambiumError)?.code != .fileReadNoSuchFile { failure = error }
+      }
+    }
+    return failure.map { ManagedObjectModel(failure: $0) } ?? ManagedObjectModel()
   }
 
   /// A container of one store, whose file lies at a path and gives the name; `nil` for an empty path.

@@ -37,6 +37,8 @@ import Testing
       (NSPredicate(format: "SELF IN %@", [first.objectID]), 1), (NSPredicate(format: "photo == %@", missing), 6),
       (NSPredicate(format: "photo == %@", NSNull()), 6), (NSPredicate(format: "TRUEPREDICATE"), 6),
       (NSPredicate(format: "tailNumber IN %@ AND aircraftType == %@", argumentArray: [["N1", "N2"], "C1"]), 1),
+      (NSPredicate(format: "numPassengers > 2", argumentArray: nil), 3),
+      (NSPredicate(format: "numPassengers > 3", argumentArray: []), 2),
       (
         NSCompoundPredicate(andPredicateWithSubpredicates: [
           NSPredicate(format: "numPassengers > 1"),

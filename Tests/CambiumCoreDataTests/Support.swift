@@ -85,7 +85,12 @@ enum FlightLog {
 
   /// Compiles a model to where a bundle has its models.
   static func write(_ model: NSManagedObjectModel, _ name: String, in folder: Folder) throws {
-    let place = folder.file(name + ".cambiummodel")
+    try write(model, name, in: folder.url)
+  }
+
+  /// Compiles a model to where a bundle has its models.
+  static func write(_ model: NSManagedObjectModel, _ name: String, in folder: URL) throws {
+    let place = folder.appendingPathComponent(name + ".cambiummodel")
     try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
     let version = ModelVersion(name: name, schema: try model.schema())
     for file in ModelFolder.compiledFiles([version], current: name) {

@@ -46,6 +46,13 @@
   public func ownObject(at indexPath: IndexPath) -> Result? { object(at: indexPath) }
 }
 
+@_spi(CoreData) extension FetchPredicate {
+  /// ``init(format:argumentArray:)``.
+  public init(ownFormat format: String, argumentArray: [Any?]?) throws {
+    try self.init(format: format, argumentArray: argumentArray)
+  }
+}
+
 @_spi(CoreData) extension FetchRequest {
   /// ``propertiesToFetch``.
   public var ownPropertiesToFetch: [FetchProperty]? {
@@ -57,4 +64,44 @@
     get { propertiesToGroupBy }
     set { propertiesToGroupBy = newValue }
   }
+}
+
+@_spi(CoreData) extension FetchedResultsSection {
+  /// ``objects``.
+  public var ownObjects: [Result] { objects }
+}
+
+@_spi(CoreData) extension DerivedAttributeDescription {
+  /// ``derivationExpression``.
+  public var ownDerivationExpression: String? {
+    get { derivationExpression }
+    set { derivationExpression = newValue }
+  }
+}
+
+@_spi(CoreData) extension FetchIndexDescription {
+  /// ``partialIndexPredicate``.
+  public var ownPartialIndexPredicate: String? {
+    get { partialIndexPredicate }
+    set { partialIndexPredicate = newValue }
+  }
+}
+
+@_spi(CoreData) extension FetchedPropertyDescription {
+  /// ``fetchRequest``.
+  public var ownFetchRequest: FetchRequestTemplate? {
+    get { fetchRequest }
+    set { fetchRequest = newValue }
+  }
+}
+
+@_spi(CoreData) extension ManagedObjectModel {
+  /// A model without entities that stands for one which could not be read: what uses it throws the error, unless it was given entities.
+  public convenience init(failure: any Error) {
+    self.init()
+    self.failure = failure
+  }
+
+  /// ``fetchRequestTemplatesByName``.
+  public var ownFetchRequestTemplates: [String: FetchRequestTemplate] { fetchRequestTemplatesByName }
 }

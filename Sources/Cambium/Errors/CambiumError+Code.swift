@@ -35,7 +35,8 @@ extension CambiumError {
 
     /// Generic validation error.
     public static let managedObjectValidation = Code(rawValue: 1550)
-    /// A uniqueness constraint is violated within the objects being saved.
+    /// A uniqueness constraint is violated within the objects being saved. Never thrown: ``managedObjectConstraintMerge`` is, for
+    /// these as well.
     public static let managedObjectConstraintValidation = Code(rawValue: 1551)
     /// Several validation errors: see `detailedErrors`.
     public static let validationMultipleErrors = Code(rawValue: 1560)
@@ -55,7 +56,7 @@ extension CambiumError {
     public static let validationDateTooLate = Code(rawValue: 1630)
     /// A date is earlier than allowed.
     public static let validationDateTooSoon = Code(rawValue: 1640)
-    /// A date is not a date.
+    /// A date is not a date. Never thrown: what is no date is refused when it is set, as ``invalidArgument``.
     public static let validationInvalidDate = Code(rawValue: 1650)
     /// A string or URI has more characters than allowed.
     public static let validationStringTooLong = Code(rawValue: 1660)
@@ -63,7 +64,7 @@ extension CambiumError {
     public static let validationStringTooShort = Code(rawValue: 1670)
     /// A string does not match the attribute's pattern.
     public static let validationStringPatternMatching = Code(rawValue: 1680)
-    /// A URI is not one.
+    /// A URI is not one. Never thrown: what is no URI is refused when it is set, as ``invalidArgument``.
     public static let validationInvalidURI = Code(rawValue: 1690)
 
     /// An object, or the target of a reference, is not in the store.
@@ -75,7 +76,7 @@ extension CambiumError {
     /// A uniqueness constraint is violated against the store.
     public static let managedObjectConstraintMerge = Code(rawValue: 133021)
 
-    /// A store type that does not exist.
+    /// A store type that does not exist. Never thrown: ``PersistentStoreType`` has no others.
     public static let persistentStoreInvalidType = Code(rawValue: 134000)
     /// A store that is of another type than was asked for.
     public static let persistentStoreTypeMismatch = Code(rawValue: 134010)
@@ -85,7 +86,7 @@ extension CambiumError {
     public static let persistentStoreSave = Code(rawValue: 134030)
     /// Saving failed in some of several stores.
     public static let persistentStoreIncompleteSave = Code(rawValue: 134040)
-    /// Conflicts could not be resolved.
+    /// Conflicts could not be resolved. Never thrown: ``managedObjectMerge`` and ``managedObjectConstraintMerge`` are.
     public static let persistentStoreSaveConflicts = Code(rawValue: 134050)
     /// Generic error.
     public static let coreData = Code(rawValue: 134060)
@@ -95,7 +96,7 @@ extension CambiumError {
     public static let persistentStoreOpen = Code(rawValue: 134080)
     /// A store was not reached in time.
     public static let persistentStoreTimeout = Code(rawValue: 134090)
-    /// A request of a kind that the store does not know.
+    /// A request of a kind that the store does not know. Never thrown: all stores know all requests.
     public static let persistentStoreUnsupportedRequestType = Code(rawValue: 134091)
     /// The store was made with another model: see `mismatchedEntities`. It needs a migration.
     public static let persistentStoreIncompatibleVersionHash = Code(rawValue: 134100)
@@ -105,7 +106,7 @@ extension CambiumError {
     public static let migrationConstraintViolation = Code(rawValue: 134111)
     /// A migration was cancelled.
     public static let migrationCancelled = Code(rawValue: 134120)
-    /// The model that the store was made with is not known.
+    /// The model that the store was made with is not known. Never thrown: the store has it.
     public static let migrationMissingSourceModel = Code(rawValue: 134130)
     /// There is no mapping between two models, and none could be inferred.
     public static let migrationMissingMappingModel = Code(rawValue: 134140)

@@ -38,7 +38,7 @@ public struct FetchPredicate: Hashable, Sendable, CustomStringConvertible {
   }
 
   /// Reads a predicate with its arguments in an array; see ``init(format:_:)``.
-  public init(format: String, argumentArray: [Any?]?) throws {
+  @_disfavoredOverload public init(format: String, argumentArray: [Any?]?) throws {
     let values = try Self.values(of: argumentArray ?? [], for: format)
     inMemory = try Self.parse(format, values)
     inStore =

@@ -3,7 +3,9 @@ extension ManagedObjectModel {
   public var fetchRequestTemplatesByName: [String: FetchRequestTemplate] { storedTemplates }
 
   /// The stored fetch request of a name.
-  public func fetchRequestTemplate(forName name: String) -> FetchRequestTemplate? { storedTemplates[name] }
+  @_disfavoredOverload public func fetchRequestTemplate(forName name: String) -> FetchRequestTemplate? {
+    storedTemplates[name]
+  }
 
   /// Stores a fetch request under a name; `nil` removes it.
   public func setFetchRequestTemplate(_ template: FetchRequestTemplate?, forName name: String) {

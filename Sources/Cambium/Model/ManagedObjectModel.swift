@@ -12,6 +12,8 @@ public final class ManagedObjectModel: @unchecked Sendable, ModelPart {
   var configurationUserInfo: [String: [String: String]] = [:]
   var storedTemplates: [String: FetchRequestTemplate] = [:]
   var storedWarnings: [String] = []
+  /// Why there is no model where this one stands for it; of no effect once it has entities.
+  var failure: (any Error)?
   private var frozen: Schema?
   /// What ``frozen`` was compiled of.
   private var frozenDefinition: SchemaDefinition?
@@ -159,6 +161,7 @@ public final class ManagedObjectModel: @unchecked Sendable, ModelPart {
 
   /// Reads the descriptions, while the model is not in use and with the lock held.
   private func makeDefinition() throws -> SchemaDefinition {
+    if storedEntities.isEmpty, let failure { throw failure }
     attachSubentities()
     try claimParts()
     var result = SchemaDefinition(try storedEntities.map { try $0.schema() })

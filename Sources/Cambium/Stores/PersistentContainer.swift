@@ -65,8 +65,9 @@ open class PersistentContainer: @unchecked Sendable {
   /// Makes ``defaultDirectoryURL()`` if a store is to go there. If that fails, opening the store says so.
   private func makeDefaultDirectory() {
     let directory = Self.defaultDirectoryURL().standardizedFileURL
+    // By their paths: a folder's URL may end with a slash or not.
     for case let url? in persistentStoreDescriptions.map({ $0.url })
-    where url.deletingLastPathComponent().standardizedFileURL == directory {
+    where url.deletingLastPathComponent().standardizedFileURL.path == directory.path {
       try? FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
     }
   }

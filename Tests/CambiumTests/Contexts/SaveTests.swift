@@ -28,6 +28,23 @@ import Testing
     #expect(cambiumError { try context.save() }?.code == .validationMissingMandatoryProperty)
   }
 
+  @Test func deletingAnObjectOfAnotherContext() throws {
+    let container = try memoryContainer()
+    let (mine, theirs) = (container.viewContext, container.newBackgroundContext())
+    let object = try mine.make("Pilot", ["name": "Ada"])
+    try mine.save()
+    let other = try theirs.make("Pilot", ["name": "Bessie"])
+    theirs.delete(object)
+    #expect(!object.isDeleted && theirs.deletedObjects.isEmpty && theirs.recordedErrors.count == 1)
+    let error = cambiumError { try theirs.save() }
+    #expect(error?.code == .invalidArgument && error?.objectID == object.objectID)
+    // Nothing was saved. It is said once.
+    #expect(theirs.insertedObjects == [other])
+    try theirs.save()
+    #expect(!other.objectID.isTemporaryID && !object.isDeleted)
+    #expect(try mine.count(for: FetchRequest<ManagedObject>(entityName: "Pilot")) == 2)
+  }
+
   @Test func relationshipCounts() throws {
     let model = try ManagedObjectModel {
       Entity("Team") { ToMany("members", "Member", inverse: "team", minimum: 2, maximum: 3) }

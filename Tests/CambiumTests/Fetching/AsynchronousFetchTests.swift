@@ -90,4 +90,30 @@ import Testing
     request.predicate = try FetchPredicate(format: "wings == 2")
     #expect(throws: CambiumError.self) { try context.execute(AsynchronousFetchRequest(request)) }
   }
+
+  @Test func tellsHowManyAreExpected() async throws {
+    try fill(30)
+    let background = container.newBackgroundContext()
+    /// What is expected before the fetch ends, which it cannot while the context is busy, and behind it.
+    func expected<Result: FetchRequestResult>(
+      _ request: FetchRequest<Result>, _ estimate: Int
+    ) async throws -> (Int, Int) {
+      let ended = AsyncStream<Void>.makeStream()
+      var search = AsynchronousFetchRequest(request) { _ in ended.continuation.finish() }
+      search.estimatedResultCount = estimate
+      let (running, before) = try background.performAndWait {
+        let running = try background.execute(search)
+        return (running, running.progress.estimatedCount)
+      }
+      for await _ in ended.stream {}
+      return (before, running.progress.estimatedCount)
+    }
+    let objects = FetchRequest<ManagedObject>(entityName: "Aircraft")
+    #expect(try await expected(objects, 5_000) == (5_000, 30))
+    #expect(try await expected(objects, 0) == (30, 30))
+    // Done as a whole on the context's queue.
+    let counts = FetchRequest<Int>(entityName: "Aircraft")
+    #expect(try await expected(counts, 5_000) == (5_000, 1))
+    #expect(try await expected(counts, -5) == (0, 1))
+  }
 }
