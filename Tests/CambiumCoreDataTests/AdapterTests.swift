@@ -67,6 +67,41 @@ import Testing
     #expect(try context.fetch(request).map { "\($0.name ?? "")\($0.minute)" } == ["b1", "a1", "a2"])
   }
 
+  /// Each change of a mutable ordered set; places that there are not change nothing.
+  @Test func mutableOrderedSets() throws {
+    let folder = try Folder()
+    let container = try container(folder)
+    let context = container.viewContext
+    let trip = Trip(context: context)
+    let stops = (0..<5).map { number in
+      let stop = Stop(context: context)
+      stop.name = "\(number)"
+      return stop
+    }
+    let list = trip.mutableOrderedSetValue(forKey: "stops")
+    func names() -> String { list.objects.map { $0.value(forKey: "name") as? String ?? "?" }.joined() }
+    list.addObjects(from: stops)
+    #expect(names() == "01234" && list.index(of: stops[3]) == 3 && list.index(of: trip) == NSNotFound)
+    #expect(list.firstObject as? Stop === stops[0] && list.lastObject as? Stop === stops[4])
+    list.moveObjects(at: [0, 1], to: 2)
+    #expect(names() == "23014")
+    list.moveObjects(at: [3, 9], to: 99)
+    #expect(names() == "23041")
+    list.exchangeObject(at: 0, withObjectAt: 4)
+    list.exchangeObject(at: 0, withObjectAt: 7)
+    #expect(names() == "13042")
+    list.removeObject(at: 1)
+    list.removeObject(at: -1)
+    list.removeObjects(at: [0, 3])
+    #expect(names() == "04")
+    list.replaceObject(at: 1, with: stops[2])
+    list.replaceObject(at: 8, with: stops[1])
+    list.replaceObject(at: 0, with: "text")
+    #expect(names() == "02" && stops[4].trip == nil && stops[2].trip === trip)
+    try context.save()
+    #expect(context.recordedErrors.isEmpty)
+  }
+
   @Test func orderedSets() throws {
     let folder = try Folder()
     let container = try container(folder)

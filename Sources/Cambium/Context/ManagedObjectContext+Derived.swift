@@ -89,7 +89,8 @@ extension ManagedObjectContext {
   /// - Parameter guests: Those objects, as far as it comes if it throws.
   func computeDerived(_ guests: inout [ManagedObject]) throws -> [ManagedObject] {
     if persistentStoreCoordinator.persistentStores.allSatisfy({ $0.space.derivedRules.isEmpty }) { return [] }
-    let changed = inserted.values + updated.values.filter { $0.isUpdated } + deleted.values
+    // A batch computes it of all that it was asked for.
+    let changed = inserted.values + updated.values.filter { isOfBatch || $0.isUpdated } + deleted.values
     let ownChanges = Set(changed.filter { $0.hasOwnChanges }.map { $0.objectID })
     // The save will read the newest commit in any case.
     if !changed.isEmpty { advance() }

@@ -100,7 +100,10 @@ struct RelationshipCheck {
   private mutating func leadsBack(
     _ row: Row, _ target: ObjectReference, _ relationship: RelationshipSchema, _ design: Design
   ) throws(EngineError) -> Bool {
-    guard let inverse = design.inverse else { return true }
+    // An inverse that is inherited may lead here from objects that it does not lead to.
+    guard let inverse = design.inverse, let reached = view.store.schema.entity(named: inverse.destination),
+      view.store.schema.isEntity(row.reference.entity, orDescendantOf: reached.id)
+    else { return true }
     if case .list = design.storage { count(relationship.id, row.reference.row, 1) }
     switch design.inverseStorage {
     case .row: return try view.row(target)?.reference(inverse)?.row == row.reference.row

@@ -11,6 +11,7 @@ import Synchronization
 /// - The checksum is part of the name: when a segment is used again, old pages of the same address cannot be taken for
 ///   the new ones, and nothing needs to be purged.
 final class PageCache: @unchecked Sendable {
+  // `@unchecked`: what changes is atomic, or touched with `lock` held, but for frames, which the invariants above are about.
   let device: any StorageDevice
   private let environment: any StoreEnvironment
   private let pageSize: Int

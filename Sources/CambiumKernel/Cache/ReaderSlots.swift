@@ -9,6 +9,7 @@ import Synchronization
 ///
 /// Not an object: threads that read the same leaves in turn would count references to it, all in the same line of memory.
 struct ReaderSlots: ~Copyable, @unchecked Sendable {
+  // `@unchecked`: what is behind the pointer is atomic.
   private static let slotCount = 64
   private static let stride = 64 / MemoryLayout<UInt>.size
   private static let wordCount = (slotCount + 2) * stride

@@ -5,6 +5,7 @@ import Synchronization
 /// One thread at a time writes (who has the turn); any number read beside it, without locks. A table is never shrunk; it
 /// is dropped whole when the checkpoint that took it in has been published and the last view that needs it is gone.
 final class DeltaTable: @unchecked Sendable {
+  // `@unchecked`: written by who has the turn; what others read beside it is reached by atomic pointers.
   /// What every change touches lies behind a pointer: the properties of a class are guarded against overlapping access.
   private struct State: ~Copyable {
     var arena = Arena()

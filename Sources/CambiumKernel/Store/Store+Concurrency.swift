@@ -79,12 +79,13 @@ extension Store {
 
 /// What is made by several threads and used by one, in order.
 private final class AssemblyLine<Made: Sendable, Failure: Error>: @unchecked Sendable {
+  // `@unchecked`: all of it is used with the lock held.
+
   enum Step {
     case make(Int, spare: Made?)
     case use(Int, Made)
   }
 
-  // `@unchecked`: all of it is used with the lock held.
   private let lock: any StoreLock
   private let count: Int
   private let ahead: Int

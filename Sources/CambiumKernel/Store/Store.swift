@@ -9,6 +9,7 @@ import Synchronization
 /// checkpoint, closing). What is marked "state" is guarded by the state lock, which is held for a few instructions at a
 /// time, never while the device works.
 public final class Store: @unchecked Sendable {
+  // `@unchecked`: guarded in the two ways that are said above.
   let device: any StorageDevice
   let environment: any StoreEnvironment
   /// How many threads the work of one call may be divided among: see ``StoreOptions/maximumThreads``.

@@ -1,6 +1,7 @@
 /// One published state of all trees: the roots on disk, and the deltas over them. Immutable, but for the active delta,
 /// which grows at its end beyond what any view of it may see.
 final class Generation: @unchecked Sendable {
+  // `@unchecked`: nothing but the active delta changes after `init`; plain memory is freed in `deinit`.
   /// The publication that the roots come from.
   let number: UInt64
   let trees: [TreeID: TreeState]

@@ -91,7 +91,8 @@ import Testing
     #expect(try row.value(volume) == .integer(4) && row.value(title) == .string("a"))
     #expect(try row.reference(owned) == nil)
     #expect(try later.view().related(third, try #require(row.entity.relationship(named: "friends"))).isEmpty)
-    #expect(try later.check().isSound)
+    // Of its friends one side was written.
+    #expect(try later.check(comparesInverses: false).isSound)
   }
 
   /// What is not the entity's has no value, and cannot be set.

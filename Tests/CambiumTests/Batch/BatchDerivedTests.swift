@@ -33,8 +33,9 @@ import Testing
     #expect(found.map { $0.value(forKey: "searchText") as? String } == ["eclair", "plain", "uber"])
     #expect(found.map { $0.value(forKey: "text") as? String } == ["Éclair", "plain", "Über"])
     let history = try context.execute(PersistentHistoryChangeRequest.fetchHistory(after: Date.distantPast))
-    let changed = history.transactions.last?.changes?.flatMap { $0.updatedProperties ?? [] } ?? []
-    #expect(Set(changed) == ["searchText"])
+    var changed: Set<String> = []
+    for change in history.transactions.last?.changes ?? [] { changed.formUnion(change.updatedProperties ?? []) }
+    #expect(changed == ["searchText"])
     // Once more, there is nothing to do.
     #expect(try context.execute(update).count == 4)
   }

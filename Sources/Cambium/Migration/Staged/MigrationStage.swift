@@ -20,6 +20,7 @@ public class MigrationStage: @unchecked Sendable {
 /// and else version by version, for which the models in between have to be known: by references given here, by those of custom
 /// stages, or by the manager's (``StagedMigrationManager/init(_:models:modelFolders:)``). Core Data tries the one step only.
 public final class LightweightMigrationStage: MigrationStage, @unchecked Sendable {
+  // `@unchecked`: nothing changes after `init`; the superclass is.
   /// The checksums of the versions, oldest first.
   public let versionChecksums: [String]
   let references: [ManagedObjectModelReference]
@@ -66,6 +67,7 @@ public final class LightweightMigrationStage: MigrationStage, @unchecked Sendabl
 /// opening calls the handler that was under way again, with what it had saved. The one above may: aircraft that were done have no
 /// flight data any more.
 public final class CustomMigrationStage: MigrationStage, @unchecked Sendable {
+  // `@unchecked`: handlers are set by who makes the stage, and called by the one thread that opens the store.
   /// What the application does in a stage. Throwing ends the opening of the store; what was saved stays. It is called on the
   /// thread that opens the store. It must not migrate the store, nor undo a migration of it, nor wait for another thread that
   /// opens the store: that one waits for the stage.
