@@ -32,6 +32,8 @@ private struct Examination {
   var pages: UInt64 = 0
   var entries: UInt64 = 0
   var rows = 0
+  /// What relationships say that does not fit, and is no damage.
+  var relationships: [String] = []
 
   init(_ report: CheckReport) {
     pages = report.pages
@@ -44,6 +46,7 @@ private struct Examination {
   init(_ report: EngineCheckReport) {
     self.init(report.kernel)
     rows = report.rows
+    relationships = report.relationships
     for problem in report.problems { add(Finding(place: "entities", detail: problem)) }
   }
 
@@ -65,10 +68,11 @@ private struct Examination {
     let isSound = findings.isEmpty
     let heading = isSound ? "\(path): sound (\(counts))" : "\(path): DAMAGED (\(counts) visited)"
     return Answer(
-      text: ([heading] + findings.map(\.text)).joined(separator: "\n"),
+      text: ([heading] + findings.map(\.text) + relationships.map { "  relationship: \($0)" }).joined(separator: "\n"),
       json: .object([
         ("path", .string(path)), ("sound", .boolean(isSound)), ("pages", .count(pages)), ("entries", .count(entries)),
         ("rows", .count(rows)), ("findings", .array(findings.map(\.json))),
+        ("relationships", .array(relationships.map { .string($0) })),
       ]),
       status: isSound ? .success : .damaged)
   }

@@ -60,7 +60,8 @@ public struct BatchInsertRequest {
 ///
 /// In one transaction for each store that holds the entity, with the values that it finds; if one fails after others, the error is
 /// ``CambiumError/Code/persistentStoreIncompleteSave``. See ``BatchInsertRequest`` for what plays no part, and for entities with
-/// derived attributes.
+/// derived attributes. What is derived is computed of all objects that are found; those that get nothing new by either are not written. (One that
+/// derives `now()` always gets something new.)
 public struct BatchUpdateRequest {
   /// The entity.
   public let entityName: String

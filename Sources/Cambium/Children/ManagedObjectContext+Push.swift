@@ -187,10 +187,10 @@ extension ManagedObjectContext {
     for object in insertions {
       let known = parent.registered(object.objectID)
       if let known { faults.append(known) }
+      // With a twin, so that what an initializer sets is of no effect: it was in the child.
+      let twin = parent.twin(of: parent.home(of: object.objectID, object.info, object.info.description))
       let target =
-        known
-        ?? parent.persistentStoreCoordinator.objectClass(for: object.info)
-        .init(entity: object.info.description, insertInto: nil)
+        known ?? parent.persistentStoreCoordinator.objectClass(for: object.info).init(entity: twin, insertInto: nil)
       parent.adoptPushed(target, object)
       pushed.append(Pushed(object: object, target: target, changedElsewhere: []))
     }

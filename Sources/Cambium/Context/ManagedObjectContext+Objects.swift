@@ -83,8 +83,9 @@ extension ManagedObjectContext {
 
   /// Inserts an object that was made without a context. An object that has a context, or had one, is left alone.
   ///
-  /// What the object was given before comes along, as with Core Data: attributes, and relationships, which keep their inverses from now on. The
-  /// objects that these lead to have to be of this context by then. (If the model was not in use by any coordinator when the object was
+  /// What the object was given before comes along, as with Core Data: attributes, and relationships, which keep their inverses from now on. Objects
+  /// that these lead to, and that were made without a context as well, are inserted with it, as they are where an object of a context is led to
+  /// them. (If the model was not in use by any coordinator when the object was
   /// made, it had no values, and took none.)
   ///
   /// An entity that is abstract, or in none of the context's stores, is noted as ``CambiumError/Code/invalidArgument``, and

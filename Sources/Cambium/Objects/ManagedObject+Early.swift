@@ -27,12 +27,21 @@ extension ManagedObject {
   /// Gives a new object what it had before it was one of the context.
   func set(_ early: EarlyValues) {
     for (name, value) in early.attributes {
-      guard let property = info.properties[name], property.isAttribute, !property.isTransient else { continue }
-      overlay(value, at: property.place)
+      if let property = info.properties[name], property.isDerived { continue }
+      guard let property = info.properties[name], !property.isTransient, let attribute = property.attribute,
+        let coerced = attribute.coerce(value)
+      else {
+        note(misfit(value, name, "no value of another version of the model"), losesChange: true)
+        continue
+      }
+      overlay(coerced, at: property.place)
     }
     for (name, value) in early.others.sorted(by: { $0.key < $1.key }) {
-      guard let property = info.properties[name] else { continue }
-      if property.isAttribute { transients[name] = value } else { setValue(value, forKey: name) }
+      if let property = info.properties[name], property.isTransient, property.isAttribute {
+        transients[name] = value
+      } else {
+        setValue(value, forKey: name)
+      }
     }
   }
 

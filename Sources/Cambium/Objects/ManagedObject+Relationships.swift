@@ -34,6 +34,8 @@ extension ManagedObject {
   /// Checks that an object may be a destination.
   func checkDestination(_ object: ManagedObject, _ r: RelationshipInfo) throws {
     let name = r.schema.name
+    // As in Core Data: what was made without a context comes to be in that of what leads to it.
+    if object.isEarly, let managedObjectContext { managedObjectContext.insert(object) }
     guard isOfSameContext(as: object) else {
       throw CambiumError(
         .invalidArgument,

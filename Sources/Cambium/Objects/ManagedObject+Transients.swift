@@ -34,7 +34,9 @@ extension ManagedObject {
       }
       // Without a context, where it leads is looked at when the object is inserted.
       if !isEarly { for object in objects { try checkDestination(object, r) } }
-      return value
+      if !r.isToMany { return value }
+      var seen = Set<ObjectIdentifier>()
+      return objects.filter { seen.insert(ObjectIdentifier($0)).inserted }
     }
     if rules.type == .undefined || rules.type == .transformable { return value }
     let given: Any? = property.isTransformed ? try rules.untransformed(value, path: key, entity: entity.name) : value

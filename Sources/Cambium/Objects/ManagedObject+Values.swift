@@ -365,6 +365,7 @@ extension ManagedObject {
       let value = try currentValue(attribute)
       return rest.map { element($0, of: value) } ?? value
     case .relationship(let r):
+      if property.isTransient { return r.isToMany ? .list([]) : .null }
       if r.isToMany {
         var values: [Value] = []
         for id in try currentToMany(r) {

@@ -198,6 +198,7 @@ open class ManagedObject {
   private func beEarly(_ entity: EntityDescription) {
     let made = ObjectHome.early(entity)
     home = made
+    number = ManagedObjectID.nextTemporaryRow()
     if !made.info.withDefaults.isEmpty { setDefaults(made.info) }
   }
 
@@ -247,7 +248,7 @@ open class ManagedObject {
 
   /// Whether the object is in the store and has unsaved changes.
   public var isUpdated: Bool {
-    state != .inserted && !isDeleted && hasValueChanges
+    state != .inserted && state != .detached && !isDeleted && hasValueChanges
   }
 
   /// Whether the next save would insert, update or delete the object.

@@ -66,8 +66,8 @@ extension ManagedObjectContext {
 
   /// Makes the object of a row that the context does not have.
   ///
-  /// An initializer that the application's class overrides runs before the object belongs to the context: what it sets is of no effect, as
-  /// of any object without a context, and nothing is read. (Core Data does not call it for rows.)
+  /// An initializer that the application's class overrides runs before the object belongs to the context: what it sets is of no effect, and
+  /// nothing is read. (Core Data does not call it for rows.)
   ///
   /// - Parameter registry: That of the context, unless the initializer resets that.
   @inline(__always)

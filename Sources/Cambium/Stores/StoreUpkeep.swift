@@ -44,6 +44,10 @@ extension PersistentStore {
 
     /// What is wrong: 2,000 findings at most.
     public let findings: [Finding]
+    /// What relationships say that does not fit, a sentence each, 1,000 at most: one leads to an object that is gone, though a delete rule takes
+    /// it back from there, or to one that does not lead back. That is no damage: a migration leaves it that gives a relationship an inverse or
+    /// another rule. To set the relationship mends it.
+    public let looseRelationships: [String]
     /// Objects that were looked at.
     public let objectCount: Int
     /// Pages of the file that were looked at.
@@ -66,8 +70,8 @@ extension PersistentStore {
   }
 
   /// Looks at everything that can be verified of the newest state: checksums and order of all pages, read past the cache, large values, the
-  /// accounts of the file's room; then each object, whether indexes, uniqueness constraints and both sides of relationships agree with
-  /// it, and whether what it leads to is there. What SQLite's `PRAGMA integrity_check` is.
+  /// accounts of the file's room; then each object, whether indexes and uniqueness constraints agree with it, whether what it leads to is
+  /// there, and whether that leads back. What SQLite's `PRAGMA integrity_check` is.
   ///
   ///     let report = try store.check()
   ///     for finding in report.findings { print(finding) }
@@ -93,7 +97,9 @@ extension PersistentStore {
       CheckReport.Finding(place: "\($0.place)", offset: $0.knownOffset, detail: "\($0.detail)")
     }
     let objects = report.problems.map { CheckReport.Finding(place: "entities", offset: nil, detail: $0) }
-    return CheckReport(findings: pages + objects, objectCount: report.rows, pageCount: report.kernel.pages)
+    return CheckReport(
+      findings: pages + objects, looseRelationships: report.relationships, objectCount: report.rows,
+      pageCount: report.kernel.pages)
   }
 
   /// Gives room that is not used any more back to the file system, by moving what lies behind it; what SQLite's `VACUUM` is. After much has

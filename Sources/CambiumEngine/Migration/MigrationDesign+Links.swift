@@ -18,7 +18,8 @@ extension MigrationDesign {
       // An inverse may be one of more objects than the relationship leads to.
       let reached = destination.entity(named: work.relationship.destination)
       try eachLink(part, reached, before) { (source, target, _) throws(EngineError) in
-        try body(target, source, 1 << 62 | source.row)
+        // One without an inverse may lead to what is gone.
+        if try before.contains(target) { try body(target, source, 1 << 62 | source.row) }
       }
     }
   }

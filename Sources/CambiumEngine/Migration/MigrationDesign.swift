@@ -308,6 +308,8 @@ struct MigrationDesign {
       let own = sources(of: work.relationship, work.owner)
       guard let before = own.first?.1, own.allSatisfy({ $0.1.id == before.id }), isSameFamily(work.owner),
         !losesTargets(before, work.relationship), !losesSources(before, work.owner),
+        // It may have the links of objects that are gone, else.
+        before.deleteRule != .noAction,
         case .derived(let inverse) = RelationshipStorage(before, in: source),
         let tree = old.catalogue.relationships[inverse], relationships[inverse]?.keepsTree != true,
         !relationships.values.contains(where: { $0.takenTree?.tree == tree })

@@ -6,6 +6,10 @@ public struct EngineCheckReport: Sendable {
   public var kernel: CheckReport
   /// Findings of the engine, a sentence each, at most ``limit``.
   public var problems: [String] = []
+  /// What relationships say that does not fit, a sentence each, at most ``limit``: one leads to an object that is gone, though a rule takes
+  /// it back from there, or to one that does not lead back. That is no damage: a migration leaves it that gives a relationship an inverse, or
+  /// another rule, and whoever writes one side only.
+  public var relationships: [String] = []
   /// Rows visited.
   public var rows = 0
   /// Entries of indexes, constraints and relationship trees visited.
@@ -14,10 +18,14 @@ public struct EngineCheckReport: Sendable {
   /// No more findings of the engine than this are gathered.
   public static let limit = 1000
 
-  /// Whether nothing was found.
+  /// Whether nothing was found, ``relationships`` aside.
   public var isSound: Bool { kernel.problems.isEmpty && problems.isEmpty }
 
   mutating func add(_ text: String) { if problems.count < Self.limit { problems.append(text) } }
+
+  mutating func add(relationship text: String) {
+    if relationships.count < Self.limit { relationships.append(text) }
+  }
 
   /// Runs a part of the check, and notes what it throws as a finding, unless that says nothing of what is stored.
   mutating func noting(
@@ -51,11 +59,9 @@ extension EntityStore {
   ///
   /// Keeps the keys of all indexes, constraints and to-one relationships that are kept both ways in memory. O(n log n).
   ///
-  /// - Parameter comparesInverses: Whether both sides of relationships have to agree, as they do where objects are written. What an
-  ///   ``EntityTransaction`` is told of one side it writes on that side only.
   /// - Throws: ``EngineError/store(_:)`` when the store is closed or suspended, also meanwhile, and the like;
   ///   ``EngineError/modelChanged``. Damage is reported, not thrown.
-  public func check(comparesInverses: Bool = true) throws(EngineError) -> EngineCheckReport {
+  public func check() throws(EngineError) -> EngineCheckReport {
     // Of now, and not of a model that another process may have given the store when the file has been gone through.
     var view: EntityView?
     var unreadable: EngineError?
@@ -65,20 +71,18 @@ extension EntityStore {
     }
     var report = EngineCheckReport(kernel: try storing { () throws(StoreError) in try kernel.check() })
     if let unreadable { report.add("the model cannot be read: \(unreadable.description)") }
-    if let view { try check(view, comparesInverses, &report) }
+    if let view { try check(view, &report) }
     return report
   }
 
-  private func check(
-    _ view: EntityView, _ comparesInverses: Bool, _ report: inout EngineCheckReport
-  ) throws(EngineError) {
+  private func check(_ view: EntityView, _ report: inout EngineCheckReport) throws(EngineError) {
     var expected: [TreeID: Set<[UInt8]>] = [:]
     let makers = plans.values.flatMap { $0.makers }
     for maker in makers { expected[maker.tree] = [] }
     for plan in plans.values {
       for (_, _, tree) in plan.backTrees { expected[tree] = [] }
     }
-    var relationships = RelationshipCheck(view, comparesInverses: comparesInverses)
+    var relationships = RelationshipCheck(view)
     for entity in schema.entities where entity.parentID == nil {
       try report.noting(entity.name) { (report) throws(EngineError) in
         try view.rows(entity: entity) { (row) throws(EngineError) in

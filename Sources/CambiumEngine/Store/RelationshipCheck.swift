@@ -28,7 +28,6 @@ struct RelationshipCheck {
   }
 
   private let view: EntityView
-  private let comparesInverses: Bool
   private var designs: [UInt32: Design] = [:]
   /// Relationships some of whose links a migration has left in rows, to be moved by a pass: trees are not whole.
   private let pending: Set<UInt32>
@@ -37,9 +36,8 @@ struct RelationshipCheck {
   /// By ordered relationship and row: entries of its list, less the rows that lead to it by the inverse. None is not kept.
   private var unpaired: [UInt32: [UInt64: Int]] = [:]
 
-  init(_ view: EntityView, comparesInverses: Bool) {
+  init(_ view: EntityView) {
     self.view = view
-    self.comparesInverses = comparesInverses
     pending = Set(view.store.pendingLinks.values.flatMap { $0.map { $0.relationship } })
   }
 
@@ -53,7 +51,7 @@ struct RelationshipCheck {
       design.tree = store.catalogue.relationships[relationship.id]
       design.reader = try view.destinations(of: relationship)
     }
-    if comparesInverses, let inverse, !pending.contains(relationship.id), !pending.contains(inverse.id) {
+    if let inverse, !pending.contains(relationship.id), !pending.contains(inverse.id) {
       let other = RelationshipStorage(inverse, in: store.schema)
       switch (storage, other) {
       case (.rowAndTree, _), (.derived, _), (_, .rowAndTree), (_, .derived): break
@@ -83,10 +81,11 @@ struct RelationshipCheck {
       }
       for target in targets {
         if try !view.contains(target) {
-          if !design.mayDangle { report.add("\(name(row, relationship)) leads to no object") }
+          if !design.mayDangle { report.add(relationship: "\(name(row, relationship)) leads to no object") }
         } else if try !leadsBack(row, target, relationship, design) {
           report.add(
-            "\(name(row, relationship)) leads to an object whose '\(design.inverse?.name ?? "")' does not lead back")
+            relationship:
+              "\(name(row, relationship)) leads to an object whose '\(design.inverse?.name ?? "")' does not lead back")
         }
       }
     }
@@ -131,11 +130,14 @@ struct RelationshipCheck {
       try report.noting("tree \(tree.rawValue)") { (report) throws(EngineError) in
         let count = try storing { () throws(StoreError) in try view.trees.count(tree) }
         report.entries += Int(clamping: count)
-        if count != links[id] ?? 0 { report.add("tree \(tree.rawValue): links of objects that are not there") }
+        if count != links[id] ?? 0 {
+          report.add(relationship: "tree \(tree.rawValue): links of objects that are not there")
+        }
       }
     }
     for (id, rows) in unpaired.sorted(by: { $0.key < $1.key }) where !rows.isEmpty {
-      report.add("ordered relationship \(id): the lists of \(rows.count) objects do not agree with its inverse")
+      report.add(
+        relationship: "ordered relationship \(id): the lists of \(rows.count) objects do not agree with its inverse")
     }
   }
 }

@@ -76,7 +76,7 @@ extension Store {
     s.publication = superblock.publication
     let oldest = oldestPin()
     s.oldestPinnedPublication = oldest == .max ? nil : oldest
-    s.retainedCommits = retained.count
+    s.retainedCommits = retained.count { !hasLapsed($0) }
     s.checkpoints = counters.checkpoints
     s.relocatedBytes = counters.relocatedBytes
     s.pageReads = cache.missCount

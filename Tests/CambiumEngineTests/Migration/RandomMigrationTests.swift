@@ -151,6 +151,7 @@ import Testing
     #expect(try NaiveStore(reopened) == expected, "\(text), opened again")
     let report = try after.check()
     #expect(report.isSound, "\(text): \(report.problems) \(report.kernel.problems)")
+    #expect(!report.relationships.contains { $0.contains("links of objects") }, "\(text): \(report.relationships)")
     #expect(throws: EngineError.self, "\(text): the old store must refuse") { try before.view() }
     return report.isSound
   }

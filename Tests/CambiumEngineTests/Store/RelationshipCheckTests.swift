@@ -85,7 +85,9 @@ import Testing
 
     /// Whether the check finds that many problems that contain a text, and nothing else.
     func tells(_ count: Int, _ text: String? = nil, sourceLocation: SourceLocation = #_sourceLocation) throws {
-      let problems = try store.check().problems
+      let report = try store.check()
+      #expect(report.isSound, sourceLocation: sourceLocation)
+      let problems = report.relationships
       let isRight = problems.count == count && (text.map { text in problems.allSatisfy { $0.contains(text) } } ?? true)
       #expect(isRight, "\(problems)", sourceLocation: sourceLocation)
     }

@@ -38,5 +38,7 @@ import Testing
     #expect(changed == ["searchText"])
     // Once more, there is nothing to do.
     #expect(try context.execute(update).count == 4)
+    let after = try context.execute(PersistentHistoryChangeRequest.fetchHistory(after: Date.distantPast))
+    #expect(after.transactions.count == history.transactions.count)
   }
 }

@@ -92,7 +92,8 @@ final class GraphRun {
   func checkSoundness() throws {
     for store in container.persistentStoreCoordinator.persistentStores {
       let report = try store.engine.check()
-      try #require(report.isSound, "\(report.problems), \(when)")
+      try #require(
+        report.isSound && report.relationships.isEmpty, "\(report.problems), \(report.relationships), \(when)")
     }
   }
 

@@ -87,8 +87,12 @@ import Testing
     #expect(cambiumError { try note.set("many", forKey: "stars") }?.code == .invalidArgument)
     #expect(cambiumError { try note.set(1, forKey: "nothing") }?.code == .unknownKey)
 
-    for object in [folder, tag, note] as [ManagedObject] { context.insert(object) }
+    #expect(!note.isUpdated && !note.hasChanges && note.objectID != folder.objectID)
+    #expect(!note.mutableSetValue(forKey: "tags").contains(folder))
+    // From both sides; what one leads to comes along.
+    folder.notes = [note]
     context.insert(note)
+    for object in [folder, tag, note] as [ManagedObject] { context.insert(object) }
     #expect(Note.awakened == ["later"] && note.isInserted && context.insertedObjects.count == 3)
     #expect(note.name == "later" && note.stars == 5 && note.draft == "kept in memory")
     #expect(folder.notes == [note] && tag.notes == [note] && note.folder === folder)
@@ -117,12 +121,20 @@ import Testing
   @Test func whatCannotComeAlong() throws {
     let note = Note(entity: try entity("Note"), insertInto: nil)
     note.name = "n"
-    note.folder = Folder(entity: try entity("Folder"), insertInto: nil)
+    let elsewhere = container.newBackgroundContext()
+    note.folder = Folder(context: elsewhere)
     context.insert(note)
-    // Where it leads was not inserted.
+    // Where it leads is of another context.
     #expect(!context.recordedErrors.isEmpty && note.folder == nil && note.name == "n")
     #expect(cambiumError { try context.save() } != nil)
     try context.save()
+    // An object of a context takes along what it is led to.
+    let folder = Folder(entity: try entity("Folder"), insertInto: nil)
+    folder.name = "taken along"
+    note.folder = folder
+    try context.save()
+    #expect(folder.managedObjectContext === context && folder.notes == [note])
+    #expect(try context.all("Folder", "name == 'taken along'") == [folder])
     let other = Note(entity: try entity("Note"), insertInto: nil)
     other.stars = 9
     context.insert(other)
