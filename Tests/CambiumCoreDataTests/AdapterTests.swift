@@ -55,12 +55,19 @@ import Testing
     return stop
   }
 
+  /// A context that has saved so many stops, and a request for them.
+  private func saved(
+    _ stops: [(String, Int)], in folder: Folder
+  ) throws -> (NSManagedObjectContext, NSFetchRequest<Stop>) {
+    let context = try container(folder).newBackgroundContext()
+    for (name, minute) in stops { _ = stop(name, minute, in: context) }
+    try context.save()
+    return (context, NSFetchRequest<Stop>(entityName: "Stop"))
+  }
+
   @Test func ordersByKeyPath() throws {
     let folder = try Folder()
-    let context = try container(folder).newBackgroundContext()
-    for (name, minute) in [("b", 1), ("a", 2), ("a", 1)] { _ = stop(name, minute, in: context) }
-    try context.save()
-    let request = NSFetchRequest<Stop>(entityName: "Stop")
+    let (context, request) = try saved([("b", 1), ("a", 2), ("a", 1)], in: folder)
     request.sortDescriptors = [
       NSSortDescriptor(keyPath: \Stop.name, ascending: false), NSSortDescriptor(keyPath: \Stop.minute, ascending: true),
     ]
@@ -124,10 +131,7 @@ import Testing
 
   @Test func sectionsOfResults() throws {
     let folder = try Folder()
-    let context = try container(folder).newBackgroundContext()
-    for (name, minute) in [("a", 1), ("b", 1), ("c", 2)] { _ = stop(name, minute, in: context) }
-    try context.save()
-    let request = NSFetchRequest<Stop>(entityName: "Stop")
+    let (context, request) = try saved([("a", 1), ("b", 1), ("c", 2)], in: folder)
     request.sortDescriptors = [
       NSSortDescriptor(key: "minute", ascending: true), NSSortDescriptor(key: "name", ascending: true),
     ]

@@ -4,6 +4,18 @@ import Testing
 
 /// Models as Core Data's code describes and finds them.
 @Suite struct ModelAdapterTests {
+  /// A context of a new store that has saved five aircraft, which carry 0 to 4 passengers.
+  private func fiveAircraft(in folder: Folder, _ model: NSManagedObjectModel) throws -> NSManagedObjectContext {
+    let context = try FlightLog.container(folder.file("store"), model).newBackgroundContext()
+    for number in 0..<5 {
+      let aircraft = Aircraft(context: context)
+      aircraft.tailNumber = "N\(number)"
+      aircraft.setValue(number, forKey: "numPassengers")
+    }
+    try context.save()
+    return context
+  }
+
   @Test func modelsOfBundles() throws {
     let folder = try Folder()
     let bundle = try #require(Bundle(path: folder.url.path))
@@ -60,13 +72,7 @@ import Testing
     #expect(model.fetchRequestTemplate(forName: "all") == nil)
 
     let folder = try Folder()
-    let context = try FlightLog.container(folder.file("store"), model).newBackgroundContext()
-    for number in 0..<5 {
-      let aircraft = Aircraft(context: context)
-      aircraft.tailNumber = "N\(number)"
-      aircraft.setValue(number, forKey: "numPassengers")
-    }
-    try context.save()
+    let context = try fiveAircraft(in: folder, model)
     func found(_ least: Int) throws -> Int? {
       try model.fetchRequestFromTemplate(
         withName: "large", substitutionVariables: ["LEAST": least], as: Aircraft.self
@@ -169,13 +175,7 @@ import Testing
     let partial = try model(NSPredicate(format: "numPassengers > %d", 2))
     #expect(
       try partial.schema().entity(named: "Aircraft")?.indexes.first?.partialPredicate == "numPassengers > 2")
-    let context = try FlightLog.container(folder.file("store"), partial).newBackgroundContext()
-    for number in 0..<5 {
-      let aircraft = Aircraft(context: context)
-      aircraft.tailNumber = "N\(number)"
-      aircraft.setValue(number, forKey: "numPassengers")
-    }
-    try context.save()
+    let context = try fiveAircraft(in: folder, partial)
     let request = Aircraft.fetchRequest()
     request.predicate = NSPredicate(format: "numPassengers > 2 AND tailNumber BEGINSWITH 'N'")
     #expect(try context.count(for: request) == 2)

@@ -6,6 +6,9 @@ import CambiumEngine
 /// relationships as ``ManagedObjectID``, by name; what has no value is not in them. Cambium has no cache between context and
 /// store, so that there is one kind of conflict, with all three snapshots.
 public struct MergeConflict: Sendable, Hashable {
+  // `nonisolated(unsafe)`: nothing of it changes. Snapshots hold values alone, that any thread may read; objects are for use where
+  // their context is used.
+
   /// The object, for use where its context is used; in an error that crossed to another thread, use ``objectID``.
   public nonisolated(unsafe) let sourceObject: ManagedObject
   /// The object's identifier.
@@ -22,7 +25,7 @@ public struct MergeConflict: Sendable, Hashable {
   let cached: Row?
   /// The row in the store.
   let persisted: Row?
-  /// What the parent has, if the conflict is a child's.
+  /// What the parent has, if the conflict is a child's. Never changed, and looked at where its context is used.
   private nonisolated(unsafe) let parentSnapshot: [String: Any]?
 
   init(_ object: ManagedObject, persisted: Row?) {
@@ -72,6 +75,9 @@ public struct MergeConflict: Sendable, Hashable {
 /// Objects that cannot be saved together, since they have the same values under a uniqueness constraint. Core Data:
 /// `NSConstraintConflict`. Snapshots are as in ``MergeConflict``.
 public struct ConstraintConflict: Sendable {
+  // `nonisolated(unsafe)`: nothing of it changes. Snapshots hold values alone, that any thread may read; objects are for use where
+  // their context is used.
+
   /// The key paths that must be unique together.
   public let constraint: [String]
   /// The values that the objects have there, by key path.

@@ -50,6 +50,7 @@ struct IndexBuild {
     while next < parts.count {
       let first = next
       let count = min(parts.count - next, size)
+      // Each thread gathers for itself, of rows that none changes meanwhile.
       nonisolated(unsafe) let build = self
       try after.store.kernel.concurrently(count) { (n, thread) throws(EngineError) in
         try build.gatherers[thread].take(build.parts, first + n)
@@ -73,6 +74,7 @@ struct IndexBuild {
 
   /// Makes what was gathered.
   private func make() throws(EngineError) {
+    // Each call sorts what another thread gathered, alone.
     nonisolated(unsafe) let build = self
     try after.store.kernel.concurrently(gatherers.count) { (n, _) throws(EngineError) in
       build.gatherers[n].part.sortBatches()

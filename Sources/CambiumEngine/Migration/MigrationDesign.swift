@@ -262,11 +262,7 @@ struct MigrationDesign {
         // A list of one, when the row is read.
         if !isDeferred || losesTargets(from, relationship) { isKept = false }
       case (.tree, .tree):
-        if from.id != relationship.id || losesTargets(from, relationship) || !isSameFamily(owner)
-          || losesSources(from, owner)
-        {
-          isKept = false
-        }
+        if from.id != relationship.id || losesTargets(from, relationship) || !isSameFamily(owner) { isKept = false }
       default: isKept = false
       }
     }
@@ -282,7 +278,7 @@ struct MigrationDesign {
         isSameFamily(owner)
         && own.allSatisfy { _, from in
           if case .rowAndTree = RelationshipStorage(from, in: source) {
-            return from.id == relationship.id && !losesTargets(from, relationship) && !losesSources(from, owner)
+            return from.id == relationship.id && !losesTargets(from, relationship)
           }
           return false
         }

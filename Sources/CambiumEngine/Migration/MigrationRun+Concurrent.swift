@@ -38,6 +38,7 @@ extension MigrationRun {
       return try before.trees.parts(of: tree, entries: max(1 << 7, min(Self.rowsPerPart, room)))
     }
     guard let parts, parts.count > 1 else { return false }
+    // Threads read rows of the state before and fill parts of their own; the calling thread alone changes the transaction.
     nonisolated(unsafe) let run = self
     nonisolated(unsafe) let byLayout = byLayout
     // All go to other trees: this one will be dropped.

@@ -56,6 +56,7 @@ extension ConcurrentScan {
   /// Finds the rows of a part, unless the listener has ended: what it does not wait for is given up.
   private func find(_ number: Int, _ listener: Listener, into part: FoundPart) {
     part.number = number
+    // Asked alone whether it is over, which any thread may.
     nonisolated(unsafe) let listener = listener
     do throws(EngineError) {
       var found = part.found

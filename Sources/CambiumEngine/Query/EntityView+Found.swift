@@ -1,6 +1,9 @@
 import CambiumKernel
 
 extension EntityView {
+  /// So many threads take part in copying rows that one caller looks at: more of them copy no sooner.
+  static var mostCopying: Int { 4 }
+
   /// Calls `body` with copies of the rows that a fetch finds, in its order and on the calling thread: with all of them at once, or, where
   /// very many are gone through, with some after the others, while threads of the host's copy those behind.
   ///
@@ -28,9 +31,6 @@ extension EntityView {
 }
 
 extension ConcurrentScan {
-  /// More threads copy no sooner what one caller looks at.
-  private static var mostCopying: Int { 4 }
-
   /// Calls `body` with copies of the rows that the predicate holds for, a part after the other and on the calling thread, which copies some
   /// itself where it would have to wait.
   func forEachFound(_ body: (_ rows: FoundRows, _ toCome: Int) -> Void) throws(EngineError) {
@@ -42,7 +42,7 @@ extension ConcurrentScan {
       nonisolated(unsafe) let listener = FoundListener(body, rows: knownCount ?? 0, parts: parts.count)
       defer { listener.body = nil }
       try view.store.kernel.inOrder(
-        parts.count, mostThreads: chosen.residual == nil ? Self.mostCopying : .max,
+        parts.count, mostThreads: chosen.residual == nil ? EntityView.mostCopying : .max,
         make: { (n, spare: CopiedPart?) throws(EngineError) in
           let part = spare ?? CopiedPart()
           var rows = FoundRows()

@@ -301,6 +301,7 @@ public final class EntityTransaction: EntityView {
   private static let leastToDivide = 1 << 20
 
   private func sortConcurrently(_ batches: [IndexBatch]) {
+    // Each is sorted by one thread.
     nonisolated(unsafe) let batches = batches.filter { !$0.isEmpty }
     store.kernel.concurrently(batches.count) { (n, _) in batches[n].sort() }
   }

@@ -2,8 +2,6 @@ import CambiumKernel
 import Synchronization
 
 extension EntityView {
-  /// More threads copy no sooner what one caller looks at.
-  private static var mostThreads: Int { 4 }
   /// Of fewer objects, or in smaller batches, the calling thread copies the rows: to make threads, and to hand batches on, takes as long.
   private static var leastShared: Int { 1024 }
   private static var leastBatch: Int { 16 }
@@ -36,6 +34,7 @@ extension EntityView {
   ) throws(EngineError) {
     guard size > 0, first >= 0, first < references.count else { return }
     let count = (references.count - first - 1) / size + 1
+    // Views of snapshots may be used by any number of threads.
     nonisolated(unsafe) let view = self
     @Sendable func batch(_ n: Int) -> Range<Int> {
       // None is behind the last: neither the product nor the sum overflows.
@@ -53,7 +52,7 @@ extension EntityView {
         nonisolated(unsafe) let listener = Listener(body)
         defer { listener.body = nil }
         try store.kernel.inOrder(
-          count, mostThreads: isShared ? Self.mostThreads : 1,
+          count, mostThreads: isShared ? Self.mostCopying : 1,
           make: { (n, spare: CopiedBatch?) throws(End) in
             let batch = batch(n)
             let copied = spare ?? CopiedBatch()

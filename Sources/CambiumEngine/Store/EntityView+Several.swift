@@ -28,6 +28,7 @@ extension EntityView {
         try add(rows[...], of: entity, to: &found)
         continue
       }
+      // Views of snapshots may be used by any number of threads.
       nonisolated(unsafe) let view = self
       let parts = (rows.count + Self.rowsPerPart - 1) / Self.rowsPerPart
       var used = 0

@@ -145,6 +145,7 @@ extension WriteTransaction {
     do throws(StoreError) {
       if own.list(tail.tree) != nil { try spill() }
       let access = try knownAccess(tail.tree, .integer)
+      // Each part is handed to it once, on whichever thread, as it was told.
       nonisolated(unsafe) let observer = observer
       try core.writingBehind(beside: parts.count) { (part) in
         observer?.take(parts[part], part: part)

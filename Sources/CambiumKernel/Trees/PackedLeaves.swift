@@ -104,6 +104,7 @@ struct LeafBuild {
   }
 
   func run(into merge: TreeMerge, tree: TreeID, generation: UInt64) throws(StoreError) {
+    // Batches are in order by now, and threads only read them.
     nonisolated(unsafe) let build = self
     let pageSize = store.pageSize
     let parts = (places.first?.count ?? 1) - 1
