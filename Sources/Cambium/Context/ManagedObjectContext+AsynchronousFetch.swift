@@ -74,6 +74,7 @@ extension ManagedObjectContext {
       return true
     }
     try prepare(found, for: request)
+    if let paths = request.relationshipKeyPathsForPrefetching { try prefetch(paths, from: found) }
     return try cast(found, request)
   }
 }

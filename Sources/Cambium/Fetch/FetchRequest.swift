@@ -76,8 +76,8 @@ public final class FetchRequest<Result: FetchRequestResult> {
   /// Key paths of relationships whose objects will be needed. Their rows are read with the fetch, each once and in the order in which rows lie,
   /// by several threads if there are many; one by one, when they are asked for, each would be waited for. The objects are faults all the
   /// same. The context holds them until the block ends in which the fetch was made; outside of blocks, until the next such fetch, the end of
-  /// the next block, or a reset. Without effect in child contexts, which read what their parent has, on fetches of anything but objects, and on
-  /// those beside the context (``AsynchronousFetchRequest``).
+  /// the next block, or a reset; those of an ``AsynchronousFetchRequest`` until its completion block has ended. Without effect in child
+  /// contexts, which read what their parent has, and on fetches of anything but objects.
   public var relationshipKeyPathsForPrefetching: [String]?
   /// How many objects ``ManagedObjectContext/fetchBatches(_:)`` reads at a time; 0 for 100. Without effect on
   /// ``ManagedObjectContext/fetch(_:)``.

@@ -174,6 +174,30 @@ import Testing
     }
   }
 
+  /// Fetches beside the context, also those that are done as a whole on its queue, since they have to see unsaved changes.
+  @Test(arguments: [false, true]) func besideTheContext(isChanged: Bool) async throws {
+    let container = try Self.container()
+    let context = container.newBackgroundContext()
+    if isChanged { try await context.perform { _ = try context.make("Street", ["name": "Z"]) } }
+    let found: (streets: Int, towns: Set<String>, rivers: Set<String>) = try await withCheckedThrowingContinuation {
+      continuation in
+      do {
+        try context.execute(
+          AsynchronousFetchRequest(Self.request(["town.rivers"])) { result in
+            if let error = result.operationError { return continuation.resume(throwing: error) }
+            // In the block that the objects were made in.
+            continuation.resume(
+              returning: (
+                result.finalResult?.count ?? 0, Self.present(context, "Town"), Self.present(context, "River")
+              ))
+          })
+      } catch { continuation.resume(throwing: error) }
+    }
+    #expect(found.streets == (isChanged ? 61 : 60))
+    #expect(try found.towns == Self.all(container, "Town"))
+    #expect(try found.rivers == Self.all(container, "River"))
+  }
+
   @Test func whatIsGoneIsLeftOut() throws {
     let container = try Self.container()
     let context = container.newBackgroundContext()

@@ -31,6 +31,8 @@ enum EntitiesTarget {
       relationships: [
         RelationshipSchema("departures", toMany: "Flight", inverse: "origin"),
         RelationshipSchema("partners", toMany: "Airport", inverse: "partners"),
+        RelationshipSchema("calls", toMany: "Flight", inverse: "stops"),
+        RelationshipSchema("gates", toMany: "Flight", inverse: "gate", ordered: true),
       ],
       indexes: [
         IndexSchema("byNumber", [IndexElement("nest.number"), IndexElement("code", ascending: false)]),
@@ -45,7 +47,10 @@ enum EntitiesTarget {
       ],
       relationships: [
         RelationshipSchema("origin", to: "Airport", inverse: "departures"),
-        RelationshipSchema("stops", toMany: "Airport", ordered: true),
+        RelationshipSchema("stops", toMany: "Airport", inverse: "calls", ordered: true),
+        RelationshipSchema("gate", to: "Airport", inverse: "gates"),
+        RelationshipSchema("next", to: "Flight", inverse: "before"),
+        RelationshipSchema("before", to: "Flight", inverse: "next"),
       ], indexes: [IndexSchema("late", [IndexElement("delay")], partialPredicate: "delay > 60")])
     let charter = EntitySchema("Charter", parent: "Flight", attributes: [AttributeSchema("client", .string)])
     return try Schema(SchemaDefinition([airport, flight, charter], composites: [nest, spot]))
@@ -65,11 +70,12 @@ enum EntitiesTarget {
         values.set("code", .string("A\(n)"))
         if n > 1 { values.set("nest", .composite(["number": .integer(Int64(n)), "word": .string("w")])) }
         values.set("spot", .composite(["latitude": .double(Double(n) * 9), "longitude": .double(Double(n * n) - 5)]))
-        values.set(toMany: "partners", airports)
         airports.append(try t.reserveReference(airport))
         try t.insert(airports[n], values)
       }
-      for n in 0..<8 {
+      var flights: [ObjectReference] = []
+      for n in 0..<8 { flights.append(try t.reserveReference(n % 2 == 0 ? charter : flight)) }
+      for (n, reference) in flights.enumerated() {
         var values = RowValues()
         values.set("number", .integer(Int64(n)))
         values.set("delay", n % 3 == 0 ? .null : .double(Double(n * 20)))
@@ -78,13 +84,24 @@ enum EntitiesTarget {
         values.set("token", .uuid(UUIDBytes(high: 1, low: UInt64(n))))
         values.set(toOne: "origin", airports[n % 5])
         values.set(toMany: "stops", Array(airports.prefix(n % 4)))
+        values.set(toOne: "gate", n < 6 ? airports[n % 2] : nil)
+        if n < 7 { values.set(toOne: "next", flights[n + 1]) }
+        if n > 0 { values.set(toOne: "before", flights[n - 1]) }
         if n % 2 == 0 { values.set("client", .string("c\(n)")) }
-        if n % 2 == 0 {
-          try t.insert(try t.reserveReference(charter), values)
-        } else {
-          try t.insert(try t.reserveReference(flight), values)
-        }
+        try t.insert(reference, values)
       }
+      for (n, airport) in airports.enumerated() {
+        var values = RowValues()
+        values.set(toMany: "partners", airports.filter { $0 != airport })
+        values.set(toMany: "calls", flights.indices.filter { n < $0 % 4 }.map { flights[$0] })
+        values.set(toMany: "gates", n < 2 ? (0..<6).filter { $0 % 2 == n }.map { flights[$0] } : [])
+        try t.update(airport, values)
+      }
+    }
+    // Nothing is to be found in it, so that what is found later comes from what was changed.
+    let report = try store.check()
+    guard report.isSound, report.relationships.isEmpty else {
+      throw EngineError.misuse("the store that is to be changed is wrong")
     }
     try store.close()
     return device.contents()
