@@ -222,18 +222,20 @@ extension PersistentHistoryChange {
 }
 
 extension PersistentHistoryChangeRequest {
-  /// Which transactions are given: the predicate and the limit of a request.
+  /// Which transactions are given: the predicate, the limit and the offset of a request.
   public var fetchRequest: NSFetchRequest<PersistentHistoryTransaction>? {
     get {
-      guard predicate != nil || fetchLimit > 0 else { return nil }
+      guard predicate != nil || fetchLimit > 0 || fetchOffset > 0 else { return nil }
       let request = NSFetchRequest<PersistentHistoryTransaction>()
       request.predicate = predicate
       request.fetchLimit = fetchLimit
+      request.fetchOffset = fetchOffset
       return request
     }
     set {
       predicate = newValue?.predicate
       fetchLimit = newValue?.fetchLimit ?? 0
+      fetchOffset = newValue?.fetchOffset ?? 0
     }
   }
 }

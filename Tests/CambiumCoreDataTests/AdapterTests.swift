@@ -180,6 +180,15 @@ import Testing
     #expect(kept.name == "A" && gone.isFault)
     #expect(ObjectIDNotification().userInfo?.isEmpty == true)
 
+    // The first of all is passed over.
+    var page = NSPersistentHistoryChangeRequest.fetchHistory(after: nil as NSPersistentHistoryToken?)
+    let which = try #require(NSPersistentHistoryTransaction.fetchRequest)
+    (which.fetchOffset, which.fetchLimit) = (1, 1)
+    page.fetchRequest = which
+    #expect(page.fetchRequest?.fetchOffset == 1)
+    let second = try context.execute(page).result as? [NSPersistentHistoryTransaction]
+    #expect(second?.map(\.transactionNumber) == [transaction.transactionNumber])
+
     // Changes by a request of their own.
     let changes = try #require(NSPersistentHistoryChange.fetchRequest)
     changes.predicate = NSPredicate(format: "changedObjectID == %@", kept.objectID)

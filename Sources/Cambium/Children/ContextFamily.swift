@@ -27,24 +27,33 @@ final class ContextChildren: @unchecked Sendable {
 /// The permanent identifiers of objects that were saved, on their way from a parent to a child, whose lock the parent does not
 /// wait for. Thread-safe.
 final class ContextMail: @unchecked Sendable {
-  // `@unchecked`: `identifiers` is touched with `lock` held only.
+  // `@unchecked`: `contents` is touched with `lock` held only.
   private let lock = StateLock()
   private let hasMail = Atomic(false)
-  private var identifiers: [ManagedObjectID: ManagedObjectID] = [:]
+  private var contents = Contents()
 
-  func add(_ new: [ManagedObjectID: ManagedObjectID]) {
+  struct Contents {
+    var identifiers: [ManagedObjectID: ManagedObjectID] = [:]
+    /// Whether an object among them came to be another one, which there was before.
+    var areJoined = false
+  }
+
+  func add(_ new: [ManagedObjectID: ManagedObjectID], areJoined: Bool) {
     lock.locked {
-      identifiers.merge(new) { $1 }
+      // What came to be another object may have become permanent with that since.
+      for (old, known) in contents.identifiers { if let newest = new[known] { contents.identifiers[old] = newest } }
+      contents.identifiers.merge(new) { $1 }
+      contents.areJoined = contents.areJoined || areJoined
       hasMail.store(true, ordering: .releasing)
     }
   }
 
-  func take() -> [ManagedObjectID: ManagedObjectID] {
-    guard hasMail.load(ordering: .acquiring) else { return [:] }
+  func take() -> Contents {
+    guard hasMail.load(ordering: .acquiring) else { return Contents() }
     return lock.locked {
       hasMail.store(false, ordering: .releasing)
-      defer { identifiers = [:] }
-      return identifiers
+      defer { contents = Contents() }
+      return contents
     }
   }
 }
@@ -58,6 +67,10 @@ extension ManagedObjectContext {
     if parent != nil { permanentIDs.merge(identifiers) }
     for (old, new) in identifiers {
       guard let object = registered(old) else { continue }
+      if let other = registered(new), other !== object {
+        join(object, to: other)
+        continue
+      }
       unregister(old)
       object.objectID = new
       register(object)
@@ -69,6 +82,29 @@ extension ManagedObjectContext {
     if parent != nil { for object in allRegistered { object.parentState?.rename(identifiers) } }
   }
 
+  /// Has an object be another one from now on, since a merge policy of a parent has made one of them: the other gets the unsaved changes, and
+  /// reads the rest anew.
+  private func join(_ object: ManagedObject, to other: ManagedObject) {
+    if object.isUpdated, other.isPresent {
+      rebase(other)
+      other.willChange()
+      for (place, value) in object.attributeChanges { other.overlay(value, at: place) }
+      for (place, id) in object.toOneChanges { other.toOneChanges.updateValue(id, forKey: place) }
+      for (place, change) in object.toManyChanges { other.toManyChanges[place] = change }
+      noteChange(of: other)
+    } else if !other.isUpdated {
+      rebase(other)
+    }
+    updated.remove(object)
+    deleted.remove(object)
+    unregister(object.objectID)
+    object.dropChanges()
+    object.isDeleted = true
+    object.detach()
+    let joined = SavedObjects(changed: [other.objectID], deleted: [object.objectID])
+    perform { self.persistentStoreCoordinator.saveObservers.tell(takenIn: joined, in: self) }
+  }
+
   /// The same of what objects were before the event.
   func renameEventStates(_ identifiers: [ManagedObjectID: ManagedObjectID]) {
     for object in eventObjects {
@@ -78,12 +114,14 @@ extension ManagedObjectContext {
   }
 
   /// Passes permanent identifiers on to the children.
-  func tellChildren(permanent identifiers: [ManagedObjectID: ManagedObjectID]) {
+  ///
+  /// - Parameter areJoined: Whether they are those of objects that there were before, which a merge policy has found to be the same.
+  func tellChildren(permanent identifiers: [ManagedObjectID: ManagedObjectID], areJoined: Bool = false) {
     let children = children.living
     if identifiers.isEmpty || children.isEmpty { return }
     permanentIDs.merge(identifiers)
     for child in children {
-      child.mail.add(identifiers)
+      child.mail.add(identifiers, areJoined: areJoined)
       if child.lock.isHeldHere {
         // A child that is saving takes it in when it is done.
         if !child.isPushing { child.takeInMail() }
@@ -104,10 +142,12 @@ extension ManagedObjectContext {
   /// Takes in what the parent has left. The context's lock is held.
   func takeInMail() {
     guard parent != nil else { return }
-    let identifiers = mail.take()
-    if identifiers.isEmpty { return }
-    rename(identifiers)
-    tellChildren(permanent: identifiers)
+    let mail = mail.take()
+    if mail.identifiers.isEmpty { return }
+    rename(mail.identifiers)
+    // An insertion that came to be a change of a stored object must not be undone by deleting that.
+    if mail.areJoined { undoManager?.removeAllActions() }
+    tellChildren(permanent: mail.identifiers, areJoined: mail.areJoined)
   }
 
   /// Lets the children that want it take in what changed here, when their queues come to it.

@@ -69,6 +69,7 @@ extension ManagedObject {
     let base = try cached.reference(r.schema).map { ManagedObjectID(space: objectID.space, reference: $0) }
     let theirs = try committedToOne(r)
     guard base != theirs else { return }
+    try requireContext().doubtDeletions(in: space)
     let isMine = toOneChanges.contains(r.place)
     guard isMine || kind == .overwrite else { return }
     let mine = try (isMine ? try currentToOne(r) : base).map { try newest($0, by: r) }
@@ -88,6 +89,7 @@ extension ManagedObject {
     let base = try cached.references(r.schema).map { ManagedObjectID(space: objectID.space, reference: $0) }
     let theirs = try committedToMany(r)
     guard base != theirs else { return }
+    try requireContext().doubtDeletions(in: space)
     guard let mine = toManyChanges[r.place]?.list ?? (kind == .overwrite ? base : nil) else { return }
     var wanted = mine
     if kind != .overwrite {

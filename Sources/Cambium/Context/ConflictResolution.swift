@@ -75,16 +75,61 @@ extension MergeConflict {
   }
 }
 
+extension MergePolicy.MergePolicyType {
+  /// Throws if one of the conflicts cannot be decided, before anything is done about any.
+  func check(_ conflicts: [ConstraintConflict]) throws {
+    // Objects that are in one conflict, or in several that have one in common, become one object.
+    var joined: [Int] = []
+    var number: [ObjectIdentifier: Int] = [:]
+    var stored: Set<Int> = []
+    func root(_ place: Int) -> Int {
+      var place = place
+      while joined[place] != place { place = joined[place] }
+      return place
+    }
+    for conflict in conflicts {
+      let (new, old) = conflict.present
+      if old.count < 2, let first = old.first ?? new.first, !new.allSatisfy({ $0.info === first.info }) {
+        throw CambiumError(constraintConflicts: [conflict], policy: self)
+      }
+      guard self == .mergeByPropertyObjectTrump || self == .overwrite else { continue }
+      var together: Int?
+      for object in new + old {
+        var place = number[ObjectIdentifier(object)].map { root($0) } ?? joined.count
+        if place == joined.count {
+          joined.append(place)
+          number[ObjectIdentifier(object)] = place
+          if !object.isInserted { stored.insert(place) }
+        }
+        if let together, together != place {
+          // Two rows cannot be one.
+          if stored.contains(together), stored.contains(place) {
+            throw CambiumError(constraintConflicts: [conflict], policy: self)
+          }
+          if stored.contains(place) { stored.insert(together) }
+          joined[place] = together
+          place = together
+        }
+        together = place
+      }
+    }
+  }
+}
+
 extension ConstraintConflict {
+  /// Of the objects those that are new, and those that are stored. Another conflict may have been resolved before, which concerned some of
+  /// these as well.
+  var present: (new: [ManagedObject], stored: [ManagedObject]) {
+    let present = conflictingObjects.filter { $0.managedObjectContext != nil && !$0.isDeleted }
+    let known = databaseObject.flatMap { $0.managedObjectContext == nil ? nil : $0 }
+    return (present.filter { $0.isInserted }, present.filter { !$0.isInserted } + (known.map { [$0] } ?? []))
+  }
+
   /// Decides by a kind of policy other than `error`; see ``MergePolicy/MergePolicyType``.
   ///
   /// - Parameter mayReplaceDatabaseObject: Whether nobody has seen the database object, if it was made for the conflict.
   func apply(_ kind: MergePolicy.MergePolicyType, mayReplaceDatabaseObject: Bool) throws {
-    // Another conflict may have been resolved before, which concerned some of these as well.
-    let present = conflictingObjects.filter { $0.managedObjectContext != nil && !$0.isDeleted }
-    let new = present.filter { $0.isInserted }
-    var stored = present.filter { !$0.isInserted }
-    if let databaseObject, databaseObject.managedObjectContext != nil { stored.append(databaseObject) }
+    let (new, stored) = present
     guard new.count + stored.count > 1 else { return }
     guard stored.count < 2 else { return try separate(stored, kind) }
     guard let survivor = stored.first ?? new.first, let context = survivor.managedObjectContext else { return }
@@ -106,6 +151,7 @@ extension ConstraintConflict {
   /// Takes back what makes stored objects alike.
   private func separate(_ stored: [ManagedObject], _ kind: MergePolicy.MergePolicyType) throws {
     for object in stored where object.isUpdated {
+      object.managedObjectContext?.noteChangeBySaving(object)
       switch kind {
       case .rollback: try object.takeBackChanges()
       case .mergeByPropertyStoreTrump:
@@ -156,7 +202,9 @@ extension ManagedObject {
       }
     }
     try context.redirect(other, to: self)
+    let dropped = other.objectID
     context.drop(other)
+    context.tellChildren(permanent: [dropped: objectID], areJoined: true)
   }
 }
 
@@ -196,7 +244,7 @@ extension ManagedObjectContext {
 
   /// Makes an object that was dropped the one of a row, in the place of one that nobody has seen.
   fileprivate func replace(_ stored: ManagedObject, by object: ManagedObject) {
-    let (id, temporary) = (stored.objectID, object.objectID)
+    let id = stored.objectID
     object.become(id, stored.info, in: self)
     object.isDeleted = false
     object.row = stored.row
@@ -211,6 +259,5 @@ extension ManagedObjectContext {
     updated.replace(stored, by: object)
     stored.dropChanges()
     stored.detach()
-    tellChildren(permanent: [temporary: id])
   }
 }

@@ -73,7 +73,27 @@ extension ManagedObjectContext {
       eventObjects.append(object)
     }
     if !home.info.withDefaults.isEmpty { object.setDefaults(home.info) }
-    if let early { object.set(early) }
+    guard let early else { return }
+    object.setAttributes(early)
+    if !early.relationships.isEmpty { setRelationships(early, of: object) }
+  }
+
+  /// Sets the relationships that an object had before it was one of the context, and then those of the objects that come along by them, and
+  /// so on: not each within the one before, however many they are.
+  private func setRelationships(_ early: ManagedObject.EarlyValues, of object: ManagedObject) {
+    if earlyInWaiting != nil {
+      earlyInWaiting?.append((object, early))
+      return
+    }
+    earlyInWaiting = [(object, early)]
+    defer { earlyInWaiting = nil }
+    var next = 0
+    while let (object, early) = earlyInWaiting?.dropFirst(next).first {
+      next += 1
+      // Who is told of the others may have reset the context, or deleted the object.
+      guard object.isOfContext(self), !object.isDeleted else { continue }
+      for (name, value) in early.relationships { object.setValue(value, forKey: name) }
+    }
   }
 
   /// Where new objects of an entity, or of its twin, are inserted, if it is the one that there was an object of last.

@@ -220,17 +220,24 @@ extension ManagedObjectContext {
     deletionSequences[key] = min(deletionSequences[key] ?? sequence, sequence)
   }
 
+  /// Has the delete rules applied once more when the deletions are saved: an object may lead to what is deleted by a newer row than the one
+  /// that its changes are based on.
+  func doubtDeletions(in space: StoreSpace) {
+    if parent == nil { deletionSequences[ObjectIdentifier(space)] = 0 }
+  }
+
   /// Takes an object out of the other side of one of its relationships.
   func withdraw(_ object: ManagedObject, _ r: RelationshipInfo, from other: ManagedObject) throws {
     guard let back = r.inverse(in: other.info) else { return }
     // Of one that others have deleted there is nothing left to take it out of.
     try unlessGone {
       if !back.isToMany {
-        if try other.currentToOne(back) == object.objectID { try other.recordToOne(back, nil) }
+        try other.leave(object.objectID, by: back)
       } else if !back.isDerived || !back.rules.isOptional || back.rules.minimumCount > 0
         || other.toManyChanges.contains(back.place)
       {
         // Where nothing is written for the other side, nothing is noted of it, unless it must not have too few.
+        if back.isOrdered { try other.takeNewestRow() }
         try other.recordRemove(object.objectID, back)
       }
     }
@@ -330,11 +337,26 @@ extension ManagedObjectContext {
       if mergeChanges {
         rebase(object)
       } else {
+        takeBackRelationships(of: object)
         object.turnIntoFault()
         updated.remove(object)
       }
       refreshed.insert(object)
       object.awake(fromSnapshotEvents: .refresh)
+    }
+  }
+
+  /// Drops the unsaved changes of an object's relationships on the other side as well: what is saved then would lead one way only.
+  private func takeBackRelationships(of object: ManagedObject) {
+    guard object.changesRelationships else { return }
+    object.forgetRow()
+    if object.state != .fault { object.state = .stale }
+    do { try object.takeBackChanges() } catch let error as CambiumError
+      where error.code == .managedObjectReferentialIntegrity
+    {
+      do { try object.withdrawChanges() } catch { record(error, losesChange: false) }
+    } catch {
+      record(error, losesChange: false)
     }
   }
 

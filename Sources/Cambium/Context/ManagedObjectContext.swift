@@ -129,6 +129,8 @@ public final class ManagedObjectContext: @unchecked Sendable {
   @exclusivity(unchecked) var lastClass: ManagedObject.Type?
   @exclusivity(unchecked) var lastOfClass = Glanced<Insertable>()
   @exclusivity(unchecked) private(set) var changeCount: UInt64 = 0
+  /// New objects whose relationships are still to be set, while some are set that were made without a context.
+  @exclusivity(unchecked) var earlyInWaiting: [(ManagedObject, ManagedObject.EarlyValues)]?
   /// How many saves were begun.
   @exclusivity(unchecked) var saveNumber: UInt64 = 0
   /// While objects are told of a save, those that were told and have changed since; nil otherwise.

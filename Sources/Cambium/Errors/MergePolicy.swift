@@ -108,6 +108,7 @@ open class MergePolicy: @unchecked Sendable {
   ///   not say what to do. The save fails then.
   open func resolve(constraintConflicts conflicts: [ConstraintConflict]) throws {
     if mergeType == .error { throw CambiumError(constraintConflicts: conflicts) }
+    try mergeType.check(conflicts)
     for conflict in conflicts { try conflict.apply(mergeType, mayReplaceDatabaseObject: isPlain) }
   }
 }

@@ -13,10 +13,11 @@ struct HistoryPage {
 
   init(_ request: PersistentHistoryChangeRequest) {
     var limits = [request.fetchLimit]
+    skipped = max(0, request.fetchOffset)
     switch request.task {
     case .fetchTransactions(_, let limit, let offset), .fetchChanges(_, let limit, let offset):
       limits.append(limit)
-      skipped = max(0, offset)
+      skipped = skipped.addingReportingOverflow(max(0, offset)).overflow ? .max : skipped + max(0, offset)
     case .fetch, .delete: break
     }
     left = limits.filter { $0 > 0 }.min() ?? .max

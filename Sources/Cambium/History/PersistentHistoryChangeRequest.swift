@@ -48,6 +48,8 @@ public struct PersistentHistoryChangeRequest: Sendable {
   public var resultType = PersistentHistoryResultType.transactionsAndChanges
   /// How many transactions at most, of a fetch of changes how many of these, over all stores; 0 for all.
   public var fetchLimit = 0
+  /// How many of those are passed over first, over all stores.
+  public var fetchOffset = 0
   /// The identifiers of the stores that are asked; `nil` for all that keep history, of a deletion those of them that were not opened
   /// for reading only.
   public var affectedStores: [String]?

@@ -6,8 +6,9 @@ extension ManagedObject {
   /// What an object was given before it was inserted.
   struct EarlyValues {
     fileprivate var attributes: [(name: String, value: Value)] = []
-    /// Transient attributes, and relationships of all kinds.
-    fileprivate var others: [String: Any] = [:]
+    fileprivate var transients: [(name: String, value: Any)] = []
+    /// Of all kinds, in the order of their names.
+    fileprivate(set) var relationships: [(name: String, value: Any)] = []
   }
 
   /// Whether the object has never been in a context.
@@ -16,7 +17,14 @@ extension ManagedObject {
   /// Takes out what the object was given, if it has never been in a context.
   func takeEarlyValues() -> EarlyValues? {
     guard isEarly else { return nil }
-    var result = EarlyValues(others: transients)
+    var result = EarlyValues()
+    for (name, value) in transients.sorted(by: { $0.key < $1.key }) {
+      if info.properties[name]?.isAttribute == true {
+        result.transients.append((name, value))
+      } else {
+        result.relationships.append((name, value))
+      }
+    }
     for property in info.ordered where property.isAttribute && !property.isTransient {
       if let value = changedAttribute(at: property.place) { result.attributes.append((property.name, value)) }
     }
@@ -24,8 +32,8 @@ extension ManagedObject {
     return result
   }
 
-  /// Gives a new object what it had before it was one of the context.
-  func set(_ early: EarlyValues) {
+  /// Gives a new object the attributes that it had before it was one of the context.
+  func setAttributes(_ early: EarlyValues) {
     for (name, value) in early.attributes {
       if let property = info.properties[name], property.isDerived { continue }
       guard let property = info.properties[name], !property.isTransient, let attribute = property.attribute,
@@ -36,12 +44,34 @@ extension ManagedObject {
       }
       overlay(coerced, at: property.place)
     }
-    for (name, value) in early.others.sorted(by: { $0.key < $1.key }) {
+    for (name, value) in early.transients {
       if let property = info.properties[name], property.isTransient, property.isAttribute {
         transients[name] = value
       } else {
         setValue(value, forKey: name)
       }
+    }
+  }
+
+  /// Lets go of what the object was given, if it has never been in a context and nobody else has it: of a chain of such objects each would
+  /// end within the one before, however many they are.
+  static func letGo(of transients: inout [String: Any]) {
+    func objects(_ transients: [String: Any]) -> [ManagedObject] {
+      transients.values.flatMap { value -> [ManagedObject] in
+        switch value {
+        case let object as ManagedObject: [object]
+        case let list as [ManagedObject]: list
+        case let set as Set<ManagedObject>: Array(set)
+        default: []
+        }
+      }
+    }
+    var ending = objects(transients)
+    transients = [:]
+    while var object = ending.popLast() {
+      guard isKnownUniquelyReferenced(&object), object.isEarly else { continue }
+      ending += objects(object.transients)
+      object.transients = [:]
     }
   }
 

@@ -25,17 +25,64 @@ extension ManagedObject {
     }
   }
 
+  /// Shows the newest row that the context has seen, if there are no unsaved changes: what is to be changed by a rule is no conflict with what
+  /// others have saved before.
+  func takeNewestRow() throws {
+    guard state == .loaded, !isUpdated, let row, let context = managedObjectContext, context.parent == nil else {
+      return
+    }
+    let view = try context.view(of: space)
+    let newest = try mapping { () throws(EngineError) in try view.rowVersion(reference) }
+    if newest != row.version { context.rebase(self) }
+  }
+
+  /// Has a to-one relationship lead to an object no longer, if it does; also if it was others who have led it there. It leads elsewhere already
+  /// where a merge policy has decided about it first.
+  func leave(_ id: ManagedObjectID, by r: RelationshipInfo) throws {
+    if try currentToOne(r) == id { return try recordToOne(r, nil) }
+    guard let newer = try newerToOne(r), newer == id else { return }
+    if isUpdated {
+      // Its changes stay based on the row that it has: what others did is a conflict when it is saved, and this is among the changes.
+      willChange()
+      ownOverlay.toOneChanges.updateValue(nil, forKey: r.place)
+      noteChange()
+    } else {
+      managedObjectContext?.rebase(self)
+      try recordToOne(r, nil)
+    }
+  }
+
   /// Reads the object if it may have been deleted without being taken out of what leads to it: what is gone must not be changed, since
   /// nothing else would read it.
   private func loadIfLeftBehind(by r: RelationshipInfo) throws {
     if r.rules.deleteRule == .noAction { try load() }
   }
 
-  /// Checks that an object may be a destination.
+  /// Has an object that was made without a context come to be in that of what leads to it, as in Core Data. It may be a destination.
+  func bringAlong(_ object: ManagedObject, _ r: RelationshipInfo) throws {
+    guard object.isEarly, let managedObjectContext else { return }
+    managedObjectContext.insert(object)
+    // Whatever the application did when it was told.
+    try checkDestination(object, r)
+  }
+
+  /// Checks that an object may be a destination. One that was made without a context may, if it can be brought along.
   func checkDestination(_ object: ManagedObject, _ r: RelationshipInfo) throws {
     let name = r.schema.name
-    // As in Core Data: what was made without a context comes to be in that of what leads to it.
-    if object.isEarly, let managedObjectContext { managedObjectContext.insert(object) }
+    if object.isEarly, let managedObjectContext {
+      let entityName = object.entity.name
+      guard let info = space.info(named: entityName), info.entityID == r.destination || info.isKind(of: r.destination)
+      else { throw wrongDestination(object, r) }
+      guard !info.schema.isAbstract,
+        managedObjectContext.persistentStoreCoordinator.store(forEntity: entityName)?.space === space
+      else {
+        throw CambiumError(
+          .managedObjectExternalRelationship,
+          "'\(name)' of '\(entity.name)' cannot lead to an object of '\(entityName)' that is not inserted, and would be in another "
+            + "store; insert it, and assign it to this one", entityName: entity.name, key: name)
+      }
+      return
+    }
     guard isOfSameContext(as: object) else {
       throw CambiumError(
         .invalidArgument,
@@ -48,15 +95,22 @@ extension ManagedObject {
         entityName: entity.name, key: name, objectID: object.objectID)
     }
     guard object.info.entityID == r.destination || object.info.isKind(of: r.destination) else {
-      throw CambiumError(
-        .invalidArgument,
-        "'\(name)' of '\(entity.name)' leads to '\(r.schema.destination)', not to '\(object.entity.name)'",
-        entityName: entity.name, key: name, objectID: object.objectID)
+      throw wrongDestination(object, r)
     }
   }
 
+  private func wrongDestination(_ object: ManagedObject, _ r: RelationshipInfo) -> CambiumError {
+    CambiumError(
+      .invalidArgument,
+      "'\(r.schema.name)' of '\(entity.name)' leads to '\(r.schema.destination)', not to '\(object.entity.name)'",
+      entityName: entity.name, key: r.schema.name, objectID: object.objectID)
+  }
+
   func assignToOne(_ new: ManagedObject?, _ r: RelationshipInfo) throws {
-    if let new { try checkDestination(new, r) }
+    if let new {
+      try checkDestination(new, r)
+      try bringAlong(new, r)
+    }
     let old = try object(try currentToOne(r))
     if old === new { return }
     if let old, let back = inverse(of: r, on: old) {
@@ -65,9 +119,8 @@ extension ManagedObject {
         if back.isToMany {
           try old.loadIfLeftBehind(by: back)
           try old.recordRemove(objectID, back)
-        } else if try old.currentToOne(back) == objectID {
-          // It may lead elsewhere already, where a merge policy has decided about it first.
-          try old.recordToOne(back, nil)
+        } else {
+          try old.leave(objectID, by: back)
         }
       }
     }
@@ -75,11 +128,8 @@ extension ManagedObject {
       if back.isToMany {
         try new.recordAdd(objectID, back)
       } else {
-        // That may lead elsewhere already for the same reason.
         if let previous = try object(try new.currentToOne(back)), previous !== self {
-          try unlessGone {
-            if try previous.currentToOne(r) == new.objectID { try previous.recordToOne(r, nil) }
-          }
+          try unlessGone { try previous.leave(new.objectID, by: r) }
         }
         try new.recordToOne(back, objectID)
       }
@@ -91,6 +141,7 @@ extension ManagedObject {
   ///   - isAbsent: Whether the caller knows that the object is no destination yet, which need not be looked up then.
   func addDestination(_ new: ManagedObject, _ r: RelationshipInfo, isAbsent: Bool = false) throws {
     try checkDestination(new, r)
+    try bringAlong(new, r)
     guard let back = inverse(of: r, on: new) else {
       if try isAbsent || !contains(new.objectID, r) { try recordAdd(new.objectID, r) }
       return
@@ -140,6 +191,7 @@ extension ManagedObject {
 
   func assignToMany(_ new: [ManagedObject], _ r: RelationshipInfo) throws {
     for object in new { try checkDestination(object, r) }
+    for object in new { try bringAlong(object, r) }
     var unique: [ManagedObject] = []
     var seen = Set<ManagedObject>()
     for object in new where seen.insert(object).inserted { unique.append(object) }

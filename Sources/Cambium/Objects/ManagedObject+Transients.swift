@@ -33,7 +33,10 @@ extension ManagedObject {
         throw misfit(value, key, r.isToMany ? "a set or array of objects" : "an object")
       }
       // Without a context, where it leads is looked at when the object is inserted.
-      if !isEarly { for object in objects { try checkDestination(object, r) } }
+      if !isEarly {
+        for object in objects { try checkDestination(object, r) }
+        for object in objects { try bringAlong(object, r) }
+      }
       if !r.isToMany { return value }
       var seen = Set<ObjectIdentifier>()
       return objects.filter { seen.insert(ObjectIdentifier($0)).inserted }

@@ -212,7 +212,7 @@ extension ManagedObjectContext {
     guard known.contains(id) else { return false }
     // The transaction is to look, whatever commit it finds; of this save, or of one behind it: what is deleted until then does not make the
     // rules of the rest new.
-    deletionSequences[ObjectIdentifier(id.space)] = 0
+    doubtDeletions(in: id.space)
     return true
   }
 

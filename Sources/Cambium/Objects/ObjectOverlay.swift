@@ -27,6 +27,7 @@ final class ObjectOverlay: ManagedBuffer<Void, UInt64> {
 
   deinit {
     dropValuesInPlace()
+    if let seldom = fields.pointee.seldom, !seldom.transients.isEmpty { ManagedObject.letGo(of: &seldom.transients) }
     fields.deinitialize(count: 1)
   }
 

@@ -71,7 +71,12 @@ extension FetchedResultsController {
 
   private func sectionName(_ object: Result) throws -> String {
     guard let sectionNameKeyPath else { return "" }
-    do { return try object.get(keyPath: sectionNameKeyPath).map { "\($0)" } ?? "" } catch let error as CambiumError {
+    do {
+      let value = try object.get(keyPath: sectionNameKeyPath)
+      // As Core Data's numbers, of which a Boolean is one, are put into words.
+      if let isSet = value as? Bool { return isSet ? "1" : "0" }
+      return value.map { "\($0)" } ?? ""
+    } catch let error as CambiumError {
       // An unsaved relationship may lead to what another context has deleted.
       if error.code == .managedObjectReferentialIntegrity { return "" }
       throw error
@@ -137,22 +142,23 @@ extension FetchedResultsController {
 
   /// The results by a fetch.
   private func fetchedUpdate(_ told: ToldObjects) throws -> ResultsUpdate<Result> {
-    let old = oldEntries { told.all.contains($0) }
+    var old: [ObjectIdentifier: ResultsEntry<Result>] = [:]
+    for entry in entries { old[ObjectIdentifier(entry.object)] = entry }
     let new = try allEntries(of: request)
     var evaluated = Set<Result>()
     var updated = Set<Result>()
-    for entry in new where told.all.contains(entry.object.objectID) {
-      evaluated.insert(entry.object)
-      if let old = old[ObjectIdentifier(entry.object)], told.isUpdate(entry, of: old) { updated.insert(entry.object) }
+    for entry in new {
+      let before = old[ObjectIdentifier(entry.object)]
+      // Whatever the fetch has read anew is known from now on, and would not be told later.
+      if told.all.contains(entry.object.objectID) {
+        evaluated.insert(entry.object)
+        if let before, told.isUpdate(entry, of: before) { updated.insert(entry.object) }
+      } else if let before, entry.isOfAnotherRow(than: before) {
+        evaluated.insert(entry.object)
+        updated.insert(entry.object)
+      }
     }
     return ResultsUpdate(entries: new, evaluated: evaluated, updated: updated, isInPlace: false)
-  }
-
-  /// The entries of some of the objects.
-  private func oldEntries(of isWanted: (ManagedObjectID) -> Bool) -> [ObjectIdentifier: ResultsEntry<Result>] {
-    var result: [ObjectIdentifier: ResultsEntry<Result>] = [:]
-    for entry in entries where isWanted(entry.object.objectID) { result[ObjectIdentifier(entry.object)] = entry }
-    return result
   }
 
   /// The results, of which only some objects are looked at.
@@ -251,6 +257,12 @@ extension FetchedResultsController {
 }
 
 extension ResultsEntry {
+  /// Whether the object, which has no unsaved changes by either, shows another row than by another entry of it.
+  fileprivate func isOfAnotherRow(than other: ResultsEntry) -> Bool {
+    guard !isPending, !other.isPending, let version, let before = other.version else { return false }
+    return version != before
+  }
+
   /// Whether the object has the same place among the others by this as by another entry of it.
   fileprivate func isAlike(_ other: ResultsEntry, _ sort: [EngineSort]) -> Bool {
     number == other.number && section == other.section && min(keys.count, other.keys.count) >= sort.count
@@ -274,18 +286,18 @@ struct ToldObjects {
 
   init(_ news: WaitingChanges, unsaved: Set<ManagedObject>, followsEvents: Bool, _ context: ManagedObjectContext) {
     self.followsEvents = followsEvents
-    // An object that has got its permanent identifier meanwhile is told of by both.
+    // An object that has got its permanent identifier meanwhile, or has come to be another one, is told of by both.
     func known(_ ids: Set<ManagedObjectID>) -> Set<ManagedObjectID> {
       ids.contains { $0.isTemporaryID } ? Set(ids.lazy.map { context.permanentIDs[$0] ?? $0 }) : ids
     }
     isOwnSave = news.isOwnSave
     own = known(news.own.changed.union(news.own.deleted))
-    changed = known(news.own.changedBySaving).union(news.changed.lazy.map { $0.objectID })
+    changed = known(news.own.changedBySaving).union(known(Set(news.changed.lazy.map { $0.objectID })))
     let (saved, gone) = (known(news.saved.changed), known(news.saved.deleted.union(news.own.deleted)))
     // What was deleted and is there again, as a parent may have it, counts as changed.
     deleted = gone.isEmpty ? [] : gone.subtracting(saved).subtracting(known(news.own.changed))
     all = saved.union(gone).union(own).union(changed)
-    all.formUnion(news.refreshed.lazy.map { $0.objectID })
+    all.formUnion(known(Set(news.refreshed.lazy.map { $0.objectID })))
     if news.isOwnSave { all.formUnion(unsaved.lazy.map { $0.objectID }) }
   }
 

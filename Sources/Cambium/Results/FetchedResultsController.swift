@@ -96,7 +96,8 @@ public struct FetchedResultsSection<Result: ManagedObject> {
 /// out (``FetchRequest/includesPendingChanges``) follows saves only.
 ///
 /// They follow the saves of other contexts of the same coordinator as well, when the queue comes to it, or at
-/// ``processPendingChanges()``. What batch requests and other processes have changed counts when it is merged into the context, by
+/// ``processPendingChanges()``; those of a child context show what its parent has, and follow what that has taken in. What batch requests and
+/// other processes have changed counts when it is merged into the context, by
 /// ``ManagedObjectContext/mergeChanges(fromContextDidSave:)-(ObjectIDNotification)``. After ``ManagedObjectContext/reset()`` call
 /// ``performFetch()`` again.
 ///

@@ -56,6 +56,7 @@ extension ManagedObjectContext {
     }
     for (object, remains) in returned {
       for (r, _) in remains.toOne { noting { try checkDestination(of: object, r) } }
+      for (r, _) in remains.toMany { noting { try checkDestinations(of: object, r) } }
     }
     for change in changes {
       let object = change.object
@@ -103,6 +104,11 @@ extension ManagedObjectContext {
       takeInto(&inserted, object)
     } else {
       deleted.remove(object)
+      // What others have deleted as well is gone, whatever row is known of it.
+      if parent == nil, (try? object.isThere()) == false {
+        object.forgetRow()
+        object.state = .stale
+      }
       if object.isUpdated { takeInto(&updated, object) }
     }
     return nil
@@ -214,6 +220,25 @@ extension ManagedObjectContext {
     object.info.properties[r.schema.name]?.relationship ?? r
   }
 
+  /// Sees to it that the destinations of an object that is back lead to it: those that others have put there before it was deleted are in no
+  /// event. What leads to another object by now is left to that.
+  private func checkDestinations(of object: ManagedObject, _ r: RelationshipInfo) throws {
+    for id in try object.currentToMany(r) where id != object.objectID {
+      let destination = self.object(with: id)
+      guard let back = r.inverse(in: destination.info) else { return }
+      if back.isToMany {
+        if try !destination.contains(object.objectID, back) { try destination.recordAdd(object.objectID, back) }
+        continue
+      }
+      let present = try destination.currentToOne(back)
+      if present == nil {
+        try destination.recordToOne(back, object.objectID)
+      } else if present != object.objectID {
+        try object.recordRemove(id, r)
+      }
+    }
+  }
+
   /// Sees to it that a destination exists, and leads back. It need not do either, if others have saved meanwhile, or if the
   /// object was saved as deleted, which left a derived side nothing to note.
   private func checkDestination(of object: ManagedObject, _ r: RelationshipInfo) throws {
@@ -224,6 +249,8 @@ extension ManagedObjectContext {
       return try object.recordToOne(r, nil)
     }
     if destination.isDeleted { return try object.recordToOne(r, nil) }
+    // Where it leads as saved, others may have led it elsewhere since: what has to lead back is theirs.
+    guard object.toOneChanges.contains(r.place) else { return }
     guard let name = r.inverse?.name, let back = destination.info.properties[name]?.relationship else { return }
     if back.isToMany {
       if try !destination.contains(object.objectID, back) { try destination.recordAdd(object.objectID, back) }

@@ -147,6 +147,62 @@ import Testing
     #expect(thing.managedObjectContext == nil && cambiumError { try context.save() }?.code == .invalidArgument)
   }
 
+  /// What is refused, or only looked at, is not inserted.
+  @Test func whatIsRefusedDoesNotComeAlong() throws {
+    let note = Note(context: context)
+    let (tag, folder) = (
+      Tag(entity: try entity("Tag"), insertInto: nil), Folder(entity: try entity("Folder"), insertInto: nil)
+    )
+    try note.validateValue(folder, forKey: "folder")
+    try note.validateValue([tag], forKey: "pages")
+    #expect(cambiumError { try note.validateValue(tag, forKey: "folder") }?.code == .invalidArgument)
+    #expect(cambiumError { try note.set(tag, forKey: "folder") }?.code == .invalidArgument)
+    #expect(cambiumError { try note.set([tag, folder] as [ManagedObject], forKey: "pages") }?.code == .invalidArgument)
+    #expect(cambiumError { try note.add(folder, toRelationship: "tags") }?.code == .invalidArgument)
+    #expect(tag.managedObjectContext == nil && folder.managedObjectContext == nil)
+    #expect(context.insertedObjects == [note] && context.recordedErrors.isEmpty)
+    try note.set([tag], forKey: "pages")
+    #expect(context.insertedObjects == [note, tag])
+  }
+
+  /// However long the chain: not each within the one before, neither when they are inserted nor when they are let go of.
+  @Test func longChains() throws {
+    let model = try ManagedObjectModel {
+      Entity("Link") {
+        Attribute("number", .integer32)
+        ToOne("next", "Link", inverse: "previous")
+        ToOne("previous", "Link", inverse: "next")
+        ToMany("others", "Link")
+      }
+    }
+    let container = try memoryContainer(model)
+    let context = container.newBackgroundContext()
+    let link = try #require(model.entitiesByName["Link"])
+    func chain(_ count: Int) throws -> ManagedObject {
+      let first = ManagedObject(entity: link, insertInto: nil)
+      var last = first
+      for number in 1..<count {
+        let next = ManagedObject(entity: link, insertInto: nil)
+        try next.set(number, forKey: "number")
+        if number % 2 == 0 { try last.set(next, forKey: "next") } else { try last.set([next], forKey: "others") }
+        last = next
+      }
+      return first
+    }
+    let count = 60_000
+    var first: ManagedObject? = try chain(count)
+    first = nil
+    first = try chain(count)
+    context.insert(try #require(first))
+    #expect(context.insertedObjects.count == count && context.recordedErrors.isEmpty)
+    try context.save()
+    let request = FetchRequest<ManagedObject>(entityName: "Link")
+    request.predicate = try FetchPredicate(format: "next.previous == SELF")
+    #expect(try context.count(for: request) == count / 2 - 1)
+    request.predicate = try FetchPredicate(format: "others.@count == 1 AND number > 0")
+    #expect(try context.count(for: request) == count / 2 - 1)
+  }
+
   /// A model that nobody uses may still change: its objects have no values.
   @Test func aModelThatIsNotInUse() throws {
     let model = try ManagedObjectModel { Entity("Free") { Attribute("name", .string) } }

@@ -31,11 +31,11 @@ import Testing
 
   private func controller(
     _ request: FetchRequest<ManagedObject>, _ context: ManagedObjectContext, sections: String? = nil
-  ) throws -> (FetchedResultsController<ManagedObject>, Told) {
+  ) throws -> (FetchedResultsController<ManagedObject>, ToldResults) {
     let controller = FetchedResultsController(
       fetchRequest: request, managedObjectContext: context, sectionNameKeyPath: sections)
     try controller.performFetch()
-    let told = Told()
+    let told = ToldResults()
     controller.delegate = told
     return (controller, told)
   }
@@ -529,41 +529,6 @@ import Testing
     told.title = { $0.isEmpty ? "#" : String($0.prefix(2)) }
     #expect(controller.sectionIndexTitles == ["#", "ap", "av", "be"])
     #expect(controller.section(forSectionIndexTitle: "av", at: 2) == 2)
-  }
-}
-
-/// What a controller told, without what comes before and after.
-private final class Told: FetchedResultsControllerDelegate {
-  private var lines: [String] = []
-  var afterwards: (() -> Void)?
-  var title: ((String) -> String?)?
-
-  func take() -> [String] {
-    defer { lines = [] }
-    return lines
-  }
-
-  func controller<Result>(
-    _ controller: FetchedResultsController<Result>, didChange sectionInfo: FetchedResultsSection<Result>,
-    atSectionIndex sectionIndex: Int, for type: FetchedResultsChangeType
-  ) {
-    lines.append("section \(sectionIndex) \(type) \(sectionInfo.name)")
-  }
-
-  func controller<Result>(
-    _ controller: FetchedResultsController<Result>, didChange anObject: Result, at indexPath: IndexPath?,
-    for type: FetchedResultsChangeType, newIndexPath: IndexPath?
-  ) {
-    func text(_ path: IndexPath?) -> String { path.map { "\($0[0]).\($0[1])" } ?? "-" }
-    lines.append("\(type) \(text(indexPath)) \(text(newIndexPath))")
-  }
-
-  func controllerDidChangeContent<Result>(_ controller: FetchedResultsController<Result>) { afterwards?() }
-
-  func controller<Result>(
-    _ controller: FetchedResultsController<Result>, sectionIndexTitleForSectionName sectionName: String
-  ) -> String? {
-    title.map { $0(sectionName) } ?? sectionName.first.map { $0.uppercased() }
   }
 }
 
