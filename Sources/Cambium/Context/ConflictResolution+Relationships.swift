@@ -88,11 +88,12 @@ extension ManagedObject {
   func merge(ordered r: RelationshipInfo, _ kind: MergePolicy.MergePolicyType, _ cached: Row) throws {
     let base = try cached.references(r.schema).map { ManagedObjectID(space: objectID.space, reference: $0) }
     let theirs = try committedToMany(r)
-    guard base != theirs else { return }
+    // Also of one that nobody else has changed since: it may have been by what the context has seen of the other side.
+    guard base != theirs || toManyChanges[r.place] != nil else { return }
     try requireContext().doubtDeletions(in: space)
     guard let mine = toManyChanges[r.place]?.list ?? (kind == .overwrite ? base : nil) else { return }
     var wanted = mine
-    if kind != .overwrite {
+    if kind != .overwrite, base != theirs {
       let (inBase, inMine, inTheirs) = (Set(base), Set(mine), Set(theirs))
       let (first, second) = kind == .mergeByPropertyStoreTrump ? (theirs, mine) : (mine, theirs)
       wanted =

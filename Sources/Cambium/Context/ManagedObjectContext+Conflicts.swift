@@ -118,9 +118,6 @@ extension ManagedObjectContext {
       try settle(conflict)
       doubtDeletions(in: conflict.sourceObject.space)
     }
-    // What was saved by others is in relationships by now: to put back what was there before would take it out on one side.
-    undoManager?.forget(
-      relationshipsOf: Set(try conflicts.filter { try $0.concernsRelationships }.map { $0.sourceObject }))
   }
 
   /// Bases an object's changes on the row that is in the store.

@@ -335,7 +335,13 @@ extension ManagedObjectContext {
       object.isDeleted = false
       advance()
       if mergeChanges {
-        rebase(object)
+        if object.isUpdated, object.changesRelationships {
+          // Who is told of the event before may have reset the context.
+          takingIn { if object.isOfContext(self) { rebase(object) } }
+          guard object.isOfContext(self) else { return }
+        } else {
+          rebase(object)
+        }
       } else {
         takeBackRelationships(of: object)
         object.turnIntoFault()
@@ -366,17 +372,29 @@ extension ManagedObjectContext {
     lock.run {
       advance()
       for object in deleted.values { rebaseDeletion(object) }
-      for object in allRegistered where object.state != .inserted && (!object.isDeleted || isMissing(object)) {
-        object.isDeleted = false
-        refreshed.insert(object)
-        if object.isUpdated {
-          rebase(object)
-          object.awake(fromSnapshotEvents: .refresh)
-        } else {
-          object.turnIntoFault()
+      func refreshAll() {
+        for object in allRegistered where object.state != .inserted && (!object.isDeleted || isMissing(object)) {
+          object.isDeleted = false
+          refreshed.insert(object)
+          if object.isUpdated {
+            rebase(object)
+            object.awake(fromSnapshotEvents: .refresh)
+          } else {
+            object.turnIntoFault()
+          }
         }
       }
+      if updated.values.contains(where: { $0.changesRelationships }) { takingIn { refreshAll() } } else { refreshAll() }
     }
+  }
+
+  /// Takes in what others have saved, in an event of its own: what that does to changed relationships is the others', and is not undone.
+  func takingIn(_ body: () -> Void) {
+    processEvent()
+    body()
+    isTakingIn = true
+    processEvent()
+    isTakingIn = false
   }
 
   /// Bases the deletion of an object on the row as it is now; if that is gone, there is nothing left to be deleted.
@@ -384,7 +402,11 @@ extension ManagedObjectContext {
     let (row, state, parentState) = (object.row, object.state, object.parentState)
     object.forgetRow()
     if object.state != .fault { object.state = .stale }
-    do { try object.load() } catch let error as CambiumError where error.code == .managedObjectReferentialIntegrity {
+    do {
+      try object.load()
+      // The rules were applied to what was there before.
+      if object.row?.version != row?.version { doubtDeletions(in: object.space) }
+    } catch let error as CambiumError where error.code == .managedObjectReferentialIntegrity {
       return
     } catch {
       (object.row, object.state, object.parentState) = (row, state, parentState)

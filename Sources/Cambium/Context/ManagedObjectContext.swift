@@ -129,6 +129,8 @@ public final class ManagedObjectContext: @unchecked Sendable {
   @exclusivity(unchecked) var lastClass: ManagedObject.Type?
   @exclusivity(unchecked) var lastOfClass = Glanced<Insertable>()
   @exclusivity(unchecked) private(set) var changeCount: UInt64 = 0
+  /// Whether the event that ends is about what others have saved, and is not to be undone.
+  @exclusivity(unchecked) var isTakingIn = false
   /// New objects whose relationships are still to be set, while some are set that were made without a context.
   @exclusivity(unchecked) var earlyInWaiting: [(ManagedObject, ManagedObject.EarlyValues)]?
   /// How many saves were begun.

@@ -64,24 +64,6 @@ public struct MergeConflict: Sendable, Hashable {
       && a.changedKeys == b.changedKeys
   }
 
-  /// Whether the store has relationships of the object otherwise than the row that the changes are based on, or has it no more.
-  var concernsRelationships: Bool {
-    get throws {
-      guard let cached, let persisted else { return true }
-      return try mapping { () throws(EngineError) in
-        for property in sourceObject.info.relationships where !property.isTransient {
-          guard let r = property.relationship?.schema else { continue }
-          if r.isToMany {
-            if r.isOrdered, try cached.references(r) != persisted.references(r) { return true }
-          } else if try cached.reference(r) != persisted.reference(r) {
-            return true
-          }
-        }
-        return false
-      }
-    }
-  }
-
   /// Hashes the object and the versions.
   public func hash(into hasher: inout Hasher) {
     hasher.combine(objectID)

@@ -31,7 +31,10 @@ extension ManagedObjectContext {
     let refreshedNow = refreshed
     eventObjects = []
     refreshed = []
-    if let undoManager, undoManager.isUndoRegistrationEnabled {
+    let isTakenIn = isTakingIn
+    // Who is told may change more, which is to be undone.
+    isTakingIn = false
+    if let undoManager, undoManager.isUndoRegistrationEnabled, !isTakenIn {
       do {
         let event = try UndoEvent(objects)
         if !event.changes.isEmpty { undoManager.register(.changes(.init(context: self), event)) }

@@ -117,7 +117,9 @@ extension ManagedObjectContext {
         takenIn: SavedObjects(
           changed: notification.updatedObjectIDs.union(notification.insertedObjectIDs),
           deleted: notification.deletedObjectIDs), in: self)
+      isTakingIn = true
       processEvent()
+      isTakingIn = false
       tellChildren(notification)
       tell {
         var told = ContextNotification(.didMergeChanges, self)

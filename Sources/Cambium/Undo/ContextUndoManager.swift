@@ -12,7 +12,8 @@
 /// instance with another identifier. ``ManagedObjectContext/rollback()`` and ``ManagedObjectContext/reset()`` forget
 /// everything. So does merging what others have saved
 /// (``ManagedObjectContext/mergeChanges(fromContextDidSave:)-(ObjectIDNotification)``)
-/// for changes of relationships of those objects, and all that came before them.
+/// for changes of relationships of those objects, and all that came before them; and so does undoing, where a relationship is not as the
+/// change left it any more, since a fetch or a refresh has shown what others have saved, or a merge policy has let it stand.
 ///
 /// Is used where its context is.
 public final class ContextUndoManager {
@@ -171,16 +172,20 @@ public final class ContextUndoManager {
     groupingLevel = 1
     let disabled = disabledCount
     disabledCount = 0
-    for action in group.actions.reversed() {
+    actions: for action in group.actions.reversed() {
       switch action {
       case .call(let handler): handler()
       case .changes(let weak, let event):
         guard let context = weak.context else { continue }
-        context.lock.run {
-          context.revert(event)
+        let isReverted = context.lock.run {
+          defer { context.processEvent() }
           // Each event is taken back as one, so that redoing them comes by the same states.
-          context.processEvent()
+          return context.revert(event)
         }
+        if isReverted { continue }
+        // What came before it cannot be taken back either.
+        if isUndoing { undoStack = [] } else { redoStack = [] }
+        break actions
       }
     }
     endEvents()

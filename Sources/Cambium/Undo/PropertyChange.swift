@@ -4,9 +4,9 @@ import CambiumEngine
 enum PropertyChange {
   case attribute(AttributeSchema, before: Value, after: Value)
   case transient(String, before: Any?)
-  case toOne(RelationshipInfo, before: ManagedObject?)
+  case toOne(RelationshipInfo, before: ManagedObject?, after: ManagedObject?)
   /// An ordered relationship, with everything in it.
-  case list(RelationshipInfo, before: [ManagedObject])
+  case list(RelationshipInfo, before: [ManagedObject], after: [ManagedObject])
   /// An unordered one, with what came and what went.
   case members(RelationshipInfo, added: [ManagedObject], removed: [ManagedObject])
 
@@ -14,14 +14,14 @@ enum PropertyChange {
     switch self {
     case .attribute(let attribute, _, _): return attribute.name
     case .transient(let name, _): return name
-    case .toOne(let r, _), .list(let r, _), .members(let r, _, _): return r.schema.name
+    case .toOne(let r, _, _), .list(let r, _, _), .members(let r, _, _): return r.schema.name
     }
   }
 
   var relationship: RelationshipInfo? {
     switch self {
     case .attribute, .transient: return nil
-    case .toOne(let r, _), .list(let r, _), .members(let r, _, _): return r
+    case .toOne(let r, _, _), .list(let r, _, _), .members(let r, _, _): return r
     }
   }
 
@@ -54,7 +54,9 @@ enum PropertyChange {
         let (before, after) = (old?.toManyChanges[r.place]?.list, isGone ? nil : object.toManyChanges[r.place]?.list)
         if before == nil && after == nil { continue }
         let committed = try object.committedToMany(r)
-        if before ?? committed != after ?? committed { result.append(.list(r, before: objects(before ?? committed))) }
+        if before ?? committed != after ?? committed {
+          result.append(.list(r, before: objects(before ?? committed), after: objects(after ?? committed)))
+        }
       case .relationship(let r) where r.isToMany:
         let (before, after) = (old?.toManyChanges[r.place], isGone ? nil : object.toManyChanges[r.place])
         if before == nil && after == nil { continue }
@@ -68,7 +70,8 @@ enum PropertyChange {
         if before == nil && after == nil { continue }
         let committed = try object.committedToOne(r)
         if before ?? committed != after ?? committed {
-          result.append(.toOne(r, before: (before ?? committed).map { context.object(with: $0) }))
+          func object(_ id: ManagedObjectID?) -> ManagedObject? { id.map { context.object(with: $0) } }
+          result.append(.toOne(r, before: object(before ?? committed), after: object(after ?? committed)))
         }
       }
     }
@@ -83,8 +86,8 @@ enum PropertyChange {
       guard let property = object.info.properties[attribute.name], property.isTransformed else { return value }
       return try property.rules?.transformed(value, path: attribute.name, entity: object.entity.name)
     case .transient(_, let before): return before
-    case .toOne(_, let before): return before
-    case .list(_, let before): return before
+    case .toOne(_, let before, _): return before
+    case .list(_, let before, _): return before
     case .members(let r, let added, let removed):
       let context = try object.requireContext()
       let present = try object.currentToMany(r).map { context.object(with: $0) }

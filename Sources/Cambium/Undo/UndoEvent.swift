@@ -37,7 +37,11 @@ extension ManagedObjectContext {
   ///
   /// Objects that were saved as deleted come back as new ones, with the values they had; what is gone for good is left out.
   /// Where something fails, the error is noted, and the rest goes on.
-  func revert(_ event: UndoEvent) {
+  ///
+  /// - Returns: Whether it could be taken back: not if relationships are otherwise than the event left them, since others have saved them so,
+  ///   or they were changed while nothing was registered. To put back what was before would leave these changes on one side alone.
+  func revert(_ event: UndoEvent) -> Bool {
+    guard event.changes.allSatisfy({ areRelationshipsAsLeft($0) }) else { return false }
     var returned: [(object: ManagedObject, remains: ObjectRemains)] = []
     for change in event.changes where change.existedBefore && !change.existsAfter {
       if let remains = bringBack(change.object) { returned.append((change.object, remains)) }
@@ -52,7 +56,7 @@ extension ManagedObjectContext {
     }
     for change in changes where !change.existedBefore && change.existsAfter { noting { try takeOut(change.object) } }
     for change in changes where change.object.isPresent {
-      for case .toOne(let r, _) in change.properties { noting { try checkDestination(of: change.object, r) } }
+      for case .toOne(let r, _, _) in change.properties { noting { try checkDestination(of: change.object, r) } }
     }
     for (object, remains) in returned {
       for (r, _) in remains.toOne { noting { try checkDestination(of: object, r) } }
@@ -67,6 +71,35 @@ extension ManagedObjectContext {
         object.awake(fromSnapshotEvents: change.existsAfter ? .undoUpdate : .undoDeletion)
       }
     }
+    return true
+  }
+
+  /// Whether the relationships of an object are as an event left them, what is gone since aside.
+  private func areRelationshipsAsLeft(_ change: UndoEvent.ObjectChange) -> Bool {
+    let object = change.object
+    guard object.isPresent, object.managedObjectContext === self, change.existedBefore, change.existsAfter else {
+      return true
+    }
+    func isGone(_ other: ManagedObject) -> Bool { !isThere(other) || (try? other.isThere()) == false }
+    // One that is gone itself is left out, and tells so.
+    return
+      (try? change.properties.allSatisfy { property in
+        switch property {
+        case .attribute, .transient: return true
+        case .toOne(let known, _, let after):
+          let present = try object.currentToOne(own(known, object))
+          return present == after?.objectID || present == nil && after.map(isGone) == true
+        case .list(let known, _, let after):
+          let present = try object.currentToMany(own(known, object))
+          if present == after.map({ $0.objectID }) { return true }
+          let gone = Set(after.filter(isGone).map { $0.objectID })
+          return present.filter { !gone.contains($0) } == after.map { $0.objectID }.filter { !gone.contains($0) }
+        case .members(let known, let added, let removed):
+          let r = own(known, object)
+          return try added.allSatisfy { try object.contains($0.objectID, r) || isGone($0) }
+            && removed.allSatisfy { try !object.contains($0.objectID, r) }
+        }
+      }) ?? true
   }
 
   /// Runs a part of taking an event back; answers whether it did not throw. An object that is gone counts as deleted then.
@@ -192,7 +225,7 @@ extension ManagedObjectContext {
       guard let place = object.info.properties[attribute.name]?.place else { break }
       if isCommitted { object.takeBackOverlay(at: place) } else { object.overlay(before, at: place) }
     case .transient(let name, let before): object.transients[name] = before
-    case .toOne(let known, let before):
+    case .toOne(let known, let before, _):
       let r = own(known, object)
       let id = before.flatMap { isThere($0) ? $0.objectID : nil }
       if try object.committedToOne(r) == id {
@@ -200,7 +233,7 @@ extension ManagedObjectContext {
       } else {
         object.toOneChanges.updateValue(id, forKey: r.place)
       }
-    case .list(let known, let before):
+    case .list(let known, let before, _):
       let r = own(known, object)
       let ids = before.filter { isThere($0) }.map { $0.objectID }
       let isCommitted = try object.committedToMany(r) == ids

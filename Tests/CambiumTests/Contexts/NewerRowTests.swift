@@ -214,4 +214,86 @@ import Testing
       }
     }
   }
+
+  // MARK: What AgreementTests found, in short
+
+  /// What others have put into what was refreshed is not taken back by undoing what was there before.
+  @Test(arguments: ["next", "children", "friendOf", "likes"], [false, true])
+  func undoAfterRefreshing(key: String, isSaved: Bool) throws {
+    context.mergePolicy = .mergeByPropertyObjectTrump
+    context.undoManager = ContextUndoManager()
+    let objects = try nodes(3)
+    context.undoManager?.removeAllActions()
+    func lead(_ from: ManagedObject, _ to: ManagedObject) throws {
+      if key == "next" { try from.set(to, forKey: key) } else { try from.add(to, toRelationship: key) }
+    }
+    try lead(objects[0], objects[1])
+    if isSaved { try context.save() } else { context.processPendingChanges() }
+    try lead(theirs(objects[0]), theirs(objects[2]))
+    try lead(theirs(objects[2]), theirs(objects[1]))
+    try other.save()
+    context.refreshAllObjects()
+    for _ in 0..<2 { context.undo() }
+    try context.save()
+    try isWhole()
+    #expect(context.recordedErrors.isEmpty)
+  }
+
+  /// A list that was changed back and forth over a newer one is compared with what is stored on both sides.
+  @Test func aListThatCameAndWent() throws {
+    context.mergePolicy = .mergeByPropertyObjectTrump
+    let one = try nodes(1)[0]
+    try one.set("edited", forKey: "name")
+    try theirs(one).add(theirs(one), toRelationship: "friends")
+    try other.save()
+    _ = try context.all("Node")
+    try one.remove(one, fromRelationship: "friendOf")
+    try theirs(one).remove(theirs(one), fromRelationship: "friends")
+    try one.add(one, toRelationship: "friends")
+    try other.save()
+    try context.save()
+    try isWhole()
+    let fresh = container.newBackgroundContext()
+    #expect(try fresh.object(with: one.objectID).count(ofRelationship: "friendOf") == 1)
+  }
+
+  /// What comes back with what others had led it to before it was deleted leads there both ways.
+  @Test(arguments: ["friends", "friendOf", "likes", "tags", "children"]) func comesBackWithWhatOthersGaveIt(key: String)
+    throws
+  {
+    context.mergePolicy = .mergeByPropertyObjectTrump
+    context.undoManager = ContextUndoManager()
+    let objects = try nodes(2)
+    context.undoManager?.removeAllActions()
+    context.delete(objects[1])
+    context.processPendingChanges()
+    try theirs(objects[1]).add(theirs(objects[0]), toRelationship: key)
+    try other.save()
+    try context.save()
+    try isWhole()
+    context.undo()
+    try context.save()
+    try isWhole()
+    #expect(try context.all("Node").count == 2)
+  }
+
+  /// A deletion that is based on a newer row later on has its rules applied to what that leads to.
+  @Test(arguments: ["friends", "next", "likes"]) func deletionsThatAreRebased(key: String) throws {
+    context.mergePolicy = .mergeByPropertyObjectTrump
+    let objects = try nodes(2)
+    if key == "next" {
+      try objects[0].set(objects[0], forKey: key)
+      try theirs(objects[0]).set(theirs(objects[1]), forKey: key)
+    } else {
+      try objects[0].add(objects[0], toRelationship: key)
+      try theirs(objects[0]).add(theirs(objects[1]), toRelationship: key)
+    }
+    try other.save()
+    // The context is at the newest commit, and the object is not.
+    #expect(try context.count(for: FetchRequest<ManagedObject>(entityName: "Node")) == 2)
+    context.delete(objects[0])
+    context.mergeChanges(fromContextDidSave: ObjectIDNotification(updated: Set(objects.map { $0.objectID })))
+    try context.save()
+    try isWhole()
+  }
 }
