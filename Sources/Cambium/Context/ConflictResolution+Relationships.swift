@@ -86,9 +86,11 @@ extension ManagedObject {
   /// Decides what is in an ordered relationship that others may have changed since `cached` was read. What came and went of
   /// others needs no decision: it is applied to what is there.
   func merge(ordered r: RelationshipInfo, _ kind: MergePolicy.MergePolicyType, _ cached: Row) throws {
-    let base = try cached.references(r.schema).map { ManagedObjectID(space: objectID.space, reference: $0) }
+    let base =
+      try toManyChanges[r.place]?.base
+      ?? cached.references(r.schema).map { ManagedObjectID(space: objectID.space, reference: $0) }
     let theirs = try committedToMany(r)
-    // Also of one that nobody else has changed since: it may have been by what the context has seen of the other side.
+    // Also of one that nobody else has changed since: what it leads to may lead elsewhere by now.
     guard base != theirs || toManyChanges[r.place] != nil else { return }
     try requireContext().doubtDeletions(in: space)
     guard let mine = toManyChanges[r.place]?.list ?? (kind == .overwrite ? base : nil) else { return }

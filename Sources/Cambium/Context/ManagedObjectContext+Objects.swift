@@ -334,27 +334,31 @@ extension ManagedObjectContext {
       guard !object.isDeleted || isMissing(object) else { return }
       object.isDeleted = false
       advance()
-      if mergeChanges {
-        if object.isUpdated, object.changesRelationships {
-          // Who is told of the event before may have reset the context.
-          takingIn { if object.isOfContext(self) { rebase(object) } }
-          guard object.isOfContext(self) else { return }
-        } else {
-          rebase(object)
-        }
+      if object.changesRelationships {
+        // Who is told of the event before may have reset the context.
+        takingIn { if object.isOfContext(self) { renew(object, mergeChanges: mergeChanges) } }
+        guard object.isOfContext(self) else { return }
       } else {
-        takeBackRelationships(of: object)
-        object.turnIntoFault()
-        updated.remove(object)
+        renew(object, mergeChanges: mergeChanges)
       }
       refreshed.insert(object)
       object.awake(fromSnapshotEvents: .refresh)
     }
   }
 
+  private func renew(_ object: ManagedObject, mergeChanges: Bool) {
+    if mergeChanges { return rebase(object) }
+    takeBackRelationships(of: object)
+    object.turnIntoFault()
+    updated.remove(object)
+  }
+
   /// Drops the unsaved changes of an object's relationships on the other side as well: what is saved then would lead one way only.
   private func takeBackRelationships(of object: ManagedObject) {
     guard object.changesRelationships else { return }
+    undoManager?.forget(relationshipsOf: [object])
+    // What a delete rule has changed of it is dropped as well.
+    doubtDeletions(in: object.space)
     object.forgetRow()
     if object.state != .fault { object.state = .stale }
     do { try object.takeBackChanges() } catch let error as CambiumError
@@ -429,9 +433,11 @@ extension ManagedObjectContext {
       object.parentState = parentState
       return record(error, losesChange: false)
     }
-    guard parent == nil, let row else { return }
+    guard parent == nil, let row, row.version != object.row?.version else { return }
     // What was begun of this cannot be taken back.
     do { try object.rebaseRelationships(on: row) } catch { record(error, losesChange: true) }
+    // What is the others' now must not be undone with what was the same here.
+    undoManager?.forget(relationshipsOf: [object])
   }
 }
 

@@ -25,6 +25,12 @@ extension ManagedObject {
     }
   }
 
+  /// Reads the object where changing the inverse of a relationship to it has to know what it leads to: one that is gone is found before anything
+  /// is changed.
+  private func loadIfRead(by back: RelationshipInfo?) throws {
+    if let back, !back.isToMany || back.isOrdered { try load() }
+  }
+
   /// Shows the newest row that the context has seen, if there are no unsaved changes: what is to be changed by a rule is no conflict with what
   /// others have saved before.
   func takeNewestRow() throws {
@@ -110,6 +116,7 @@ extension ManagedObject {
     if let new {
       try checkDestination(new, r)
       try bringAlong(new, r)
+      try new.loadIfRead(by: inverse(of: r, on: new))
     }
     let old = try object(try currentToOne(r))
     if old === new { return }
@@ -142,6 +149,7 @@ extension ManagedObject {
   func addDestination(_ new: ManagedObject, _ r: RelationshipInfo, isAbsent: Bool = false) throws {
     try checkDestination(new, r)
     try bringAlong(new, r)
+    try new.loadIfRead(by: inverse(of: r, on: new))
     guard let back = inverse(of: r, on: new) else {
       if try isAbsent || !contains(new.objectID, r) { try recordAdd(new.objectID, r) }
       return
@@ -191,7 +199,10 @@ extension ManagedObject {
 
   func assignToMany(_ new: [ManagedObject], _ r: RelationshipInfo) throws {
     for object in new { try checkDestination(object, r) }
-    for object in new { try bringAlong(object, r) }
+    for object in new {
+      try bringAlong(object, r)
+      try object.loadIfRead(by: inverse(of: r, on: object))
+    }
     var unique: [ManagedObject] = []
     var seen = Set<ManagedObject>()
     for object in new where seen.insert(object).inserted { unique.append(object) }
@@ -207,7 +218,7 @@ extension ManagedObject {
     let ids = unique.map { $0.objectID }
     if try currentToMany(r) != ids {
       willChange()
-      toManyChanges[r.place] = ToManyChange(list: ids)
+      toManyChanges[r.place] = try listChange(ids, r)
       context.noteChange(of: self)
     }
   }

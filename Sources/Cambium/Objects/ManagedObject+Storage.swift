@@ -198,6 +198,30 @@ extension ManagedObject {
     return try currentToMany(r).contains(id)
   }
 
+  /// A change of an ordered relationship to a list, over the one that there is.
+  func listChange(_ list: [ManagedObjectID], _ r: RelationshipInfo) throws -> ToManyChange {
+    var change = ToManyChange(list: list)
+    if let known = toManyChanges[r.place] {
+      change.base = known.base
+    } else if let own = try listOfRow(r) {
+      let committed = try committedToMany(r)
+      if committed != own { change.base = committed }
+    }
+    return change
+  }
+
+  /// What an ordered relationship has by the object's row, which may be older than what the context has seen; nil where there is none.
+  private func listOfRow(_ r: RelationshipInfo) throws -> [ManagedObjectID]? {
+    guard state == .loaded, let row, managedObjectContext?.parent == nil else { return nil }
+    let list = try mapping { () throws(EngineError) in try row.references(r.schema) }
+    return list.map { ManagedObjectID(space: space, reference: $0) }
+  }
+
+  /// What an ordered relationship with unsaved changes had before these.
+  func listBeforeChanges(_ r: RelationshipInfo) throws -> [ManagedObjectID] {
+    try toManyChanges[r.place]?.base ?? listOfRow(r) ?? committedToMany(r)
+  }
+
   func recordAdd(_ id: ManagedObjectID, _ r: RelationshipInfo) throws {
     if r.isOrdered {
       // A list is written whole: it is based on the row as it is now, and what others do to it meanwhile is a conflict.
@@ -205,11 +229,14 @@ extension ManagedObject {
       let ids = try knownToMany(r)
       guard !ids.contains(id) else { return }
       willChange()
-      toManyChanges[r.place] = ToManyChange(list: ids + [id])
+      toManyChanges[r.place] = try listChange(ids + [id], r)
     } else {
       willChange()
+      // What was taken out here and is put back may have been taken out by others as well.
+      let isAgain = try isCancelled(id, r, by: true)
       ownOverlay.toManyChanges.change(r.place, from: ToManyChange()) {
         $0.add(id)
+        if isAgain { $0.add(id) }
         return !$0.isEmpty
       }
     }
@@ -222,15 +249,24 @@ extension ManagedObject {
       let ids = try knownToMany(r)
       guard ids.contains(id) else { return }
       willChange()
-      toManyChanges[r.place] = ToManyChange(list: ids.filter { $0 != id })
+      toManyChanges[r.place] = try listChange(ids.filter { $0 != id }, r)
     } else {
       willChange()
+      let isAgain = try isCancelled(id, r, by: false)
       ownOverlay.toManyChanges.change(r.place, from: ToManyChange()) {
         $0.remove(id)
+        if isAgain { $0.remove(id) }
         return !$0.isEmpty
       }
     }
     noteChange()
+  }
+
+  /// Whether to add an object to an unordered relationship, or to take it out, does no more than to cancel an unsaved change, though what is
+  /// stored by now is otherwise than wanted.
+  private func isCancelled(_ id: ManagedObjectID, _ r: RelationshipInfo, by isAdded: Bool) throws -> Bool {
+    guard state != .inserted, !r.isDerived, toManyChanges[r.place]?.state(of: id) == !isAdded else { return false }
+    return try committedToMany(r).contains(id) != isAdded
   }
 
   /// Whether a property has an unsaved change.

@@ -3,6 +3,8 @@
 struct ToManyChange {
   /// All destinations, if the relationship is ordered.
   var list: [ManagedObjectID]?
+  /// What the list was when it was first changed, if that was not what the object's row says: the context had seen a newer one.
+  var base: [ManagedObjectID]?
   private var added: [ManagedObjectID] = []
   /// The same as ``added``, for finding, once those are many. Sets that are not there cost nothing to copy.
   private var isAdded: Set<ManagedObjectID>?
@@ -61,6 +63,7 @@ struct ToManyChange {
     let all = Set(list ?? []).union(touched)
     if !all.contains(where: { identifiers[$0] != nil }) { return nil }
     var result = ToManyChange(list: list?.map { identifiers[$0] ?? $0 })
+    result.base = base?.map { identifiers[$0] ?? $0 }
     for id in added { result.add(identifiers[id] ?? id) }
     for id in removed ?? [] { result.remove(identifiers[id] ?? id) }
     return result

@@ -53,7 +53,7 @@ enum PropertyChange {
       case .relationship(let r) where r.isToMany && r.isOrdered:
         let (before, after) = (old?.toManyChanges[r.place]?.list, isGone ? nil : object.toManyChanges[r.place]?.list)
         if before == nil && after == nil { continue }
-        let committed = try object.committedToMany(r)
+        let committed = try old?.toManyChanges[r.place]?.base ?? object.listBeforeChanges(r)
         if before ?? committed != after ?? committed {
           result.append(.list(r, before: objects(before ?? committed), after: objects(after ?? committed)))
         }

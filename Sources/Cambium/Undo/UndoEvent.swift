@@ -62,6 +62,13 @@ extension ManagedObjectContext {
       for (r, _) in remains.toOne { noting { try checkDestination(of: object, r) } }
       for (r, _) in remains.toMany { noting { try checkDestinations(of: object, r) } }
     }
+    // What leads to these again may be what they had not any more when their deletion was saved.
+    let back = Set(returned.map { $0.object })
+    for change in changes where change.object.isPresent && !back.isEmpty {
+      for r in change.properties.compactMap({ $0.relationship }) where r.isToMany {
+        noting { try checkDestinations(of: change.object, own(r, change.object), among: back) }
+      }
+    }
     for change in changes {
       let object = change.object
       if object.isPresent, object.state != .inserted, !object.isUpdated { updated.remove(object) }
@@ -237,7 +244,7 @@ extension ManagedObjectContext {
       let r = own(known, object)
       let ids = before.filter { isThere($0) }.map { $0.objectID }
       let isCommitted = try object.committedToMany(r) == ids
-      object.toManyChanges[r.place] = isCommitted ? nil : ToManyChange(list: ids)
+      object.toManyChanges[r.place] = isCommitted ? nil : try object.listChange(ids, r)
     case .members(let known, let added, let removed):
       let r = own(known, object)
       for other in added where try object.contains(other.objectID, r) { try object.recordRemove(other.objectID, r) }
@@ -255,9 +262,12 @@ extension ManagedObjectContext {
 
   /// Sees to it that the destinations of an object that is back lead to it: those that others have put there before it was deleted are in no
   /// event. What leads to another object by now is left to that.
-  private func checkDestinations(of object: ManagedObject, _ r: RelationshipInfo) throws {
-    for id in try object.currentToMany(r) where id != object.objectID {
+  private func checkDestinations(
+    of object: ManagedObject, _ r: RelationshipInfo, among some: Set<ManagedObject>? = nil
+  ) throws {
+    for id in try object.currentToMany(r) {
       let destination = self.object(with: id)
+      if let some, !some.contains(destination) { continue }
       guard let back = r.inverse(in: destination.info) else { return }
       if back.isToMany {
         if try !destination.contains(object.objectID, back) { try destination.recordAdd(object.objectID, back) }

@@ -41,15 +41,48 @@ import Testing
     var steps = 0
     for n in 0..<UInt64(count) {
       let run = try Run(model, seed: first &+ n)
-      let problem = try run.problem()
+      if try run.problem() != nil {
+        Issue.record("seed \(first &+ n): \(try Self.shortest(model, seed: first &+ n))")
+        return
+      }
       steps += run.log.count
-      #expect(problem == nil, "seed \(first &+ n): \(problem ?? "")\n\(run.log.suffix(60).joined(separator: "\n"))")
-      if problem != nil { return }
     }
     #expect(steps > count * 60)
   }
 
+  /// What goes wrong by as few steps as can be found, and these.
+  private static func shortest(_ model: ManagedObjectModel, seed: UInt64) throws -> String {
+    var left = Set<Int>()
+    var found = ""
+    func fails(without left: Set<Int>) throws -> Bool {
+      let run = try Run(model, seed: seed, without: left)
+      guard let problem = try run.problem() else { return false }
+      found = "\(problem)\n\(run.log.joined(separator: "\n"))"
+      return true
+    }
+    _ = try fails(without: [])
+    var size = 40
+    while size > 0 {
+      var isShorter = false
+      for start in stride(from: 0, to: Run.steps, by: size) {
+        let some = Set(start..<min(start + size, Run.steps)).subtracting(left)
+        if some.isEmpty { continue }
+        if try fails(without: left.union(some)) {
+          left.formUnion(some)
+          isShorter = true
+        }
+      }
+      if size > 1 { size /= 2 } else if !isShorter { size = 0 }
+    }
+    return found
+  }
+
   private final class Run {
+    static let steps = 150
+
+    private let seed: UInt64
+    /// Steps that are left out. Each has its own chance, so that the others stay as they are.
+    private let without: Set<Int>
     private let container: PersistentContainer
     private let store: PersistentStore
     private let contexts: [ManagedObjectContext]
@@ -57,7 +90,8 @@ import Testing
     private var known: PersistentHistoryToken?
     private(set) var log: [String] = []
 
-    init(_ model: ManagedObjectModel, seed: UInt64) throws {
+    init(_ model: ManagedObjectModel, seed: UInt64, without: Set<Int> = []) throws {
+      (self.seed, self.without) = (seed, without)
       random = SplitMix64(seed: seed)
       container = PersistentContainer(name: "agreement", managedObjectModel: model)
       let description = PersistentStoreDescription(type: .inMemory)
@@ -82,10 +116,11 @@ import Testing
 
     /// What went wrong, if anything did.
     func problem() throws -> String? {
-      for _ in 0..<150 {
+      for step in 0..<Self.steps where !without.contains(step) {
+        random = SplitMix64(seed: seed &* 1_000_003 &+ UInt64(step))
         let number = [0, 0, 1, 1, 2, 3][random.below(6)]
         do {
-          if let problem = try step(contexts[number], number) { return problem }
+          if let problem = try self.step(contexts[number], number) { return problem }
         } catch let error as CambiumError where error.code == .managedObjectReferentialIntegrity {
           // Others have deleted it.
           log.append("   gone")
