@@ -321,8 +321,10 @@ extension ManagedObjectContext {
 
   /// Brings an object up to date with the store. With `mergeChanges` unsaved changes are kept, and are based on the new
   /// row from then on, which is read at once (if that fails, the error is noted and they stay based on the old one);
-  /// without, they are dropped and the object is a fault. An object that the next save will delete stays so; what others save
-  /// after this is a conflict. Does nothing for an object that is not saved.
+  /// without, they are dropped, those of relationships on the other side as well, and the object is a fault. An object that the next save will
+  /// delete stays so; what others save after this is a conflict. Does nothing for an object that is not saved.
+  ///
+  /// If relationships of the object have unsaved changes, the event ends before, and another with it.
   public func refresh(_ object: ManagedObject, mergeChanges: Bool) {
     lock.run {
       watched[object.objectID] = nil
