@@ -324,7 +324,8 @@ extension ManagedObjectContext {
   /// without, they are dropped, those of relationships on the other side as well, and the object is a fault. An object that the next save will
   /// delete stays so; what others save after this is a conflict. Does nothing for an object that is not saved.
   ///
-  /// If relationships of the object have unsaved changes, the event ends before, and another with it.
+  /// If relationships of the object have unsaved changes, and these are dropped, or others have saved it, the event ends before, and another
+  /// with it.
   public func refresh(_ object: ManagedObject, mergeChanges: Bool) {
     lock.run {
       watched[object.objectID] = nil
@@ -336,7 +337,7 @@ extension ManagedObjectContext {
       guard !object.isDeleted || isMissing(object) else { return }
       object.isDeleted = false
       advance()
-      if object.changesRelationships {
+      if object.changesRelationships, !mergeChanges || takesIn(object) {
         // Who is told of the event before may have reset the context.
         takingIn { if object.isOfContext(self) { renew(object, mergeChanges: mergeChanges) } }
         guard object.isOfContext(self) else { return }
@@ -390,8 +391,13 @@ extension ManagedObjectContext {
           }
         }
       }
-      if updated.values.contains(where: { $0.changesRelationships }) { takingIn { refreshAll() } } else { refreshAll() }
+      if updated.values.contains(where: { takesIn($0) }) { takingIn { refreshAll() } } else { refreshAll() }
     }
+  }
+
+  /// Whether others may have changed relationships of an object that have unsaved changes.
+  private func takesIn(_ object: ManagedObject) -> Bool {
+    object.changesRelationships && (try? object.isOutdated()) != false
   }
 
   /// Takes in what others have saved, in an event of its own: what that does to changed relationships is the others', and is not undone.

@@ -34,12 +34,14 @@ extension ManagedObject {
   /// Shows the newest row that the context has seen, if there are no unsaved changes: what is to be changed by a rule is no conflict with what
   /// others have saved before.
   func takeNewestRow() throws {
-    guard state == .loaded, !isUpdated, let row, let context = managedObjectContext, context.parent == nil else {
-      return
-    }
+    if try !isUpdated && isOutdated() { managedObjectContext?.rebase(self) }
+  }
+
+  /// Whether the context has seen a newer row than the one that the object has, or that it is gone.
+  func isOutdated() throws -> Bool {
+    guard state == .loaded, let row, let context = managedObjectContext, context.parent == nil else { return false }
     let view = try context.view(of: space)
-    let newest = try mapping { () throws(EngineError) in try view.rowVersion(reference) }
-    if newest != row.version { context.rebase(self) }
+    return try mapping { () throws(EngineError) in try view.rowVersion(reference) } != row.version
   }
 
   /// Has a to-one relationship lead to an object no longer, if it does; also if it was others who have led it there. It leads elsewhere already
