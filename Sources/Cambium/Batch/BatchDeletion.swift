@@ -1,11 +1,5 @@
 import CambiumEngine
 
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
-
 /// Deletes rows by the delete rules of their relationships.
 struct BatchDeletion {
   let space: StoreSpace
@@ -28,28 +22,17 @@ struct BatchDeletion {
   var omissions: Set<Lead> = []
   private var doomed: Set<ObjectReference> = []
   private var order: [ObjectReference] = []
-  /// The objects that were changed so that they do not lead to what is deleted.
-  private(set) var changed: [ManagedObjectID] = []
+  private var consequences: RelationshipConsequences
   /// What denies a deletion unless it is deleted as well.
   private var denials: [(object: ObjectReference, by: ObjectReference, RelationshipInfo)] = []
 
-  /// An end of a relationship of an object that stays.
-  private struct End: Hashable, Comparable {
-    let relationship: UInt32
-    let object: ObjectReference
-
-    static func < (a: End, b: End) -> Bool {
-      (a.object.row, a.relationship) < (b.object.row, b.relationship)
-    }
-  }
-
   /// Ends that lead to what is deleted, each once: with the relationship there, and whether its inverse is a to-many.
-  private var left: [End: (RelationshipSchema, Bool)] = [:]
-  /// Ends from which something may be derived, whether anything takes them out of what is deleted or not.
-  private var derived: Set<End> = []
+  private var left: [RelationshipEnd: (RelationshipSchema, Bool)] = [:]
   /// Rows have numbers that no other entity's rows have.
   private var doomedRows: Set<UInt64> = []
 
+  /// The objects that were changed so that they do not lead to what is deleted.
+  var changed: [ManagedObjectID] { consequences.changed }
   /// The objects that are deleted, with those that go with them.
   var deleted: [ManagedObjectID] { order.map { ManagedObjectID(space: space, reference: $0) } }
 
@@ -57,6 +40,7 @@ struct BatchDeletion {
     self.asksOtherSides = asksOtherSides
     self.space = space
     self.history = history
+    consequences = RelationshipConsequences(space, history)
   }
 
   /// Deletes objects; answers those of them that there were.
@@ -95,10 +79,7 @@ struct BatchDeletion {
         if let info = space.info(reference.entity) { try history?.deleted(reference, info, t) }
         try t.delete(reference)
       }
-      if !space.derivedRules.isEmpty {
-        for end in derived.sorted() { try deriveAnew(end, t) }
-        try noteTime(t)
-      }
+      try consequences.derive(t)
     } catch { throw .engine(error) }
     return found
   }
@@ -145,15 +126,15 @@ struct BatchDeletion {
       if !isLeft, !mayDerive { continue }
       for other in try t.related(object, r.schema) where !doomed.contains(other) {
         guard let row = try t.row(other), !doomed.contains(row.reference) else { continue }
-        let end = End(relationship: inverse.id, object: row.reference)
+        let end = RelationshipEnd(relationship: inverse.id, object: row.reference)
         if isLeft { left[end] = (inverse, r.isToMany) }
-        if mayDerive { derived.insert(end) }
+        if mayDerive { consequences.note(end) }
       }
     }
   }
 
   /// Takes what is deleted out of a relationship, where that is kept for itself.
-  private mutating func unlink(_ end: End, _ inverse: RelationshipSchema, _ isToMany: Bool, _ t: EntityTransaction)
+  private mutating func unlink(_ end: RelationshipEnd, _ inverse: RelationshipSchema, _ isToMany: Bool, _ t: EntityTransaction)
     throws(EngineError)
   {
     guard let row = try t.row(end.object) else { return }
@@ -172,40 +153,7 @@ struct BatchDeletion {
     // The other end of a to-one relationship is derived from the row that goes.
     if !values.isEmpty {
       try t.update(row.reference, values)
-      changed.append(ManagedObjectID(space: space, reference: row.reference))
-    }
-  }
-}
-
-extension BatchDeletion {
-  /// Computes what an object that stays derives from a relationship that has lost destinations.
-  private mutating func deriveAnew(_ end: End, _ t: EntityTransaction) throws(EngineError) {
-    for rule in space.derivedRules where rule.relationship?.schema.id == end.relationship {
-      guard let row = try t.row(end.object), let info = space.info(row.reference.entity),
-        info.storeSchema?.isEntity(info.schema.id, orDescendantOf: rule.entity.id) == true,
-        let value = try rule.value(withoutDeleted: row, t)
-      else { continue }
-      history?.updated(row.reference, info, [rule.attribute.name])
-      try t.update(row.reference, RowValues([rule.attribute.name: value]))
-      changed.append(ManagedObjectID(space: space, reference: row.reference))
-    }
-  }
-}
-
-extension BatchDeletion {
-  /// Writes the time into what derives it, of objects that were changed.
-  private mutating func noteTime(_ t: EntityTransaction) throws(EngineError) {
-    let rules = space.derivedRules.filter { $0.derivation == .now }
-    if rules.isEmpty { return }
-    let now = Value.date(Date().timeIntervalSinceReferenceDate)
-    for id in Set(changed).sorted(by: { $0.reference < $1.reference }) {
-      guard let row = try t.row(id.reference), let info = space.info(row.reference.entity) else { continue }
-      var values = RowValues()
-      for rule in rules where info.storeSchema?.isEntity(info.schema.id, orDescendantOf: rule.entity.id) == true {
-        values.set(rule.attribute.name, now)
-        history?.updated(row.reference, info, [rule.attribute.name])
-      }
-      if !values.isEmpty { try t.update(row.reference, values) }
+      consequences.changed.append(ManagedObjectID(space: space, reference: row.reference))
     }
   }
 }

@@ -116,7 +116,7 @@ extension ManagedObjectContext {
     }
     for conflict in conflicts {
       try settle(conflict)
-      doubtDeletions(in: conflict.sourceObject.space)
+      doubtRelationships(in: conflict.sourceObject.space)
     }
   }
 

@@ -55,17 +55,19 @@ extension DerivedRule {
     return isWhole ? .integer(whole) : .double(double)
   }
 
-  /// The value of an object that a row is of, once destinations of its relationship are deleted in the transaction; nil if it does
-  /// not change by that.
-  func value(withoutDeleted row: Row, _ t: EntityTransaction) throws(EngineError) -> Value? {
+  /// The value of an object that a row is of, by where its relationship leads in the transaction; nil if that is what it has.
+  func newValue(of row: Row, _ t: EntityTransaction) throws(EngineError) -> Value? {
     guard let schema = relationship?.schema else { return nil }
     let value: Value
     switch derivation {
     case .now: return nil
-    case .keyPath, .text:
-      // One that leads elsewhere was led there by who saves, who has computed it.
-      if try row.reference(schema) != nil { return nil }
-      value = .null
+    case .keyPath(let path): value = try followed(path, schema, row, t)
+    case .text(let form, let path):
+      if case .string(let text) = try followed(path, schema, row, t) {
+        value = .string(Derivation.apply(form, to: text))
+      } else {
+        value = .null
+      }
     case .count: value = .integer(Int64(try t.related(row.reference, schema).count))
     case .sum(_, let path):
       var values: [Value] = []
@@ -77,6 +79,16 @@ extension DerivedRule {
     // What the attribute cannot hold is an error of who computes it for an object of the save.
     guard let coerced = attribute.coerce(value), try row.value(attribute) != coerced else { return nil }
     return coerced
+  }
+
+  /// What is at the end of a path that begins with a to-one relationship.
+  private func followed(
+    _ path: String, _ relationship: RelationshipSchema, _ row: Row, _ t: EntityTransaction
+  ) throws(EngineError) -> Value {
+    guard let dot = path.firstIndex(of: "."), let reference = try row.reference(relationship),
+      let other = try t.row(reference)
+    else { return .null }
+    return try other.value(keyPath: String(path[path.index(after: dot)...]))
   }
 }
 

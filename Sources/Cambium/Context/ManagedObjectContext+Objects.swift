@@ -116,7 +116,6 @@ extension ManagedObjectContext {
       throw CambiumError(
         .invalidArgument, "an object of another context cannot be deleted here", objectID: first.objectID)
     }
-    noteDeletion(in: first.objectID.space)
     var pending = [first]
     objects: while let object = pending.popLast() {
       guard !object.isDeleted, object.state != .detached else { continue }
@@ -211,19 +210,10 @@ extension ManagedObjectContext {
     }
   }
 
-  /// Notes which commit tells what the delete rules apply to. What others save later is looked at when the deletion is saved.
-  func noteDeletion(in space: StoreSpace) {
-    if parent != nil { return }
-    if deleted.isEmpty { deletionSequences = [:] }
-    let key = ObjectIdentifier(space)
-    let sequence = (try? view(of: space))?.sequence ?? 0
-    deletionSequences[key] = min(deletionSequences[key] ?? sequence, sequence)
-  }
-
-  /// Has the delete rules applied once more when the deletions are saved: an object may lead to what is deleted by a newer row than the one
-  /// that its changes are based on.
-  func doubtDeletions(in space: StoreSpace) {
-    if parent == nil { deletionSequences[ObjectIdentifier(space)] = 0 }
+  /// Has both sides of relationships compared, and delete rules applied once more, when the changes are saved: an object may lead to another by a
+  /// newer row than the one that its changes are based on.
+  func doubtRelationships(in space: StoreSpace) {
+    if parent == nil { oldestKnowledge.note(0, of: ObjectIdentifier(space)) }
   }
 
   /// Takes an object out of the other side of one of its relationships.
@@ -361,7 +351,7 @@ extension ManagedObjectContext {
     guard object.changesRelationships else { return }
     undoManager?.forget(relationshipsOf: [object])
     // What a delete rule has changed of it is dropped as well.
-    doubtDeletions(in: object.space)
+    doubtRelationships(in: object.space)
     object.forgetRow()
     if object.state != .fault { object.state = .stale }
     do { try object.takeBackChanges() } catch let error as CambiumError
@@ -417,7 +407,7 @@ extension ManagedObjectContext {
     do {
       try object.load()
       // The rules were applied to what was there before.
-      if object.row?.version != row?.version { doubtDeletions(in: object.space) }
+      if object.row?.version != row?.version { doubtRelationships(in: object.space) }
     } catch let error as CambiumError where error.code == .managedObjectReferentialIntegrity {
       return
     } catch {

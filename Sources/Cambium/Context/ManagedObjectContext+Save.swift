@@ -323,6 +323,7 @@ extension ManagedObjectContext {
     let batch = outcome.batch
     settleCount &+= 1
     advance()
+    oldestKnowledge.forget(ObjectIdentifier(batch.space))
     deleted.remove(contentsOf: batch.deletions)
     batch.deletions.lend(areFar: true) { _, object in
       registry.remove(batch.space, object.reference)

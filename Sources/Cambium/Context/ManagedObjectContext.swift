@@ -109,8 +109,8 @@ public final class ManagedObjectContext: @unchecked Sendable {
   @exclusivity(unchecked) var inserted = PendingObjects(.inserted)
   @exclusivity(unchecked) var updated = PendingObjects(.updated)
   @exclusivity(unchecked) var deleted = PendingObjects(.deleted)
-  /// By the stores' spaces, the oldest commit by which delete rules were applied to what ``deleted`` has of them.
-  @exclusivity(unchecked) var deletionSequences: [ObjectIdentifier: UInt64] = [:]
+  /// See ``OldestKnowledge``.
+  @exclusivity(unchecked) var oldestKnowledge = OldestKnowledge()
   /// What the check of deletions has found out, while a save makes it.
   var deletionCheck: DeletionCheck?
   /// How many times something was written into a store.
@@ -325,10 +325,21 @@ public final class ManagedObjectContext: @unchecked Sendable {
     return try mapping { () throws(EngineError) in try store.view() }
   }
 
+  /// Whether others may have saved, since the unsaved changes of a store began, what these were made without knowing of.
+  func knowsLess(than sequence: UInt64, of space: StoreSpace) -> Bool {
+    let key = ObjectIdentifier(space)
+    // Who has never read anything knows what rows say, whose versions are compared.
+    guard let oldest = oldestKnowledge.sequence(of: key) ?? views[key]?.view.sequence else { return false }
+    return oldest != sequence
+  }
+
   /// Reads the newest commit from now on.
   func advance() {
     if !readers.isEmpty { readers = [] }
     if lastView == nil, views.isEmpty { return }
+    if parent == nil, !inserted.isEmpty || !updated.isEmpty || !deleted.isEmpty {
+      for (space, known) in views { oldestKnowledge.note(known.view.sequence, of: space) }
+    }
     lastView = nil
     views = [:]
   }
@@ -448,6 +459,7 @@ public final class ManagedObjectContext: @unchecked Sendable {
     inserted.removeAll()
     updated.removeAll()
     deleted.removeAll()
+    oldestKnowledge = OldestKnowledge()
   }
 
   /// Notes an object that is changed while changes are of no event: by a save, as far as anybody is to hear of it.

@@ -123,9 +123,11 @@ extension ManagedObjectContext {
     do throws(EngineError) {
       try store.write { (t) throws(EngineError) in
         let permanent = try writer.reserve(t)
-        // Whether others may have led something to what is deleted since the delete rules were applied.
-        var areRulesOld = deletionSequences[ObjectIdentifier(batch.space)] != t.sequence
-        let isThere = try writer.findConflicts(prepared.updates, t, &areRulesOld)
+        // Whether others may have led something to what is deleted, or away from what is changed, without the context's knowing.
+        var isOld = knowsLess(than: t.sequence, of: batch.space)
+        let isThere = try writer.findConflicts(prepared.updates, t, &isOld)
+        var links = isOld ? LinkAgreement(batch, history) : nil
+        try links?.noteBefore(prepared.updates, t)
         try writer.insertAll(history, t)
         for update in prepared.updates {
           let object = update.object
@@ -140,7 +142,8 @@ extension ManagedObjectContext {
           }
         }
         try writer.requireDestinations(t)
-        if areRulesOld, isThere.contains(true) {
+        try links?.restore(insertions: permanent, isThere, t)
+        if isOld, isThere.contains(true) {
           let deletions = zip(batch.deletions, isThere).filter { $0.1 }.map { $0.0 }
           var deletion = BatchDeletion(batch.space, history, asksOtherSides: true)
           (deletion.departures, deletion.omissions) = (Set(prepared.departures), prepared.omissions)
@@ -162,6 +165,7 @@ extension ManagedObjectContext {
             try t.delete(object.reference)
           }
         }
+        if let changed = try links?.finish(t) { outcome.changedByRules += changed }
         try history?.finish(t)
         outcome.permanent = permanent
         guard let further else { return }
@@ -181,8 +185,8 @@ extension ManagedObjectContext {
   func mergeConflicts(of prepared: PreparedBatch) -> [MergeConflict] {
     do throws(EngineError) {
       try prepared.store.write { (t) throws(EngineError) in
-        var areRulesOld = false
-        _ = try prepared.writer.findConflicts(prepared.updates, t, &areRulesOld)
+        var isOld = false
+        _ = try prepared.writer.findConflicts(prepared.updates, t, &isOld)
         throw .misuse("nothing is to be written")
       }
     } catch {

@@ -55,8 +55,10 @@ final class SaveWriter {
   /// Finds what others have changed, and throws if that is anything. Conflicts are resolved outside of the transaction.
   ///
   /// Answers which of the deleted objects are there.
+  ///
+  /// - Parameter isOld: Is set if a deletion is based on an older row.
   func findConflicts(
-    _ updates: [PendingUpdate], _ t: EntityTransaction, _ areRulesOld: inout Bool
+    _ updates: [PendingUpdate], _ t: EntityTransaction, _ isOld: inout Bool
   ) throws(EngineError) -> [Bool] {
     // A deletion is one only for who wants to know.
     let asksBeforeDeleting = !batch.policy.isPlain || batch.policy.mergeType == .error
@@ -66,7 +68,7 @@ final class SaveWriter {
       let current = try t.rowVersion(object.reference)
       isThere.append(current != nil)
       guard let base = object.rowVersion, base != current else { return }
-      areRulesOld = true
+      isOld = true
       if current != nil, asksBeforeDeleting { try note(object, t) }
     }
     for update in updates {

@@ -212,7 +212,7 @@ extension ManagedObjectContext {
     guard known.contains(id) else { return false }
     // The transaction is to look, whatever commit it finds; of this save, or of one behind it: what is deleted until then does not make the
     // rules of the rest new.
-    doubtDeletions(in: id.space)
+    doubtRelationships(in: id.space)
     return true
   }
 

@@ -179,7 +179,6 @@ extension ManagedObjectContext {
     }
     if object.state != .inserted {
       // It was saved meanwhile. Its row says where it leads; so that the rules let go of nothing there when this is saved, it has left.
-      noteDeletion(in: object.space)
       for property in object.info.relationships where !property.isTransient {
         guard let r = property.relationship, !r.isToMany, try object.currentToOne(r) != nil else { continue }
         try object.recordToOne(r, nil)

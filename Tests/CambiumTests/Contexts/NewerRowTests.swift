@@ -297,4 +297,22 @@ import Testing
     try context.save()
     try isWhole()
   }
+
+  /// What others have put under an object that has unsaved changes, and is deleted, is let go of where it was put.
+  @Test(arguments: [MergePolicy.overwrite, .mergeByPropertyStoreTrump]) func deletesWhatOthersHavePutElsewhere(
+    policy: MergePolicy
+  ) throws {
+    context.mergePolicy = policy
+    let objects = try nodes(4)
+    try theirs(objects[3]).set(theirs(objects[2]), forKey: "parent")
+    try objects[0].add(objects[3], toRelationship: "tags")
+    try other.save()
+    try context.execute(BatchDeleteRequest(objectIDs: [objects[1].objectID]))
+    _ = try context.all("Node")
+    context.delete(objects[3])
+    try context.save()
+    try isWhole()
+    let fresh = container.newBackgroundContext()
+    #expect(try fresh.object(with: objects[2].objectID).count(ofRelationship: "children") == 0)
+  }
 }
