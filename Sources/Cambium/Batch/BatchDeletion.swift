@@ -134,9 +134,9 @@ struct BatchDeletion {
   }
 
   /// Takes what is deleted out of a relationship, where that is kept for itself.
-  private mutating func unlink(_ end: RelationshipEnd, _ inverse: RelationshipSchema, _ isToMany: Bool, _ t: EntityTransaction)
-    throws(EngineError)
-  {
+  private mutating func unlink(
+    _ end: RelationshipEnd, _ inverse: RelationshipSchema, _ isToMany: Bool, _ t: EntityTransaction
+  ) throws(EngineError) {
     guard let row = try t.row(end.object) else { return }
     var values = RowValues()
     if !inverse.isToMany {

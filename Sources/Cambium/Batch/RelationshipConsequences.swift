@@ -22,6 +22,8 @@ struct RelationshipConsequences {
   let history: HistoryRecorder?
   /// The objects that were changed.
   var changed: [ManagedObjectID] = []
+  /// The rows of objects that the transaction inserts: the history tells no changes of these.
+  var inserted = Set<UInt64>()
   /// Ends from which something may be derived.
   private var ends: Set<RelationshipEnd> = []
 
@@ -33,6 +35,12 @@ struct RelationshipConsequences {
   /// Notes a relationship that leads elsewhere than it did.
   mutating func note(_ end: RelationshipEnd) {
     if !space.derivedRules.isEmpty { ends.insert(end) }
+  }
+
+  /// Has the history tell of a property that was changed.
+  func record(_ reference: ObjectReference, _ name: String) {
+    guard !inserted.contains(reference.row), let info = space.info(reference.entity) else { return }
+    history?.updated(reference, info, [name])
   }
 
   /// Computes anew what is derived; to be called when all is written.
@@ -48,7 +56,7 @@ struct RelationshipConsequences {
         info.storeSchema?.isEntity(info.schema.id, orDescendantOf: rule.entity.id) == true,
         let value = try rule.newValue(of: row, t)
       else { continue }
-      history?.updated(row.reference, info, [rule.attribute.name])
+      record(row.reference, rule.attribute.name)
       try t.update(row.reference, RowValues([rule.attribute.name: value]))
       changed.append(ManagedObjectID(space: space, reference: row.reference))
     }
@@ -64,7 +72,7 @@ struct RelationshipConsequences {
       var values = RowValues()
       for rule in rules where info.storeSchema?.isEntity(info.schema.id, orDescendantOf: rule.entity.id) == true {
         values.set(rule.attribute.name, now)
-        history?.updated(row.reference, info, [rule.attribute.name])
+        record(row.reference, rule.attribute.name)
       }
       if !values.isEmpty { try t.update(row.reference, values) }
     }

@@ -27,7 +27,6 @@ struct LinkAgreement {
   }
 
   private let batch: SaveBatch
-  private let history: HistoryRecorder?
   private var space: StoreSpace { batch.space }
   private var consequences: RelationshipConsequences
   /// Where the relationships led that are written of objects that are changed.
@@ -43,7 +42,7 @@ struct LinkAgreement {
   private var readers: [UInt32: RelationshipReader] = [:]
 
   init(_ batch: SaveBatch, _ history: HistoryRecorder?) {
-    (self.batch, self.history) = (batch, history)
+    self.batch = batch
     consequences = RelationshipConsequences(batch.space, history)
   }
 
@@ -71,6 +70,7 @@ struct LinkAgreement {
     for (object, isThere) in zip(batch.deletions, isThere) where isThere { doomed.insert(object.reference.row) }
     for (object, reference) in zip(batch.insertions, permanent) {
       own.insert(reference.row)
+      consequences.inserted.insert(reference.row)
       guard object.changesRelationships else { continue }
       for (r, inverse) in keptTwice(object) { written.append((reference, r, inverse)) }
     }
@@ -199,7 +199,7 @@ struct LinkAgreement {
     let reference = row.reference
     try t.update(reference, values)
     if doomed.contains(reference.row) { return }
-    if let info = space.info(reference.entity) { history?.updated(reference, info, [relationship.name]) }
+    consequences.record(reference, relationship.name)
     consequences.changed.append(ManagedObjectID(space: space, reference: reference))
     consequences.note(RelationshipEnd(relationship: relationship.id, object: reference))
   }

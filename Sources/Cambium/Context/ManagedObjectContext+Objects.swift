@@ -116,6 +116,8 @@ extension ManagedObjectContext {
       throw CambiumError(
         .invalidArgument, "an object of another context cannot be deleted here", objectID: first.objectID)
     }
+    oldestKnowledge.begin()
+    defer { oldestKnowledge.end() }
     var pending = [first]
     objects: while let object = pending.popLast() {
       guard !object.isDeleted, object.state != .detached else { continue }

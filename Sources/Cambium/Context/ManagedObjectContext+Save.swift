@@ -323,7 +323,6 @@ extension ManagedObjectContext {
     let batch = outcome.batch
     settleCount &+= 1
     advance()
-    oldestKnowledge.forget(ObjectIdentifier(batch.space))
     deleted.remove(contentsOf: batch.deletions)
     batch.deletions.lend(areFar: true) { _, object in
       registry.remove(batch.space, object.reference)
@@ -363,6 +362,8 @@ extension ManagedObjectContext {
     }
     updated.forget(count)
     updated.removeAll { $0.space === batch.space && !$0.isUpdated }
+    // What validation has changed of other objects is not saved yet.
+    if !hasPending { oldestKnowledge.forget() }
     for id in outcome.changedByRules + outcome.deletedByRules {
       guard let object = registered(id), object.isPresent, !object.isUpdated else { continue }
       object.row = nil

@@ -197,6 +197,7 @@ public final class ManagedObjectContext: @unchecked Sendable {
       self.coordinator = coordinator
       parentContext = parent
       advance()
+      oldestKnowledge.forget()
       forgetRegistry()
       generation = QueryGeneration()
       undoManager?.removeAllActions()
@@ -337,7 +338,7 @@ public final class ManagedObjectContext: @unchecked Sendable {
   func advance() {
     if !readers.isEmpty { readers = [] }
     if lastView == nil, views.isEmpty { return }
-    if parent == nil, !inserted.isEmpty || !updated.isEmpty || !deleted.isEmpty {
+    if parent == nil, oldestKnowledge.isNeeded || hasPending {
       for (space, known) in views { oldestKnowledge.note(known.view.sequence, of: space) }
     }
     lastView = nil
@@ -454,12 +455,15 @@ public final class ManagedObjectContext: @unchecked Sendable {
     updated.insert(object)
   }
 
+  /// Whether there may be anything to save; what was taken back may count as well.
+  var hasPending: Bool { !inserted.isEmpty || !updated.isEmpty || !deleted.isEmpty }
+
   /// Forgets what the next save would do.
   func forgetPending() {
     inserted.removeAll()
     updated.removeAll()
     deleted.removeAll()
-    oldestKnowledge = OldestKnowledge()
+    oldestKnowledge.forget()
   }
 
   /// Notes an object that is changed while changes are of no event: by a save, as far as anybody is to hear of it.

@@ -2,6 +2,15 @@
 /// knows is in doubt for another reason. What was changed by rules that keep both sides of a relationship in step was changed by that.
 struct OldestKnowledge {
   private var sequences: [ObjectIdentifier: UInt64] = [:]
+  /// How many changes are under way that have read what they go by, and may have changed nothing yet.
+  private var begun = 0
+
+  /// Whether what is read counts though nothing is changed yet.
+  var isNeeded: Bool { begun > 0 }
+
+  /// A change begins that reads what it goes by before it changes anything.
+  mutating func begin() { begun += 1 }
+  mutating func end() { begun -= 1 }
 
   func sequence(of space: ObjectIdentifier) -> UInt64? { sequences[space] }
 
@@ -9,7 +18,8 @@ struct OldestKnowledge {
     sequences[space] = min(sequences[space] ?? sequence, sequence)
   }
 
-  mutating func forget(_ space: ObjectIdentifier) {
-    if !sequences.isEmpty { sequences[space] = nil }
+  /// Forgets what is noted: there are no unsaved changes.
+  mutating func forget() {
+    if !sequences.isEmpty { sequences = [:] }
   }
 }

@@ -124,7 +124,7 @@ extension ManagedObjectContext {
 
   /// Notes that unsaved changes may know of no more than what the generation has.
   private func doubtPinned() {
-    guard generation.isPinned, !inserted.isEmpty || !updated.isEmpty || !deleted.isEmpty else { return }
+    guard generation.isPinned, hasPending else { return }
     for store in persistentStoreCoordinator.persistentStores { doubtRelationships(in: store.space) }
   }
 

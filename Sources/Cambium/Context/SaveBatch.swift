@@ -82,11 +82,10 @@ extension ManagedObjectContext {
     var deletedByOthers: [MergeConflict] = []
     var omissions: Set<BatchDeletion.Lead> = []
     try batch.updates.lend { _, object in
-      let destinations = try object.pendingDestinations(&omissions)
-      let isWritten = !destinations.isEmpty || object.hasRowChanges
+      let isWritten = object.isWrittenBySave
       if !isWritten, history == nil { return }
       if isWritten, object.row == nil {
-        // A fault whose relationships were set was never read: its changes are based on the row as it is now.
+        // A fault whose relationships were set was never read: its changes are based on the row as it is now, and so is what they are added to.
         do { try object.load() } catch let error as CambiumError
           where error.code == .managedObjectReferentialIntegrity
         {
@@ -94,6 +93,7 @@ extension ManagedObjectContext {
           return
         }
       }
+      let destinations = try object.pendingDestinations(&omissions)
       updates.append(
         PendingUpdate(object: object, destinations: destinations, version: isWritten ? object.row?.version : nil))
     }

@@ -25,8 +25,7 @@ extension ManagedObject {
     }
   }
 
-  /// Reads the object where changing the inverse of a relationship to it has to know what it leads to: one that is gone is found before anything
-  /// is changed.
+  /// Reads the object where changing a relationship of it has to know what it leads to: one that is gone is found before anything is changed.
   private func loadIfRead(by back: RelationshipInfo?) throws {
     if let back, !back.isToMany || back.isOrdered { try load() }
   }
@@ -58,6 +57,22 @@ extension ManagedObject {
       managedObjectContext?.rebase(self)
       try recordToOne(r, nil)
     }
+  }
+
+  /// Has a to-one relationship lead to an object. Where the object's row says so and a newer one does not, that is no change of what the object
+  /// shows, and one of what is stored all the same.
+  private func arrive(at id: ManagedObjectID, by r: RelationshipInfo) throws {
+    if try currentToOne(r) == id, let newer = try newerToOne(r), newer != id {
+      guard isUpdated else {
+        managedObjectContext?.rebase(self)
+        return try arrive(at: id, by: r)
+      }
+      // As in leaving.
+      willChange()
+      ownOverlay.toOneChanges.updateValue(id, forKey: r.place)
+      return noteChange()
+    }
+    try recordToOne(r, id)
   }
 
   /// Reads the object if it may have been deleted without being taken out of what leads to it: what is gone must not be changed, since
@@ -137,10 +152,13 @@ extension ManagedObject {
       if back.isToMany {
         try new.recordAdd(objectID, back)
       } else {
+        if try new.currentToOne(back) == objectID, try !new.isUpdated && new.isOutdated() {
+          managedObjectContext?.rebase(new)
+        }
         if let previous = try object(try new.currentToOne(back)), previous !== self {
           try unlessGone { try previous.leave(new.objectID, by: r) }
         }
-        try new.recordToOne(back, objectID)
+        try new.arrive(at: objectID, by: back)
       }
     }
     try recordToOne(r, new?.objectID)
@@ -150,6 +168,7 @@ extension ManagedObject {
   ///   - isAbsent: Whether the caller knows that the object is no destination yet, which need not be looked up then.
   func addDestination(_ new: ManagedObject, _ r: RelationshipInfo, isAbsent: Bool = false) throws {
     try checkDestination(new, r)
+    try loadIfRead(by: r)
     try bringAlong(new, r)
     try new.loadIfRead(by: inverse(of: r, on: new))
     guard let back = inverse(of: r, on: new) else {
@@ -163,9 +182,8 @@ extension ManagedObject {
     } else {
       var previous = try object(try new.currentToOne(back))
       if previous === self {
-        // One with unsaved changes meets a conflict when it is saved, which decides.
-        guard let newer = try new.newerToOne(back), newer != objectID, !new.isUpdated else { return }
-        managedObjectContext?.rebase(new)
+        guard let newer = try new.newerToOne(back), newer != objectID else { return }
+        if !new.isUpdated { managedObjectContext?.rebase(new) }
         previous = try object(newer)
       }
       if let previous {
@@ -175,7 +193,7 @@ extension ManagedObject {
         }
       }
       try recordAdd(new.objectID, r)
-      try new.recordToOne(back, objectID)
+      try new.arrive(at: objectID, by: back)
     }
   }
 
@@ -187,7 +205,8 @@ extension ManagedObject {
     if back.isToMany {
       guard try contains(old.objectID, r) else { return }
       try recordRemove(old.objectID, r)
-      if old !== self || back.schema.name != r.schema.name { try old.recordRemove(objectID, back) }
+      // Of one that is gone there is nothing left to be taken out of.
+      if old !== self || back.schema.name != r.schema.name { try unlessGone { try old.recordRemove(objectID, back) } }
     } else {
       if try old.currentToOne(back) != objectID {
         guard let newer = try old.newerToOne(back), newer == objectID else { return }
@@ -201,6 +220,10 @@ extension ManagedObject {
 
   func assignToMany(_ new: [ManagedObject], _ r: RelationshipInfo) throws {
     for object in new { try checkDestination(object, r) }
+    let context = try requireContext()
+    context.oldestKnowledge.begin()
+    defer { context.oldestKnowledge.end() }
+    try loadIfRead(by: r)
     for object in new {
       try bringAlong(object, r)
       try object.loadIfRead(by: inverse(of: r, on: object))
@@ -208,11 +231,10 @@ extension ManagedObject {
     var unique: [ManagedObject] = []
     var seen = Set<ManagedObject>()
     for object in new where seen.insert(object).inserted { unique.append(object) }
-    let context = try requireContext()
     let present = Set(try currentToMany(r))
     for id in present.sorted(by: { $0.reference < $1.reference }) {
       let old = context.object(with: id)
-      if !seen.contains(old) { try removeDestination(old, r) }
+      if !seen.contains(old) { try unlessGone { try removeDestination(old, r) } }
     }
     for object in unique where !present.contains(object.objectID) { try addDestination(object, r, isAbsent: true) }
     guard r.isOrdered else { return }

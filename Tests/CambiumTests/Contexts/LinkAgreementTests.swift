@@ -142,6 +142,17 @@ import Testing
     #expect(names[nodes[3].objectID]?.isSuperset(of: ["children", "family"]) == true)
   }
 
+  /// Of what the save inserts, the history tells that alone.
+  @Test func recordsInsertionsOnce() throws {
+    let token = try container.persistentStoreCoordinator.currentPersistentHistoryToken()
+    let new = try context.make("Node", ["name": "new"])
+    try leadOneWay(nodes[0], "children", from: nil, to: new)
+    try save()
+    #expect(try stored(new, "parent") == ["n0"])
+    let changes = try context.execute(.fetchHistory(after: token)).transactions.flatMap { $0.changes ?? [] }
+    #expect(changes.filter { $0.changedObjectID == new.objectID }.map { $0.changeType } == [.insert])
+  }
+
   /// What is led to something that the save deletes goes by the rules of that.
   @Test func leadsToWhatIsDeleted() throws {
     try nodes[0].set("edited", forKey: "name")

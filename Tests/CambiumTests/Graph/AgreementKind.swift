@@ -9,10 +9,12 @@ struct AgreementKind {
   let isRich: Bool
   /// Whether the contexts read generations of the store at times.
   let pins: Bool
+  /// Whether objects are used at times that no fetch has just read.
+  let keeps: Bool
   let model: ManagedObjectModel
 
   init(seed: UInt64) throws {
-    (isRich, pins) = (seed % 4 == 1, seed % 3 == 0)
+    (isRich, pins, keeps) = (seed % 4 == 1, seed % 3 == 0, [2, 3].contains(seed % 5))
     let isRich = isRich
     model = try ManagedObjectModel {
       Self.node(isRich: isRich)

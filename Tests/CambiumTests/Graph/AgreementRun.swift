@@ -47,6 +47,7 @@ final class AgreementRun {
   func problem() throws -> String? {
     for step in 0..<Self.steps where !without.contains(step) {
       try pinOrUnpin(step)
+      try lookBeside(step)
       random = SplitMix64(seed: seed &* 1_000_003 &+ UInt64(step))
       let number = [0, 0, 1, 1, 2, 3][random.below(6)]
       do {
@@ -103,10 +104,29 @@ final class AgreementRun {
     try contexts[number].setQueryGenerationFrom(isPinned ? .current : nil)
   }
 
-  /// An object of a context, of those that a fetch finds.
+  /// Has a context go on to the newest commit without reading any objects, at times.
+  private func lookBeside(_ step: Int) throws {
+    guard design.keeps else { return }
+    var random = SplitMix64(seed: seed &* 5_915_587 &+ UInt64(step))
+    guard random.oneIn(6) else { return }
+    let number = random.below(2)
+    log.append("\(number) counts \(try contexts[number].count(for: FetchRequest<ManagedObject>(entityName: "Node")))")
+  }
+
+  /// An object that the context has, or that another has saved, whose row the context may have read long ago, or never.
+  private func kept(by context: ManagedObjectContext, _ entity: String) -> ManagedObject? {
+    let ids = contexts.flatMap { $0.registeredObjects }.map { $0.objectID }.filter { !$0.isTemporaryID }
+    let known = Set(ids).sorted { $0.reference < $1.reference }.map { context.object(with: $0) }
+    let new = context.insertedObjects.sorted { $0.objectID.reference < $1.objectID.reference }
+    let all = (known + new).filter { !$0.isDeleted && (entity == "Node" || $0.entity.name == entity) }
+    return all.isEmpty ? nil : random.pick(all)
+  }
+
+  /// An object of a context, of those that a fetch finds; or another, at times.
   private func some(of context: ManagedObjectContext, _ entity: String = "Node", onlyStored: Bool = false) throws
     -> ManagedObject?
   {
+    if design.keeps, !onlyStored, random.oneIn(2) { return kept(by: context, entity) }
     let found = try context.all(entity).filter { !$0.isDeleted && !(onlyStored && $0.objectID.isTemporaryID) }
       .sorted { $0.objectID.reference < $1.objectID.reference }
     return found.isEmpty ? nil : random.pick(found)

@@ -29,17 +29,6 @@ import Testing
     return request
   }
 
-  private func controller(
-    _ request: FetchRequest<ManagedObject>, _ context: ManagedObjectContext, sections: String? = nil
-  ) throws -> (FetchedResultsController<ManagedObject>, ToldResults) {
-    let controller = FetchedResultsController(
-      fetchRequest: request, managedObjectContext: context, sectionNameKeyPath: sections)
-    try controller.performFetch()
-    let told = ToldResults()
-    controller.delegate = told
-    return (controller, told)
-  }
-
   private func numbers(_ controller: FetchedResultsController<ManagedObject>) -> [Int] {
     (controller.fetchedObjects ?? []).map { $0.value(forKey: "number") as? Int ?? -1 }
   }
@@ -49,7 +38,7 @@ import Testing
     try context.performAndWait {
       let items = try (0..<4).map { try context.make("Item", ["number": $0 * 10, "group": $0 < 2 ? "a" : "b"]) }
       try context.save()
-      let (controller, told) = try controller(try request("number < 100"), context, sections: "group")
+      let (controller, told) = try context.controller(try request("number < 100"), sections: "group")
       // Nothing before the event ends.
       let new = try context.make("Item", ["number": 5, "group": "a"])
       #expect(told.take() == [])
@@ -105,7 +94,7 @@ import Testing
       let items = try (0..<3).map { try context.make("Item", ["number": $0 * 10]) }
       try context.save()
       context.undoManager = ContextUndoManager()
-      let (controller, told) = try controller(try request(), context)
+      let (controller, told) = try context.controller(try request())
       try items[0].set(50, forKey: "number")
       context.processPendingChanges()
       #expect(told.take() == ["move 0.0 0.2"])
@@ -138,8 +127,8 @@ import Testing
     try context.performAndWait {
       let items = try (0..<3).map { try context.make("Item", ["number": $0 * 10, "text": "\($0)"]) }
       try context.save()
-      let (controller, told) = try controller(try request("number < 100"), context)
-      let (byDerived, derivedTold) = try self.controller(try request(sort: "upper"), context)
+      let (controller, told) = try context.controller(try request("number < 100"))
+      let (byDerived, derivedTold) = try context.controller(try request(sort: "upper"))
       try items[0].set("z", forKey: "text")
       context.processPendingChanges()
       #expect(told.take() == ["update 0.0 0.0"])
@@ -191,7 +180,7 @@ import Testing
       try context.save()
       let request = try request()
       request.includesPendingChanges = false
-      let (controller, told) = try controller(request, context)
+      let (controller, told) = try context.controller(request)
       try context.make("Item", ["number": 0])
       context.processPendingChanges()
       #expect(told.take() == [] && numbers(controller) == [1])
@@ -208,7 +197,7 @@ import Testing
     let (controller, told) = try context.performAndWait {
       for number in 0..<3 { try context.make("Item", ["number": number * 10]) }
       try context.save()
-      return try self.controller(try request(), context)
+      return try context.controller(try request())
     }
     try other.performAndWait {
       let items = try other.all("Item", sort: [FetchSortDescriptor(key: "number")])
@@ -232,8 +221,8 @@ import Testing
     let child = ManagedObjectContext(concurrencyType: .privateQueue, parent: parent)
     for number in 0..<2 { try parent.make("Item", ["number": number * 10]) }
     try parent.save()
-    let (ofParent, parentTold) = try controller(try request(), parent)
-    let (ofChild, childTold) = try controller(try request(), child)
+    let (ofParent, parentTold) = try parent.controller(try request())
+    let (ofChild, childTold) = try child.controller(try request())
     let item = try #require(ofChild.fetchedObjects?.first)
     try item.set(15, forKey: "number")
     let new = try child.make("Item", ["number": 3])
@@ -253,7 +242,7 @@ import Testing
   /// A delegate may change objects while it is told, which is told behind that.
   @Test func changesByTheDelegate() throws {
     let context = try memoryContainer(Self.model()).newBackgroundContext()
-    let (controller, told) = try controller(try request(), context)
+    let (controller, told) = try context.controller(try request())
     told.afterwards = { [unowned context] in
       guard context.insertedObjects.count < 3 else { return }
       _ = try? context.make("Item", ["number": 10 - context.insertedObjects.count])
@@ -285,11 +274,11 @@ import Testing
           return a == b ? .orderedSame : a < b ? .orderedAscending : .orderedDescending
         })
     ]
-    let (all, told) = try controller(request, context)
+    let (all, told) = try context.controller(request)
     defer { withExtendedLifetime(all) {} }
     let limited = try self.request()
     limited.fetchLimit = 5
-    let (ofFirst, firstTold) = try controller(limited, context)
+    let (ofFirst, firstTold) = try context.controller(limited)
     let fetches = Locked(0)
     container.persistentStoreCoordinator.setEventHandler { event in
       if case (.fetch, .begin) = (event.activity, event.phase) { fetches.withLock { $0 += 1 } }
@@ -320,7 +309,7 @@ import Testing
     try context.make("Item", ["number": 1, "box": box])
     try context.make("Item", ["number": 2])
     try context.save()
-    let (controller, told) = try controller(try request("box.name == 'a'"), context)
+    let (controller, told) = try context.controller(try request("box.name == 'a'"))
     #expect(numbers(controller) == [1])
     try box.set("b", forKey: "name")
     context.processPendingChanges()
@@ -337,7 +326,7 @@ import Testing
     let context = try memoryContainer(Self.model()).newBackgroundContext()
     let items = try (0..<3).map { try context.make("Item", ["number": $0 * 10, "text": "\(9 - $0)"]) }
     try context.save()
-    let (controller, told) = try controller(try request(), context)
+    let (controller, told) = try context.controller(try request())
     controller.fetchRequest.sortDescriptors = [FetchSortDescriptor(key: "text"), FetchSortDescriptor(key: "number")]
     controller.fetchRequest.predicate = try FetchPredicate(format: "number > 0")
     try items[0].set("changed", forKey: "group")
@@ -364,10 +353,10 @@ import Testing
     try context.performAndWait {
       let item = try context.make("Item", ["number": 1])
       try context.save()
-      let (controller, told) = try controller(try request(), context)
+      let (controller, told) = try context.controller(try request())
       let limited = try request()
       limited.fetchLimit = 5
-      let (ofFirst, firstTold) = try self.controller(limited, context)
+      let (ofFirst, firstTold) = try context.controller(limited)
       let new = try context.make("Item", ["number": 0])
       context.processPendingChanges()
       #expect(told.take() == ["insert - 0.0"] && firstTold.take() == ["insert - 0.0"])
@@ -408,7 +397,7 @@ import Testing
       context.processPendingChanges()
       let request = try request()
       request.includesPendingChanges = false
-      let (controller, told) = try controller(request, context)
+      let (controller, told) = try context.controller(request)
       try item.set("changed", forKey: "text")
       context.processPendingChanges()
       #expect(told.take() == [])
@@ -456,8 +445,8 @@ import Testing
     try context.performAndWait {
       let item = try context.make("Item", ["number": 1, "text": "a"])
       try context.save()
-      let (first, firstTold) = try controller(try request(), context)
-      let (second, secondTold) = try controller(try request(), context)
+      let (first, firstTold) = try context.controller(try request())
+      let (second, secondTold) = try context.controller(try request())
       try item.set("b", forKey: "text")
       context.processPendingChanges()
       #expect(firstTold.take() == ["update 0.0 0.0"] && secondTold.take() == ["update 0.0 0.0"])
@@ -483,7 +472,7 @@ import Testing
     let ids = items.map { $0.objectID }
     let (controller, told) = try context.performAndWait {
       context.retainsRegisteredObjects = true
-      return try self.controller(try request("number > 1"), context)
+      return try context.controller(try request("number > 1"))
     }
     try other.performAndWait {
       for item in items { other.delete(item) }
@@ -501,7 +490,7 @@ import Testing
     let container = try memoryContainer(Self.model())
     let (context, other) = (container.newBackgroundContext(), container.newBackgroundContext())
     try context.performAndWait {
-      let (controller, told) = try controller(try request(), context)
+      let (controller, told) = try context.controller(try request())
       try other.performAndWait {
         try other.make("Item", ["number": 1])
         try other.save()
@@ -517,7 +506,7 @@ import Testing
     let context = try memoryContainer(Self.model()).newBackgroundContext()
     for group in ["apple", "avocado", nil, "beet"] { try context.make("Item", ["group": group]) }
     try context.save()
-    let (controller, told) = try controller(try request(sort: "group"), context, sections: "group")
+    let (controller, told) = try context.controller(try request(sort: "group"), sections: "group")
     #expect(controller.sections.map { $0.name } == ["", "apple", "avocado", "beet"])
     #expect(controller.sections.map { $0.indexTitle } == [nil, "A", "A", "B"])
     #expect(controller.sectionIndexTitles == ["A", "A", "B"])

@@ -37,12 +37,7 @@ import Testing
     let request = FetchRequest<ManagedObject>(entityName: "Item")
     request.sortDescriptors = [FetchSortDescriptor(key: "number")]
     request.fetchLimit = limit
-    let controller = FetchedResultsController(
-      fetchRequest: request, managedObjectContext: context, sectionNameKeyPath: sections)
-    try controller.performFetch()
-    let told = ToldResults()
-    controller.delegate = told
-    return (controller, told)
+    return try context.controller(request, sections: sections)
   }
 
   @Test(arguments: [0, 10]) func whatAPolicyTookBack(limit: Int) throws {

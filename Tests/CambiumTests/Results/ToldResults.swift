@@ -35,3 +35,17 @@ final class ToldResults: FetchedResultsControllerDelegate {
     title.map { $0(sectionName) } ?? sectionName.first.map { $0.uppercased() }
   }
 }
+
+extension ManagedObjectContext {
+  /// A controller of a request's results, which it has fetched, and what it tells from now on.
+  func controller(
+    _ request: FetchRequest<ManagedObject>, sections: String? = nil
+  ) throws -> (FetchedResultsController<ManagedObject>, ToldResults) {
+    let controller = FetchedResultsController(
+      fetchRequest: request, managedObjectContext: self, sectionNameKeyPath: sections)
+    try controller.performFetch()
+    let told = ToldResults()
+    controller.delegate = told
+    return (controller, told)
+  }
+}
