@@ -36,11 +36,15 @@ struct BatchDeletion {
   /// The objects that are deleted, with those that go with them.
   var deleted: [ManagedObjectID] { order.map { ManagedObjectID(space: space, reference: $0) } }
 
-  init(_ space: StoreSpace, _ history: HistoryRecorder?, asksOtherSides: Bool = false) {
+  /// - Parameter inserted: The rows that the transaction inserts.
+  init(
+    _ space: StoreSpace, _ history: HistoryRecorder?, asksOtherSides: Bool = false, inserted: Set<UInt64> = []
+  ) {
     self.asksOtherSides = asksOtherSides
     self.space = space
     self.history = history
     consequences = RelationshipConsequences(space, history)
+    consequences.inserted = inserted
   }
 
   /// Deletes objects; answers those of them that there were.
@@ -149,7 +153,7 @@ struct BatchDeletion {
       if kept.count == present.count { return }
       values.set(toMany: inverse.name, kept)
     }
-    if let info = space.info(row.reference.entity) { history?.updated(row.reference, info, [inverse.name]) }
+    consequences.record(row.reference, inverse.name)
     // The other end of a to-one relationship is derived from the row that goes.
     if !values.isEmpty {
       try t.update(row.reference, values)

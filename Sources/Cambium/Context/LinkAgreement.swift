@@ -67,10 +67,10 @@ struct LinkAgreement {
   mutating func restore(
     insertions permanent: [ObjectReference], _ isThere: [Bool], _ t: EntityTransaction
   ) throws(EngineError) {
+    consequences.inserted = Set(permanent.lazy.map { $0.row })
     for (object, isThere) in zip(batch.deletions, isThere) where isThere { doomed.insert(object.reference.row) }
     for (object, reference) in zip(batch.insertions, permanent) {
       own.insert(reference.row)
-      consequences.inserted.insert(reference.row)
       guard object.changesRelationships else { continue }
       for (r, inverse) in keptTwice(object) { written.append((reference, r, inverse)) }
     }
@@ -90,13 +90,16 @@ struct LinkAgreement {
     for end in demands.keys.sorted() { try settle(end, t) }
   }
 
+  /// Whether the save writes an object itself.
+  func isOwn(_ id: ManagedObjectID) -> Bool { own.contains(id.reference.row) }
+
   /// Computes what is derived from what was changed; to be called when all is written. Answers the objects that were changed, and that the
   /// save does not write itself.
   mutating func finish(_ t: EntityTransaction) throws(EngineError) -> [ManagedObjectID] {
     try consequences.derive(t)
     var result: [ManagedObjectID] = []
     var seen = Set<UInt64>()
-    for id in consequences.changed where !own.contains(id.reference.row) && seen.insert(id.reference.row).inserted {
+    for id in consequences.changed where !isOwn(id) && seen.insert(id.reference.row).inserted {
       if try t.contains(id.reference) { result.append(id) }
     }
     return result

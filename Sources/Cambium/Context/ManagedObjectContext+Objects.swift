@@ -421,6 +421,7 @@ extension ManagedObjectContext {
   /// Gives up the row that the context has of an object, but not the unsaved changes. Where there are some, the row that
   /// they are based on from now on is read at once: what others save after this is a conflict.
   func rebase(_ object: ManagedObject) {
+    if object.pending == .deleted { return rebaseDeletion(object) }
     let (row, state, parentState) = (object.row, object.state, object.parentState)
     object.forgetRow()
     if object.state != .fault { object.state = .stale }

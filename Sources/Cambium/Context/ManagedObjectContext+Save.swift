@@ -156,6 +156,7 @@ extension ManagedObjectContext {
     let updates = updated.orderedUpdates()
     guard !(deletions.isEmpty && insertions.isEmpty && updates.isEmpty) else {
       updated.removeAll()
+      oldestKnowledge.forget()
       settled.isToBeTold = true
       return
     }
@@ -363,7 +364,7 @@ extension ManagedObjectContext {
     updated.forget(count)
     updated.removeAll { $0.space === batch.space && !$0.isUpdated }
     // What validation has changed of other objects is not saved yet.
-    if !hasPending { oldestKnowledge.forget() }
+    if inserted.isEmpty, deleted.isEmpty, !updated.values.contains(where: { $0.isUpdated }) { oldestKnowledge.forget() }
     for id in outcome.changedByRules + outcome.deletedByRules {
       guard let object = registered(id), object.isPresent, !object.isUpdated else { continue }
       object.row = nil

@@ -145,7 +145,7 @@ extension ManagedObjectContext {
         try links?.restore(insertions: permanent, isThere, t)
         if isOld, isThere.contains(true) {
           let deletions = zip(batch.deletions, isThere).filter { $0.1 }.map { $0.0 }
-          var deletion = BatchDeletion(batch.space, history, asksOtherSides: true)
+          var deletion = BatchDeletion(batch.space, history, asksOtherSides: true, inserted: writer.insertedRows)
           (deletion.departures, deletion.omissions) = (Set(prepared.departures), prepared.omissions)
           do throws(BatchError) { _ = try deletion.delete(deletions.map { $0.reference }, t) } catch {
             switch error {
@@ -157,7 +157,7 @@ extension ManagedObjectContext {
           }
           let known = Set(deletions.map { $0.objectID })
           outcome.deletedByRules = deletion.deleted.filter { !known.contains($0) }
-          outcome.changedByRules = deletion.changed
+          outcome.changedByRules = deletion.changed.filter { links?.isOwn($0) != true }
         } else {
           try batch.deletions.lend(areFar: true) { (place, object) throws(EngineError) in
             if !isThere[place] { return }

@@ -86,6 +86,9 @@ final class SaveWriter {
     conflicts.append((object, try t.row(object.reference)))
   }
 
+  /// The rows that the save inserts.
+  var insertedRows: Set<UInt64> { Set(permanent.lazy.map { $0.row }) }
+
   /// Inserts the row of a new object.
   func insert(_ object: ManagedObject, at place: Int, _ t: EntityTransaction) throws(EngineError) {
     let reference = permanent[place]

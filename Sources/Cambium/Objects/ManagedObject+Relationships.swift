@@ -14,13 +14,13 @@ extension ManagedObject {
   /// Where a to-one relationship leads in the newest commit that the context has seen, if that is newer than the row that the object has,
   /// and there is no unsaved change of it; nil otherwise. What an unordered to-many relationship gives is of that commit, and so may know
   /// more than an object that was read before: to add and to remove is decided by that.
-  private func newerToOne(_ r: RelationshipInfo) throws -> ManagedObjectID?? {
+  func newerToOne(_ r: RelationshipInfo) throws -> ManagedObjectID?? {
     guard state == .loaded, toOneChanges[r.place] == nil, let row, let context = managedObjectContext,
       context.parent == nil
     else { return nil }
     let view = try context.view(of: space)
     return try mapping { () throws(EngineError) -> ManagedObjectID?? in
-      guard let newest = try view.row(reference), newest.version != row.version else { return nil }
+      guard let newest = try view.row(reference), newest.version > row.version else { return nil }
       return .some(try newest.reference(r.key).map { ManagedObjectID(space: space, reference: $0) })
     }
   }
@@ -40,7 +40,9 @@ extension ManagedObject {
   func isOutdated() throws -> Bool {
     guard state == .loaded, let row, let context = managedObjectContext, context.parent == nil else { return false }
     let view = try context.view(of: space)
-    return try mapping { () throws(EngineError) in try view.rowVersion(reference) } != row.version
+    let version = try mapping { () throws(EngineError) in try view.rowVersion(reference) }
+    // A generation that is read may be older than the object.
+    return version.map { $0 > row.version } ?? !context.generation.isPinned
   }
 
   /// Has a to-one relationship lead to an object no longer, if it does; also if it was others who have led it there. It leads elsewhere already
@@ -50,6 +52,7 @@ extension ManagedObject {
     guard let newer = try newerToOne(r), newer == id else { return }
     if isUpdated {
       // Its changes stay based on the row that it has: what others did is a conflict when it is saved, and this is among the changes.
+      managedObjectContext?.doubtRelationships(in: space)
       willChange()
       ownOverlay.toOneChanges.updateValue(nil, forKey: r.place)
       noteChange()
@@ -57,6 +60,14 @@ extension ManagedObject {
       managedObjectContext?.rebase(self)
       try recordToOne(r, nil)
     }
+  }
+
+  /// Shows the newest row that the context has seen, if there are no unsaved changes, and a to-one relationship leads to an object already by the
+  /// row that there is.
+  private func requireNewestRow(at id: ManagedObjectID, by back: RelationshipInfo?) throws {
+    guard let back, !back.isToMany, try currentToOne(back) == id else { return }
+    try takeNewestRow()
+    try load()
   }
 
   /// Has a to-one relationship lead to an object. Where the object's row says so and a newer one does not, that is no change of what the object
@@ -68,6 +79,7 @@ extension ManagedObject {
         return try arrive(at: id, by: r)
       }
       // As in leaving.
+      managedObjectContext?.doubtRelationships(in: space)
       willChange()
       ownOverlay.toOneChanges.updateValue(id, forKey: r.place)
       return noteChange()
@@ -132,8 +144,11 @@ extension ManagedObject {
   func assignToOne(_ new: ManagedObject?, _ r: RelationshipInfo) throws {
     if let new {
       try checkDestination(new, r)
+      try loadIfRead(by: r)
       try bringAlong(new, r)
       try new.loadIfRead(by: inverse(of: r, on: new))
+      // Nothing is changed before it is known that it is there.
+      if try currentToOne(r) != new.objectID { try new.requireNewestRow(at: objectID, by: inverse(of: r, on: new)) }
     }
     let old = try object(try currentToOne(r))
     if old === new { return }
@@ -152,9 +167,6 @@ extension ManagedObject {
       if back.isToMany {
         try new.recordAdd(objectID, back)
       } else {
-        if try new.currentToOne(back) == objectID, try !new.isUpdated && new.isOutdated() {
-          managedObjectContext?.rebase(new)
-        }
         if let previous = try object(try new.currentToOne(back)), previous !== self {
           try unlessGone { try previous.leave(new.objectID, by: r) }
         }
@@ -224,6 +236,7 @@ extension ManagedObject {
     context.oldestKnowledge.begin()
     defer { context.oldestKnowledge.end() }
     try loadIfRead(by: r)
+    for object in new where !object.isEarly { try object.loadIfRead(by: inverse(of: r, on: object)) }
     for object in new {
       try bringAlong(object, r)
       try object.loadIfRead(by: inverse(of: r, on: object))

@@ -164,6 +164,7 @@ extension ManagedObject {
       }
     }
     let space = space
+    if r.isOrdered, context.generation.isPinned, let list = try listNewerThanGeneration(r, context) { return list }
     let reader = try context.destinations(of: r, in: space)
     var ids: [ManagedObjectID] = []
     do throws(EngineError) {
@@ -215,6 +216,16 @@ extension ManagedObject {
     guard state == .loaded, let row, managedObjectContext?.parent == nil else { return nil }
     let list = try mapping { () throws(EngineError) in try row.references(r.schema) }
     return list.map { ManagedObjectID(space: space, reference: $0) }
+  }
+
+  /// What an ordered relationship has by the object's row, if that is of a later commit than the generation that the context reads.
+  private func listNewerThanGeneration(
+    _ r: RelationshipInfo, _ context: ManagedObjectContext
+  ) throws -> [ManagedObjectID]? {
+    guard state == .loaded, let row else { return nil }
+    let view = try context.view(of: space)
+    let version = try mapping { () throws(EngineError) in try view.rowVersion(reference) } ?? 0
+    return version < row.version ? try listOfRow(r) : nil
   }
 
   /// What an ordered relationship with unsaved changes had before these.

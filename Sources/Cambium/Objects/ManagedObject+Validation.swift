@@ -98,7 +98,11 @@ extension ManagedObject {
   fileprivate func isLedTo(from id: ManagedObjectID, _ r: RelationshipInfo) throws -> Bool {
     let other = try requireContext().object(with: id)
     guard let back = r.inverse(in: other.info) else { return true }
-    guard back.isToMany else { return try other.currentToOne(back) == objectID }
+    guard back.isToMany else {
+      // What others have led here counts, whatever the row says that the context has of it.
+      if let newer = try other.newerToOne(back) { return newer == objectID }
+      return try other.currentToOne(back) == objectID
+    }
     guard let change = other.toManyChanges[back.place] else { return true }
     return change.list.map { $0.contains(objectID) } ?? change.state(of: objectID) ?? true
   }

@@ -153,6 +153,30 @@ import Testing
     #expect(changes.filter { $0.changedObjectID == new.objectID }.map { $0.changeType } == [.insert])
   }
 
+  /// The same of what loses a destination by delete rules.
+  @Test func recordsInsertionsOnceBesideDeletions() throws {
+    let other = container.newBackgroundContext()
+    context.mergePolicy = .mergeByPropertyObjectTrump
+    for node in nodes { _ = node.value(forKey: "name") }
+    let new = try context.make("Node", ["name": "new"])
+    try new.add(nodes[1], toRelationship: "tags")
+    context.delete(nodes[0])
+    try other.object(with: nodes[1].objectID).set(other.object(with: nodes[0].objectID), forKey: "parent")
+    try other.save()
+    let token = try container.persistentStoreCoordinator.currentPersistentHistoryToken()
+    let told = Mutex(Set<ManagedObjectID>())
+    let observation = context.observe { notification in
+      if notification.kind == .didSave { told.withLock { $0.formUnion(notification.objectIDs.updatedObjectIDs) } }
+    }
+    try save()
+    withExtendedLifetime(observation) {}
+    #expect(try container.newBackgroundContext().all("Node").count == 3)
+    #expect(try stored(new, "tags") == [])
+    #expect(!told.withLock { $0.contains(new.objectID) })
+    let changes = try context.execute(.fetchHistory(after: token)).transactions.flatMap { $0.changes ?? [] }
+    #expect(changes.filter { $0.changedObjectID == new.objectID }.map { $0.changeType } == [.insert])
+  }
+
   /// What is led to something that the save deletes goes by the rules of that.
   @Test func leadsToWhatIsDeleted() throws {
     try nodes[0].set("edited", forKey: "name")

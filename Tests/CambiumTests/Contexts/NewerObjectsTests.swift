@@ -21,8 +21,9 @@ import Testing
           ToOne("parent", "Node", inverse: "children")
           ToOne("next", "Node", inverse: "previous")
           ToOne("previous", "Node", inverse: "next")
+          ToOne("left", "Node", inverse: "right")
+          ToOne("right", "Node", inverse: "left")
         }
-        Entity("Other") { Attribute("name", .string) }
       })
     (context, other) = (container.newBackgroundContext(), container.newBackgroundContext())
   }
@@ -135,5 +136,128 @@ import Testing
     #expect(try its.objectIDs(forRelationshipNamed: "children") == [child.objectID])
     try context.save()
     try test.isWhole()
+  }
+
+  /// Some objects named n0 and on, saved and read, and the same in the other context.
+  private func nodes(_ count: Int) throws -> (mine: [ManagedObject], theirs: [ManagedObject]) {
+    let mine = try (0..<count).map { try context.make("Node", ["name": "n\($0)"]) }
+    try context.save()
+    for node in mine { _ = node.value(forKey: "name") }
+    return (mine, mine.map { other.object(with: $0.objectID) })
+  }
+
+  private func fetch(where format: String) throws -> [ManagedObject] {
+    let request = FetchRequest<ManagedObject>(entityName: "Node")
+    request.predicate = try FetchPredicate(format: format)
+    return try context.fetch(request)
+  }
+
+  /// What is found to be gone when it is led to again has changed nothing.
+  @Test func leadsToWhatIsGone() throws {
+    let (mine, theirs) = try nodes(3)
+    try mine[0].set(mine[1], forKey: "next")
+    try context.save()
+    #expect(mine[1].value(forKey: "previous") as? ManagedObject == mine[0])
+    other.delete(theirs[1])
+    try theirs[0].set(theirs[2], forKey: "next")
+    try other.save()
+    #expect(try fetch(where: "name != 'n1'").count == 2)
+    #expect { try mine[0].set(mine[1], forKey: "next") } throws: {
+      ($0 as? CambiumError)?.code == .managedObjectReferentialIntegrity
+    }
+    #expect(!context.hasChanges)
+    try context.save()
+    try isWhole()
+    #expect(try stored(mine[0], "next") == ["n2"])
+  }
+
+  /// What is gone has nothing inserted with it that was to lead to it, or it to that.
+  @Test(arguments: ["next", "children"]) func bringsNothingToWhatIsGone(key: String) throws {
+    let (mine, theirs) = try nodes(2)
+    context.refresh(mine[1], mergeChanges: false)
+    other.delete(theirs[1])
+    try other.save()
+    let early = ManagedObject(entity: mine[0].entity, insertInto: nil)
+    let (owner, value): (ManagedObject, Any) = key == "next" ? (mine[1], early) : (mine[0], [early, mine[1]])
+    #expect(throws: CambiumError.self) { try owner.set(value, forKey: key) }
+    #expect(context.insertedObjects.isEmpty)
+    #expect(!context.hasChanges)
+  }
+
+  /// What others have put under an object denies its deletion, though the context has an older row of it.
+  @Test(arguments: [false, true]) func isDeniedByWhatOthersPutThere(isOrdered: Bool) throws {
+    let test = try NewerObjectsTests(isOrdered: isOrdered, deleteRule: .deny)
+    let (mine, theirs) = try test.nodes(3)
+    try mine[0].add(mine[1], toRelationship: "children")
+    try test.context.save()
+    #expect(mine[1].value(forKey: "parent") as? ManagedObject == mine[0])
+    try theirs[1].set(theirs[2], forKey: "parent")
+    try test.other.save()
+    #expect(try test.fetch(where: "name != 'n1'").count == 2)
+    test.context.delete(mine[2])
+    #expect { try test.context.save() } throws: {
+      ($0 as? CambiumError)?.code == .validationRelationshipDeniedDelete
+    }
+    test.context.rollback()
+    try test.isWhole()
+  }
+
+  /// A deletion whose object is led elsewhere meanwhile, and read anew for that, has its rules applied to what the new row says.
+  @Test func deletesWhatIsReadAnew() throws {
+    let (mine, theirs) = try nodes(5)
+    try mine[0].set(mine[1], forKey: "next")
+    try mine[2].set(mine[1], forKey: "left")
+    try context.save()
+    #expect(mine[1].value(forKey: "previous") as? ManagedObject == mine[0])
+    try theirs[3].set(theirs[1], forKey: "next")
+    try theirs[4].set(theirs[1], forKey: "left")
+    try other.save()
+    #expect(try fetch(where: "name != 'n1'").count == 4)
+    context.delete(mine[1])
+    try mine[3].set(nil, forKey: "next")
+    try context.save()
+    try isWhole()
+  }
+
+  /// To lead an object where its old row says that it is can be undone.
+  @Test(arguments: [false, true]) func undoesLeadingToWhereItWas(isOrdered: Bool) throws {
+    let test = try NewerObjectsTests(isOrdered: isOrdered)
+    let (context, other) = (test.context, test.other)
+    let (mine, theirs) = try test.nodes(3)
+    try mine[0].add(mine[1], toRelationship: "children")
+    try context.save()
+    #expect(mine[1].value(forKey: "parent") as? ManagedObject == mine[0])
+    context.undoManager = ContextUndoManager()
+    context.mergePolicy = .mergeByPropertyObjectTrump
+    try mine[1].set("edited", forKey: "name")
+    context.processPendingChanges()
+    try theirs[1].set(theirs[2], forKey: "parent")
+    try other.save()
+    _ = try context.all("Node")
+    try mine[0].add(mine[1], toRelationship: "children")
+    context.processPendingChanges()
+    context.undo()
+    #expect(mine[1].changedValues().keys.sorted() == ["name"])
+    try context.save()
+    try test.isWhole()
+    #expect(try test.stored(mine[2], "children") == ["edited"])
+  }
+
+  /// A list that is newer than the generation that the context goes back to is added to as it is.
+  @Test func addsToAListNewerThanTheGeneration() throws {
+    let test = try NewerObjectsTests(isOrdered: true)
+    let (mine, _) = try test.nodes(4)
+    try test.other.setQueryGenerationFrom(.current)
+    _ = try test.other.all("Node")
+    let token = try #require(test.other.queryGenerationToken)
+    try mine[0].set([mine[1], mine[2]], forKey: "children")
+    try test.context.save()
+    _ = try test.context.all("Node")
+    for node in mine { _ = node.value(forKey: "name") }
+    try test.context.setQueryGenerationFrom(token)
+    try mine[0].add(mine[3], toRelationship: "children")
+    try test.context.save()
+    try test.isWhole()
+    #expect(try test.stored(mine[0], "children") == ["n1", "n2", "n3"])
   }
 }
