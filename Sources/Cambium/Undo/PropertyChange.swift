@@ -54,8 +54,10 @@ enum PropertyChange {
         let (before, after) = (old?.toManyChanges[r.place]?.list, isGone ? nil : object.toManyChanges[r.place]?.list)
         if before == nil && after == nil { continue }
         let committed = try old?.toManyChanges[r.place]?.base ?? object.listBeforeChanges(r)
-        if before ?? committed != after ?? committed {
-          result.append(.list(r, before: objects(before ?? committed), after: objects(after ?? committed)))
+        // What is changed no longer shows what is stored, which the object's row may not know yet.
+        let shown = try after ?? (isGone ? committed : object.committedToMany(r))
+        if before ?? committed != shown {
+          result.append(.list(r, before: objects(before ?? committed), after: objects(shown)))
         }
       case .relationship(let r) where r.isToMany:
         let (before, after) = (old?.toManyChanges[r.place], isGone ? nil : object.toManyChanges[r.place])
