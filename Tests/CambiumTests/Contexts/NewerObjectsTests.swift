@@ -260,4 +260,32 @@ import Testing
     try test.isWhole()
     #expect(try test.stored(mine[0], "children") == ["n1", "n2", "n3"])
   }
+
+  /// What is done again is by then what others have done as well: undoing takes both sides back.
+  @Test(arguments: [false, true]) func undoesWhatOthersHaveDoneAsWell(isDeletedBetween: Bool) throws {
+    let test = try NewerObjectsTests(isOrdered: true)
+    let context = test.context
+    let (mine, theirs) = try test.nodes(1)
+    context.mergePolicy = .mergeByPropertyObjectTrump
+    context.undoManager = ContextUndoManager()
+    try mine[0].set("edited", forKey: "name")
+    context.processPendingChanges()
+    try mine[0].add(mine[0], toRelationship: "tagged")
+    try theirs[0].add(theirs[0], toRelationship: "tagged")
+    try test.other.save()
+    _ = try context.all("Node")
+    context.undo()
+    context.redo()
+    if isDeletedBetween {
+      context.delete(mine[0])
+      try context.save()
+      context.undo()
+    }
+    #expect(try mine[0].objectIDs(forRelationshipNamed: "tags") == [mine[0].objectID])
+    context.undo()
+    for key in ["tags", "tagged"] { #expect(try mine[0].objectIDs(forRelationshipNamed: key).isEmpty) }
+    try context.save()
+    try test.isWhole()
+    #expect(try test.stored(mine[0], "tags") == [])
+  }
 }
