@@ -62,8 +62,13 @@ struct ToManyChange {
   func renamed(_ identifiers: [ManagedObjectID: ManagedObjectID]) -> ToManyChange? {
     let all = Set(list ?? []).union(touched)
     if !all.contains(where: { identifiers[$0] != nil }) { return nil }
-    var result = ToManyChange(list: list?.map { identifiers[$0] ?? $0 })
-    result.base = base?.map { identifiers[$0] ?? $0 }
+    // Two objects may have become one.
+    func renamed(_ ids: [ManagedObjectID]) -> [ManagedObjectID] {
+      var seen = Set<ManagedObjectID>()
+      return ids.map { identifiers[$0] ?? $0 }.filter { seen.insert($0).inserted }
+    }
+    var result = ToManyChange(list: list.map(renamed))
+    result.base = base.map(renamed)
     for id in added { result.add(identifiers[id] ?? id) }
     for id in removed ?? [] { result.remove(identifiers[id] ?? id) }
     return result

@@ -147,4 +147,37 @@ import Testing
     #expect(cambiumError { try context.save() }?.code == .managedObjectConstraintMerge)
     #expect(plain.isInserted && special.isInserted)
   }
+
+  /// A list of a child's that has both objects has the one that they became once.
+  @Test func listsHaveJoinedObjectsOnce() throws {
+    let container = try memoryContainer(
+      ManagedObjectModel {
+        Entity("Item") {
+          Attribute("name", .string)
+          Attribute("code", .string)
+          ToOne("parent", "Item", inverse: "children")
+          ToMany("children", "Item", inverse: "parent", ordered: true)
+          Unique("code")
+        }
+      })
+    let other = container.newBackgroundContext()
+    let stored = try other.make("Item", ["code": "A", "name": "stored"])
+    try other.save()
+    let root = container.newBackgroundContext()
+    root.mergePolicy = .mergeByPropertyObjectTrump
+    let child = ManagedObjectContext(concurrencyType: .privateQueue, parent: root)
+    let new = try root.make("Item", ["code": "A", "name": "new"])
+    try new.set(new, forKey: "parent")
+    root.processPendingChanges()
+    let (mine, its) = (child.object(with: new.objectID), child.object(with: stored.objectID))
+    try mine.add(its, toRelationship: "children")
+    try root.save()
+    try child.save()
+    try root.save()
+    let fresh = container.newBackgroundContext()
+    #expect(try fresh.object(with: stored.objectID).objectIDs(forRelationshipNamed: "children") == [stored.objectID])
+    let store = try #require(container.persistentStoreCoordinator.persistentStores.first)
+    let report = try store.check()
+    #expect(report.isSound && report.looseRelationships.isEmpty, "\(report)")
+  }
 }

@@ -224,8 +224,7 @@ final class AgreementRun {
       do { try context.save() } catch { context.rollback() }
     }
     if let problem = try disagreement() { return problem }
-    let fresh = container.newBackgroundContext()
-    let stored = try state(fresh)
+    let stored = try stored()
     for (number, context) in contexts.enumerated() {
       if context.parent == nil { try context.setQueryGenerationFrom(nil) }
       if context.hasChanges { return "\(number) has changes in the end" }
@@ -234,6 +233,12 @@ final class AgreementRun {
       if shown != stored { return "\(number) shows\n\(shown)\nstored is\n\(stored)" }
     }
     return nil
+  }
+
+  /// What is stored by now.
+  func stored() throws -> [String] {
+    let fresh = container.newBackgroundContext()
+    return try state(fresh)
   }
 
   private func state(_ context: ManagedObjectContext) throws -> [String] {

@@ -25,7 +25,7 @@ import Testing
   }
 
   /// Runs that have found something.
-  @Test(arguments: [6614, 7073, 50066, 502_810] as [UInt64]) func found(seed: UInt64) throws {
+  @Test(arguments: [6614, 7073, 50066, 502_810, 503_816] as [UInt64]) func found(seed: UInt64) throws {
     #expect(try AgreementRun(seed: seed).problem() == nil)
   }
 
@@ -36,7 +36,7 @@ import Testing
     func fails(without left: Set<Int>) throws -> Bool {
       let run = try AgreementRun(seed: seed, without: left)
       guard let problem = try run.problem() else { return false }
-      found = "\(problem)\n\(run.log.joined(separator: "\n"))"
+      found = "\(problem)\n\(run.log.joined(separator: "\n"))\nstored is\n\(try run.stored().joined(separator: "\n"))"
       return true
     }
     _ = try fails(without: [])
