@@ -11,7 +11,7 @@ extension MergeConflict {
       return try parent.lock.run { try apply(kind, object, context, parent) }
     }
     guard !object.isDeleted, let cached, let persisted, kind != .error else { return }
-    if object.row?.version != persisted.version {
+    if object.row?.isSame(as: persisted) != true {
       object.managedObjectContext?.advance()
       object.row = persisted
     }

@@ -41,9 +41,11 @@ struct LinkAgreement {
   private var own = Set<UInt64>()
   private var readers: [UInt32: RelationshipReader] = [:]
 
-  init(_ batch: SaveBatch, _ history: HistoryRecorder?) {
+  /// - Parameter inserted: The rows that the save inserts.
+  init(_ batch: SaveBatch, _ history: HistoryRecorder?, _ inserted: Set<UInt64>) {
     self.batch = batch
     consequences = RelationshipConsequences(batch.space, history)
+    consequences.inserted = inserted
   }
 
   /// Notes where relationships lead that are about to be written.
@@ -67,7 +69,6 @@ struct LinkAgreement {
   mutating func restore(
     insertions permanent: [ObjectReference], _ isThere: [Bool], _ t: EntityTransaction
   ) throws(EngineError) {
-    consequences.inserted = Set(permanent.lazy.map { $0.row })
     for (object, isThere) in zip(batch.deletions, isThere) where isThere { doomed.insert(object.reference.row) }
     for (object, reference) in zip(batch.insertions, permanent) {
       own.insert(reference.row)

@@ -345,6 +345,10 @@ public final class ManagedObjectContext: @unchecked Sendable {
     views = [:]
   }
 
+  /// Whether the version that the context sees of a row is a newer one than an object has. A lower one is, too, after a migration was undone; but a
+  /// generation that is read may be older than the object.
+  func isNewer(_ seen: UInt32, than known: UInt32) -> Bool { generation.isPinned ? seen > known : seen != known }
+
   /// The snapshots that a context reads.
   struct Snapshots {
     fileprivate let views: [ObjectIdentifier: (store: PersistentStore, view: EntityView)]

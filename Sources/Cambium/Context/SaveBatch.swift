@@ -125,8 +125,10 @@ extension ManagedObjectContext {
         let permanent = try writer.reserve(t)
         // Whether others may have led something to what is deleted, or away from what is changed, without the context's knowing.
         var isOld = knowsLess(than: t.sequence, of: batch.space)
-        let isThere = try writer.findConflicts(prepared.updates, t, &isOld)
-        var links = isOld ? LinkAgreement(batch, history) : nil
+        let isThere = try writer.findConflicts(
+          prepared.updates, t, hasChangedModel: store.hasChangedModel, &isOld)
+        let inserted = isOld ? Set(permanent.lazy.map { $0.row }) : []
+        var links = isOld ? LinkAgreement(batch, history, inserted) : nil
         try links?.noteBefore(prepared.updates, t)
         try writer.insertAll(history, t)
         for update in prepared.updates {
@@ -145,7 +147,7 @@ extension ManagedObjectContext {
         try links?.restore(insertions: permanent, isThere, t)
         if isOld, isThere.contains(true) {
           let deletions = zip(batch.deletions, isThere).filter { $0.1 }.map { $0.0 }
-          var deletion = BatchDeletion(batch.space, history, asksOtherSides: true, inserted: writer.insertedRows)
+          var deletion = BatchDeletion(batch.space, history, asksOtherSides: true, inserted: inserted)
           (deletion.departures, deletion.omissions) = (Set(prepared.departures), prepared.omissions)
           do throws(BatchError) { _ = try deletion.delete(deletions.map { $0.reference }, t) } catch {
             switch error {
@@ -186,7 +188,8 @@ extension ManagedObjectContext {
     do throws(EngineError) {
       try prepared.store.write { (t) throws(EngineError) in
         var isOld = false
-        _ = try prepared.writer.findConflicts(prepared.updates, t, &isOld)
+        _ = try prepared.writer.findConflicts(
+          prepared.updates, t, hasChangedModel: prepared.store.hasChangedModel, &isOld)
         throw .misuse("nothing is to be written")
       }
     } catch {

@@ -56,10 +56,18 @@ final class SaveWriter {
   ///
   /// Answers which of the deleted objects are there.
   ///
-  /// - Parameter isOld: Is set if a deletion is based on an older row.
+  /// - Parameters:
+  ///   - hasChangedModel: Whether the store has (``PersistentStore/hasChangedModel``).
+  ///   - isOld: Is set if a deletion is based on an older row.
   func findConflicts(
-    _ updates: [PendingUpdate], _ t: EntityTransaction, _ isOld: inout Bool
+    _ updates: [PendingUpdate], _ t: EntityTransaction, hasChangedModel: Bool, _ isOld: inout Bool
   ) throws(EngineError) -> [Bool] {
+    // Whether others have written what an object is based on.
+    func isOther(_ current: UInt32?, _ base: UInt32, _ row: @autoclosure () -> Row?) throws(EngineError) -> Bool {
+      if current != base { return true }
+      guard hasChangedModel, let row = row() else { return false }
+      return try t.row(row.reference).map { !$0.isSame(as: row) } ?? true
+    }
     // A deletion is one only for who wants to know.
     let asksBeforeDeleting = !batch.policy.isPlain || batch.policy.mergeType == .error
     var isThere: [Bool] = []
@@ -67,16 +75,18 @@ final class SaveWriter {
     try batch.deletions.lend(areFar: true) { (_, object) throws(EngineError) in
       let current = try t.rowVersion(object.reference)
       isThere.append(current != nil)
-      guard let base = object.rowVersion, base != current else { return }
+      guard let base = object.rowVersion, try isOther(current, base, object.row) else { return }
       isOld = true
       if current != nil, asksBeforeDeleting { try note(object, t) }
     }
     for update in updates {
       guard let base = update.version else { continue }
-      if try t.rowVersion(update.object.reference) != base { try note(update.object, t) }
+      let object = update.object
+      if try isOther(t.rowVersion(object.reference), base, object.row) { try note(object, t) }
     }
     for one in batch.watched {
-      if let base = one.version, try t.rowVersion(one.object.reference) != base { try note(one.object, t) }
+      guard let base = one.version else { continue }
+      if try isOther(t.rowVersion(one.object.reference), base, one.row) { try note(one.object, t) }
     }
     guard conflicts.isEmpty else { throw .misuse("conflicts") }
     return isThere
@@ -85,9 +95,6 @@ final class SaveWriter {
   private func note(_ object: ManagedObject, _ t: EntityTransaction) throws(EngineError) {
     conflicts.append((object, try t.row(object.reference)))
   }
-
-  /// The rows that the save inserts.
-  var insertedRows: Set<UInt64> { Set(permanent.lazy.map { $0.row }) }
 
   /// Inserts the row of a new object.
   func insert(_ object: ManagedObject, at place: Int, _ t: EntityTransaction) throws(EngineError) {

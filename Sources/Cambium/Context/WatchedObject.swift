@@ -4,7 +4,7 @@ import CambiumEngine
 /// it again meanwhile does not matter.
 struct WatchedObject {
   let object: ManagedObject
-  private let row: Row?
+  let row: Row?
   private let parentState: ParentState?
 
   /// An object that was read.

@@ -36,6 +36,7 @@ public final class PersistentStore: @unchecked Sendable {
   let description: PersistentStoreDescription
   private let lock = StateLock()
   private var newest: EntityStore
+  private var hadOtherModels = false
   /// What has to be given up; nil in memory.
   private let shared: SharedStore?
   /// Whether whoever opened the engine closes it.
@@ -100,6 +101,10 @@ public final class PersistentStore: @unchecked Sendable {
   /// The engine as it was last used.
   var engine: EntityStore { lock.locked { newest } }
 
+  /// Whether the store was given other models since it was opened: by a migration, or by undoing one, after which versions of rows go on from where
+  /// they were before it.
+  var hasChangedModel: Bool { lock.locked { hadOtherModels } }
+
   /// The engine with the model that the store has now.
   func currentEngine() throws(EngineError) -> EntityStore {
     _ = try view()
@@ -145,7 +150,7 @@ public final class PersistentStore: @unchecked Sendable {
     let known = engine
     let changed = try shared.current()
     guard known.schema.describesSameRows(as: changed.schema) else { return nil }
-    lock.locked { newest = changed }
+    lock.locked { (newest, hadOtherModels) = (changed, true) }
     return changed
   }
 

@@ -33,6 +33,15 @@ public struct Row: @unchecked Sendable {
     }
   }
 
+  /// Whether this is a row of the same object with the same bytes, its version among them. Versions alone do not tell that rows are the
+  /// same if a migration was undone between them: they go on from where they were before it. O(bytes of the row).
+  public func isSame(as other: Row) -> Bool {
+    guard reference == other.reference else { return false }
+    return withBytes { mine in
+      other.withBytes { theirs in mine.count == theirs.count && mine.elementsEqual(theirs) }
+    }
+  }
+
   func withView<R>(_ body: (RecordView) throws(StoreError) -> R) throws(EngineError) -> R {
     let record = layout.record
     return try withBytes { (b) throws(EngineError) -> R in

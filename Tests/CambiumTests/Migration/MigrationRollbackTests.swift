@@ -131,4 +131,81 @@ import Testing
       #expect(cambiumError { try context.save() }?.code == .persistentStoreIncompatibleSchema)
     }
   }
+
+  // MARK: Contexts that go on, since the models describe the same rows
+
+  private func indexed() throws -> ManagedObjectModel {
+    try ManagedObjectModel {
+      Entity("Aircraft") {
+        Attribute("tailNumber", .string)
+        Attribute("color", .string)
+        Attribute("engines", .integer16)
+        ToMany("flights", "Flight", inverse: "aircraft")
+        Index("byTailNumber", "tailNumber")
+      }
+      Entity("Flight") {
+        Attribute("number", .string)
+        ToOne("aircraft", "Aircraft", inverse: "flights")
+      }
+    }
+  }
+
+  /// A row that was written again after the migration was undone may have the version of one that was discarded.
+  @Test(arguments: [MergePolicy.error, .mergeByPropertyObjectTrump, .mergeByPropertyStoreTrump])
+  func rowsThatWereDiscardedAreConflicts(policy: MergePolicy) throws {
+    for isDeletion in [false, true] {
+      let directory = try TemporaryDirectory()
+      try MigrationTests.fill(directory)
+      let container = try migrated(directory, indexed(), defers: false, keeps: true)
+      let (context, other) = (container.newBackgroundContext(), container.newBackgroundContext())
+      context.mergePolicy = policy
+      let aircraft = try #require(try context.all("Aircraft", "tailNumber == 'N1'").first)
+      try aircraft.set("discarded", forKey: "color")
+      try context.save()
+      #expect(aircraft.value(forKey: "color") as? String == "discarded")
+      try container.persistentStoreCoordinator.rollBackMigration(discardsCommits: true)
+      let theirs = other.object(with: aircraft.objectID)
+      #expect(theirs.value(forKey: "color") as? String == "blue 1")
+      try theirs.set("theirs", forKey: "color")
+      try other.save()
+      if isDeletion { context.delete(aircraft) } else { try aircraft.set("mine", forKey: "color") }
+      let error = cambiumError { try context.save() }
+      let fresh = container.newBackgroundContext()
+      let stored = try fresh.all("Aircraft", "tailNumber == 'N1'").first?.value(forKey: "color") as? String
+      guard policy == .error else {
+        #expect(error == nil)
+        #expect(stored == (isDeletion ? nil : policy == .mergeByPropertyStoreTrump ? "theirs" : "mine"))
+        continue
+      }
+      #expect(error?.code == .managedObjectMerge)
+      let conflict = try #require(error?.conflicts.first)
+      let persisted = conflict.persistedSnapshot?["color"] as? String
+      #expect(conflict.sourceObject === aircraft && persisted == "theirs")
+      #expect(stored == "theirs")
+    }
+  }
+
+  /// The row as it was before the migration has a lower version, and is the newest one.
+  @Test func rulesFollowRowsThatAreBack() throws {
+    let directory = try TemporaryDirectory()
+    try MigrationTests.fill(directory)
+    let container = try migrated(directory, indexed(), defers: false, keeps: true)
+    let context = container.newBackgroundContext()
+    let flight = try #require(try context.all("Flight", "number == 'F1'").first)
+    let all = try context.all("Aircraft", sort: [FetchSortDescriptor(key: "tailNumber")])
+    let (one, two) = (all[1], all[2])
+    let before = try #require(flight.value(forKey: "aircraft") as? ManagedObject)
+    try flight.set(before === one ? two : one, forKey: "aircraft")
+    try context.save()
+    #expect(flight.value(forKey: "aircraft") as? ManagedObject !== before)
+    try container.persistentStoreCoordinator.rollBackMigration(discardsCommits: true)
+    #expect(try context.count(for: FetchRequest<ManagedObject>(entityName: "Flight")) == 20)
+    context.delete(before)
+    try context.save()
+    let store = try #require(container.persistentStoreCoordinator.persistentStores.first)
+    let report = try store.check()
+    #expect(report.isSound && report.looseRelationships.isEmpty, "\(report)")
+    let fresh = container.newBackgroundContext()
+    #expect(try fresh.object(with: flight.objectID).count(ofRelationship: "aircraft") == 0)
+  }
 }
