@@ -151,7 +151,9 @@ import Testing
   }
 
   /// A row that was written again after the migration was undone may have the version of one that was discarded.
-  @Test(arguments: [MergePolicy.error, .mergeByPropertyObjectTrump, .mergeByPropertyStoreTrump])
+  @Test(arguments: [
+    MergePolicy.error, .mergeByPropertyObjectTrump, .mergeByPropertyStoreTrump, .overwrite, .rollback,
+  ])
   func rowsThatWereDiscardedAreConflicts(policy: MergePolicy) throws {
     for isDeletion in [false, true] {
       let directory = try TemporaryDirectory()
@@ -174,7 +176,8 @@ import Testing
       let stored = try fresh.all("Aircraft", "tailNumber == 'N1'").first?.value(forKey: "color") as? String
       guard policy == .error else {
         #expect(error == nil)
-        #expect(stored == (isDeletion ? nil : policy == .mergeByPropertyStoreTrump ? "theirs" : "mine"))
+        let isTheirs = policy == .mergeByPropertyStoreTrump || policy == .rollback
+        #expect(stored == (isDeletion ? nil : isTheirs ? "theirs" : "mine"))
         continue
       }
       #expect(error?.code == .managedObjectMerge)
