@@ -345,9 +345,15 @@ public final class ManagedObjectContext: @unchecked Sendable {
     views = [:]
   }
 
-  /// Whether the version that the context sees of a row is a newer one than an object has. A lower one is, too, after a migration was undone; but a
-  /// generation that is read may be older than the object.
-  func isNewer(_ seen: UInt32, than known: UInt32) -> Bool { generation.isPinned ? seen > known : seen != known }
+  /// Whether the version that the context sees of a row is a newer one than an object has. A lower one is, too, after a migration was undone; but
+  /// else it is not: a generation that is read, or what is gone back to when a save was refused, may be older than the object.
+  func isNewer(_ seen: UInt32, than known: UInt32, in space: StoreSpace) -> Bool {
+    if seen > known { return true }
+    guard seen < known, !generation.isPinned, let store = persistentStoreCoordinator.store(of: space) else {
+      return false
+    }
+    return store.hasChangedModel
+  }
 
   /// The snapshots that a context reads.
   struct Snapshots {

@@ -126,7 +126,7 @@ extension ManagedObjectContext {
         // Whether others may have led something to what is deleted, or away from what is changed, without the context's knowing.
         var isOld = knowsLess(than: t.sequence, of: batch.space)
         let isThere = try writer.findConflicts(
-          prepared.updates, t, hasChangedModel: store.hasChangedModel, &isOld)
+          prepared.updates, t, hasChangedModel: store.hasChangedModel || batch.space !== store.space, &isOld)
         let inserted = isOld ? Set(permanent.lazy.map { $0.row }) : []
         var links = isOld ? LinkAgreement(batch, history, inserted) : nil
         try links?.noteBefore(prepared.updates, t)
