@@ -20,8 +20,9 @@ extension PersistentStoreCoordinator {
   /// The store has the model of before then, and the coordinator the one of after: its contexts read on what they have,
   /// and then throw ``CambiumError/Code/persistentStoreIncompatibleSchema``, as those of other processes do. Open the store
   /// with the model of before; opened with the one of after it is migrated again. Where both models describe the same rows
-  /// (they differ by an index, say), its contexts go on instead, and what was discarded is a conflict for those that have it,
-  /// as if others had changed it. Objects made since the migration are gone, and their identifiers name nothing any more.
+  /// (they differ by an index, say), its contexts go on instead, and an object that is saved is a conflict if what it is based
+  /// on was discarded. Reset child contexts, and fetch results anew: they may take what was written since for what was
+  /// discarded. Objects made since the migration are gone, and their identifiers name nothing any more.
   ///
   /// - Parameter discardsCommits: Whether what was saved since the migration may be lost.
   /// - Throws: ``CambiumError/Code/migration``, with `EngineError.noMigrationToRollBack` underneath if there is nothing to
