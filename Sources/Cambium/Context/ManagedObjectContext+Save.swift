@@ -370,6 +370,7 @@ extension ManagedObjectContext {
       object.row = nil
       if object.state == .loaded { object.state = .stale }
     }
+    keepOwnCommit(outcome)
     if !isToldOn { return }
     // The event may have begun in the save, with who was told of the one before.
     renameEventStates(renamed)

@@ -109,6 +109,8 @@ public final class ManagedObjectContext: @unchecked Sendable {
   @exclusivity(unchecked) var inserted = PendingObjects(.inserted)
   @exclusivity(unchecked) var updated = PendingObjects(.updated)
   @exclusivity(unchecked) var deleted = PendingObjects(.deleted)
+  /// See ``OwnCommits``.
+  @exclusivity(unchecked) var ownCommits = OwnCommits()
   /// See ``OldestKnowledge``.
   @exclusivity(unchecked) var oldestKnowledge = OldestKnowledge()
   /// What the check of deletions has found out, while a save makes it.
@@ -319,6 +321,11 @@ public final class ManagedObjectContext: @unchecked Sendable {
     return view
   }
 
+  /// The snapshot of a store by which objects are read that were saved: what the context has just saved, or what it reads by now.
+  func viewAfterSaving(_ space: StoreSpace) throws -> EntityView {
+    try ownCommits.view(of: ObjectIdentifier(space)) ?? view(of: space)
+  }
+
   /// The newest commit of a store, which the context does not go on to; nil if it reads a generation, or knows no store.
   func newestView(of space: StoreSpace) throws -> EntityView? {
     if generation.isPinned { return nil }
@@ -330,12 +337,14 @@ public final class ManagedObjectContext: @unchecked Sendable {
   func knowsLess(than sequence: UInt64, of space: StoreSpace) -> Bool {
     let key = ObjectIdentifier(space)
     // Who has never read anything knows what rows say, whose versions are compared.
-    guard let oldest = oldestKnowledge.sequence(of: key) ?? views[key]?.view.sequence else { return false }
+    let known = [oldestKnowledge.sequence(of: key), ownCommits.view(of: key)?.sequence, views[key]?.view.sequence]
+    guard let oldest = known.lazy.compactMap({ $0 }).min() else { return false }
     return oldest != sequence
   }
 
   /// Reads the newest commit from now on.
   func advance() {
+    readOwnCommits()
     if !readers.isEmpty { readers = [] }
     if lastView == nil, views.isEmpty { return }
     if parent == nil, oldestKnowledge.isNeeded || hasPending {

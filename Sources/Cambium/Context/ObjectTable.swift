@@ -145,6 +145,14 @@ struct ObjectTable: ~Copyable {
     return slots[slot].map { .passUnretained($0) }
   }
 
+  /// The object of an identifier, if anybody else holds it.
+  mutating func glanceAtHeld(_ space: StoreSpace, _ reference: ObjectReference) -> Unmanaged<ManagedObject>? {
+    guard let slot = slot(space, reference), slots[slot] != nil, !isKnownUniquelyReferenced(&slots[slot]) else {
+      return nil
+    }
+    return slots[slot].map { .passUnretained($0) }
+  }
+
   /// The object of an identifier; or, if nobody else holds it, the object that is let go of, which the caller has to keep until
   /// nothing is under way.
   @inline(__always)

@@ -20,6 +20,8 @@ struct SaveOutcome {
   /// deletes.
   var changedByRules: [ManagedObjectID] = []
   var deletedByRules: [ManagedObjectID] = []
+  /// What the store has with it; nil if it could not be had.
+  var view: EntityView?
 }
 
 /// The destinations of the to-many relationships that a save writes.
@@ -120,8 +122,9 @@ extension ManagedObjectContext {
     let (batch, store, history, writer) = (prepared.batch, prepared.store, prepared.history, prepared.writer)
     var outcome = SaveOutcome(batch: batch)
     var failure: (any Error)?
+    var view: EntityView?
     do throws(EngineError) {
-      try store.write { (t) throws(EngineError) in
+      try store.write(keeping: &view) { (t) throws(EngineError) in
         let permanent = try writer.reserve(t)
         // Whether others may have led something to what is deleted, or away from what is changed, without the context's knowing.
         var isOld = knowsLess(than: t.sequence, of: batch.space)
@@ -180,6 +183,7 @@ extension ManagedObjectContext {
     } catch {
       throw failure ?? RefusedBatch(error: error)
     }
+    outcome.view = view
     return outcome
   }
 

@@ -48,7 +48,7 @@ extension ManagedObjectContext {
     }
     // Known before anything is put back: what others have deleted must not come into relationships either.
     let changes = event.changes.filter { change in
-      !change.object.isPresent || noting { try change.object.load() }
+      !change.object.isPresent || noting { try loadIfStillThere(change.object) }
     }
     for (object, remains) in returned { restore(object, remains) }
     for change in changes where change.existedBefore && change.object.isPresent {
@@ -107,6 +107,20 @@ extension ManagedObjectContext {
             && removed.allSatisfy { try !object.contains($0.objectID, r) }
         }
       }) ?? true
+  }
+
+  /// Reads an object, unless others have deleted it since it was read, or was saved here.
+  private func loadIfStillThere(_ object: ManagedObject) throws {
+    let isRead = object.state == .loaded || object.state == .stale
+    if isRead, !object.isUpdated, parent == nil, let newest = try newestView(of: object.space) {
+      let version = try mapping { () throws(EngineError) in try newest.rowVersion(object.reference) }
+      if version == nil {
+        object.row = nil
+        object.state = .stale
+        throw object.goneError
+      }
+    }
+    try object.load()
   }
 
   /// Runs a part of taking an event back; answers whether it did not throw. An object that is gone counts as deleted then.

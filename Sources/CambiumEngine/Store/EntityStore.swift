@@ -145,6 +145,23 @@ public final class EntityStore: Sendable {
   /// - Throws: What `body` throws; ``EngineError/modelChanged`` if the store was migrated since it was opened;
   ///   ``EngineError/uniqueViolation(constraint:entity:existing:offending:)``; kernel errors.
   public func write<R>(_ body: (EntityTransaction) throws(EngineError) -> R) throws(EngineError) -> R {
+    try write(body) { (t) throws(StoreError) in _ = try t.commit() }
+  }
+
+  /// The same, and answers in `view` what the store has with it: without what others commit right behind it, as a view that is asked for
+  /// afterwards may have. It holds on to pages as any view does.
+  public func write<R>(
+    keeping view: inout EntityView?, _ body: (EntityTransaction) throws(EngineError) -> R
+  ) throws(EngineError) -> R {
+    var snapshot: Snapshot?
+    let result = try write(body) { (t) throws(StoreError) in snapshot = try t.commitKeepingView() }
+    view = snapshot.map { EntityView(store: self, trees: $0) }
+    return result
+  }
+
+  private func write<R>(
+    _ body: (EntityTransaction) throws(EngineError) -> R, commit: (WriteTransaction) throws(StoreError) -> Void
+  ) throws(EngineError) -> R {
     let t = try beginWrite()
     let transaction = EntityTransaction(store: self, transaction: t, kit: spareKit ?? makeKit())
     spareKit = nil
@@ -154,7 +171,7 @@ public final class EntityStore: Sendable {
       try transaction.finish()
       // Before the turn is given up.
       spareKit = transaction.end()
-      do throws(StoreError) { try t.commit() } catch { throw .store(error) }
+      do throws(StoreError) { try commit(t) } catch { throw .store(error) }
       return result
     } catch {
       transaction.end()
