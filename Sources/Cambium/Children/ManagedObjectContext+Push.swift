@@ -334,7 +334,7 @@ extension ManagedObject {
   func namesChanged(in target: ManagedObject) throws -> Set<String> {
     if row == nil, parentState == nil { return [] }
     if parentState == nil, target.parentState == nil, !target.changesAttributes, target.toOneChanges.isEmpty,
-      row?.version == target.row?.version
+      row.isSame(as: target.row)
     {
       return []
     }

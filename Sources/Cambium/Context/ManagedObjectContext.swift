@@ -354,14 +354,22 @@ public final class ManagedObjectContext: @unchecked Sendable {
     views = [:]
   }
 
-  /// Whether the version that the context sees of a row is a newer one than an object has. A lower one is, too, after a migration was undone; but
-  /// else it is not: a generation that is read, or what is gone back to when a save was refused, may be older than the object.
-  func isNewer(_ seen: UInt32, than known: UInt32, in space: StoreSpace) -> Bool {
-    if seen > known { return true }
-    guard seen < known, !generation.isPinned, let store = persistentStoreCoordinator.store(of: space) else {
+  /// Whether the row that the context sees of an object is a newer one than the object has. One of a lower version is, too, and may be one of the
+  /// same version, after a migration was undone; but else it is not: a generation that is read, or what is gone back to when a save was
+  /// refused, may be older than the object.
+  ///
+  /// - Parameters:
+  ///   - version: The version of the row that is seen.
+  ///   - row: That row, which is asked for if the version does not tell.
+  func isNewer(
+    _ version: UInt32, than known: Row, in space: StoreSpace, _ row: @autoclosure () throws(EngineError) -> Row?
+  ) throws(EngineError) -> Bool {
+    if version > known.version { return true }
+    guard !generation.isPinned, persistentStoreCoordinator.store(of: space)?.hasChangedModel == true else {
       return false
     }
-    return store.hasChangedModel
+    if version < known.version { return true }
+    return try row().map { !$0.isSame(as: known) } ?? true
   }
 
   /// The snapshots that a context reads.
@@ -382,7 +390,11 @@ public final class ManagedObjectContext: @unchecked Sendable {
     for object in allRegistered where object.state == .loaded && !object.isUpdated && !object.isDeleted {
       guard let row = object.row else { continue }
       if let known = views[ObjectIdentifier(object.space)] {
-        if let shown = try? known.view.row(object.reference), shown.version >= row.version { continue }
+        if let shown = try? known.view.row(object.reference), shown.version >= row.version,
+          !known.store.hasChangedModel || shown.isSame(as: row)
+        {
+          continue
+        }
       } else if !generation.isSaving {
         continue
       }

@@ -58,10 +58,10 @@ public struct MergeConflict: Sendable, Hashable {
   /// The object as it is in the store, or, for a child context, in its parent; `nil` if it was deleted.
   public var persistedSnapshot: [String: Any]? { parentSnapshot ?? persisted.map { $0.snapshot(in: objectID.space) } }
 
-  /// Whether both are of the same object in the same versions.
+  /// Whether both are of the same object, and of the same rows of it.
   public static func == (a: MergeConflict, b: MergeConflict) -> Bool {
     a.objectID == b.objectID && a.oldVersionNumber == b.oldVersionNumber && a.newVersionNumber == b.newVersionNumber
-      && a.changedKeys == b.changedKeys
+      && a.changedKeys == b.changedKeys && a.cached.isSame(as: b.cached) && a.persisted.isSame(as: b.persisted)
   }
 
   /// Hashes the object and the versions.
@@ -105,6 +105,14 @@ public struct ConstraintConflict: Sendable {
     databaseSnapshot = database?.object.committedSnapshot()
     conflictingObjects = objects
     conflictingSnapshots = objects.map { $0.snapshot() }
+  }
+}
+
+extension Row? {
+  /// Whether both are the same row, or none.
+  func isSame(as other: Row?) -> Bool {
+    guard let row = self, let other else { return self == nil && other == nil }
+    return row.isSame(as: other)
   }
 }
 

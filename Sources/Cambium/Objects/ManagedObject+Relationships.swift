@@ -20,9 +20,8 @@ extension ManagedObject {
     else { return nil }
     let view = try context.view(of: space)
     return try mapping { () throws(EngineError) -> ManagedObjectID?? in
-      guard let newest = try view.row(reference), context.isNewer(newest.version, than: row.version, in: space) else {
-        return nil
-      }
+      guard let newest = try view.row(reference), try context.isNewer(newest.version, than: row, in: space, newest)
+      else { return nil }
       return .some(try newest.reference(r.key).map { ManagedObjectID(space: space, reference: $0) })
     }
   }
@@ -42,8 +41,10 @@ extension ManagedObject {
   func isOutdated() throws -> Bool {
     guard state == .loaded, let row, let context = managedObjectContext, context.parent == nil else { return false }
     let view = try context.view(of: space)
-    let version = try mapping { () throws(EngineError) in try view.rowVersion(reference) }
-    return version.map { context.isNewer($0, than: row.version, in: space) } ?? !context.generation.isPinned
+    return try mapping { () throws(EngineError) in
+      guard let version = try view.rowVersion(reference) else { return !context.generation.isPinned }
+      return try context.isNewer(version, than: row, in: space, view.row(reference))
+    }
   }
 
   /// Has a to-one relationship lead to an object no longer, if it does; also if it was others who have led it there. It leads elsewhere already

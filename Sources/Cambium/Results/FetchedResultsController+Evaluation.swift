@@ -8,8 +8,8 @@ struct ResultsEntry<Result: ManagedObject> {
   let section: String
   /// What the object's identifier ends with, by which equal keys are ordered: another one when it is saved.
   let number: UInt64
-  /// The row that the object showed, by its version, and what the parent had over it.
-  let version: UInt32?
+  /// The row that the object showed, and what the parent had over it.
+  let row: Row?
   let parentState: ParentState?
   /// Whether the object had unsaved changes.
   let isPending: Bool
@@ -19,7 +19,7 @@ struct ResultsEntry<Result: ManagedObject> {
     self.keys = keys
     self.section = section
     number = object.reference.row
-    version = object.row?.version
+    row = object.row
     parentState = object.parentState
     isPending = object.isPending
   }
@@ -259,8 +259,8 @@ extension FetchedResultsController {
 extension ResultsEntry {
   /// Whether the object, which has no unsaved changes by either, shows another row than by another entry of it.
   fileprivate func isOfAnotherRow(than other: ResultsEntry) -> Bool {
-    guard !isPending, !other.isPending, let version, let before = other.version else { return false }
-    return version != before
+    guard !isPending, !other.isPending, let row, let before = other.row else { return false }
+    return !row.isSame(as: before)
   }
 
   /// Whether the object has the same place among the others by this as by another entry of it.
@@ -305,11 +305,11 @@ struct ToldObjects {
   func isUpdate<Result>(_ new: ResultsEntry<Result>, of old: ResultsEntry<Result>) -> Bool {
     let id = new.object.objectID
     if changed.contains(id) { return true }
-    let isSameRow = new.version == old.version && new.parentState === old.parentState
+    let isSameRow = new.row.isSame(as: old.row) && new.parentState === old.parentState
     guard old.isPending, followsEvents else { return !isSameRow }
     guard own.contains(id) else { return !isSameRow || !new.isPending }
     // Its changes were told when they were made. Others have changed it as well if the row has come further than by one write.
-    guard let version = old.version, let newVersion = new.version else { return false }
+    guard let version = old.row?.version, let newVersion = new.row?.version else { return false }
     return newVersion != version && newVersion != version &+ 1
   }
 }

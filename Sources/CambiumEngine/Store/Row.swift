@@ -33,13 +33,37 @@ public struct Row: @unchecked Sendable {
     }
   }
 
-  /// Whether this is a row of the same object with the same bytes, its version among them. Versions alone do not tell that rows are the
+  /// Whether this is a row of the same object with the same version and values. Versions alone do not tell that rows are the
   /// same if a migration was undone between them: they go on from where they were before it. O(bytes of the row).
   public func isSame(as other: Row) -> Bool {
-    guard reference == other.reference else { return false }
-    return withBytes { mine in
-      other.withBytes { theirs in mine.count == theirs.count && mine.elementsEqual(theirs) }
+    if block === other.block, offset == other.offset { return true }
+    guard reference == other.reference, version == other.version else { return false }
+    let (layout, theirs) = (layout, other.layout)
+    if layout.id == theirs.id {
+      return withBytes { mine in
+        other.withBytes { theirs in mine.count == theirs.count && mine.elementsEqual(theirs) }
+      }
     }
+    // Migrated there and back: written otherwise, if at all.
+    do throws(EngineError) {
+      if try !hasValues(of: other) { return false }
+      return try other.hasValues(of: self)
+    } catch { return false }
+  }
+
+  /// Whether it has the values that another row has for the properties of this one's entity.
+  private func hasValues(of other: Row) throws(EngineError) -> Bool {
+    for attribute in entity.allAttributes where !attribute.isTransient {
+      if try value(attribute) != other.value(attribute) { return false }
+    }
+    for relationship in entity.allRelationships where !relationship.isTransient {
+      let isSame =
+        relationship.isToMany
+        ? try references(relationship) == other.references(relationship)
+        : try reference(relationship) == other.reference(relationship)
+      if !isSame { return false }
+    }
+    return true
   }
 
   func withView<R>(_ body: (RecordView) throws(StoreError) -> R) throws(EngineError) -> R {

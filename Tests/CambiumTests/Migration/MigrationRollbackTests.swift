@@ -134,20 +134,8 @@ import Testing
 
   // MARK: Contexts that go on, since the models describe the same rows
 
-  private func indexed() throws -> ManagedObjectModel {
-    try ManagedObjectModel {
-      Entity("Aircraft") {
-        Attribute("tailNumber", .string)
-        Attribute("color", .string)
-        Attribute("engines", .integer16)
-        ToMany("flights", "Flight", inverse: "aircraft")
-        Index("byTailNumber", "tailNumber")
-      }
-      Entity("Flight") {
-        Attribute("number", .string)
-        ToOne("aircraft", "Aircraft", inverse: "flights")
-      }
-    }
+  private func indexed(_ directory: TemporaryDirectory) throws -> PersistentContainer {
+    try migrated(directory, try MigrationTests.v1(isIndexed: true), defers: false, keeps: true)
   }
 
   /// A row that was written again after the migration was undone may have the version of one that was discarded.
@@ -158,7 +146,7 @@ import Testing
     for isDeletion in [false, true] {
       let directory = try TemporaryDirectory()
       try MigrationTests.fill(directory)
-      let container = try migrated(directory, indexed(), defers: false, keeps: true)
+      let container = try indexed(directory)
       let (context, other) = (container.newBackgroundContext(), container.newBackgroundContext())
       context.mergePolicy = policy
       let aircraft = try #require(try context.all("Aircraft", "tailNumber == 'N1'").first)
@@ -192,7 +180,7 @@ import Testing
   @Test func rulesFollowRowsThatAreBack() throws {
     let directory = try TemporaryDirectory()
     try MigrationTests.fill(directory)
-    let container = try migrated(directory, indexed(), defers: false, keeps: true)
+    let container = try indexed(directory)
     let context = container.newBackgroundContext()
     let flight = try #require(try context.all("Flight", "number == 'F1'").first)
     let all = try context.all("Aircraft", sort: [FetchSortDescriptor(key: "tailNumber")])
@@ -210,5 +198,126 @@ import Testing
     #expect(report.isSound && report.looseRelationships.isEmpty, "\(report)")
     let fresh = container.newBackgroundContext()
     #expect(try fresh.object(with: flight.objectID).count(ofRelationship: "aircraft") == 0)
+  }
+
+  private func expectSound(_ container: PersistentContainer, sourceLocation: SourceLocation = #_sourceLocation) throws {
+    let store = try #require(container.persistentStoreCoordinator.persistentStores.first)
+    let report = try store.check()
+    #expect(report.isSound && report.looseRelationships.isEmpty, "\(report)", sourceLocation: sourceLocation)
+  }
+
+  /// The row that others have written after the migration was undone has the version of the one that was discarded, and is a newer one.
+  @Test func rulesFollowRowsOfTheSameVersion() throws {
+    let directory = try TemporaryDirectory()
+    try MigrationTests.fill(directory)
+    let container = try indexed(directory)
+    let (context, other) = (container.newBackgroundContext(), container.newBackgroundContext())
+    let flight = try #require(try context.all("Flight", "number == 'F1'").first)
+    let all = try context.all("Aircraft", sort: [FetchSortDescriptor(key: "tailNumber")])
+    let (second, third) = (all[2], all[3])
+    try flight.set(second, forKey: "aircraft")
+    try context.save()
+    #expect(flight.value(forKey: "aircraft") as? ManagedObject === second)
+    try container.persistentStoreCoordinator.rollBackMigration(discardsCommits: true)
+    try other.object(with: flight.objectID).set(other.object(with: third.objectID), forKey: "aircraft")
+    try other.save()
+    #expect(try context.count(for: FetchRequest<ManagedObject>(entityName: "Flight")) == 20)
+    #expect(try flight.isOutdated())
+    context.delete(third)
+    try context.save()
+    try expectSound(container)
+    let fresh = container.newBackgroundContext()
+    #expect(try fresh.object(with: flight.objectID).count(ofRelationship: "aircraft") == 0)
+  }
+
+  /// A child finds that its parent has another row of the same version, and results tell it.
+  @Test func childrenAndResultsFollowRowsOfTheSameVersion() throws {
+    let directory = try TemporaryDirectory()
+    try MigrationTests.fill(directory)
+    let container = try indexed(directory)
+    let (context, other) = (container.newBackgroundContext(), container.newBackgroundContext())
+    let child = ManagedObjectContext(concurrencyType: .privateQueue, parent: context)
+    let aircraft = try #require(try context.all("Aircraft", "tailNumber == 'N1'").first)
+    try aircraft.set("discarded", forKey: "color")
+    try context.save()
+    #expect(aircraft.value(forKey: "color") as? String == "discarded")
+    let request = FetchRequest<ManagedObject>(entityName: "Aircraft")
+    request.predicate = try FetchPredicate(format: "tailNumber == 'N1'")
+    request.sortDescriptors = [FetchSortDescriptor(key: "tailNumber")]
+    let (controller, told) = try context.controller(request)
+    let childs = child.object(with: aircraft.objectID)
+    #expect(childs.value(forKey: "color") as? String == "discarded")
+    try container.persistentStoreCoordinator.rollBackMigration(discardsCommits: true)
+    try other.object(with: aircraft.objectID).set("theirs", forKey: "color")
+    try other.save()
+    context.refresh(aircraft, mergeChanges: true)
+    context.processPendingChanges()
+    controller.processPendingChanges()
+    #expect(aircraft.value(forKey: "color") as? String == "theirs")
+    #expect(told.take() == ["update 0.0 0.0"])
+    try childs.set("child's", forKey: "color")
+    let error = cambiumError { try child.save() }
+    #expect(error?.code == .managedObjectMerge)
+    let conflict = try #require(error?.conflicts.first)
+    #expect(conflict.cachedSnapshot?["color"] as? String == "discarded")
+    #expect(conflict.persistedSnapshot?["color"] as? String == "theirs")
+    // Conflicts are not the same because versions are.
+    try other.object(with: aircraft.objectID).set("theirs again", forKey: "color")
+    #expect(conflict == conflict && conflict != MergeConflict(aircraft, persisted: nil))
+    child.rollback()
+    child.refreshAllObjects()
+    try childs.set("child's", forKey: "color")
+    try child.save()
+    try context.save()
+    try expectSound(container)
+  }
+
+  /// A deferred migration forth and back leaves rows of another layout, which are the same rows.
+  @Test func rowsThatWereNotWrittenAreNoConflict() throws {
+    let directory = try TemporaryDirectory()
+    try MigrationTests.fill(directory)
+    let old = try directory.container(model: MigrationTests.v1())
+    let context = old.newBackgroundContext()
+    let all = try context.all("Aircraft", sort: [FetchSortDescriptor(key: "tailNumber")])
+    try all[1].set("before", forKey: "color")
+    try context.save()
+    #expect(all[1].value(forKey: "color") as? String == "before")
+    do {
+      let new = try migrated(directory, Self.plain(), keeps: true)
+      try new.persistentStoreCoordinator.rollBackMigration(discardsCommits: true)
+    }
+    try all[1].set("mine", forKey: "color")
+    try context.save()
+    let fresh = old.newBackgroundContext()
+    #expect(fresh.object(with: all[1].objectID).value(forKey: "color") as? String == "mine")
+  }
+
+  /// A store that was removed, undone and added again has rows of the same versions that are not those that the context has.
+  @Test func aStoreThatIsAddedAgain() throws {
+    let directory = try TemporaryDirectory()
+    try MigrationTests.fill(directory)
+    let container = try indexed(directory)
+    let coordinator = container.persistentStoreCoordinator
+    let (context, other) = (container.newBackgroundContext(), container.newBackgroundContext())
+    let aircraft = try #require(try context.all("Aircraft", "tailNumber == 'N1'").first)
+    try aircraft.set("discarded", forKey: "color")
+    try context.save()
+    #expect(aircraft.value(forKey: "color") as? String == "discarded")
+    let store = try #require(coordinator.persistentStores.first)
+    let url = try #require(store.url)
+    try coordinator.remove(store)
+    try Migration.rollBack(storeAt: url, discardsCommits: true)
+    let description = PersistentStoreDescription(url: url)
+    _ = try coordinator.addPersistentStore(description)
+    let theirs = try #require(try other.all("Aircraft", "tailNumber == 'N1'").first)
+    #expect(theirs.value(forKey: "color") as? String == "blue 1")
+    try theirs.set("theirs", forKey: "color")
+    try other.save()
+    try aircraft.set("mine", forKey: "color")
+    let error = cambiumError { try context.save() }
+    #expect(error?.code == .managedObjectMerge, "\(String(describing: error))")
+    let fresh = container.newBackgroundContext()
+    let stored = try fresh.all("Aircraft", "tailNumber == 'N1'").first?.value(forKey: "color") as? String
+    #expect(stored == "theirs")
   }
 }
