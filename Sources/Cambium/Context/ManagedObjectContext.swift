@@ -337,8 +337,7 @@ public final class ManagedObjectContext: @unchecked Sendable {
   func knowsLess(than sequence: UInt64, of space: StoreSpace) -> Bool {
     let key = ObjectIdentifier(space)
     // Who has never read anything knows what rows say, whose versions are compared.
-    let known = [oldestKnowledge.sequence(of: key), ownCommits.view(of: key)?.sequence, views[key]?.view.sequence]
-    guard let oldest = known.lazy.compactMap({ $0 }).min() else { return false }
+    guard let oldest = oldestKnowledge.sequence(of: key) ?? views[key]?.view.sequence else { return false }
     return oldest != sequence
   }
 

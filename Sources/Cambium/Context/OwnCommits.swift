@@ -21,9 +21,9 @@ struct OwnCommits {
   }
 
   /// Takes all out.
-  mutating func take() -> [ObjectIdentifier: Commit] {
+  mutating func take() -> [Commit] {
     defer { commits = [:] }
-    return commits
+    return Array(commits.values)
   }
 }
 
@@ -44,10 +44,7 @@ extension ManagedObjectContext {
   /// holds and nobody has looked at yet. To read them all when they are saved would take longer than most need.
   func readOwnCommits() {
     if ownCommits.isEmpty { return }
-    for (space, commit) in ownCommits.take() {
-      if parent == nil, oldestKnowledge.isNeeded || hasPending {
-        oldestKnowledge.note(commit.view.sequence, of: space)
-      }
+    for commit in ownCommits.take() {
       for reference in commit.written {
         guard let object = registry.peekAtHeld(commit.space, reference), object.state == .stale, object.heldRow == nil,
           !object.isDeleted

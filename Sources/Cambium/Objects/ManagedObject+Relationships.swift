@@ -15,8 +15,8 @@ extension ManagedObject {
   /// and there is no unsaved change of it; nil otherwise. What an unordered to-many relationship gives is of that commit, and so may know
   /// more than an object that was read before: to add and to remove is decided by that.
   func newerToOne(_ r: RelationshipInfo) throws -> ManagedObjectID?? {
-    guard state == .loaded, toOneChanges[r.place] == nil, let row, let context = managedObjectContext,
-      context.parent == nil
+    guard toOneChanges[r.place] == nil, let context = managedObjectContext, context.parent == nil,
+      let row = try shownRow()
     else { return nil }
     let view = try context.view(of: space)
     return try mapping { () throws(EngineError) -> ManagedObjectID?? in
@@ -24,6 +24,12 @@ extension ManagedObject {
       else { return nil }
       return .some(try newest.reference(r.key).map { ManagedObjectID(space: space, reference: $0) })
     }
+  }
+
+  /// The row that an object shows which is no fault: of one that was saved and not looked at since, the one that was saved.
+  private func shownRow() throws -> Row? {
+    if state == .stale { try load() }
+    return state == .loaded ? row : nil
   }
 
   /// Reads the object where changing a relationship of it has to know what it leads to: one that is gone is found before anything is changed.
@@ -39,7 +45,7 @@ extension ManagedObject {
 
   /// Whether the context has seen a newer row than the one that the object has, or that it is gone.
   func isOutdated() throws -> Bool {
-    guard state == .loaded, let row, let context = managedObjectContext, context.parent == nil else { return false }
+    guard let context = managedObjectContext, context.parent == nil, let row = try shownRow() else { return false }
     let view = try context.view(of: space)
     return try mapping { () throws(EngineError) in
       guard let version = try view.rowVersion(reference) else { return !context.generation.isPinned }

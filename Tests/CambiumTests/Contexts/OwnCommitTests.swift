@@ -155,6 +155,59 @@ import Testing
     #expect(try theirs(second).count(ofRelationship: "children") == (deletes ? 1 : 0))
   }
 
+  /// What the transaction has led away from what was deleted was saved as well.
+  @Test(arguments: [Meanwhile.nothing, .fetchAnother]) func whatRulesHaveChangedAsWell(what: Meanwhile) throws {
+    let (first, second, child) = (
+      try context.make("Node", ["name": "first"]), try context.make("Node", ["name": "second"]),
+      try context.make("Node", ["name": "mine"])
+    )
+    _ = try context.make("Mark", ["number": 1])
+    try context.save()
+    for object in try context.all("Node") { #expect(name(object) != nil) }
+    try theirs(child).set(theirs(first), forKey: "parent")
+    try other.save()
+    // Without knowing of that.
+    context.delete(first)
+    try context.save()
+    other.refreshAllObjects()
+    try theirs(child).set("theirs", forKey: "name")
+    #expect(try theirs(child).count(ofRelationship: "parent") == 0)
+    try other.save()
+    try meanwhile(what, child)
+    try child.set("again", forKey: "name")
+    #expect(cambiumError { try context.save() }?.code == .managedObjectMerge)
+    withExtendedLifetime(second) {}
+  }
+
+  /// What is denied is decided by what others have saved, not by what was saved before.
+  @Test func rulesFollowTheNewestRow() throws {
+    let container = try directory.container(
+      "denied",
+      model: try ManagedObjectModel {
+        Entity("Node") {
+          Attribute("name", .string)
+          ToMany("children", "Node", inverse: "parent", deleteRule: .deny)
+          ToOne("parent", "Node", inverse: "children")
+        }
+      })
+    let (context, other) = (container.newBackgroundContext(), container.newBackgroundContext())
+    let (first, child) = (try context.make("Node", ["name": "first"]), try context.make("Node", ["name": "child"]))
+    try context.save()
+    try other.object(with: child.objectID).set(other.object(with: first.objectID), forKey: "parent")
+    try other.save()
+    // Others have led the child to it, by the newest row and not by the one that was saved.
+    context.delete(first)
+    #expect(cambiumError { try context.save() }?.code == .validationRelationshipDeniedDelete)
+    context.rollback()
+    try other.object(with: child.objectID).set(nil as ManagedObject?, forKey: "parent")
+    try other.save()
+    _ = try context.all("Node")
+    context.delete(first)
+    try context.save()
+    let report = try #require(container.persistentStoreCoordinator.persistentStores.first).check()
+    #expect(report.isSound && report.looseRelationships.isEmpty, "\(report)")
+  }
+
   /// Threads add to one number, each by what it has saved itself and has not looked at since: none is lost, whoever commits right behind
   /// whom.
   @Test(arguments: [Durability.full, .normal]) func nothingIsLostBetweenThreads(durability: Durability) throws {

@@ -28,6 +28,7 @@ import Testing
     let description = PersistentStoreDescription(url: directory.url.appendingPathComponent("flights.cambium"))
     description.shouldDeferLightweightMigration = defers
     description.keepsStateBeforeMigration = keeps
+    description.allowsReturningToFormerModels = true
     container.persistentStoreDescriptions = [description]
     try container.loadPersistentStores()
     return container
@@ -231,7 +232,8 @@ import Testing
   }
 
   /// A child finds that its parent has another row of the same version, and results tell it.
-  @Test func childrenAndResultsFollowRowsOfTheSameVersion() throws {
+  @Test(arguments: [0, 10], [true, false])
+  func childrenAndResultsFollowRowsOfTheSameVersion(limit: Int, refreshes: Bool) throws {
     let directory = try TemporaryDirectory()
     try MigrationTests.fill(directory)
     let container = try indexed(directory)
@@ -244,13 +246,14 @@ import Testing
     let request = FetchRequest<ManagedObject>(entityName: "Aircraft")
     request.predicate = try FetchPredicate(format: "tailNumber == 'N1'")
     request.sortDescriptors = [FetchSortDescriptor(key: "tailNumber")]
+    request.fetchLimit = limit
     let (controller, told) = try context.controller(request)
     let childs = child.object(with: aircraft.objectID)
     #expect(childs.value(forKey: "color") as? String == "discarded")
     try container.persistentStoreCoordinator.rollBackMigration(discardsCommits: true)
     try other.object(with: aircraft.objectID).set("theirs", forKey: "color")
     try other.save()
-    context.refresh(aircraft, mergeChanges: true)
+    if refreshes { context.refresh(aircraft, mergeChanges: true) } else { _ = try context.fetch(request) }
     context.processPendingChanges()
     controller.processPendingChanges()
     #expect(aircraft.value(forKey: "color") as? String == "theirs")
@@ -272,8 +275,8 @@ import Testing
     try expectSound(container)
   }
 
-  /// A deferred migration forth and back leaves rows of another layout, which are the same rows.
-  @Test func rowsThatWereNotWrittenAreNoConflict() throws {
+  /// A deferred migration forth and back leaves rows that are written otherwise, and are the same rows.
+  @Test(arguments: [true, false]) func rowsThatWereNotWrittenAreNoConflict(isFinished: Bool) throws {
     let directory = try TemporaryDirectory()
     try MigrationTests.fill(directory)
     let old = try directory.container(model: MigrationTests.v1())
@@ -282,12 +285,22 @@ import Testing
     try all[1].set("before", forKey: "color")
     try context.save()
     #expect(all[1].value(forKey: "color") as? String == "before")
-    do {
-      let new = try migrated(directory, Self.plain(), keeps: true)
-      try new.persistentStoreCoordinator.rollBackMigration(discardsCommits: true)
+    #expect(all[2].value(forKey: "color") as? String == "blue 10")
+    for model in [try MigrationTests.v1(isExtended: true), try MigrationTests.v1()] {
+      let new = try migrated(directory, model)
+      if !isFinished { continue }
+      try new.persistentStoreCoordinator.finishDeferredLightweightMigration()
     }
     try all[1].set("mine", forKey: "color")
     try context.save()
+    let store = try #require(old.persistentStoreCoordinator.persistentStores.first)
+    #expect(store.hasChangedModel)
+    // Others' changes are conflicts still.
+    let other = old.newBackgroundContext()
+    try other.object(with: all[2].objectID).set("theirs", forKey: "color")
+    try other.save()
+    try all[2].set("mine", forKey: "color")
+    #expect(cambiumError { try context.save() }?.code == .managedObjectMerge)
     let fresh = old.newBackgroundContext()
     #expect(fresh.object(with: all[1].objectID).value(forKey: "color") as? String == "mine")
   }

@@ -5,13 +5,14 @@ import Testing
 
 /// Stores that are opened with another model than they were made with.
 @Suite(.serialized) struct MigrationTests {
-  static func v1(isIndexed: Bool = false) throws -> ManagedObjectModel {
+  static func v1(isIndexed: Bool = false, isExtended: Bool = false) throws -> ManagedObjectModel {
     try ManagedObjectModel {
       Entity("Aircraft") {
         Attribute("tailNumber", .string)
         Attribute("color", .string)
         Attribute("engines", .integer16)
         ToMany("flights", "Flight", inverse: "aircraft")
+        if isExtended { Attribute("owner", .string) }
         if isIndexed { Index("byTailNumber", "tailNumber") }
       }
       Entity("Flight") {
