@@ -128,8 +128,10 @@ extension CambiumError {
     let names = conflicts.prefix(10).map { "\($0.objectID)" }.joined(separator: ", ")
     self.init(
       .managedObjectMerge,
-      "\(conflicts.count) objects were changed or deleted by others since they were read (\(names)); refresh them, or set "
-        + "a merge policy")
+      conflicts.count == 1
+        ? "1 object was changed or deleted by others since it was read (\(names)); refresh it, or set a merge policy"
+        : "\(conflicts.count) objects were changed or deleted by others since they were read (\(names)); refresh them, or set a "
+          + "merge policy")
     self.conflicts = conflicts
     affectedObjectIDs = conflicts.map { $0.objectID }
     objectID = conflicts.first?.objectID

@@ -21,8 +21,7 @@ extension PersistentStoreCoordinator {
   /// and then throw ``CambiumError/Code/persistentStoreIncompatibleSchema``, as those of other processes do. Open the store
   /// with the model of before; opened with the one of after it is migrated again. Where both models describe the same rows
   /// (they differ by an index, say), its contexts go on instead, and an object that is saved is a conflict if what it is based
-  /// on was discarded. Reset child contexts, and fetch results anew: they may take what was written since for what was
-  /// discarded. Objects made since the migration are gone, and their identifiers name nothing any more.
+  /// on was discarded. Objects made since the migration are gone, and their identifiers name nothing any more.
   ///
   /// - Parameter discardsCommits: Whether what was saved since the migration may be lost.
   /// - Throws: ``CambiumError/Code/migration``, with `EngineError.noMigrationToRollBack` underneath if there is nothing to

@@ -60,7 +60,8 @@ extension EngineError: CustomStringConvertible {
         "there is no migration to go back behind: the state before it is kept only until the work that it put off is "
         + "done, or until it is confirmed if that was asked for"
     case .commitsSinceMigration(let count):
-      return "\(count) commits were made since the migration; going back behind it discards them: say so, or keep it"
+      let commits = count == 1 ? "1 commit was" : "\(count) commits were"
+      return "\(commits) made since the migration; going back behind it discards what was saved: say so, or keep it"
     case .notInferable(let obstacles):
       return "no mapping to the model can be inferred: " + Self.sentences(obstacles.map { $0.description })
     case .migrationBlocked(let blocks):

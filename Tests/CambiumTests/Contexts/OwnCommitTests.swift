@@ -179,6 +179,14 @@ import Testing
     withExtendedLifetime(second) {}
   }
 
+  /// A message counts as people do.
+  @Test func oneObjectIsOne() throws {
+    let object = try overtaken(isInserted: true, .nothing) { try $0.set("theirs", forKey: "name") }
+    try object.set("again", forKey: "name")
+    let message = try #require(cambiumError { try context.save() }?.message)
+    #expect(message.hasPrefix("1 object was changed"), "\(message)")
+  }
+
   /// What is denied is decided by what others have saved, not by what was saved before.
   @Test func rulesFollowTheNewestRow() throws {
     let container = try directory.container(
