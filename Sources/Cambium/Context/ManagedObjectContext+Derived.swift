@@ -136,6 +136,7 @@ extension ManagedObjectContext {
 
   /// Makes an object without changes of its own be read anew.
   func forgetDerived(_ object: ManagedObject) {
+    readOwnCommits()
     object.attributeChanges = [:]
     if object.state != .fault { object.state = .stale }
     object.forgetRow()

@@ -118,6 +118,9 @@ extension ManagedObjectContext {
     }
     oldestKnowledge.begin()
     defer { oldestKnowledge.end() }
+    // What others have saved over what was saved here is a conflict, though nobody has looked at it since.
+    if first.state == .stale { try unlessGone { try first.load() } }
+    guard first.isOfContext(self) else { return }
     var pending = [first]
     objects: while let object = pending.popLast() {
       guard !object.isDeleted, object.state != .detached else { continue }
@@ -369,6 +372,8 @@ extension ManagedObjectContext {
   /// ``ContextNotification/refreshedObjects``.
   public func refreshAllObjects() {
     lock.run {
+      // All are read anew.
+      ownCommits.forgetAll()
       advance()
       for object in deleted.values { rebaseDeletion(object) }
       func refreshAll() {
@@ -403,6 +408,7 @@ extension ManagedObjectContext {
 
   /// Bases the deletion of an object on the row as it is now; if that is gone, there is nothing left to be deleted.
   func rebaseDeletion(_ object: ManagedObject) {
+    readOwnCommits()
     let (row, state, parentState) = (object.row, object.state, object.parentState)
     object.forgetRow()
     if object.state != .fault { object.state = .stale }
@@ -422,6 +428,8 @@ extension ManagedObjectContext {
   /// they are based on from now on is read at once: what others save after this is a conflict.
   func rebase(_ object: ManagedObject) {
     if object.pending == .deleted { return rebaseDeletion(object) }
+    // What is read from here on is what the context sees, and not what it has saved before.
+    readOwnCommits()
     let (row, state, parentState) = (object.row, object.state, object.parentState)
     object.forgetRow()
     if object.state != .fault { object.state = .stale }

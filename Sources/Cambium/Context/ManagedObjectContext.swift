@@ -321,11 +321,6 @@ public final class ManagedObjectContext: @unchecked Sendable {
     return view
   }
 
-  /// The snapshot of a store by which objects are read that were saved: what the context has just saved, or what it reads by now.
-  func viewAfterSaving(_ space: StoreSpace) throws -> EntityView {
-    try ownCommits.view(of: ObjectIdentifier(space)) ?? view(of: space)
-  }
-
   /// The newest commit of a store, which the context does not go on to; nil if it reads a generation, or knows no store.
   func newestView(of space: StoreSpace) throws -> EntityView? {
     if generation.isPinned { return nil }

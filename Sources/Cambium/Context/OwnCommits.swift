@@ -6,19 +6,26 @@ struct OwnCommits {
   /// What was saved, and what of it may not have been read since.
   struct Commit {
     let space: StoreSpace
+    /// Not kept open for this.
+    weak var store: PersistentStore?
     let view: EntityView
-    fileprivate(set) var written: [ObjectReference]
+    let written: [ObjectReference]
   }
+
+  /// Of fewer objects the rows are read at once: a context that saves little now and then, and reads nothing, holds on to no old state.
+  var leastKept = 16
 
   private var commits: [ObjectIdentifier: Commit] = [:]
 
   var isEmpty: Bool { commits.isEmpty }
 
-  func view(of space: ObjectIdentifier) -> EntityView? { commits[space]?.view }
+  func commit(of space: StoreSpace) -> Commit? { commits[ObjectIdentifier(space)] }
 
-  mutating func keep(_ view: EntityView, of space: StoreSpace, _ written: [ObjectReference]) {
-    commits[ObjectIdentifier(space)] = Commit(space: space, view: view, written: written)
-  }
+  mutating func keep(_ commit: Commit) { commits[ObjectIdentifier(commit.space)] = commit }
+
+  mutating func forget(_ space: StoreSpace) { commits[ObjectIdentifier(space)] = nil }
+
+  mutating func forgetAll() { commits = [:] }
 
   /// Takes all out.
   mutating func take() -> [Commit] {
@@ -30,27 +37,54 @@ struct OwnCommits {
 extension ManagedObjectContext {
   /// Notes what a save has put into a store, as long as the context reads nothing newer.
   func keepOwnCommit(_ outcome: SaveOutcome) {
-    guard !isSavedByMigration, let view = outcome.view else { return }
+    guard let view = outcome.view else { return }
     let (batch, space) = (outcome.batch, outcome.batch.space)
     var written = outcome.permanent
     written.reserveCapacity(written.count + batch.updates.count)
-    batch.updates.lend { _, object in written.append(object.reference) }
+    batch.updates.lend { _, object in
+      // One that is a fault still is not looked for when it fires.
+      if object.state == .fault, object.heldRow == nil { object.row = try? view.row(object.reference) }
+      written.append(object.reference)
+    }
     for id in outcome.changedByRules { written.append(id.reference) }
     if written.isEmpty { return }
-    ownCommits.keep(view, of: space, written)
+    ownCommits.keep(
+      OwnCommits.Commit(
+        space: space, store: persistentStoreCoordinator.store(of: space), view: view, written: written))
+    if written.count < ownCommits.leastKept { readOwnCommits() }
+  }
+
+  /// The row of an object as the context has saved it, if nothing newer was read since; nil of others.
+  func savedRow(of object: ManagedObject) -> Row? {
+    if ownCommits.isEmpty { return nil }
+    guard let commit = ownCommits.commit(of: object.space), let store = commit.store,
+      persistentStoreCoordinator.store(of: object.space) === store
+    else { return nil }
+    // A view that has lapsed, since the store was suspended, is as good as none.
+    do throws(EngineError) { return try commit.view.row(object.reference) } catch {
+      ownCommits.forget(object.space)
+      return nil
+    }
   }
 
   /// Reads what objects were given by the last save, before the context goes on to what others have saved since: those that somebody
-  /// holds and nobody has looked at yet. To read them all when they are saved would take longer than most need.
+  /// holds and nobody has looked at yet. To read many when they are saved would take longer than most need.
   func readOwnCommits() {
     if ownCommits.isEmpty { return }
     for commit in ownCommits.take() {
-      for reference in commit.written {
+      guard let store = commit.store, persistentStoreCoordinator.store(of: commit.space) === store else { continue }
+      func waiting(_ reference: ObjectReference) -> ManagedObject? {
         guard let object = registry.peekAtHeld(commit.space, reference), object.state == .stale, object.heldRow == nil,
-          !object.isDeleted
-        else { continue }
-        // What cannot be read is read when somebody asks for it, who is told then.
-        guard let row = try? commit.view.row(reference) else { continue }
+          !object.isDeleted || object.pending == .deleted
+        else { return nil }
+        return object
+      }
+      let references = commit.written.filter { waiting($0) != nil }
+      if references.isEmpty { continue }
+      // What cannot be read is read when somebody asks for it, who is told then.
+      guard let found = try? commit.view.findRows(of: references) else { continue }
+      for row in found.array {
+        guard let object = waiting(row.reference) else { continue }
         object.row = row
         object.state = .loaded
       }

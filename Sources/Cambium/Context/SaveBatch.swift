@@ -173,6 +173,10 @@ extension ManagedObjectContext {
         if let changed = try links?.finish(t) { outcome.changedByRules += changed }
         try history?.finish(t)
         outcome.permanent = permanent
+        // Of deletions alone nothing is left to be shown, and views keep their room from being used again.
+        t.keepsView =
+          !isSavedByMigration
+          && !(batch.insertions.isEmpty && batch.updates.isEmpty && outcome.changedByRules.isEmpty)
         guard let further else { return }
         try t.prepareToCommit()
         do { try further() } catch {

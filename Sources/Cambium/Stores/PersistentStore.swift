@@ -125,18 +125,12 @@ public final class PersistentStore: @unchecked Sendable {
     isOfHistory: Bool = false, _ body: (EntityTransaction) throws(EngineError) -> R
   ) throws(EngineError) -> R {
     var view: EntityView?
-    return try write(isOfHistory: isOfHistory, keepsView: false, &view, body)
+    return try write(isOfHistory: isOfHistory, keeping: &view, body)
   }
 
-  /// The same for what an application saves, and answers in `view` what the store has with it; see `EntityStore.write(keeping:_:)`.
+  /// The same, and answers in `view` what the store has with it; see `EntityStore.write(keeping:_:)`.
   func write<R>(
-    keeping view: inout EntityView?, _ body: (EntityTransaction) throws(EngineError) -> R
-  ) throws(EngineError) -> R {
-    try write(isOfHistory: false, keepsView: true, &view, body)
-  }
-
-  private func write<R>(
-    isOfHistory: Bool, keepsView: Bool, _ view: inout EntityView?,
+    isOfHistory: Bool = false, keeping view: inout EntityView?,
     _ body: (EntityTransaction) throws(EngineError) -> R
   ) throws(EngineError) -> R {
     func checked(_ t: EntityTransaction) throws(EngineError) -> R {
@@ -146,11 +140,9 @@ public final class PersistentStore: @unchecked Sendable {
       }
       return try body(t)
     }
-    func run(in engine: EntityStore, _ view: inout EntityView?) throws(EngineError) -> R {
-      if keepsView { return try engine.write(keeping: &view) { (t) throws(EngineError) in try checked(t) } }
-      return try engine.write { (t) throws(EngineError) in try checked(t) }
-    }
-    do throws(EngineError) { return try run(in: engine, &view) } catch {
+    do throws(EngineError) {
+      return try engine.write(keeping: &view) { (t) throws(EngineError) in try checked(t) }
+    } catch {
       // Told before `body` runs.
       guard case .modelChanged = error, let changed = try changedEngine() else {
         // A transaction builds on commits that wait for their sync, which no view shows yet. If it is refused because of
@@ -158,7 +150,7 @@ public final class PersistentStore: @unchecked Sendable {
         try? engine.kernel.makeVisible()
         throw error
       }
-      return try run(in: changed, &view)
+      return try changed.write(keeping: &view) { (t) throws(EngineError) in try checked(t) }
     }
   }
 

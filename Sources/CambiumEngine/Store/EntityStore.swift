@@ -145,22 +145,14 @@ public final class EntityStore: Sendable {
   /// - Throws: What `body` throws; ``EngineError/modelChanged`` if the store was migrated since it was opened;
   ///   ``EngineError/uniqueViolation(constraint:entity:existing:offending:)``; kernel errors.
   public func write<R>(_ body: (EntityTransaction) throws(EngineError) -> R) throws(EngineError) -> R {
-    try write(body) { (t) throws(StoreError) in _ = try t.commit() }
+    var view: EntityView?
+    return try write(keeping: &view, body)
   }
 
-  /// The same, and answers in `view` what the store has with it: without what others commit right behind it, as a view that is asked for
-  /// afterwards may have. It holds on to pages as any view does.
+  /// The same, and if `body` sets ``EntityTransaction/keepsView`` answers in `view` what the store has with it: without what others
+  /// commit right behind it, as a view that is asked for afterwards may have. It holds on to pages as any view does.
   public func write<R>(
     keeping view: inout EntityView?, _ body: (EntityTransaction) throws(EngineError) -> R
-  ) throws(EngineError) -> R {
-    var snapshot: Snapshot?
-    let result = try write(body) { (t) throws(StoreError) in snapshot = try t.commitKeepingView() }
-    view = snapshot.map { EntityView(store: self, trees: $0) }
-    return result
-  }
-
-  private func write<R>(
-    _ body: (EntityTransaction) throws(EngineError) -> R, commit: (WriteTransaction) throws(StoreError) -> Void
   ) throws(EngineError) -> R {
     let t = try beginWrite()
     let transaction = EntityTransaction(store: self, transaction: t, kit: spareKit ?? makeKit())
@@ -171,7 +163,13 @@ public final class EntityStore: Sendable {
       try transaction.finish()
       // Before the turn is given up.
       spareKit = transaction.end()
-      do throws(StoreError) { try commit(t) } catch { throw .store(error) }
+      do throws(StoreError) {
+        if transaction.keepsView {
+          view = try t.commitKeepingView().map { EntityView(store: self, trees: $0) }
+        } else {
+          try t.commit()
+        }
+      } catch { throw .store(error) }
       return result
     } catch {
       transaction.end()

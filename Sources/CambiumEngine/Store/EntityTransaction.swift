@@ -26,6 +26,8 @@ public final class EntityTransaction: EntityView {
   @exclusivity(unchecked) private(set) var suspects: [IndexBatch.Suspect] = []
   /// How many changes there were.
   @exclusivity(unchecked) private(set) var changes: UInt64 = 0
+  /// Whether who writes wants a view of what is committed; see ``EntityStore/write(keeping:_:)``.
+  public var keepsView = false
   /// What other threads gather for the indexes, once a row was written that may be gathered.
   @exclusivity(unchecked) private var newRowEntries: NewRowEntries?
   /// The memory that it takes, in bytes.

@@ -12,7 +12,8 @@ extension Store {
   ) throws(StoreError) -> UInt64 {
     if t.isEmpty {
       let sequence = t.upTo
-      if keepsView { view = ownSnapshot(upTo: sequence) }
+      // What it has seen of others may have to wait for its sync still.
+      if keepsView, isVisible(sequence) { view = ownSnapshot(upTo: sequence) }
       t.rollBack()
       return sequence
     }
@@ -64,6 +65,12 @@ extension Store {
     // What it superseded, it does not hold itself any more.
     if !restores { settleRoom() }
     return committed
+  }
+
+  private func isVisible(_ sequence: UInt64) -> Bool {
+    lock.lock()
+    defer { lock.unlock() }
+    return visibleSequence >= sequence
   }
 
   /// A view of what has been committed up to a commit that nobody else can have followed yet: with the turn. Views of others do not

@@ -11,6 +11,14 @@ import Testing
     case nothing, look, fetchAnother, count, saveAnother, saveAnotherTwice, batch, undoManager, child
   }
 
+  /// How it was saved: rows of few objects are read at once, those of many when the context goes on.
+  enum Saved: CaseIterable {
+    case inserted, updated, insertedAmongMany, updatedAmongMany
+
+    var isInserted: Bool { self == .inserted || self == .insertedAmongMany }
+    var isAmongMany: Bool { self == .insertedAmongMany || self == .updatedAmongMany }
+  }
+
   private let directory: TemporaryDirectory
   private let container: PersistentContainer
   private let context: ManagedObjectContext
@@ -28,8 +36,13 @@ import Testing
         Attribute("name", .string)
         ToMany("children", "Node", inverse: "parent")
         ToOne("parent", "Node", inverse: "children")
+        ToMany("items", "Node", inverse: "lists", ordered: true)
+        ToMany("lists", "Node", inverse: "items")
+        ToMany("tags", "Node", inverse: "tagged")
+        ToMany("tagged", "Node", inverse: "tags")
       }
       Entity("Mark") { Attribute("number", .integer64) }
+      Entity("Filler") { Attribute("name", .string) }
     }
   }
 
@@ -61,24 +74,32 @@ import Testing
 
   /// One that was saved, of whom others have saved something since.
   private func overtaken(
-    isInserted: Bool, _ what: Meanwhile, by change: (ManagedObject) throws -> Void
+    _ saved: Saved, _ what: Meanwhile, by change: (ManagedObject) throws -> Void
   ) throws -> ManagedObject {
     _ = try context.make("Mark", ["number": 1])
-    let object = try context.make("Node", ["name": isInserted ? "mine" : "old"])
+    func makeMany() throws {
+      for number in 0..<(saved.isAmongMany ? OwnCommits().leastKept : 0) {
+        _ = try context.make("Filler", ["name": "\(number)"])
+      }
+    }
+    let object = try context.make("Node", ["name": saved.isInserted ? "mine" : "old"])
+    try makeMany()
     try context.save()
-    if !isInserted {
+    if !saved.isInserted {
       try object.set("mine", forKey: "name")
+      try makeMany()
       try context.save()
     }
+    #expect(context.ownCommits.isEmpty != saved.isAmongMany || context.queryGenerationToken != nil)
     try change(theirs(object))
     try other.save()
     try meanwhile(what, object)
     return object
   }
 
-  @Test(arguments: [true, false], Meanwhile.allCases)
-  func whatOthersSaveBehindIsAConflict(isInserted: Bool, what: Meanwhile) throws {
-    let object = try overtaken(isInserted: isInserted, what) { try $0.set("theirs", forKey: "name") }
+  @Test(arguments: Saved.allCases, Meanwhile.allCases)
+  func whatOthersSaveBehindIsAConflict(saved: Saved, what: Meanwhile) throws {
+    let object = try overtaken(saved, what) { try $0.set("theirs", forKey: "name") }
     // Not read before: what is known of it is what was saved.
     try object.set("again", forKey: "name")
     let error = #expect(throws: CambiumError.self) { try context.save() }
@@ -95,9 +116,9 @@ import Testing
     #expect(name(other.object(with: object.objectID)) == "last")
   }
 
-  @Test(arguments: [true, false], Meanwhile.allCases)
-  func whatOthersDeleteBehindIsAConflict(isInserted: Bool, what: Meanwhile) throws {
-    let object = try overtaken(isInserted: isInserted, what) { other.delete($0) }
+  @Test(arguments: Saved.allCases, Meanwhile.allCases)
+  func whatOthersDeleteBehindIsAConflict(saved: Saved, what: Meanwhile) throws {
+    let object = try overtaken(saved, what) { other.delete($0) }
     #expect(!object.isDeleted && name(object) == "mine")
     try object.set("again", forKey: "name")
     let error = #expect(throws: CambiumError.self) { try context.save() }
@@ -109,9 +130,9 @@ import Testing
   }
 
   /// Who reads a generation goes on to the next one with a save; what was saved is what the objects show.
-  @Test(arguments: [true, false]) func generationsAsWell(isInserted: Bool) throws {
+  @Test(arguments: Saved.allCases) func generationsAsWell(saved: Saved) throws {
     try context.setQueryGenerationFrom(.current)
-    let object = try overtaken(isInserted: isInserted, .nothing) { try $0.set("theirs", forKey: "name") }
+    let object = try overtaken(saved, .nothing) { try $0.set("theirs", forKey: "name") }
     try object.set("again", forKey: "name")
     #expect(throws: CambiumError.self) { try context.save() }
   }
@@ -134,25 +155,108 @@ import Testing
     try context.save()
   }
 
-  /// Relationships that are set by what was saved agree with what others have saved behind it.
-  @Test(arguments: [true, false]) func relationshipsAgree(deletes: Bool) throws {
-    let (first, second, child) = (
+  /// What relationships there are changed by rules is decided by the newest rows, not by those that were saved.
+  enum Change: CaseIterable {
+    /// Others have moved the child away.
+    case deletesFormerParent, takesOutOfFormerParent, addsToFormerParent
+    /// Others have put the child under it.
+    case deletesParent, takesOutOfParent
+    /// Others have added to the list of what was saved.
+    case deletesOneOfTheList
+  }
+
+  @Test(arguments: Change.allCases, [true, false])
+  func relationshipsAgree(_ change: Change, isKept: Bool) throws {
+    if isKept { context.ownCommits.leastKept = 0 }
+    let isMovedAway = change != .deletesParent && change != .takesOutOfParent && change != .deletesOneOfTheList
+    let (first, second, child, item) = (
       try context.make("Node", ["name": "first"]), try context.make("Node", ["name": "second"]),
-      try context.make("Node", ["name": "child"])
+      try context.make("Node", ["name": "child"]), try context.make("Node", ["name": "item"])
     )
-    try first.add(child, toRelationship: "children")
+    if isMovedAway { try first.add(child, toRelationship: "children") }
+    try first.add(item, toRelationship: "items")
     try context.save()
-    try theirs(child).set(theirs(second), forKey: "parent")
+    #expect(context.ownCommits.isEmpty != isKept)
+    if change == .deletesOneOfTheList {
+      try theirs(first).add(theirs(second), toRelationship: "items")
+    } else {
+      try theirs(child).set(isMovedAway ? theirs(second) : theirs(first), forKey: "parent")
+    }
     try other.save()
-    context.mergePolicy = .mergeByPropertyObjectTrump
-    if deletes { context.delete(first) } else { try child.set(nil as ManagedObject?, forKey: "parent") }
+    switch change {
+    case .deletesFormerParent, .deletesParent: context.delete(first)
+    case .takesOutOfFormerParent, .takesOutOfParent: try first.remove(child, fromRelationship: "children")
+    case .addsToFormerParent: try first.add(child, toRelationship: "children")
+    case .deletesOneOfTheList: context.delete(item)
+    }
+    if change == .takesOutOfFormerParent {
+      // It is under the first one by what was saved here: to take it out of there is a change of that.
+      #expect(cambiumError { try context.save() }?.code == .managedObjectMerge)
+      context.rollback()
+      context.refreshAllObjects()
+      try first.remove(child, fromRelationship: "children")
+    }
     try context.save()
     for store in container.persistentStoreCoordinator.persistentStores {
       let report = try store.check()
       #expect(report.isSound && report.looseRelationships.isEmpty, "\(report)")
     }
-    other.refreshAllObjects()
-    #expect(try theirs(second).count(ofRelationship: "children") == (deletes ? 1 : 0))
+    let fresh = container.newBackgroundContext()
+    let parent = fresh.object(with: child.objectID).value(forKey: "parent") as? ManagedObject
+    switch change {
+    case .deletesFormerParent, .takesOutOfFormerParent: #expect(parent.flatMap { name($0) } == "second")
+    case .addsToFormerParent: #expect(parent.flatMap { name($0) } == "first")
+    case .deletesParent, .takesOutOfParent: #expect(parent == nil)
+    case .deletesOneOfTheList:
+      let items = fresh.object(with: first.objectID).value(forKey: "items") as? [ManagedObject]
+      #expect(items?.compactMap { name($0) } == ["second"])
+    }
+  }
+
+  /// A deletion is based on what was saved, as a change is.
+  @Test(arguments: [true, false], [true, false])
+  func whatOthersSaveIsInTheWayOfADeletion(isKept: Bool, fetches: Bool) throws {
+    if isKept { context.ownCommits.leastKept = 0 }
+    let mark = try context.make("Mark", ["number": 1])
+    try context.save()
+    try theirs(mark).set(2, forKey: "number")
+    try other.save()
+    context.delete(mark)
+    if fetches { #expect(try context.all("Node").isEmpty) }
+    #expect(cambiumError { try context.save() }?.code == .managedObjectMerge)
+    context.rollback()
+    try mark.set(3, forKey: "number")
+    #expect(cambiumError { try context.save() }?.code == .managedObjectMerge)
+  }
+
+  /// A fault that was saved is based on what was saved as well.
+  @Test(arguments: [true, false]) func faultsAsWell(isKept: Bool) throws {
+    let made = try (0..<2).map { try context.make("Node", ["name": "\($0)"]) }
+    try context.save()
+    let ids = made.map { $0.objectID }
+    context.reset()
+    if isKept { context.ownCommits.leastKept = 0 }
+    let (one, two) = (context.object(with: ids[0]), context.object(with: ids[1]))
+    try one.add(two, toRelationship: "tags")
+    try context.save()
+    try theirs(one).set("theirs", forKey: "name")
+    try other.save()
+    try one.set("again", forKey: "name")
+    #expect(cambiumError { try context.save() }?.code == .managedObjectMerge)
+  }
+
+  /// What was saved into a store that was removed since is not read any more.
+  @Test func aStoreThatWasRemoved() throws {
+    context.ownCommits.leastKept = 0
+    let object = try context.make("Node", ["name": "mine"])
+    try context.save()
+    let coordinator = container.persistentStoreCoordinator
+    let store = try #require(coordinator.persistentStores.first)
+    let url = try #require(store.url)
+    try coordinator.remove(store)
+    #expect(cambiumError { try object.load() }?.code == .persistentStoreOperation)
+    _ = try coordinator.addPersistentStore(PersistentStoreDescription(url: url))
+    #expect(name(object) == "mine")
   }
 
   /// What the transaction has led away from what was deleted was saved as well.
@@ -181,7 +285,7 @@ import Testing
 
   /// A message counts as people do.
   @Test func oneObjectIsOne() throws {
-    let object = try overtaken(isInserted: true, .nothing) { try $0.set("theirs", forKey: "name") }
+    let object = try overtaken(.inserted, .nothing) { try $0.set("theirs", forKey: "name") }
     try object.set("again", forKey: "name")
     let message = try #require(cambiumError { try context.save() }?.message)
     #expect(message.hasPrefix("1 object was changed"), "\(message)")
@@ -253,13 +357,17 @@ import Testing
     #expect(counts.withLock { $0.count } == writers)
   }
 
-  /// What has been saved is let go of, and holds no old state for ever: the file does not grow by it.
+  /// What has been saved is let go of with the next read.
   @Test func holdsNothingBehindTheNextRead() throws {
     let made = try (0..<300).map { try context.make("Node", ["name": "\($0)"]) }
     try context.save()
     #expect(!context.ownCommits.isEmpty)
     _ = try context.all("Mark")
     #expect(context.ownCommits.isEmpty)
+    try made[0].set("again", forKey: "name")
+    try context.save()
+    // Few are read at once.
+    #expect(context.ownCommits.isEmpty && made[0].state == .loaded)
     // Those that somebody holds, and nobody has looked at.
     #expect(made.allSatisfy { $0.state == .loaded })
     context.reset()
