@@ -58,6 +58,9 @@ extension ManagedObjectContext {
     for change in changes where change.object.isPresent {
       for case .toOne(let r, _, _) in change.properties { noting { try checkDestination(of: change.object, r) } }
     }
+    for change in changes where change.existedBefore && change.existsAfter && change.object.isPresent {
+      for property in change.properties { noting { try letGo(by: property, change.object) } }
+    }
     for (object, remains) in returned {
       for (r, _) in remains.toOne { noting { try checkDestination(of: object, r) } }
       for (r, _) in remains.toMany { noting { try checkDestinations(of: object, r) } }
@@ -273,6 +276,31 @@ extension ManagedObjectContext {
   /// A relationship as the object has it by now: who has it assigned to another store may find it at another place.
   private func own(_ r: RelationshipInfo, _ object: ManagedObject) -> RelationshipInfo {
     object.info.properties[r.schema.name]?.relationship ?? r
+  }
+
+  /// Sees to it that what an object was led to, and is not any more, does not lead to it either: what others had led to it already is in no
+  /// event.
+  private func letGo(by property: PropertyChange, _ object: ManagedObject) throws {
+    guard let known = property.relationship else { return }
+    let former: [ManagedObject]
+    switch property {
+    case .attribute, .transient: return
+    case .toOne(_, _, let after): former = after.map { [$0] } ?? []
+    case .list(_, _, let after): former = after
+    case .members(_, let added, _): former = added
+    }
+    let r = own(known, object)
+    for other in former where isThere(other) {
+      guard let back = r.inverse(in: other.info) else { return }
+      let isLedTo =
+        r.isToMany ? try object.contains(other.objectID, r) : try object.currentToOne(r) == other.objectID
+      if isLedTo { continue }
+      if back.isToMany {
+        if try other.contains(object.objectID, back) { try other.recordRemove(object.objectID, back) }
+      } else if try other.newerToOne(back) ?? other.currentToOne(back) == object.objectID {
+        try other.leave(object.objectID, by: back)
+      }
+    }
   }
 
   /// Sees to it that the destinations of an object that is back lead to it: those that others have put there before it was deleted are in no

@@ -244,6 +244,40 @@ import Testing
     #expect(context.recordedErrors.isEmpty)
   }
 
+  /// Where others had led it already, an event has one side alone: undoing it takes both back.
+  @Test(arguments: ["previous", "parent", "friendOf", "friends", "likes", "tags"])
+  func undoWhatOthersHadDoneBefore(key: String) throws {
+    context.mergePolicy = .mergeByPropertyStoreTrump
+    context.undoManager = ContextUndoManager()
+    let objects = try nodes(2)
+    context.undoManager?.removeAllActions()
+    try objects[0].set("edited", forKey: "name")
+    context.processPendingChanges()
+    func lead(_ from: ManagedObject, _ to: ManagedObject) throws {
+      if key == "previous" || key == "parent" {
+        try from.set(to, forKey: key)
+      } else {
+        try from.add(to, toRelationship: key)
+      }
+    }
+    try lead(theirs(objects[0]), theirs(objects[1]))
+    try other.save()
+    context.refresh(objects[1], mergeChanges: false)
+    #expect(objects[1].value(forKey: "name") as? String == "1")
+    try lead(objects[0], objects[1])
+    try context.save()
+    try isWhole()
+    context.undo()
+    try context.save()
+    try isWhole()
+    context.refreshAllObjects()
+    let counts = [
+      try objects[0].count(ofRelationship: key), try objects[1].count(ofRelationship: try inverse(of: key)),
+    ]
+    #expect(counts[0] == counts[1])
+    #expect(context.recordedErrors.isEmpty)
+  }
+
   /// A list that was changed back and forth over a newer one is compared with what is stored on both sides.
   @Test func aListThatCameAndWent() throws {
     context.mergePolicy = .mergeByPropertyObjectTrump

@@ -25,7 +25,7 @@ import Testing
   }
 
   /// Runs that have found something.
-  @Test(arguments: [6614, 7073, 50066, 502_810, 503_816] as [UInt64]) func found(seed: UInt64) throws {
+  @Test(arguments: [6614, 7073, 50066, 502_810, 503_816, 1_303_443] as [UInt64]) func found(seed: UInt64) throws {
     #expect(try AgreementRun(seed: seed).problem() == nil)
   }
 
