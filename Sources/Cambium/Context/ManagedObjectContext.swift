@@ -384,10 +384,9 @@ public final class ManagedObjectContext: @unchecked Sendable {
     for object in allRegistered where object.state == .loaded && !object.isUpdated && !object.isDeleted {
       guard let row = object.row else { continue }
       if let known = views[ObjectIdentifier(object.space)] {
-        if let shown = try? known.view.row(object.reference), shown.version >= row.version,
-          !known.store.hasChangedModel || shown.isSame(as: row)
-        {
-          continue
+        if let shown = try? known.view.row(object.reference) {
+          if shown.version > row.version { continue }
+          if shown.version == row.version, !known.store.hasChangedModel || shown.isSame(as: row) { continue }
         }
       } else if !generation.isSaving {
         continue

@@ -55,13 +55,17 @@ extension ManagedObjectContext {
   }
 
   /// The row of an object as the context has saved it, if nothing newer was read since; nil of others.
-  func savedRow(of object: ManagedObject) -> Row? {
+  ///
+  /// - Throws: what reading throws.
+  func savedRow(of object: ManagedObject) throws -> Row? {
     if ownCommits.isEmpty { return nil }
     guard let commit = ownCommits.commit(of: object.space), let store = commit.store,
       persistentStoreCoordinator.store(of: object.space) === store
     else { return nil }
-    // A view that has lapsed, since the store was suspended, is as good as none.
+    defer { withExtendedLifetime(store) {} }
     do throws(EngineError) { return try commit.view.row(object.reference) } catch {
+      // A view that has lapsed, since the store was suspended, is as good as none.
+      guard case .store(.snapshotExpired) = error else { throw CambiumError(error) }
       ownCommits.forget(object.space)
       return nil
     }
@@ -73,6 +77,8 @@ extension ManagedObjectContext {
     if ownCommits.isEmpty { return }
     for commit in ownCommits.take() {
       guard let store = commit.store, persistentStoreCoordinator.store(of: commit.space) === store else { continue }
+      // Nobody closes it meanwhile.
+      defer { withExtendedLifetime(store) {} }
       func waiting(_ reference: ObjectReference) -> ManagedObject? {
         guard let object = registry.peekAtHeld(commit.space, reference), object.state == .stale, object.heldRow == nil,
           !object.isDeleted || object.pending == .deleted

@@ -115,7 +115,7 @@ extension ManagedObjectContext {
   /// Reads an object, unless others have deleted it since it was read, or was saved here.
   private func loadIfStillThere(_ object: ManagedObject) throws {
     let isRead = object.state == .loaded || object.state == .stale
-    if isRead, !object.isUpdated, parent == nil, let newest = try newestView(of: object.space) {
+    if isRead, !object.isUpdated, !object.isDeleted, parent == nil, let newest = try newestView(of: object.space) {
       let version = try mapping { () throws(EngineError) in try newest.rowVersion(object.reference) }
       if version == nil {
         readOwnCommits()
@@ -311,6 +311,12 @@ extension ManagedObjectContext {
     for id in try object.currentToMany(r) {
       let destination = self.object(with: id)
       if let some, !some.contains(destination) { continue }
+      do { try loadIfStillThere(destination) } catch let error as CambiumError
+        where error.code == .managedObjectReferentialIntegrity
+      {
+        try object.recordRemove(id, r)
+        continue
+      }
       guard let back = r.inverse(in: destination.info) else { return }
       if back.isToMany {
         if try !destination.contains(object.objectID, back) { try destination.recordAdd(object.objectID, back) }
@@ -330,7 +336,8 @@ extension ManagedObjectContext {
   private func checkDestination(of object: ManagedObject, _ r: RelationshipInfo) throws {
     guard let id = try object.currentToOne(r) else { return }
     let destination = self.object(with: id)
-    do { try destination.load() } catch let error as CambiumError where error.code == .managedObjectReferentialIntegrity
+    do { try loadIfStillThere(destination) } catch let error as CambiumError
+      where error.code == .managedObjectReferentialIntegrity
     {
       return try object.recordToOne(r, nil)
     }
