@@ -229,6 +229,25 @@ import Testing
     #expect(cambiumError { try context.save() }?.code == .managedObjectMerge)
   }
 
+  /// What others have deleted does not come back with an undone deletion that led to it, by a side that notes nothing of that.
+  @Test(arguments: [true, false]) func undoneDeletionLeadsToNothingThatIsGone(isKept: Bool) throws {
+    if isKept { context.ownCommits.leastKept = 0 }
+    context.undoManager = ContextUndoManager()
+    let (parent, child) = (try context.make("Node", ["name": "parent"]), try context.make("Node", ["name": "child"]))
+    try child.set(parent, forKey: "parent")
+    try context.save()
+    context.delete(child)
+    context.processPendingChanges()
+    try context.save()
+    other.delete(theirs(parent))
+    try other.save()
+    context.undo()
+    #expect(child.value(forKey: "parent") == nil)
+    try context.save()
+    let fresh = container.newBackgroundContext()
+    #expect(try fresh.all("Node").compactMap { name($0) } == ["child"])
+  }
+
   /// A fault that was saved is based on what was saved as well.
   @Test(arguments: [true, false]) func faultsAsWell(isKept: Bool) throws {
     let made = try (0..<2).map { try context.make("Node", ["name": "\($0)"]) }
