@@ -244,27 +244,6 @@ import Testing
     #expect(context.recordedErrors.isEmpty)
   }
 
-  /// What others have deleted does not come back into what an undone deletion brings back, though it was saved here and not looked at since.
-  @Test(arguments: [true, false]) func undoneDeletionLeadsToNothingThatIsGone(isKept: Bool) throws {
-    if isKept { context.ownCommits.leastKept = 0 }
-    context.undoManager = ContextUndoManager()
-    let (parent, child) = (try context.make("Node", ["name": "parent"]), try context.make("Node", ["name": "child"]))
-    try child.set(parent, forKey: "parent")
-    try parent.add(child, toRelationship: "tags")
-    try context.save()
-    context.delete(child)
-    context.processPendingChanges()
-    try context.save()
-    other.delete(theirs(parent))
-    try other.save()
-    context.undo()
-    #expect(child.value(forKey: "parent") == nil)
-    #expect(try child.count(ofRelationship: "tagged") == 0)
-    try context.save()
-    try isWhole()
-    #expect(try container.newBackgroundContext().all("Node").map { names($0, "parent") } == [[]])
-  }
-
   /// Where others had led it already, an event has one side alone: undoing it takes both back.
   @Test(arguments: ["previous", "parent", "friendOf", "friends", "likes", "tags"])
   func undoWhatOthersHadDoneBefore(key: String) throws {
