@@ -415,7 +415,7 @@ extension ManagedObjectContext {
     do {
       try object.load()
       // The rules were applied to what was there before.
-      if !isSame(row, object.row) { doubtRelationships(in: object.space) }
+      if !row.isSame(as: object.row) { doubtRelationships(in: object.space) }
     } catch let error as CambiumError where error.code == .managedObjectReferentialIntegrity {
       return
     } catch {
@@ -442,17 +442,12 @@ extension ManagedObjectContext {
       object.parentState = parentState
       return record(error, losesChange: false)
     }
-    guard parent == nil, let row, !isSame(row, object.row) else { return }
+    guard parent == nil, let row, !Row?(row).isSame(as: object.row) else { return }
     // What was begun of this cannot be taken back.
     do { try object.rebaseRelationships(on: row) } catch { record(error, losesChange: true) }
     // What is the others' now must not be undone with what was the same here.
     undoManager?.forget(relationshipsOf: [object])
   }
-}
-
-private func isSame(_ a: Row?, _ b: Row?) -> Bool {
-  guard let a, let b else { return a == nil && b == nil }
-  return a.isSame(as: b)
 }
 
 /// Does something to an object, unless its row is gone.
