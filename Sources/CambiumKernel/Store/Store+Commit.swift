@@ -1,5 +1,7 @@
 // Committing: one record, one write, one sync; or, for a transaction that is too large for a record, a checkpoint.
 
+import Synchronization
+
 extension Store {
   func commit(_ t: WriteTransaction, waits: Bool) throws(StoreError) -> UInt64 {
     var view: Snapshot?
