@@ -128,43 +128,11 @@ struct QueryRequest {
   /// What to say of an error, with the names that there are where one was not found.
   func error(_ error: EngineError, path: String) -> ToolError {
     switch error {
-    case .unknownProperty(_, let name): return .usage(error.description + known(along: name, place: nil))
-    case .predicate(let wrong) where wrong.kind == .unknownKeyPath:
-      return .usage(error.description + known(along: wrong.construct, place: wrong.advice))
+    case .unknownProperty(_, let name):
+      return .usage(error.description + schema.alternatives(along: name, from: entity.id))
     case .predicate, .misuse, .unsupported, .typeMismatch, .schema(.unknownKeyPath), .schema(.keyPathTooLong):
       return .usage(error.description)
     default: return ToolError(error, path: path)
     }
-  }
-
-  /// The names that can stand where a key path goes wrong; `place` is what was said about it.
-  private func known(along path: String, place: String?) -> String {
-    do throws(SchemaError) {
-      _ = try schema.resolve(keyPath: path, from: entity.id)
-      return ""
-    } catch {
-      guard case .unknownKeyPath(_, let component, let holder) = error else { return "" }
-      // A path of a subquery's elements begins elsewhere.
-      if let place, place != "'\(holder)' has no property '\(component)'" { return "" }
-      let names = names(of: holder, along: path)
-      return names.isEmpty ? "" : "; \(holder) has \(names.joined(separator: ", "))"
-    }
-  }
-
-  /// The properties of what a path leads to before it goes wrong: an entity, or a composite attribute.
-  private func names(of holder: String, along path: String) -> [String] {
-    var elements: [AttributeSchema]?
-    let components = path.split(separator: ".")
-    for count in stride(from: components.count - 1, to: 0, by: -1) {
-      let prefix = components[..<count].joined(separator: ".")
-      do throws(SchemaError) {
-        let resolved = try schema.resolve(keyPath: prefix, from: entity.id)
-        elements = resolved.attribute?.elements
-        break
-      } catch { continue }
-    }
-    if let elements { return elements.map(\.name) }
-    guard let entity = schema.entity(named: holder) else { return [] }
-    return entity.allAttributes.map(\.name) + entity.allRelationships.map(\.name)
   }
 }

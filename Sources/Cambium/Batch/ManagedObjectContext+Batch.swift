@@ -109,7 +109,7 @@ extension ManagedObjectContext {
   }
 
   private func prepare(_ request: BatchUpdateRequest, _ store: PersistentStore) throws -> PreparedUpdate {
-    guard let info = store.space.info(named: request.entityName) else { throw noStore(request.entityName) }
+    guard let info = store.space.info(named: request.entityName) else { throw noStore(request.entityName, [store]) }
     let values = BatchValues(info: info, space: store.space)
     var fixed = RowValues()
     var elements = BatchElements(info)
@@ -221,21 +221,28 @@ extension ManagedObjectContext {
   private func target(_ entity: String, _ affected: [PersistentStore]?) throws -> (PersistentStore, EntityInfo) {
     guard let store = persistentStoreCoordinator.store(forEntity: entity, of: affected),
       let info = store.space.info(named: entity)
-    else { throw noStore(entity) }
+    else { throw noStore(entity, affected) }
     return (store, info)
   }
 
   /// The stores that hold an entity, of those that are meant; there is one at least.
   private func targets(_ entity: String, _ affected: [PersistentStore]?) throws -> [PersistentStore] {
     let stores = persistentStoreCoordinator.stores(forEntity: entity, of: affected)
-    if stores.isEmpty { throw noStore(entity) }
+    if stores.isEmpty { throw noStore(entity, affected) }
     return stores
   }
 
-  private func noStore(_ entity: String) -> CambiumError {
-    CambiumError(
+  /// About an entity that none of the stores holds, of those that are meant.
+  func noStore(_ entity: String, _ affected: [PersistentStore]?) -> CambiumError {
+    let stores = affected ?? persistentStoreCoordinator.persistentStores
+    let names = Set(stores.flatMap { $0.space.entityNames }).sorted()
+    let remedy =
+      stores.isEmpty
+      ? affected == nil ? "load the stores first" : "name stores in affectedStores, or none"
+      : "there are \(names.prefix(40).joined(separator: ", "))"
+    return CambiumError(
       .invalidArgument,
-      "no store of this context holds an entity '\(entity)'; load the stores first, or correct the name",
+      "no store \(affected == nil ? "of this context" : "in affectedStores") holds an entity '\(entity)'; \(remedy)",
       entityName: entity)
   }
 

@@ -108,7 +108,8 @@ extension ManagedObjectContext {
         for info in infos {
           guard let known = info.properties[name] else {
             throw CambiumError(
-              .unknownKey, "'\(info.name)' has no property '\(name)' to fetch", entityName: info.name, key: name)
+              .unknownKey, "'\(info.name)' has no property '\(name)' to fetch" + info.schema.alternatives,
+              entityName: info.name, key: name)
           }
           if known.relationship?.isToMany == true {
             throw refuse("'\(name)' leads to several objects, and is fetched when it is asked for", key: name)

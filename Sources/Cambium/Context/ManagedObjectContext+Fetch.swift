@@ -104,12 +104,7 @@ extension ManagedObjectContext {
     var stores = persistentStoreCoordinator.persistentStores
     if let affected = request.affectedStores { stores.removeAll { store in !affected.contains { $0 === store } } }
     let parts = stores.compactMap { store in store.space.info(named: name).map { (store, $0) } }
-    guard !parts.isEmpty else {
-      throw CambiumError(
-        .invalidArgument,
-        "no store of this context holds an entity '\(name)'; load the stores first, or correct the name",
-        entityName: name)
-    }
+    guard !parts.isEmpty else { throw noStore(name, request.affectedStores) }
     guard request.fetchLimit >= 0, request.fetchOffset >= 0 else {
       throw CambiumError(.invalidArgument, "a fetch's limit and offset must not be negative", entityName: name)
     }

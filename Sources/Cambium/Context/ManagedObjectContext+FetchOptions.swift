@@ -52,8 +52,9 @@ extension ManagedObjectContext {
       for name in path.split(separator: ".", omittingEmptySubsequences: false).map(String.init) {
         guard let property = current?.properties[name] else {
           throw CambiumError(
-            .unknownKey, "'\(path)' cannot be prefetched: '\(current?.name ?? "")' has no property '\(name)'",
-            entityName: info.name, key: path)
+            .unknownKey,
+            "'\(path)' cannot be prefetched: '\(current?.name ?? "")' has no property '\(name)'"
+              + (current?.schema.alternatives ?? ""), entityName: info.name, key: path)
         }
         guard let relationship = property.relationship else {
           throw CambiumError(

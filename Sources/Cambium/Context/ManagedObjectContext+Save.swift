@@ -352,14 +352,16 @@ extension ManagedObjectContext {
     }
     inserted.forget(count)
     count = 0
+    var unread: [ObjectReference] = []
     batch.updates.lend { _, object in
       if object.pending == .updated {
         object.pending = .none
         count += 1
       }
       object.dropChanges()
-      if object.heldRow != nil { object.row = nil }
-      if object.state != .fault { object.state = .stale }
+      let hasRow = object.heldRow != nil
+      if object.state != .fault { object.state = .stale } else if hasRow { unread.append(object.reference) }
+      if hasRow { object.row = nil }
     }
     updated.forget(count)
     updated.removeAll { $0.space === batch.space && !$0.isUpdated }
@@ -370,7 +372,7 @@ extension ManagedObjectContext {
       object.row = nil
       if object.state == .loaded { object.state = .stale }
     }
-    keepOwnCommit(outcome)
+    keepOwnCommit(outcome, unread: unread)
     if !isToldOn { return }
     // The event may have begun in the save, with who was told of the one before.
     renameEventStates(renamed)

@@ -36,15 +36,18 @@ struct OwnCommits {
 
 extension ManagedObjectContext {
   /// Notes what a save has put into a store, as long as the context reads nothing newer.
-  func keepOwnCommit(_ outcome: SaveOutcome) {
+  ///
+  /// - Parameter unread: Objects that had a row, and are faults still: nobody has looked at them. They are given another row at once, since
+  ///   faults fire with what is the newest then. A fault that had none was not written.
+  func keepOwnCommit(_ outcome: SaveOutcome, unread: [ObjectReference]) {
     guard let view = outcome.view else { return }
     let (batch, space) = (outcome.batch, outcome.batch.space)
+    if !unread.isEmpty, let found = try? view.findRows(of: unread) {
+      for row in found.array { registry.peekAtHeld(space, row.reference)?.row = row }
+    }
     var written = outcome.permanent
-    written.reserveCapacity(written.count + batch.updates.count)
     batch.updates.lend { _, object in
-      // One that is a fault still is not looked for when it fires.
-      if object.state == .fault, object.heldRow == nil { object.row = try? view.row(object.reference) }
-      written.append(object.reference)
+      if object.state != .fault { written.append(object.reference) }
     }
     for id in outcome.changedByRules { written.append(id.reference) }
     if written.isEmpty { return }

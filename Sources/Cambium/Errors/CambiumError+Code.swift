@@ -128,8 +128,3 @@ extension CambiumError {
     public static let stagedMigrationBackwardMigration = Code(rawValue: 134506)
   }
 }
-
-extension CambiumError.Code: CustomStringConvertible {
-  /// The number.
-  public var description: String { "\(rawValue)" }
-}

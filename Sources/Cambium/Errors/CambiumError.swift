@@ -53,10 +53,10 @@ public struct CambiumError: Error, Sendable {
 }
 
 extension CambiumError: CustomStringConvertible {
-  /// The code's number and the message, and the same of every detailed error, and of every underlying one that the message
+  /// The code and the message, and the same of every detailed error, and of every underlying one that the message
   /// does not tell already.
   public var description: String {
-    var text = "\(code.rawValue): \(message)"
+    var text = "\(code): \(message)"
     for error in detailedErrors { text += "\n  - \(error)" }
     for error in underlyingErrors {
       let cause = "\(error)"

@@ -16,7 +16,8 @@ extension ManagedObject {
     if QueueCheck.isOn { QueueCheck.check(self, key) }
     guard let property = info.properties[key] ?? primitiveKey(key).flatMap({ info.properties[$0] }) else {
       throw CambiumError(
-        .unknownKey, "entity '\(entity.name)' has no property '\(key)'", entityName: entity.name, key: key)
+        .unknownKey, "entity '\(entity.name)' has no property '\(key)'" + info.schema.alternatives,
+        entityName: entity.name, key: key)
     }
     return property
   }

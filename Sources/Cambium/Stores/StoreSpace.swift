@@ -59,6 +59,9 @@ final class StoreSpace: Sendable {
 
   /// What is known of an entity, by name.
   func info(named name: String) -> EntityInfo? { idByName[name].flatMap { infos[$0] } }
+
+  /// What the entities of the store are called, in no order.
+  var entityNames: [String] { Array(idByName.keys) }
 }
 
 /// An entity as objects see it. Immutable.

@@ -19,6 +19,7 @@ extension Schema {
         )
       }
     }
+    findClasses(&result)
     findComposites(&result)
     findConfigurations(&result)
     findTemplates(&result)
@@ -157,6 +158,22 @@ extension Schema {
             "duplicate-index", entity.name,
             "index \(index.name) has the paths of a uniqueness constraint, which has one"))
       }
+    }
+  }
+
+  private func findClasses(_ result: inout [ModelFinding]) {
+    var entityByClass: [String: String] = [:]
+    for entity in entities {
+      guard let name = entity.className, name != "NSManagedObject", name != "ManagedObject" else { continue }
+      guard let other = entityByClass[name] else {
+        entityByClass[name] = entity.name
+        continue
+      }
+      result.append(
+        ModelFinding(
+          "shared-class", entity.name,
+          "objects are of class \(name), as those of \(other), which alone is meant where a class stands for an entity; make a "
+            + "subclass for one of them"))
     }
   }
 

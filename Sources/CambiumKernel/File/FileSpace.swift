@@ -13,8 +13,6 @@ final class FileSpace {
   var cut: SegmentCut?
   /// Segments in which nothing was reached any more at some time since the pass began.
   private(set) var emptied: [UInt32] = []
-  /// What these come to.
-  private(set) var emptiedUnits: UInt64 = 0
   /// Bytes of zeros written so far to prepare log space.
   var preparedBytes: UInt64 = 0
 
@@ -143,13 +141,11 @@ final class FileSpace {
   /// Notes that nothing in a segment is reached any more.
   func noteEmptied(_ s: Segment) {
     emptied.append(s.start)
-    emptiedUnits += UInt64(s.units)
   }
 
   /// Forgets which segments were emptied, but for some.
   func forgetEmptied(but kept: [UInt32] = []) {
     emptied = kept
-    if kept.isEmpty { emptiedUnits = 0 }
   }
 
   /// Notes that `length` bytes at `address` are reached.

@@ -114,11 +114,6 @@ struct ReserveEstimate {
     frozenSums = Sums()
   }
 
-  /// Of that, what the checkpoint after the next one, or after the one under way, may take.
-  func activeBytes(pageSize: Int, coming: [Coming] = []) -> UInt64 {
-    bytes(pageSize: pageSize, coming: coming, written: .max)
-  }
-
   /// - Parameters:
   ///   - coming: what a commit is about to add, one for each tree.
   ///   - written: how much of what is frozen is in pages already.

@@ -237,18 +237,9 @@ extension Store {
     return pageWriter.bytesAppended - min(pageWriter.bytesAppended, checkpoint.plan.bytes)
   }
 
-  /// Of the room that commits hold in reserve, the units that become free with the publication under way. They serve the
-  /// checkpoint behind it, which begins when that is durable; nobody else may need what is in them.
-  private func unitsToComeFree() -> UInt64 {
-    guard checkpointUnderWay != nil, share == nil, retained.isEmpty, oldestPin() == .max else { return 0 }
-    let active = reserveEstimate.activeBytes(pageSize: pageSize, coming: coming) / UInt64(SegmentTable.unitSize)
-    return min(space.emptiedUnits, active)
-  }
-
   /// Refuses a commit for whose checkpoint there would be no room.
   private func requireReserve(adding: Bool) throws(StoreError) {
-    var units = reserveUnits(adding: adding, coming: coming)
-    if space.table.freeUnits < units { units -= min(units, unitsToComeFree()) }
+    let units = reserveUnits(adding: adding, coming: coming)
     do throws(StoreError) {
       try space.reserve(units)
     } catch {

@@ -84,6 +84,14 @@ import Testing
         ])
   }
 
+  @Test func classesOfSeveralEntities() throws {
+    var entities = ["A", "B", "C", "D", "E"].map { EntitySchema($0, attributes: [AttributeSchema("x", .string)]) }
+    for (place, name) in ["App.Note", "App.Note", "NSManagedObject", "NSManagedObject"].enumerated() {
+      entities[place].className = name
+    }
+    #expect(try rules(SchemaDefinition(entities)) == ["shared-class B"])
+  }
+
   @Test func contradictingRules() throws {
     func attribute(
       _ name: String, _ type: AttributeType, _ value: Value, _ minimum: Value, _ maximum: Value,

@@ -357,7 +357,7 @@ import Testing
       ", which changes without the indexed object: use its own attributes and to-one relationships alone, or leave the "
       + "condition out"
     for (condition, reason) in [
-      ("y == 1", "its condition \"y == 1\": predicate, 'y': 'A' has no property 'y'"),
+      ("y == 1", "its condition \"y == 1\": predicate, 'y': 'A' has no property 'y'; A has x, n, one, many"),
       ("one.x == 'a'", "its condition reads 'one.x'" + rest),
       ("ANY many.n == 1", "its condition reads 'many.n'" + rest),
       ("random() == n", "its condition depends on the time or on chance" + rest),

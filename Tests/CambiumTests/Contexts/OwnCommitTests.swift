@@ -254,16 +254,19 @@ import Testing
     #expect(try fresh.all("Node").compactMap { name($0) } == ["child"])
   }
 
-  /// A fault that was saved is based on what was saved as well.
-  @Test(arguments: [true, false]) func faultsAsWell(isKept: Bool) throws {
+  /// A fault that was saved is based on what was saved as well, whether it came with a fetch or was never read.
+  @Test(arguments: [true, false], [true, false]) func faultsAsWell(isKept: Bool, isFetched: Bool) throws {
     let made = try (0..<2).map { try context.make("Node", ["name": "\($0)"]) }
     try context.save()
     let ids = made.map { $0.objectID }
     context.reset()
     if isKept { context.ownCommits.leastKept = 0 }
+    let fetched = isFetched ? try context.all("Node") : []
     let (one, two) = (context.object(with: ids[0]), context.object(with: ids[1]))
     try one.add(two, toRelationship: "tags")
+    #expect(one.isFault && two.isFault && fetched.count == (isFetched ? 2 : 0))
     try context.save()
+    #expect(one.isFault == isFetched)
     try theirs(one).set("theirs", forKey: "name")
     try other.save()
     try one.set("again", forKey: "name")

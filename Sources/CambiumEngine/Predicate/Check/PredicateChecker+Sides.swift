@@ -155,7 +155,9 @@ extension PredicateChecker {
     do throws(SchemaError) { return try schema.resolve(keyPath: text, from: entity) } catch {
       switch error {
       case .unknownKeyPath(_, let component, let place):
-        throw PredicateError(.unknownKeyPath, text, "'\(place)' has no property '\(component)'")
+        throw PredicateError(
+          .unknownKeyPath, text,
+          "'\(place)' has no property '\(component)'" + schema.alternatives(along: text, from: entity))
       case .keyPathTooLong: throw PredicateError(.tooDeep, "", error.description)
       default: throw PredicateError(.unknownKeyPath, text, "the entity is not in the model")
       }

@@ -1,0 +1,121 @@
+import CambiumTesting
+import Foundation
+import Testing
+
+@testable import Cambium
+
+/// What is said of names that are not there, and of models that work and are probably not meant.
+@Suite struct MistakenNamesTests {
+  private func model() throws -> ManagedObjectModel {
+    try ManagedObjectModel {
+      Composite("Colors") { Attribute("primary", .string) }
+      Entity("Boat") {
+        Attribute("sail", .string)
+        Attribute("length", .double)
+        Attribute("colors", composite: "Colors")
+        ToOne("harbour", "Harbour", inverse: "boats")
+      }
+      Entity("Harbour") {
+        Attribute("name", .string)
+        ToMany("boats", "Boat", inverse: "harbour")
+      }
+    }
+  }
+
+  @Test func errorsTellWhatThereIs() throws {
+    let context = try memoryContainer(try model()).viewContext
+    func refusal(_ code: CambiumError.Code, _ body: () throws -> Void) -> String {
+      do {
+        try body()
+        return "nothing thrown"
+      } catch let error as CambiumError {
+        #expect(error.code == code, "\(error)")
+        return error.message
+      } catch { return "\(error)" }
+    }
+    let boats = "; Boat has sail, length, colors, harbour"
+    let boat = try context.make("Boat", [:])
+    #expect(
+      refusal(.unknownKey) { try boat.set("x", forKey: "sial") } == "entity 'Boat' has no property 'sial'" + boats)
+    func fetch(_ format: String, _ body: (FetchRequest<ManagedObject>) -> Void = { _ in }) throws {
+      let request = FetchRequest<ManagedObject>(entityName: "Boat")
+      request.predicate = try FetchPredicate(format: format)
+      body(request)
+      _ = try context.fetch(request)
+    }
+    #expect(refusal(.invalidPredicate) { try fetch("sial == 'x'") }.hasSuffix("'Boat' has no property 'sial'" + boats))
+    #expect(refusal(.invalidPredicate) { try fetch("harbour.nam == 'x'") }.hasSuffix("; Harbour has name, boats"))
+    #expect(refusal(.invalidPredicate) { try fetch("colors.primry == 'x'") }.hasSuffix("; colors has primary"))
+    #expect(
+      refusal(.invalidPredicate) { try fetch("SUBQUERY(harbour.boats, $b, $b.sial == 'x').@count > 0") }.hasSuffix(
+        boats))
+    #expect(
+      refusal(.unknownKey) { try fetch("TRUEPREDICATE") { $0.relationshipKeyPathsForPrefetching = ["habour"] } }
+        .hasSuffix("'Boat' has no property 'habour'" + boats))
+    #expect(
+      refusal(.unknownKey) {
+        _ = try context.execute(BatchInsertRequest(entityName: "Boat", objects: [["sial": "x"]]))
+      }.hasSuffix("'Boat' has no property 'sial'" + boats))
+    #expect(
+      refusal(.invalidArgument) { _ = try context.fetch(FetchRequest<ManagedObject>(entityName: "Boot")) }
+        == "no store of this context holds an entity 'Boot'; there are Boat, Harbour")
+    let elsewhere = FetchRequest<ManagedObject>(entityName: "Boat")
+    elsewhere.affectedStores = []
+    #expect(
+      refusal(.invalidArgument) { _ = try context.fetch(elsewhere) }
+        == "no store in affectedStores holds an entity 'Boat'; name stores in affectedStores, or none")
+    let empty = PersistentContainer(name: "Empty", managedObjectModel: try self.model()).newBackgroundContext()
+    #expect(
+      refusal(.invalidArgument) { _ = try empty.fetch(FetchRequest<ManagedObject>(entityName: "Boat")) }
+        == "no store of this context holds an entity 'Boat'; load the stores first")
+  }
+
+  @Test func largeEntitiesAreNotListedAsAWhole() throws {
+    let wide = EntityDescription("Wide")
+    wide.properties = (0..<45).map { AttributeDescription("a\($0)", .string) }
+    let model = ManagedObjectModel(entities: [wide])
+    let info = try #require(try model.schema().entity(named: "Wide"))
+    #expect(info.alternatives.hasPrefix("; Wide has a0, a1, ") && info.alternatives.hasSuffix("a39, and 5 more"))
+  }
+
+  @Test func codesSayTheirNames() throws {
+    #expect("\(CambiumError.Code.managedObjectMerge)" == "managedObjectMerge (133020)")
+    #expect("\(CambiumError.Code(rawValue: 42))" == "42")
+    #expect("\(CambiumError(.unknownKey, "no"))" == "unknownKey (2): no")
+    // Each constant is among the names: those of the source, since nothing else lists them.
+    let sources = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+      .appendingPathComponent("../../../Sources/Cambium/Errors/CambiumError+Code.swift")
+    let constants = try String(contentsOf: sources, encoding: .utf8).matches(
+      of: #/public static let (\w+) = Code\(rawValue: (\d+)\)/#)
+    #expect(constants.count > 50)
+    for constant in constants {
+      let number = try #require(Int(constant.2))
+      #expect("\(CambiumError.Code(rawValue: number))" == "\(constant.1) (\(number))")
+    }
+  }
+
+  @Test func findingsOfAModelInCode() throws {
+    #expect(try model().findings() == [])
+    let model = try ManagedObjectModel {
+      Entity("Boat") {
+        Attribute("length", .double, minimum: 9, maximum: 3)
+        Fetched("longer", "Boat", where: "lenght > $FETCH_SOURCE.length")
+      }
+      .with { $0.managedObjectClassName = "App.Thing" }
+      Entity("Raft") { Attribute("logs", .integer16) }.with { $0.managedObjectClassName = "App.Thing" }
+      RequestTemplate("Small", "Raft", where: "log < $MOST")
+    }
+    let findings = try model.findings()
+    #expect(
+      findings.map { "\($0.rule) \($0.place)" } == [
+        "limits Boat.length", "shared-class Raft", "template Small", "template Boat.longer",
+      ])
+    #expect(findings.last?.text.hasSuffix("'Boat' has no property 'lenght'; Boat has length") == true)
+    #expect(findings.first?.description.hasSuffix("exchange them [limits]") == true)
+    // The model is not in use for it.
+    model.entitiesByName["Boat"]?.attributesByName["length"]?.minimumValue = 1.0
+    #expect(try model.findings().contains { $0.rule == "limits" } == false)
+    let broken = ManagedObjectModel(entities: [EntityDescription("")])
+    #expect(throws: CambiumError.self) { try broken.findings() }
+  }
+}
