@@ -65,10 +65,13 @@ struct BatchValues {
       }
       values.set(name, coerced)
     case .relationship(let r):
-      if case .reference(let reference) = value {
-        values.set(toOne: r.schema.name, reference)
-      } else {
-        values.set(toOne: r.schema.name, nil)
+      switch value {
+      case .reference(let reference): values.set(toOne: r.schema.name, reference)
+      case .null: values.set(toOne: r.schema.name, nil)
+      default:
+        throw CambiumError(
+          .invalidArgument, "'\(name)' of '\(info.name)' leads to an object, and cannot be set to '\(value)'",
+          entityName: info.name, key: name)
       }
     }
   }

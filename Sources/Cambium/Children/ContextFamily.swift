@@ -64,7 +64,8 @@ extension ManagedObjectContext {
   /// Tells objects that are saved by their permanent identifiers from now on; here, in children, and in theirs.
   func rename(_ identifiers: [ManagedObjectID: ManagedObjectID]) {
     if identifiers.isEmpty { return }
-    if parent != nil { permanentIDs.merge(identifiers) }
+    // Results and others who look on may have told of the objects.
+    if parent != nil || persistentStoreCoordinator.saveObservers.follow(self) { permanentIDs.merge(identifiers) }
     for (old, new) in identifiers {
       guard let object = registered(old) else { continue }
       if let other = registered(new), other !== object {

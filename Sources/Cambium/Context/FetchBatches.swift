@@ -10,6 +10,8 @@ import CambiumEngine
 public final class FetchBatches<Result: ManagedObject> {
   private let context: ManagedObjectContext
   private let identifiers: [ManagedObjectID]
+  /// Those that were not saved yet, which have another identifier when they are.
+  private let unsaved: [ManagedObjectID: ManagedObject]
   /// How many objects are read at a time.
   public let batchSize: Int
   /// The batches used last, the most recent one at the end.
@@ -19,6 +21,9 @@ public final class FetchBatches<Result: ManagedObject> {
   init(_ context: ManagedObjectContext, _ identifiers: [ManagedObjectID], batchSize: Int) {
     self.context = context
     self.identifiers = identifiers
+    var unsaved: [ManagedObjectID: ManagedObject] = [:]
+    for id in identifiers where id.isTemporaryID { unsaved[id] = context.registered(id) }
+    self.unsaved = unsaved
     self.batchSize = max(1, batchSize)
   }
 
@@ -29,7 +34,10 @@ public final class FetchBatches<Result: ManagedObject> {
   public var batchCount: Int { count / batchSize + (count % batchSize == 0 ? 0 : 1) }
 
   /// The identifiers of all objects, in order.
-  public var objectIDs: [ManagedObjectID] { identifiers }
+  public var objectIDs: [ManagedObjectID] { unsaved.isEmpty ? identifiers : identifiers.map { known($0) } }
+
+  /// The identifier that an object has now.
+  private func known(_ id: ManagedObjectID) -> ManagedObjectID { unsaved[id]?.objectID ?? id }
 
   /// The object at a place, from 0.
   ///
@@ -49,11 +57,14 @@ public final class FetchBatches<Result: ManagedObject> {
     guard number >= 0, number < batchCount else { throw outOfRange(number, batchCount) }
     if let known = recent.firstIndex(where: { $0.batch == number }) {
       let found = recent.remove(at: known)
-      recent.append(found)
-      return found.objects
+      // Those of before the context was reset are nobody's.
+      if found.objects.allSatisfy({ $0.managedObjectContext === context }) {
+        recent.append(found)
+        return found.objects
+      }
     }
     let start = number * batchSize
-    let wanted = Array(identifiers[start..<(start + min(batchSize, count - start))])
+    let wanted = identifiers[start..<(start + min(batchSize, count - start))].map { self.known($0) }
     var objects: [Result] = []
     objects.reserveCapacity(wanted.count)
     for object in try context.objects(with: wanted) {
@@ -88,14 +99,21 @@ extension ManagedObjectContext {
   ///   negative batch size.
   public func fetchBatches<Result: ManagedObject>(_ request: FetchRequest<Result>) throws -> FetchBatches<Result> {
     try lock.run {
-      let plan = try plan(request)
-      guard request.resultType == .managedObject, request.fetchBatchSize >= 0 else {
-        throw CambiumError(
-          .invalidArgument, "batches are of objects, and their size is not negative", entityName: plan.name)
+      try told(
+        .fetch(
+          entityName: request.entityName(in: persistentStoreCoordinator) ?? "",
+          predicate: request.predicate?.predicateFormat, resultType: .managedObjectID),
+        count: { $0.count }, plan: { try? explain(request) }
+      ) {
+        let plan = try plan(request)
+        guard request.resultType == .managedObject, request.fetchBatchSize >= 0 else {
+          throw CambiumError(
+            .invalidArgument, "batches are of objects, and their size is not negative", entityName: plan.name)
+        }
+        try request.settleClass(of: plan.name, plan.parts.map { $0.info }, in: persistentStoreCoordinator)
+        return FetchBatches(
+          self, try identifiers(plan), batchSize: request.fetchBatchSize == 0 ? 100 : request.fetchBatchSize)
       }
-      try request.settleClass(of: plan.name, plan.parts.map { $0.info }, in: persistentStoreCoordinator)
-      return FetchBatches(
-        self, try identifiers(plan), batchSize: request.fetchBatchSize == 0 ? 100 : request.fetchBatchSize)
     }
   }
 

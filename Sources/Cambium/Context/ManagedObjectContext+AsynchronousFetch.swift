@@ -35,9 +35,17 @@ extension ManagedObjectContext {
       let count = search.estimatedResultCount > 0 ? search.estimatedResultCount : min(estimate, plan.limit ?? .max)
       let result = AsynchronousFetchResult(self, request, estimatedCount: count, search.completionBlock)
       fetch.isCancelled = { result.isCancelled }
-      let (store, asked) = (part.store, fetch)
+      let (store, asked, hook) = (part.store, fetch, persistentStoreCoordinator.eventHook)
+      let (called, author) = (name, transactionAuthor)
+      let activity = StoreEvent.Activity.fetch(
+        entityName: plan.name, predicate: request.predicate?.predicateFormat, resultType: request.resultType)
       Task.detached {
-        let found = Swift.Result { try Self.identifiers(asked, store) { result.note(found: $0) } }
+        let found = Swift.Result {
+          func search() throws -> [ManagedObjectID] { try Self.identifiers(asked, store) { result.note(found: $0) } }
+          if !hook.isOn { return try search() }
+          let explain = { try? store.view().explain(asked).description }
+          return try hook.run(activity, name: called, author: author, count: { $0.count }, plan: explain, search)
+        }
         await self.perform { result.end { try self.results(try found.get(), result.request) } }
       }
       return result

@@ -331,7 +331,8 @@ extension ManagedObjectContext {
       object.leaveContext()
       object.state = .detached
     }
-    let isToldOn = !eventObjects.isEmpty || !children.living.isEmpty
+    // Who looks on, as results do, may have told of inserted objects.
+    let isToldOn = !eventObjects.isEmpty || !children.living.isEmpty || notesChangesBySaving
     var renamed: [ManagedObjectID: ManagedObjectID] = [:]
     // Nothing in these two loops calls the application, which would find the lists half-way.
     var count = 0
@@ -376,6 +377,7 @@ extension ManagedObjectContext {
     if !isToldOn { return }
     // The event may have begun in the save, with who was told of the one before.
     renameEventStates(renamed)
+    if notesChangesBySaving, !renamed.isEmpty { permanentIDs.merge(renamed) }
     tellChildren(permanent: renamed)
   }
 }

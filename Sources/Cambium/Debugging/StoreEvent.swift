@@ -13,13 +13,16 @@ public struct StoreEvent: Sendable {
   public enum Activity: Sendable {
     /// A store is opened, and migrated if need be.
     case opening(URL?)
-    /// A fetch or a count. The predicate has its values in it: mind what may be in logs.
+    /// A fetch or a count; of an ``AsynchronousFetchRequest`` that is done beside the context, the search, without the making of objects. The
+    /// predicate has its values in it: mind what may be in logs.
     case fetch(entityName: String, predicate: String?, resultType: FetchRequestResultType)
     /// Objects are gone through (``ManagedObjectContext/enumerate(_:batchSize:allowEscapingMutations:block:)``), which takes as long as what is
     /// done with each. Told without the context's lock.
     case enumerate(entityName: String, predicate: String?)
     /// A context saves, with so many objects inserted, changed and to be deleted when it begins.
     case save(inserted: Int, updated: Int, deleted: Int)
+    /// A ``PersistentHistoryChangeRequest``: it reads history, or deletes it. The count is of transactions, or changes if those are fetched.
+    case history(isDeletion: Bool)
     /// A batch request.
     case batch(Batch, entityName: String?)
     /// Something went wrong in a call that cannot throw; see ``ManagedObjectContext/recordedErrors``.
@@ -82,6 +85,7 @@ extension StoreEvent: CustomStringConvertible {
       text = "enumerate \(entity)" + (predicate.map { " where \($0)" } ?? "")
     case .save(let inserted, let updated, let deleted):
       text = "save \(inserted) inserted, \(updated) updated, \(deleted) deleted"
+    case .history(let isDeletion): text = isDeletion ? "delete history" : "fetch history"
     case .batch(let batch, let entity): text = "batch \(batch.rawValue) \(entity ?? "")"
     case .recordedError(let error): text = "recorded \(error)"
     }

@@ -34,8 +34,15 @@ final class StoreEventHook: @unchecked Sendable {
     _ activity: StoreEvent.Activity, by context: ManagedObjectContext?, count: (R) -> Int, plan: () -> String?,
     _ body: () throws -> R
   ) throws -> R {
+    try run(activity, name: context?.name, author: context?.transactionAuthor, count: count, plan: plan, body)
+  }
+
+  /// The same by what the context is called, for who is not on its queue.
+  func run<R>(
+    _ activity: StoreEvent.Activity, name: String?, author: String?, count: (R) -> Int, plan: () -> String?,
+    _ body: () throws -> R
+  ) throws -> R {
     let id = Self.nextID()
-    let (name, author) = (context?.name, context?.transactionAuthor)
     func send(_ phase: StoreEvent.Phase) {
       self.send(StoreEvent(id: id, activity: activity, phase: phase, contextName: name, author: author))
     }
@@ -81,7 +88,8 @@ extension ManagedObjectContext {
 }
 
 extension PersistentStoreCoordinator {
-  /// Has a function told of what is done with the stores: their opening, requests, saves, batches, and errors that are recorded,
+  /// Has a function told of what is done with the stores: their opening, requests (of history as well), saves, batches, and errors that are
+  /// recorded,
   /// of all contexts of the coordinator, children too. `nil` ends it. There is one handler; without it, nothing is measured.
   ///
   /// ```swift
@@ -103,8 +111,9 @@ extension PersistentStoreCoordinator {
   ///
   /// - Parameters:
   ///   - explainingFetches: Whether the end of a fetch has its plan, which takes as long as a small fetch.
-  ///   - handler: Called on the thread that does what it tells of, which holds the context's lock: it must be quick, and must not
-  ///     use contexts.
+  ///   - handler: Called on the thread that does what it tells of, which as a rule holds the context's lock (not for
+  ///     ``StoreEvent/Activity/opening(_:)``, ``StoreEvent/Activity/enumerate(entityName:predicate:)`` and asynchronous fetches): it must be
+  ///     quick, and must not use contexts.
   public func setEventHandler(explainingFetches: Bool = false, _ handler: (@Sendable (StoreEvent) -> Void)?) {
     eventHook.set(handler, explains: explainingFetches)
   }

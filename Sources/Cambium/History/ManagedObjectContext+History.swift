@@ -17,31 +17,35 @@ extension ManagedObjectContext {
   @discardableResult
   public func execute(_ request: PersistentHistoryChangeRequest) throws -> PersistentHistoryResult {
     try lock.run {
-      var page = HistoryPage(request)
-      var result = PersistentHistoryResult(resultType: request.resultType)
-      let stores = persistentStoreCoordinator.persistentStores.filter { store in
-        guard let wanted = request.affectedStores else {
-          return !request.isDeletion || store.readOnlyReason != .requested
-        }
-        return wanted.contains(store.identifier)
-      }
-      // Of all of them before anything is deleted.
-      if case .delete(let place) = request.task {
-        if stores.isEmpty, request.affectedStores == nil, let only = persistentStoreCoordinator.persistentStores.first {
-          throw only.readOnlyError
-        }
-        for store in stores { try Self.requireDeletable(store, before: place) }
-      }
-      for store in stores {
-        switch request.task {
-        case .delete(let place): result.count += try Self.deleteHistory(store, before: place)
-        case .fetch(let place): try HistoryReader(store, request).read(after: place, &page, into: &result)
-        case .fetchTransactions(let predicate, _, _), .fetchChanges(let predicate, _, _):
-          try HistoryReader(store, request).read(where: predicate, &page, into: &result)
-        }
-      }
-      return result
+      try told(.history(isDeletion: request.isDeletion), count: { $0.count }) { try executeLocked(request) }
     }
+  }
+
+  private func executeLocked(_ request: PersistentHistoryChangeRequest) throws -> PersistentHistoryResult {
+    var page = HistoryPage(request)
+    var result = PersistentHistoryResult(resultType: request.resultType)
+    let stores = persistentStoreCoordinator.persistentStores.filter { store in
+      guard let wanted = request.affectedStores else {
+        return !request.isDeletion || store.readOnlyReason != .requested
+      }
+      return wanted.contains(store.identifier)
+    }
+    // Of all of them before anything is deleted.
+    if case .delete(let place) = request.task {
+      if stores.isEmpty, request.affectedStores == nil, let only = persistentStoreCoordinator.persistentStores.first {
+        throw only.readOnlyError
+      }
+      for store in stores { try Self.requireDeletable(store, before: place) }
+    }
+    for store in stores {
+      switch request.task {
+      case .delete(let place): result.count += try Self.deleteHistory(store, before: place)
+      case .fetch(let place): try HistoryReader(store, request).read(after: place, &page, into: &result)
+      case .fetchTransactions(let predicate, _, _), .fetchChanges(let predicate, _, _):
+        try HistoryReader(store, request).read(where: predicate, &page, into: &result)
+      }
+    }
+    return result
   }
 
   private static func requireDeletable(

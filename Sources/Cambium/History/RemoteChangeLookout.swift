@@ -13,7 +13,7 @@ struct RemoteChangeMarks {
   /// Takes over how far other stores are known.
   mutating func formUnion(_ newer: RemoteChangeMarks) { sequences.merge(newer.sequences) { $1 } }
 
-  /// What stores have since this was asked last; of one that was not known nothing, since it may just have been added.
+  /// What stores have since this was asked last; of one that was not known, since it was opened.
   mutating func changes(of stores: [PersistentStore]) -> [PersistentStoreRemoteChange] {
     var result: [PersistentStoreRemoteChange] = []
     for store in stores {
@@ -21,7 +21,7 @@ struct RemoteChangeMarks {
       guard let view = try? store.view() else { continue }
       let sequence = view.sequence
       defer { sequences[store.identifier] = sequence }
-      guard let before = sequences[store.identifier], before < sequence else { continue }
+      guard let before = sequences[store.identifier] ?? store.openingSequence, before < sequence else { continue }
       let bounds = try? view.historyBounds()
       let token = bounds.flatMap { bounds in
         bounds.isOn || bounds.last > 0

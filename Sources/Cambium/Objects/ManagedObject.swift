@@ -13,8 +13,8 @@ import CambiumEngine
 /// they are the same instance; a context has one instance for each row. An object does not keep its context, as in Core Data: once that is
 /// gone (it was made for one fetch only, say), the object reads as if it had no values.
 ///
-/// A **fault** is an object whose row has not been read. The row is read at the first access to a property, and kept as
-/// the bytes that it is; values are decoded when they are asked for. Changes lie over it until they are saved.
+/// A **fault** is an object that nobody has looked at. Its row is read at the first access to a property, unless it came with the fetch, and
+/// kept as the bytes that it is; values are decoded when they are asked for. Changes lie over it until they are saved.
 ///
 /// Where Core Data raises an exception (an unknown key, a value of the wrong type), the
 /// methods called as in Core Data answer `nil` or leave the object as it is, and note the error in
@@ -257,7 +257,7 @@ open class ManagedObject {
     return isInserted || isUpdated || pending == .deleted
   }
 
-  /// Whether the row has not been read yet. Asking does not read it.
+  /// Whether nobody has looked at the object yet; its row may have come with the fetch. Asking does not read it.
   public var isFault: Bool { state == .fault }
 
   // MARK: Hooks
@@ -268,8 +268,8 @@ open class ManagedObject {
   /// Called when the object's row was read.
   open func awakeFromFetch() {}
 
-  /// Called when unsaved changes of the object were made or dropped by other means than setting its properties: undone, redone,
-  /// or rolled back. ``awakeFromInsert()`` is not called when an insertion is redone.
+  /// Called when the object shows other values by other means than setting its properties: changes were undone, redone or rolled back, it was
+  /// refreshed, or what others have saved was merged, by a merge policy as well. ``awakeFromInsert()`` is not called when an insertion is redone.
   open func awake(fromSnapshotEvents flags: SnapshotEventType) {}
 
   /// Called before the object becomes a fault, its values still there.

@@ -93,7 +93,11 @@ extension FetchedResultsController {
   private func isOfRequest(
     _ id: ManagedObjectID, _ plan: ManagedObjectContext.FetchPlan, _ part: (store: PersistentStore, info: EntityInfo)
   ) -> Bool {
-    guard id.space === part.store.space, let info = id.space.info(id.reference.entity) else { return false }
+    let own = part.store.space
+    // What another coordinator has saved into the store may be told by identifiers of its own.
+    guard id.space === own || id.space.identifier == own.identifier, let info = own.info(id.reference.entity) else {
+      return false
+    }
     return plan.includesSubentities ? info.isKind(of: part.info) : info === part.info
   }
 

@@ -134,6 +134,8 @@ public final class FetchedResultsController<Result: ManagedObject>: @unchecked S
   var hasKeys = false
   private var isFetched = false
   private var streams: [Int: AsyncStream<FetchedResultsDifference>.Continuation] = [:]
+  /// Whether a snapshot that was told last has objects that were not saved then. Touched with the context's lock held.
+  private var hasToldTemporaryIDs = false
   private var snapshotStreams: [Int: AsyncStream<FetchedResultsSnapshot>.Continuation] = [:]
   private var streamCount = 0
   private let waitingLock = StateLock()
@@ -231,7 +233,11 @@ public final class FetchedResultsController<Result: ManagedObject>: @unchecked S
   public func snapshots() -> AsyncStream<FetchedResultsSnapshot> {
     AsyncStream(bufferingPolicy: .bufferingNewest(1)) { continuation in
       let number = managedObjectContext.lock.run {
-        if isFetched { continuation.yield(FetchedResultsSnapshot(sections)) }
+        if isFetched {
+          let snapshot = FetchedResultsSnapshot(sections)
+          hasToldTemporaryIDs = hasToldTemporaryIDs || snapshot.hasTemporaryIDs
+          continuation.yield(snapshot)
+        }
         return waitingLock.locked {
           streamCount += 1
           snapshotStreams[streamCount] = continuation
@@ -248,6 +254,7 @@ public final class FetchedResultsController<Result: ManagedObject>: @unchecked S
     let streams = waitingLock.locked { Array(snapshotStreams.values) }
     if streams.isEmpty { return }
     let snapshot = FetchedResultsSnapshot(sections)
+    hasToldTemporaryIDs = snapshot.hasTemporaryIDs
     for stream in streams { stream.yield(snapshot) }
   }
 
@@ -287,7 +294,9 @@ public final class FetchedResultsController<Result: ManagedObject>: @unchecked S
         $0.objectID
       }
     }
-    if !difference.isEmpty { tell(difference, old: old) }
+    if !difference.isEmpty { return tell(difference, old: old) }
+    // Saved objects are in their places, and are asked for by other identifiers from now on.
+    if hasToldTemporaryIDs, !FetchedResultsSnapshot(sections).hasTemporaryIDs { tellSnapshot() }
   }
 
   /// The changes of objects that have stayed where they are, in their order.

@@ -100,7 +100,9 @@ extension PersistentStore {
     }
     description.isReadOnly = true
     container.persistentStoreDescriptions = [description]
-    do { try container.persistentStoreCoordinator.borrow(state, as: description, origin: self) } catch let error
+    do {
+      try container.persistentStoreCoordinator.borrow(state, as: description, origin: self, state: commit)
+    } catch let error
       as EngineError
     {
       throw CambiumError(error)

@@ -9,7 +9,7 @@ import CambiumKernel
 
 /// A store that a coordinator has open. Core Data: `NSPersistentStore`. Thread-safe.
 public final class PersistentStore: @unchecked Sendable {
-  // `@unchecked`: `newest` and `coordinator` are touched with `lock` held only; nothing else changes.
+  // `@unchecked`: `newest`, `hadOtherModels`, `isMoving` and `coordinator` are touched with `lock` held only; nothing else changes.
   /// The file; `nil` in memory.
   public let url: URL?
   /// Where the store is.
@@ -43,10 +43,15 @@ public final class PersistentStore: @unchecked Sendable {
   private let isBorrowed: Bool
   /// The store of which this is an earlier state, which stays open as long.
   private let origin: PersistentStore?
+  /// Which state it is then.
+  private let state: RetainedCommit?
+  /// The newest commit when the store was opened; nil if it could not be read.
+  let openingSequence: UInt64?
+  private var isMoving = false
 
   init(
     _ description: PersistentStoreDescription, engine: EntityStore, shared: SharedStore?, space: StoreSpace,
-    isBorrowed: Bool = false, origin: PersistentStore? = nil, tracksHistory: Bool = false,
+    isBorrowed: Bool = false, origin: PersistentStore? = nil, state: RetainedCommit? = nil, tracksHistory: Bool = false,
     readOnlyReason: ReadOnlyReason? = nil
   ) {
     let reason = description.isReadOnly ? .requested : readOnlyReason
@@ -56,6 +61,8 @@ public final class PersistentStore: @unchecked Sendable {
     postsRemoteChanges = description.postsRemoteChanges
     self.isBorrowed = isBorrowed
     self.origin = origin
+    self.state = state
+    openingSequence = try? engine.view().sequence
     url = description.usedType == .file ? description.url : nil
     type = description.usedType
     configurationName = description.configuration
@@ -134,6 +141,10 @@ public final class PersistentStore: @unchecked Sendable {
     _ body: (EntityTransaction) throws(EngineError) -> R
   ) throws(EngineError) -> R {
     func checked(_ t: EntityTransaction) throws(EngineError) -> R {
+      // With the turn to write: what is saved before the copy is begun is in it.
+      if lock.locked({ isMoving }) {
+        throw .misuse("the store is being moved into another file, or was; save again when that is done")
+      }
       if !isOfHistory, try t.isKeepingHistory() != tracksHistory {
         guard tracksHistory else { throw .historyNotTracked }
         try t.startHistory()
@@ -163,6 +174,25 @@ public final class PersistentStore: @unchecked Sendable {
     guard known.schema.describesSameRows(as: changed.schema) else { return nil }
     lock.locked { (newest, hadOtherModels) = (changed, true) }
     return changed
+  }
+
+  /// Refuses to be written to, while the store is copied into another file that takes its place, and after that.
+  func refuseWrites(_ refuses: Bool) { lock.locked { isMoving = refuses } }
+
+  /// Makes a device a copy of the earlier state of a store that this is; answers whether it is whole, and nil if this is none.
+  func copyState(
+    to device: any StorageDevice, _ progress: (Store.CopyProgress) -> Bool
+  ) throws(EngineError) -> Bool? {
+    guard let state, let origin else { return nil }
+    let kernel = engine.kernel
+    let isWhole: Bool
+    do throws(StoreError) { isWhole = try kernel.copy(retained: state.id, to: device, progress: progress) } catch {
+      throw .store(error)
+    }
+    // It was the same all the while, but may have been another one that has got the identifier.
+    let isKept = try origin.engine.retainedCommits().contains { $0.id == state.id && $0.sequence == state.sequence }
+    guard isKept || !isWhole else { throw .store(.snapshotExpired) }
+    return isWhole
   }
 
   /// Undoes the newest migration; the store refuses from then on, since its coordinator has another model.

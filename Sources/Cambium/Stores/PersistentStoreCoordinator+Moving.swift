@@ -11,6 +11,9 @@ extension PersistentStoreCoordinator {
   ///
   ///     let stored = try coordinator.migratePersistentStore(store, to: url)
   ///
+  /// What is saved into it meanwhile, or was looking for it when the move began, fails with
+  /// ``CambiumError/Code/persistentStoreSave`` or ``CambiumError/Code/persistentStoreOperation``.
+  ///
   /// Identifiers, and their URIs, mean the same objects as before. Save and reset contexts that
   /// have objects of the store before: a change of an object that a context had before is saved into the new file, but new objects
   /// cannot lead to it. Other processes go on with the old file.
@@ -49,6 +52,7 @@ extension PersistentStoreCoordinator {
     // Nobody is to save what the copy would not have, and a store is in a coordinator once.
     try withdraw(store)
     do {
+      store.refuseWrites(true)
       try store.backup(to: url)
       isCopied = true
       let moved = try addPersistentStore(description, tells: false)
@@ -56,6 +60,7 @@ extension PersistentStoreCoordinator {
       tell(.storesDidChange, added: [moved], removed: [store])
       return moved
     } catch {
+      store.refuseWrites(false)
       put(store, at: place ?? 0)
       tell(.storesDidChange)
       // The copy would be in the way of another try. What removing it throws says less than why this failed.

@@ -221,12 +221,13 @@ public final class PersistentStoreCoordinator: @unchecked Sendable {
   /// - Parameter origin: What must not be closed before.
   @discardableResult
   func borrow(
-    _ engine: EntityStore, as description: PersistentStoreDescription, origin: PersistentStore? = nil
+    _ engine: EntityStore, as description: PersistentStoreDescription, origin: PersistentStore? = nil,
+    state: RetainedCommit? = nil
   ) throws -> PersistentStore {
     try managedObjectModel.takeIntoUse()
     let store = PersistentStore(
       description, engine: engine, shared: nil, space: try space(for: engine, description), isBorrowed: true,
-      origin: origin,
+      origin: origin, state: state,
       // What handlers of a migration save belongs to the store's history, if it has one.
       tracksHistory: try mapping { () throws(EngineError) in try engine.view().isKeepingHistory() })
     lock.locked { stores.append(store) }

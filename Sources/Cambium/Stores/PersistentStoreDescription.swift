@@ -105,12 +105,33 @@ public final class PersistentStoreDescription: @unchecked Sendable {
   /// Options by key, as ``setOption(_:forKey:)`` set them.
   public private(set) var options: [String: any Sendable] = [:]
 
-  /// Sets an option; `nil` removes it. Of those that a coordinator knows, see
+  /// Sets an option; `nil` removes it, and with it what the property that it stands for was set to. Of those that a coordinator knows, see
   /// ``PersistentStoreCoordinator/migratePersistentStoresAutomaticallyOption``; others have no effect.
   public func setOption(_ option: (any Sendable)?, forKey key: String) {
     options[key] = option
-    if let option { try? apply(option: key, option) }
-    if option == nil, key == PersistentStoreCoordinator.stagedMigrationManagerOption { stagedMigrationManager = nil }
+    if let option { try? apply(option: key, option) } else { takeBack(option: key) }
+  }
+
+  /// Sets what an option stands for to what it is without.
+  private func takeBack(option key: String) {
+    let usual = PersistentStoreDescription(type: usedType)
+    switch key {
+    case PersistentStoreCoordinator.migratePersistentStoresAutomaticallyOption:
+      shouldMigrateStoreAutomatically = usual.shouldMigrateStoreAutomatically
+    case PersistentStoreCoordinator.inferMappingModelAutomaticallyOption:
+      shouldInferMappingModelAutomatically = usual.shouldInferMappingModelAutomatically
+    case PersistentStoreCoordinator.allowReturningToFormerModelsOption:
+      allowsReturningToFormerModels = usual.allowsReturningToFormerModels
+    case PersistentStoreCoordinator.mappingModelsOption: mappingModels = usual.mappingModels
+    case PersistentStoreCoordinator.deferredLightweightMigrationOption:
+      shouldDeferLightweightMigration = usual.shouldDeferLightweightMigration
+    case PersistentStoreCoordinator.stagedMigrationManagerOption: stagedMigrationManager = usual.stagedMigrationManager
+    case PersistentStoreCoordinator.persistentStoreTimeoutOption: timeout = usual.timeout
+    case PersistentStoreCoordinator.readOnlyPersistentStoreOption: isReadOnly = usual.isReadOnly
+    case PersistentStoreCoordinator.persistentHistoryTrackingOption: tracksHistory = usual.tracksHistory
+    case PersistentStoreCoordinator.remoteChangeNotificationPostOption: postsRemoteChanges = usual.postsRemoteChanges
+    default: break
+    }
   }
 
   /// Sets options.

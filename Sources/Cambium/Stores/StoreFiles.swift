@@ -101,14 +101,16 @@ extension PersistentStore {
   ///     try store.backup(to: url) { print($0.copiedBytes, "of", $0.totalBytes); return !isCancelled }
   ///
   /// What is saved meanwhile waits for the backup at its beginning and end only, for as long as a checkpoint takes. States
-  /// that are retained are not copied. A store in memory can be backed up, too. Of a store that is open for reading only, the
+  /// that are retained are not copied. A store in memory can be backed up, too, and an earlier state (``snapshot(at:)``), as long as it is
+  /// retained. Of a store that is open for reading only, the
   /// file is copied as it lies, with the states that are retained in it; if others save into it, it is copied again, ten times
   /// at most.
   ///
   /// - Parameters:
   ///   - url: A file that is not there yet, in a directory that is.
   ///   - progress: Called after each 4 MiB or so; the backup is given up if it answers false.
-  /// - Throws: ``CambiumError/Code/userCancelled`` if `progress` gave it up; ``CambiumError/Code/persistentStoreSave`` with
+  /// - Throws: ``CambiumError/Code/userCancelled`` if `progress` gave it up; ``CambiumError/Code/snapshotExpired`` for an earlier state that
+  ///   was released; ``CambiumError/Code/persistentStoreSave`` with
   ///   what went wrong, if there is a file already, for example.
   public func backup(to url: URL, progress: @escaping (BackupProgress) -> Bool = { _ in true }) throws {
     try Self.asOneError(url) { try StoreFiles.make(url.path) { try self.copy(to: $0, progress) } }
@@ -116,6 +118,15 @@ extension PersistentStore {
 
   /// Makes a device a copy of the store.
   func copy(to device: any StorageDevice, _ progress: (BackupProgress) -> Bool) throws {
+    let isState = try mapping(.persistentStoreSave) { () throws(EngineError) in
+      try copyState(to: device) {
+        progress(BackupProgress(copiedBytes: $0.copiedBytes, totalBytes: $0.totalBytes))
+      }
+    }
+    if let isState {
+      guard isState else { throw Self.cancelled }
+      return
+    }
     if isReadOnly, let url, let file = device as? FileDevice {
       guard try StoreFiles.copyBytes(of: url.path, to: file, progress) else { throw Self.cancelled }
       return

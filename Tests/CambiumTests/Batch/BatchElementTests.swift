@@ -133,4 +133,21 @@ import Testing
     deletion.resultType = .count
     #expect(try context.execute(deletion).objectIDNotification() == ObjectIDNotification())
   }
+
+  /// What is computed for a relationship is an object, or nothing.
+  @Test func relationshipsAreSetToObjectsAlone() throws {
+    let context = container.viewContext
+    let airport = try #require(try context.all("Airport", "faaIdentifier == 'JFK'").first)
+    try context.make("LogEntry", ["number": 1, "origin": airport])
+    try context.save()
+    var request = BatchUpdateRequest(entityName: "LogEntry")
+    for (format, expected) in [("origin.name", false), ("number + 1", false), ("origin", true), ("destination", true)] {
+      request.propertiesToUpdate = ["origin": try FetchExpression(format: format)]
+      let error = cambiumError { _ = try context.execute(request) }
+      #expect(error?.code == (expected ? nil : .invalidArgument), "\(format): \(String(describing: error))")
+      context.reset()
+      let origin = try context.all("LogEntry").first?.value(forKey: "origin") as? ManagedObject
+      #expect((origin?.objectID == airport.objectID) == (format != "destination"), "\(format)")
+    }
+  }
 }

@@ -178,4 +178,25 @@ import Testing
     request.relationshipKeyPathsForPrefetching = ["aircraft.nothing"]
     #expect(cambiumError { _ = try context.fetch(request) }?.code == .unknownKey)
   }
+
+  /// Objects that were not saved when they were listed are the same when they are, and none is of before a reset.
+  @Test func batchesOfUnsavedObjects() throws {
+    let made = try (0..<3).map { try context.make("LogEntry", ["number": $0]) }
+    let request = FetchRequest<ManagedObject>(entityName: "LogEntry")
+    request.sortDescriptors = [FetchSortDescriptor(key: "number")]
+    request.fetchBatchSize = 2
+    let batches = try context.fetchBatches(request)
+    #expect(try batches[2] === made[2])
+    try context.save()
+    #expect(batches.objectIDs == made.map { $0.objectID })
+    for place in 0..<3 { #expect(try batches[place] === made[place]) }
+    let numbers = { try (0..<3).map { try batches[$0].value(forKey: "number") as? Int } }
+    context.reset()
+    #expect(try batches[0] !== made[0])
+    #expect(try numbers() == [0, 1, 2])
+    let (first, third) = (try batches[0], try batches[2])
+    context.reset()
+    #expect(try batches[0] !== first && batches[2] !== third)
+    #expect(try numbers() == [0, 1, 2])
+  }
 }

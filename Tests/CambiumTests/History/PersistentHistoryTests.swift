@@ -417,6 +417,28 @@ import Testing
     #expect(try history(listening.viewContext, after: nil).count == 1)
   }
 
+  /// A store that is added while somebody listens tells of all that is saved into it.
+  @Test func tellsOfAStoreThatIsAddedLater() async throws {
+    let listening = try container()
+    let coordinator = listening.persistentStoreCoordinator
+    let changes = coordinator.remoteChanges(interval: .seconds(1))
+    // Looks once before there is anything new.
+    try await Task.sleep(for: .milliseconds(50))
+    let late = PersistentStoreDescription(type: .inMemory)
+    late.tracksHistory = true
+    let store = try coordinator.addPersistentStore(late)
+    let context = ManagedObjectContext(concurrencyType: .privateQueue, persistentStoreCoordinator: coordinator)
+    try await context.perform {
+      let plane = try context.make("Aircraft", ["tailNumber": "N1"])
+      context.assign(plane, to: store)
+      try context.save()
+    }
+    for await change in changes {
+      #expect(change.storeIdentifier == store.identifier)
+      break
+    }
+  }
+
   /// Random saves by two contexts: what history tells, from any of its tokens on, leads from the objects that there were to those
   /// that there are, and names the properties that differ.
   @Test func historyLeadsFromOneStateToTheNext() throws {

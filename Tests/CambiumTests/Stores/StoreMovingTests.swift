@@ -86,4 +86,39 @@ import Testing
     try context.save()
     #expect(try context.all("Aircraft").count == 2)
   }
+
+  /// What was on its way into the old file when the store was moved is refused, and not lost there.
+  @Test func whatIsOnItsWayIsRefused() throws {
+    let directory = try TemporaryDirectory()
+    let container = try directory.container()
+    let coordinator = container.persistentStoreCoordinator
+    let store = try #require(coordinator.persistentStores.first)
+    let context = container.newBackgroundContext()
+    let url = directory.url.appendingPathComponent("moved.cambium")
+    var number = 0
+    var failure: (any Error)?
+    let request = BatchInsertRequest(entityName: "Aircraft") { (values: inout [String: Any]) in
+      if number == 0 {
+        do { try coordinator.migratePersistentStore(store, to: url) } catch { failure = error }
+      }
+      values["tailNumber"] = "N\(number)"
+      number += 1
+      return number > 3
+    }
+    let error = cambiumError { _ = try context.execute(request) }
+    #expect(failure == nil)
+    #expect(error?.message.contains("is being moved into another file") == true, "\(String(describing: error))")
+    #expect(cambiumError { try store.setMetadata(["a": 1]) } != nil)
+    #expect(try context.all("Aircraft").isEmpty)
+    number = 1
+    _ = try context.execute(request)
+    #expect(try context.all("Aircraft").count == 2)
+    #expect(try directory.container().newBackgroundContext().all("Aircraft").isEmpty)
+    // A move that fails leaves the store as it was.
+    let present = try #require(coordinator.persistentStores.first)
+    #expect(cambiumError { try coordinator.migratePersistentStore(present, to: url) } != nil)
+    try present.setMetadata(["a": 1])
+    try context.make("Aircraft", [:])
+    try context.save()
+  }
 }

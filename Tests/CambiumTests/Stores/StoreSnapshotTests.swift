@@ -97,4 +97,37 @@ import Testing
     #expect(try tails(try container.snapshot(at: commit)) == ["N1"])
     #expect(try tails(container) == ["N1", "N2"])
   }
+
+  /// A backup of an earlier state is of that state, of a store in a file or in memory, and not of what was saved since.
+  @Test(arguments: [true, false]) func anEarlierStateIsBackedUp(isInFile: Bool) throws {
+    let directory = try TemporaryDirectory()
+    let container = isInFile ? try directory.container() : try memoryContainer()
+    let context = container.viewContext
+    try context.make("Aircraft", ["tailNumber": "N1"])
+    try context.save()
+    let commit = try container.retain(reason: "before the import")
+    for number in 2..<50 { try context.make("Aircraft", ["tailNumber": "N\(number)"]) }
+    try context.save()
+    let then = try container.snapshot(at: commit)
+    let state = try #require(then.persistentStoreCoordinator.persistentStores.first)
+    try state.backup(to: directory.url.appendingPathComponent("then.cambium"))
+    #expect(try tails(try directory.container("then")) == ["N1"])
+    #expect(
+      cambiumError { try state.backup(to: directory.url.appendingPathComponent("none.cambium")) { _ in false } }?.code
+        == .userCancelled)
+    // It can be moved as well, and is what it was there.
+    let moved = directory.url.appendingPathComponent("moved.cambium")
+    try then.persistentStoreCoordinator.migratePersistentStore(state, to: moved)
+    #expect(try tails(then) == ["N1"])
+    #expect(try tails(try directory.container("moved")) == ["N1"])
+    #expect(try container.retainedCommits() == [commit] && tails(container).count == 49)
+    // What is not kept any more is not to be copied, whoever has got its identifier.
+    let again = try #require(try container.snapshot(at: commit).persistentStoreCoordinator.persistentStores.first)
+    try container.release(commit)
+    let url = directory.url.appendingPathComponent("late.cambium")
+    #expect(cambiumError { try again.backup(to: url) }?.code == .snapshotExpired)
+    _ = try container.retain(reason: "another")
+    #expect(cambiumError { try again.backup(to: url) }?.code == .snapshotExpired)
+    #expect(!FileManager.default.fileExists(atPath: url.path))
+  }
 }

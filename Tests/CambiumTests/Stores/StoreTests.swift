@@ -212,4 +212,43 @@ import Testing
     #expect(cambiumError { try coordinator.remove(store) }?.code == .invalidArgument)
     #expect(cambiumError { _ = try container.viewContext.all("Pilot") }?.code == .invalidArgument)
   }
+
+  /// An option that is taken back leaves the property as it is without.
+  @Test func optionsAreTakenBack() {
+    let description = PersistentStoreDescription(type: .inMemory)
+    let flags: [(key: String, read: () -> Bool, usual: Bool)] = [
+      (
+        PersistentStoreCoordinator.migratePersistentStoresAutomaticallyOption,
+        { description.shouldMigrateStoreAutomatically }, true
+      ),
+      (
+        PersistentStoreCoordinator.inferMappingModelAutomaticallyOption,
+        { description.shouldInferMappingModelAutomatically }, true
+      ),
+      (
+        PersistentStoreCoordinator.allowReturningToFormerModelsOption, { description.allowsReturningToFormerModels },
+        false
+      ),
+      (
+        PersistentStoreCoordinator.deferredLightweightMigrationOption, { description.shouldDeferLightweightMigration },
+        false
+      ),
+      (PersistentStoreCoordinator.readOnlyPersistentStoreOption, { description.isReadOnly }, false),
+      (PersistentStoreCoordinator.persistentHistoryTrackingOption, { description.tracksHistory }, false),
+      (PersistentStoreCoordinator.remoteChangeNotificationPostOption, { description.postsRemoteChanges }, false),
+    ]
+    for (key, read, usual) in flags {
+      description.setOption(!usual, forKey: key)
+      #expect(read() == !usual, "\(key)")
+      description.setOption(nil, forKey: key)
+      #expect(read() == usual && description.options.isEmpty, "\(key)")
+    }
+    let timeout = description.timeout
+    description.setOption(timeout + 5, forKey: PersistentStoreCoordinator.persistentStoreTimeoutOption)
+    description.setOption([MappingModel](), forKey: PersistentStoreCoordinator.mappingModelsOption)
+    #expect(description.timeout == timeout + 5)
+    description.setOption(nil, forKey: PersistentStoreCoordinator.persistentStoreTimeoutOption)
+    description.setOption(nil, forKey: PersistentStoreCoordinator.mappingModelsOption)
+    #expect(description.timeout == timeout && description.mappingModels.isEmpty && description.options.isEmpty)
+  }
 }
