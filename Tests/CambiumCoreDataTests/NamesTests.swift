@@ -190,7 +190,8 @@ import Testing
   /// Saves, and answers what is posted under some names: asked for anew if nothing is, since the test of another target ends
   /// the posting, which asking for a name begins again.
   private func posted(
-    _ names: @autoclosure () -> [Notification.Name], _ note: @escaping @Sendable (Notification) -> Void
+    _ names: @autoclosure () -> [Notification.Name],
+    after act: (NSManagedObjectContext) throws -> Void = { _ in }, _ note: @escaping @Sendable (Notification) -> Void
   ) throws -> Bool {
     let isTold = Mutex(false)
     for _ in 0..<5 where !isTold.withLock({ $0 }) {
@@ -204,6 +205,7 @@ import Testing
       }
       defer { for observer in observers { NotificationCenter.default.removeObserver(observer) } }
       try fill(context, 3)
+      try act(context)
     }
     return isTold.withLock { $0 }
   }
@@ -217,6 +219,26 @@ import Testing
       }
     }
     #expect(isTold && told.withLock { $0 } == [NSInsertedObjectsKey: 3, NSInsertedObjectIDsKey: 3])
+  }
+
+  /// What is merged is told by identifiers.
+  @Test func mergesArePosted() throws {
+    let told = Mutex<Set<NSManagedObjectID>>([])
+    let ids = Mutex<Set<NSManagedObjectID>>([])
+    let isTold = try posted(
+      [.NSManagedObjectContextDidMergeChangesObjectIDs],
+      after: { context in
+        let objects = try context.fetch(NSFetchRequest<Aircraft>(entityName: "Aircraft"))
+        defer { withExtendedLifetime(objects) {} }
+        let some = Set(objects.map { $0.objectID })
+        ids.withLock { $0 = some }
+        context.mergeChanges(fromContextDidSave: ObjectIDNotification(updated: some))
+      }
+    ) { notification in
+      let some = notification.userInfo?[NSUpdatedObjectIDsKey] as? Set<NSManagedObjectID> ?? []
+      told.withLock { $0 = some }
+    }
+    #expect(isTold && told.withLock { $0 } == ids.withLock { $0 } && !told.withLock { $0.isEmpty })
   }
 
   /// Names as Swift has them since, which have to be posted as well.

@@ -8,7 +8,7 @@ extension ManagedObjectContext {
   /// the stores' ``Durability`` says; inserted objects have permanent identifiers. When it throws, nothing was saved and
   /// the changes are still there. Of several stores no transaction ends before all are written and checked: conflicts and rules in one
   /// are in the way of all. If a device fails after one of them has ended, what is in that one stays saved, which
-  /// is ``CambiumError/Code/persistentStoreIncompleteSave``.
+  /// is ``CambiumError/Code/persistentStoreIncompleteSave``. In which order a save calls and tells: <doc:FromCoreData>.
   ///
   /// - Throws: a noted error by which a change was lost (once); validation errors, several as
   ///   ``CambiumError/Code/validationMultipleErrors``; ``CambiumError/Code/managedObjectMerge`` with the conflicts, if others

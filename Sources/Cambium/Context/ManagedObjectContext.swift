@@ -287,7 +287,7 @@ public final class ManagedObjectContext: @unchecked Sendable {
     }
     if notedErrors.count < 100 { notedErrors.append(noted) }
     persistentStoreCoordinator.eventHook.tell(.recordedError(noted), by: self)
-    if losesChange { lostChanges.append(noted) }
+    if losesChange, lostChanges.count < 100 { lostChanges.append(noted) }
   }
 
   /// Whether an object counts as deleted only because its row was not there when it was read. Others may have saved the row

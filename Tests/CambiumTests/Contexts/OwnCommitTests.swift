@@ -433,4 +433,20 @@ import Testing
     context.reset()
     #expect(context.ownCommits.isEmpty)
   }
+
+  /// What others have deleted behind one's own save is gone for undo, and not brought back as it was saved.
+  @Test(arguments: [true, false]) func undoOfWhatIsGone(isKept: Bool) throws {
+    context.undoManager = ContextUndoManager()
+    if isKept { context.ownCommits.leastKept = 0 }
+    let node = try context.make("Node", ["name": "a"])
+    try context.save()
+    try node.set("b", forKey: "name")
+    try context.save()
+    other.delete(theirs(node))
+    try other.save()
+    context.undo()
+    #expect(node.value(forKey: "name") == nil && !context.hasChanges)
+    try context.save()
+    #expect(try context.all("Node").isEmpty && node.value(forKey: "name") == nil)
+  }
 }

@@ -465,4 +465,33 @@ import Testing
       #expect(item.value(forKey: "mark") as? String == "y")
     }
   }
+
+  /// What is undone or redone at the moment, and whether changes are registered.
+  @Test func whatTheManagerIsDoing() throws {
+    let (directory, context) = try context()
+    defer { withExtendedLifetime(directory) {} }
+    let manager = try #require(context.undoManager)
+    var told: [String] = []
+    func state() -> String { "\(manager.isUndoing) \(manager.isRedoing) \(manager.isUndoRegistrationEnabled)" }
+    func register() {
+      manager.registerUndo {
+        told.append(state())
+        register()
+      }
+    }
+    register()
+    #expect(state() == "false false true")
+    manager.undo()
+    manager.redo()
+    #expect(told == ["true false true", "false true true"] && state() == "false false true")
+    manager.disableUndoRegistration()
+    manager.disableUndoRegistration()
+    manager.enableUndoRegistration()
+    #expect(state() == "false false false")
+    try context.make("Aircraft", ["tailNumber": "N1"])
+    manager.enableUndoRegistration()
+    #expect(state() == "false false true")
+    manager.undo()
+    #expect(try context.all("Aircraft").count == 1 && told.count == 3)
+  }
 }

@@ -418,7 +418,7 @@ import Testing
   }
 
   /// A store that is added while somebody listens tells of all that is saved into it.
-  @Test func tellsOfAStoreThatIsAddedLater() async throws {
+  @Test(.timeLimit(.minutes(2))) func tellsOfAStoreThatIsAddedLater() async throws {
     let listening = try container()
     let coordinator = listening.persistentStoreCoordinator
     let changes = coordinator.remoteChanges(interval: .seconds(1))

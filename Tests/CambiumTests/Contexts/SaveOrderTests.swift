@@ -1,0 +1,96 @@
+import Foundation
+import Testing
+
+@testable import Cambium
+
+/// In which order a save calls and tells: hooks, what is derived, validation, notifications, what is written.
+@Suite struct SaveOrderTests {
+  final class Leg: ManagedObject {
+    @Managed var name: String?
+    @Managed var minutes: Int
+    @Managed var upper: String?
+    var calls = Calls()
+
+    private func note(_ what: String) { calls.add("\(what) \(name ?? "")") }
+
+    override func willSave() {
+      note("willSave")
+      // Once: a save calls it until nothing changes any more.
+      if minutes == 0 { minutes = 90 }
+    }
+    override func validateForInsert() throws {
+      note("insert \(upper ?? "-")")
+      try super.validateForInsert()
+    }
+    override func validateForUpdate() throws {
+      note("update \(upper ?? "-")")
+      try super.validateForUpdate()
+    }
+    override func validateForDelete() throws {
+      note("delete")
+      try super.validateForDelete()
+    }
+    override func didSave() { note("didSave\(objectID.isTemporaryID ? " temporary" : "")") }
+  }
+
+  final class Calls: @unchecked Sendable {
+    // `@unchecked`: touched with `lock` held only.
+    private let lock = NSLock()
+    private var lines: [String] = []
+
+    func add(_ line: String) { lock.withLock { lines.append(line) } }
+    func take() -> [String] {
+      lock.withLock {
+        defer { lines = [] }
+        return lines
+      }
+    }
+  }
+
+  @Test func aSaveGoesInOrder() throws {
+    let model = try ManagedObjectModel {
+      Entity("Leg", class: Leg.self) {
+        Attribute("name", .string)
+        Attribute("minutes", .integer32, optional: false, default: 0)
+        Attribute("upper", .string, derived: "uppercase:(name)")
+      }
+    }
+    let container = try memoryContainer(model)
+    let context = container.newBackgroundContext()
+    let calls = Calls()
+    func made(_ name: String) -> Leg {
+      let leg = Leg(context: context)
+      leg.calls = calls
+      leg.name = name
+      return leg
+    }
+    let (old, gone) = (made("old"), made("gone"))
+    try context.save()
+    _ = calls.take()
+    let observation = context.observe { calls.add("\($0.kind)") }
+    old.name = "older"
+    context.delete(gone)
+    let new = made("new")
+    try context.save()
+    withExtendedLifetime((observation, new)) {}
+    #expect(
+      calls.take() == [
+        // The event until now, then what the hooks have changed.
+        "objectsDidChange", "willSave", "willSave gone", "willSave new", "willSave older", "willSave new",
+        "objectsDidChange",
+        "delete gone", "insert NEW new", "update OLDER older",
+        "didSave gone", "didSave new", "didSave older", "didSave",
+      ])
+  }
+
+  /// What went wrong in calls that cannot throw is kept up to a number.
+  @Test func errorsAreKeptUpToANumber() throws {
+    let context = try memoryContainer().newBackgroundContext()
+    let pilot = try context.make("Pilot", ["name": "Ada"])
+    for number in 0..<250 { pilot.setValue(1, forKey: "nothing\(number)") }
+    #expect(context.recordedErrors.count == 100 && context.recordedErrors.first?.key == "nothing0")
+    #expect(context.lostChanges.count == 100)
+    #expect(cambiumError { try context.save() }?.key == "nothing0")
+    try context.save()
+  }
+}
