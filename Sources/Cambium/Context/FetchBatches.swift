@@ -58,7 +58,7 @@ public final class FetchBatches<Result: ManagedObject> {
     if let known = recent.firstIndex(where: { $0.batch == number }) {
       let found = recent.remove(at: known)
       // Those of before the context was reset are nobody's.
-      if found.objects.allSatisfy({ $0.managedObjectContext === context }) {
+      if found.objects.contains(where: { $0.isOfContext(context) }) {
         recent.append(found)
         return found.objects
       }

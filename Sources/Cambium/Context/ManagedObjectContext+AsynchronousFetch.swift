@@ -37,12 +37,15 @@ extension ManagedObjectContext {
       fetch.isCancelled = { result.isCancelled }
       let (store, asked, hook) = (part.store, fetch, persistentStoreCoordinator.eventHook)
       let (called, author) = (name, transactionAuthor)
-      let activity = StoreEvent.Activity.fetch(
-        entityName: plan.name, predicate: request.predicate?.predicateFormat, resultType: request.resultType)
+      // A predicate may take long to be written out.
+      let activity =
+        hook.isOn
+        ? StoreEvent.Activity.fetch(
+          entityName: plan.name, predicate: request.predicate?.predicateFormat, resultType: request.resultType) : nil
       Task.detached {
         let found = Swift.Result {
           func search() throws -> [ManagedObjectID] { try Self.identifiers(asked, store) { result.note(found: $0) } }
-          if !hook.isOn { return try search() }
+          guard let activity else { return try search() }
           let explain = { try? store.view().explain(asked).description }
           return try hook.run(activity, name: called, author: author, count: { $0.count }, plan: explain, search)
         }

@@ -17,7 +17,11 @@ extension ManagedObjectContext {
       var wanted = objects.filter { $0.objectID.isTemporaryID && $0.isPresent }
       if let parent {
         // What was saved into the parent already is the parent's to name.
+        let tellsLater = concurrencyType != .mainQueue && !parent.isOnQueue
         try parent.lock.run {
+          let outer = parent.tellsLater
+          parent.tellsLater = outer || tellsLater
+          defer { parent.tellsLater = outer }
           try parent.obtainPermanentIDs(
             for: wanted.compactMap { parent.registered($0.objectID) }.filter { $0.isPresent })
         }
@@ -44,6 +48,8 @@ extension ManagedObjectContext {
         }
         rename(identifiers)
         tellChildren(permanent: identifiers)
+        // Results may have told of them by their temporary identifiers.
+        tell(renamed: group)
       }
     }
   }

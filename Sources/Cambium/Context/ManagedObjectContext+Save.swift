@@ -334,6 +334,7 @@ extension ManagedObjectContext {
     // Who looks on, as results do, may have told of inserted objects.
     let isToldOn = !eventObjects.isEmpty || !children.living.isEmpty || notesChangesBySaving
     var renamed: [ManagedObjectID: ManagedObjectID] = [:]
+    if isToldOn { renamed.reserveCapacity(batch.insertions.count) }
     // Nothing in these two loops calls the application, which would find the lists half-way.
     var count = 0
     batch.insertions.lend { place, object in
@@ -377,7 +378,9 @@ extension ManagedObjectContext {
     if !isToldOn { return }
     // The event may have begun in the save, with who was told of the one before.
     renameEventStates(renamed)
-    if notesChangesBySaving, !renamed.isEmpty { permanentIDs.merge(renamed) }
+    // To children they are told, which notes them. Of very many, nobody has been told one by one.
+    let isFollowed = notesChangesBySaving && children.living.isEmpty && renamed.count <= permanentIDs.limit
+    if isFollowed { permanentIDs.merge(renamed) }
     tellChildren(permanent: renamed)
   }
 }

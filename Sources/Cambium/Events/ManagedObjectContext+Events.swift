@@ -72,6 +72,12 @@ extension ManagedObjectContext {
     if tellsLater { perform { self.tell(event) } } else { tell(event) }
   }
 
+  /// Tells those who look on, and nobody else, of objects that have other identifiers.
+  func tell(renamed objects: [ManagedObject]) {
+    let event = EndedEvent(notification: nil, states: [:], changed: objects, refreshed: [])
+    if tellsLater { perform { self.tell(event) } } else { tell(event) }
+  }
+
   private func tell(_ event: EndedEvent) {
     // One who is told may end an event of its own; those after it still hear of this one.
     let outer = toldEventStates

@@ -13,7 +13,8 @@ struct RemoteChangeMarks {
   /// Takes over how far other stores are known.
   mutating func formUnion(_ newer: RemoteChangeMarks) { sequences.merge(newer.sequences) { $1 } }
 
-  /// What stores have since this was asked last; of one that was not known, since it was opened.
+  /// What stores have since this was asked last; of one that was not known, or could not be read, since it was
+  /// opened.
   mutating func changes(of stores: [PersistentStore]) -> [PersistentStoreRemoteChange] {
     var result: [PersistentStoreRemoteChange] = []
     for store in stores {

@@ -41,6 +41,7 @@ extension PersistentStoreCoordinator {
         let tasks = try mapping { () throws(EngineError) in try store.currentEngine().deferredTasks() }
         if tasks.isEmpty { break }
         if !goesOn(tasks) { return false }
+        try store.requireUnmoved()
         isLeft = try mapping(.migration) { () throws(EngineError) in
           try store.currentEngine().runDeferredTask(maximumRows: rowsAtATime)
         }
@@ -80,6 +81,7 @@ extension PersistentStoreCoordinator {
         guard let task = tasks.first else { break }
         let began = clock.now
         if isExpired() { return false }
+        try store.requireUnmoved()
         guard let limit = allowance.limit(of: task, after: began - start) else { return false }
         var turn = began
         let part = try mapping(.migration) { () throws(EngineError) in
@@ -106,6 +108,7 @@ extension PersistentStoreCoordinator {
       let tasks = try mapping { () throws(EngineError) in try store.currentEngine().deferredTasks() }
       guard let first = tasks.first else { continue }
       while true {
+        try store.requireUnmoved()
         _ = try mapping(.migration) { () throws(EngineError) in try store.currentEngine().runDeferredTask() }
         let left = try mapping { () throws(EngineError) in try store.currentEngine().deferredTasks() }
         if !(left.first?.isSame(as: first) ?? false) { return }

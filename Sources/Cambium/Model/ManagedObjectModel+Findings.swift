@@ -16,9 +16,9 @@ extension ManagedObjectModel {
 
   /// What in the model is probably not meant: a least value above the greatest, a default that breaks a rule, a predicate of a fetched
   /// property or request template that names what is not there, relationships whose deletions fail or go too far, and so on. A model
-  /// that a store can be opened with may have such; a test of an application may well demand that its own has none:
+  /// that a store can be opened with may have such; a test of an application may well demand that its own has none.
   ///
-  ///     #expect(try FlightLog.model.findings().isEmpty)
+  ///     for finding in try model.findings() { print(finding) }
   ///
   /// The model is not in use for it, and may be changed afterwards. What `cambium model lint` is to model files. O(size of the model).
   ///

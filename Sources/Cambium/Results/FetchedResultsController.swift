@@ -134,8 +134,8 @@ public final class FetchedResultsController<Result: ManagedObject>: @unchecked S
   var hasKeys = false
   private var isFetched = false
   private var streams: [Int: AsyncStream<FetchedResultsDifference>.Continuation] = [:]
-  /// Whether a snapshot that was told last has objects that were not saved then. Touched with the context's lock held.
-  private var hasToldTemporaryIDs = false
+  /// How many objects of the snapshot that was told last had temporary identifiers. Touched with the context's lock held.
+  private var toldTemporaryIDs = 0
   private var snapshotStreams: [Int: AsyncStream<FetchedResultsSnapshot>.Continuation] = [:]
   private var streamCount = 0
   private let waitingLock = StateLock()
@@ -235,7 +235,7 @@ public final class FetchedResultsController<Result: ManagedObject>: @unchecked S
       let number = managedObjectContext.lock.run {
         if isFetched {
           let snapshot = FetchedResultsSnapshot(sections)
-          hasToldTemporaryIDs = hasToldTemporaryIDs || snapshot.hasTemporaryIDs
+          toldTemporaryIDs = snapshot.temporaryIDs
           continuation.yield(snapshot)
         }
         return waitingLock.locked {
@@ -254,7 +254,7 @@ public final class FetchedResultsController<Result: ManagedObject>: @unchecked S
     let streams = waitingLock.locked { Array(snapshotStreams.values) }
     if streams.isEmpty { return }
     let snapshot = FetchedResultsSnapshot(sections)
-    hasToldTemporaryIDs = snapshot.hasTemporaryIDs
+    toldTemporaryIDs = snapshot.temporaryIDs
     for stream in streams { stream.yield(snapshot) }
   }
 
@@ -295,8 +295,8 @@ public final class FetchedResultsController<Result: ManagedObject>: @unchecked S
       }
     }
     if !difference.isEmpty { return tell(difference, old: old) }
-    // Saved objects are in their places, and are asked for by other identifiers from now on.
-    if hasToldTemporaryIDs, !FetchedResultsSnapshot(sections).hasTemporaryIDs { tellSnapshot() }
+    // Objects that were saved are in their places, and are asked for by other identifiers from now on.
+    if toldTemporaryIDs > 0, FetchedResultsSnapshot(sections).temporaryIDs < toldTemporaryIDs { tellSnapshot() }
   }
 
   /// The changes of objects that have stayed where they are, in their order.

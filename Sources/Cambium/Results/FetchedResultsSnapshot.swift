@@ -16,8 +16,8 @@ public struct FetchedResultsSnapshot: Sendable, Hashable {
   /// How many there are.
   public var count: Int { sections.reduce(0) { $0 + $1.objectIDs.count } }
 
-  /// Whether objects are not saved yet.
-  var hasTemporaryIDs: Bool { sections.contains { $0.objectIDs.contains { $0.isTemporaryID } } }
+  /// How many objects have no permanent identifiers yet.
+  var temporaryIDs: Int { sections.reduce(0) { $0 + $1.objectIDs.count { $0.isTemporaryID } } }
 
   init<Result>(_ sections: [FetchedResultsSection<Result>]) {
     self.sections = sections.map { Section(name: $0.name, objectIDs: $0.objects.map { $0.objectID }) }

@@ -143,7 +143,7 @@ public final class PersistentStore: @unchecked Sendable {
     func checked(_ t: EntityTransaction) throws(EngineError) -> R {
       // With the turn to write: what is saved before the copy is begun is in it.
       if lock.locked({ isMoving }) {
-        throw .misuse("the store is being moved into another file, or was; save again when that is done")
+        throw .misuse(Self.movedText)
       }
       if !isOfHistory, try t.isKeepingHistory() != tracksHistory {
         guard tracksHistory else { throw .historyNotTracked }
@@ -178,6 +178,14 @@ public final class PersistentStore: @unchecked Sendable {
 
   /// Refuses to be written to, while the store is copied into another file that takes its place, and after that.
   func refuseWrites(_ refuses: Bool) { lock.locked { isMoving = refuses } }
+
+  /// Refuses what goes on for long, and does not go by ``write(isOfHistory:_:)``.
+  func requireUnmoved() throws {
+    if lock.locked({ isMoving }) { throw CambiumError(.persistentStoreOperation, Self.movedText) }
+  }
+
+  private static let movedText =
+    "the store is being moved into another file, or was: use the one that migratePersistentStore(_:to:type:options:) returns"
 
   /// Makes a device a copy of the earlier state of a store that this is; answers whether it is whole, and nil if this is none.
   func copyState(

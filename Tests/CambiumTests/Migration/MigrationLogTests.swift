@@ -152,7 +152,7 @@ extension MigrationTests {
         "step 1: write the model",
         "step 2: rewrite the rows of Note (10 entries, 1 pages)", "migrated, model \(sums[1])",
         "stage '2 to 3': didMigrateHandler",
-        "not migrated: 134110: the didMigrateHandler of the migration stage '2 to 3' failed, and will be called again when the "
+        "not migrated: migration (134110): the didMigrateHandler of the migration stage '2 to 3' failed, and will be called again when the "
           + "store is next opened: Killed()",
       ])
     fails = false

@@ -28,7 +28,7 @@ import Testing
       try context.save()
     }
     let saved = try #require(await snapshots.next())
-    #expect(saved.objectIDs == [ada.objectID, bea.objectID] && !saved.hasTemporaryIDs)
+    #expect(saved.objectIDs == [ada.objectID, bea.objectID] && saved.temporaryIDs == 0)
     // Who was told of it when it was not saved finds it.
     var told: [ManagedObjectID] = []
     for change in try #require(await differences.next()).changes {
@@ -53,5 +53,31 @@ import Testing
     try other.save()
     context.mergeChanges(fromContextDidSave: ObjectIDNotification(updated: [ada.objectID]))
     #expect(controller.fetchedObjects?.map { $0.value(forKey: "name") as? String } == ["Bea"])
+  }
+
+  /// Identifiers that are asked for ahead are told as those of a save are, also of a parent whose child asks for them.
+  @Test(arguments: [true, false]) func identifiersThatAreAskedFor(isByChild: Bool) async throws {
+    let context = try memoryContainer().newBackgroundContext()
+    let controller = try context.performAndWait { try Self.controller(context) }
+    var snapshots = controller.snapshots().makeAsyncIterator()
+    #expect(await snapshots.next()?.count == 0)
+    let ada = try context.performAndWait {
+      let ada = try context.make("Pilot", ["name": "Ada"])
+      context.processPendingChanges()
+      return ada
+    }
+    let temporary = ada.objectID
+    #expect(await snapshots.next()?.objectIDs == [temporary])
+    if isByChild {
+      let child = ManagedObjectContext(concurrencyType: .privateQueue, parent: context)
+      try await child.perform { try child.obtainPermanentIDs(for: [child.object(with: temporary)]) }
+    } else {
+      try context.performAndWait { try context.obtainPermanentIDs(for: [ada]) }
+    }
+    #expect(!ada.objectID.isTemporaryID)
+    #expect(await snapshots.next()?.objectIDs == [ada.objectID])
+    context.performAndWait {
+      #expect(context.object(with: temporary) === ada && controller.fetchedObjects?.first === ada)
+    }
   }
 }
