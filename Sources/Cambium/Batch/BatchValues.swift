@@ -39,19 +39,25 @@ struct BatchValues {
     let property = try property(name)
     switch property.kind {
     case .attribute(let attribute, let rules):
+      if attribute.type == .objectID, let given = unwrapped(given) { _ = try saved(given, name) }
       let value = property.isTransformed ? try rules.untransformed(given, path: name, entity: info.name) : given
       values.set(name, try attribute.accept(value, path: name, entity: info.name))
     case .relationship(let r):
       guard let given = unwrapped(given) else { return values.set(toOne: name, nil) }
-      let id = given as? ManagedObjectID ?? (given as? ManagedObject)?.objectID
-      guard let id, !id.isTemporaryID, id.space.identifier == space.identifier else {
-        throw CambiumError(
-          .invalidArgument,
-          "'\(name)' of '\(info.name)' takes the identifier of a saved object of the same store, not '\(given)'",
-          entityName: info.name, key: name)
-      }
-      values.set(toOne: r.schema.name, id.reference)
+      values.set(toOne: r.schema.name, try saved(given, name))
     }
+  }
+
+  /// What a caller names an object by.
+  private func saved(_ given: Any, _ name: String) throws -> ObjectReference {
+    let id = given as? ManagedObjectID ?? (given as? ManagedObject)?.objectID
+    guard let id, !id.isTemporaryID, id.space.identifier == space.identifier else {
+      throw CambiumError(
+        .invalidArgument,
+        "'\(name)' of '\(info.name)' takes the identifier of a saved object of the same store, not '\(given)'",
+        entityName: info.name, key: name)
+    }
+    return id.reference
   }
 
   /// Sets a property to what was computed.

@@ -160,7 +160,16 @@ extension ManagedObjectContext {
       settled.isToBeTold = true
       return
     }
-    if !isMigrating, !isOfBatch { try validate(deletions, insertions, updates) }
+    if !isMigrating, !isOfBatch {
+      try validate(deletions, insertions, updates)
+      // What is there to validate is not to change what is saved.
+      guard insertions.allSatisfy({ $0.pending == .inserted }), deletions.allSatisfy({ $0.pending == .deleted }) else {
+        throw CambiumError(
+          .persistentStoreSave,
+          "a method that validates has rolled back, or has deleted or inserted an object that is being saved; do that in willSave() or "
+            + "before")
+      }
+    }
 
     let spaces = spaces(of: [deletions, insertions, updates])
     func part(_ objects: [ManagedObject], of space: StoreSpace) -> [ManagedObject] {

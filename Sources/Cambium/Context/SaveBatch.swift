@@ -86,6 +86,7 @@ extension ManagedObjectContext {
     try batch.updates.lend { _, object in
       let isWritten = object.isWrittenBySave
       if !isWritten, history == nil { return }
+      if isWritten { try object.requirePermanentIdentifiers() }
       if isWritten, object.row == nil {
         // A fault whose relationships were set was never read: its changes are based on the row as it is now, and so is what they are added to.
         do { try object.load() } catch let error as CambiumError
@@ -102,6 +103,7 @@ extension ManagedObjectContext {
     // After what may have called the application, which may have asked for permanent identifiers.
     let writer = SaveWriter(self, batch)
     try batch.insertions.lend { place, object in
+      try object.requirePermanentIdentifiers()
       writer.prepare(object, at: place, try object.pendingDestinations(&omissions))
     }
     if !deletedByOthers.isEmpty { throw CambiumError(mergeConflicts: deletedByOthers) }
@@ -227,6 +229,25 @@ extension ManagedObjectContext {
 extension ManagedObject {
   /// Whether a save writes anything of the object itself, so that it finds out what others have done to it.
   var isWrittenBySave: Bool { hasRowChanges || overlay?.changesToMany(where: isWritten) == true }
+
+  /// Refuses to save identifiers that objects have until they are saved only: an attribute holds them as they are.
+  @inline(__always)
+  fileprivate func requirePermanentIdentifiers() throws {
+    if !info.identifierPlaces.isEmpty { try requirePermanent(info.identifierPlaces) }
+  }
+
+  private func requirePermanent(_ places: [Int]) throws {
+    for place in places {
+      guard case .reference(let reference)? = changedAttribute(at: place) else { continue }
+      let id = ManagedObjectID(space: space, reference: reference)
+      if !id.isTemporaryID { continue }
+      let name = info.ordered[place].name
+      throw CambiumError(
+        .managedObjectReferentialIntegrity,
+        "'\(name)' of '\(entity.name)' holds \(id), which is the identifier of an object until it is saved: save that before, or "
+          + "give it another by obtainPermanentIDs(for:)", entityName: entity.name, key: name, objectID: objectID)
+    }
+  }
 
   /// Adds where to-one relationships led before they were changed, of an object that was deleted then.
   fileprivate func addDepartures(to departures: inout [BatchDeletion.Lead]) throws {

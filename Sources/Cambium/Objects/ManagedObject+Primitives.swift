@@ -65,6 +65,7 @@ extension ManagedObject {
     }
     var value = value
     if property.isTransformed { value = try property.rules?.untransformed(value, path: key, entity: entity.name) }
+    if attribute.type == .objectID { try requireOwnStore(value, key) }
     try assignQuietly(try attribute.accept(value, path: key, entity: entity.name), at: property.place)
   }
 

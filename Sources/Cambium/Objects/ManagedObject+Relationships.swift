@@ -282,12 +282,23 @@ extension ManagedObject {
     try addDestination(object, r)
   }
 
-  /// Takes an object out of a to-many relationship, and keeps the other side in step.
+  /// Takes an object out of a to-many relationship, and keeps the other side in step. Nothing happens if it is not in it.
   ///
-  /// - Throws: ``CambiumError/Code/unknownKey``.
+  /// - Throws: ``CambiumError/Code/unknownKey``; ``CambiumError/Code/invalidArgument`` for an object of another context.
   public func remove(_ object: ManagedObject, fromRelationship key: String) throws {
     let (property, r) = try toMany(key)
     if property.isTransient { return try changeHeldObjects(property) { $0.removeAll { $0 === object } } }
+    if let own = managedObjectContext, let other = object.managedObjectContext {
+      guard own === other else {
+        throw CambiumError(
+          .invalidArgument,
+          "'\(key)' of '\(entity.name)' cannot lead to an object of another context; use object(with:) on this one",
+          entityName: entity.name, key: key, objectID: object.objectID)
+      }
+      // Of another entity, it may have a property of the inverse's name all the same.
+      guard object.space === space, object.info.entityID == r.destination || object.info.isKind(of: r.destination)
+      else { return }
+    }
     try removeDestination(object, r)
   }
 

@@ -79,6 +79,7 @@ extension ManagedObject {
       if property.isTransformed {
         value = try property.rules?.untransformed(value, path: key, entity: entity.name)
       }
+      if attribute.type == .objectID { try requireOwnStore(value, key) }
       try assign(try attribute.accept(value, path: key, entity: entity.name), to: attribute)
     case .relationship(let r) where r.isToMany:
       guard let value = unwrapped(value) else { return try assignToMany([], r) }
@@ -94,6 +95,19 @@ extension ManagedObject {
       guard let object = value as? ManagedObject else { throw misfit(value, key, "an object") }
       try assignToOne(object, r)
     }
+  }
+
+  /// Refuses identifiers of another store for an attribute that is stored, which holds them without their store. One that is not inserted has
+  /// none yet.
+  func requireOwnStore(_ value: Any?, _ key: String) throws {
+    guard let value = unwrapped(value), !isEarly else { return }
+    guard let id = value as? ManagedObjectID ?? (value as? ManagedObject)?.objectID,
+      id.space.identifier != space.identifier
+    else { return }
+    throw CambiumError(
+      .invalidArgument,
+      "'\(key)' of '\(entity.name)' holds identifiers of objects of its own store; \(id) is of another. Its URI can be kept as text",
+      entityName: entity.name, key: key, objectID: id)
   }
 
   func misfit(_ value: Any, _ key: String, _ expected: String) -> CambiumError {
@@ -114,7 +128,7 @@ extension ManagedObject {
   public func get<T: AttributeRepresentable>(_ key: String, as type: T.Type) throws -> T? {
     let property = try property(key)
     if property.isTransient {
-      guard let value = transients[key] else { return nil }
+      guard let value = transients[property.name] else { return nil }
       return value as? T ?? Value(foundation: value).flatMap { T(attributeValue: $0) }
     }
     guard property.attribute != nil else {

@@ -93,6 +93,8 @@ final class EntityInfo: Sendable {
   let checked: [PropertyInfo]
   /// Of ``ordered`` the attributes that new objects have a value of.
   let withDefaults: [PropertyInfo]
+  /// The places of the stored attributes that hold identifiers of objects.
+  let identifierPlaces: [Int]
 
   init(
     _ entity: EntitySchema, in storeIdentifier: String, rules: EntitySchema, schema: Schema, model: Schema,
@@ -129,6 +131,9 @@ final class EntityInfo: Sendable {
     directAttributes = DirectAttributes(ordered, attributeKeys, entity)
     checked = ordered.filter { $0.isChecked }
     withDefaults = ordered.filter { $0.rules?.defaultValue.isNull == false }
+    identifierPlaces = ordered.filter { $0.isAttribute && !$0.isTransient && $0.attribute?.type == .objectID }.map {
+      $0.place
+    }
     properties = PropertyTable(ordered)
   }
 
@@ -150,6 +155,7 @@ final class EntityInfo: Sendable {
     readableAttributes = NameIndex()
     directAttributes = DirectAttributes([], [], schema)
     withDefaults = []
+    identifierPlaces = []
     checked = []
   }
 

@@ -93,4 +93,38 @@ import Testing
     #expect(cambiumError { try context.save() }?.key == "nothing0")
     try context.save()
   }
+
+  final class Hasty: ManagedObject {
+    @Managed var name: String?
+    var hook: ((Hasty) -> Void)?
+    override func validateForInsert() throws { hook?(self) }
+    override func validateForDelete() throws { hook?(self) }
+  }
+
+  /// What is taken back while it is validated is not saved all the same.
+  @Test(arguments: [true, false], [true, false]) func validationDoesNotChangeWhatIsSaved(
+    isDeletion: Bool, rollsBack: Bool
+  ) throws {
+    let model = try ManagedObjectModel { Entity("Hasty", class: Hasty.self) { Attribute("name", .string) } }
+    let container = try memoryContainer(model)
+    let context = container.newBackgroundContext()
+    let object = Hasty(context: context)
+    object.name = "a"
+    if isDeletion {
+      try context.save()
+      context.delete(object)
+    }
+    object.hook = { object in
+      if rollsBack || isDeletion {
+        object.managedObjectContext?.rollback()
+      } else {
+        object.managedObjectContext?.delete(object)
+      }
+    }
+    #expect(cambiumError { try context.save() }?.code == .persistentStoreSave)
+    object.hook = nil
+    try context.save()
+    #expect(try container.newBackgroundContext().all("Hasty").count == (isDeletion ? 1 : 0))
+    #expect(try context.all("Hasty").count == (isDeletion ? 1 : 0))
+  }
 }
