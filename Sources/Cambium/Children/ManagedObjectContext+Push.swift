@@ -60,6 +60,7 @@ extension ManagedObjectContext {
       return
     }
     try validate(deletions, insertions, updates)
+    try requireUnchanged(deletions, insertions, updates)
     let remains = try remains(of: deletions)
     // A fault whose relationships were set was never read: its changes are based on what the parent has now.
     for object in updates { _ = try object.loadIfThere() }

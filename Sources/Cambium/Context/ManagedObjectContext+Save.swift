@@ -162,13 +162,7 @@ extension ManagedObjectContext {
     }
     if !isMigrating, !isOfBatch {
       try validate(deletions, insertions, updates)
-      // What is there to validate is not to change what is saved.
-      guard insertions.allSatisfy({ $0.pending == .inserted }), deletions.allSatisfy({ $0.pending == .deleted }) else {
-        throw CambiumError(
-          .persistentStoreSave,
-          "a method that validates has rolled back, or has deleted or inserted an object that is being saved; do that in willSave() or "
-            + "before")
-      }
+      try requireUnchanged(deletions, insertions, updates)
     }
 
     let spaces = spaces(of: [deletions, insertions, updates])
@@ -203,6 +197,20 @@ extension ManagedObjectContext {
       settle(try writeOrResolve(batch, owners: owners))
     }
     watched = [:]
+  }
+
+  /// Refuses to save what a method that validates has taken back or deleted meanwhile: it is there to look, and not to decide what is saved.
+  func requireUnchanged(
+    _ deletions: [ManagedObject], _ insertions: [ManagedObject], _ updates: [ManagedObject]
+  ) throws {
+    let isUnchanged =
+      insertions.allSatisfy { $0.pending == .inserted } && deletions.allSatisfy { $0.pending == .deleted }
+      && updates.allSatisfy { $0.pending == .updated }
+    if isUnchanged { return }
+    throw CambiumError(
+      .persistentStoreSave,
+      "a method that validates has rolled back, or has deleted an object that is being saved; do that in willSave(), or before the save"
+    )
   }
 
   /// The stores that objects are in, in the order of the objects.

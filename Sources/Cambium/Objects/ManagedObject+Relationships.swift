@@ -295,8 +295,9 @@ extension ManagedObject {
           "'\(key)' of '\(entity.name)' cannot lead to an object of another context; use object(with:) on this one",
           entityName: entity.name, key: key, objectID: object.objectID)
       }
-      // Of another entity, it may have a property of the inverse's name all the same.
-      guard object.space === space, object.info.entityID == r.destination || object.info.isKind(of: r.destination)
+      // Of another entity, it may have a property of the inverse's name all the same. A store that was opened anew is the same one.
+      guard object.space.identifier == space.identifier,
+        object.info.entityID == r.destination || object.info.isKind(of: r.destination)
       else { return }
     }
     try removeDestination(object, r)

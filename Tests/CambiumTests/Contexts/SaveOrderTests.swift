@@ -98,33 +98,40 @@ import Testing
     @Managed var name: String?
     var hook: ((Hasty) -> Void)?
     override func validateForInsert() throws { hook?(self) }
+    override func validateForUpdate() throws { hook?(self) }
     override func validateForDelete() throws { hook?(self) }
   }
 
-  /// What is taken back while it is validated is not saved all the same.
-  @Test(arguments: [true, false], [true, false]) func validationDoesNotChangeWhatIsSaved(
-    isDeletion: Bool, rollsBack: Bool
-  ) throws {
-    let model = try ManagedObjectModel { Entity("Hasty", class: Hasty.self) { Attribute("name", .string) } }
-    let container = try memoryContainer(model)
-    let context = container.newBackgroundContext()
-    let object = Hasty(context: context)
-    object.name = "a"
-    if isDeletion {
-      try context.save()
-      context.delete(object)
-    }
-    object.hook = { object in
-      if rollsBack || isDeletion {
-        object.managedObjectContext?.rollback()
-      } else {
-        object.managedObjectContext?.delete(object)
+  enum Kind: CaseIterable { case insertion, update, deletion }
+
+  /// What is taken back while it is validated is not saved all the same, nor by a child into its parent.
+  @Test(arguments: Kind.allCases, [true, false]) func validationDoesNotChangeWhatIsSaved(kind: Kind, isChild: Bool)
+    throws
+  {
+    for rollsBack in kind == .deletion ? [true] : [true, false] {
+      let model = try ManagedObjectModel { Entity("Hasty", class: Hasty.self) { Attribute("name", .string) } }
+      let container = try memoryContainer(model)
+      let root = container.newBackgroundContext()
+      let context = isChild ? ManagedObjectContext(concurrencyType: .privateQueue, parent: root) : root
+      func all(_ context: ManagedObjectContext) throws -> [String?] {
+        try context.all("Hasty").map { $0.value(forKey: "name") as? String }
       }
+      let object = Hasty(context: context)
+      object.name = "a"
+      if kind != .insertion { try context.save() }
+      if kind == .update { object.name = "b" }
+      if kind == .deletion { context.delete(object) }
+      object.hook = { object in
+        guard let context = object.managedObjectContext else { return }
+        if rollsBack { context.rollback() } else { context.delete(object) }
+      }
+      #expect(cambiumError { try context.save() }?.code == .persistentStoreSave)
+      object.hook = nil
+      try context.save()
+      try root.save()
+      let isThere = kind == .deletion || kind == .update && rollsBack
+      #expect(try all(container.newBackgroundContext()) == (isThere ? ["a"] : []))
+      #expect(try all(context) == (isThere ? ["a"] : []) && all(root).count == (isThere ? 1 : 0))
     }
-    #expect(cambiumError { try context.save() }?.code == .persistentStoreSave)
-    object.hook = nil
-    try context.save()
-    #expect(try container.newBackgroundContext().all("Hasty").count == (isDeletion ? 1 : 0))
-    #expect(try context.all("Hasty").count == (isDeletion ? 1 : 0))
   }
 }
