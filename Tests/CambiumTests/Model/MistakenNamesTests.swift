@@ -70,6 +70,19 @@ import Testing
         == "no store of this context holds an entity 'Boat'; load the stores first")
   }
 
+  /// Whatever a name is made of, it is refused with what there is, and nothing traps.
+  @Test(arguments: ["", ".", "..", "colors.", ".sail", "colors..primary", "e\u{301}\u{0}", "\u{1F6A2}.x", "sail.x.y"])
+  func oddNamesAreRefused(name: String) throws {
+    let context = try memoryContainer(try model()).viewContext
+    let boat = try context.make("Boat", [:])
+    #expect(throws: CambiumError.self) { try boat.set("x", forKey: name) }
+    #expect(boat.value(forKey: name) == nil)
+    let schema = try model().schema()
+    let entity = try #require(schema.entity(named: "Boat"))
+    let told = schema.alternatives(along: name, from: entity.id)
+    #expect(told.isEmpty || told.hasPrefix("; Boat has ") || told == "; colors has primary", "\(told)")
+  }
+
   @Test func largeEntitiesAreNotListedAsAWhole() throws {
     let wide = EntityDescription("Wide")
     wide.properties = (0..<45).map { AttributeDescription("a\($0)", .string) }

@@ -130,4 +130,32 @@ import Testing
     #expect(cambiumError { try again.backup(to: url) }?.code == .snapshotExpired)
     #expect(!FileManager.default.fileExists(atPath: url.path))
   }
+
+  /// A state that is released while it is copied, with others saving, leaves no file.
+  @Test func aStateThatIsReleasedWhileItIsCopied() throws {
+    let directory = try TemporaryDirectory()
+    let container = try directory.container()
+    let context = container.viewContext
+    for number in 0..<200 { try context.make("Aircraft", ["tailNumber": "N\(number)", "photo": Data(count: 40_000)]) }
+    try context.save()
+    let commit = try container.retain(reason: "short")
+    let then = try container.snapshot(at: commit)
+    let state = try #require(then.persistentStoreCoordinator.persistentStores.first)
+    let url = directory.url.appendingPathComponent("late.cambium")
+    var calls = 0
+    let error = cambiumError {
+      try state.backup(to: url) { _ in
+        calls += 1
+        guard calls == 1 else { return true }
+        try? container.release(commit)
+        _ = try? container.retain(reason: "another")
+        for aircraft in (try? context.all("Aircraft")) ?? [] { context.delete(aircraft) }
+        try? context.save()
+        return true
+      }
+    }
+    #expect(error?.code == .snapshotExpired && calls > 0)
+    #expect(!FileManager.default.fileExists(atPath: url.path))
+    #expect(try tails(then).count == 200 && context.all("Aircraft").isEmpty)
+  }
 }
