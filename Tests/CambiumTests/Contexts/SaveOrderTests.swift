@@ -1,4 +1,4 @@
-import Foundation
+import CambiumTesting
 import Testing
 
 @testable import Cambium
@@ -9,9 +9,9 @@ import Testing
     @Managed var name: String?
     @Managed var minutes: Int
     @Managed var upper: String?
-    var calls = Calls()
+    var calls = Locked<[String]>([])
 
-    private func note(_ what: String) { calls.add("\(what) \(name ?? "")") }
+    private func note(_ what: String) { calls.withLock { $0.append("\(what) \(name ?? "")") } }
 
     override func willSave() {
       note("willSave")
@@ -33,20 +33,6 @@ import Testing
     override func didSave() { note("didSave\(objectID.isTemporaryID ? " temporary" : "")") }
   }
 
-  final class Calls: @unchecked Sendable {
-    // `@unchecked`: touched with `lock` held only.
-    private let lock = NSLock()
-    private var lines: [String] = []
-
-    func add(_ line: String) { lock.withLock { lines.append(line) } }
-    func take() -> [String] {
-      lock.withLock {
-        defer { lines = [] }
-        return lines
-      }
-    }
-  }
-
   @Test func aSaveGoesInOrder() throws {
     let model = try ManagedObjectModel {
       Entity("Leg", class: Leg.self) {
@@ -57,7 +43,7 @@ import Testing
     }
     let container = try memoryContainer(model)
     let context = container.newBackgroundContext()
-    let calls = Calls()
+    let calls = Locked<[String]>([])
     func made(_ name: String) -> Leg {
       let leg = Leg(context: context)
       leg.calls = calls
@@ -66,15 +52,15 @@ import Testing
     }
     let (old, gone) = (made("old"), made("gone"))
     try context.save()
-    _ = calls.take()
-    let observation = context.observe { calls.add("\($0.kind)") }
+    calls.withLock { $0 = [] }
+    let observation = context.observe { told in calls.withLock { $0.append("\(told.kind)") } }
     old.name = "older"
     context.delete(gone)
     let new = made("new")
     try context.save()
     withExtendedLifetime((observation, new)) {}
     #expect(
-      calls.take() == [
+      calls.withLock { $0 } == [
         // The event until now, then what the hooks have changed.
         "objectsDidChange", "willSave", "willSave gone", "willSave new", "willSave older", "willSave new",
         "objectsDidChange",
