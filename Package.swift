@@ -64,6 +64,10 @@ let package = Package(
       name: "CambiumTests",
       dependencies: ["Cambium", "CambiumEngineTests", "CambiumNotifications", "CambiumTesting", "StoreWorker"],
       exclude: ["Models"], swiftSettings: notOptimized),
+    // As modules of new applications are set up.
+    .testTarget(
+      name: "CambiumIsolationTests", dependencies: ["Cambium"],
+      swiftSettings: [.defaultIsolation(MainActor.self), .enableUpcomingFeature("MemberImportVisibility")]),
     .testTarget(name: "CambiumCoreDataTests", dependencies: ["CambiumCoreData", "CambiumEngine"]),
     .testTarget(
       name: "FuzzTests", dependencies: ["CambiumEngine", "CambiumKernel", "CambiumKernelTests", "CambiumTesting"],

@@ -46,7 +46,7 @@ import Testing
       """
     #expect(
       try expand(source) == """
-        extension Aircraft: Cambium.FetchPaths, Cambium.PredicateKeyPaths {
+        nonisolated extension Aircraft: Cambium.FetchPaths, Cambium.PredicateKeyPaths {
           public struct Paths: Sendable {
             public let `tailNumber` = Cambium.ManagedPath.of(\\Aircraft.`tailNumber`, "tailNumber")
             let `type` = Cambium.ManagedPath.of(\\Aircraft.`type`, "kind")
@@ -87,7 +87,7 @@ import Testing
     let expanded = try expand(source, type: " Paint\n", conformances: "PredicateKeyPaths")
     #expect(
       expanded == """
-        extension Paint: Cambium.PredicateKeyPaths {
+        nonisolated extension Paint: Cambium.PredicateKeyPaths {
           fileprivate static var predicateKeyPaths: [AnyKeyPath: String] {
             [\\Paint.`primary`: "primary", \\Paint.`secondary`: "secondary", \\Paint.`tertiary`: "tertiary", \
         \\Paint.`gloss`: "gloss", \\Paint.`watched`: "watched"]

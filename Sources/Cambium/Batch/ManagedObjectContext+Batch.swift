@@ -39,13 +39,13 @@ extension ManagedObjectContext {
         var known: Set<ObjectReference> = []
         let keys = try UniqueKeys(info, t)
         var destinations = BatchDestinations(values)
-        for (given, row) in zip(given, rows) {
+        for (place, (given, row)) in zip(given, rows).enumerated() {
           try destinations.require(row, t)
           if let existing = try keys.existing(row) {
             // An object of another entity is not changed by what is said of this one.
             guard mergePolicy.mergeType != .error, let own = store.space.info(existing.entity), own.isKind(of: info)
             else {
-              throw .refused(notUnique(existing, store))
+              throw .refused(notUnique(existing, given, at: place, store))
             }
             guard mergePolicy.changesExisting else { continue }
             var changes = RowValues()
@@ -282,12 +282,21 @@ extension ManagedObjectContext {
     }
   }
 
-  private func notUnique(_ existing: ObjectReference, _ store: PersistentStore) -> CambiumError {
+  private func notUnique(
+    _ existing: ObjectReference, _ given: [String: Any], at place: Int, _ store: PersistentStore
+  ) -> CambiumError {
     let id = ManagedObjectID(space: store.space, reference: existing)
+    var unique: Set<String> = []
+    var entity = store.space.info(existing.entity)?.description
+    while let known = entity {
+      unique.formUnion(known.uniquenessConstraints.joined())
+      entity = known.superentity
+    }
+    let values = given.filter { unique.contains($0.key) }.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }
     var error = CambiumError(
       .managedObjectConstraintMerge,
-      "an object with the unique values of \(id) exists; set a merge policy to change it instead",
-      entityName: id.entityName, objectID: id)
+      "object \(place + 1) of the batch has the unique values of \(id) (\(values.joined(separator: ", "))); set a merge policy to change "
+        + "that instead", entityName: id.entityName, objectID: id)
     error.affectedObjectIDs = [id]
     error.storeURL = store.url
     return error
@@ -319,12 +328,12 @@ extension ManagedObjectContext {
     var byKeys: [[Value]: ManagedObject] = [:]
     do throws(BatchError) {
       let keys = try UniqueKeys(info, view)
-      for (values, row) in zip(given, rows) {
+      for (place, (values, row)) in zip(given, rows).enumerated() {
         var object = keys.values(row).lazy.compactMap { byKeys[$0] }.first
         if object == nil, let existing = try keys.existing(row) {
           guard mergePolicy.mergeType != .error, let own = store.space.info(existing.entity), own.isKind(of: info)
           else {
-            throw .refused(notUnique(existing, store))
+            throw .refused(notUnique(existing, values, at: place, store))
           }
           object = try accepting {
             try context.existingObject(with: ManagedObjectID(space: store.space, reference: existing))

@@ -76,11 +76,17 @@ extension ManagedObjectContext {
       object.objectID = new
       register(object)
     }
-    for object in inserted.values { object.renameChanges(identifiers) }
-    for object in updated.values { object.renameChanges(identifiers) }
-    for object in deleted.values { object.renameChanges(identifiers) }
+    renameChanges(identifiers)
     renameEventStates(identifiers)
     if parent != nil { for object in allRegistered { object.parentState?.rename(identifiers) } }
+  }
+
+  /// Has what is not saved lead to objects by their permanent identifiers.
+  func renameChanges(_ identifiers: [ManagedObjectID: ManagedObjectID]) {
+    if identifiers.isEmpty { return }
+    for list in [inserted.values, updated.values, deleted.values] {
+      for object in list { object.renameChanges(identifiers) }
+    }
   }
 
   /// Has an object be another one from now on, since a merge policy of a parent has made one of them: the other gets the unsaved changes, and

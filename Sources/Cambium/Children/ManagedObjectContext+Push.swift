@@ -25,7 +25,7 @@ extension ManagedObjectContext {
           }
           for conflict in found.conflicts { settle(conflict, in: parent) }
         }
-      }
+      } catch is Overtaken {}
     }
     throw CambiumError(
       .managedObjectMerge, "the merge policy resolved conflicts a hundred times, and there were others")
@@ -35,6 +35,9 @@ extension ManagedObjectContext {
   private struct ParentConflicts: Error {
     let conflicts: [MergeConflict]
   }
+
+  /// Objects of the save are not to be saved any more, or not by themselves, by what the parent has saved meanwhile.
+  private struct Overtaken: Error {}
 
   /// Bases an object's changes on what the parent has.
   private func settle(_ conflict: MergeConflict, in parent: ManagedObjectContext) {
@@ -52,15 +55,13 @@ extension ManagedObjectContext {
   }
 
   private func pushChanges(to parent: ManagedObjectContext) throws {
-    let deletions = deleted.ordered()
-    let insertions = inserted.ordered()
-    let updates = updated.orderedUpdates()
-    guard !(deletions.isEmpty && insertions.isEmpty && updates.isEmpty) else {
+    var lists = pendingLists()
+    guard !lists.isEmpty else {
       updated.removeAll()
       return
     }
-    try validate(deletions, insertions, updates)
-    try requireUnchanged(deletions, insertions, updates)
+    try validate(&lists) {}
+    let (deletions, insertions, updates) = (lists.deletions, lists.insertions, lists.updates)
     let remains = try remains(of: deletions)
     // A fault whose relationships were set was never read: its changes are based on what the parent has now.
     for object in updates { _ = try object.loadIfThere() }
@@ -79,11 +80,14 @@ extension ManagedObjectContext {
       defer { parent.tellsLater = toldLater }
       // What those who are told change is no part of what is taken back if this fails.
       parent.processEvents()
+      guard isPending(lists) else { throw Overtaken() }
       parent.pushingChild = self
       defer { parent.pushingChild = outer }
       var faults: [ManagedObject] = []
+      let unfinished = parent.unfinishedDeletions
       do { try apply(deletions, insertions, updates, to: parent, &faults) } catch {
         parent.revertEvent()
+        parent.unfinishedDeletions = unfinished
         for object in faults {
           object.dropChanges()
           object.become(object.objectID, object.info, in: parent)

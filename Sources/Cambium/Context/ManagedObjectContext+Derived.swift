@@ -220,7 +220,7 @@ extension ManagedObjectContext {
 
 extension ManagedObject {
   /// Whether something of the object is to be written that is not derived.
-  fileprivate var hasOwnChanges: Bool {
+  var hasOwnChanges: Bool {
     if isInserted || isDeleted || !toOneChanges.isEmpty { return true }
     return info.ordered.contains { property in
       guard let r = property.relationship else {

@@ -14,7 +14,9 @@ extension ManagedObjectContext {
 
   /// Whether there is anything to save.
   public var hasChanges: Bool {
-    lock.run { !inserted.isEmpty || !deleted.isEmpty || updated.values.contains { $0.isUpdated } }
+    lock.run {
+      !inserted.isEmpty || !deleted.isEmpty || !unfinishedDeletions.isEmpty || updated.values.contains { $0.isUpdated }
+    }
   }
 
   // MARK: Finding
@@ -96,155 +98,6 @@ extension ManagedObjectContext {
       registry.sweepIfFull()
       guard object.isEarly else { return }
       insertNew(object, object.entity)
-    }
-  }
-
-  // MARK: Deleting
-
-  /// Marks an object for deletion at the next save, and applies the delete rules of its relationships at once: nullify
-  /// takes the object out of the other side, cascade deletes the destinations as well, deny is checked when saving, no
-  /// action leaves the other side alone. An object that was not saved yet is forgotten, and nothing denies that.
-  ///
-  /// Where reading the relationships fails, the error is noted and the next save throws it.
-  public func delete(_ object: ManagedObject) {
-    do { try lock.run { try deleteCascading(object) } } catch { lock.run { record(error, losesChange: true) } }
-  }
-
-  /// - Parameter callsHook: Whether the objects are told, which they were not by a child that has deleted them already.
-  func deleteCascading(_ first: ManagedObject, callsHook: Bool = true) throws {
-    guard first.managedObjectContext === self else {
-      throw CambiumError(
-        .invalidArgument, "an object of another context cannot be deleted here", objectID: first.objectID)
-    }
-    oldestKnowledge.begin()
-    defer { oldestKnowledge.end() }
-    // What others have saved over what was saved here is a conflict, though nobody has looked at it since.
-    if first.state == .stale { try unlessGone { try first.load() } }
-    guard first.isOfContext(self) else { return }
-    var pending = [first]
-    objects: while let object = pending.popLast() {
-      guard !object.isDeleted, object.state != .detached else { continue }
-      // A destination that is gone, and that no rule has taken out of what goes, goes no further.
-      if object !== first {
-        do { try object.load() } catch let error as CambiumError
-          where error.code == .managedObjectReferentialIntegrity
-        { continue }
-        guard object.isOfContext(self) else { continue }
-      }
-      if callsHook {
-        object.prepareForDeletion()
-        // It may have deleted the object itself, or reset the context, to which the object then does not belong any more.
-        guard !object.isDeleted, object.managedObjectContext === self else { continue }
-      }
-      for property in object.info.relationships where !property.isTransient {
-        guard let r = property.relationship else { continue }
-        switch r.rules.deleteRule {
-        case .nullify, .cascade: break
-        // What was never saved is not there when saving asks who denies: it is let go of at once.
-        case .deny where object.state == .inserted: break
-        case .deny, .noAction: continue
-        }
-        let ids = r.isToMany ? try object.currentToMany(r) : try object.currentToOne(r).map { [$0] } ?? []
-        for id in ids where id != object.objectID {
-          let destination = destination(of: id)
-          // The same may have happened while it was made.
-          guard object.isOfContext(self) else { continue objects }
-          if destination.isDeleted { continue }
-          if r.rules.deleteRule == .cascade { pending.append(destination) }
-          try withdraw(object, r, from: destination)
-        }
-      }
-      guard object.isOfContext(self), !object.isDeleted else { continue }
-      remove(object)
-    }
-  }
-
-  /// Applies the delete rules once more to what was led to objects after they were deleted, since they will be gone.
-  func applyLateDeleteRules() throws {
-    let objects = deleted.values
-    if objects.isEmpty { return }
-    try objects.lend(areFar: true) { _, object in
-      if object.changesRelationships { try applyLateDeleteRules(of: object) }
-    }
-    // What is deleted may have forgotten what was led to it, since it was refreshed after that.
-    for list in [inserted.values, updated.values] {
-      try list.lend { _, object in
-        if object.changesRelationships, !object.isDeleted { try applyDeleteRules(ofWhatIsLedTo: object) }
-      }
-    }
-  }
-
-  /// Applies the delete rules of what an object was led to, and is deleted, to the object.
-  private func applyDeleteRules(ofWhatIsLedTo object: ManagedObject) throws {
-    for property in object.info.relationships where !property.isTransient {
-      guard let r = property.relationship, !r.isToMany, object.isChanged(property),
-        let id = try object.currentToOne(r), let other = registry.peek(permanentIDs[id] ?? id),
-        other.pending == .deleted,
-        other !== object, let back = r.inverse(in: other.info)
-      else { continue }
-      switch back.rules.deleteRule {
-      case .cascade: return try deleteCascading(object)
-      case .nullify: try object.recordToOne(r, nil)
-      case .deny, .noAction: continue
-      }
-    }
-  }
-
-  private func applyLateDeleteRules(of object: ManagedObject) throws {
-    for property in object.info.relationships where !property.isTransient {
-      guard let r = property.relationship, object.isChanged(property),
-        r.rules.deleteRule == .nullify || r.rules.deleteRule == .cascade
-      else { continue }
-      let ids = r.isToMany ? try object.currentToMany(r) : try object.currentToOne(r).map { [$0] } ?? []
-      for id in ids where id != object.objectID {
-        // A new object that is there is held by the context: of one that is not, what is deleted may still know.
-        let id = permanentIDs[id] ?? id
-        guard let other = id.isTemporaryID ? registered(id) : self.object(with: id), !other.isDeleted,
-          let back = r.inverse(in: other.info)
-        else { continue }
-        var leadsBack = false
-        try unlessGone {
-          leadsBack =
-            try back.isToMany
-            ? other.contains(object.objectID, back) : other.currentToOne(back) == object.objectID
-        }
-        guard leadsBack else { continue }
-        try withdraw(object, r, from: other)
-        if r.rules.deleteRule == .cascade { try deleteCascading(other) }
-      }
-    }
-  }
-
-  /// Has both sides of relationships compared, and delete rules applied once more, when the changes are saved: an object may lead to another by a
-  /// newer row than the one that its changes are based on.
-  func doubtRelationships(in space: StoreSpace) {
-    if parent == nil { oldestKnowledge.note(0, of: ObjectIdentifier(space)) }
-  }
-
-  /// Takes an object out of the other side of one of its relationships.
-  func withdraw(_ object: ManagedObject, _ r: RelationshipInfo, from other: ManagedObject) throws {
-    guard let back = r.inverse(in: other.info) else { return }
-    // Of one that others have deleted there is nothing left to take it out of.
-    try unlessGone {
-      if !back.isToMany {
-        try other.leave(object.objectID, by: back)
-      } else if !back.isDerived || !back.rules.isOptional || back.rules.minimumCount > 0
-        || other.toManyChanges.contains(back.place)
-      {
-        // Where nothing is written for the other side, nothing is noted of it, unless it must not have too few.
-        if back.isOrdered { try other.takeNewestRow() }
-        try other.recordRemove(object.objectID, back)
-      }
-    }
-  }
-
-  func remove(_ object: ManagedObject) {
-    object.willChange()
-    object.isDeleted = true
-    updated.remove(object)
-    if !inserted.remove(object) {
-      object.changeOrder = nextChangeOrder()
-      deleted.insert(object)
     }
   }
 

@@ -21,6 +21,12 @@ extension ManagedObjectContext {
         throw CambiumError(
           .persistentStoreSave, "a migration saves its contexts itself; a policy leaves its changes to the manager")
       }
+      guard !isValidating else {
+        throw CambiumError(
+          .persistentStoreSave,
+          "a method that validates has called save() while a save is under way, which saves what that method changes as well"
+        )
+      }
       let hook = persistentStoreCoordinator.eventHook
       guard hook.isOn else { return try savingPastGeneration { try saveLocked() } }
       let counts = (inserted.count, updated.values.count { $0.isUpdated }, deleted.count)
@@ -39,6 +45,7 @@ extension ManagedObjectContext {
       lostChanges = []
       throw first
     }
+    if !unfinishedDeletions.isEmpty { try finishDeletions() }
     if !isMigrating {
       takeInMail()
       processEvent()
@@ -55,7 +62,12 @@ extension ManagedObjectContext {
       processEvent()
     }
     notesChangesBySaving = !isMigrating && persistentStoreCoordinator.saveObservers.follow(self)
-    if let parent { return try push(to: parent) }
+    if let parent {
+      do { return try push(to: parent) } catch {
+        tellChangesBySaving()
+        throw error
+      }
+    }
     // What is derived is not undone, but derived anew.
     let wasNotingEvents = isNotingEvents
     isNotingEvents = false
@@ -67,7 +79,8 @@ extension ManagedObjectContext {
     let commits = settleCount
     var guests: [ManagedObject] = []
     do { try saveDeriving(isMigrating: isMigrating, &guests, &shown, &settled) } catch {
-      for guest in guests where guest.managedObjectContext === self { forgetDerived(guest) }
+      // What has own changes by now, by a method that validates, keeps them.
+      for guest in guests where guest.managedObjectContext === self && !guest.hasOwnChanges { forgetDerived(guest) }
       // What this save, or one within it, has written is of a later commit.
       if let shown, settleCount == commits { goBack(to: shown) }
       throw settled.completed(error)
@@ -84,8 +97,8 @@ extension ManagedObjectContext {
   ) throws {
     // Objects that are only in the save for what is derived give way to others' changes of them.
     for _ in 0..<100 {
-      let owners = try computeDerived(&guests)
-      do { return try saveChanges(isMigrating: isMigrating, owners: owners, &settled) } catch is ResolvedConflicts {
+      var owners = try computeDerived(&guests)
+      do { return try saveChanges(isMigrating: isMigrating, &owners, &guests, &settled) } catch is ResolvedConflicts {
         // What a policy has decided is based on the newest commit.
         shown = nil
       } catch let error as CambiumError
@@ -95,8 +108,8 @@ extension ManagedObjectContext {
         for owner in owners { forgetDerived(owner) }
       }
     }
-    let owners = try computeDerived(&guests)
-    do { try saveChanges(isMigrating: isMigrating, owners: owners, &settled) } catch is ResolvedConflicts {
+    var owners = try computeDerived(&guests)
+    do { try saveChanges(isMigrating: isMigrating, &owners, &guests, &settled) } catch is ResolvedConflicts {
       throw CambiumError(
         .managedObjectMerge, "the merge policy resolved conflicts a hundred times, and there were others")
     }
@@ -145,26 +158,34 @@ extension ManagedObjectContext {
       byRules.deletedObjectIDs = Set(settled.deletedByRules)
       tellDidSave(settled.insertions, settled.updates, settled.deletions, byRules: byRules)
     }
+    guard settled.isToBeTold else { return tellChangesBySaving() }
     var identifiers = settled.identifiers
     identifiers.changedBySaving = takeChangedBySaving()
-    if settled.isToBeTold { persistentStoreCoordinator.saveObservers.tell(identifiers, from: self) }
+    persistentStoreCoordinator.saveObservers.tell(identifiers, from: self)
   }
 
-  private func saveChanges(isMigrating: Bool, owners: [ManagedObject], _ settled: inout SettledObjects) throws {
-    let deletions = deleted.ordered()
-    let insertions = inserted.ordered()
-    let updates = updated.orderedUpdates()
-    guard !(deletions.isEmpty && insertions.isEmpty && updates.isEmpty) else {
+  /// Tells what a save has changed that was refused then, as methods that validate do.
+  private func tellChangesBySaving() {
+    let changed = takeChangedBySaving()
+    if changed.isEmpty { return }
+    persistentStoreCoordinator.saveObservers.tell(takenIn: SavedObjects(changed: changed), in: self)
+  }
+
+  /// - Parameters:
+  ///   - owners: The objects that are in the save for what they derive alone; others may come by what validation changes.
+  ///   - guests: All that were so far.
+  private func saveChanges(
+    isMigrating: Bool, _ owners: inout [ManagedObject], _ guests: inout [ManagedObject], _ settled: inout SettledObjects
+  ) throws {
+    var lists = pendingLists()
+    guard !lists.isEmpty else {
       updated.removeAll()
       oldestKnowledge.forget()
       settled.isToBeTold = true
       return
     }
-    if !isMigrating, !isOfBatch {
-      try validate(deletions, insertions, updates)
-      try requireUnchanged(deletions, insertions, updates)
-    }
-
+    if !isMigrating, !isOfBatch { try validate(&lists) { owners = try computeDerived(&guests) } }
+    let (deletions, insertions, updates) = (lists.deletions, lists.insertions, lists.updates)
     let spaces = spaces(of: [deletions, insertions, updates])
     func part(_ objects: [ManagedObject], of space: StoreSpace) -> [ManagedObject] {
       spaces.count == 1 ? objects : objects.filter { $0.space === space }
@@ -199,20 +220,6 @@ extension ManagedObjectContext {
     watched = [:]
   }
 
-  /// Refuses to save what a method that validates has taken back or deleted meanwhile: it is there to look, and not to decide what is saved.
-  func requireUnchanged(
-    _ deletions: [ManagedObject], _ insertions: [ManagedObject], _ updates: [ManagedObject]
-  ) throws {
-    let isUnchanged =
-      insertions.allSatisfy { $0.pending == .inserted } && deletions.allSatisfy { $0.pending == .deleted }
-      && updates.allSatisfy { $0.pending == .updated }
-    if isUnchanged { return }
-    throw CambiumError(
-      .persistentStoreSave,
-      "a method that validates has rolled back, or has deleted an object that is being saved; do that in willSave(), or before the save"
-    )
-  }
-
   /// The stores that objects are in, in the order of the objects.
   private func spaces(of lists: [[ManagedObject]]) -> [StoreSpace] {
     if let only = homes.onlySpace { return [only] }
@@ -223,16 +230,10 @@ extension ManagedObjectContext {
 
   // MARK: Before
 
-  /// What is found out once for all deletions of a save.
-  struct DeletionCheck {
-    /// Objects that go with them by what others have done since the delete rules were applied; `nil` if nobody has asked.
-    var goingAlong: Set<ManagedObjectID>?
-  }
-
   /// Tells the objects that the save concerns; again those that are changed meanwhile, until none is.
   ///
   /// - Parameter isFurther: Whether those that were told of this save are not told again unless they were changed.
-  private func callWillSave(isFurther: Bool = false) throws {
+  func callWillSave(isFurther: Bool = false) throws {
     // What was told is marked with the number of the save.
     if !isFurther { saveNumber += 1 }
     var last: ManagedObject?
@@ -275,43 +276,6 @@ extension ManagedObjectContext {
   /// Notes an object that was told of the save under way, and is about to change.
   func noteChangeWhileToldOfSave(_ object: ManagedObject) { changedWhileTold?.append(object) }
 
-  func validate(
-    _ deletions: [ManagedObject], _ insertions: [ManagedObject], _ updates: [ManagedObject]
-  ) throws {
-    var errors: [CambiumError] = []
-    // An error of the application's own is thrown as it is if it is the only one.
-    var foreign: (any Error)?
-    @inline(never)
-    func note(_ error: any Error, of object: ManagedObject) {
-      if let error = error as? CambiumError {
-        errors += error.code == .validationMultipleErrors ? error.detailedErrors : [error]
-        return
-      }
-      foreign = foreign ?? error
-      errors.append(
-        CambiumError(
-          .managedObjectValidation, "\(error)", entityName: object.entity.name, objectID: object.objectID,
-          underlying: [error]))
-    }
-    deletionCheck = DeletionCheck()
-    deletions.lend(areFar: true) { _, object in
-      do { try object.validateForDelete() } catch { note(error, of: object) }
-    }
-    deletionCheck = nil
-    insertions.lend { _, object in
-      do { try object.validateForInsert() } catch { note(error, of: object) }
-    }
-    updates.lend { _, object in
-      do { try object.validateForUpdate() } catch { note(error, of: object) }
-    }
-    guard let first = errors.first else { return }
-    guard errors.count > 1 else { throw foreign ?? first }
-    var result = CambiumError(.validationMultipleErrors, "\(errors.count) validation errors; see detailedErrors")
-    result.detailedErrors = errors
-    result.affectedObjectIDs = errors.compactMap { $0.objectID }
-    throw result
-  }
-
   // MARK: After
 
   /// What objects that are about to be deleted have, if their deletion can be undone.
@@ -341,6 +305,10 @@ extension ManagedObjectContext {
     let batch = outcome.batch
     settleCount &+= 1
     advance()
+    // What is in another store, or was changed too late for this save.
+    let leavesSome =
+      deleted.count + inserted.count + updated.count
+      > batch.deletions.count + batch.insertions.count + batch.updates.count
     deleted.remove(contentsOf: batch.deletions)
     batch.deletions.lend(areFar: true) { _, object in
       registry.remove(batch.space, object.reference)
@@ -350,8 +318,9 @@ extension ManagedObjectContext {
     }
     // Who looks on, as results do, may have told of inserted objects.
     let isToldOn = !eventObjects.isEmpty || !children.living.isEmpty || notesChangesBySaving
+    let isRenaming = isToldOn || leavesSome
     var renamed: [ManagedObjectID: ManagedObjectID] = [:]
-    if isToldOn { renamed.reserveCapacity(batch.insertions.count) }
+    if isRenaming { renamed.reserveCapacity(batch.insertions.count) }
     // Nothing in these two loops calls the application, which would find the lists half-way.
     var count = 0
     batch.insertions.lend { place, object in
@@ -364,7 +333,7 @@ extension ManagedObjectContext {
         object.become(permanent: outcome.permanent[place])
         registry.rename(object, batch.space, from: temporary, to: outcome.permanent[place])
       }
-      if isToldOn { renamed[ManagedObjectID(space: batch.space, reference: temporary)] = object.objectID }
+      if isRenaming { renamed[ManagedObjectID(space: batch.space, reference: temporary)] = object.objectID }
       object.dropChanges()
       if object.heldRow != nil { object.row = nil }
       object.state = .stale
@@ -392,6 +361,7 @@ extension ManagedObjectContext {
       if object.state == .loaded { object.state = .stale }
     }
     keepOwnCommit(outcome, unread: unread)
+    if leavesSome { renameChanges(renamed) }
     if !isToldOn { return }
     // The event may have begun in the save, with who was told of the one before.
     renameEventStates(renamed)

@@ -141,6 +141,12 @@ public final class ManagedObjectContext: @unchecked Sendable {
   @exclusivity(unchecked) var changedWhileTold: [ManagedObject]?
   /// How many times a save was written into a store.
   @exclusivity(unchecked) var writeNumber: UInt64 = 0
+  /// Whether methods that validate are called, in which nobody saves.
+  @exclusivity(unchecked) var isValidating = false
+  /// Whether anything was changed by them.
+  @exclusivity(unchecked) var hasChangedWhileValidating = false
+  /// What could not be read that is deleted: see ``finishDeletions()``.
+  var unfinishedDeletions: [UnfinishedDeletion] = []
   private var notedErrors: [CambiumError] = []
   var lostChanges: [any Error] = []
   /// Whether the context saves what a batch request asks for, which the rules of the model are not for.
@@ -480,18 +486,20 @@ public final class ManagedObjectContext: @unchecked Sendable {
   }
 
   /// Whether there may be anything to save; what was taken back may count as well.
-  var hasPending: Bool { !inserted.isEmpty || !updated.isEmpty || !deleted.isEmpty }
+  var hasPending: Bool { !unfinishedDeletions.isEmpty || !inserted.isEmpty || !updated.isEmpty || !deleted.isEmpty }
 
   /// Forgets what the next save would do.
   func forgetPending() {
     inserted.removeAll()
     updated.removeAll()
     deleted.removeAll()
+    unfinishedDeletions = []
     oldestKnowledge.forget()
   }
 
   /// Notes an object that is changed while changes are of no event: by a save, as far as anybody is to hear of it.
   func noteChangeBySaving(_ object: ManagedObject) {
+    if isValidating { hasChangedWhileValidating = true }
     if notesChangesBySaving, !isSavedByMigration { changedBySaving.insert(object) }
   }
 

@@ -16,6 +16,8 @@ struct PendingObjects {
   private(set) var values: [ManagedObject] = []
   /// Whether ``values`` are in the order in which they changed.
   private var isInOrder = true
+  /// Counts up whenever anything is taken out: as long as it stands, whoever has a list of ``values`` need not ask whether they are still here.
+  private(set) var departures = 0
 
   init(_ kind: PendingKind) { self.kind = kind }
 
@@ -54,6 +56,7 @@ struct PendingObjects {
   mutating func remove(_ object: ManagedObject) -> Bool {
     guard let place = place(of: object) else { return false }
     object.pending = .none
+    departures &+= 1
     let last = values.count - 1
     if place < last {
       values.swapAt(place, last)
@@ -78,6 +81,7 @@ struct PendingObjects {
       }
     }
     values = left
+    if left.count < before.count { departures &+= 1 }
     if left.isEmpty { isInOrder = true }
     // Who goes now may call the context.
     withExtendedLifetime(before) {}
@@ -96,6 +100,7 @@ struct PendingObjects {
   /// Takes out as many objects, whose ``ManagedObject/pending`` says already that they are in no list.
   mutating func forget(_ count: Int) {
     if count == 0 { return }
+    departures &+= 1
     let before = values
     if count < before.count {
       let kind = kind
@@ -112,6 +117,7 @@ struct PendingObjects {
     let gone = values
     values = []
     isInOrder = true
+    if !gone.isEmpty { departures &+= 1 }
     for object in gone { object.pending = .none }
   }
 

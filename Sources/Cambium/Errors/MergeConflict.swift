@@ -72,6 +72,19 @@ public struct MergeConflict: Sendable, Hashable {
   }
 }
 
+extension MergeConflict: CustomStringConvertible {
+  /// The object, the versions, and of each property that the context changed what it was, is in the context, and is in the store.
+  public var description: String {
+    let (was, found) = (cachedSnapshot, persistedSnapshot)
+    func text(_ values: [String: Any]?, _ key: String) -> String { values?[key].map { "\($0)" } ?? "nil" }
+    let changes = changedKeys.map { key in
+      "\(key): \(text(was, key)) -> \(text(objectSnapshot, key)) here, \(text(found, key)) there"
+    }
+    let what = found == nil ? "deleted by others" : "version \(oldVersionNumber) here, \(newVersionNumber) there"
+    return (["\(objectID): \(what)"] + changes).joined(separator: "; ")
+  }
+}
+
 /// Objects that cannot be saved together, since they have the same values under a uniqueness constraint. Core Data:
 /// `NSConstraintConflict`. Snapshots are as in ``MergeConflict``.
 public struct ConstraintConflict: Sendable {

@@ -110,7 +110,7 @@ public struct FetchPredicate: Hashable, Sendable, CustomStringConvertible {
       }
       guard let value = Value(foundation: argument) else {
         throw CambiumError(
-          .invalidPredicate, "the value of $\(name) is a \(type(of: argument)), which no attribute holds")
+          .invalidPredicate, "the value of $\(name) is a \(Self.unheld(argument))")
       }
       values[name] = value
     }
@@ -130,6 +130,11 @@ public struct FetchPredicate: Hashable, Sendable, CustomStringConvertible {
   /// The variables that have no value yet, in the order of the text.
   public var variableNames: [String] { (try? inMemory.variableNames()) ?? [] }
 
+  private static func unheld(_ argument: Any) -> String {
+    let name = "\(type(of: argument))"
+    return "\(name), which no attribute holds" + (name == "NSNull" ? "; no value is nil" : "")
+  }
+
   /// The arguments of a format string as values.
   static func values(of arguments: [Any?], for format: String) throws -> [Value] {
     var values: [Value] = []
@@ -141,7 +146,7 @@ public struct FetchPredicate: Hashable, Sendable, CustomStringConvertible {
       guard let value = Value(foundation: argument) else {
         throw CambiumError(
           .invalidPredicate,
-          "argument \(position + 1) of the predicate '\(format)' is a \(type(of: argument)), which no attribute holds")
+          "argument \(position + 1) of the predicate '\(format)' is a \(Self.unheld(argument))")
       }
       values.append(value)
     }

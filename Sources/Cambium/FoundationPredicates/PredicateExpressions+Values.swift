@@ -68,7 +68,7 @@ extension PredicateExpressions.KeyPath {
     let what = whole.contains("<computed") ? "a property of type \(Output.self)" : "the property \(whole)"
     let declaration =
       Root.Output.self is any PredicateKeyPaths.Type
-      ? "add it to the predicateKeyPaths of \(Root.Output.self)"
+      ? "add it to the predicateKeyPaths of \(Root.Output.self), or of the superclass that has them, if it is a property of that"
       : "conform \(Root.Output.self) to PredicateKeyPaths, with a predicateKeyPaths that gives [\\\(Root.Output.self).name: \"name\"]"
     return CambiumError(
       .invalidPredicate,

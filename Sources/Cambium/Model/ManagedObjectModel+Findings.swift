@@ -20,10 +20,16 @@ extension ManagedObjectModel {
   ///
   ///     for finding in try model.findings() { print(finding) }
   ///
+  /// Of classes with ``ManagedPaths()`` that are named by their entities, each property is looked for in its entity (`class-property`), and its
+  /// type compared.
+  ///
   /// The model is not in use for it, and may be changed afterwards. What `cambium model lint` is to model files. O(size of the model).
   ///
   /// - Throws: ``CambiumError/Code/invalidModel`` if the model cannot be used at all.
   public func findings() throws -> [Finding] {
-    try Self.compile(try definition()).findings().map { Finding(rule: $0.rule, place: $0.place, text: $0.text) }
+    let schema = try Self.compile(try definition()).findings().map {
+      Finding(rule: $0.rule, place: $0.place, text: $0.text)
+    }
+    return schema + entities.flatMap { ClassFindings(of: $0).all }
   }
 }

@@ -288,15 +288,17 @@ extension ManagedObject {
   public func remove(_ object: ManagedObject, fromRelationship key: String) throws {
     let (property, r) = try toMany(key)
     if property.isTransient { return try changeHeldObjects(property) { $0.removeAll { $0 === object } } }
-    if let own = managedObjectContext, let other = object.managedObjectContext {
-      guard own === other else {
+    if let own = managedObjectContext {
+      // What is deleted, or not inserted yet, has none.
+      let other = object.managedObjectContext
+      guard other === own || other == nil && (object.isEarly || object.isDeleted) else {
         throw CambiumError(
           .invalidArgument,
           "'\(key)' of '\(entity.name)' cannot lead to an object of another context; use object(with:) on this one",
           entityName: entity.name, key: key, objectID: object.objectID)
       }
       // Of another entity, it may have a property of the inverse's name all the same. A store that was opened anew is the same one.
-      guard object.space.identifier == space.identifier,
+      guard object.isEarly || object.space === space || object.space.identifier == space.identifier,
         object.info.entityID == r.destination || object.info.isKind(of: r.destination)
       else { return }
     }

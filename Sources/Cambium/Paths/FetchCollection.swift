@@ -32,16 +32,16 @@ public struct FetchElement<Element: FetchPaths>: TypedFetchExpression {
   /// The object itself.
   public var fetchExpression: FetchExpression { FetchExpression(engine) }
 
-  /// A property of the object.
-  public subscript<Member>(
-    dynamicMember member: KeyPath<Element.Paths, FetchPath<Element, Member>>
+  /// A property of the object, which may be declared by a superclass (`Owner`).
+  public subscript<Owner, Member>(
+    dynamicMember member: KeyPath<Element.Paths, FetchPath<Owner, Member>>
   ) -> FetchPath<Element, Member> {
     FetchPath<Element, Member>(engine.appending(Element.paths[keyPath: member].engine))
   }
 
   /// A to-many relationship of the object.
-  public subscript<Member>(
-    dynamicMember member: KeyPath<Element.Paths, FetchCollection<Element, Member>>
+  public subscript<Owner, Member>(
+    dynamicMember member: KeyPath<Element.Paths, FetchCollection<Owner, Member>>
   ) -> FetchCollection<Element, Member> {
     FetchCollection<Element, Member>(engine.appending(Element.paths[keyPath: member].engine))
   }
@@ -92,27 +92,27 @@ extension FetchCollection where Element: FetchPaths {
   // MARK: Aggregates
 
   /// The sum of a property of all the objects.
-  public func sum<T: Numeric>(_ member: KeyPath<Element.Paths, FetchPath<Element, T>>) -> FetchValue<T> {
+  public func sum<Owner, T: Numeric>(_ member: KeyPath<Element.Paths, FetchPath<Owner, T>>) -> FetchValue<T> {
     aggregate(.sum, member)
   }
 
   /// The mean of a property of all the objects.
-  public func average<T: Numeric>(_ member: KeyPath<Element.Paths, FetchPath<Element, T>>) -> FetchValue<Double> {
+  public func average<Owner, T: Numeric>(_ member: KeyPath<Element.Paths, FetchPath<Owner, T>>) -> FetchValue<Double> {
     FetchValue<Double>(aggregate(.average, member).fetchExpression)
   }
 
   /// The least value of a property of all the objects.
-  public func min<T: Comparable>(_ member: KeyPath<Element.Paths, FetchPath<Element, T>>) -> FetchValue<T> {
+  public func min<Owner, T: Comparable>(_ member: KeyPath<Element.Paths, FetchPath<Owner, T>>) -> FetchValue<T> {
     aggregate(.minimum, member)
   }
 
   /// The greatest value of a property of all the objects.
-  public func max<T: Comparable>(_ member: KeyPath<Element.Paths, FetchPath<Element, T>>) -> FetchValue<T> {
+  public func max<Owner, T: Comparable>(_ member: KeyPath<Element.Paths, FetchPath<Owner, T>>) -> FetchValue<T> {
     aggregate(.maximum, member)
   }
 
-  private func aggregate<T>(
-    _ operation: CollectionOperator, _ member: KeyPath<Element.Paths, FetchPath<Element, T>>
+  private func aggregate<Owner, T>(
+    _ operation: CollectionOperator, _ member: KeyPath<Element.Paths, FetchPath<Owner, T>>
   ) -> FetchValue<T> {
     FetchValue<T>(.aggregate(operation, engine, path: Element.paths[keyPath: member].keyPath))
   }

@@ -15,6 +15,18 @@ extension TypedFetchExpression where Output == String {
     compared(.beginsWith, text, options)
   }
 
+  /// A store does not compare as Swift does: see ``beginsWith(_:_:)``.
+  @available(*, unavailable, renamed: "beginsWith")
+  public func hasPrefix(_ text: String) -> FetchPredicate { beginsWith(text) }
+
+  /// A store does not compare as Swift does: see ``beginsWith(_:_:)``.
+  @available(*, unavailable, renamed: "beginsWith")
+  public func starts(with text: String) -> FetchPredicate { beginsWith(text) }
+
+  /// A store does not compare as Swift does: see ``endsWith(_:_:)``.
+  @available(*, unavailable, renamed: "endsWith")
+  public func hasSuffix(_ text: String) -> FetchPredicate { endsWith(text) }
+
   /// Whether the text ends with another one; a missing one does not.
   public func endsWith(_ text: String, _ options: FetchComparisonOptions = []) -> FetchPredicate {
     compared(.endsWith, text, options)

@@ -53,16 +53,16 @@ public struct FetchPath<Root, Output>: TypedFetchExpression {
   /// Large values first.
   public var descending: FetchSortDescriptor { FetchSortDescriptor(key: keyPath, ascending: false) }
 
-  /// A property of what the path leads to.
-  public subscript<Member>(
-    dynamicMember member: KeyPath<Output.Paths, FetchPath<Output, Member>>
+  /// A property of what the path leads to, which may be declared by a superclass (`Owner`).
+  public subscript<Owner, Member>(
+    dynamicMember member: KeyPath<Output.Paths, FetchPath<Owner, Member>>
   ) -> FetchPath<Root, Member> where Output: FetchPaths {
     FetchPath<Root, Member>(engine.appending(Output.paths[keyPath: member].engine))
   }
 
   /// A to-many relationship of what the path leads to.
-  public subscript<Member>(
-    dynamicMember member: KeyPath<Output.Paths, FetchCollection<Output, Member>>
+  public subscript<Owner, Member>(
+    dynamicMember member: KeyPath<Output.Paths, FetchCollection<Owner, Member>>
   ) -> FetchCollection<Root, Member> where Output: FetchPaths {
     FetchCollection<Root, Member>(engine.appending(Output.paths[keyPath: member].engine))
   }

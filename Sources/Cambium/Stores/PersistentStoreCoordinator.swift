@@ -184,13 +184,20 @@ public final class PersistentStoreCoordinator: @unchecked Sendable {
   /// `NSPersistentHistoryTrackingKey`.
   public static let persistentHistoryTrackingOption = "CambiumPersistentHistoryTracking"
 
+  private func inMemory(_ description: PersistentStoreDescription, _ model: Schema) throws -> EntityStore {
+    let environment = SystemEnvironment()
+    let options = description.storeOptions
+    if let device = description.device, try device.size() > 0 {
+      return try EntityStore.open(Store.open(on: device, environment: environment, options: options))
+    }
+    let device = description.device ?? MemoryDevice(lock: environment.makeLock())
+    return try EntityStore.create(in: Store.create(on: device, environment: environment, options: options), schema: model)
+  }
+
   private func open(_ description: PersistentStoreDescription, _ model: Schema) throws -> PersistentStore {
     switch description.usedType {
     case .inMemory:
-      let environment = SystemEnvironment()
-      let kernel = try Store.create(
-        on: MemoryDevice(lock: environment.makeLock()), environment: environment, options: description.storeOptions)
-      let engine = try EntityStore.create(in: kernel, schema: model)
+      let engine = try inMemory(description, model)
       let reason = try prepareHistory(of: engine, description)
       return PersistentStore(
         description, engine: engine, shared: nil, space: try space(for: engine, description),

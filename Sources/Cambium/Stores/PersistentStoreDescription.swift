@@ -101,6 +101,9 @@ public final class PersistentStoreDescription: @unchecked Sendable {
   public var postsRemoteChanges = false
   /// Whether ``PersistentContainer/loadPersistentStores(completionHandler:)`` returns before the store is open.
   public var shouldAddStoreAsynchronously = false
+  /// What a store in memory lies on, if not on memory of its own: for tests whose device fills up, fails, or loses its power. What is there
+  /// already is opened.
+  var device: (any StorageDevice)?
 
   /// Options by key, as ``setOption(_:forKey:)`` set them.
   public private(set) var options: [String: any Sendable] = [:]

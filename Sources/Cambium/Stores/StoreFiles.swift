@@ -176,7 +176,8 @@ extension PersistentStore {
           underlying: [error])
       case let error as StoreError where error.meansFileExists:
         result = CambiumError(.persistentStoreSave, "there is a file already at \(url.path)", underlying: [error])
-      case let error as StoreError: result = CambiumError(error, during: .persistentStoreSave)
+      case let error as StoreError:
+        result = CambiumError(error, during: .persistentStoreSave).explained(url, isReadOnly: false)
       default: result = CambiumError(.persistentStoreSave, "\(error)", underlying: [error])
       }
       result.storeURL = url

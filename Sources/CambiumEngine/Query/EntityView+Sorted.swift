@@ -6,6 +6,9 @@ extension EntityView {
   func requireSortable(_ fetch: EngineFetch) throws(EngineError) {
     let schema = store.schema
     for key in fetch.sort {
+      if key.keyPath.contains("@") {
+        throw .unsupported("'\(key.keyPath)' cannot be sorted by: an attribute that is derived from it can")
+      }
       let path = try resolving { () throws(SchemaError) in
         try schema.resolve(keyPath: key.keyPath, from: fetch.entity.id)
       }

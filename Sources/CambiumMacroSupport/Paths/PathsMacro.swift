@@ -1,7 +1,7 @@
 /// `@ManagedPaths`: what key paths and conditions have to know of the properties of a class or composite.
 ///
 ///     @ManagedPaths final class Aircraft: ManagedObject { @Managed var tailNumber: String? }
-///     // extension Aircraft: FetchPaths, PredicateKeyPaths {
+///     // nonisolated extension Aircraft: FetchPaths, PredicateKeyPaths {
 ///     //   struct Paths: Sendable { let tailNumber = ManagedPath.of(\Aircraft.tailNumber, "tailNumber") }
 ///     //   static let paths = Paths()
 ///     //   static var predicateKeyPaths: [AnyKeyPath: String] { ... [\Aircraft.tailNumber: "tailNumber"] ... }
@@ -18,7 +18,10 @@ enum PathsMacro {
     // The compiler says nothing of what is there already, by the type itself or by its superclass.
     guard let wanted = request.conformanceListSyntax?.source.trimmed, !wanted.isEmpty else {
       throw Refusal(
-        message: "'@ManagedPaths' adds nothing here: the type has paths already, its own or those of its superclass",
+        message:
+          "'@ManagedPaths' can add nothing here: the type has paths already, its own or those of its superclass, and has them "
+          + "once; for what a subclass adds, write FetchPath<\(request.extendedTypeSyntax?.source.trimmed ?? "Subclass"), Int>(\"property\"), "
+          + "with the property's type",
         offset: declaration.introducer.offset)
     }
     guard let type = request.extendedTypeSyntax?.source.trimmed, !type.isEmpty else {
@@ -56,7 +59,8 @@ enum PathsMacro {
       }
       members.append("}")
     }
-    return "extension \(type): \(conformances.joined(separator: ", ")) {\n"
+    // Conditions are made and key paths compared on any thread; where a module's declarations are the main actor's by default, this would be.
+    return "nonisolated extension \(type): \(conformances.joined(separator: ", ")) {\n"
       + members.map { "  \($0)\n" }.joined() + "}"
   }
 

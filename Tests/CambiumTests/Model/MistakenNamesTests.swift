@@ -131,4 +131,78 @@ import Testing
     let broken = ManagedObjectModel(entities: [EntityDescription("")])
     #expect(throws: CambiumError.self) { try broken.findings() }
   }
+
+  @ManagedPaths final class Liner: ManagedObject {
+    @Managed var name: Int
+    @Managed var nope: String?
+    @Managed("built") var year: Date?
+    @Managed var decks: [Deck]
+    @Managed var deck: Set<Deck>
+    @Managed var length: Double
+    @Managed var flag: String?
+  }
+  final class Deck: ManagedObject {}
+
+  @Test func whatAClassDeclaresIsLookedForInItsEntity() throws {
+    let model = try ManagedObjectModel {
+      Entity("Liner", class: Liner.self) {
+        Attribute("name", .string)
+        Attribute("built", .date)
+        Attribute("length", .integer32)
+        ToMany("decks", "Deck")
+        ToOne("deck", "Deck")
+        ToOne("flag", "Deck")
+      }
+      Entity("Deck", class: Deck.self) { Attribute("number", .integer16) }
+    }
+    #expect(
+      try model.findings().filter { $0.rule == "class-property" }.map { "\($0.place): \($0.text)" } == [
+        "Liner.deck: the class declares it as Set<Deck>, and the relationship is to one",
+        "Liner.flag: the class declares it as String, and it is a relationship",
+        "Liner.name: the class declares it as Int, and the attribute is of type String",
+        "Liner.nope: the class declares it, and the entity has no such property",
+      ])
+  }
+
+  @Test func whatIsSortedByNullsAndConflictsSayWhatToDo() throws {
+    let container = try memoryContainer()
+    let context = container.newBackgroundContext()
+    let request = FetchRequest<ManagedObject>(entityName: "Aircraft")
+    request.sortDescriptors = [FetchSortDescriptor(key: "logEntries.@count")]
+    #expect(
+      cambiumError { _ = try context.fetch(request) }?.message
+        == "'logEntries.@count' cannot be sorted by: an attribute that is derived from it can")
+    #expect(
+      cambiumError { _ = try FetchPredicate(format: "tailNumber == %@", argumentArray: [NSNull()]) }?.message.hasSuffix(
+        "a NSNull, which no attribute holds; no value is nil") == true)
+    #expect(
+      cambiumError { _ = try FetchPredicate(format: "tailNumber == %@", argumentArray: ["a", "b"]) }?.message.contains(
+        "2 arguments were given, but the text has 1 mark for them") == true)
+
+    let store = try #require(container.persistentStoreCoordinator.persistentStores.first)
+    let nowhere = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID().uuidString)/copy.cambium")
+    #expect(
+      cambiumError { try store.backup(to: nowhere) }?.message
+        == "'\(nowhere.path)' cannot be made, since the folder '\(nowhere.deletingLastPathComponent().path)' does not exist; make it first"
+    )
+
+    let aircraft = try context.make("Aircraft", ["tailNumber": "N1"])
+    try context.save()
+    let other = container.newBackgroundContext()
+    try #require(try other.all("Aircraft").first).set("N2", forKey: "tailNumber")
+    try aircraft.set("N3", forKey: "tailNumber")
+    try other.save()
+    let conflict = try #require(cambiumError { try context.save() }?.conflicts.first)
+    #expect(
+      "\(conflict)"
+        == "\(aircraft.objectID): version \(conflict.oldVersionNumber) here, \(conflict.newVersionNumber) there; "
+        + "tailNumber: N1 -> N3 here, N2 there")
+
+    try other.make("Airport", ["faaIdentifier": "A2"])
+    try other.save()
+    let batch = BatchInsertRequest(entityName: "Airport", objects: [["faaIdentifier": "A9"], ["faaIdentifier": "A2"]])
+    let refused = cambiumError { _ = try context.execute(batch) }
+    #expect(refused?.message.hasPrefix("object 2 of the batch has the unique values of ") == true)
+    #expect(refused?.message.contains("(faaIdentifier: A2)") == true)
+  }
 }

@@ -79,4 +79,31 @@ import Testing
     try person.remove(friend, fromRelationship: "friends")
     #expect(try pet.get("owner") == nil && person.count(ofRelationship: "friends") == 0)
   }
+
+  /// Of a context that is gone, or was reset, it is another context's all the same.
+  @Test(arguments: [false, true]) func whatHasNoContextIsNotTakenOut(isReset: Bool) throws {
+    let container = try memoryContainer(Self.model())
+    let context = container.newBackgroundContext()
+    let person = try context.make("Person", ["name": "Ada"])
+    let (friend, pet) = (try context.make("Person", ["name": "Ben"]), try context.make("Pet", [:]))
+    try person.add(friend, toRelationship: "friends")
+    try person.add(pet, toRelationship: "pets")
+    try context.save()
+    var other: ManagedObjectContext? = container.newBackgroundContext()
+    let theirFriend = try #require(try other?.all("Person", "name == 'Ben'").first)
+    let theirPet = try #require(try other?.all("Pet").first)
+    #expect(try theirPet.get("owner") is ManagedObject)
+    if isReset { other?.reset() }
+    other = nil
+    #expect(theirPet.managedObjectContext == nil)
+    for (object, key) in [(theirFriend, "friends"), (theirPet, "pets")] {
+      #expect(cambiumError { try person.remove(object, fromRelationship: key) }?.code == .invalidArgument)
+    }
+    #expect(!context.hasChanges)
+    // What is deleted has no context either, and is not among them any more.
+    context.delete(pet)
+    try context.save()
+    try person.remove(pet, fromRelationship: "pets")
+    #expect(try person.count(ofRelationship: "pets") == 0 && person.count(ofRelationship: "friends") == 1)
+  }
 }

@@ -135,6 +135,42 @@ final class CambiumObjects: ObjectPeer {
     }
   }
 
+  func paint(_ rows: ArraySlice<Aircraft>) throws {
+    try work { context in
+      for row in rows {
+        let object = PaintedObject(context: context)
+        object.tailNumber = row.tailNumber
+        object.colorScheme = Colours(primary: row.primary, secondary: row.secondary, tertiary: row.tertiary)
+        let livery = LiveryObject(context: context)
+        livery.primary = row.primary
+        livery.secondary = row.secondary
+        livery.tertiary = row.tertiary
+        object.livery = livery
+      }
+      try context.save()
+    }
+  }
+
+  func embeddedColours() throws -> Answer {
+    try work { context in
+      var answer = Answer()
+      for object in try context.fetch(FetchRequest<PaintedObject>(entityName: "Painted")) {
+        answer.add(UInt64(object.colorScheme?.primary?.utf8.count ?? 0))
+      }
+      return answer
+    }
+  }
+
+  func liveryColours(prefetched: Bool) throws -> Answer {
+    try work { context in
+      var answer = Answer()
+      let request = FetchRequest<PaintedObject>(entityName: "Painted")
+      if prefetched { request.relationshipKeyPathsForPrefetching = ["livery"] }
+      for object in try context.fetch(request) { answer.add(UInt64(object.livery?.primary?.utf8.count ?? 0)) }
+      return answer
+    }
+  }
+
   func left() throws -> Answer {
     try work { context in
       let aircraft = try context.count(for: FetchRequest<AircraftObject>(entityName: "Aircraft"))

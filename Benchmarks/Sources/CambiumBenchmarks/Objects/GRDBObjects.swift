@@ -22,6 +22,7 @@ final class GRDBObjects: ObjectPeer {
       try db.execute(sql: SQLiteStatements.tables)
       try db.execute(sql: SQLiteStatements.aircraftIndexes)
       try db.execute(sql: SQLiteStatements.entryIndexes)
+      try db.execute(sql: SQLiteObjects.paintedTables)
     }
     pool = made
   }
@@ -165,6 +166,50 @@ final class GRDBObjects: ObjectPeer {
     }
   }
 
+  func paint(_ rows: ArraySlice<Aircraft>) throws {
+    try opened().write { db in
+      if isManual {
+        let painted = try db.cachedStatement(sql: SQLiteObjects.insertPainted)
+        let livery = try db.cachedStatement(sql: SQLiteObjects.insertLivery)
+        for a in rows {
+          try painted.execute(arguments: [a.id, a.tailNumber, a.primary, a.secondary, a.tertiary, a.id])
+          try livery.execute(arguments: [a.id, a.primary, a.secondary, a.tertiary, a.id])
+        }
+      } else {
+        for row in rows {
+          try CodablePainted(row).insert(db)
+          try CodableLivery(row).insert(db)
+        }
+      }
+    }
+  }
+
+  func embeddedColours() throws -> Answer {
+    try opened().read { db in
+      var answer = Answer()
+      if isManual {
+        for text in try String.fetchAll(db, sql: SQLiteObjects.embedded) { answer.add(UInt64(text.utf8.count)) }
+      } else {
+        for record in try CodablePainted.fetchAll(db) { answer.add(UInt64(record.csPrimary.utf8.count)) }
+      }
+      return answer
+    }
+  }
+
+  func liveryColours(prefetched: Bool) throws -> Answer {
+    try opened().read { db in
+      var answer = Answer()
+      if isManual {
+        for text in try String.fetchAll(db, sql: SQLiteObjects.ledTo) { answer.add(UInt64(text.utf8.count)) }
+      } else {
+        let request = CodablePainted.including(required: CodablePainted.liveryOfPainted)
+          .asRequest(of: CodablePaintedWithLivery.self)
+        for found in try request.fetchAll(db) { answer.add(UInt64(found.theLivery.primary.utf8.count)) }
+      }
+      return answer
+    }
+  }
+
   func left() throws -> Answer {
     try opened().read { db in
       Answer(count: try CodableAircraft.fetchCount(db), sum: UInt64(try CodableEntry.fetchCount(db)))
@@ -185,4 +230,49 @@ extension CodableEntry {
 /// An entry with the aircraft that it leads to.
 private struct CodableEntryWithAircraft: Decodable, FetchableRecord {
   var theAircraft: CodableAircraft
+}
+
+private struct CodablePainted: Codable, FetchableRecord, PersistableRecord {
+  static let databaseTableName = "painted"
+  static let liveryOfPainted = belongsTo(
+    CodableLivery.self, key: "theLivery", using: ForeignKey(["livery"], to: ["id"]))
+
+  var id: Int
+  var tailNumber: String
+  var csPrimary: String
+  var csSecondary: String
+  var csTertiary: String?
+  var livery: Int
+
+  init(_ a: Aircraft) {
+    id = a.id
+    tailNumber = a.tailNumber
+    csPrimary = a.primary
+    csSecondary = a.secondary
+    csTertiary = a.tertiary
+    livery = a.id
+  }
+}
+
+private struct CodableLivery: Codable, FetchableRecord, PersistableRecord {
+  static let databaseTableName = "livery"
+
+  var id: Int
+  var primary: String
+  var secondary: String
+  var tertiary: String?
+  var aircraft: Int
+
+  init(_ a: Aircraft) {
+    id = a.id
+    primary = a.primary
+    secondary = a.secondary
+    tertiary = a.tertiary
+    aircraft = a.id
+  }
+}
+
+/// An aircraft with the colours that it leads to.
+private struct CodablePaintedWithLivery: Decodable, FetchableRecord {
+  var theLivery: CodableLivery
 }

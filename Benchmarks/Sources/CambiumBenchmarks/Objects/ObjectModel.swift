@@ -88,6 +88,21 @@ final class EntryObject: ManagedObject {
   }
 }
 
+/// An aircraft that has its colours twice: embedded, and in an object of their own.
+final class PaintedObject: ManagedObject {
+  @Managed var tailNumber: String
+  @Managed var colorScheme: Colours?
+  @Managed var livery: LiveryObject?
+}
+
+/// The colours of an aircraft.
+final class LiveryObject: ManagedObject {
+  @Managed var primary: String?
+  @Managed var secondary: String?
+  @Managed var tertiary: String?
+  @Managed var aircraft: PaintedObject?
+}
+
 /// The model of the engine's workloads, as a program that works with objects writes it.
 func objectModel() throws -> ManagedObjectModel {
   try ManagedObjectModel {
@@ -117,6 +132,17 @@ func objectModel() throws -> ManagedObjectModel {
       Attribute("remark", .string)
       ToOne("aircraft", "Aircraft", inverse: "logEntries")
       Index("byDate", "date")
+    }
+    Entity("Painted", class: PaintedObject.self) {
+      Attribute("tailNumber", .string, optional: false)
+      Attribute("colorScheme", composite: "ColorScheme")
+      ToOne("livery", "Livery", inverse: "aircraft", deleteRule: .cascade)
+    }
+    Entity("Livery", class: LiveryObject.self) {
+      Attribute("primary", .string)
+      Attribute("secondary", .string)
+      Attribute("tertiary", .string)
+      ToOne("aircraft", "Painted", inverse: "livery")
     }
   }
 }

@@ -26,6 +26,12 @@ protocol ObjectPeer: AnyObject {
   func colours() throws -> Answer
   /// Deletes all aircraft, and with each its log entries; saves, durably.
   func deleteAll() throws
+  /// Inserts aircraft that have their colours twice, as a composite and in a livery that they lead to, one for each; saves, durably.
+  func paint(_ rows: ArraySlice<Aircraft>) throws
+  /// The first colour of every aircraft that was painted, which lies in the aircraft.
+  func embeddedColours() throws -> Answer
+  /// The same colours, from the liveries; `prefetched` as above.
+  func liveryColours(prefetched: Bool) throws -> Answer
   /// How many aircraft and log entries are left.
   func left() throws -> Answer
   /// Holds all aircraft as after ``fetchAll()``, their hours read, while the block runs.
@@ -91,5 +97,34 @@ func objectWorkloads(_ data: Dataset) -> [Workload<any ObjectPeer>] {
       "delete", [Line("delete", "\(count) aircraft deleted with their log entries, and saved", .rowsPerSecond)],
       rounds: 1, checkAfter: { peer, _ in try peer.left() },
       run: { peer, _, _ in ["delete": Double(count) / (try seconds { try peer.deleteAll() })] }),
+    Workload(
+      "embedded",
+      [
+        Line(
+          "paint", "\(count) aircraft with a composite, and the same colours as an object each, saved", .rowsPerSecond),
+        Line("embedded", "of these, all fetched and a colour of the composite read, an aircraft", .nanoseconds),
+        Line("ledTo", "the same colour of the object that is led to, a fault, an aircraft", .nanoseconds),
+        Line("ledToPrefetched", "the same, prefetched, an aircraft", .nanoseconds),
+      ],
+      prepare: { peer, _, _ in try peer.create() },
+      checkAfter: { peer, _ in
+        let colours = try peer.embeddedColours()
+        for prefetched in [false, true] where try peer.liveryColours(prefetched: prefetched) != colours {
+          throw DifferentColours()
+        }
+        return colours
+      },
+      run: { peer, _, _ in
+        let paint = try seconds { try peer.paint(data.aircraft[...]) }
+        let times = [
+          "embedded": try seconds { _ = try peer.embeddedColours() },
+          "ledTo": try seconds { _ = try peer.liveryColours(prefetched: false) },
+          "ledToPrefetched": try seconds { _ = try peer.liveryColours(prefetched: true) },
+        ]
+        return times.mapValues { $0 * 1e9 / Double(count) }.merging(["paint": Double(count) / paint]) { $1 }
+      }),
   ]
 }
+
+/// The colours of the composites are not those that the aircraft lead to.
+private struct DifferentColours: Error {}

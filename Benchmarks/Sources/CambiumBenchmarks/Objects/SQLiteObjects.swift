@@ -17,6 +17,7 @@ final class SQLiteObjects: ObjectPeer {
     try made.run(SQLiteStatements.tables)
     try made.run(SQLiteStatements.aircraftIndexes)
     try made.run(SQLiteStatements.entryIndexes)
+    try made.run(Self.paintedTables)
     connection = made
     known = try SQLiteStatements(made)
   }
@@ -64,13 +65,7 @@ final class SQLiteObjects: ObjectPeer {
     return answer
   }
 
-  func colours() throws -> Answer {
-    let (c, _) = try opened()
-    let s = try c.prepare("SELECT csPrimary FROM aircraft")
-    var answer = Answer()
-    while try s.step() { answer.add(UInt64(s.text(0).utf8.count)) }
-    return answer
-  }
+  func colours() throws -> Answer { try textLengths("SELECT csPrimary FROM aircraft") }
 
   func hours() throws -> Answer {
     let (c, _) = try opened()
@@ -126,6 +121,54 @@ final class SQLiteObjects: ObjectPeer {
       try s.delete.run()
     }
     try s.commit.run()
+  }
+
+  /// Aircraft whose colours lie in them, and the same colours in a table of their own, to which both ways lead by the row's number.
+  static let paintedTables = """
+    CREATE TABLE livery (id INTEGER PRIMARY KEY, "primary" TEXT, secondary TEXT, tertiary TEXT, aircraft INTEGER);
+    CREATE TABLE painted (id INTEGER PRIMARY KEY, tailNumber TEXT NOT NULL, csPrimary TEXT, csSecondary TEXT,
+      csTertiary TEXT, livery INTEGER);
+    CREATE INDEX painted_livery ON painted (livery);
+    CREATE INDEX livery_aircraft ON livery (aircraft);
+    """
+  static let insertPainted = "INSERT INTO painted VALUES (?,?,?,?,?,?)"
+  static let insertLivery = "INSERT INTO livery VALUES (?,?,?,?,?)"
+  static let embedded = "SELECT csPrimary FROM painted"
+  static let ledTo = "SELECT l.\"primary\" FROM painted p JOIN livery l ON l.id = p.livery"
+
+  func paint(_ rows: ArraySlice<Aircraft>) throws {
+    let (c, known) = try opened()
+    let painted = try c.prepare(Self.insertPainted)
+    let livery = try c.prepare(Self.insertLivery)
+    try known.beginWrite.run()
+    for row in rows {
+      painted.bind(1, row.id)
+      painted.bind(2, row.tailNumber)
+      painted.bind(3, row.primary)
+      painted.bind(4, row.secondary)
+      painted.bind(5, row.tertiary)
+      painted.bind(6, row.id)
+      try painted.run()
+      livery.bind(1, row.id)
+      livery.bind(2, row.primary)
+      livery.bind(3, row.secondary)
+      livery.bind(4, row.tertiary)
+      livery.bind(5, row.id)
+      try livery.run()
+    }
+    try known.commit.run()
+  }
+
+  func embeddedColours() throws -> Answer { try textLengths(Self.embedded) }
+
+  func liveryColours(prefetched: Bool) throws -> Answer { try textLengths(Self.ledTo) }
+
+  private func textLengths(_ sql: String) throws -> Answer {
+    let (c, _) = try opened()
+    let s = try c.prepare(sql)
+    var answer = Answer()
+    while try s.step() { answer.add(UInt64(s.text(0).utf8.count)) }
+    return answer
   }
 
   func left() throws -> Answer {

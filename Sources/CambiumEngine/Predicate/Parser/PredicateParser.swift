@@ -132,7 +132,10 @@ struct PredicateParser {
 
   private func finish() throws(PredicateError) {
     guard nextArgument == arguments.count else {
-      throw error(.argument, "\(arguments.count) arguments were given, but the text has \(nextArgument) marks for them")
+      throw error(
+        .argument,
+        "\(arguments.count) \(arguments.count == 1 ? "argument was" : "arguments were") given, but the text has "
+          + "\(nextArgument) \(nextArgument == 1 ? "mark" : "marks") for them")
     }
   }
 

@@ -1,0 +1,260 @@
+import CambiumTesting
+import Foundation
+import Testing
+
+@testable import Cambium
+
+/// Methods that validate, and do more than look: what they change is saved as a whole, or the save is refused.
+@Suite struct SaveValidationTests {
+  final class Item: ManagedObject {
+    @Managed var name: String?
+    @Managed var upper: String?
+    @Managed var partner: Item?
+    @Managed var group: Item?
+    @Managed var members: Set<Item>
+    var hook: ((Item) throws -> Void)?
+    var willSaves = 0
+    var validations = 0
+
+    override func willSave() { willSaves += 1 }
+    override func awakeFromFetch() { Self.awoken?(self) }
+    override func validateForInsert() throws { try validated() }
+    override func validateForUpdate() throws { try validated() }
+    override func validateForDelete() throws { try validated() }
+    private func validated() throws {
+      validations += 1
+      try hook?(self)
+    }
+
+    /// What is done by the next object that is read; by the one test that sets it.
+    nonisolated(unsafe) static var awoken: ((Item) -> Void)?
+  }
+
+  private static func model(derives: Bool) throws -> ManagedObjectModel {
+    try ManagedObjectModel {
+      Entity("Item", class: Item.self) {
+        Attribute("name", .string)
+        if derives {
+          Attribute("upper", .string, derived: "uppercase:(name)")
+          Attribute("size", .integer64, derived: "members.@count")
+        }
+        ToOne("partner", "Item", inverse: "partner")
+        ToOne("group", "Item", inverse: "members")
+        ToMany("members", "Item", inverse: "group")
+        ToMany("friends", "Item", inverse: "friends")
+        Unique("name")
+      }
+    }
+  }
+
+  private struct Contexts {
+    let container: PersistentContainer
+    let root: ManagedObjectContext
+    /// The one that saves.
+    let context: ManagedObjectContext
+
+    init(isChild: Bool, derives: Bool = true) throws {
+      container = try memoryContainer(SaveValidationTests.model(derives: derives))
+      root = container.newBackgroundContext()
+      context = isChild ? ManagedObjectContext(concurrencyType: .privateQueue, parent: root) : root
+    }
+
+    func make(_ name: String) -> Item {
+      let item = Item(context: context)
+      item.name = name
+      return item
+    }
+
+    func save() throws {
+      try context.save()
+      if context !== root { try root.save() }
+    }
+
+    func expect(_ expected: [String], sourceLocation: SourceLocation = #_sourceLocation) throws {
+      let found = try stored()
+      #expect(found == expected, sourceLocation: sourceLocation)
+    }
+
+    /// What is stored, by names.
+    func stored() throws -> [String] {
+      let reading = container.newBackgroundContext()
+      return try reading.all("Item", sort: [FetchSortDescriptor(key: "name")]).map { object in
+        func name(_ key: String) -> String {
+          (object.value(forKey: key) as? ManagedObject)?.value(forKey: "name") as? String ?? "-"
+        }
+        let size = object.value(forKey: "size") ?? "-"
+        return
+          "\(object.value(forKey: "name") ?? "-") \(object.value(forKey: "upper") ?? "-") \(name("partner")) \(name("group")) \(size)"
+      }
+    }
+  }
+
+  @Test(arguments: [false, true]) func whatIsInsertedIsSavedAsWell(isChild: Bool) throws {
+    let all = try Contexts(isChild: isChild)
+    let item = all.make("a")
+    var made: Item?
+    item.hook = { item in
+      guard item.group == nil, let context = item.managedObjectContext else { return }
+      let group = Item(context: context)
+      made = group
+      group.name = "group"
+      item.group = group
+      // A new object that leads to it as well.
+      let partner = Item(context: context)
+      partner.name = "partner"
+      partner.partner = item
+    }
+    try all.save()
+    #expect(made?.validations == 1 && made?.willSaves == 1 && item.validations == 1 && item.group === made)
+    #expect(item.group?.objectID.isTemporaryID == false && all.context.hasChanges == false)
+    try all.expect(["a A partner group 0", "group GROUP - - 1", "partner PARTNER a - 0"])
+    try all.save()
+  }
+
+  @Test(arguments: [false, true]) func whatIsChangedOfOthersIsSavedAsWell(isChild: Bool) throws {
+    let all = try Contexts(isChild: isChild)
+    let old = all.make("old")
+    try all.save()
+    let item = all.make("new")
+    item.hook = { item in
+      item.partner = old
+      old.name = "older"
+      item.name = "newer"
+    }
+    try all.save()
+    #expect(old.validations == 2 && old.willSaves == 2 && !all.context.hasChanges)
+    try all.expect(["newer NEWER older - 0", "older OLDER newer - 0"])
+    // Deleted, of those that the save is not about.
+    item.hook = { _ in all.context.delete(old) }
+    item.name = "newest"
+    try all.save()
+    #expect(old.validations == 3)
+    try all.expect(["newest NEWEST - - 0"])
+  }
+
+  @Test func whatIsDerivedFollowsAValueThatIsCorrected() throws {
+    let all = try Contexts(isChild: false)
+    let item = all.make(" a ")
+    item.hook = { $0.name = $0.name?.trimmingCharacters(in: .whitespaces) }
+    try all.save()
+    #expect(item.upper == "A" && item.validations == 1)
+    item.name = " b "
+    try all.save()
+    #expect(item.upper == "B")
+    try all.expect(["b B - - 0"])
+  }
+
+  @Test(arguments: [false, true]) func whatNeverEndsIsRefused(isChild: Bool) throws {
+    let all = try Contexts(isChild: isChild)
+    func bring(_ item: Item) {
+      guard let context = item.managedObjectContext else { return }
+      let next = Item(context: context)
+      next.hook = { bring($0) }
+    }
+    all.make("a").hook = { bring($0) }
+    #expect(cambiumError { try all.save() }?.code == .persistentStoreSave)
+    all.context.rollback()
+    try all.save()
+    try all.expect([])
+  }
+
+  @Test(arguments: [false, true]) func savesWithinThrow(isChild: Bool) throws {
+    let all = try Contexts(isChild: isChild)
+    var errors: [CambiumError.Code?] = []
+    let item = all.make("a")
+    item.hook = { item in errors.append(cambiumError { try item.managedObjectContext?.save() }?.code) }
+    try all.save()
+    item.name = "b"
+    try all.save()
+    all.context.delete(item)
+    try all.save()
+    #expect(errors == [.persistentStoreSave, .persistentStoreSave, .persistentStoreSave])
+    try all.expect([])
+  }
+
+  /// What belongs to the context no more is not asked.
+  @Test(arguments: [false, true]) func whatIsTakenBackIsNotValidated(isChild: Bool) throws {
+    let all = try Contexts(isChild: isChild)
+    let items = (0..<3).map { all.make("\($0)") }
+    items[0].hook = { $0.managedObjectContext?.reset() }
+    #expect(cambiumError { try all.save() }?.code == .persistentStoreSave)
+    #expect(items.map { $0.validations } == [1, 0, 0])
+    _ = all.make("later")
+    try all.save()
+    try all.expect(["later LATER - - 0"])
+  }
+
+  /// What an object that is read only when it is written changes of others is saved next, and leads to what was new by then.
+  @Test func whatIsLeftForTheNextSaveLeadsToWhatWasNew() throws {
+    let all = try Contexts(isChild: false, derives: false)
+    for name in ["fault", "old"] { _ = all.make(name) }
+    try all.save()
+    let context = all.container.newBackgroundContext()
+    let old = try #require(try context.all("Item", "name == 'old'").first as? Item)
+    let id = try #require(try all.root.all("Item", "name == 'fault'").first?.objectID)
+    let fault = try #require(context.object(with: id) as? Item)
+    let new = Item(context: context)
+    new.name = "new"
+    try fault.add(new, toRelationship: "friends")
+    #expect(fault.isFault)
+    var isRead = false
+    Item.awoken = { item in
+      guard item === fault else { return }
+      isRead = true
+      old.group = new
+    }
+    defer { Item.awoken = nil }
+    try context.save()
+    #expect(isRead && !new.objectID.isTemporaryID && old.group === new)
+    try context.save()
+    #expect(try all.stored().filter { !$0.hasPrefix("new") } == ["fault - - - -", "old - - new -"])
+  }
+
+  /// What a parent saves while a child validates may be about the same objects.
+  @Test func theParentJoinsObjectsMeanwhile() throws {
+    let all = try Contexts(isChild: true)
+    let other = all.container.newBackgroundContext()
+    try other.make("Item", ["name": "same"])
+    try other.save()
+    let item = all.make("same")
+    try all.context.save()
+    item.partner = all.make("partner")
+    let root = all.root
+    root.mergePolicy = .mergeByPropertyObjectTrump
+    nonisolated(unsafe) var hasSaved = false
+    item.hook = { _ in
+      if hasSaved { return }
+      hasSaved = true
+      let done = DispatchSemaphore(value: 0)
+      Thread.detachNewThread {
+        root.performAndWait { try? root.save() }
+        done.signal()
+      }
+      done.wait()
+    }
+    try all.save()
+    #expect(hasSaved)
+    try all.expect(["partner PARTNER same - 0", "same SAME partner - 0"])
+  }
+
+  /// What methods that validate have changed is shown, also if the save is refused then.
+  @Test(arguments: [false, true]) func whatIsRefusedIsTold(isChild: Bool) throws {
+    let all = try Contexts(isChild: isChild)
+    let (first, second) = (all.make("a"), all.make("b"))
+    try all.save()
+    let request = FetchRequest<Item>(entityName: "Item")
+    request.sortDescriptors = [FetchSortDescriptor(key: "name")]
+    let controller = FetchedResultsController(
+      fetchRequest: request, managedObjectContext: all.context, sectionNameKeyPath: nil)
+    try controller.performFetch()
+    #expect(controller.fetchedObjects == [first, second])
+    second.setValue(second.name, forKey: "name")
+    second.group = first
+    second.hook = { item in
+      item.name = "0"
+      throw CambiumError(.managedObjectValidation, "never")
+    }
+    #expect(cambiumError { try all.save() }?.code == .managedObjectValidation)
+    #expect(controller.fetchedObjects == [second, first])
+  }
+}
