@@ -2,8 +2,8 @@
 // also with the upcoming feature `MemberImportVisibility`.
 @_exported import enum CambiumEngine.AttributeType
 @_exported import struct CambiumEngine.ComparisonOptions
-@_exported import enum CambiumEngine.DeleteRule
 @_exported import struct CambiumEngine.DeferredTask
+@_exported import enum CambiumEngine.DeleteRule
 @_exported import struct CambiumEngine.MigrationBlock
 @_exported import struct CambiumEngine.MigrationPlan
 @_exported import struct CambiumEngine.MigrationStep

@@ -56,11 +56,11 @@ extension ManagedObjectContext {
 
   private func pushChanges(to parent: ManagedObjectContext) throws {
     var lists = pendingLists()
+    if !lists.isEmpty { try validate(&lists) {} }
     guard !lists.isEmpty else {
       updated.removeAll()
       return
     }
-    try validate(&lists) {}
     let (deletions, insertions, updates) = (lists.deletions, lists.insertions, lists.updates)
     let remains = try remains(of: deletions)
     // A fault whose relationships were set was never read: its changes are based on what the parent has now.

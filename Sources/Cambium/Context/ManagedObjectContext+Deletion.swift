@@ -7,6 +7,8 @@ struct UnfinishedDeletion {
   let callsHook: Bool
   /// Whether the next one was told already that it will be deleted.
   var isNextTold = false
+  /// Whether anything was changed for it.
+  var isBegun = false
 }
 
 // Deleting, and the delete rules of what is led to what is deleted.
@@ -16,12 +18,11 @@ extension ManagedObjectContext {
   /// action leaves the other side alone. An object that was not saved yet is forgotten, and nothing denies that.
   ///
   /// Where reading the relationships fails, the error is noted in ``recordedErrors``, and the next save goes on with the deletion before anything
-  /// else: it throws if they cannot be read then either, and saves nothing. ``rollback()`` gives it up.
+  /// else: it throws if they cannot be read then either, and saves nothing. ``rollback()`` and ``undo()`` give it up.
   public func delete(_ object: ManagedObject) {
     lock.run {
-      let unfinished = unfinishedDeletions.count
       do { try deleteCascading(object) } catch {
-        record(error, losesChange: unfinishedDeletions.count == unfinished)
+        record(error, losesChange: !unfinishedDeletions.contains { $0.first === object })
       }
     }
   }
@@ -44,7 +45,22 @@ extension ManagedObjectContext {
   func finishDeletions() throws {
     oldestKnowledge.begin()
     defer { oldestKnowledge.end() }
-    while var deletion = unfinishedDeletions.popLast() { try carryOut(&deletion) }
+    while !unfinishedDeletions.isEmpty {
+      var deletion = unfinishedDeletions.removeFirst()
+      do { try carryOut(&deletion) } catch var error as CambiumError {
+        error.message =
+          "\(deletion.first.objectID) is deleted, and what belongs to it cannot be read: \(error.message); save once more, or roll back"
+        throw error
+      }
+    }
+  }
+
+  /// Gives up deletions that something could not be read of, before the event that they are part of is undone. Answers whether there is anything of
+  /// them to be undone, or nothing was to be given up.
+  func giveUpDeletions() -> Bool {
+    let given = unfinishedDeletions
+    unfinishedDeletions = []
+    return given.isEmpty || given.contains { $0.isBegun }
   }
 
   /// Deletes the objects of a deletion, and what goes along with them.
@@ -58,12 +74,19 @@ extension ManagedObjectContext {
       while let object = deletion.objects.popLast() {
         do { try carryOut(&deletion, of: object) } catch {
           // Of one that is gone there is nothing left to be done.
-          if (error as? CambiumError)?.code != .managedObjectReferentialIntegrity { deletion.objects.append(object) }
+          if (error as? CambiumError)?.code == .managedObjectReferentialIntegrity {
+            deletion.isNextTold = false
+          } else {
+            deletion.objects.append(object)
+          }
           throw error
         }
         deletion.isNextTold = false
       }
     } catch {
+      // What is asked once more may have been listed before.
+      var seen: Set<ObjectIdentifier> = []
+      deletion.objects = deletion.objects.reversed().filter { seen.insert(ObjectIdentifier($0)).inserted }.reversed()
       if !deletion.objects.isEmpty { unfinishedDeletions.append(deletion) }
       throw error
     }
@@ -99,11 +122,14 @@ extension ManagedObjectContext {
         guard object.isOfContext(self) else { return }
         if destination.isDeleted { continue }
         // Before it is taken out of what leads to it, since nothing would find it then.
+        deletion.isBegun = true
         if r.rules.deleteRule == .cascade { deletion.objects.append(destination) }
         try withdraw(object, r, from: destination)
       }
     }
-    if object.isOfContext(self), !object.isDeleted { remove(object) }
+    guard object.isOfContext(self), !object.isDeleted else { return }
+    deletion.isBegun = true
+    remove(object)
   }
 
   /// Applies the delete rules once more to what was led to objects after they were deleted, since they will be gone.

@@ -59,6 +59,11 @@ extension ManagedObjectContext {
         try applyLateDeleteRules()
         try callWillSave(isFurther: true)
       }
+      if !unfinishedDeletions.isEmpty {
+        // A hook has deleted what could not be read.
+        try finishDeletions()
+        try callWillSave(isFurther: true)
+      }
       processEvent()
     }
     notesChangesBySaving = !isMigrating && persistentStoreCoordinator.saveObservers.follow(self)
@@ -178,13 +183,13 @@ extension ManagedObjectContext {
     isMigrating: Bool, _ owners: inout [ManagedObject], _ guests: inout [ManagedObject], _ settled: inout SettledObjects
   ) throws {
     var lists = pendingLists()
+    if !isMigrating, !isOfBatch, !lists.isEmpty { try validate(&lists) { owners = try computeDerived(&guests) } }
     guard !lists.isEmpty else {
       updated.removeAll()
       oldestKnowledge.forget()
       settled.isToBeTold = true
       return
     }
-    if !isMigrating, !isOfBatch { try validate(&lists) { owners = try computeDerived(&guests) } }
     let (deletions, insertions, updates) = (lists.deletions, lists.insertions, lists.updates)
     let spaces = spaces(of: [deletions, insertions, updates])
     func part(_ objects: [ManagedObject], of space: StoreSpace) -> [ManagedObject] {

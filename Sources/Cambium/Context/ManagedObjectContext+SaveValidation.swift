@@ -7,17 +7,25 @@ extension ManagedObjectContext {
     var updates: [ManagedObject]
     /// How often anything had been taken out of where these are from.
     fileprivate let departures: Int
-    /// How many changes there had been.
-    fileprivate let changeCount: UInt64
 
     var isEmpty: Bool { deletions.isEmpty && insertions.isEmpty && updates.isEmpty }
+
+    /// Those that are not among some.
+    fileprivate func without(_ known: Set<ObjectIdentifier>) -> PendingLists {
+      func rest(_ list: [ManagedObject]) -> [ManagedObject] { list.filter { !known.contains(ObjectIdentifier($0)) } }
+      return PendingLists(
+        deletions: rest(deletions), insertions: rest(insertions), updates: rest(updates), departures: departures)
+    }
+
+    fileprivate var identities: Set<ObjectIdentifier> {
+      Set([deletions, insertions, updates].joined().lazy.map { ObjectIdentifier($0) })
+    }
   }
 
   /// What there is to save now.
   func pendingLists() -> PendingLists {
     let (deletions, insertions, updates) = (deleted.ordered(), inserted.ordered(), updated.orderedUpdates())
-    return PendingLists(
-      deletions: deletions, insertions: insertions, updates: updates, departures: departures, changeCount: changeCount)
+    return PendingLists(deletions: deletions, insertions: insertions, updates: updates, departures: departures)
   }
 
   private var departures: Int { deleted.departures &+ inserted.departures &+ updated.departures }
@@ -37,35 +45,53 @@ extension ManagedObjectContext {
   }
 
   /// Calls the methods that validate. They are there to look; what they set all the same, of whatever object, is saved as well: objects that
-  /// come to the save by that are told that they will be saved, and validated themselves.
+  /// come to the save by that are told that they will be saved, and validated themselves; those that others change after they were validated are
+  /// validated once more.
   ///
   /// - Parameters:
   ///   - lists: What the save is about; with what has come to it when it returns.
   ///   - derive: Brings what is derived up to date with what was set.
   /// - Throws: What the methods throw; ``CambiumError/Code/persistentStoreSave`` if one of them has taken back or deleted what is being saved,
-  ///   or if there is no end to what they change.
+  ///   or if there is no end to what comes to the save.
   func validate(_ lists: inout PendingLists, deriving derive: () throws -> Void) throws {
-    var known: UInt64 = 0
+    // By identity: what only comes to be changed now may have been noted before, and what derives is noted anew each time.
+    var known: Set<ObjectIdentifier> = []
+    // Not more than twice: two objects may change one another whenever they are asked.
+    var twice: Set<ObjectIdentifier> = []
+    var fresh = lists
+    defer { changesOfValidation = nil }
     for _ in 0..<100 {
       let seen = changeCount
-      hasChangedWhileValidating = false
-      try validate(lists, since: known)
+      changesOfValidation = ValidationChanges()
+      try callValidation(fresh)
       guard isPending(lists) else {
         throw CambiumError(
           .persistentStoreSave,
           "a method that validates has taken back what is being saved (by rolling back, resetting, undoing, or refreshing), or has deleted it; "
             + "do that in willSave(), or before the save")
       }
-      guard hasChangedWhileValidating || changeCount != seen else { return }
-      if changeCount != seen {
-        if parent == nil, !deleted.isEmpty { try applyLateDeleteRules() }
+      if !unfinishedDeletions.isEmpty { try finishDeletions() }
+      // As a rule, nothing was changed. Of what has changed in an event that is not told yet, nobody can say.
+      guard changesOfValidation?.isAny == true || changeCount != seen || !eventObjects.isEmpty else { return }
+      if parent == nil, !deleted.isEmpty { try applyLateDeleteRules() }
+      var again = changesOfValidation?.behind(fresh) ?? []
+      known.formUnion(fresh.identities)
+      if !pendingLists().without(known).isEmpty {
+        // What is in the save for what it derives alone is not told of it.
+        for object in lists.updates where object.toldOfSave != saveNumber { object.noteTold(ofSave: saveNumber) }
+        changesOfValidation = ValidationChanges()
         changedWhileTold = []
         defer { changedWhileTold = nil }
         try callWillSave(isFurther: true)
+        again.formUnion(changesOfValidation?.behind(nil) ?? [])
       }
       try derive()
       lists = pendingLists()
-      known = seen
+      again.formIntersection(known)
+      again.subtract(twice)
+      twice.formUnion(again)
+      fresh = lists.without(known.subtracting(again))
+      if fresh.isEmpty { return }
     }
     throw CambiumError(
       .persistentStoreSave,
@@ -73,23 +99,9 @@ extension ManagedObjectContext {
         + "in willSave(), or before the save")
   }
 
-  /// Calls the methods that validate for objects that changed after a number. What is taken back meanwhile is not asked any more.
-  private func validate(_ lists: PendingLists, since known: UInt64) throws {
-    var errors: [CambiumError] = []
-    // An error of the application's own is thrown as it is if it is the only one.
-    var foreign: (any Error)?
-    @inline(never)
-    func note(_ error: any Error, of object: ManagedObject) {
-      if let error = error as? CambiumError {
-        errors += error.code == .validationMultipleErrors ? error.detailedErrors : [error]
-        return
-      }
-      foreign = foreign ?? error
-      errors.append(
-        CambiumError(
-          .managedObjectValidation, "\(error)", entityName: object.entity.name, objectID: object.objectID,
-          underlying: [error]))
-    }
+  /// Calls the methods that validate. What is taken back meanwhile is not asked any more.
+  private func callValidation(_ lists: PendingLists) throws {
+    var errors = ValidationErrors()
     isValidating = true
     deletionCheck = DeletionCheck()
     defer {
@@ -97,18 +109,77 @@ extension ManagedObjectContext {
       deletionCheck = nil
     }
     lists.deletions.lend(areFar: true) { _, object in
-      if object.pending != .deleted || object.changeOrder <= known { return }
-      do { try object.validateForDelete() } catch { note(error, of: object) }
+      changesOfValidation?.begin(object)
+      if object.pending != .deleted { return }
+      do { try object.validateForDelete() } catch { errors.note(error, of: object) }
     }
     deletionCheck = nil
     lists.insertions.lend { _, object in
-      if object.pending != .inserted || object.changeOrder <= known { return }
-      do { try object.validateForInsert() } catch { note(error, of: object) }
+      changesOfValidation?.begin(object)
+      if object.pending != .inserted { return }
+      do { try object.validateForInsert() } catch { errors.note(error, of: object) }
     }
     lists.updates.lend { _, object in
-      if object.pending != .updated || object.changeOrder <= known { return }
-      do { try object.validateForUpdate() } catch { note(error, of: object) }
+      changesOfValidation?.begin(object)
+      if object.pending != .updated { return }
+      do { try object.validateForUpdate() } catch { errors.note(error, of: object) }
     }
+    try errors.throwing()
+  }
+}
+
+/// What was changed while methods that validate were called.
+struct ValidationChanges {
+  private(set) var isAny = false
+  /// How many objects were asked, or are being asked.
+  private var asked = 0
+  private var current: ObjectIdentifier?
+  /// Objects that others have changed, and how many had been asked then.
+  private var byOthers: [(object: ObjectIdentifier, asked: Int)] = []
+
+  @inline(__always) mutating func begin(_ object: ManagedObject) {
+    asked += 1
+    current = ObjectIdentifier(object)
+  }
+
+  mutating func note(_ object: ManagedObject) {
+    isAny = true
+    if current != ObjectIdentifier(object) { byOthers.append((ObjectIdentifier(object), asked)) }
+  }
+
+  /// Those that were changed after they were asked, in the order of some lists; all of them if they were asked before.
+  func behind(_ lists: ManagedObjectContext.PendingLists?) -> Set<ObjectIdentifier> {
+    if byOthers.isEmpty { return [] }
+    var places: [ObjectIdentifier: Int] = [:]
+    if let lists {
+      for object in [lists.deletions, lists.insertions, lists.updates].joined() {
+        places[ObjectIdentifier(object)] = places.count
+      }
+    }
+    return Set(byOthers.lazy.filter { places[$0.object, default: -1] < $0.asked }.map { $0.object })
+  }
+}
+
+/// What methods that validate have thrown.
+private struct ValidationErrors {
+  private var errors: [CambiumError] = []
+  /// An error of the application's own is thrown as it is if it is the only one.
+  private var foreign: (any Error)?
+
+  @inline(never)
+  mutating func note(_ error: any Error, of object: ManagedObject) {
+    if let error = error as? CambiumError {
+      errors += error.code == .validationMultipleErrors ? error.detailedErrors : [error]
+      return
+    }
+    foreign = foreign ?? error
+    errors.append(
+      CambiumError(
+        .managedObjectValidation, "\(error)", entityName: object.entity.name, objectID: object.objectID,
+        underlying: [error]))
+  }
+
+  func throwing() throws {
     guard let first = errors.first else { return }
     guard errors.count > 1 else { throw foreign ?? first }
     var result = CambiumError(.validationMultipleErrors, "\(errors.count) validation errors; see detailedErrors")

@@ -143,8 +143,8 @@ public final class ManagedObjectContext: @unchecked Sendable {
   @exclusivity(unchecked) var writeNumber: UInt64 = 0
   /// Whether methods that validate are called, in which nobody saves.
   @exclusivity(unchecked) var isValidating = false
-  /// Whether anything was changed by them.
-  @exclusivity(unchecked) var hasChangedWhileValidating = false
+  /// What was changed since they are called; nil if they are not.
+  @exclusivity(unchecked) var changesOfValidation: ValidationChanges?
   /// What could not be read that is deleted: see ``finishDeletions()``.
   var unfinishedDeletions: [UnfinishedDeletion] = []
   private var notedErrors: [CambiumError] = []
@@ -499,7 +499,7 @@ public final class ManagedObjectContext: @unchecked Sendable {
 
   /// Notes an object that is changed while changes are of no event: by a save, as far as anybody is to hear of it.
   func noteChangeBySaving(_ object: ManagedObject) {
-    if isValidating { hasChangedWhileValidating = true }
+    changesOfValidation?.note(object)
     if notesChangesBySaving, !isSavedByMigration { changedBySaving.insert(object) }
   }
 

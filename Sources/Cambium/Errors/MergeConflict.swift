@@ -77,7 +77,9 @@ extension MergeConflict: CustomStringConvertible {
   public var description: String {
     let (was, found) = (cachedSnapshot, persistedSnapshot)
     func text(_ values: [String: Any]?, _ key: String) -> String { values?[key].map { "\($0)" } ?? "nil" }
-    let changes = changedKeys.map { key in
+    // To-many relationships are in no snapshot.
+    let known = changedKeys.filter { was?[$0] != nil || found?[$0] != nil || objectSnapshot[$0] != nil }
+    let changes = known.map { key in
       "\(key): \(text(was, key)) -> \(text(objectSnapshot, key)) here, \(text(found, key)) there"
     }
     let what = found == nil ? "deleted by others" : "version \(oldVersionNumber) here, \(newVersionNumber) there"

@@ -34,6 +34,8 @@ struct ClassFindings {
     switch properties[name] {
     case nil: return "the class declares it, and the entity has no such property"
     case let attribute as AttributeDescription:
+      // Which hold what they are given.
+      if attribute.attributeType == .undefined || attribute.attributeType == .transformable { return nil }
       if type is ManagedObject.Type || type is any ObjectCollection.Type {
         return
           "the class declares a relationship to \(type), and it is an attribute of type \(attribute.attributeType.name)"

@@ -291,6 +291,8 @@ extension ManagedObject {
     if let own = managedObjectContext {
       // What is deleted, or not inserted yet, has none.
       let other = object.managedObjectContext
+      // What was taken back before it was saved is nowhere.
+      if other == nil, object.objectID.isTemporaryID, !object.isEarly { return }
       guard other === own || other == nil && (object.isEarly || object.isDeleted) else {
         throw CambiumError(
           .invalidArgument,

@@ -191,7 +191,8 @@ public final class PersistentStoreCoordinator: @unchecked Sendable {
       return try EntityStore.open(Store.open(on: device, environment: environment, options: options))
     }
     let device = description.device ?? MemoryDevice(lock: environment.makeLock())
-    return try EntityStore.create(in: Store.create(on: device, environment: environment, options: options), schema: model)
+    return try EntityStore.create(
+      in: Store.create(on: device, environment: environment, options: options), schema: model)
   }
 
   private func open(_ description: PersistentStoreDescription, _ model: Schema) throws -> PersistentStore {

@@ -249,6 +249,7 @@ extension ManagedObjectContext {
   /// Ends the event, and undoes what the undo manager has as last; see ``ContextUndoManager``. Does nothing without one.
   public func undo() {
     lock.run {
+      guard giveUpDeletions() else { return }
       processPendingChanges()
       undoManager?.undo()
     }

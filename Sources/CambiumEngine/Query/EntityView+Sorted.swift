@@ -6,7 +6,7 @@ extension EntityView {
   func requireSortable(_ fetch: EngineFetch) throws(EngineError) {
     let schema = store.schema
     for key in fetch.sort {
-      if key.keyPath.contains("@") {
+      if key.keyPath.utf8.split(separator: UInt8(ascii: ".")).contains(where: { $0.first == UInt8(ascii: "@") }) {
         throw .unsupported("'\(key.keyPath)' cannot be sorted by: an attribute that is derived from it can")
       }
       let path = try resolving { () throws(SchemaError) in

@@ -1,4 +1,6 @@
+import CambiumKernel
 import CambiumTesting
+import Foundation
 import Testing
 
 @testable import Cambium
@@ -36,7 +38,7 @@ import Testing
     #expect(context.recordedErrors.count == 1 && context.hasChanges)
     // As often as it is tried.
     for _ in 0..<2 {
-      #expect(cambiumError { try context.save() } != nil)
+      #expect(cambiumError { try context.save() }?.message.hasSuffix("; save once more, or roll back") == true)
       #expect(context.hasChanges)
     }
     opened.mend()
@@ -59,5 +61,98 @@ import Testing
     other.mend()
     try other.context.save()
     #expect(try DeviceStory.content(other.container) == before)
+  }
+
+  final class Told: ManagedObject {
+    nonisolated(unsafe) static var told: [String] = []
+    nonisolated(unsafe) static var deletes: ManagedObject?
+
+    override func prepareForDeletion() { Self.told.append(value(forKey: "name") as? String ?? "-") }
+    override func willSave() {
+      guard let object = Self.deletes else { return }
+      Self.deletes = nil
+      managedObjectContext?.delete(object)
+    }
+  }
+
+  private static func tree() throws -> ManagedObjectModel {
+    try ManagedObjectModel {
+      Entity("Told", class: Told.self) {
+        Attribute("name", .string)
+        Attribute("filler", .binary)
+        ToOne("parent", "Told", inverse: "children")
+        ToMany("children", "Told", inverse: "parent", deleteRule: .cascade)
+      }
+    }
+  }
+
+  /// Wherever it is interrupted, each object is told once, and all of them go; and nothing of it is saved before.
+  @Test(arguments: [false, true]) func whereverItIsInterrupted(isWithinSave: Bool) throws {
+    func open(_ device: any StorageDevice) throws -> PersistentContainer {
+      let container = PersistentContainer(name: "tree", managedObjectModel: try Self.tree())
+      let description = PersistentStoreDescription(type: .inMemory)
+      description.device = device
+      container.persistentStoreDescriptions = [description]
+      try container.loadPersistentStores()
+      return container
+    }
+    let disk = SimulatedDisk()
+    let made = try open(disk).newBackgroundContext()
+    for (name, parent) in [("a", nil), ("b", "a"), ("c", "a"), ("d", "c"), ("e", "d"), ("x", nil)]
+      as [(String, String?)]
+    {
+      let object = try made.make("Told", ["name": name, "filler": Data(repeating: 1, count: 3_000)])
+      if let parent { try object.set(made.all("Told", "name == %@", [parent]).first, forKey: "parent") }
+    }
+    try made.save()
+    defer { (Told.told, Told.deletes) = ([], nil) }
+    var interrupted = 0
+    for index in 0..<200 {
+      let device = FaultDevice(SimulatedDisk(disk.contents))
+      let container = try open(device)
+      let context = container.newBackgroundContext()
+      let root = try #require(try context.all("Told", "name == 'a'").first)
+      let other = try #require(try context.all("Told", "name == 'x'").first)
+      Told.told = []
+      device.plan(FaultDevice.Fault(.read, at: device.operationCount(of: .read) + index))
+      if isWithinSave {
+        other.setValue("y", forKey: "name")
+        Told.deletes = root
+        let error = cambiumError { try context.save() }
+        // It is whole in the save within which it was begun, or there is none of either.
+        let left = try container.newBackgroundContext().count(for: FetchRequest<ManagedObject>(entityName: "Told"))
+        if device.failureCount == 0 { break }
+        #expect(left == (error == nil ? 1 : 6), "operation \(index)")
+        if error != nil { try context.save() }
+      } else {
+        context.delete(root)
+        if device.failureCount == 0 { break }
+        #expect(context.hasChanges && context.recordedErrors.count == 1)
+        try context.save()
+      }
+      interrupted += 1
+      #expect(Told.told.sorted() == ["a", "b", "c", "d", "e"], "operation \(index)")
+      let reading = container.newBackgroundContext()
+      #expect(try reading.all("Told").count == 1)
+      let store = try #require(container.persistentStoreCoordinator.persistentStores.first)
+      #expect(try store.check().findings.isEmpty)
+    }
+    #expect(interrupted > 3)
+  }
+
+  @Test func undoingGivesItUp() throws {
+    let opened = try Opened()
+    let context = opened.context
+    context.undoManager = ContextUndoManager()
+    let before = try DeviceStory.content(opened.container)
+    let hangar = try opened.hangar()
+    opened.fail()
+    context.delete(hangar)
+    #expect(context.hasChanges)
+    context.undo()
+    opened.mend()
+    #expect(!context.hasChanges)
+    try context.save()
+    #expect(try DeviceStory.content(opened.container) == before)
   }
 }

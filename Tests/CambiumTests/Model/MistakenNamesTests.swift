@@ -172,6 +172,11 @@ import Testing
     #expect(
       cambiumError { _ = try context.fetch(request) }?.message
         == "'logEntries.@count' cannot be sorted by: an attribute that is derived from it can")
+    // A name may have one in it.
+    let sending = try memoryContainer(ManagedObjectModel { Entity("Letter") { Attribute("e@mail", .string) } })
+    let letters = FetchRequest<ManagedObject>(entityName: "Letter")
+    letters.sortDescriptors = [FetchSortDescriptor(key: "e@mail")]
+    #expect(try sending.viewContext.fetch(letters) == [])
     #expect(
       cambiumError { _ = try FetchPredicate(format: "tailNumber == %@", argumentArray: [NSNull()]) }?.message.hasSuffix(
         "a NSNull, which no attribute holds; no value is nil") == true)

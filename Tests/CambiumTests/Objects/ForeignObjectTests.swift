@@ -106,4 +106,14 @@ import Testing
     try person.remove(pet, fromRelationship: "pets")
     #expect(try person.count(ofRelationship: "pets") == 0 && person.count(ofRelationship: "friends") == 1)
   }
+
+  @Test func whatWasTakenBackIsNotAmongThem() throws {
+    let context = try memoryContainer(Self.model()).newBackgroundContext()
+    let pet = try context.make("Pet", [:])
+    context.rollback()
+    let person = try context.make("Person", [:])
+    try person.remove(pet, fromRelationship: "pets")
+    person.mutableSetValue(forKey: "pets").remove(pet)
+    try context.save()
+  }
 }
