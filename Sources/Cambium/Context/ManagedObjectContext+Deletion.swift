@@ -7,8 +7,12 @@ struct UnfinishedDeletion {
   let callsHook: Bool
   /// Whether the next one was told already that it will be deleted.
   var isNextTold = false
-  /// Whether anything was changed for it.
-  var isBegun = false
+  /// Whether an event has ended since it was begun, with which it is undone; or it is of none.
+  var isOfEvent = false
+  /// By which the event knows it.
+  let mark = Mark()
+
+  final class Mark {}
 }
 
 // Deleting, and the delete rules of what is led to what is deleted.
@@ -55,12 +59,21 @@ extension ManagedObjectContext {
     }
   }
 
-  /// Gives up deletions that something could not be read of, before the event that they are part of is undone. Answers whether there is anything of
-  /// them to be undone, or nothing was to be given up.
-  func giveUpDeletions() -> Bool {
-    let given = unfinishedDeletions
-    unfinishedDeletions = []
-    return given.isEmpty || given.contains { $0.isBegun }
+  /// The deletions that something could not be read of within the event that ends, with which they are undone.
+  func marksOfUnfinishedDeletions() -> [UnfinishedDeletion.Mark] {
+    var marks: [UnfinishedDeletion.Mark] = []
+    for place in unfinishedDeletions.indices where !unfinishedDeletions[place].isOfEvent {
+      unfinishedDeletions[place].isOfEvent = true
+      marks.append(unfinishedDeletions[place].mark)
+    }
+    return marks
+  }
+
+  /// Gives up deletions whose event is undone, as far as they are not finished. Answers whether there were any.
+  func giveUpDeletions(_ marks: [UnfinishedDeletion.Mark]) -> Bool {
+    let count = unfinishedDeletions.count
+    unfinishedDeletions.removeAll { deletion in marks.contains { $0 === deletion.mark } }
+    return unfinishedDeletions.count < count
   }
 
   /// Deletes the objects of a deletion, and what goes along with them.
@@ -87,6 +100,8 @@ extension ManagedObjectContext {
       // What is asked once more may have been listed before.
       var seen: Set<ObjectIdentifier> = []
       deletion.objects = deletion.objects.reversed().filter { seen.insert(ObjectIdentifier($0)).inserted }.reversed()
+      // What a save does is of no event.
+      if !isNotingEvents { deletion.isOfEvent = true }
       if !deletion.objects.isEmpty { unfinishedDeletions.append(deletion) }
       throw error
     }
@@ -122,14 +137,11 @@ extension ManagedObjectContext {
         guard object.isOfContext(self) else { return }
         if destination.isDeleted { continue }
         // Before it is taken out of what leads to it, since nothing would find it then.
-        deletion.isBegun = true
         if r.rules.deleteRule == .cascade { deletion.objects.append(destination) }
         try withdraw(object, r, from: destination)
       }
     }
-    guard object.isOfContext(self), !object.isDeleted else { return }
-    deletion.isBegun = true
-    remove(object)
+    if object.isOfContext(self), !object.isDeleted { remove(object) }
   }
 
   /// Applies the delete rules once more to what was led to objects after they were deleted, since they will be gone.

@@ -10,15 +10,26 @@ extension ManagedObjectContext {
 
     var isEmpty: Bool { deletions.isEmpty && insertions.isEmpty && updates.isEmpty }
 
-    /// Those that are not among some.
-    fileprivate func without(_ known: Set<ObjectIdentifier>) -> PendingLists {
-      func rest(_ list: [ManagedObject]) -> [ManagedObject] { list.filter { !known.contains(ObjectIdentifier($0)) } }
+    /// Those that are not known. One may be known as changed, and not as deleted.
+    fileprivate func without(_ known: Known, butFor again: Set<ObjectIdentifier> = []) -> PendingLists {
+      func rest(_ list: [ManagedObject], _ known: Set<ObjectIdentifier>) -> [ManagedObject] {
+        list.filter { !known.contains(ObjectIdentifier($0)) || again.contains(ObjectIdentifier($0)) }
+      }
       return PendingLists(
-        deletions: rest(deletions), insertions: rest(insertions), updates: rest(updates), departures: departures)
+        deletions: rest(deletions, known.deletions), insertions: rest(insertions, known.others),
+        updates: rest(updates, known.others), departures: departures)
     }
+  }
 
-    fileprivate var identities: Set<ObjectIdentifier> {
-      Set([deletions, insertions, updates].joined().lazy.map { ObjectIdentifier($0) })
+  /// Objects that were validated.
+  fileprivate struct Known {
+    var deletions: Set<ObjectIdentifier> = []
+    var others: Set<ObjectIdentifier> = []
+
+    mutating func add(_ lists: PendingLists) {
+      deletions.formUnion(lists.deletions.lazy.map { ObjectIdentifier($0) })
+      others.formUnion(lists.insertions.lazy.map { ObjectIdentifier($0) })
+      others.formUnion(lists.updates.lazy.map { ObjectIdentifier($0) })
     }
   }
 
@@ -55,13 +66,15 @@ extension ManagedObjectContext {
   ///   or if there is no end to what comes to the save.
   func validate(_ lists: inout PendingLists, deriving derive: () throws -> Void) throws {
     // By identity: what only comes to be changed now may have been noted before, and what derives is noted anew each time.
-    var known: Set<ObjectIdentifier> = []
+    var known = Known()
     // Not more than twice: two objects may change one another whenever they are asked.
     var twice: Set<ObjectIdentifier> = []
     var fresh = lists
+    // What is stored comes to an end; what is inserted need not.
+    var insertingRounds = 0
     defer { changesOfValidation = nil }
-    for _ in 0..<100 {
-      let seen = changeCount
+    while insertingRounds < 100 {
+      let seen = (changeCount, inserted.count)
       changesOfValidation = ValidationChanges()
       try callValidation(fresh)
       guard isPending(lists) else {
@@ -72,13 +85,15 @@ extension ManagedObjectContext {
       }
       if !unfinishedDeletions.isEmpty { try finishDeletions() }
       // As a rule, nothing was changed. Of what has changed in an event that is not told yet, nobody can say.
-      guard changesOfValidation?.isAny == true || changeCount != seen || !eventObjects.isEmpty else { return }
+      guard changesOfValidation?.isAny == true || changeCount != seen.0 || !eventObjects.isEmpty else { return }
       if parent == nil, !deleted.isEmpty { try applyLateDeleteRules() }
       var again = changesOfValidation?.behind(fresh) ?? []
-      known.formUnion(fresh.identities)
-      if !pendingLists().without(known).isEmpty {
-        // What is in the save for what it derives alone is not told of it.
-        for object in lists.updates where object.toldOfSave != saveNumber { object.noteTold(ofSave: saveNumber) }
+      again.formUnion(eventObjects.lazy.map { ObjectIdentifier($0) })
+      known.add(fresh)
+      // What was in the save for what it derives alone is not told of it, unless it has other changes by now.
+      let untold = lists.updates.filter { $0.toldOfSave != saveNumber }
+      if !pendingLists().without(known).isEmpty || untold.contains(where: { $0.hasOwnChanges }) {
+        for object in untold where !object.hasOwnChanges { object.noteTold(ofSave: saveNumber) }
         changesOfValidation = ValidationChanges()
         changedWhileTold = []
         defer { changedWhileTold = nil }
@@ -87,16 +102,16 @@ extension ManagedObjectContext {
       }
       try derive()
       lists = pendingLists()
-      again.formIntersection(known)
       again.subtract(twice)
       twice.formUnion(again)
-      fresh = lists.without(known.subtracting(again))
+      fresh = lists.without(known, butFor: again)
       if fresh.isEmpty { return }
+      if inserted.count > seen.1 { insertingRounds += 1 }
     }
     throw CambiumError(
       .persistentStoreSave,
-      "methods that validate bring further objects into the save whenever they are called, and were called in 100 rounds; change objects "
-        + "in willSave(), or before the save")
+      "methods that validate insert further objects whenever they are called, and were called in 100 rounds; insert objects in willSave(), or "
+        + "before the save")
   }
 
   /// Calls the methods that validate. What is taken back meanwhile is not asked any more.
@@ -124,6 +139,7 @@ extension ManagedObjectContext {
       if object.pending != .updated { return }
       do { try object.validateForUpdate() } catch { errors.note(error, of: object) }
     }
+    changesOfValidation?.end()
     try errors.throwing()
   }
 }
@@ -141,6 +157,8 @@ struct ValidationChanges {
     asked += 1
     current = ObjectIdentifier(object)
   }
+
+  mutating func end() { current = nil }
 
   mutating func note(_ object: ManagedObject) {
     isAny = true

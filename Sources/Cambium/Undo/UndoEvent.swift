@@ -18,8 +18,11 @@ struct UndoEvent {
   final class KeptRemains { var remains: ObjectRemains? }
 
   let changes: [ObjectChange]
+  /// Deletions that were begun, and could not be finished.
+  let unfinished: [UnfinishedDeletion.Mark]
 
-  init(_ objects: [ManagedObject]) throws {
+  init(_ objects: [ManagedObject], unfinished: [UnfinishedDeletion.Mark]) throws {
+    self.unfinished = unfinished
     changes = try objects.compactMap { object in
       guard let state = object.eventState else { return nil }
       let (existed, exists) = (state.existed, object.isPresent)

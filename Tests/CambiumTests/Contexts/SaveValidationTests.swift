@@ -333,4 +333,93 @@ import Testing
     withExtendedLifetime(observation) {}
     try all.expect(["c C - - 0"])
   }
+
+  /// What is in the save for what it derives alone, and is changed then, is told as all others are.
+  @Test func whatDerivesAndIsChangedIsTold() throws {
+    let all = try Contexts(isChild: false)
+    let group = all.make("group")
+    try all.save()
+    let item = all.make("item")
+    item.group = group
+    item.hook = { _ in group.name = "other" }
+    (group.validations, group.willSaves) = (0, 0)
+    try all.save()
+    #expect(group.willSaves == 1 && group.validations == 1)
+    try all.expect(["item ITEM - other 0", "other OTHER - - 1"])
+  }
+
+  /// Each brings the next one: as long as the chain is.
+  @Test(arguments: [false, true]) func aChainComesToAnEnd(isChild: Bool) throws {
+    let all = try Contexts(isChild: isChild)
+    let items = (0..<150).map { all.make("\($0 + 1_000)") }
+    try all.save()
+    for (item, next) in zip(items, items.dropFirst()) {
+      item.hook = { _ in next.setValue(2, forKey: "code") }
+      (item.validations, item.willSaves) = (0, 0)
+    }
+    items[0].setValue(2, forKey: "code")
+    try all.save()
+    #expect(!all.context.hasChanges && items.dropLast().allSatisfy { $0.validations == 1 && $0.willSaves == 1 })
+    let reading = all.container.newBackgroundContext()
+    #expect(try reading.all("Item", "code == 2").count == 150)
+  }
+
+  /// What is changed by an observer just before validation is of an event that is not told yet.
+  @Test func whatObserversChangeIsValidatedAgain() throws {
+    let all = try Contexts(isChild: false)
+    let (first, second) = (all.make("a"), all.make("b"))
+    try all.save()
+    first.hook = { try $0.validate(all: false) }
+    second.hook = { _ in first.setValue(nil, forKey: "code") }
+    let id = first.objectID
+    let observation = all.context.observe { told in
+      guard told.kind == .objectsDidChange,
+        let first = told.updatedObjects.first(where: { $0.objectID == id }) as? Item,
+        first.name == "c"
+      else { return }
+      first.name = "d"
+    }
+    first.name = "c"
+    second.name = "e"
+    #expect(cambiumError { try all.save() }?.code == .validationMissingMandatoryProperty)
+    withExtendedLifetime(observation) {}
+  }
+
+  /// An object that comes to be deleted while it is validated is asked whether it may be.
+  @Test func whatComesToBeDeletedIsAsked() throws {
+    let model = try ManagedObjectModel {
+      Entity("Item", class: Plain.self) {
+        Attribute("name", .string)
+        ToOne("group", "Item", inverse: "members")
+        ToMany("members", "Item", inverse: "group", deleteRule: .cascade)
+        ToOne("holder", "Item", inverse: "held")
+        ToMany("held", "Item", inverse: "holder", deleteRule: .deny)
+      }
+    }
+    let context = try memoryContainer(model).newBackgroundContext()
+    func make(_ name: String) -> Plain {
+      let item = Plain(context: context)
+      item.name = name
+      return item
+    }
+    let (group, item, held) = (make("group"), make("item"), make("held"))
+    held.holder = item
+    try context.save()
+    context.delete(group)
+    item.name = "other"
+    item.hook = { item in if !item.isDeleted { item.group = group } }
+    #expect(cambiumError { try context.save() }?.code == .validationRelationshipDeniedDelete)
+    #expect(held.holder === item)
+  }
+
+  final class Plain: ManagedObject {
+    @Managed var name: String?
+    @Managed var group: Plain?
+    @Managed var holder: Plain?
+    var hook: ((Plain) -> Void)?
+    override func validateForUpdate() throws {
+      hook?(self)
+      try super.validateForUpdate()
+    }
+  }
 }

@@ -140,19 +140,45 @@ import Testing
     #expect(interrupted > 3)
   }
 
-  @Test func undoingGivesItUp() throws {
-    let opened = try Opened()
-    let context = opened.context
-    context.undoManager = ContextUndoManager()
-    let before = try DeviceStory.content(opened.container)
-    let hangar = try opened.hangar()
-    opened.fail()
-    context.delete(hangar)
-    #expect(context.hasChanges)
-    context.undo()
-    opened.mend()
-    #expect(!context.hasChanges)
-    try context.save()
-    #expect(try DeviceStory.content(opened.container) == before)
+  enum Undoing: CaseIterable { case byContext, byManager, withoutManager, unregistered, anotherEvent }
+
+  /// Undone with its event, whatever of it had been done; in any other case the save finishes it.
+  @Test(arguments: Undoing.allCases) func undoing(_ how: Undoing) throws {
+    var half = 0
+    for index in 0..<40 {
+      let opened = try Opened()
+      let (context, device) = (opened.context, opened.device)
+      context.undoManager = how == .withoutManager ? nil : ContextUndoManager()
+      let before = try DeviceStory.content(opened.container)
+      let hangar = try opened.hangar()
+      if how == .unregistered { context.undoManager?.disableUndoRegistration() }
+      device.plan(FaultDevice.Fault(.read, at: device.operationCount(of: .read) + index))
+      context.delete(hangar)
+      if device.failureCount == 0 { break }
+      if !context.updatedObjects.isEmpty || !context.deletedObjects.isEmpty { half += 1 }
+      if how == .anotherEvent {
+        context.processPendingChanges()
+        let person = try #require(try context.all("Person", "name == 'Ada'").first)
+        try person.set("Eva", forKey: "name")
+      }
+      if how == .unregistered {
+        context.processPendingChanges()
+        context.undoManager?.enableUndoRegistration()
+      }
+      if how == .byManager { context.undoManager?.undo() } else { context.undo() }
+      if [.byContext, .byManager].contains(how) {
+        #expect(!context.hasChanges && context.undoManager?.canRedo == false)
+      }
+      try context.save()
+      let after = try DeviceStory.content(opened.container)
+      if [.byContext, .byManager].contains(how) {
+        #expect(after == before, "operation \(index)")
+      } else {
+        #expect(
+          !after.contains("hangar south") && !after.contains("aircraft N1:") && !after.contains("Eva"),
+          "operation \(index)")
+      }
+    }
+    #expect(half > 0)
   }
 }
