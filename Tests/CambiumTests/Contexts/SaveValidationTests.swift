@@ -5,7 +5,7 @@ import Testing
 @testable import Cambium
 
 /// Methods that validate, and do more than look: what they change is saved as a whole, or the save is refused.
-@Suite struct SaveValidationTests {
+@Suite(.serialized) struct SaveValidationTests {
   final class Item: ManagedObject {
     @Managed var name: String?
     @Managed var upper: String?

@@ -6,7 +6,7 @@ import Testing
 @testable import Cambium
 
 /// Objects that are deleted while the device cannot be read: a deletion is whole, or there is none.
-@Suite struct UnfinishedDeletionTests {
+@Suite(.serialized) struct UnfinishedDeletionTests {
   /// A context of a store that was opened again, whose device fails for good from the call of `fail` until that of `mend`.
   private struct Opened {
     let device: FaultDevice
