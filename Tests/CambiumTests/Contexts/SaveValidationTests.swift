@@ -385,6 +385,47 @@ import Testing
     withExtendedLifetime(observation) {}
   }
 
+  /// Of what a refused save has brought in for what it derives, what was set by a method that validates stays.
+  @Test func whatIsSetOutlivesARefusedSave() throws {
+    let all = try Contexts(isChild: false)
+    let group = all.make("group")
+    try all.save()
+    let item = all.make("item")
+    item.group = group
+    item.hook = { _ in
+      group.name = "other"
+      throw CambiumError(.managedObjectValidation, "never")
+    }
+    #expect(cambiumError { try all.save() }?.code == .managedObjectValidation)
+    #expect(group.name == "other" && all.context.updatedObjects.contains(group))
+    item.hook = nil
+    try all.save()
+    try all.expect(["item ITEM - other 0", "other OTHER - - 1"])
+  }
+
+  /// Each changes itself, and all of them one that they lead to.
+  @Test(arguments: [false, true]) func veryManyChangeThemselves(isChild: Bool) throws {
+    let all = try Contexts(isChild: isChild)
+    let group = all.make("group")
+    try all.save()
+    let items = (0..<3_000).map { all.make(" \($0) 🛩️é") }
+    for item in items {
+      item.group = group
+      item.hook = { item in
+        item.name = item.name?.trimmingCharacters(in: .whitespaces)
+        group.note = "of \(item.name ?? "-")"
+      }
+    }
+    try all.save()
+    #expect(items.allSatisfy { $0.validations == 1 } && !all.context.hasChanges)
+    let reading = all.container.newBackgroundContext()
+    let found = try reading.all("Item", "group.name == 'group'")
+    #expect(found.count == 3_000 && Set(found.map { $0.value(forKey: "name") as? String }).contains("2999 🛩️é"))
+    #expect(
+      found.allSatisfy { $0.value(forKey: "upper") as? String == ($0.value(forKey: "name") as? String)?.uppercased() })
+    #expect(try reading.all("Item", "size == 3000").count == 1)
+  }
+
   /// An object that comes to be deleted while it is validated is asked whether it may be.
   @Test func whatComesToBeDeletedIsAsked() throws {
     let model = try ManagedObjectModel {

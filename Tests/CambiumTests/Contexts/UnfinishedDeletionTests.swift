@@ -140,6 +140,36 @@ import Testing
     #expect(interrupted > 3)
   }
 
+  /// A child's deletion that the parent cannot read comes to the parent whole, or not at all.
+  @Test func aChildsDeletionIsWholeInTheParent() throws {
+    var refused = 0
+    for index in 0..<60 {
+      let opened = try Opened()
+      let (parent, device) = (opened.context, opened.device)
+      let before = try DeviceStory.content(opened.container)
+      let child = ManagedObjectContext(concurrencyType: .privateQueue, parent: parent)
+      let id = try opened.hangar().objectID
+      device.plan(FaultDevice.Fault(.read, at: device.operationCount(of: .read) + index))
+      let error = cambiumError {
+        try child.performAndWait {
+          child.delete(child.object(with: id))
+          try child.save()
+        }
+      }
+      if device.failureCount == 0 { break }
+      if error != nil {
+        refused += 1
+        child.performAndWait { child.rollback() }
+        #expect(!parent.hasChanges, "operation \(index)")
+      }
+      try parent.save()
+      let after = try DeviceStory.content(opened.container)
+      let isDeleted = !after.contains("hangar south") && !after.contains("aircraft N1:")
+      #expect(error == nil ? isDeleted : after == before, "operation \(index)")
+    }
+    #expect(refused > 0)
+  }
+
   enum Undoing: CaseIterable { case byContext, byManager, withoutManager, unregistered, anotherEvent }
 
   /// Undone with its event, whatever of it had been done; in any other case the save finishes it.
