@@ -48,7 +48,7 @@ let package = Package(
       swiftSettings: alwaysOptimized),
     .testTarget(
       name: "CambiumKernelTests", dependencies: ["CambiumKernel", "CambiumTesting"],
-      exclude: ["Golden/closed-1.store", "Golden/log-1.store"]),
+      exclude: ["Golden/closed-1.store", "Golden/closed-2.store", "Golden/log-1.store", "Golden/log-2.store"]),
     .testTarget(
       name: "CambiumEngineTests", dependencies: ["CambiumEngine", "CambiumTesting"], swiftSettings: notOptimized),
     // A process of its own, for the tests of several processes.

@@ -73,29 +73,6 @@ import Testing
     }
   }
 
-  /// A reader that read the log without the segment behind it could not follow the writer there, and showed an old state until
-  /// the next publication.
-  @Test func aReaderThatLacksTheNextSegmentIsNotLeftBehind() throws {
-    try withTemporaryDirectory { directory in
-      let path = directory + "/store"
-      try make(path)
-      let writer = try open(path)
-      let reader = try open(path, isReadOnly: true)
-      var t = try writer.beginWrite()
-      let tree = try t.createTree(.integer)
-      try t.commit()
-      for n in 0..<UInt64(200) {
-        reader.log.nextSegment = 0
-        t = try writer.beginWrite()
-        try t.put(tree, n, [UInt8](repeating: 1, count: 700))
-        try t.commit()
-        #expect(try reader.snapshot().count(tree) == n + 1)
-      }
-      try writer.close()
-      try reader.close()
-    }
-  }
-
   @Test func writersSeeOneAnother() throws {
     try withTemporaryDirectory { directory in
       let path = directory + "/store"

@@ -19,7 +19,10 @@ MASK = (1 << 64) - 1
 K0, K1, K2, K3 = 0x6A09E667F3BCC909, 0xBB67AE8584CAA73B, 0x3C6EF372FE94F82B, 0xA54FF53A5F1D36F1
 
 UNIT = 16384
-COPY = 4096
+COPY = 2048
+# Where the copies begin: slot, copy.
+COPIES = {0: (0, 0), 4096: (1, 0), 10240: (0, 1), 14336: (1, 1)}
+VERSION = 2
 MAGIC = b"CAMBIUM\0"
 INTEGER, BYTES = 1, 2
 EXTENTS = 1
@@ -134,11 +137,18 @@ class Stream:
 # --- Section 3: the superblock
 
 
+def is_possible(place):
+    """Whether a log segment can be there: its first unit, and how many it has."""
+    start, units = place
+    return start >= 1 and 1 <= units <= 64 and start + units < 1 << 32
+
+
 class Piece:
     def __init__(self, data, at):
-        (self.start, self.session, self.first, self.before, self.end, self.next, self.segment) = struct.unpack_from(
-            "<QQQQQII", data, at
-        )
+        self.start, self.session, self.first, self.before, self.end = struct.unpack_from("<QQQQQ", data, at)
+        self.next, self.segment = struct.unpack_from("<IH", data, at + 40), struct.unpack_from("<IH", data, at + 48)
+        if not is_possible(self.next) or not is_possible(self.segment):
+            raise Damage("superblock: a log segment that cannot be")
 
 
 class Superblock:
@@ -151,10 +161,10 @@ class Superblock:
             raise Damage(f"superblock copy at {at}: the checksum does not match")
         self.version, unit = u32(data, 8), u32(data, 12)
         self.compatible, self.read_only, self.incompatible = struct.unpack_from("<QQQ", data, 16)
-        if self.version != 1 or self.incompatible or u32(data, 60) or data[138] != 1:
+        if self.version != VERSION or self.incompatible or u32(data, 60) or data[138] != 1:
             raise NotReadable(f"format version {self.version}, incompatible features {self.incompatible:#x}")
         self.uuid = bytes(data[40:56])
-        self.page_size, self.made = u32(data, 56), u64(data, 64)
+        self.page_size, self.made, self.log_number = u32(data, 56), u64(data, 64), u64(data, 72)
         self.publication = u64(data, 88)
         self.directory = (u64(data, 96), u64(data, 104))
         self.directory_bytes, self.session, self.durable = struct.unpack_from("<QQQ", data, 112)
@@ -164,10 +174,11 @@ class Superblock:
         size = self.page_size
         if unit != UNIT or size < 4096 or size > 65536 or size & (size - 1) or not 1 <= count <= 16:
             raise Damage(f"superblock copy at {at}: impossible fields")
-        if self.publication % 2 != at // (2 * COPY):
+        if self.publication % 2 != COPIES[at][0]:
             raise Damage(f"superblock copy at {at}: it stands in the wrong slot")
-        self.pieces = [Piece(data, 160 + 48 * i) for i in range(count)]
+        self.pieces = [Piece(data, 160 + 56 * i) for i in range(count)]
         self.seed = mix(u64(self.uuid, 0), u64(self.uuid, 8))
+        self.log_seed = mix(self.seed, self.log_number)
 
 
 # --- Section 7: pages
@@ -178,8 +189,9 @@ class Page:
 
     def __init__(self, data, at):
         self.data, self.at = data, at
-        (self.kind, self.level, self.count, self.tree, self.generation, self.length, self.flags, self.width,
-         self.prefix, self.fixed, _, self.count_width) = struct.unpack_from("<BBHIQIBBHHHB", data, 0)
+        (self.checksum, self.kind, self.level, self.count, self.tree, self.generation, self.length, flags, self.width,
+         self.prefix, self.fixed) = struct.unpack_from("<QBBHIQHBBHH", data, 0)
+        self.flags, self.count_width = flags & 15, flags >> 4
         if not 32 <= self.length <= len(data):
             raise self.damage("impossible length")
 
@@ -336,15 +348,24 @@ class Record:
     def __init__(self, data, address):
         self.data, self.address = data, address
         (self.length, self.checksum, self.before, self.sequence, self.session, self.durable, self.publication,
-         self.next) = struct.unpack_from("<4xIQQQQQQI", data, 0)
+         *following) = struct.unpack_from("<4xIQQQQQQIH", data, 0)
+        self.next = tuple(following)
         self.end = address + round_up(self.length, 16)
 
 
 class LogSegment:
-    def __init__(self, start, data, header):
-        self.start, self.data = start, data
-        self.salt, self.publication = u64(header, 16), u64(header, 32)
-        self.address, self.end = start * UNIT, start * UNIT + len(data)
+    """A segment of log. Its records are verified without its header, which may be damaged."""
+
+    def __init__(self, place, data, seed):
+        self.place, self.data = place, data
+        start, units = place
+        self.address, self.end = start * UNIT, (start + units) * UNIT
+        header = data[:64]
+        self.is_whole = (header[:4] == b"CSEG" and header[52] == LOG and u32(header, 4) == units
+                         and checksum(header[16:], mix(seed, start ^ u64(header, 0))) == u64(header, 8))
+        self.publication = u64(header, 32) if self.is_whole else 0
+        self.session = u64(header, 24) if self.is_whole else 0
+        self.next = struct.unpack_from("<IH", header, 16) if self.is_whole else (0, 0)
 
 
 class Store:
@@ -380,13 +401,13 @@ class Store:
 
     def _superblock(self):
         best, damages, unreadable, seen = None, [], None, False
-        for n in range(4):
-            data = self.file[n * COPY : (n + 1) * COPY]
+        for at, (slot, _) in COPIES.items():
+            data = self.file[at : at + COPY]
             seen = seen or data[:8] == MAGIC
             try:
-                copy = Superblock(data, n * COPY)
+                copy = Superblock(data, at)
             except Damage as damage:
-                damages.append((n // 2, str(damage)))
+                damages.append((slot, str(damage)))
                 continue
             except NotReadable as error:
                 unreadable = error
@@ -396,10 +417,21 @@ class Store:
         if unreadable:
             raise unreadable
         if best is None:
+            if self._is_former():
+                raise NotReadable("format version 1, which this program does not read any more")
             raise Damage("no copy of the superblock is whole") if seen else NotReadable("not a store: no magic")
         # The older slot may be torn; both copies of the newest have to be whole.
         self.damages += [text for slot, text in damages if slot == best.publication % 2]
         return best
+
+    def _is_former(self):
+        """Whether a whole superblock of format version 1 is there."""
+        for at in range(0, 16384, 4096):
+            data = self.file[at : at + 4096]
+            if len(data) == 4096 and data[:8] == MAGIC and u32(data, 8) == 1:
+                if checksum(data[:4088], mix(u64(MAGIC, 0), at)) == u64(data, 4088):
+                    return True
+        return False
 
     # --- Sections 6 to 8
 
@@ -409,9 +441,9 @@ class Store:
         if not 32 <= length <= 65520:
             raise Damage(f"{what}: a reference to {address} with an impossible length")
         data = self.read(address, length, what)
-        if checksum(data, mix(self.seed, location)) != expected:
-            raise Damage(f"{what} at {address}: the checksum does not match")
         page = Page(data, address)
+        if not checksum(data[8:], mix(self.seed, location)) == expected == page.checksum:
+            raise Damage(f"{what} at {address}: the checksum does not match")
         if page.tree != tree or page.level != level:
             raise Damage(f"{what} at {address}: a page of another tree or level")
         return page
@@ -434,22 +466,16 @@ class Store:
 
     # --- Section 5
 
-    def _log_segment(self, start):
+    def _log_segment(self, place):
+        """The log segment at a place; None if there can be none, or if another one that begins there was met before."""
+        if not is_possible(place):
+            return None
+        start, units = place
         if start not in self._log_segments:
-            self._log_segments[start] = self._load_log_segment(start)
-        return self._log_segments[start]
-
-    def _load_log_segment(self, start):
-        header = self.file[start * UNIT : start * UNIT + 64]
-        if start < 1 or len(header) < 64 or header[:4] != b"CSEG":
-            return None
-        if checksum(header[16:], mix(self.seed, start ^ u64(header, 0))) != u64(header, 8):
-            return None
-        units = u32(header, 4)
-        if u32(header, 48) != start or header[52] != LOG or not 1 <= units <= 64:
-            return None
-        data = self.file[start * UNIT : (start + units) * UNIT].ljust(units * UNIT, b"\0")
-        return LogSegment(start, data, header)
+            data = self.file[start * UNIT : (start + units) * UNIT].ljust(units * UNIT, b"\0")
+            self._log_segments[start] = LogSegment(place, data, self.seed)
+        found = self._log_segments[start]
+        return found if found.place == place else None
 
     def _record(self, segment, address):
         """The whole record at `address`, or None."""
@@ -461,14 +487,14 @@ class Store:
         if length < 64 or at + length > len(data):
             return None
         bytes_ = data[at : at + length]
-        seed = mix(mix(self.seed, segment.salt), mix(address, u64(bytes_, 0)))
+        seed = mix(self.superblock.log_seed, mix(address, u64(bytes_, 0)))
         if checksum(bytes_[16:], seed) != u64(bytes_, 8):
             return None
         return Record(bytes_, address)
 
     def _next_record(self, piece, segment, position, following, sequence, before):
         places = [(segment, position), (segment, round_up(position, 4096))]
-        other = self._log_segment(following) if following not in (0, segment.start) else None
+        other = self._log_segment(following)
         if other:
             places += [(other, other.address + 64), (other, other.address + 4096)]
         for where, address in places:
@@ -484,17 +510,21 @@ class Store:
         for piece in block.pieces:
             if piece.first != sequence + 1 or piece.before != before or piece.start % 16:
                 raise Damage("superblock: the log pieces do not follow one another")
-            segment = self._log_segment(piece.segment)
-            if segment is None:
-                raise Damage(f"log segment at {piece.segment * UNIT}: its header is damaged")
-            if not segment.address + 64 <= piece.start <= segment.end:
+            segment = first = self._log_segment(piece.segment)
+            if segment is None or not segment.address + 64 <= piece.start <= segment.end:
                 raise Damage("superblock: the log begins outside its segment")
+            publication = max(publication, segment.publication)
             position, following = piece.start, piece.next
+            used, records = [segment], len(self.records)
             while not piece.end or position != piece.end:
                 found = self._next_record(piece, segment, position, following, sequence + 1, before)
                 if not found:
                     break
                 segment, record = found
+                if segment not in used:
+                    used.append(segment)
+                if not is_possible(record.next):
+                    raise Damage(f"log at {record.address}: it names a log segment that cannot be")
                 publication = max(publication, segment.publication, record.publication)
                 durable = max(durable, record.durable)
                 self.records.append(record)
@@ -502,6 +532,10 @@ class Store:
                 position, following = record.end, record.next
             if piece.end and position != piece.end:
                 raise Damage(f"log at {position}: a record that was durable is damaged")
+            # The header was durable before the superblock named the segment. A closed log is known to hold nothing.
+            if not (block.clean or first.is_whole or len(self.records) > records):
+                raise Damage(f"log segment at {first.address}: its header is damaged")
+            self.damages += [f"log segment at {s.address}: its header is damaged" for s in used if not s.is_whole]
         self.last_sequence, self.log_end = sequence, position
         if block.clean and self.records:
             raise Damage("records behind the end of a closed log")
@@ -514,23 +548,27 @@ class Store:
     def _look_behind(self, piece, segment, position, following, sequence):
         """The newest commit and publication that whole records behind the end say were durable."""
         durable = published = 0
-        visited = set()
-        while segment and segment.start not in visited:
-            visited.add(segment.start)
-            while position + 64 <= segment.end:
-                record = self._record(segment, position)
-                if record is None:
-                    position += 16
-                    continue
-                published = max(published, record.publication)
-                if record.session == piece.session:
-                    if record.sequence > sequence:
+        waiting, visited = [following], {segment.place[0]}
+        while segment:
+            at = segment.data.find(b"CLOG", position - segment.address)
+            while at >= 0:
+                record = self._record(segment, segment.address + at) if at % 16 == 0 else None
+                if record:
+                    published = max(published, record.publication)
+                    if record.session == piece.session and record.sequence > sequence:
                         durable = max(durable, record.durable)
-                    following = record.next
-                position = record.end
-            segment = self._log_segment(following) if following else None
-            following = 0
+                    waiting.append(record.next)
+                    at = record.end - segment.address - 1
+                at = segment.data.find(b"CLOG", at + 1)
+            if segment.session == piece.session:
+                waiting.append(segment.next)
+            segment = None
+            while waiting and not segment:
+                place = waiting.pop()
+                if place[0] not in visited:
+                    segment = self._log_segment(place)
             if segment:
+                visited.add(segment.place[0])
                 published = max(published, segment.publication)
                 position = segment.address + 64
         return durable, published

@@ -21,8 +21,11 @@ from read_store import BYTES, INTEGER, UNIT, checksum, mix  # noqa: E402
 
 UUID = bytes(range(1, 17))
 SEED = mix(int.from_bytes(UUID[:8], "little"), int.from_bytes(UUID[8:], "little"))
-SESSION, SALT = 0x1111, 0x2222
-LOG_SEGMENT, PAGE_SEGMENT, VALUE_SEGMENT = 1, 2, 3
+SESSION, LOG_NUMBER = 0x1111, 0x2222
+LOG_SEED = mix(SEED, LOG_NUMBER)
+# Where the copies of the slot of publication 1 begin.
+COPIES = (4096, 14336)
+LOG_SEGMENT, PAGE_SEGMENT, VALUE_SEGMENT, NEXT_SEGMENT = 1, 2, 3, 4
 
 
 def varint(n):
@@ -50,7 +53,7 @@ class MadeStore:
 
     def segment(self, start, kind):
         header = bytearray(64)
-        struct.pack_into("<4sI8xQQQQIB", header, 0, b"CSEG", 1, SALT, SESSION, 0, 1, start, kind)
+        struct.pack_into("<4sI8xIHxxQQQIB", header, 0, b"CSEG", 1, 0, 0, SESSION, 0, 1, start, kind)
         seed = mix(SEED, start ^ int.from_bytes(header[:8], "little"))
         struct.pack_into("<Q", header, 8, checksum(header[16:], seed))
         self.put(start * UNIT, header)
@@ -61,13 +64,15 @@ class MadeStore:
     def page(self, name, kind, level, count, tree, body, flags=0, width=0, prefix=0, fixed=0, count_width=0):
         length = 32 + len(body)
         head = struct.pack(
-            "<BBHIQIBBHHHB3x", kind, level, count, tree, 1, length, flags, width, prefix, fixed, 0, count_width)
-        data = padded(head + body)
+            "<BBHIQHBBHH", kind, level, count, tree, 1, length, flags | count_width << 4, width, prefix, fixed)
+        data = padded(bytes(8) + head + body)
         location = self.page_at // 16 << 12 | len(data) // 16
+        sum = checksum(data[8:], mix(SEED, location))
+        data = struct.pack("<Q", sum) + data[8:]
         self.put(self.page_at, data)
         self.places[name] = self.page_at
         self.page_at += len(data)
-        return struct.pack("<QQ", location, checksum(data, mix(SEED, location)))
+        return struct.pack("<QQ", location, sum)
 
     def trees(self):
         """Tree 16: 5, 6, 7 in a leaf, 300 (a stub) and 70000 in another. Tree 17: "applet", "apply", "appoint"."""
@@ -111,7 +116,7 @@ class MadeStore:
         ends = sorted(self.places[n] for n in ("leaf a", "leaf b", "inner", "names", "extents")) + [self.page_at]
         found = {}
         for at, end in zip(ends, ends[1:]):
-            tree = int.from_bytes(self.file[at + 4 : at + 8], "little")
+            tree = int.from_bytes(self.file[at + 12 : at + 16], "little")
             pages, total = found.get(tree, (0, 0))
             found[tree] = (pages + 1, total + end - at)
         return found
@@ -119,10 +124,10 @@ class MadeStore:
     def record(self, operations, durable, session=SESSION, publication=1):
         self.sequence += 1
         data = bytearray(64) + operations
-        struct.pack_into("<4sI8xQQQQQIH", data, 0, b"CLOG", len(data), self.last, self.sequence, session, durable,
-                         publication, 0, 1)
+        struct.pack_into("<4sI8xQQQQQIHH", data, 0, b"CLOG", len(data), self.last, self.sequence, session, durable,
+                         publication, NEXT_SEGMENT, 1, 1)
         address = self.log_at
-        seed = mix(mix(SEED, SALT), mix(address, int.from_bytes(data[:8], "little")))
+        seed = mix(LOG_SEED, mix(address, int.from_bytes(data[:8], "little")))
         self.last = checksum(data[16:], seed)
         struct.pack_into("<Q", data, 8, self.last)
         self.put(address, padded(bytes(data)))
@@ -130,17 +135,18 @@ class MadeStore:
         self.log_at += len(padded(bytes(data)))
 
     def superblock(self, publication, directory, length, clean=0):
-        self.places["superblock"] = publication % 2 * 8192
-        for at in (publication % 2 * 8192, publication % 2 * 8192 + 4096):
-            copy = bytearray(4096)
-            struct.pack_into("<8sIIQQQ", copy, 0, b"CAMBIUM\0", 1, UNIT, 0, 0, 0)
+        self.places["superblock"] = COPIES[0]
+        for at in COPIES:
+            copy = bytearray(2048)
+            struct.pack_into("<8sIIQQQ", copy, 0, b"CAMBIUM\0", 2, UNIT, 0, 0, 0)
             copy[40:56] = UUID
-            struct.pack_into("<IIQ", copy, 56, 4096, 0, 0)
+            struct.pack_into("<IIQQ", copy, 56, 4096, 0, 0, LOG_NUMBER)
             struct.pack_into("<Q", copy, 88, publication)
             copy[96:112] = directory
             struct.pack_into("<QQQBBBxIQQ", copy, 112, length, SESSION, 9, clean, 1, 1, 0, 4, 1)
-            struct.pack_into("<QQQQQII", copy, 160, self.log_at, SESSION, 10, self.last, 0, 0, LOG_SEGMENT)
-            struct.pack_into("<Q", copy, 4088, checksum(copy[:4088], mix(int.from_bytes(b"CAMBIUM\0", "little"), at)))
+            struct.pack_into("<QQQQQIHxxIHxx", copy, 160, self.log_at, SESSION, 10, self.last, 0, NEXT_SEGMENT, 1,
+                             LOG_SEGMENT, 1)
+            struct.pack_into("<Q", copy, 2040, checksum(copy[:2040], mix(int.from_bytes(b"CAMBIUM\0", "little"), at)))
             self.put(at, copy)
 
     @classmethod
@@ -223,9 +229,9 @@ class ReaderTests(unittest.TestCase):
         made.file[made.places["superblock"] + 200] ^= 1
         status, text = self.run_reader(made, "check")
         self.assertEqual(status, 1)
-        self.assertIn("superblock copy at 8192", text)
+        self.assertIn("superblock copy at 4096", text)
         self.assertEqual(self.run_reader(made, "dump"), (0, EXPECTED))
-        made.file[made.places["superblock"] + 4096 + 200] ^= 1
+        made.file[COPIES[1] + 200] ^= 1
         self.assertEqual(self.run_reader(made, "dump")[0], 1)
         self.assertEqual(self.run_reader(bytes(40_000), "dump")[0], 2)
         self.assertEqual(self.run_reader(b"", "dump")[0], 2)
@@ -245,6 +251,22 @@ class ReaderTests(unittest.TestCase):
             status, text = self.run_reader(made, "check")
             self.assertEqual(status, 1)
             self.assertIn(f"log at {made.places[name]}", text)
+
+    def test_damaged_header_of_a_log_segment(self):
+        # Records prove without it; `check` says that it is damaged.
+        made = MadeStore.whole()
+        made.file[LOG_SEGMENT * UNIT + 20] ^= 1
+        self.assertEqual(self.run_reader(made, "dump"), (0, EXPECTED))
+        status, text = self.run_reader(made, "check")
+        self.assertEqual(status, 1)
+        self.assertIn(f"log segment at {LOG_SEGMENT * UNIT}", text)
+
+    def test_former_format(self):
+        folder = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../CambiumKernelTests/Golden")
+        for name in ("closed", "log"):
+            for version, expected in ((1, 2), (2, 0)):
+                with open(os.path.join(folder, f"{name}-{version}.store"), "rb") as file:
+                    self.assertEqual(self.run_reader(file.read(), "check")[0], expected, (name, version))
 
     def test_unproved_records_behind_a_hole(self):
         made = MadeStore.whole()

@@ -265,8 +265,8 @@ final class PageCache: @unchecked Sendable {
   /// Throws unless the bytes at `p` are those that were written as the page of `ref`.
   func check(_ p: UnsafeRawPointer, _ ref: PageRef, tree: TreeID, level: UInt8) throws(StoreError) {
     let seed = PageRef.seed(store: storeSeed, location: ref.location)
-    let sum = Checksum.of(UnsafeRawBufferPointer(start: p, count: ref.length), seed: seed)
-    guard Verification.pageChecksum.holds(sum == ref.checksum) else {
+    let sum = PageHeader.sum(p, count: ref.length, seed: seed)
+    guard Verification.pageChecksum.holds(sum == ref.checksum && p.pageChecksum == sum) else {
       if mayBeOvertaken.load(ordering: .relaxed) { throw .snapshotExpired }
       throw .corrupt(place: .page(tree: tree), offset: ref.address, detail: "page checksum does not match")
     }

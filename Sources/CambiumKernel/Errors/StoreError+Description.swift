@@ -12,6 +12,10 @@ extension StoreError: CustomStringConvertible {
     case .corrupt(let place, let offset, let detail):
       return "the store is damaged: \(detail) (\(place.description), byte \(offset)); restore it from a backup"
     case .notAStore: return "the file is not a Cambium store"
+    case .unsupportedFormat(let version, _) where version < Superblock.formatVersion:
+      return
+        "the store has format \(version), and this version of Cambium reads format \(Superblock.formatVersion) alone;"
+        + " open the store with the version that wrote it, and copy its data into a new store"
     case .unsupportedFormat(let version, let features):
       return "the store has format \(version) with features \(features), which this version does not know;"
         + " use a newer version of Cambium"

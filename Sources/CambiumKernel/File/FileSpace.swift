@@ -120,10 +120,10 @@ final class FileSpace {
   /// How many segments ``cutUnusedUnits(at:fresh:)`` would cut.
   var cuttableSegments: Int { table.segments.reduce(cut == nil ? 0 : 1) { $0 + ($1.hasUnusedUnits ? 1 : 0) } }
 
-  func header(for s: Segment, salt: UInt64? = nil) -> SegmentHeader {
+  func header(for s: Segment, next: LogSegment = .none) -> SegmentHeader {
     SegmentHeader(
-      units: s.units, salt: salt ?? environment.randomBits(), session: session,
-      durablePublication: durablePublication, born: s.born, start: s.start, kind: s.kind)
+      units: s.units, next: next, session: session, durablePublication: durablePublication, born: s.born,
+      start: s.start, kind: s.kind)
   }
 
   /// Notes that `ref` is not reached any more from the publication under way on.

@@ -52,6 +52,12 @@ struct Segment {
     self.born = born
   }
 
+  /// A segment of the log, all of which counts as used.
+  init(log place: LogSegment, born: UInt64 = 0) {
+    self.init(start: place.start, units: place.units, kind: .log, used: 0, born: born)
+    used = UInt32(clamping: length)
+  }
+
   init?(_ r: inout ByteReader) {
     guard let p = r.raw(Self.encodedSize)?.start else { return nil }
     let (start, units, used, live) = (p.u32(0), p.u32(4), p.u32(12), p.u32(16))
@@ -89,15 +95,19 @@ struct SegmentCut {
 ///
 ///      0       4       8          16      24        32          40      48      52     53
 ///     +-------+-------+----------+-------+---------+-----------+-------+-------+------+------+
-///     | magic | units | checksum | salt  | session | durable   | born  | start | kind | zero |
+///     | magic | units | checksum | next  | session | durable   | born  | start | kind | zero |
 ///     |       |       |          |       |         | publicat. |       | unit  |      |      |
 ///     +-------+-------+----------+-------+---------+-----------+-------+-------+------+------+
+///     next: start unit (u32), units (u16), zero (u16)
+///
+/// `next` is zero, but for a log segment that holds records: there it names the log segment behind this one.
 struct SegmentHeader {
   static let size = 64
   static let magic: UInt32 = 0x4745_5343  // "CSEG"
 
   var units: UInt32
-  var salt: UInt64
+  /// The log segment behind this one, once this one holds records.
+  var next: LogSegment
   var session: UInt64
   var durablePublication: UInt64
   var born: UInt64
@@ -108,7 +118,8 @@ struct SegmentHeader {
     p.zero(Self.size)
     p.put(Self.magic, 0)
     p.put(units, 4)
-    p.put(salt, 16)
+    p.put(next.start, 16)
+    p.put(UInt16(truncatingIfNeeded: next.units), 20)
     p.put(session, 24)
     p.put(durablePublication, 32)
     p.put(born, 40)
@@ -123,11 +134,11 @@ struct SegmentHeader {
   }
 
   init(
-    units: UInt32, salt: UInt64, session: UInt64, durablePublication: UInt64, born: UInt64, start: UInt32,
+    units: UInt32, next: LogSegment = .none, session: UInt64, durablePublication: UInt64, born: UInt64, start: UInt32,
     kind: Segment.Kind
   ) {
     self.units = units
-    self.salt = salt
+    self.next = next
     self.session = session
     self.durablePublication = durablePublication
     self.born = born
@@ -141,12 +152,10 @@ struct SegmentHeader {
     let p = b.start
     guard Verification.logSegmentMagic.holds(p.u32(0) == Self.magic),
       Verification.logSegmentChecksum.holds(p.u64(8) == Self.sum(p, storeSeed, start)),
-      Verification.logSegmentStart.holds(p.u32(48) == start), let kind = Segment.Kind(rawValue: p.u8(52)),
-      Verification.logSegmentUnits.holds(p.u32(4) > 0 && p.u32(4) <= UInt32(SegmentTable.maxUnits)),
-      !start.addingReportingOverflow(p.u32(4)).overflow
+      let kind = Segment.Kind(rawValue: p.u8(52))
     else { return nil }
     units = p.u32(4)
-    salt = p.u64(16)
+    next = LogSegment(start: p.u32(16), units: UInt32(p.u16(20)))
     session = p.u64(24)
     durablePublication = p.u64(32)
     born = p.u64(40)

@@ -144,19 +144,32 @@ final class SegmentWriter {
   /// Appends `bytes`, whose count is a multiple of 16, and answers their address. They are on the device after
   /// ``flush()``. `wantedUnits` is the size of a segment to be allocated for them.
   func append(_ bytes: UnsafeRawBufferPointer, wantedUnits: UInt32? = nil) throws(StoreError) -> UInt64 {
-    if room < bytes.count {
+    let address = try makeRoom(bytes.count, wantedUnits: wantedUnits)
+    try fill(bytes, at: address)
+    return address
+  }
+
+  /// Returns the address that the next `count` bytes will have. The caller hands them to ``fill(_:at:)`` next.
+  func makeRoom(_ count: Int, wantedUnits: UInt32? = nil) throws(StoreError) -> UInt64 {
+    if room < count {
       try handOver()
-      let least = UInt32((bytes.count + SegmentHeader.size + SegmentTable.unitSize - 1) / SegmentTable.unitSize)
+      let least = UInt32((count + SegmentHeader.size + SegmentTable.unitSize - 1) / SegmentTable.unitSize)
       try openSegment(wanted: wantedUnits ?? space.preferredUnits, least: least)
     }
     guard let i = space.table.index(start: currentStart) else { throw .misuse("segment writer without a segment") }
-    noteAppended(bytes.count)
     let address = space.table[i].address + UInt64(space.table[i].used)
     if buffered == 0 { bufferAddress = address }
-    if buffered + bytes.count > (pace == .considerate ? consideratePiece : bufferSize) {
+    if buffered + count > (pace == .considerate ? consideratePiece : bufferSize) {
       try handOver()
       bufferAddress = address
     }
+    return address
+  }
+
+  /// Appends bytes at the address that ``makeRoom(_:wantedUnits:)`` gave for them.
+  func fill(_ bytes: UnsafeRawBufferPointer, at address: UInt64) throws(StoreError) {
+    guard let i = space.table.index(start: currentStart) else { throw .misuse("segment writer without a segment") }
+    noteAppended(bytes.count)
     if bytes.count > bufferSize {
       try space.device.write(bytes, at: address)
       bytesWritten += UInt64(bytes.count)
@@ -166,7 +179,6 @@ final class SegmentWriter {
     }
     space.table[i].used += UInt32(bytes.count)
     bytesAppended += UInt64(bytes.count)
-    return address
   }
 
   /// Goes on in a new segment. Nothing is buffered.

@@ -1,9 +1,12 @@
-// The superblock: four copies of 4,096 bytes at the start of the file, two slots of two copies each.
+// The superblock: two slots of two copies each, at the start of the file. Each copy is 2,048 bytes long and lies in a block of
+// its own of 4,096 bytes, at the block's start or at its end.
 //
 //     0               4096            8192            12288           16384
-//     +---------------+---------------+---------------+---------------+------ segments
-//     | slot 0 copy 0 | slot 0 copy 1 | slot 1 copy 0 | slot 1 copy 1 |
-//     +---------------+---------------+---------------+---------------+
+//     +-------+-------+-------+-------+-------+-------+-------+-------+------ segments
+//     | 0, 0  |       | 1, 0  |       |       | 0, 1  |       | 1, 1  |         slot, copy
+//     +-------+-------+-------+-------+-------+-------+-------+-------+------
+//
+// Between the two copies of a slot lie 8,192 bytes. So damage to any 8 KiB of the file leaves one copy of each slot whole.
 //
 // Publication n goes to slot n mod 2. A copy:
 //
@@ -16,16 +19,19 @@
 //       40  UUID (16)                              140  Unicode version of the keys (u32)
 //       56  page size (u32)                        144  file length in units (u64)
 //       60  cipher nonce, tag sizes (u16, u16)     152  publication of the directory, "generation" (u64)
-//       64  made, ms since 1970 (u64)              160  log pieces, 48 bytes each, at most 16
-//       72  schema version hash room (16, zero)    ...  zero
-//       88  publication (u64)                     4088  checksum of bytes 0..<4088, seeded with the copy's offset
+//       64  made, ms since 1970 (u64)              160  log pieces, 56 bytes each, at most 16
+//       72  random number of the log (u64)         ...  zero
+//       80  zero (u64)                            2040  checksum of bytes 0..<2040, seeded with the copy's offset
+//       88  publication (u64)
 //
 // Log pieces are the stretches of log that hold the commits after the directory, in order; see LogPiece.
 
 struct Superblock {
-  static let copySize = 4096
+  static let copySize = 2048
+  /// Each copy lies in a block of its own, because a torn write may harm the whole block that it falls into.
+  static let blockSize = 4096
   static let regionSize = 16384
-  static let formatVersion: UInt32 = 1
+  static let formatVersion: UInt32 = 2
   static let maxPieces = 16
   static let magic: UInt64 = 0x004D_5549_424D_4143  // "CAMBIUM\0" read as a little-endian number
   static let checksumKind: UInt8 = 1
@@ -38,6 +44,9 @@ struct Superblock {
   var uuid: (UInt64, UInt64) = (0, 0)
   var pageSize: UInt32 = 4096
   var created: UInt64 = 0
+  /// A random number, made with the store: the checksums of log records depend on it, because an older store with the same
+  /// UUID may have left records in the same places.
+  var logNumber: UInt64 = 0
   var publication: UInt64 = 0
   var directory: PageRef = .none
   var directoryBytes: UInt64 = 0
@@ -52,9 +61,17 @@ struct Superblock {
   /// The seed of every checksum in this store.
   var storeSeed: UInt64 { Checksum.mix(uuid.0, uuid.1) }
 
+  /// The seed of the checksums of log records.
+  var logSeed: UInt64 { Checksum.mix(storeSeed, logNumber) }
+
   var slot: Int { Int(truncatingIfNeeded: publication & 1) }
 
-  static func offset(slot: Int, copy: Int) -> UInt64 { UInt64(slot * 2 + copy) * UInt64(copySize) }
+  static func offset(slot: Int, copy: Int) -> UInt64 {
+    UInt64(copy == 0 ? slot * blockSize : (slot + 3) * blockSize - copySize)
+  }
+
+  /// Where the four copies begin.
+  static let offsets: [UInt64] = [(0, 0), (1, 0), (0, 1), (1, 1)].map { offset(slot: $0, copy: $1) }
 
   private static func seed(_ offset: UInt64) -> UInt64 { Checksum.mix(magic, offset) }
 
@@ -72,7 +89,7 @@ struct Superblock {
     w.u32(pageSize)
     w.u32(0)
     w.u64(created)
-    w.u64(0)
+    w.u64(logNumber)
     w.u64(0)
     w.u64(publication)
     w.u64(directory.location)
@@ -124,6 +141,7 @@ struct Superblock {
     s.uuid = (p.u64(40), p.u64(48))
     s.pageSize = p.u32(56)
     s.created = p.u64(64)
+    s.logNumber = p.u64(72)
     s.publication = p.u64(88)
     s.directory = PageRef(p, 96)
     s.directoryBytes = p.u64(112)
@@ -137,7 +155,7 @@ struct Superblock {
     guard Verification.superblockUnit.holds(p.u32(12) == UInt32(SegmentTable.unitSize)),
       Verification.superblockPageSize.holds(Int(exactly: s.pageSize).map(StoreOptions.isPageSize) ?? false),
       Verification.superblockPieceCount.holds(count >= 1 && count <= maxPieces),
-      Verification.superblockSlot.holds(s.slot == Int(offset / UInt64(copySize)) / 2),
+      Verification.superblockSlot.holds(s.slot == Int(offset / UInt64(blockSize)) & 1),
       Verification.superblockPublication.holds(s.publication < highestPublication)
     else { return .damaged }
     for i in 0..<count { s.pieces.append(LogPiece(p, 160 + i * LogPiece.size)) }
@@ -145,53 +163,17 @@ struct Superblock {
   }
 }
 
-/// A stretch of the log, within which records follow one another and name their predecessor.
-///
-///     0        8          16               24                    32      40      44
-///     +--------+----------+----------------+---------------------+-------+-------+-------+
-///     | start  | session  | first sequence | checksum before the | end   | next  | segm. |
-///     |        |          |                | first record        | 0=open| (unit)| (unit)|
-///     +--------+----------+----------------+---------------------+-------+-------+-------+
-///
-/// `start` and `end` are addresses in the file; `segment` is the log segment that `start` lies in (or just behind), `next` the log segment that follows the one `start` lies in, for the
-/// case that the piece has no record in it yet.
-struct LogPiece: Equatable {
-  static let size = 48
+/// The superblock of format version 1, which this code refuses by its number.
+enum FormerSuperblock {
+  private static let copySize = 4096
 
-  var start: UInt64
-  var session: UInt64
-  var firstSequence: UInt64
-  var checksumBefore: UInt64
-  var end: UInt64 = 0
-  var next: UInt32 = 0
-  var segment: UInt32 = 0
-
-  init(start: UInt64, segment: UInt32, session: UInt64, firstSequence: UInt64, checksumBefore: UInt64, next: UInt32) {
-    self.start = start
-    self.segment = segment
-    self.session = session
-    self.firstSequence = firstSequence
-    self.checksumBefore = checksumBefore
-    self.next = next
-  }
-
-  init(_ p: UnsafeRawPointer, _ o: Int) {
-    start = p.u64(o)
-    session = p.u64(o + 8)
-    firstSequence = p.u64(o + 16)
-    checksumBefore = p.u64(o + 24)
-    end = p.u64(o + 32)
-    next = p.u32(o + 40)
-    segment = p.u32(o + 44)
-  }
-
-  func write(to w: inout ByteWriter) {
-    w.u64(start)
-    w.u64(session)
-    w.u64(firstSequence)
-    w.u64(checksumBefore)
-    w.u64(end)
-    w.u32(next)
-    w.u32(segment)
+  /// Whether `region`, the first bytes of a file, holds a whole superblock of version 1.
+  static func isThere(_ region: UnsafeRawBufferPointer) -> Bool {
+    stride(from: 0, to: region.count - copySize + 1, by: copySize).contains { offset in
+      let p = region.start + offset
+      guard p.u64(0) == Superblock.magic, p.u32(8) == 1 else { return false }
+      let content = UnsafeRawBufferPointer(start: p, count: copySize - 8)
+      return p.u64(copySize - 8) == Checksum.of(content, seed: Checksum.mix(Superblock.magic, UInt64(offset)))
+    }
   }
 }

@@ -1,16 +1,16 @@
 // A record of the redo log: one commit. Records start at multiples of 16 bytes (of 4,096 at durability `.strict`).
 //
-//      0        4        8          16             24         32        40        48            56      60    62
-//     +--------+--------+----------+--------------+----------+---------+---------+-------------+-------+-----+-----+
-//     | magic  | length | checksum | checksum of  | sequence | session | durable | durable     | next  | op  | zero|
-//     | "CLOG" |        |          | the record   |          |         | sequence| publication | log   | count     |
-//     |        |        |          | before       |          |         |         |             | segm. |     |     |
-//     +--------+--------+----------+--------------+----------+---------+---------+-------------+-------+-----+-----+
+//      0        4        8          16             24         32        40        48            56      60     62
+//     +--------+--------+----------+--------------+----------+---------+---------+-------------+-------+------+------+
+//     | magic  | length | checksum | checksum of  | sequence | session | durable | durable     | next  | units| op   |
+//     | "CLOG" |        |          | the record   |          |         | sequence| publication | log   | of it| count|
+//     |        |        |          | before       |          |         |         |             | segm. |      |      |
+//     +--------+--------+----------+--------------+----------+---------+---------+-------------+-------+------+------+
 //     64: operations
 //
-// The checksum covers bytes 16 to the end, and is seeded with the store's seed, the segment's salt, the record's address
-// and its first 8 bytes. "Durable" is what the writer knew to be durable when it wrote the record: recovery tells by it a
-// record that was lost to rot from one that a power cut tore.
+// The checksum covers bytes 16 to the end. Its seed is made of the store's log seed, the record's address and the record's first 8
+// bytes, so that a record can be verified without its segment's header. "Durable" is what the writer knew to be durable when it
+// wrote the record. Recovery tells by it a record that was lost to rot from one that a power cut tore.
 //
 // Operations (varints are LEB128):
 //     0x01 put, 0x03 put of a stub:  tree varint, key, value length varint, value     | flags 0x10: a new key
@@ -34,7 +34,8 @@ struct LogRecordHeader {
   var session: UInt64
   var durableSequence: UInt64
   var durablePublication: UInt64
-  var next: UInt32
+  /// The log segment behind the one that the record lies in.
+  var next: LogSegment
 
   init(_ p: UnsafeRawPointer) {
     length = Int(truncatingIfNeeded: p.u32(4))
@@ -44,29 +45,26 @@ struct LogRecordHeader {
     session = p.u64(32)
     durableSequence = p.u64(40)
     durablePublication = p.u64(48)
-    next = p.u32(56)
+    next = LogSegment(start: p.u32(56), units: UInt32(p.u16(60)))
   }
 
-  static func seed(store: UInt64, salt: UInt64, address: UInt64, _ p: UnsafeRawPointer) -> UInt64 {
-    Checksum.mix(Checksum.mix(store, salt), Checksum.mix(address, p.u64(0)))
-  }
-
-  static func sum(_ p: UnsafeRawPointer, length: Int, store: UInt64, salt: UInt64, address: UInt64) -> UInt64 {
+  /// The checksum of the record at `p`, whose bytes 0 to 7 are written already.
+  static func sum(_ p: UnsafeRawPointer, length: Int, seed: UInt64, address: UInt64) -> UInt64 {
     Checksum.of(
       UnsafeRawBufferPointer(start: p + 16, count: length - 16),
-      seed: seed(store: store, salt: salt, address: address, p))
+      seed: Checksum.mix(seed, Checksum.mix(address, p.u64(0))))
   }
 
-  /// The header of the record at `p` if one stands there that is whole: `available` bytes may be read, at least ``size``.
-  static func valid(
-    _ p: UnsafeRawPointer, available: Int, store: UInt64, salt: UInt64, address: UInt64
-  ) -> LogRecordHeader? {
+  /// Returns the header of the record at `p` if a whole record stands there. `available` bytes may be read, at least ``size``.
+  ///
+  /// - Parameter seed: The store's log seed.
+  static func valid(_ p: UnsafeRawPointer, available: Int, seed: UInt64, address: UInt64) -> LogRecordHeader? {
     guard Verification.recordMagic.holds(p.u32(0) == magic) else { return nil }
     let header = LogRecordHeader(p)
     guard Verification.recordShortest.holds(header.length >= size),
       Verification.recordLongest.holds(header.length <= available),
       Verification.recordChecksum.holds(
-        sum(p, length: header.length, store: store, salt: salt, address: address) == header.checksum)
+        sum(p, length: header.length, seed: seed, address: address) == header.checksum)
     else { return nil }
     return header
   }

@@ -1,8 +1,13 @@
 /// Builds the record of one commit where it will be written from, its header left free.
 ///
-/// Its memory is used again for the next record, and lies behind a pointer: every commit comes through here.
+/// Its memory is used again for the next record, and lies behind a pointer, because every commit comes through here. In front of the
+/// record lie ``lead`` bytes, for the header of a log segment that is written together with the segment's first record.
 final class LogRecordBuilder {
+  /// Bytes in front of the record: as many as lie between the start of a log segment and its first record, at most.
+  static let lead = LogWriter.strictBlock
+
   private struct State {
+    /// The record.
     var base: UnsafeMutableRawPointer
     var capacity: Int
     var count = LogRecordHeader.size
@@ -19,14 +24,18 @@ final class LogRecordBuilder {
     state = .allocate(capacity: 1)
     state.initialize(
       to: State(
-        base: .allocate(byteCount: 4096, alignment: 16), capacity: 4096,
+        base: Self.room(4096), capacity: 4096,
         lastKey: .allocate(byteCount: 256, alignment: 16), lastKeyCapacity: 256))
   }
 
   deinit {
-    state.pointee.base.deallocate()
+    (state.pointee.base - Self.lead).deallocate()
     state.pointee.lastKey.deallocate()
     state.deallocate()
+  }
+
+  private static func room(_ capacity: Int) -> UnsafeMutableRawPointer {
+    UnsafeMutableRawPointer.allocate(byteCount: capacity + lead, alignment: 16) + lead
   }
 
   /// Starts a new record.
@@ -40,7 +49,7 @@ final class LogRecordBuilder {
   var length: Int { state.pointee.count }
   var operations: Int { state.pointee.operations }
 
-  /// The record, with zeros behind it up to a multiple of 16, and room for `more` bytes behind these.
+  /// The record, with zeros behind it up to a multiple of 16, room for `more` bytes behind these, and ``lead`` bytes in front.
   func padded(more: Int = 0) -> UnsafeMutableRawPointer {
     let count = state.pointee.count
     reserve(16 + more)
@@ -65,9 +74,9 @@ final class LogRecordBuilder {
   @inline(never)
   private func grow(_ bytes: Int) {
     let capacity = max(state.pointee.capacity * 2, roundUp(state.pointee.count + bytes, to: 4096))
-    let base = UnsafeMutableRawPointer.allocate(byteCount: capacity, alignment: 16)
+    let base = Self.room(capacity)
     base.copyMemory(from: state.pointee.base, byteCount: state.pointee.count)
-    state.pointee.base.deallocate()
+    (state.pointee.base - Self.lead).deallocate()
     state.pointee.base = base
     state.pointee.capacity = capacity
   }

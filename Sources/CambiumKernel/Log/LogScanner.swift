@@ -1,100 +1,36 @@
 /// Reads the log forward from where a superblock says it begins.
 ///
-/// Of each log segment as much is read as holds records that are asked for, once; behind their end it is looked through, but
-/// not kept.
+/// Records prove, headers of segments do not: a record is verified by itself, and names the log segment behind its own. So a damaged
+/// header loses nothing. Specs/03, section 10, has the cases.
+///
+/// Of each log segment the scanner reads as much as holds records that are asked for, once. Behind their end it looks through the
+/// segment without keeping it.
 final class LogScanner {
   private let device: any StorageDevice
-  private let storeSeed: UInt64
-  /// Segments read so far, in the order of the log.
-  private(set) var segments: [LoadedSegment] = []
+  private let superblock: Superblock
+  private let seed: UInt64
+  /// Segments read so far.
+  private var segments: [LoadedSegment] = []
 
-  final class LoadedSegment {
-    let header: SegmentHeader
-    /// Room for the whole segment, of which ``loaded`` has been read.
-    let bytes: UnsafeMutableRawBufferPointer
-    private(set) var loaded: Range<Int>
-    private let device: any StorageDevice
-
-    /// Takes `first` over, what was read of the segment already.
-    init(header: SegmentHeader, first: UnsafeMutableRawBufferPointer, device: any StorageDevice) {
-      self.header = header
-      self.device = device
-      loaded = 0..<first.count
-      let size = Int(header.units) * SegmentTable.unitSize
-      if size == first.count {
-        bytes = first
-      } else {
-        bytes = .allocate(byteCount: size, alignment: 4096)
-        bytes.copyMemory(from: UnsafeRawBufferPointer(first))
-        first.deallocate()
-      }
-    }
-    deinit { bytes.deallocate() }
-    var address: UInt64 { UInt64(header.start) * UInt64(SegmentTable.unitSize) }
-    var end: UInt64 { address + UInt64(bytes.count) }
-
-    /// Has these bytes read, which lie within the segment. The log goes forward: what lies before them is not read for their
-    /// sake, nor for that of others later on.
-    func load(_ wanted: Range<Int>) throws(StoreError) {
-      if wanted.lowerBound >= loaded.lowerBound, wanted.upperBound <= loaded.upperBound { return }
-      var begin = loaded.upperBound
-      var step = LogScanner.chunkSize
-      if wanted.lowerBound < loaded.lowerBound || wanted.lowerBound > loaded.upperBound {
-        // Where a log goes on that was closed, there is little behind it as a rule.
-        step = SegmentTable.unitSize
-        begin = wanted.lowerBound / step * step
-        loaded = begin..<begin
-      }
-      let end = max(begin, min(bytes.count, roundUp(wanted.upperBound, to: step)))
-      try LogScanner.read(
-        device, at: address + UInt64(begin), UnsafeMutableRawBufferPointer(rebasing: bytes[begin..<end]))
-      loaded = loaded.lowerBound..<end
-    }
-  }
-
-  /// What is read at a time.
-  private static let chunkSize = 65536
-  /// For looking through a segment without keeping it.
-  private let scratch = UnsafeMutableRawBufferPointer.allocate(byteCount: chunkSize, alignment: 4096)
-
-  /// Fills `out`; behind the end of the file with zeros.
-  private static func read(
-    _ device: any StorageDevice, at address: UInt64, _ out: UnsafeMutableRawBufferPointer
-  ) throws(StoreError) {
-    clear(out, from: try device.read(at: address, into: out))
-  }
-
-  /// Puts zeros behind the `got` bytes that were read.
-  private static func clear(_ out: UnsafeMutableRawBufferPointer, from got: Int) {
-    if got < out.count {
-      UnsafeMutableRawBufferPointer(rebasing: out[got...]).initializeMemory(as: UInt8.self, repeating: 0)
-    }
+  init(device: any StorageDevice, superblock: Superblock) {
+    self.device = device
+    self.superblock = superblock
+    seed = superblock.logSeed
   }
 
   deinit { scratch.deallocate() }
 
-  init(device: any StorageDevice, storeSeed: UInt64) {
-    self.device = device
-    self.storeSeed = storeSeed
-  }
+  /// For looking through a segment without keeping it.
+  private let scratch = UnsafeMutableRawBufferPointer.allocate(
+    byteCount: LoadedLogSegment.chunkSize, alignment: 4096)
 
-  /// The log segment at unit `start`; nil if none stands there.
-  func segment(_ start: UInt32) throws(StoreError) -> LoadedSegment? {
-    for s in segments where s.header.start == start { return s }
-    let address = UInt64(start) * UInt64(SegmentTable.unitSize)
-    // With the header as much as the shortest has: a segment is looked into next.
-    let first = UnsafeMutableRawBufferPointer.allocate(byteCount: SegmentTable.unitSize, alignment: 4096)
-    var isTaken = false
-    defer { if !isTaken { first.deallocate() } }
-    let got = try device.read(at: address, into: first)
-    let head = UnsafeRawBufferPointer(rebasing: first[..<SegmentHeader.size])
-    guard Verification.logSegmentEnd.holds(got >= SegmentHeader.size),
-      let header = SegmentHeader(head, start: start, storeSeed: storeSeed),
-      Verification.logSegmentKind.holds(header.kind == .log)
-    else { return nil }
-    Self.clear(first, from: got)
-    isTaken = true
-    let s = LoadedSegment(header: header, first: first, device: device)
+  typealias LoadedSegment = LoadedLogSegment
+
+  /// The log segment at a place; nil if there can be none, or if the scanner has met another one that begins there.
+  func segment(_ place: LogSegment) throws(StoreError) -> LoadedSegment? {
+    for s in segments where s.place.start == place.start { return s.place == place ? s : nil }
+    guard place.isPossible else { return nil }
+    let s = try LoadedSegment(place, device: device, storeSeed: superblock.storeSeed)
     segments.append(s)
     return s
   }
@@ -116,10 +52,7 @@ final class LogScanner {
     if Verification.recordMagic.holds(p.u32(0) == LogRecordHeader.magic) {
       try segment.load(offset..<(offset + min(max(LogRecordHeader.size, length), available)))
     }
-    guard
-      let header = LogRecordHeader.valid(
-        p, available: available, store: storeSeed, salt: segment.header.salt, address: address)
-    else { return nil }
+    guard let header = LogRecordHeader.valid(p, available: available, seed: seed, address: address) else { return nil }
     return (header, UnsafeRawBufferPointer(start: p, count: header.length))
   }
 
@@ -132,23 +65,22 @@ final class LogScanner {
     return min(length, segment.bytes.count - offset)
   }
 
-  /// Forgets the segments that are not in `needed`. No record of theirs may be used any more.
-  func forget(allBut needed: Set<UInt32>) { segments.removeAll { !needed.contains($0.header.start) } }
-
   struct Found {
     var header: LogRecordHeader
     var address: UInt64
     var bytes: UnsafeRawBufferPointer
     var piece: Int
-    var segment: UInt32
+    var segment: LogSegment
   }
 
   struct Outcome {
+    /// The bytes of the records last as long as the scanner.
     var records: [Found] = []
     /// Behind the last record, and the segment it lies in.
     var end: UInt64
-    var endSegment: UInt32
-    var nextSegment: UInt32
+    var endSegment: LogSegment
+    /// The log segment behind that.
+    var next: LogSegment
     var lastSequence: UInt64
     var lastChecksum: UInt64
     /// The newest commit and publication that anything found says were durable.
@@ -156,64 +88,22 @@ final class LogScanner {
     var durablePublication: UInt64
   }
 
-  /// Follows the pieces of `superblock`.
+  /// Follows the pieces of the superblock.
   ///
-  /// - Throws: ``StoreError/corrupt(place:offset:detail:)`` when a record that was durable is missing.
-  func scan(_ superblock: Superblock) throws(StoreError) -> Outcome {
+  /// - Throws: ``StoreError/corrupt(place:offset:detail:)`` if a record that was durable is missing.
+  func scan() throws(StoreError) -> Outcome {
     guard let firstPiece = superblock.pieces.first else {
       throw .corrupt(place: .superblock, offset: 0, detail: "no log is named")
     }
     var out = Outcome(
-      end: firstPiece.start, endSegment: firstPiece.segment, nextSegment: firstPiece.next,
+      end: firstPiece.start, endSegment: firstPiece.segment, next: firstPiece.next,
       lastSequence: firstPiece.firstSequence &- 1, lastChecksum: firstPiece.checksumBefore,
       durableSequence: superblock.durableSequence, durablePublication: superblock.publication)
-    for (n, piece) in superblock.pieces.enumerated() {
-      let last = (sequence: out.lastSequence, checksum: out.lastChecksum)
-      guard Verification.pieceSequence.holds(piece.firstSequence == last.sequence &+ 1),
-        Verification.pieceChecksum.holds(piece.checksumBefore == last.checksum || n == 0),
-        Verification.pieceAlignment.holds(piece.start % 16 == 0)
-      else { throw .corrupt(place: .superblock, offset: piece.start, detail: "log pieces do not follow one another") }
-      guard var segment = try segment(piece.segment) else {
-        throw .corrupt(place: .log, offset: piece.start, detail: "the log segment is damaged")
-      }
-      note(segment, &out)
-      let room = segment.address + UInt64(SegmentHeader.size)...segment.end
-      guard Verification.pieceStart.holds(room.contains(piece.start)) else {
-        throw .corrupt(place: .superblock, offset: piece.start, detail: "the log begins outside its segment")
-      }
-      var position = piece.start
-      var next = piece.next
-      while piece.end == 0 || position != piece.end {
-        if let found = try chained(segment, position, piece, out) {
-          position = found.address + UInt64(roundUp(found.header.length, to: 16))
-          next = found.header.next
-          take(found, n, &out)
-          continue
-        }
-        // Behind the last record of a segment the log goes on in the next one.
-        if next != 0, next != segment.header.start, let following = try self.segment(next),
-          let found = try chained(following, following.address + UInt64(SegmentHeader.size), piece, out)
-        {
-          segment = following
-          note(segment, &out)
-          position = found.address + UInt64(roundUp(found.header.length, to: 16))
-          next = found.header.next
-          take(found, n, &out)
-          continue
-        }
-        break
-      }
-      out.end = position
-      out.endSegment = segment.header.start
-      out.nextSegment = next
-      guard Verification.pieceEnd.holds(piece.end == 0 || position == piece.end) else {
-        throw .corrupt(place: .log, offset: position, detail: "a record that was durable is damaged")
-      }
-    }
-    try lookBehindTheEnd(superblock, &out)
+    for (n, piece) in superblock.pieces.enumerated() { try follow(piece, n, &out) }
+    let brokenAt = try lookBehindTheEnd(&out)
     let found = out
     guard Verification.durableSequence.holds(found.durableSequence <= found.lastSequence) else {
-      throw .corrupt(place: .log, offset: out.end, detail: "a record that was durable is damaged")
+      throw .corrupt(place: .log, offset: brokenAt, detail: "a record that was durable is damaged")
     }
     guard Verification.durablePublication.holds(found.durablePublication <= superblock.publication) else {
       throw .corrupt(
@@ -223,9 +113,58 @@ final class LogScanner {
     return out
   }
 
-  private func take(_ found: Found, _ piece: Int, _ out: inout Outcome) {
+  /// Takes the records of a piece, as far as each follows the one before it.
+  private func follow(_ piece: LogPiece, _ n: Int, _ out: inout Outcome) throws(StoreError) {
+    let last = (sequence: out.lastSequence, checksum: out.lastChecksum)
+    guard Verification.pieceSequence.holds(piece.firstSequence == last.sequence &+ 1),
+      Verification.pieceChecksum.holds(piece.checksumBefore == last.checksum || n == 0),
+      Verification.pieceAlignment.holds(piece.start % 16 == 0)
+    else { throw .corrupt(place: .superblock, offset: piece.start, detail: "log pieces do not follow one another") }
+    guard let first = try segment(piece.segment), piece.next.isPossible else {
+      throw .corrupt(place: .superblock, offset: piece.start, detail: "the log is said to lie where it cannot")
+    }
+    note(first, &out)
+    let room = first.address + UInt64(SegmentHeader.size)...first.end
+    guard Verification.pieceStart.holds(room.contains(piece.start)) else {
+      throw .corrupt(place: .superblock, offset: piece.start, detail: "the log begins outside its segment")
+    }
+    var segment = first
+    out.end = piece.start
+    out.endSegment = piece.segment
+    out.next = piece.next
+    while piece.end == 0 || out.end != piece.end {
+      if let found = try chained(segment, out.end, piece, out) {
+        try take(found, n, &out)
+        continue
+      }
+      // Behind the last record of a segment the log goes on in the next one.
+      guard let following = try self.segment(out.next),
+        let found = try chained(following, following.place.firstRecord(strict: false), piece, out)
+      else { break }
+      segment = following
+      note(segment, &out)
+      try take(found, n, &out)
+    }
+    guard Verification.pieceEnd.holds(piece.end == 0 || out.end == piece.end) else {
+      throw .corrupt(place: .log, offset: out.end, detail: "a record that was durable is damaged")
+    }
+    // The header was durable before the superblock named the segment. Without it, the room may have been used for something else
+    // since, by a publication whose superblock is lost. A closed log is known to hold nothing here.
+    let isProven = superblock.isClean || first.header != nil || out.lastSequence != last.sequence
+    guard Verification.logSegmentHeader.holds(isProven) else {
+      throw .corrupt(place: .log, offset: piece.start, detail: "the log segment is damaged")
+    }
+  }
+
+  private func take(_ found: Found, _ piece: Int, _ out: inout Outcome) throws(StoreError) {
+    guard found.header.next.isPossible else {
+      throw .corrupt(place: .log, offset: found.address, detail: "a record names a log segment that cannot be")
+    }
     var found = found
     found.piece = piece
+    out.end = found.address + UInt64(roundUp(found.header.length, to: 16))
+    out.endSegment = found.segment
+    out.next = found.header.next
     out.lastSequence = found.header.sequence
     out.lastChecksum = found.header.checksum
     out.durableSequence = max(out.durableSequence, found.header.durableSequence)
@@ -234,7 +173,7 @@ final class LogScanner {
   }
 
   private func note(_ segment: LoadedSegment, _ out: inout Outcome) {
-    out.durablePublication = max(out.durablePublication, segment.header.durablePublication)
+    out.durablePublication = max(out.durablePublication, segment.header?.durablePublication ?? 0)
   }
 
   /// The record that follows, at `position` or at the 4 KiB block behind it.
@@ -249,7 +188,7 @@ final class LogScanner {
         Verification.recordSequence.holds(header.sequence == out.lastSequence &+ 1),
         Verification.recordBefore.holds(header.before == out.lastChecksum)
       {
-        return Found(header: header, address: address, bytes: bytes, piece: 0, segment: segment.header.start)
+        return Found(header: header, address: address, bytes: bytes, piece: 0, segment: segment.place)
       }
     }
     return nil
@@ -270,8 +209,8 @@ final class LogScanner {
       offset = segment.loaded.upperBound
     }
     while offset &+ LogRecordHeader.size <= end, let chunk = scratch.baseAddress {
-      let count = min(Self.chunkSize, end - offset)
-      try Self.read(
+      let count = min(LoadedSegment.chunkSize, end - offset)
+      try LoadedSegment.read(
         device, at: segment.address + UInt64(offset), UnsafeMutableRawBufferPointer(start: chunk, count: count))
       if let found = Self.magic(UnsafeRawPointer(chunk), 0, count) {
         return segment.address + UInt64(offset + found)
@@ -299,56 +238,87 @@ final class LogScanner {
     return nil
   }
 
-  /// Looks for whole records behind the end: one that says that more was durable shows that what is missing was lost to
-  /// damage, and not to a power cut.
+  /// Looks for whole records behind the end: one that says that more was durable shows that damage, and not a power cut, took what
+  /// is missing. Answers where the log broke, if it did.
   ///
-  /// Behind the end of a log that was closed there is nothing, unless a newer superblock was lost to damage. The session that
-  /// wrote that one began right there, or in the segment behind, and its records follow one another: the first of them are
-  /// looked for, not all.
-  private func lookBehindTheEnd(_ superblock: Superblock, _ out: inout Outcome) throws(StoreError) {
-    guard let piece = superblock.pieces.last, var segment = try segment(out.endSegment) else { return }
+  /// Segments are followed by whatever names the next one: the last record, records behind it, the header of a segment that holds
+  /// records. A wrong name does no harm, because only a whole record proves anything.
+  ///
+  /// Behind the end of a log that was closed there is nothing, unless a newer superblock was lost to damage. The session that wrote
+  /// that one began right there, or in the segment behind, and its records follow one another. So only the places where the first of
+  /// them may be are looked at.
+  private func lookBehindTheEnd(_ out: inout Outcome) throws(StoreError) -> UInt64 {
+    let end = out.end
+    let last = out.lastSequence
+    guard let piece = superblock.pieces.last, let endSegment = try segment(out.endSegment) else { return end }
+    var isBrokenHere = try holdsSomething(endSegment, at: end)
+    var waiting = [out.next]
+    var visited: [UInt32] = [endSegment.place.start]
+    // A file that lies can name many long segments. Those of a right one do not overlap.
+    var unitsLeft = try device.size() / UInt64(SegmentTable.unitSize) + 2 * UInt64(SegmentTable.maxUnits)
+    var behind: (segment: LoadedSegment, position: UInt64)? = (endSegment, end)
+    while let (segment, position) = behind {
+      behind = nil
+      try eachRecord(of: segment, from: position) { header in
+        if Verification.behindSession.holds(
+          header.session == piece.session || header.durablePublication > superblock.publication)
+        {
+          out.durablePublication = max(out.durablePublication, header.durablePublication)
+          if Verification.behindSession.holds(header.session == piece.session),
+            Verification.behindSequence.holds(header.sequence > last)
+          {
+            out.durableSequence = max(out.durableSequence, header.durableSequence)
+            if segment === endSegment { isBrokenHere = true }
+          }
+          waiting.append(header.next)
+        }
+      }
+      if let header = segment.header, header.session == piece.session { waiting.append(header.next) }
+      // What is known suffices.
+      if out.durableSequence > last { break }
+      while let place = waiting.popLast() {
+        guard Verification.behindTwice.holds(!visited.contains(place.start)),
+          Verification.behindSteps.holds(UInt64(place.units) <= unitsLeft), let next = try self.segment(place)
+        else { continue }
+        visited.append(place.start)
+        unitsLeft -= min(unitsLeft, UInt64(place.units))
+        note(next, &out)
+        behind = (next, place.firstRecord(strict: false))
+        break
+      }
+    }
+    return isBrokenHere ? end : out.next.firstRecord(strict: false)
+  }
+
+  /// Whether something other than zeros and the mark of shared stores stands at `position`.
+  private func holdsSomething(_ segment: LoadedSegment, at position: UInt64) throws(StoreError) -> Bool {
+    guard position + 16 <= segment.end, let base = segment.bytes.baseAddress else { return false }
+    let offset = Int(position - segment.address)
+    try segment.load(offset..<offset + 16)
+    let p = UnsafeRawPointer(base) + offset
+    return (p.u64(0) != 0 || p.u64(8) != 0) && p.u32(0) != LogEndMark.magic
+  }
+
+  /// Hands the whole records to `body` that lie in `segment` from `position` on. In a closed log, only those near there.
+  private func eachRecord(
+    of segment: LoadedSegment, from begin: UInt64, _ body: (LogRecordHeader) -> Void
+  ) throws(StoreError) {
     let isClosed = superblock.isClean
     /// How far is looked behind a place where there was, or would be, a record.
     func reach(behind place: UInt64) -> UInt64 { isClosed ? place + UInt64(SegmentTable.unitSize) : .max }
-    var position = out.end
+    var position = begin
     var limit = reach(behind: position)
-    var next = out.nextSegment
-    var steps = 0
-    while true {
-      while let found = try magic(in: segment, from: position, before: limit) {
-        position = found
-        if let (header, _) = try record(segment, at: position) {
-          if Verification.behindSession.holds(
-            header.session == piece.session || header.durablePublication > superblock.publication)
-          {
-            out.durablePublication = max(out.durablePublication, header.durablePublication)
-            let last = out.lastSequence
-            if Verification.behindSession.holds(header.session == piece.session),
-              Verification.behindSequence.holds(header.sequence > last)
-            {
-              out.durableSequence = max(out.durableSequence, header.durableSequence)
-            }
-            next = header.next
-          }
-          position += UInt64(roundUp(header.length, to: 16))
-          limit = max(limit, reach(behind: position))
-        } else {
-          // A damaged one tells how far off the next may be.
-          limit = max(limit, reach(behind: position + UInt64(claimedLength(segment, at: position))))
-          position += 16
-        }
+    while let found = try magic(in: segment, from: position, before: limit) {
+      position = found
+      if let (header, _) = try record(segment, at: position) {
+        body(header)
+        position += UInt64(roundUp(header.length, to: 16))
+        limit = max(limit, reach(behind: position))
+      } else {
+        // A damaged one tells how far off the next may be.
+        limit = max(limit, reach(behind: position + UInt64(claimedLength(segment, at: position))))
+        position += 16
       }
-      steps += 1
-      let (from, first) = (next, out.nextSegment)
-      guard Verification.behindSteps.holds(steps <= 64), next != 0, next != segment.header.start,
-        Verification.behindTwice.holds(!segments.contains { $0.header.start == from } || from == first),
-        let following = try self.segment(next)
-      else { return }
-      segment = following
-      note(segment, &out)
-      position = segment.address + UInt64(SegmentHeader.size)
-      limit = reach(behind: position)
-      next = 0
     }
   }
 }

@@ -1,20 +1,19 @@
 /// The end of the log: where the next record goes.
 ///
-/// The segment after the present one is prepared (header written, room zero-filled) before a record names it, so that a
-/// record is always one write into room that exists, and recovery can follow the log past any damaged record.
+/// The segment behind the present one is prepared (header written, room filled with zeros) before a record names it. So a record is
+/// always one write into room that exists, and recovery can follow the log past any damaged record.
 struct LogWriter {
-  /// Records begin at a 4 KiB block each.
+  /// At `.strict`, records begin at a block of this size each.
   static let strictBlock = 4096
 
   var session: UInt64 = 0
-  /// The log segments in use, oldest first; the last two are the present one and the one prepared behind it.
+  /// The log segments in use by their starts, oldest first; the last two are the present one and the one prepared behind it.
   var segments: [UInt32] = []
-  var salts: [UInt32: UInt64] = [:]
   /// Address behind the last record.
   var position: UInt64 = 0
-  var segmentEnd: UInt64 = 0
-  var presentSegment: UInt32 = 0
-  var nextSegment: UInt32 = 0
+  var present = LogSegment.none
+  /// Prepared, and named by every record of the present segment.
+  var next = LogSegment.none
   var lastChecksum: UInt64 = 0
   var pieces: [LogPiece] = []
   /// Bytes of log since the last checkpoint.
@@ -24,21 +23,21 @@ struct LogWriter {
 
   static let maxUnits: UInt32 = 32
 
-  func start(of segment: UInt32, strict: Bool) -> UInt64 {
-    UInt64(segment) * UInt64(SegmentTable.unitSize) + UInt64(strict ? strictBlock() : SegmentHeader.size)
+  /// A piece that begins where the log ends now, and whose first record will have `firstSequence`.
+  func piece(firstSequence: UInt64) -> LogPiece {
+    LogPiece(
+      start: position, segment: present, session: session, firstSequence: firstSequence, checksumBefore: lastChecksum,
+      next: next)
   }
 
-  private func strictBlock() -> Int { Self.strictBlock }
-
   /// Where a record of `length` bytes would begin: in the present segment or the next; nil if it fits neither.
-  func place(_ length: Int, strict: Bool, nextUnits: UInt32) -> (address: UInt64, movesOn: Bool)? {
+  func place(_ length: Int, strict: Bool) -> (address: UInt64, movesOn: Bool)? {
     let block = UInt64(strict ? Self.strictBlock : 16)
     let address = (position + block - 1) / block * block
-    if presentSegment != 0, address + UInt64(length) <= segmentEnd { return (address, false) }
-    guard nextSegment != 0 else { return nil }
-    let first = start(of: nextSegment, strict: strict)
-    let end = UInt64(nextSegment) * UInt64(SegmentTable.unitSize) + UInt64(nextUnits) * UInt64(SegmentTable.unitSize)
-    return first + UInt64(length) <= end ? (first, true) : nil
+    if present != .none, address + UInt64(length) <= present.end { return (address, false) }
+    guard next != .none else { return nil }
+    let first = next.firstRecord(strict: strict)
+    return first + UInt64(length) <= next.end ? (first, true) : nil
   }
 }
 
@@ -82,19 +81,18 @@ extension Store {
   }
 
   /// Allocates and prepares a log segment, of `units` if that is given.
-  func prepareLogSegment(units: UInt32? = nil) throws(StoreError) -> UInt32 {
+  func prepareLogSegment(units: UInt32? = nil) throws(StoreError) -> LogSegment {
     let most = LogWriter.maxUnits
     let forDemand = UInt32(clamping: (log.demand * 4 + SegmentTable.unitSize - 1) / SegmentTable.unitSize)
     let wanted = min(most, units ?? max(space.preferredUnits, forDemand))
     let least = units ?? min(leastLogUnits, wanted)
     let s = try space.allocate(.log, wanted: wanted, least: min(least, wanted), born: nextPublication)
-    let salt = environment.randomBits()
     // Zero-filled ahead of use: a sync costs half as much where the file system has nothing to allocate or convert.
     let chunk = UnsafeMutableRawBufferPointer.allocate(byteCount: min(s.length, 65536), alignment: 4096)
     defer { chunk.deallocate() }
     guard let base = chunk.baseAddress else { throw .misuse("no memory") }
     base.zero(chunk.count)
-    space.header(for: s, salt: salt).write(to: base, storeSeed: storeSeed)
+    space.header(for: s).write(to: base, storeSeed: storeSeed)
     var offset = 0
     do throws(StoreError) {
       while offset < s.length {
@@ -109,8 +107,7 @@ extension Store {
     }
     if let i = space.table.index(start: s.start) { space.table[i].used = UInt32(s.length) }
     log.segments.append(s.start)
-    log.salts[s.start] = salt
-    return s.start
+    return LogSegment(start: s.start, units: s.units)
   }
 
   /// Writes the record in ``recordBuilder`` as commit `sequence`. Nothing is changed if it does not fit the log, which
@@ -119,8 +116,7 @@ extension Store {
     let strict = options.durability == .strict
     let length = recordBuilder.length
     let stored = roundUp(length, to: 16)
-    let nextUnits = space.table.index(start: log.nextSegment).map { space.table[$0].units } ?? 0
-    guard let (address, movesOn) = log.place(stored, strict: strict, nextUnits: nextUnits) else {
+    guard let (address, movesOn) = log.place(stored, strict: strict) else {
       if length > log.demand { log.demand = length }
       return false
     }
@@ -129,9 +125,8 @@ extension Store {
     if movesOn {
       // The segment behind the next one has to be there before a record can name it.
       let behind = try prepareLogSegment()
-      log.presentSegment = log.nextSegment
-      log.nextSegment = behind
-      log.segmentEnd = UInt64(log.presentSegment + nextUnits) * UInt64(SegmentTable.unitSize)
+      log.present = log.next
+      log.next = behind
     }
     let written = stored + (logBatch == nil ? markLength(behind: address + UInt64(stored)) : 0)
     let p = recordBuilder.padded(more: written - stored)
@@ -145,19 +140,22 @@ extension Store {
     p.put(log.session, 32)
     p.put(durable, 40)
     p.put(space.durablePublication, 48)
-    p.put(log.nextSegment, 56)
-    p.put(UInt16(truncatingIfNeeded: recordBuilder.operations), 60)
-    p.put(UInt16(0), 62)
-    let sum = LogRecordHeader.sum(
-      UnsafeRawPointer(p), length: length, store: storeSeed, salt: log.salts[log.presentSegment] ?? 0, address: address)
+    p.put(log.next.start, 56)
+    p.put(UInt16(truncatingIfNeeded: log.next.units), 60)
+    p.put(UInt16(truncatingIfNeeded: recordBuilder.operations), 62)
+    let sum = LogRecordHeader.sum(UnsafeRawPointer(p), length: length, seed: logSeed, address: address)
     p.put(sum, 8)
     let mark = written > stored ? putMark(p + stored) : 0
+    // The first record of a segment comes with the segment's header, which names the segment behind from now on: if the record is
+    // damaged later, the log can still be followed. Nothing in the segment is acknowledged yet that a torn write could take.
+    let lead = movesOn ? Int(address - log.present.address) : 0
+    if movesOn { putLogHeader(p - lead, lead) }
     do throws(StoreError) {
-      let bytes = UnsafeRawBufferPointer(start: p, count: written)
+      let bytes = UnsafeRawBufferPointer(start: p - lead, count: lead + written)
       if let batch = logBatch {
-        try batch.append(bytes, at: address, device)
+        try batch.append(bytes, at: address - UInt64(lead), device)
       } else {
-        try device.write(bytes, at: address)
+        try device.write(bytes, at: address - UInt64(lead))
       }
     } catch {
       // How much of the record is on the device is unknown, so whether it will be found at the next opening is, too.
@@ -170,5 +168,12 @@ extension Store {
     if share != nil { if mark != 0 { noteMark(log.position, mark) } else { noteMark(LogEndMark()) } }
     counters.logBytes += UInt64(stored)
     return true
+  }
+
+  /// Writes the header of the present log segment to `p`, and zeros behind it up to `count`.
+  private func putLogHeader(_ p: UnsafeMutableRawPointer, _ count: Int) {
+    p.zero(count)
+    guard let i = space.table.index(start: log.present.start) else { return }
+    space.header(for: space.table[i], next: log.next).write(to: p, storeSeed: storeSeed)
   }
 }

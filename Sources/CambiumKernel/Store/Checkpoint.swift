@@ -40,7 +40,9 @@ final class Checkpoint {
   let plan: RelocationPlan
   /// Values that are written in another form on the way.
   let conversion: ValueConversion?
-  let mark: LogMark
+  /// Where the log stood when the delta was frozen. What comes behind is not in the checkpoint. Log segments before this one hold
+  /// nothing that is needed once the checkpoint is durable.
+  let mark: LogPiece
   var trees: [TreeID: TreeState]
   var queue: [TreeID] = []
   var merge: (tree: TreeID, merge: TreeMerge)?
@@ -56,7 +58,7 @@ final class Checkpoint {
 
   init(
     publication: UInt64, sequence: UInt64, frozenSequence: UInt64, base: Generation, context: MergeContext,
-    input: Input?, plan: RelocationPlan, conversion: ValueConversion? = nil, mark: LogMark, savedTable: SegmentTable
+    input: Input?, plan: RelocationPlan, conversion: ValueConversion? = nil, mark: LogPiece, savedTable: SegmentTable
   ) {
     self.publication = publication
     self.sequence = sequence
@@ -78,13 +80,6 @@ final class Checkpoint {
     ids.remove(.extents)
     queue = ids.sorted().reversed()
   }
-}
-
-/// Where the log stood when a delta was frozen: what comes behind is not in the checkpoint.
-struct LogMark {
-  var piece: LogPiece
-  /// Log segments before this one hold nothing that is needed once the checkpoint is durable.
-  var segment: UInt32
 }
 
 /// Walks the inner pages of a dropped tree and releases all of its pages.

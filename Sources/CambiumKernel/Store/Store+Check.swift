@@ -89,6 +89,7 @@ final class StoreChecker {
 
   func run() {
     checkSuperblocks()
+    checkLogHeaders()
     for (id, state) in generation.trees.sorted(by: { $0.key < $1.key }) where id != .extents { checkTree(id, state) }
     noteStubsOfDeltas()
     if let state = generation.trees[.extents] { checkTree(.extents, state) }
@@ -116,6 +117,20 @@ final class StoreChecker {
           isWhole = s.publication == newest || isReader && s.publication > newest
         }
         expect(.reportSuperblock, isWhole, .superblock, offset, "a copy of the newest superblock is damaged")
+      } catch { report.add(error) }
+    }
+  }
+
+  /// Opening does not need the headers of log segments, and so says nothing of damage to them.
+  private func checkLogHeaders() {
+    // Whoever only reads does not keep another process from using the room again meanwhile.
+    if store.options.isReadOnly, store.share != nil { return }
+    for s in store.space.table.segments where s.kind == .log && store.log.segments.contains(s.start) {
+      do throws(StoreError) {
+        let segment = try LoadedLogSegment(
+          LogSegment(start: s.start, units: s.units), device: store.device, storeSeed: store.storeSeed)
+        let isThere = segment.header != nil
+        expect(.reportLogHeader, isThere, .log, s.address, "the header of a log segment is damaged")
       } catch { report.add(error) }
     }
   }

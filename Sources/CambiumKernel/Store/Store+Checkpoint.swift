@@ -101,10 +101,7 @@ extension Store {
       lock.lock()
       sequence = appendedSequence
       lock.unlock()
-      let piece = LogPiece(
-        start: log.position, segment: log.presentSegment, session: log.session,
-        firstSequence: sequence + 1, checksumBefore: log.lastChecksum, next: log.nextSegment)
-      frozenMark = LogMark(piece: piece, segment: log.presentSegment)
+      frozenMark = log.piece(firstSequence: sequence + 1)
       frozenSequence = sequence
       frozenNextTree = nextTree
       base = Generation(number: base.number, trees: base.trees, active: DeltaTable(), frozen: base.active)
@@ -134,7 +131,7 @@ extension Store {
     if let plan { chosen = plan } else { chosen = try planRelocation(transaction) }
     var mark = frozenMark
     // A transaction that this checkpoint commits has a sequence, but no record.
-    if transaction != nil { mark.piece.firstSequence = sequence + 2 }
+    if transaction != nil { mark.firstSequence = sequence + 2 }
     let checkpoint = Checkpoint(
       publication: number, sequence: transaction == nil ? sequence : sequence + 1, frozenSequence: sequence,
       base: base, context: context, input: input, plan: chosen, conversion: conversion, mark: mark,
@@ -373,9 +370,8 @@ extension Store {
     superblockIsProven = true
     counters.checkpoints += 1
     // The log before the mark.
-    while let first = log.segments.first, first != c.mark.segment {
+    while let first = log.segments.first, first != c.mark.segment.start {
       log.segments.removeFirst()
-      log.salts[first] = nil
       space.table.remove(start: first)
     }
     log.pieces = superblock.pieces

@@ -21,9 +21,9 @@ extension Store {
       superblock.pieces[0].firstSequence == appendedSequence + 1, let firstUnits = movedLogUnits.first,
       let secondUnits = movedLogUnits.last
     else { return false }
-    let (old, oldSalts) = (log.segments, log.salts)
-    let first: UInt32
-    let second: UInt32
+    let old = log.segments
+    let first: LogSegment
+    let second: LogSegment
     space.bounds = SegmentBounds(units)
     defer { space.bounds = nil }
     do throws(StoreError) {
@@ -32,7 +32,6 @@ extension Store {
     } catch {
       for start in log.segments where !old.contains(start) { space.table.remove(start: start) }
       log.segments = old
-      log.salts = oldSalts
       guard case .deviceFull = error else { throw error }
       return false
     }
@@ -42,11 +41,7 @@ extension Store {
     next.fileUnits = UInt64(space.table.fileUnits)
     try eraseMark()
     enterLogSegment(first, next: second)
-    next.pieces = [
-      LogPiece(
-        start: log.position, segment: first, session: log.session, firstSequence: appendedSequence + 1,
-        checksumBefore: log.lastChecksum, next: second)
-    ]
+    next.pieces = [log.piece(firstSequence: appendedSequence + 1)]
     try writeSuperblock(next)
     try syncNow()
     superblock = next
@@ -54,7 +49,6 @@ extension Store {
     log.pieces = next.pieces
     for start in old {
       log.segments.removeAll { $0 == start }
-      log.salts[start] = nil
       space.table.remove(start: start)
     }
     return true

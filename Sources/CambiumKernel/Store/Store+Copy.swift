@@ -84,6 +84,7 @@ extension Store {
     superblock.directoryBytes = entry.directoryBytes
     superblock.durableSequence = entry.sequence
     superblock.session = environment.randomBits() | 1
+    superblock.logNumber = environment.randomBits()
     superblock.isClean = false
     superblock.pieces = []
     var options = options

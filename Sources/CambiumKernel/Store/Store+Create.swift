@@ -17,6 +17,7 @@ extension Store {
     superblock.uuid = options.uuid ?? (environment.randomBits(), environment.randomBits())
     superblock.pageSize = UInt32(options.pageSize)
     superblock.created = UInt64(clamping: environment.nowMilliseconds())
+    superblock.logNumber = environment.randomBits()
     superblock.unicodeVersion = options.unicodeVersion
     superblock.session = environment.randomBits() | 1
     let seed = superblock.storeSeed
@@ -58,12 +59,10 @@ extension Store {
   }
 
   /// Makes a prepared segment the one that records go to.
-  func enterLogSegment(_ segment: UInt32, next: UInt32) {
-    log.presentSegment = segment
-    log.nextSegment = next
-    log.position = log.start(of: segment, strict: options.durability == .strict)
-    let units = space.table.index(start: segment).map { space.table[$0].units } ?? 0
-    log.segmentEnd = UInt64(segment + units) * UInt64(SegmentTable.unitSize)
+  func enterLogSegment(_ segment: LogSegment, next: LogSegment) {
+    log.present = segment
+    log.next = next
+    log.position = segment.firstRecord(strict: options.durability == .strict)
   }
 
   /// Publishes that everything is in the pages and the log ends here. Nothing may be appended until the next session
@@ -74,11 +73,7 @@ extension Store {
     next.isClean = true
     next.durableSequence = appendedSequence
     next.fileUnits = UInt64(space.table.fileUnits)
-    next.pieces = [
-      LogPiece(
-        start: log.position, segment: log.presentSegment, session: log.session, firstSequence: appendedSequence + 1,
-        checksumBefore: log.lastChecksum, next: log.nextSegment)
-    ]
+    next.pieces = [log.piece(firstSequence: appendedSequence + 1)]
     try writeSuperblock(next)
     try syncNow()
     superblock = next

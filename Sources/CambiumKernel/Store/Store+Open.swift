@@ -127,8 +127,8 @@ extension Store {
     // The unused tail of the last segment may be missing.
     table.fileUnits = max(UInt32(clamping: fileBytes / UInt64(SegmentTable.unitSize)), table.usedUnits)
 
-    let scanner = LogScanner(device: device, storeSeed: seed)
-    let outcome = try scanner.scan(superblock)
+    let scanner = LogScanner(device: device, superblock: superblock)
+    let outcome = try scanner.scan()
     guard Verification.cleanLog.holds(!superblock.isClean || outcome.records.isEmpty) else {
       throw .corrupt(place: .log, offset: outcome.end, detail: "records behind the end of a closed log")
     }
@@ -136,32 +136,14 @@ extension Store {
     guard
       Verification.logAfterDirectory.holds(superblock.pieces.first?.firstSequence == directory.sequence &+ 1)
     else { throw .corrupt(place: .log, offset: outcome.end, detail: "the log does not follow the directory") }
-    // What was looked at behind the end of the log need not be log any more: an unsynced header may have been lost, and
-    // that of an earlier use of the room may stand there. But writers that have the store open go on there, if nothing comes
-    // of this opening.
-    let isNextInUse = use == .following || device.locks?.hasOthers(in: StoreLockPlace.sharedUse) ?? false
-    var needed = Set(superblock.pieces.map { $0.segment })
-    for found in outcome.records { needed.insert(found.segment) }
-    if superblock.isClean || isNextInUse { needed.insert(outcome.nextSegment) }
-    scanner.forget(allBut: needed)
-    for s in scanner.segments {
-      var segment = Segment(
-        start: s.header.start, units: s.header.units, kind: .log, used: UInt32(clamping: s.bytes.count), born: 0)
-      segment.used = UInt32(segment.length)
-      let isAlone = table.insert(segment)
-      // What was prepared may have been lost with the power; see above.
-      if !isAlone, isNextInUse, s.header.start == outcome.nextSegment,
-        !superblock.pieces.contains(where: { $0.segment == s.header.start }),
-        !outcome.records.contains(where: { $0.segment == s.header.start })
-      {
-        needed.remove(s.header.start)
-        continue
-      }
-      guard Verification.logSegmentOverlap.holds(isAlone) else {
-        throw .corrupt(place: .log, offset: s.address, detail: "a log segment overlaps another segment")
+    // A recovery begins its log in fresh room, so the segment that was prepared last is free room to it. Writers that have the store
+    // open go on there, whatever was written there meanwhile, if nothing comes of this opening.
+    let logSegments = logSegments(superblock, outcome, withNext: superblock.isClean || use == .following)
+    for place in logSegments {
+      guard Verification.logSegmentOverlap.holds(table.insert(Segment(log: place))) else {
+        throw .corrupt(place: .log, offset: place.address, detail: "a log segment overlaps another segment")
       }
     }
-    scanner.forget(allBut: needed)
     space.table = table
     let cache = PageCache(
       device: device, environment: environment, pageSize: Int(superblock.pageSize), bytes: options.cacheBytes,
@@ -184,20 +166,14 @@ extension Store {
     store.visibleSequence = outcome.lastSequence
     store.appendedSequence = outcome.lastSequence
     store.durableSequence = outcome.durableSequence
-    store.log.segments = scanner.segments.map { $0.header.start }
-    for s in scanner.segments { store.log.salts[s.header.start] = s.header.salt }
+    store.log.segments = logSegments.map { $0.start }
     store.log.pieces = superblock.pieces
     store.log.session = superblock.session
     store.log.lastChecksum = outcome.lastChecksum
     for found in outcome.records { store.log.length += UInt64(found.header.length) }
-    if let s = scanner.segments.first(where: { $0.header.start == outcome.endSegment }) {
-      store.log.presentSegment = outcome.endSegment
-      store.log.position = outcome.end
-      store.log.segmentEnd = s.end
-    }
-    if use == .following, let i = space.table.index(start: outcome.nextSegment), space.table[i].kind == .log {
-      store.log.nextSegment = outcome.nextSegment
-    }
+    store.log.present = outcome.endSegment
+    store.log.position = outcome.end
+    if superblock.isClean || use == .following { store.log.next = outcome.next }
     for s in dead where s.address + UInt64(s.used > 0 ? Int(s.used) : s.length) <= fileBytes {
       _ = space.table.insert(s)
     }
@@ -206,6 +182,25 @@ extension Store {
     return Loaded(
       store: store, outcome: outcome, scanner: scanner, wholeCopies: wholeCopies, fileBytes: fileBytes,
       directory: directory)
+  }
+
+  /// The log segments that are in use, in the order of the log.
+  private static func logSegments(
+    _ superblock: Superblock, _ outcome: LogScanner.Outcome, withNext: Bool
+  ) -> [LogSegment] {
+    var list: [LogSegment] = []
+    func note(_ place: LogSegment) { if !list.contains(place) { list.append(place) } }
+    var records = outcome.records[...]
+    for (n, piece) in superblock.pieces.enumerated() {
+      note(piece.segment)
+      while let found = records.first, found.piece == n {
+        if found.segment != list.last { note(found.segment) }
+        records.removeFirst()
+      }
+    }
+    // Where the log has come from, it can not go on.
+    if withNext { list.append(outcome.next) }
+    return list
   }
 
   /// Makes a store that was loaded one to write to.
@@ -219,9 +214,8 @@ extension Store {
     if superblock.isClean {
       // A lost copy was torn by a power cut, or has rotted.
       if !loaded.wholeCopies[0] || !loaded.wholeCopies[1] { try proveSuperblock() }
-      try resumeLog(loaded.outcome, loaded.scanner)
     } else {
-      try recoverForWriting(loaded.outcome, loaded.scanner)
+      try recoverForWriting(loaded.outcome)
     }
   }
 
@@ -238,8 +232,8 @@ extension Store {
     var whole = [false, false]
     var damaged = false
     var unsupported: StoreError?
-    for copy in 0..<4 {
-      let start = copy * Superblock.copySize
+    for (number, offset) in Superblock.offsets.enumerated() {
+      let start = Int(offset)
       guard Verification.superblockEnd.holds(start + Superblock.copySize <= got) else {
         if start + 8 <= got, UnsafeRawBufferPointer(buffer).start.u64(start) == Superblock.magic { damaged = true }
         continue
@@ -251,7 +245,7 @@ extension Store {
           best = s
           whole = [false, false]
         }
-        if s.publication == best?.publication { whole[copy & 1] = true }
+        if s.publication == best?.publication { whole[number / 2] = true }
       case .damaged: damaged = true
       case .foreign: break
       case .unsupported(let version, let features):
@@ -260,6 +254,9 @@ extension Store {
     }
     if let unsupported { throw unsupported }
     if let best { return (best, whole) }
+    if FormerSuperblock.isThere(UnsafeRawBufferPointer(rebasing: buffer[..<got])) {
+      throw .unsupportedFormat(version: 1, features: 0)
+    }
     throw damaged ? .corrupt(place: .superblock, offset: 0, detail: "no copy of the superblock is whole") : .notAStore
   }
 
@@ -310,8 +307,8 @@ extension Store {
       throw .corrupt(place: .directory, offset: ref.address, detail: "the file ends before the directory")
     }
     let bytes = UnsafeRawBufferPointer(buffer)
-    let sum = Checksum.of(bytes, seed: PageRef.seed(store: seed, location: ref.location))
-    guard Verification.directoryChecksum.holds(sum == ref.checksum) else {
+    let sum = PageHeader.sum(bytes.start, count: n, seed: PageRef.seed(store: seed, location: ref.location))
+    guard Verification.directoryChecksum.holds(sum == ref.checksum && bytes.start.pageChecksum == sum) else {
       throw .corrupt(place: .directory, offset: ref.address, detail: "directory checksum does not match")
     }
     let length = bytes.start.pageLength
@@ -447,30 +444,12 @@ extension Store {
 
   // MARK: Opening for writing
 
-  /// After a clean close: the log goes on where it ended, once a session has begun.
-  private func resumeLog(_ outcome: LogScanner.Outcome, _ scanner: LogScanner) throws(StoreError) {
-    log.nextSegment = outcome.nextSegment
-    if space.table.index(start: log.nextSegment).map({ space.table[$0].kind != .log }) ?? true {
-      // The prepared segment is not there (it was cut off, or its header was damaged): another one is prepared, and the
-      // superblock of the session will name it.
-      let missing = log.nextSegment
-      log.segments.removeAll { $0 == missing }
-      try proveSuperblock()
-      space.session = log.session
-      log.nextSegment = try prepareLogSegment()
-      // Another process that opens the store has to find this one, and not prepare the same room as well.
-      if share != nil { try requireSession() }
-    } else if !log.segments.contains(log.nextSegment) {
-      log.segments.append(log.nextSegment)
-    }
-  }
-
   /// After an unclean end. What was read back need not be durable: a failed or missing sync leaves in the file what a
   /// power cut may still take away. So, before anything is acknowledged or used again:
   /// 1. the superblock that was read is written again, one copy at a time, each synced;
   /// 2. the records that no later one proves durable are copied into fresh log room, under a new session, and synced;
   /// 3. the other slot publishes that, and is synced.
-  private func recoverForWriting(_ outcome: LogScanner.Outcome, _ scanner: LogScanner) throws(StoreError) {
+  private func recoverForWriting(_ outcome: LogScanner.Outcome) throws(StoreError) {
     try proveSuperblock()
     // Stores of other processes look there for what has happened.
     try eraseMark()
@@ -502,14 +481,12 @@ extension Store {
     }
     let suffix = outcome.records.filter { $0.header.sequence > proven }
     log.demand = suffix.map { $0.header.length }.max() ?? 0
+    let old = log.segments
     let first = try prepareLogSegment()
     let second = try prepareLogSegment()
     enterLogSegment(first, next: second)
     log.lastChecksum = checksum
-    let piece = LogPiece(
-      start: log.position, segment: first, session: session, firstSequence: proven &+ 1, checksumBefore: checksum,
-      next: second)
-    pieces.append(piece)
+    pieces.append(log.piece(firstSequence: proven &+ 1))
     log.length = 0
     for found in outcome.records where found.header.sequence <= proven { log.length += UInt64(found.header.length) }
     lock.lock()
@@ -540,12 +517,11 @@ extension Store {
     space.durablePublication = next.publication
     sessionBegun = true
     // Segments of the old log that no piece needs any more are free.
-    var needed = Set(pieces.map { $0.segment })
-    for found in outcome.records where found.header.sequence <= proven { needed.insert(found.segment) }
-    for s in scanner.segments where !needed.contains(s.header.start) {
-      log.segments.removeAll { $0 == s.header.start }
-      log.salts[s.header.start] = nil
-      space.table.remove(start: s.header.start)
+    var needed = Set(pieces.map { $0.segment.start })
+    for found in outcome.records where found.header.sequence <= proven { needed.insert(found.segment.start) }
+    for start in old where !needed.contains(start) {
+      log.segments.removeAll { $0 == start }
+      space.table.remove(start: start)
     }
   }
 }

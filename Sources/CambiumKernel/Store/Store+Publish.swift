@@ -78,7 +78,7 @@ extension Store {
     next.session = log.session
     next.isClean = false
     next.fileUnits = UInt64(space.table.fileUnits)
-    next.pieces = [c.mark.piece]
+    next.pieces = [c.mark]
     lock.lock()
     next.durableSequence = max(durableSequence, c.sequence)
     lock.unlock()
@@ -124,10 +124,9 @@ extension Store {
       to: p, kind: .directory, level: count > 0 ? 1 : 0, count: count, tree: TreeID(rawValue: 0),
       generation: publication, length: length, flags: 0, width: 0, prefix: 0, fixed: 0, countWidth: 0)
     p.put(content, PageHeader.size)
-    let bytes = UnsafeRawBufferPointer(start: p, count: stored)
-    try device.write(bytes, at: address)
     var ref = PageRef(address: address, length: stored, checksum: 0)
-    ref.checksum = Checksum.of(bytes, seed: PageRef.seed(store: storeSeed, location: ref.location))
+    ref.checksum = PageHeader.seal(p, count: stored, seed: PageRef.seed(store: storeSeed, location: ref.location))
+    try device.write(UnsafeRawBufferPointer(start: p, count: stored), at: address)
     return ref
   }
 
@@ -150,17 +149,20 @@ extension Store {
   /// Writes both copies of the superblock's slot. On failure the store is poisoned: which superblock the next opening
   /// finds is unknown.
   func writeSuperblock(_ next: Superblock) throws(StoreError) {
-    var bytes = next.encoded(at: Superblock.offset(slot: next.slot, copy: 0))
-    bytes.append(contentsOf: next.encoded(at: Superblock.offset(slot: next.slot, copy: 1)))
-    let offset = Superblock.offset(slot: next.slot, copy: 0)
     do throws(StoreError) {
       // Stores of other processes look at everything until there is a mark again.
       try eraseMark()
-      try bytes.withUnsafeBytesTyped { (b) throws(StoreError) in try device.write(b, at: offset) }
+      for copy in 0..<2 { try writeCopy(copy, of: next) }
       try renewMark()
     } catch {
       poison()
       throw error
+    }
+  }
+
+  private func writeCopy(_ copy: Int, of superblock: Superblock) throws(StoreError) {
+    let offset = Superblock.offset(slot: superblock.slot, copy: copy)
+    try superblock.encoded(at: offset).withUnsafeBytesTyped { (b) throws(StoreError) in try device.write(b, at: offset)
     }
   }
 
@@ -169,12 +171,7 @@ extension Store {
   func proveSuperblock() throws(StoreError) {
     if superblockIsProven { return }
     for copy in [1 - wholeSuperblockCopy, wholeSuperblockCopy] {
-      let offset = Superblock.offset(slot: superblock.slot, copy: copy)
-      do throws(StoreError) {
-        try superblock.encoded(at: offset).withUnsafeBytesTyped { (b) throws(StoreError) in
-          try device.write(b, at: offset)
-        }
-      } catch {
+      do throws(StoreError) { try writeCopy(copy, of: superblock) } catch {
         poison()
         throw error
       }
@@ -194,17 +191,13 @@ extension Store {
     next.publication += 1
     next.session = session
     next.isClean = false
-    next.pieces = [
-      LogPiece(
-        start: log.position, segment: log.presentSegment, session: session,
-        firstSequence: appendedSequence + 1, checksumBefore: log.lastChecksum, next: log.nextSegment)
-    ]
+    log.session = session
+    next.pieces = [log.piece(firstSequence: appendedSequence + 1)]
     try writeSuperblock(next)
     try syncNow()
     superblock = next
     space.durablePublication = next.publication
     space.session = session
-    log.session = session
     log.pieces = next.pieces
     sessionBegun = true
   }

@@ -106,14 +106,11 @@ extension Store {
     lock.lock()
     let sequence = appendedSequence
     lock.unlock()
-    let piece = LogPiece(
-      start: log.position, segment: log.presentSegment, session: log.session, firstSequence: sequence + 2,
-      checksumBefore: log.lastChecksum, next: log.nextSegment)
     checkpointUnderWay = Checkpoint(
       publication: nextPublication, sequence: sequence + 1, frozenSequence: sequence, base: t.generation,
       context: context,
       input: Checkpoint.Input(own: t.own, spilled: t.spilled, figures: t.figures, transaction: t),
-      plan: RelocationPlan(), mark: LogMark(piece: piece, segment: log.presentSegment), savedTable: saved)
+      plan: RelocationPlan(), mark: log.piece(firstSequence: sequence + 2), savedTable: saved)
   }
 }
 

@@ -18,6 +18,8 @@ public final class Store: @unchecked Sendable {
   /// The length of a page in bytes, as the store was made.
   public let pageSize: Int
   let storeSeed: UInt64
+  /// The seed of the checksums of log records.
+  let logSeed: UInt64
   let cache: PageCache
   let lock: any StoreLock
 
@@ -65,8 +67,7 @@ public final class Store: @unchecked Sendable {
   /// What the commit under way adds to each tree.
   @exclusivity(unchecked) var coming: [ReserveEstimate.Coming] = []
   /// Where the log stood, and the newest commit, when the frozen delta was frozen.
-  var frozenMark = LogMark(
-    piece: LogPiece(start: 0, segment: 0, session: 0, firstSequence: 0, checksumBefore: 0, next: 0), segment: 0)
+  var frozenMark = LogWriter().piece(firstSequence: 0)
   var frozenSequence: UInt64 = 0
   /// The next tree identifier then: trees made later come out of the log.
   var frozenNextTree: UInt32 = 0
@@ -121,6 +122,7 @@ public final class Store: @unchecked Sendable {
     self.log = log
     pageSize = min(Int(superblock.pageSize), PageRef.longestPage)
     storeSeed = superblock.storeSeed
+    logSeed = superblock.logSeed
     lock = environment.makeLock()
     current = generation
     visibleSequence = sequence

@@ -93,18 +93,20 @@ enum Verification: UInt8, CaseIterable, Sendable {
 
   // MARK: Log segments
 
-  /// The header of a log segment that the file ends in does not count.
-  case logSegmentEnd
   /// A log segment opens with the magic of one.
   case logSegmentMagic
   /// The header of a log segment is the one that was written there.
   case logSegmentChecksum
-  /// The header of a log segment says where it stands.
-  case logSegmentStart
-  /// A log segment has some units, and not too many.
-  case logSegmentUnits
-  /// A segment of pages or values is not read as log.
+  /// The header of a segment of pages or values is not read as that of log.
   case logSegmentKind
+  /// A log segment without a record has the header that was durable before a superblock named it.
+  case logSegmentHeader
+  /// A log segment that a record or a superblock names has some units, and not too many.
+  case logSegmentUnits
+  /// A log segment that a record or a superblock names does not cover the superblock.
+  case logSegmentStart
+  /// A log segment that a record or a superblock names ends at a unit that has a number.
+  case logSegmentNumbers
   /// A log segment does not share room with pages or values.
   case logSegmentOverlap
 
@@ -282,6 +284,8 @@ enum Verification: UInt8, CaseIterable, Sendable {
 
   /// Both copies of the superblock are whole.
   case reportSuperblock
+  /// Log segments have their headers.
+  case reportLogHeader
   /// What is reached lies in a segment.
   case reportSegment
   /// What is reached lies in the used part of its segment.

@@ -1,7 +1,7 @@
 /// A leaf that was made anew of an old one, in one go.
 struct PatchedLeaf {
   /// The page; none if the old one has to be taken apart.
-  let page: UnsafeRawBufferPointer
+  let page: UnsafeMutableRawBufferPointer
   /// Its entries.
   let count: Int
   /// How many more than in the old one.
@@ -10,7 +10,7 @@ struct PatchedLeaf {
   let changeCount: Int
 
   static var takenApart: PatchedLeaf {
-    PatchedLeaf(page: UnsafeRawBufferPointer(start: nil, count: 0), count: 0, growth: 0, changeCount: 0)
+    PatchedLeaf(page: UnsafeMutableRawBufferPointer(start: nil, count: 0), count: 0, growth: 0, changeCount: 0)
   }
 }
 
@@ -67,13 +67,14 @@ final class LeafPatch {
     }
     guard let length else { return nil }
     // What the header says of kind, level, tree, flags, prefix and fixed length stays.
-    out.put(UInt16(truncatingIfNeeded: count), 2)
-    out.put(generation, 8)
-    out.put(UInt32(truncatingIfNeeded: length), 16)
+    out.put(UInt16(truncatingIfNeeded: count), PageHeader.countOffset)
+    out.put(generation, PageHeader.generationOffset)
+    out.put(UInt16(truncatingIfNeeded: length), PageHeader.lengthOffset)
     let stored = roundUp(length, to: 16)
     (out + length).zero(stored - length)
     return PatchedLeaf(
-      page: UnsafeRawBufferPointer(start: out, count: stored), count: count, growth: growth, changeCount: changeCount)
+      page: UnsafeMutableRawBufferPointer(start: out, count: stored), count: count, growth: growth,
+      changeCount: changeCount)
   }
 
   /// Finds out what the new leaf consists of; answers whether it can be patched.
@@ -126,7 +127,7 @@ final class LeafPatch {
     let values = ends + count * 2
     guard isGoodSize(values + valueBytes) else { return nil }
     out.copyMemory(from: old.p, byteCount: PageHeader.size)
-    out.put(UInt8(truncatingIfNeeded: width), 21)
+    out.put(UInt8(truncatingIfNeeded: width), PageHeader.widthOffset)
     out.put(base, 32)
     let keys = out + IntegerLeaf.keysOffset
     let keepsKeys = width == old.width && base == old.base

@@ -75,14 +75,18 @@ final class MergeContext {
   /// Notes that a page was read elsewhere.
   func noteRead() { pagesRead += 1 }
 
-  /// Writes a page, `bytes` being padded to 16 already; where it is not to come into the cache, it can be read after ``flush()``.
-  func write(_ bytes: UnsafeRawBufferPointer, cached: Bool = true) throws(StoreError) -> PageRef {
-    let address = try pages.append(bytes)
-    var ref = PageRef(address: address, length: bytes.count, checksum: 0)
+  /// Seals a page, which is padded to a multiple of 16 bytes, and writes it. A page that does not come into the cache can be read
+  /// after ``flush()``.
+  func write(_ page: UnsafeMutableRawBufferPointer, cached: Bool = true) throws(StoreError) -> PageRef {
+    guard let p = page.baseAddress else { throw .misuse("a page without bytes") }
+    let address = try pages.makeRoom(page.count)
+    var ref = PageRef(address: address, length: page.count, checksum: 0)
     if cached { cache.touchPlace(ref) }
-    ref.checksum = Checksum.of(bytes, seed: PageRef.seed(store: space.storeSeed, location: ref.location))
-    space.retain(address, bytes.count)
-    if cached { cache.insert(ref, bytes.start) }
+    let seed = PageRef.seed(store: space.storeSeed, location: ref.location)
+    ref.checksum = PageHeader.seal(p, count: page.count, seed: seed)
+    try pages.fill(UnsafeRawBufferPointer(page), at: address)
+    space.retain(address, page.count)
+    if cached { cache.insert(ref, UnsafeRawPointer(p)) }
     pagesWritten += 1
     return ref
   }

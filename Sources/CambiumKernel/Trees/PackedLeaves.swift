@@ -57,10 +57,10 @@ final class PackedLeaves: @unchecked Sendable {
   }
 
   /// Lends `body` each leaf, in order.
-  func forEach(_ body: (UnsafeRawBufferPointer) throws(StoreError) -> Void) throws(StoreError) {
+  func forEach(_ body: (UnsafeMutableRawBufferPointer) throws(StoreError) -> Void) throws(StoreError) {
     var start = 0
     for end in ends {
-      try body(UnsafeRawBufferPointer(start: bytes + start, count: end - start))
+      try body(UnsafeMutableRawBufferPointer(start: bytes + start, count: end - start))
       start = end
     }
   }

@@ -519,7 +519,7 @@ final class TreeMerge {
     let stored = PageEncoder.encode(
       r.pointee.run, 0..<n, layout: layout, level: UInt8(level), tree: tree, generation: context.generation, to: out)
     let ref = try context.write(
-      UnsafeRawBufferPointer(start: out, count: stored), cached: level > 0 || !(isCold || isBulk))
+      UnsafeMutableRawBufferPointer(start: out, count: stored), cached: level > 0 || !(isCold || isBulk))
     state.pages &+= 1
     state.bytes &+= UInt64(stored)
     if level == 0 {
@@ -549,9 +549,8 @@ final class TreeMerge {
   /// Takes a leaf in that was encoded elsewhere, behind those before it: for trees of byte strings that are built from nothing. It does
   /// not come into the cache, as those of `isBulk` do not.
   /// Before the first step.
-  func take(leaf bytes: UnsafeRawBufferPointer) throws(StoreError) {
-    let leaf = BytesLeaf(bytes.start)
-    if leaf.count == 0 { return }
+  func take(leaf bytes: UnsafeMutableRawBufferPointer) throws(StoreError) {
+    guard let p = bytes.baseAddress, case let leaf = BytesLeaf(UnsafeRawPointer(p)), leaf.count > 0 else { return }
     let ref = try context.write(bytes, cached: false)
     state.pages &+= 1
     state.bytes &+= UInt64(bytes.count)

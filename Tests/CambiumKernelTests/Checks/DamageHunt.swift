@@ -137,7 +137,7 @@ struct MendedStore {
       let part: DamageHunt.Part =
         mender.bytes.withUnsafeBytes { b in
           if b.start.u32(place.lowerBound) == LogRecordHeader.magic { return .records }
-          return b.start.u8(place.lowerBound) == PageKind.directory.rawValue ? .directory : .pages
+          return (b.start + place.lowerBound).pageKind == PageKind.directory.rawValue ? .directory : .pages
         }
       places[part, default: []].append(place)
     }
@@ -157,7 +157,7 @@ struct MendedStore {
     let offset = place.lowerBound + random.below(within)
     let new = mutation(of: Array(mutant.bytes[offset..<min(offset + 8, place.upperBound)]), &random)
     if part == .superblock {
-      for copy in 0..<4 { mutant.mutate(at: offset + copy * Superblock.copySize, new) }
+      for copy in Superblock.offsets { mutant.mutate(at: offset + Int(copy), new) }
     } else {
       mutant.mutate(at: offset, new)
     }
@@ -167,7 +167,7 @@ struct MendedStore {
   /// Another value of a field of a page's header.
   private func headerMutation(_ head: [UInt8], _ random: inout SplitMix64) -> (offset: Int, new: [UInt8]) {
     // Offsets and widths.
-    let field = random.pick([(0, 1), (1, 1), (2, 2), (4, 1), (16, 2), (20, 1), (21, 1), (22, 2), (24, 2), (28, 1)])
+    let field = random.pick([(8, 1), (9, 1), (10, 2), (12, 1), (24, 2), (26, 1), (27, 1), (28, 2), (30, 2)])
     var value = 0
     for i in 0..<field.1 { value |= Int(head[field.0 + i]) << (8 * i) }
     switch random.below(4) {

@@ -9,7 +9,9 @@ struct Forge {
   private(set) var superblock: Superblock
   let directory: Directory
   let outcome: LogScanner.Outcome
-  private var salts: [UInt32: UInt64] = [:]
+  /// What the records of the outcome lie in.
+  private let scanner: LogScanner
+  private let logSeed: UInt64
   private var extra: [UInt8] = []
 
   struct Missing: Error {}
@@ -22,9 +24,9 @@ struct Forge {
     let store = try Store.open(on: device, environment: TestEnvironment(), options: options)
     superblock = store.superblock
     directory = try Store.readDirectory(superblock, superblock.directory, superblock.directoryBytes, device).0
-    let scanner = LogScanner(device: device, storeSeed: store.storeSeed)
-    outcome = try scanner.scan(superblock)
-    for s in scanner.segments { salts[s.header.start] = s.header.salt }
+    logSeed = superblock.logSeed
+    scanner = LogScanner(device: device, superblock: superblock)
+    outcome = try scanner.scan()
   }
 
   /// The store as it is now.
@@ -65,14 +67,14 @@ struct Forge {
     operations: [UInt8]? = nil, _ change: (UnsafeMutableRawPointer) -> Void = { _ in }
   ) throws {
     guard let last = outcome.records.last else { throw Missing() }
-    try record(at: Int(last.address), in: last.segment, operations: operations, change)
+    try record(at: Int(last.address), operations: operations, change)
   }
 
   /// Puts a record at a place of a log segment: the one that is there, or the newest one, changed.
   mutating func record(
-    at address: Int, in segment: UInt32, operations: [UInt8]? = nil, _ change: (UnsafeMutableRawPointer) -> Void
+    at address: Int, operations: [UInt8]? = nil, _ change: (UnsafeMutableRawPointer) -> Void
   ) throws {
-    guard let last = outcome.records.last, let salt = salts[segment] else { throw Missing() }
+    guard let last = outcome.records.last else { throw Missing() }
     let old = Int(last.address)
     var record = Array(mender.bytes[old..<old + last.header.length])
     if let operations {
@@ -80,14 +82,14 @@ struct Forge {
       record.withUnsafeMutableBytes { $0.baseAddress?.put(UInt32($0.count), 4) }
     }
     let room = record.count
-    let seed = mender.seed
+    let seed = logSeed
     record.withUnsafeMutableBytes { b in
       guard let p = b.baseAddress else { return }
       change(p)
       let length = Int(UnsafeRawPointer(p).u32(4))
       guard length >= 16, length <= room else { return }
       p.put(
-        LogRecordHeader.sum(UnsafeRawPointer(p), length: length, store: seed, salt: salt, address: UInt64(address)), 8)
+        LogRecordHeader.sum(UnsafeRawPointer(p), length: length, seed: seed, address: UInt64(address)), 8)
     }
     mender.overwrite(at: address, record + [UInt8](repeating: 0, count: roundUp(room, to: 16) - room))
   }
@@ -105,9 +107,11 @@ struct Forge {
   mutating func append(page: [UInt8]) -> PageRef {
     let stored = roundUp(page.count, to: 16)
     var ref = PageRef(address: append(page), length: stored, checksum: 0)
-    let padded = page + [UInt8](repeating: 0, count: stored - page.count)
-    ref.checksum = padded.withUnsafeBytes {
-      Checksum.of($0, seed: PageRef.seed(store: mender.seed, location: ref.location))
+    let place = extra.count - stored
+    extra.withUnsafeMutableBytes { b in
+      guard let p = b.baseAddress, stored >= 8 else { return }
+      ref.checksum = PageHeader.seal(
+        p + place, count: stored, seed: PageRef.seed(store: mender.seed, location: ref.location))
     }
     return ref
   }

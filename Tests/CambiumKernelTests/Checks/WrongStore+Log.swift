@@ -15,27 +15,23 @@ extension WrongStore {
     let shorter = StoreUse.read.verdict(torn)
     var list = [WrongStore("a right store with a log", .read, right, whole)]
 
-    func header(
-      _ name: String, _ use: StoreUse, _ place: StorePlace, _ change: (UnsafeMutableRawPointer) -> Void
-    ) throws {
+    // The header of a log segment is not needed; what is none must not be believed.
+    let start = last.segment.start
+    func header(_ name: String, _ change: (UnsafeMutableRawPointer) -> Void) throws {
       var forge = try Forge(whole)
-      forge.segmentHeader(last.segment, change)
-      list.append(WrongStore(name, use, .refused(place), forge.bytes))
+      forge.segmentHeader(start) { p in
+        p.put(UInt64(1000), 32)
+        change(p)
+      }
+      list.append(WrongStore("\(name), that names a newer publication", .read, right, forge.bytes))
     }
-    try header("a log segment with another magic", .read, .log) { $0.put(UInt32(7), 0) }
-    try header("a log segment that says it stands elsewhere", .read, .log) { $0.put(UInt32(9), 48) }
-    try header("a log segment of no units", .read, .log) { $0.put(UInt32(0), 4) }
-    try header("a segment of pages as log", .read, .log) { $0.put(Segment.Kind.pages.rawValue, 52) }
-    try header("a log segment that reaches into others", .open, .log) { $0.put(UInt32(64), 4) }
-    let segment = UInt64(last.segment) * UInt64(SegmentTable.unitSize)
-    // Without its salt, no record is valid: the log would seem to be empty.
-    var salt = whole
-    salt[Int(segment) + 16] ^= 1
-    list.append(WrongStore("a log segment with rot in its header", .read, .refused(.log), salt))
-    list.append(
-      WrongStore("a log segment that the file ends in", .read, .refused(.log)) {
-        ShortReadingDevice(whole) { offset, count in offset == segment && count == SegmentTable.unitSize }
-      })
+    try header("a log segment with another magic") { $0.put(UInt32(7), 0) }
+    try header("a segment of pages as log") { $0.put(Segment.Kind.pages.rawValue, 52) }
+    var rotten = whole
+    rotten[Int(last.segment.address) + 36] ^= 1
+    list.append(WrongStore("a log segment with rot in its header", .read, right, rotten))
+    list.append(WrongStore("a log segment with rot in its header", .check, .refused(.log), rotten))
+    list.append(WrongStore("an empty log without a header", .read, .refused(.log), try emptyLogWithoutHeader()))
 
     func record(_ name: String, _ change: (UnsafeMutableRawPointer) -> Void) throws {
       var forge = try Forge(whole)
@@ -59,10 +55,11 @@ extension WrongStore {
 
     // Two segments that name each other, behind the end.
     var forge = try Forge(whole)
-    let next = outcome.nextSegment
-    try forge.record(at: Int(next) * SegmentTable.unitSize + SegmentHeader.size, in: next) {
+    let next = outcome.next
+    try forge.record(at: Int(next.firstRecord(strict: false))) {
       $0.put(UInt64(900), 24)
-      $0.put(last.segment, 56)
+      $0.put(last.segment.start, 56)
+      $0.put(UInt16(last.segment.units), 60)
     }
     list.append(WrongStore("segments that name each other", .read, right, forge.bytes))
 
@@ -76,6 +73,16 @@ extension WrongStore {
     let lost = try lostSuperblock()
     list.append(WrongStore("the newest superblock is lost", .read, .refused(.superblock), lost))
     return try list + pieces()
+  }
+
+  /// A store that was not closed, right behind a checkpoint, whose log segment has lost its header.
+  private static func emptyLogWithoutHeader() throws -> [UInt8] {
+    let device = MemoryDevice(copying: try StartUpCaseTests.image(closed: false))
+    let store = try Store.open(on: device, environment: TestEnvironment(seed: 23))
+    try store.checkpoint()
+    var bytes = device.contents()
+    for i in 0..<SegmentHeader.size { bytes[Int(store.log.present.address) + i] = 0 }
+    return bytes
   }
 
   /// Both copies of the newest superblock lost, while the older one's log is all there, and a record says more.
@@ -109,8 +116,17 @@ extension WrongStore {
     try change("a piece at half a place", closed, .superblock) { $0.pieces[0].start += 8 }
     try change("a piece behind its segment", closed, .superblock) { $0.pieces[0].start += 1 << 30 }
     try change("a piece in the header of its segment", closed, .superblock) {
-      $0.pieces[0].start = UInt64($0.pieces[0].segment) * UInt64(SegmentTable.unitSize) + 16
+      $0.pieces[0].start = $0.pieces[0].segment.address + 16
     }
+    try change("a piece whose segment has no units", closed, .superblock) { $0.pieces[0].segment.units = 0 }
+    try change("a piece whose segment has too many units", closed, .superblock) { $0.pieces[0].segment.units = 65 }
+    try change("a piece whose next segment covers the superblock", closed, .superblock) {
+      $0.pieces[0].next = LogSegment(start: 0, units: 1)
+    }
+    try change("a piece whose next segment ends behind the last unit", closed, .superblock) {
+      $0.pieces[0].next = LogSegment(start: .max, units: 2)
+    }
+    try change("a piece whose segment reaches into others", closed, .log) { $0.pieces[0].segment.units = 64 }
     try change("a log that does not follow the directory", closed, .log) { $0.pieces[0].firstSequence += 1 }
     return list
   }

@@ -107,7 +107,7 @@ extension WrongStore {
       var forge = try Forge(whole)
       let ref = forge.append(page: page)
       try forge.replace(
-        described, with: [page[0] == PageKind.integerInner.rawValue ? 1 : 2, 1, 0, 0] + Forge.bytes(ref))
+        described, with: [page[8] == PageKind.integerInner.rawValue ? 1 : 2, 1, 0, 0] + Forge.bytes(ref))
       list.append(WrongStore("an inner page \(name)", use, .refused(.page(tree: second)), forge.bytes))
     }
     func header(_ kind: PageKind, _ count: Int, _ length: Int, width: Int) -> [UInt8] {

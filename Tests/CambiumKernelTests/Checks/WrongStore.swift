@@ -95,14 +95,14 @@ struct WrongStore {
     let index = forge.superblock.directory
     if var page = forge.page(index) {
       page = Array(page[..<48]) + [0]
-      page.withUnsafeMutableBytes { $0.baseAddress?.put(UInt32(49), 16) }
+      page.withUnsafeMutableBytes { $0.baseAddress?.put(UInt16(49), PageHeader.lengthOffset) }
       let ref = forge.append(page: page)
       forge.superblock { $0.directory = ref }
       list.append(WrongStore("an index with a part of a reference", .open, .refused(.directory), forge.bytes))
     }
     forge = try Forge(whole)
     var short = [UInt8](repeating: 0, count: 16)
-    short[0] = PageKind.directory.rawValue
+    short[8] = PageKind.directory.rawValue
     let ref = forge.append(page: short)
     forge.superblock { $0.directory = ref }
     list.append(WrongStore("a directory of 16 bytes", .open, .refused(.directory), forge.bytes))

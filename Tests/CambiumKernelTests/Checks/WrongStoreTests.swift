@@ -14,14 +14,15 @@ import Testing
     }
   }
 
-  /// Beside others who write, a prepared segment may turn out to be something else by now, and is forgotten. One that records were
-  /// found in is not, whatever these name as the next.
-  @Test func aSegmentWithRecordsIsNotForgotten() throws {
-    let whole = try StartUpCaseTests.image(closed: false)
-    var forge = try Forge(whole)
+  /// Beside others who write, the segment behind the newest record is taken for log that is in use. It must be another one than those
+  /// that hold records, because a writer would overwrite these.
+  @Test func aLogDoesNotGoOnWhereItComesFrom() throws {
+    var forge = try Forge(try StartUpCaseTests.image(closed: false))
     let last = try #require(forge.outcome.records.last)
-    forge.segmentHeader(last.segment) { $0.put(UInt32(64), 4) }
-    try forge.lastRecord { $0.put(last.segment, 56) }
+    try forge.lastRecord {
+      $0.put(last.segment.start, 56)
+      $0.put(UInt16(last.segment.units), 60)
+    }
     var place: StorePlace?
     do {
       _ = try Store.load(

@@ -36,6 +36,8 @@ final class SyncSkippingDevice: StorageDevice {
     var isOpening = false
     var last: [Written] = []
     var copies = 0
+    /// The publication that is being written, of whose copies this is the first or the second.
+    var publishing: UInt64 = 0
     var skipped = 0
     var logIsMoving = false
     var valueSegments: [Range<UInt64>] = []
@@ -76,7 +78,9 @@ final class SyncSkippingDevice: StorageDevice {
 
   func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(StoreError) {
     nonisolated(unsafe) let bytes = bytes
-    state.withLock { $0.last.append($0.kind(of: bytes, at: offset)) }
+    let newest =
+      offset < UInt64(Superblock.regionSize) ? (try? Store.readSuperblock(disk, readOnly: true).0.publication) ?? 0 : 0
+    state.withLock { $0.last.append($0.kind(of: bytes, at: offset, newest: newest)) }
     try disk.write(bytes, at: offset)
   }
 
@@ -93,17 +97,19 @@ final class SyncSkippingDevice: StorageDevice {
 }
 
 extension SyncSkippingDevice.State {
-  fileprivate mutating func kind(of bytes: UnsafeRawBufferPointer, at offset: UInt64) -> SyncSkippingDevice.Written {
+  /// What is written there. The newest superblock on the disk is publication `newest`.
+  fileprivate mutating func kind(
+    of bytes: UnsafeRawBufferPointer, at offset: UInt64, newest: UInt64
+  ) -> SyncSkippingDevice.Written {
     let p = bytes.start
     if offset < UInt64(Superblock.regionSize) {
-      if bytes.count == Superblock.copySize {
+      guard case .valid(let s) = Superblock.decode(bytes, at: offset, readOnly: true) else { return .publication }
+      // A copy of the superblock that was read is written again; a publication is newer than what is there.
+      if s.publication != publishing, s.publication <= newest {
         copies += 1
         return copies % 2 == 1 ? .copy : .secondCopy
       }
-      guard
-        case .valid(let s) = Superblock.decode(
-          UnsafeRawBufferPointer(rebasing: bytes[..<Superblock.copySize]), at: offset, readOnly: true)
-      else { return .publication }
+      publishing = s.publication
       if s.isClean { return .cleanMark }
       if s.publication == s.generation { return .publication }
       return isOpening ? .recovery : .session

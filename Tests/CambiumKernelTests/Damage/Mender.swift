@@ -7,7 +7,8 @@ struct Mender {
   private(set) var bytes: [UInt8]
   let seed: UInt64
   private var pages: [(address: Int, length: Int, location: UInt64, checksum: UInt64)] = []
-  private var records: [(address: Int, length: Int, salt: UInt64)] = []
+  private var records: [(address: Int, length: Int)] = []
+  private let logSeed: UInt64
 
   init(_ whole: [UInt8]) throws {
     bytes = whole
@@ -15,6 +16,7 @@ struct Mender {
     options.isReadOnly = true
     let store = try Store.open(on: MemoryDevice(copying: whole), environment: TestEnvironment(), options: options)
     seed = store.storeSeed
+    logSeed = store.logSeed
     var found: [PageRef] = store.directoryPages
     func walk(_ tree: TreeID, _ kind: TreeKind, _ ref: PageRef, _ level: UInt8) throws {
       found.append(ref)
@@ -31,17 +33,14 @@ struct Mender {
       try walk(id, state.kind, state.root, state.level)
     }
     for ref in found { pages.append((Int(ref.address), ref.length, ref.location, ref.checksum)) }
-    let scanner = LogScanner(device: store.device, storeSeed: seed)
-    for record in try scanner.scan(store.superblock).records {
-      let salt = try scanner.segment(record.segment)?.header.salt ?? 0
-      records.append((Int(record.address), record.header.length, salt))
-    }
+    let scanner = LogScanner(device: store.device, superblock: store.superblock)
+    for record in try scanner.scan().records { records.append((Int(record.address), record.header.length)) }
   }
 
   /// Places that a mutation may fall into: pages, records, the superblock.
   var places: [Range<Int>] {
     pages.map { $0.address..<$0.address + $0.length } + records.map { $0.address..<$0.address + $0.length }
-      + (0..<4).map { $0 * Superblock.copySize..<$0 * Superblock.copySize + 700 }
+      + Superblock.offsets.map { Int($0)..<Int($0) + 700 }
   }
 
   /// Where the inner pages lie.
@@ -82,8 +81,8 @@ struct Mender {
   }
 
   private mutating func mendSuperblock() {
-    for copy in 0..<4 {
-      let start = copy * Superblock.copySize
+    for offset in Superblock.offsets {
+      let start = Int(offset)
       let content = Superblock.copySize - 8
       let magic = bytes.withUnsafeBytes { $0.start.u64(start) }
       let sum = bytes.withUnsafeBytes {
@@ -97,10 +96,10 @@ struct Mender {
   private mutating func mendPage(_ i: Int) {
     let page = pages[i]
     let sum = bytes.withUnsafeBytes {
-      Checksum.of(
-        UnsafeRawBufferPointer(rebasing: $0[page.address..<page.address + page.length]),
-        seed: PageRef.seed(store: seed, location: page.location))
+      PageHeader.sum(
+        $0.start + page.address, count: page.length, seed: PageRef.seed(store: seed, location: page.location))
     }
+    put(sum, at: page.address)
     if sum == page.checksum { return }
     pages[i].checksum = sum
     // Wherever the page is referred to: in a page above, or the superblock.
@@ -129,8 +128,7 @@ struct Mender {
       let r = records[i]
       if i > first { put(bytes.withUnsafeBytes { $0.start.u64(records[i - 1].address + 8) }, at: r.address + 16) }
       let sum = bytes.withUnsafeBytes {
-        LogRecordHeader.sum(
-          $0.start + r.address, length: r.length, store: seed, salt: r.salt, address: UInt64(r.address))
+        LogRecordHeader.sum($0.start + r.address, length: r.length, seed: logSeed, address: UInt64(r.address))
       }
       put(sum, at: r.address + 8)
     }

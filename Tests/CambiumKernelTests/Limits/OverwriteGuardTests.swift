@@ -40,7 +40,8 @@ import Testing
   static func neededByRecovery(of store: Store) throws -> [Range<UInt64>] {
     var ranges: [Range<UInt64>] = []
     for ref in store.directoryPages { ranges.append(ref.address..<ref.address + UInt64(ref.length)) }
-    let outcome = try LogScanner(device: store.device, storeSeed: store.storeSeed).scan(store.superblock)
+    let scanner = LogScanner(device: store.device, superblock: store.superblock)
+    let outcome = try scanner.scan()
     for found in outcome.records { ranges.append(found.address..<found.address + UInt64(found.header.length)) }
     return ranges
   }

@@ -45,7 +45,7 @@ import Testing
     var memory = FrameMemory(TestEnvironment(), pageSize: 512)
     let parent = memory.next(atMost: 2)
     let child = memory.next(atMost: 1)
-    parent.content.put(UInt16(3), 2)  // children
+    parent.content.put(UInt16(3), PageHeader.countOffset)  // children
     let ref = PageRef(address: 4096, length: 512, checksum: 77)
     child.setName(ref, isUsed: true)
     #expect(parent.hint(2) == nil)

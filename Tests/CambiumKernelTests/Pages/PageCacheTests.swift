@@ -248,10 +248,11 @@ import Testing
         } ?? 0
       }
       var ref = PageRef(address: (n + 1) * 512, length: roundUp(length, to: 16), checksum: 0)
-      try page.withUnsafeBytes { b in
-        let bytes = UnsafeRawBufferPointer(rebasing: b[..<ref.length])
-        ref.checksum = Checksum.of(bytes, seed: PageRef.seed(store: 7, location: ref.location))
-        try device.write(bytes, at: ref.address)
+      try page.withUnsafeMutableBytes { b in
+        guard let p = b.baseAddress else { return }
+        ref.checksum = PageHeader.seal(
+          p, count: ref.length, seed: PageRef.seed(store: 7, location: ref.location))
+        try device.write(UnsafeRawBufferPointer(start: p, count: ref.length), at: ref.address)
       }
       refs.append(ref)
     }

@@ -221,7 +221,7 @@ extension SharedWorkloadTests {
     try w.step(0, "grows") { try w.changeRows($0, 1200, keys: 900, valueBytes: 6000) }
     let store = try w.engine(0).store
     func commit(while isWanted: (UInt64) -> Bool) throws {
-      while isWanted(store.log.position - UInt64(store.log.presentSegment) * UInt64(SegmentTable.unitSize)) {
+      while isWanted(store.log.position - store.log.present.address) {
         try w.step(0, "commits") { try w.changeRows($0, 14, keys: 300, valueBytes: 1900) }
       }
     }
@@ -234,7 +234,7 @@ extension SharedWorkloadTests {
       if offset < UInt64(SegmentTable.unitSize) {
         // An attempt begins: the log ends in what is read first of its segment.
         try commit { $0 > 50000 }
-      } else if offset > store.log.position, offset < store.log.segmentEnd {
+      } else if offset > store.log.position, offset < store.log.present.end {
         let before = store.log.position
         try commit { $0 > 64 && $0 <= 100_000 }
         if store.log.position > before { growths += 1 }
@@ -266,9 +266,9 @@ extension SharedWorkloadTests {
     let handle = shared.open()
     let reader = try Store.open(on: handle, environment: TestEnvironment(seed: 3), options: options)
     _ = try reader.snapshot()
-    let (place, segment) = (reader.log.position, reader.log.presentSegment)
+    let (place, segment) = (reader.log.position, reader.log.present.start)
     try put(1, tree, 100)
-    #expect(writer.log.presentSegment == segment)
+    #expect(writer.log.present.start == segment)
     let acknowledged = writer.appendedSequence
     var reads = 0
     let look = Look { _, offset in

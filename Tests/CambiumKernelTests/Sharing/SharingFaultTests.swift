@@ -170,38 +170,6 @@ import Testing
     #expect(try shared.disk.size() == 0)
   }
 
-  /// The prepared log segment has rotted, and there is free room below it.
-  @Test func whoeverOpensASecondTimeFindsTheLogSegmentThatWasPreparedAnew() throws {
-    let tree = try makeStore(rows: 2000)
-    var store = try Store.open(on: shared.disk, environment: TestEnvironment(seed: 4), options: options())
-    for round in 0..<UInt8(6) {
-      try change(store, tree, rows: 2000, round) { (try? store.statistics().logBytes) ?? .max > 40 << 10 }
-      try store.checkpoint()
-    }
-    try store.close()
-    store = try Store.open(on: shared.disk, environment: TestEnvironment(seed: 5), options: options())
-    let next = store.log.nextSegment
-    let free = store.space.table.findFree(wanted: 1, least: 1)?.start
-    try store.close()
-    let zeros = [UInt8](repeating: 0, count: SegmentHeader.size)
-    try zeros.withUnsafeBytes { bytes throws in
-      try shared.disk.write(bytes, at: UInt64(next) * UInt64(SegmentTable.unitSize))
-    }
-    #expect(free.map { $0 < next } ?? false, "the case does not arise: \(next), \(String(describing: free))")
-    let (a, _) = try open(6)
-    let (b, _) = try open(7)
-    for n in 0..<UInt64(400) {
-      let t = try (n % 2 == 0 ? a : b).beginWrite()
-      try t.put(tree, 10_000 + n, [UInt8](repeating: 3, count: 400))
-      try t.commit()
-      let view = try (n % 2 == 0 ? b : a).snapshot()
-      #expect(try view.value(tree, 10_000 + n)?.count == 400)
-    }
-    try expectSound("prepared anew")
-    try a.close()
-    try b.close()
-  }
-
   /// The room of a large value is used again while it is read.
   @Test func aLargeValueThatIsOvertakenIsNoDamage() throws {
     let tree = try makeStore(rows: 10)
@@ -293,14 +261,8 @@ import Testing
   }
 
   @Test func noSegmentEndsBehindTheLastUnit() {
-    var bytes = [UInt8](repeating: 0, count: SegmentHeader.size)
     for (start, isGood) in [(UInt32.max - 2, true), (.max - 1, false), (.max, false)] {
-      let header = SegmentHeader(
-        units: 2, salt: 1, session: 1, durablePublication: 1, born: 1, start: start, kind: .log)
-      bytes.withUnsafeMutableBytes { b in
-        if let p = b.baseAddress { header.write(to: p, storeSeed: 3) }
-      }
-      #expect(bytes.withUnsafeBytes { SegmentHeader($0, start: start, storeSeed: 3) != nil } == isGood)
+      #expect(LogSegment(start: start, units: 2).isPossible == isGood)
     }
   }
 }

@@ -49,13 +49,13 @@ import Testing
     }
   }
 
-  /// The newest superblock of an image, and the records of its log.
+  /// The newest superblock of an image, and the records of its log, whose bytes are not to be looked at.
   static func log(_ image: [UInt8]) throws -> (superblock: Superblock, outcome: LogScanner.Outcome) {
     var options = StoreOptions()
     options.isReadOnly = true
     let device = MemoryDevice(copying: image)
     let store = try Store.open(on: device, environment: TestEnvironment(seed: 13), options: options)
-    return (store.superblock, try LogScanner(device: device, storeSeed: store.storeSeed).scan(store.superblock))
+    return (store.superblock, try LogScanner(device: device, superblock: store.superblock).scan())
   }
 
   static func flip(_ image: inout [UInt8], _ offset: UInt64) { image[Int(offset)] ^= 0x5A }
@@ -68,7 +68,7 @@ import Testing
 
   @Test func withoutAWholeCopyTheSuperblockIsDamaged() throws {
     var image = try Self.image(closed: true)
-    for copy in 0..<4 { Self.flip(&image, UInt64(copy * Superblock.copySize + 100)) }
+    for copy in Superblock.offsets { Self.flip(&image, copy + 100) }
     #expect(Self.place(image) == .superblock)
   }
 
@@ -81,7 +81,9 @@ import Testing
       let offset = Superblock.offset(slot: superblock.slot, copy: copy)
       image.replaceSubrange(Int(offset)..<Int(offset) + Superblock.copySize, with: superblock.encoded(at: offset))
     }
-    #expect(throws: StoreError.unsupportedFormat(version: 1, features: 1 << 40)) { try Self.rows(image) }
+    #expect(throws: StoreError.unsupportedFormat(version: Superblock.formatVersion, features: 1 << 40)) {
+      try Self.rows(image)
+    }
     // One that only a writer has to know.
     superblock.featuresIncompatible = 0
     superblock.featuresReadOnly = 4
@@ -89,7 +91,9 @@ import Testing
       let offset = Superblock.offset(slot: superblock.slot, copy: copy)
       image.replaceSubrange(Int(offset)..<Int(offset) + Superblock.copySize, with: superblock.encoded(at: offset))
     }
-    #expect(throws: StoreError.unsupportedFormat(version: 1, features: 4)) { try Self.rows(image) }
+    #expect(throws: StoreError.unsupportedFormat(version: Superblock.formatVersion, features: 4)) {
+      try Self.rows(image)
+    }
     #expect(try Self.rows(image, readOnly: true) == 29)
   }
 
@@ -152,8 +156,8 @@ import Testing
     try t.commit()
     var count: UInt64 = 0
     while count < 1_000
-      || store.log.position - UInt64(store.log.presentSegment) * UInt64(SegmentTable.unitSize) < 150_000
-      || store.log.segmentEnd - store.log.position < 100_000
+      || store.log.position - store.log.present.address < 150_000
+      || store.log.present.end - store.log.position < 100_000
     {
       count += 1
       t = try store.beginWrite()
@@ -190,8 +194,7 @@ import Testing
     let (device, rows) = try Self.closedInASegment()
     let (superblock, outcome) = try Self.log(device.contents())
     let piece = try #require(superblock.pieces.first)
-    let segment = try #require(
-      try LogScanner(device: device, storeSeed: superblock.storeSeed).segment(piece.segment))
+    let segment = piece.segment
     #expect(superblock.isClean && piece.start == outcome.end)
     // Much of the segment lies before the place, and much behind it.
     let (before, behind) = (piece.start - segment.address, segment.end - piece.start)
@@ -223,25 +226,60 @@ import Testing
     }
   }
 
-  @Test func aDamagedLogSegmentHeaderIsReported() throws {
-    var image = try Self.image(closed: false)
+  @Test(arguments: [true, false]) func aDamagedLogSegmentHeaderIsReportedByCheckAlone(_ closed: Bool) throws {
+    var image = try Self.image(closed: closed)
     let piece = try #require(try Self.log(image).superblock.pieces.first)
-    Self.flip(&image, UInt64(piece.segment) * UInt64(SegmentTable.unitSize) + 20)
+    Self.flip(&image, piece.segment.address + 20)
+    var options = StoreOptions()
+    options.isReadOnly = true
+    let store = try Store.open(
+      on: MemoryDevice(copying: image), environment: TestEnvironment(seed: 12), options: options)
+    #expect(try store.snapshot().count(Self.tree) == 29)
+    #expect(try store.check().problems.map { $0.offset } == [piece.segment.address])
+  }
+
+  @Test func anEmptyLogWithoutItsHeaderIsReported() throws {
+    let device = MemoryDevice(copying: try Self.image(closed: false))
+    let store = try Store.open(on: device, environment: TestEnvironment(seed: 14))
+    try store.checkpoint()
+    var image = device.contents()
+    #expect(try Self.rows(image) == 29)
+    Self.flip(&image, store.log.present.address + 20)
     #expect(Self.place(image) == .log)
   }
 
-  @Test func aMissingPreparedSegmentIsMadeAnew() throws {
+  /// The header of the segment behind the log is written anew with its first record.
+  @Test func aPreparedSegmentNeedsNoHeader() throws {
     var image = try Self.image(closed: true)
     let next = try #require(try Self.log(image).superblock.pieces.first?.next)
-    let start = Int(next) * SegmentTable.unitSize
-    image.replaceSubrange(start..<start + SegmentHeader.size, with: [UInt8](repeating: 0, count: SegmentHeader.size))
-    #expect(try Self.rows(image) == 29)
+    let start = Int(next.address)
+    image.replaceSubrange(start..<start + 4096, with: [UInt8](repeating: 0x77, count: 4096))
     let device = MemoryDevice(copying: image)
     let store = try Store.open(on: device, environment: TestEnvironment(seed: 14))
-    let t = try store.beginWrite()
-    try t.put(Self.tree, 30, Array(repeating: 30, count: 100))
-    try t.commit()
-    #expect(try Self.rows(device.contents()) == 30)
+    #expect(try store.check().problems.map { $0.offset } == [next.address])
+    var key: UInt64 = 30
+    while key < 250, store.log.present != next {
+      let t = try store.beginWrite()
+      try t.put(Self.tree, key, Array(repeating: UInt8(key), count: 100))
+      try t.commit()
+      key += 1
+    }
+    #expect(store.log.present == next)
+    #expect(try store.check().problems.isEmpty)
+    #expect(try Self.rows(device.contents()) == Int(key) - 1)
+  }
+
+  @Test func theFormerFormatIsRefusedByItsNumber() throws {
+    for name in ["closed-1", "log-1"] {
+      let file = try GoldenStoreTests.bytes(name)
+      #expect(throws: StoreError.unsupportedFormat(version: 1, features: 0)) { try Self.rows(file) }
+      // One of the four copies is enough to say so. Without any, the file is damaged.
+      var damaged = file
+      for copy in 0..<3 { Self.flip(&damaged, UInt64(copy) * 4096 + 100) }
+      #expect(throws: StoreError.unsupportedFormat(version: 1, features: 0)) { try Self.rows(damaged) }
+      Self.flip(&damaged, 3 * 4096 + 100)
+      #expect(Self.place(damaged) == .superblock)
+    }
   }
 
   @Test func aDamagedDirectoryIsReported() throws {
@@ -266,12 +304,9 @@ import Testing
     var image = whole
     let start = Int(last.address)
     image[start + LogRecordHeader.size] = 0x0F
-    let segment = try #require(
-      try LogScanner(device: MemoryDevice(copying: whole), storeSeed: superblock.storeSeed).segment(outcome.endSegment))
     let sum = image.withUnsafeBytes { b in
       LogRecordHeader.sum(
-        b.start + start, length: last.header.length, store: superblock.storeSeed, salt: segment.header.salt,
-        address: last.address)
+        b.start + start, length: last.header.length, seed: superblock.logSeed, address: last.address)
     }
     for i in 0..<8 { image[start + 8 + i] = UInt8(truncatingIfNeeded: sum >> UInt64(8 * i)) }
     #expect(Self.place(image) == .log)

@@ -259,7 +259,7 @@ import Testing
           if !leaves.isAhead(n) { continue }
           if round % 4 == 1, random.oneIn(500) { usleep(50) }
           leaves.room.initializeMemory(as: UInt8.self, repeating: UInt8(truncatingIfNeeded: n), count: pageSize)
-          let page = UnsafeRawBufferPointer(start: leaves.room, count: pageSize)
+          let page = UnsafeMutableRawBufferPointer(start: leaves.room, count: pageSize)
           let patch = PatchedLeaf(page: page, count: n, growth: 1, changeCount: 2)
           let ref = PageRef(address: UInt64(n) * 16, length: pageSize, checksum: UInt64(n))
           leaves.add(n, ref, passed: n * 2, random.oneIn(5) ? nil : patch)

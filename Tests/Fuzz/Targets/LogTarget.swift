@@ -11,8 +11,7 @@ import CambiumTesting
 enum LogTarget {
   private struct Base {
     let bytes: [UInt8]
-    let seed: UInt64
-    let salt: UInt64
+    let logSeed: UInt64
     let last: LogRecordHeader
     let place: Int
     let end: Int
@@ -24,13 +23,11 @@ enum LogTarget {
     options.isReadOnly = true
     let device = MemoryDevice(copying: whole.bytes)
     guard let store = try? Store.open(on: device, environment: TestEnvironment(), options: options) else { return nil }
-    let scanner = LogScanner(device: device, storeSeed: store.storeSeed)
-    guard let outcome = try? scanner.scan(store.superblock), let last = outcome.records.last,
-      let segment = try? scanner.segment(last.segment)
-    else { return nil }
+    let scanner = LogScanner(device: device, superblock: store.superblock)
+    guard let outcome = try? scanner.scan(), let last = outcome.records.last else { return nil }
     return Base(
-      bytes: whole.bytes, seed: store.storeSeed, salt: segment.header.salt, last: last.header, place: Int(outcome.end),
-      end: min(whole.bytes.count, Int(segment.end)))
+      bytes: whole.bytes, logSeed: store.logSeed, last: last.header, place: Int(outcome.end),
+      end: min(whole.bytes.count, Int(last.segment.end)))
   }()
 
   static func problem(_ input: FuzzInput) -> String? {
@@ -50,7 +47,7 @@ enum LogTarget {
       if flags & 8 != 0 { header.durableSequence = header.sequence &- UInt64(input.byte()) }
       if flags & 16 != 0 { header.durablePublication = UInt64(input.byte()) }
       if flags & 32 != 0 { header.session ^= UInt64(input.byte()) }
-      if flags & 64 != 0 { header.next = UInt32(input.byte()) }
+      if flags & 64 != 0 { header.next = LogSegment(start: UInt32(input.byte()), units: 1) }
       let before = flags & 128 != 0 ? UInt64(input.byte()) : header.checksum
       bytes.withUnsafeMutableBytes { b in
         guard let start = b.baseAddress else { return }
@@ -62,11 +59,11 @@ enum LogTarget {
         p.put(header.session, 32)
         p.put(header.durableSequence, 40)
         p.put(header.durablePublication, 48)
-        p.put(header.next, 56)
-        p.put(UInt32(0), 60)
+        p.put(header.next.start, 56)
+        p.put(UInt32(header.next.units), 60)
         for (i, byte) in operations.enumerated() { p.put(byte, LogRecordHeader.size + i) }
         header.checksum = LogRecordHeader.sum(
-          UnsafeRawPointer(p), length: length, store: base.seed, salt: base.salt, address: UInt64(place))
+          UnsafeRawPointer(p), length: length, seed: base.logSeed, address: UInt64(place))
         p.put(header.checksum, 8)
       }
       place += roundUp(length, to: 16)

@@ -22,10 +22,8 @@ extension Store {
       let seen = try readMark(at: logTail)
       let newest = try Store.readSuperblock(device, readOnly: options.isReadOnly).0
       let isSame = newest.publication == superblock.publication && newest.session == superblock.session
-      // A reader may have read the log without the segment behind it, and could not follow the others there.
-      if share.mustReload || !isSame || !holdingTurn && log.nextSegment == 0 {
+      if share.mustReload || !isSame {
         try reload(share, holdingTurn: holdingTurn)
-        if !holdingTurn, log.nextSegment == 0 { return noteMark(LogEndMark()) }
         // As above: what was read was the newest a while ago, and is pinned.
         if !holdingTurn, rounds >= Store.mostRounds { return noteMark(LogEndMark()) }
         continue
@@ -81,8 +79,8 @@ extension Store {
 
   /// Where the mark behind the log lies; 0 if there is no room for it, or at `.strict`, which writes into no block twice.
   var logTail: UInt64 {
-    guard log.presentSegment != 0, options.durability != .strict,
-      log.position + UInt64(LogEndMark.size) <= log.segmentEnd
+    guard log.present != .none, options.durability != .strict,
+      log.position + UInt64(LogEndMark.size) <= log.present.end
     else { return 0 }
     return log.position
   }
@@ -161,7 +159,7 @@ extension Store {
 
   /// Bytes of the mark that goes behind a record which ends at `end`, with the same write.
   func markLength(behind end: UInt64) -> Int {
-    share == nil || options.durability == .strict || end + UInt64(LogEndMark.size) > log.segmentEnd
+    share == nil || options.durability == .strict || end + UInt64(LogEndMark.size) > log.present.end
       ? 0 : LogEndMark.size
   }
 
@@ -212,7 +210,7 @@ extension Store {
   private struct NextRecord {
     var header: LogRecordHeader
     var address: UInt64
-    var segment: UInt32
+    var segment: LogSegment
     var buffer: UnsafeMutableRawBufferPointer
   }
 
@@ -222,24 +220,17 @@ extension Store {
     let here = log.position
     let aligned = (here + block - 1) / block * block
     for address in here == aligned ? [here] : [here, aligned] {
-      if let found = try record(at: address, in: log.presentSegment) { return found }
+      if let found = try record(at: address, in: log.present) { return found }
     }
-    guard log.nextSegment != 0, log.nextSegment != log.presentSegment else { return nil }
     for strict in [false, true] {
-      if let found = try record(at: log.start(of: log.nextSegment, strict: strict), in: log.nextSegment) {
-        return found
-      }
+      if let found = try record(at: log.next.firstRecord(strict: strict), in: log.next) { return found }
     }
     return nil
   }
 
-  private func record(at address: UInt64, in segment: UInt32) throws(StoreError) -> NextRecord? {
-    guard let i = space.table.index(start: segment), space.table[i].kind == .log, let salt = log.salts[segment] else {
-      return nil
-    }
-    let end = space.table[i].address + UInt64(space.table[i].length)
-    guard address >= space.table[i].address, address + UInt64(LogRecordHeader.size) <= end else { return nil }
-    let room = end - address
+  private func record(at address: UInt64, in segment: LogSegment) throws(StoreError) -> NextRecord? {
+    guard address >= segment.address, address + UInt64(LogRecordHeader.size) <= segment.end else { return nil }
+    let room = segment.end - address
     var words: (UInt64, UInt64) = (0, 0)
     guard try readWords(address, &words) == 16 else { return nil }
     let first = UInt64(littleEndian: words.0)
@@ -252,7 +243,7 @@ extension Store {
     defer { if !isKept { buffer.deallocate() } }
     guard try device.read(at: address, into: buffer) == count,
       let header = LogRecordHeader.valid(
-        UnsafeRawBufferPointer(buffer).start, available: count, store: storeSeed, salt: salt, address: address),
+        UnsafeRawBufferPointer(buffer).start, available: count, seed: logSeed, address: address),
       header.length == count, Verification.recordSession.holds(header.session == log.session),
       Verification.recordSequence.holds(header.sequence == appendedSequence &+ 1),
       Verification.recordBefore.holds(header.before == log.lastChecksum)
@@ -264,12 +255,8 @@ extension Store {
   /// Takes one record in, as if it had been committed here.
   private func take(_ found: NextRecord, _ share: StoreShare) throws(StoreError) {
     let header = found.header
-    if found.segment != log.presentSegment {
-      guard let i = space.table.index(start: found.segment) else { return }
-      log.presentSegment = found.segment
-      log.segmentEnd = space.table[i].address + UInt64(space.table[i].length)
-    }
-    if header.next != log.nextSegment { try noteLogSegment(header.next) }
+    log.present = found.segment
+    if header.next != log.next { try noteLogSegment(header.next, from: found.address) }
     log.position = found.address + UInt64(roundUp(header.length, to: 16))
     log.lastChecksum = header.checksum
     log.length += UInt64(roundUp(header.length, to: 16))
@@ -293,24 +280,17 @@ extension Store {
     lock.unlock()
   }
 
-  /// Takes note of a log segment that another process has prepared.
-  private func noteLogSegment(_ start: UInt32) throws(StoreError) {
-    let head = UnsafeMutableRawBufferPointer.allocate(byteCount: SegmentHeader.size, alignment: 16)
-    defer { head.deallocate() }
-    let address = UInt64(start) * UInt64(SegmentTable.unitSize)
-    guard try device.read(at: address, into: head) == SegmentHeader.size,
-      let header = SegmentHeader(UnsafeRawBufferPointer(head), start: start, storeSeed: storeSeed),
-      header.kind == .log, !start.addingReportingOverflow(header.units).overflow, start >= SegmentTable.firstUnit
-    else { throw .corrupt(place: .log, offset: address, detail: "a prepared log segment is damaged") }
-    dropDeadSegments(start..<(start + header.units))
-    var segment = Segment(start: start, units: header.units, kind: .log, used: 0, born: header.born)
-    segment.used = UInt32(clamping: segment.length)
-    guard space.table.insert(segment) else {
-      throw .corrupt(place: .log, offset: address, detail: "a log segment overlaps another segment")
+  /// Takes note of a log segment that another process has prepared. Its header is not needed.
+  private func noteLogSegment(_ place: LogSegment, from record: UInt64) throws(StoreError) {
+    guard place.isPossible else {
+      throw .corrupt(place: .log, offset: record, detail: "a record names a log segment that cannot be")
     }
-    log.segments.append(start)
-    log.salts[start] = header.salt
-    log.nextSegment = start
+    dropDeadSegments(place.start..<(place.start + place.units))
+    guard space.table.insert(Segment(log: place)) else {
+      throw .corrupt(place: .log, offset: place.address, detail: "a log segment overlaps another segment")
+    }
+    log.segments.append(place.start)
+    log.next = place
   }
 
   /// Forgets dead segments whose room another process has used again: it has seen that nobody needs them.

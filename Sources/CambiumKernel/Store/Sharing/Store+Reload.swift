@@ -85,9 +85,6 @@ extension Store {
     // What was read back is durable only now, the superblock included; see the specification on failed syncs.
     if isSynced { try syncNow() }
     takeOver(fresh, loaded, share, isSynced: isSynced)
-    // While this store was suspended, another process may have begun to open it and been killed: nothing says where the log
-    // goes on. It is begun anew then, as if this were an opening.
-    if holdingTurn, fresh.log.nextSegment == 0 { try takeIntoUse(loaded) }
     share.mustReload = false
   }
 
