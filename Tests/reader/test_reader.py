@@ -10,10 +10,12 @@ NAME.txt (what `dump` has to print) if that is there.
 import contextlib
 import io
 import os
+import re
 import struct
 import sys
 import tempfile
 import unittest
+from random import Random
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import read_store  # noqa: E402
@@ -51,9 +53,9 @@ class MadeStore:
         self.sequence = 0
         self.places = {}
 
-    def segment(self, start, kind):
+    def segment(self, start, kind, following=(0, 0)):
         header = bytearray(64)
-        struct.pack_into("<4sI8xIHxxQQQIB", header, 0, b"CSEG", 1, 0, 0, SESSION, 0, 1, start, kind)
+        struct.pack_into("<4sI8xIHxxQQQIB", header, 0, b"CSEG", 1, *following, SESSION, 0, 1, start, kind)
         seed = mix(SEED, start ^ int.from_bytes(header[:8], "little"))
         struct.pack_into("<Q", header, 8, checksum(header[16:], seed))
         self.put(start * UNIT, header)
@@ -121,11 +123,11 @@ class MadeStore:
             found[tree] = (pages + 1, total + end - at)
         return found
 
-    def record(self, operations, durable, session=SESSION, publication=1):
+    def record(self, operations, durable, session=SESSION, publication=1, following=NEXT_SEGMENT):
         self.sequence += 1
         data = bytearray(64) + operations
         struct.pack_into("<4sI8xQQQQQIHH", data, 0, b"CLOG", len(data), self.last, self.sequence, session, durable,
-                         publication, NEXT_SEGMENT, 1, 1)
+                         publication, following, 1, 1)
         address = self.log_at
         seed = mix(LOG_SEED, mix(address, int.from_bytes(data[:8], "little")))
         self.last = checksum(data[16:], seed)
@@ -162,6 +164,39 @@ class MadeStore:
         operations = bytes([0x02, 17, 0, 5]) + b"apply" + bytes([0x11, 17, 3, 2]) + b"le" + bytes([1]) + b"!"
         made.record(operations, durable=10)
         made.record(bytes([0x04, 18, 2, 0x06, 18, 7, 3, 0x11, 18, 0, 1]) + b"k" + bytes([1]) + b"v", durable=11)
+        return made
+
+
+class MadeLog(MadeStore):
+    """A store that was not closed, with a log of short segments, some of which hold a single record. Each record proves those
+    before it."""
+
+    SEGMENTS = 32
+
+    @classmethod
+    def whole(cls):
+        made, random = cls(), Random(7)
+        made.file = bytearray((NEXT_SEGMENT + cls.SEGMENTS + 1) * UNIT)
+        made.segment(PAGE_SEGMENT, 2)
+        made.segment(VALUE_SEGMENT, 3)
+        directory, length = made.directory()
+        made.superblock(1, directory, length)
+        made.sequence = 9
+        # The address and length of each record, by segment.
+        made.held = {}
+        unit = LOG_SEGMENT
+        for n in range(cls.SEGMENTS):
+            following = NEXT_SEGMENT + n
+            # The first segment's header is as it was prepared: the superblock names what lies behind.
+            made.segment(unit, 1, (following, 1) if n else (0, 0))
+            made.log_at, made.held[unit] = unit * UNIT + 64, []
+            for _ in range(random.choice((1, 1, 2, 5))):
+                value = random.randbytes(random.choice((1, 40, 700)))
+                operations = bytes([0x01, 16, 6]) + varint(len(value)) + value
+                made.held[unit].append((made.log_at, 64 + len(operations)))
+                made.record(operations, durable=made.sequence, following=following)
+            unit = following
+        made.segment(unit, 1)
         return made
 
 
@@ -267,6 +302,45 @@ class ReaderTests(unittest.TestCase):
             for version, expected in ((1, 2), (2, 0)):
                 with open(os.path.join(folder, f"{name}-{version}.store"), "rb") as file:
                     self.assertEqual(self.run_reader(file.read(), "check")[0], expected, (name, version))
+
+    def test_log_attack(self):
+        """Damage to a log of many segments: an error, or no more is missing than the last record, which nothing proves."""
+        made, random = MadeLog.whole(), Random(8)
+        segments, found = list(made.held), {"reported": 0, "whole": 0, "last": 0, "undetectable": 0}
+        self.assertGreaterEqual(sum(len(held) == 1 for held in made.held.values()), 5)
+        records = [place for held in made.held.values() for place in held]
+        for n in range(500):
+            file, undetectable = bytearray(made.file), False
+            address, length = random.choice(records)
+            if n % 4 == 0:
+                file[random.choice(segments) * UNIT + random.randrange(64)] ^= 1 << random.randrange(8)
+            elif n % 4 == 1:
+                file[address + random.randrange(length)] ^= random.randrange(1, 256)
+            elif n % 4 == 2:
+                file[address + random.randrange(64)] ^= 1 << random.randrange(8)
+            else:
+                unit = random.choice(segments)
+                at = random.choice((unit * UNIT, unit * UNIT, address // 512 * 512))
+                file[at : at + 512] = random.choice((bytes(512), random.randbytes(512)))
+                # Without the header and every record of a segment nothing names the next one.
+                held = made.held.get(at // UNIT, ())
+                undetectable = at % UNIT == 0 and all(record < at + 512 for record, _ in held)
+            with self.subTest(n):
+                status, text = self.run_reader(file, "info")
+                if status:
+                    found["reported"] += 1
+                    continue
+                newest = int(re.search(r"newest commit: (\d+)", text)[1])
+                if newest == made.sequence:
+                    found["whole"] += 1
+                elif undetectable:
+                    found["undetectable"] += 1
+                else:
+                    # The very end of the log: what is missing is what was damaged.
+                    gone = records[newest - made.sequence :]
+                    self.assertTrue(all(file[a : a + c] != made.file[a : a + c] for a, c in gone), newest)
+                    found["last"] += 1
+        self.assertTrue(found["reported"] > 100 and found["whole"] > 100 and found["last"] < 30, found)
 
     def test_unproved_records_behind_a_hole(self):
         made = MadeStore.whole()
