@@ -1,24 +1,24 @@
-// Opening. In order: the newest whole superblock; the directory it names; the log behind that, verified record by
-// record; the delta rebuilt from it. No tree page is read, so the time depends on the log and not on the store. Specs
-// has the table of cases and the argument.
+// Opening reads, in this order: the newest whole superblock, the directory that it names, and the log behind that, record by record. The
+// records rebuild the delta. No tree page is read, so the time depends on the log and not on the size of the store. Specs/03, sections
+// 10 to 12, has the cases and the argument.
 
-/// What the log changes, tree by tree.
+/// The changes that the log holds, tree by tree.
 struct Replay {
   struct Tree {
     let list: DeltaList
     var nodes: [DeltaNode] = []
     var bytes = 0
-    /// Entries that the record under way adds.
+    /// How many entries the record that is being replayed adds.
     var change: Int64 = 0
   }
 
   var trees: [Tree] = []
-  /// Those that the record under way changes the number of entries of, some of them perhaps more than once.
+  /// The trees whose number of entries the record that is being replayed changes. A tree may occur several times.
   var touched: [Int] = []
   private var places: [TreeID: Int] = [:]
   private var last = 0
 
-  /// The place of a tree in ``trees``.
+  /// The index of a tree in ``trees``.
   mutating func place(_ tree: TreeID, _ kind: TreeKind, _ delta: DeltaTable) -> Int {
     if last < trees.count, trees[last].list.tree == tree { return last }
     if let known = places[tree] {
@@ -55,15 +55,15 @@ extension Store {
     return store
   }
 
-  /// What a store is loaded for.
+  /// The purpose for which a store is loaded.
   enum LoadUse {
     /// Nobody else has the file open, or writes to it.
     case opening
-    /// Others go on with the log, which is whole up to the segment that was prepared last.
+    /// Other processes append to the log while this one follows.
     case following
   }
 
-  /// A store as read from the file, and what was found on the way.
+  /// A store as read from the file, and the findings on the way.
   struct Loaded {
     var store: Store
     var outcome: LogScanner.Outcome
@@ -72,7 +72,7 @@ extension Store {
     var fileBytes: UInt64
     var directory: Directory
 
-    /// Lets writers go on in the last segments.
+    /// Lets the writers of pages and values continue in the last segments.
     func adoptWriters(pages: SegmentWriter, values: SegmentWriter) {
       let table = store.space.table
       for (kind, writer) in [(Segment.Kind.pages, pages), (.values, values)] {
@@ -84,7 +84,7 @@ extension Store {
     }
   }
 
-  /// Reads superblock, directory and log. The device is not the store's yet.
+  /// Reads superblock, directory and log. The store does not close the device until it is taken into use.
   static func load(
     on device: any StorageDevice, environment: any StoreEnvironment, options: StoreOptions, use: LoadUse
   ) throws(StoreError) -> Loaded {
@@ -103,7 +103,7 @@ extension Store {
     for s in directory.segments where !Verification.segmentListedKind.holds(s.kind != .log) {
       throw .corrupt(place: .directory, offset: superblock.directory.address, detail: "a log segment is listed")
     }
-    // Made here, and given to the space as a whole: its own is guarded against overlapping access.
+    // The table is complete before the space gets it, because access to the space's own table is checked at run time.
     var overlaps = false
     var table = SegmentTable(directory.segments, &overlaps)
     guard Verification.segmentOverlap.holds(!overlaps) else {
@@ -115,16 +115,16 @@ extension Store {
       retained[i].directoryBytes = superblock.directoryBytes
       retained[i].publication = superblock.generation
     }
-    // Whoever follows others learns from them what is used again, and keeps what they may still need.
+    // A process that shares the file keeps dead segments until it knows that no other process needs them.
     let dead = device.locks == nil ? [] : table.segments.filter { $0.dead != 0 }
     table.removeAll { s in
       s.dead != 0 && !retained.contains { s.born <= $0.publication && $0.publication < s.dead }
     }
-    // Dead segments may have been cut off with the end of the file; what is left may not.
+    // Dead segments may have been cut off with the end of the file. All others must be there.
     for s in table.segments where !Verification.segmentEnd.holds(s.address + UInt64(s.used) <= fileBytes) {
       throw .corrupt(place: .segment, offset: s.address, detail: "the file ends before this segment")
     }
-    // The unused tail of the last segment may be missing.
+    // The unused end of the last segment may be missing.
     table.fileUnits = max(UInt32(clamping: fileBytes / UInt64(SegmentTable.unitSize)), table.usedUnits)
 
     let scanner = LogScanner(device: device, superblock: superblock)
@@ -132,12 +132,12 @@ extension Store {
     guard Verification.cleanLog.holds(!superblock.isClean || outcome.records.isEmpty) else {
       throw .corrupt(place: .log, offset: outcome.end, detail: "records behind the end of a closed log")
     }
-    // The scan has seen to it that the first record is the one that the first piece says.
+    // The scan has checked that the first record is the one that the first piece names.
     guard
       Verification.logAfterDirectory.holds(superblock.pieces.first?.firstSequence == directory.sequence &+ 1)
     else { throw .corrupt(place: .log, offset: outcome.end, detail: "the log does not follow the directory") }
-    // A recovery begins its log in fresh room, so the segment that was prepared last is free room to it. Writers that have the store
-    // open go on there, whatever was written there meanwhile, if nothing comes of this opening.
+    // A recovery begins its log in fresh room, so it treats the segment that was prepared last as free. If this opening comes to
+    // nothing, the writers that have the store open continue there, whatever was written there meanwhile.
     let logSegments = logSegments(superblock, outcome, withNext: superblock.isClean || use == .following)
     for place in logSegments {
       guard Verification.logSegmentOverlap.holds(table.insert(Segment(log: place))) else {
@@ -198,12 +198,12 @@ extension Store {
         records.removeFirst()
       }
     }
-    // Where the log has come from, it can not go on.
+    // Appended without looking: if the log already uses the segment, inserting it into the table fails.
     if withNext { list.append(outcome.next) }
     return list
   }
 
-  /// Makes a store that was loaded one to write to.
+  /// Prepares a loaded store for writing.
   func takeIntoUse(_ loaded: Loaded) throws(StoreError) {
     space.table.fileUnits = max(space.table.fileUnits, space.table.usedUnits)
     let length = UInt64(space.table.fileUnits) * UInt64(SegmentTable.unitSize)
@@ -212,7 +212,7 @@ extension Store {
       try device.resize(to: length)
     }
     if superblock.isClean {
-      // A lost copy was torn by a power cut, or has rotted.
+      // A power cut tore the missing copy, or it has rotted.
       if !loaded.wholeCopies[0] || !loaded.wholeCopies[1] { try proveSuperblock() }
     } else {
       try recoverForWriting(loaded.outcome)
@@ -274,7 +274,7 @@ extension Store {
       if Verification.directoryLength.holds(UInt64(stream.count) == bytes) { directory = Directory(stream) }
     }
     if refs.count == 1 {
-      // In place, where it is all in one chunk.
+      // A directory of one chunk is decoded in place.
       try withDirectoryPage(refs[0], seed, device) { (chunk) throws(StoreError) in decode(chunk) }
     } else {
       var stream: [UInt8] = []
@@ -300,8 +300,11 @@ extension Store {
   ) throws(StoreError) {
     let n = ref.length
     guard Verification.directoryReference.holds(n >= PageHeader.size) else { throw badDirectory(ref) }
-    let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: n, alignment: 16)
-    defer { buffer.deallocate() }
+    // A page that is too short for its header reads as zeros there.
+    let room = UnsafeMutableRawBufferPointer.allocate(byteCount: max(n, PageHeader.size), alignment: 16)
+    defer { room.deallocate() }
+    room.baseAddress?.zero(PageHeader.size)
+    let buffer = UnsafeMutableRawBufferPointer(rebasing: room[..<n])
     let got = try device.read(at: ref.address, into: buffer)
     guard Verification.directoryEnd.holds(got == n) else {
       throw .corrupt(place: .directory, offset: ref.address, detail: "the file ends before the directory")
@@ -322,8 +325,8 @@ extension Store {
 
   // MARK: The log
 
-  /// Puts the changes of one record into the delta, those of keys into `replayed`: they are put into the lists when all are
-  /// there.
+  /// Puts the changes of one record into the delta. Changes of keys go to `replayed` first, because all of them are put into the lists
+  /// together.
   func replay(
     _ found: LogScanner.Found, _ replayed: inout Replay
   ) throws(StoreError) {
@@ -416,7 +419,7 @@ extension Store {
   private func replaySegment(
     _ start: UInt32, _ units: UInt32, _ used: UInt32, _ added: UInt32, _ malformed: StoreError
   ) throws(StoreError) {
-    // What is dead here may have been used again by another process, from the same unit on.
+    // Another process may have used the room of a segment again that is dead here.
     if share != nil, !start.addingReportingOverflow(units).overflow { dropDeadSegments(start..<(start + units)) }
     if let i = space.table.index(start: start) {
       let s = space.table[i]
@@ -444,20 +447,22 @@ extension Store {
 
   // MARK: Opening for writing
 
-  /// After an unclean end. What was read back need not be durable: a failed or missing sync leaves in the file what a
-  /// power cut may still take away. So, before anything is acknowledged or used again:
-  /// 1. the superblock that was read is written again, one copy at a time, each synced;
-  /// 2. the records that no later one proves durable are copied into fresh log room, under a new session, and synced;
-  /// 3. the other slot publishes that, and is synced.
+  /// Recovers the store after an unclean end.
+  ///
+  /// What was read back need not be durable: a failed or missing sync leaves bytes in the file that a power cut may still take. So
+  /// before this handle acknowledges anything, or uses room again, it does the following:
+  /// 1. It writes the superblock that it read again, one copy at a time, and syncs each.
+  /// 2. It copies the records that no later one proves durable into fresh log room, under a new session, and syncs.
+  /// 3. It publishes that in the other slot, and syncs.
   private func recoverForWriting(_ outcome: LogScanner.Outcome) throws(StoreError) {
     try proveSuperblock()
-    // Stores of other processes look there for what has happened.
+    // Other processes look at the mark to learn whether anything has happened.
     try eraseMark()
     let session = environment.randomBits() | 1
     space.session = session
     log.session = session
-    // Proven are the records up to the newest that something durable names; but all of them are copied when there are
-    // no pieces left to name them separately.
+    // The records up to the newest commit that something durable names are proven. But if the superblock has no room for another
+    // piece, all records are copied.
     let tooMany = superblock.pieces.count >= Superblock.maxPieces - 1
     let proven = tooMany ? superblock.pieces[0].firstSequence &- 1 : outcome.durableSequence
     var pieces = superblock.pieces
@@ -465,7 +470,7 @@ extension Store {
     if tooMany {
       pieces = []
     } else {
-      // Pieces that lie behind the proven end go; the one it falls into ends there.
+      // Remove the pieces behind the proven end. The piece that the end falls into ends there.
       while let last = pieces.last, last.firstSequence > proven &+ 1 { pieces.removeLast() }
       var end: UInt64 = pieces.last?.start ?? 0
       if let last = pieces.last { checksum = last.checksumBefore }

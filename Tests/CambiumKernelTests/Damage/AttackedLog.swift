@@ -76,6 +76,12 @@ struct AttackedLog {
     (0..<length).map { UInt8(truncatingIfNeeded: UInt64($0 &* 7) &+ key) }
   }
 
+  /// Whether damage falls into every record behind a commit, so that nothing is left to prove one of them.
+  func isEnd(_ damage: Damage, behind sequence: UInt64) -> Bool {
+    let range = damage.offset..<damage.offset + damage.new.count
+    return records.drop { $0.sequence <= sequence }.allSatisfy { range.overlaps($0.address..<$0.address + $0.length) }
+  }
+
   /// How many records a segment holds.
   func count(in segment: Int) -> Int { records.reduce(0) { $0 + ($1.segment == segment ? 1 : 0) } }
 

@@ -31,7 +31,7 @@ import Testing
           harmless += 1
         } else if damage.isUndetectable {
           undetectable += 1
-        } else if last == log.lastSequence - 1 {
+        } else if log.isEnd(damage, behind: last) {
           lastLost += 1
         } else {
           Issue.record("\(damage.name): \(last) of \(log.lastSequence) commits are left, without a word")
@@ -66,7 +66,7 @@ import Testing
           on: MemoryDevice(copying: image), environment: TestEnvironment(seed: 33), options: options)
         let view = try store.snapshot()
         let isWhole = view.sequence == log.lastSequence
-        let isAllowed = isWhole || damage.isUndetectable || view.sequence == log.lastSequence - 1
+        let isAllowed = isWhole || damage.isUndetectable || log.isEnd(damage, behind: view.sequence)
         #expect(isAllowed, "\(damage.name): opened with \(view.sequence) of \(log.lastSequence) commits")
         #expect(try view.count(AttackedLog.tree) == view.sequence - log.records[0].sequence + 1)
         let problems = try store.check().problems

@@ -1,44 +1,47 @@
-// Catching up with other processes: has anything happened; which records were appended; was anything published.
+// Catching up with other processes: finds out whether they did anything, takes in the records that they appended, and reads everything
+// anew if they published.
 
 extension Store {
-  /// Brings what is in memory up to what is in the file. With the state taken; `holdingTurn` says that nobody else changes
-  /// the file meanwhile.
+  /// Brings the state in memory up to that of the file. The caller has taken the state.
   ///
-  /// Without the turn, the pin of the present generation is locked, or nothing is read of its pages.
+  /// A caller without the turn must have locked the pin of the present generation, or must not read its pages.
+  ///
+  /// - Parameter holdingTurn: Whether this process has the turn, so that no other process changes the file meanwhile.
   func catchUp(holdingTurn: Bool) throws(StoreError) {
     guard let share else { return }
     lock.lock()
     let mark = share.mark
     lock.unlock()
     if !share.mustReload, mark.isCertain || !holdingTurn, try isUnchanged(since: mark) { return }
-    // What this process has merged, but not published, may lie in room that others have written to since, even if nothing
-    // came of that. Where there was no mark, a new publication tells.
+    // This process has merged pages that it did not publish. Other processes may have written to the same room since, even if
+    // they published nothing either. If there was no mark, a new publication shows it.
     if holdingTurn, mark.address != 0, checkpointUnderWay != nil || current.frozen != nil { share.mustReload = true }
     var rounds = 0
     while true {
       rounds += 1
-      // In this order: whoever publishes anything after the second line, or appends after the third, has changed by then
-      // what the first one saw.
+      // The order matters. A process that publishes after the second line, or appends after the third, has by then changed the
+      // mark that the first line saw.
       let seen = try readMark(at: logTail)
       let newest = try Store.readSuperblock(device, readOnly: options.isReadOnly).0
       let isSame = newest.publication == superblock.publication && newest.session == superblock.session
       if share.mustReload || !isSame {
         try reload(share, holdingTurn: holdingTurn)
-        // As above: what was read was the newest a while ago, and is pinned.
+        // A reader may be outrun. What it read was the newest state a while ago, and is pinned.
         if !holdingTurn, rounds >= Store.mostRounds { return noteMark(LogEndMark()) }
         continue
       }
       let isFollowed: Bool
       do throws(StoreError) { isFollowed = try followLog(share) } catch {
-        // Who does not have the turn may have been overtaken in between: what a record named is something else by now.
-        // Reading everything anew tells that from damage.
+        // Without the turn, this process may have been overtaken: the room that a record named holds something else by now.
+        // Reading everything anew tells that case from damage.
         guard case .corrupt = error, !holdingTurn else { throw error }
         share.mustReload = true
         continue
       }
-      // A record that was there is none any more if its room was used again while it was read; a publication tells.
+      // If another process used a record's room again while it was read, the record seems not to be there. A publication shows
+      // that.
       if !isFollowed, !holdingTurn, try isPublished(after: superblock.publication) { continue }
-      // Who does not have the turn may be outrun by those that commit: then a while ago is new enough.
+      // A reader may be outrun by processes that commit. Then the state of a moment ago is new enough.
       if isFollowed, holdingTurn || share.mustReload || rounds < Store.mostRounds { continue }
       if isFollowed { return noteMark(LogEndMark()) }
       lock.lock()
@@ -48,7 +51,7 @@ extension Store {
       if holdingTurn {
         space.table.fileUnits = max(
           space.table.usedUnits, UInt32(clamping: try device.size() / UInt64(SegmentTable.unitSize)))
-        // A turn that a killed process had may have left anything there.
+        // A process that was killed in its turn may have left anything there.
         if seen == 0 { try renewMark() }
         if share.mustAnnounce { try announceWriter(share) }
       }
@@ -58,13 +61,13 @@ extension Store {
 
   private static let mostRounds = 16
 
-  /// Lets the others know of a writer again that may use any free room: one of them may have merged something there that it
-  /// has not published. With the turn.
+  /// Tells the other processes that a writer is back that may use any free room. One of them may have merged pages there that it
+  /// has not published, and must give them up. The caller has the turn.
   private func announceWriter(_ share: StoreShare) throws(StoreError) {
     if logTail != 0 {
       try renewMark()
     } else {
-      // There is no mark to be missed.
+      // Without a mark, only a new publication tells them.
       var next = superblock
       next.publication += 1
       try writeSuperblock(next)
@@ -77,7 +80,7 @@ extension Store {
 
   // MARK: The mark
 
-  /// Where the mark behind the log lies; 0 if there is no room for it, or at `.strict`, which writes into no block twice.
+  /// The address of the mark behind the log; 0 if there is no room for it, or at `.strict`, which writes no block twice.
   var logTail: UInt64 {
     guard log.present != .none, options.durability != .strict,
       log.position + UInt64(LogEndMark.size) <= log.present.end
@@ -85,11 +88,12 @@ extension Store {
     return log.position
   }
 
-  /// Whether the mark is still there: then nobody has appended or published anything since it was seen. One small read.
+  /// Whether the mark is still there. If it is, no process has appended or published anything since this one saw the mark. Reads 16
+  /// bytes.
   func isUnchanged(since mark: LogEndMark) throws(StoreError) -> Bool {
     guard mark.address != 0, try readMark(at: mark.address) == mark.number else { return false }
-    // Writers at `.strict` leave a mark alone that was there before them, and no other writer comes beside them; a reader
-    // does.
+    // A writer at `.strict` leaves alone a mark that was there before it. No other kind of writer opens the store beside it, but
+    // a reader may.
     if options.isReadOnly { return try peekPublication(after: mark.publication) <= mark.publication }
     return true
   }
@@ -114,7 +118,7 @@ extension Store {
     return got
   }
 
-  /// What the slot that the next publication goes to says is its number.
+  /// The publication number that stands in the slot of the next publication.
   func peekPublication(after publication: UInt64) throws(StoreError) -> UInt64 {
     var words: (UInt64, UInt64) = (0, 0)
     let slot = Int(truncatingIfNeeded: ~publication & 1)
@@ -122,13 +126,13 @@ extension Store {
     return got < 8 ? 0 : UInt64(littleEndian: words.0)
   }
 
-  /// Whether there is a publication after one. What a process that was killed has left of one is none.
+  /// Whether a whole superblock is newer than `publication`. The part of one that a killed process left does not count.
   private func isPublished(after publication: UInt64) throws(StoreError) -> Bool {
     guard try peekPublication(after: publication) > publication else { return false }
     return try Store.readSuperblock(device, readOnly: options.isReadOnly).0.publication > publication
   }
 
-  /// Replaces the mark at the end of the log as others know it, so that they look what has happened. With the turn.
+  /// Replaces the mark at the end of the log by a new one, so that other processes look at the file again. The caller has the turn.
   func renewMark() throws(StoreError) {
     guard let share, !options.isReadOnly else { return }
     noteMark(LogEndMark())
@@ -139,8 +143,8 @@ extension Store {
     noteMark(address, number)
   }
 
-  /// Removes the mark at the end of the log before something is written that is not written over it: whoever looks until
-  /// the next mark is there looks at everything, even if this process is killed meanwhile. With the turn.
+  /// Removes the mark at the end of the log. Call this before a write that does not overwrite the mark. Until the next mark is there,
+  /// other processes look at everything, even if this process is killed meanwhile. The caller has the turn.
   func eraseMark() throws(StoreError) {
     guard share != nil, !options.isReadOnly else { return }
     noteMark(LogEndMark())
@@ -157,7 +161,7 @@ extension Store {
     if let failure { throw failure }
   }
 
-  /// Bytes of the mark that goes behind a record which ends at `end`, with the same write.
+  /// The length of the mark that is written together with a record that ends at `end`; 0 if there is none.
   func markLength(behind end: UInt64) -> Int {
     share == nil || options.durability == .strict || end + UInt64(LogEndMark.size) > log.present.end
       ? 0 : LogEndMark.size
@@ -186,18 +190,17 @@ extension Store {
 
   // MARK: Records
 
-  /// Takes in the records that others appended behind the end of the log. Answers whether there were any, or whether
-  /// everything has to be read anew.
+  /// Takes in the records that other processes appended. Answers whether there were any, or whether everything must be read anew.
   private func followLog(_ share: StoreShare) throws(StoreError) -> Bool {
     var any = false
     while let found = try nextRecord() {
       defer { found.buffer.deallocate() }
       if checkpointUnderWay != nil || current.frozen != nil {
-        // What this process has merged, but not published, may lie in room that others have taken by now.
+        // The pages that this process merged and did not publish may lie in room that another process has taken by now.
         share.mustReload = true
         return true
       }
-      // Until all of it has been taken in.
+      // If taking the record in fails half-way, everything must be read anew.
       share.mustReload = true
       try take(found, share)
       share.mustReload = false
@@ -293,7 +296,8 @@ extension Store {
     log.next = place
   }
 
-  /// Forgets dead segments whose room another process has used again: it has seen that nobody needs them.
+  /// Forgets dead segments in these units, because another process uses their room again. That process has made sure that no view
+  /// needs them.
   func dropDeadSegments(_ units: Range<UInt32>) {
     space.table.removeAll { $0.dead != 0 && $0.start < units.upperBound && units.lowerBound < $0.end }
   }

@@ -1,19 +1,19 @@
-// Another process has published something: everything is read anew, as at opening, and takes the place of what is in
-// memory. Views that are open keep what they see.
+// If another process has published, this one reads everything anew, as at opening, and replaces its state in memory. Open views keep
+// what they see.
 
 extension Store {
-  /// How often reading is tried again when the file changes meanwhile.
+  /// How many times reading starts again because the file changed meanwhile.
   private static let mostAttempts = 100
 
-  /// How often it is, if others do nothing but publish.
+  /// After so many attempts, a reader that other processes outrun takes what it has read.
   private static let mostOutrun = 16
 
-  /// How often the same damage has to be found in a row to be believed: what only seems to be damage moves on with what
-  /// others append and publish.
+  /// How many times in a row the same damage must be found before it counts as damage. What only looks like damage changes its place as
+  /// other processes append and publish.
   private static let attemptsThatProveDamage = 3
 
-  /// Reads what the file holds without the turn, which others may be using: what is read may not fit together, and is
-  /// then read again. The pin of the generation is locked when this returns.
+  /// Reads the file without the turn. Other processes may write meanwhile, so the parts that were read may not fit together; then
+  /// everything is read again. The pin of the generation is locked when this returns.
   static func loadBesideOthers(
     on device: any StorageDevice, environment: any StoreEnvironment, options: StoreOptions,
     pin: (UInt64) throws(StoreError) -> Void
@@ -29,8 +29,8 @@ extension Store {
         loaded = try load(on: device, environment: environment, options: options, use: .following)
       } catch {
         guard case .corrupt = error else { throw error }
-        // A record is seen in part while it is written, or its successor when it was not there yet; a superseded directory
-        // may be overwritten.
+        // A reader may see part of a record while a writer writes it. It may read a record's place too early, and its successor in
+        // time. Another process may have overwritten a superseded directory.
         let now = try readSuperblock(device, readOnly: options.isReadOnly).0.publication
         let times = damage.map { $0.error == error && $0.publication == now ? $0.times : 0 } ?? 0
         damage = (error, now, times + 1)
@@ -39,8 +39,8 @@ extension Store {
       }
       if loaded.store.superblock.publication == before.publication {
         let newest = try readSuperblock(device, readOnly: options.isReadOnly).0
-        // Where others have published meanwhile, they may have used room of the log again that was still to be read. They
-        // have not if what was read reaches to where theirs begins. Who is outrun again and again takes what he has read.
+        // If another process published meanwhile, it may have used log room again that this reader had not read yet. That is not so
+        // if the records that were read reach to where the new log begins. A reader that is outrun again and again takes what it has.
         if newest.publication == before.publication || attempt >= mostOutrun { return loaded }
         let first = newest.pieces.first?.firstSequence ?? .max
         if loaded.store.appendedSequence >= max(newest.durableSequence, first &- 1) { return loaded }
@@ -49,7 +49,7 @@ extension Store {
     }
   }
 
-  /// Reads everything anew. With the state taken.
+  /// Reads everything anew. The caller has taken the state.
   func reload(_ share: StoreShare, holdingTurn: Bool) throws(StoreError) {
     share.mustReload = true
     var small = options
@@ -82,7 +82,7 @@ extension Store {
     guard fresh.appendedSequence >= visible else {
       throw .corrupt(place: .log, offset: loaded.outcome.end, detail: "commits that were there are gone")
     }
-    // What was read back is durable only now, the superblock included; see the specification on failed syncs.
+    // What was read is known durable only after this sync, the superblock included (Specs/03, "Failed syncs").
     if isSynced { try syncNow() }
     takeOver(fresh, loaded, share, isSynced: isSynced)
     share.mustReload = false
@@ -109,7 +109,7 @@ extension Store {
     sessionBegun = !superblock.isClean
     superblockIsProven = true
     wholeSuperblockCopy = fresh.wholeSuperblockCopy
-    // At durabilities below, what was appended is shown at once.
+    // At durabilities below `.full`, views show appended records immediately.
     let isShown = isSynced || options.durability == .none
     lock.lock()
     current = fresh.current
