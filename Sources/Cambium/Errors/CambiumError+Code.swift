@@ -30,7 +30,7 @@ extension CambiumError {
     public static let fileWriteNoPermission = Code(rawValue: 513)
     /// The caller gave up what was under way.
     public static let userCancelled = Code(rawValue: 3072)
-    /// A device without room.
+    /// A device without room. If the store has dead room, ``PersistentStore/compact(progress:)`` gives it back.
     public static let fileWriteOutOfSpace = Code(rawValue: 640)
 
     /// Generic validation error.

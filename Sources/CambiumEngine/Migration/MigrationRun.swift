@@ -15,8 +15,9 @@ extension EntityStore {
   /// same commit, what the application has to do still before the stage that the migration belongs to is done; without it no
   /// stage is under way from then on. In the phase ``StageRecord/Phase/migrate`` the state before is retained for that.
   ///
-  /// If something was put off, the state before is retained until that is done; with `keepsPriorState`, in any case, and
-  /// until ``confirmMigration()``. As long as it is there, ``rollBackMigration(discardsCommits:)`` goes back to it.
+  /// If the migration puts something off, it retains the state before until that is done, or until a later migration
+  /// retains a state of its own. With `keepsPriorState`, it retains the state in any case, until
+  /// ``confirmMigration()``. As long as the state is there, ``rollBackMigration(discardsCommits:)`` goes back to it.
   ///
   /// The answer is the store to go on with; this one, and whatever other process has the file open, refuses to read and
   /// write from then on (``EngineError/modelChanged``), but for views that are open.
@@ -112,7 +113,7 @@ final class MigrationRun {
       try t.addToCounter(Catalogue.tree, Catalogue.modelCounter, 1)
       try t.addToCounter(Catalogue.tree, Catalogue.upkeepCounter, 1)
     }
-    if let prior { try catalogue.setPrior(prior.id, prior.commit, t) }
+    if let prior { try catalogue.setNewestPrior(prior.id, prior.commit, t) }
     try catalogue.dropFinishedPriors(t)
     let store = try EntityStore(
       kernel: design.old.kernel, schema: destination, catalogue: catalogue, modelNumber: design.old.modelNumber &+ 1)

@@ -217,6 +217,13 @@ struct Catalogue: Sendable {
     }
   }
 
+  /// Notes the state before a migration, and forgets those before earlier migrations whose put-off work was never
+  /// finished, because each of them may hold a whole store. States that are kept until confirmed stay.
+  mutating func setNewestPrior(_ id: UInt64, _ prior: PriorCommit, _ t: WriteTransaction) throws(EngineError) {
+    for (earlier, other) in priors where !other.isKeptUntilConfirmed { try setPrior(earlier, nil, t) }
+    try setPrior(id, prior, t)
+  }
+
   /// Notes that nothing is left to be done of what was put off: what was retained for that long need not be any more.
   mutating func dropFinishedPriors(_ t: WriteTransaction) throws(EngineError) {
     guard !hasTasks else { return }

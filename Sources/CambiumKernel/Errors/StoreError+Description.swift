@@ -5,10 +5,11 @@ extension StoreError: CustomStringConvertible {
     case .device(let operation, let offset, let code):
       return "the device failed to \(operation.verb) at byte \(offset) (error \(code))"
     case .deviceFull(let bytes):
-      return "there is no room for \(bytes) more bytes; free some, then try again (nothing was changed)"
+      return "there is no room for \(bytes) more bytes on the device; free some, or call compact() if the store has"
+        + " dead room, then try again (nothing was changed)"
     case .reserveExhausted(let needed):
-      return "the commit would use the room kept for the next checkpoint (\(needed) bytes); free room on the device"
-        + " (nothing was changed)"
+      return "the commit would use the room kept for the next checkpoint (\(needed) bytes); free room on the device,"
+        + " or call compact() if the store has dead room, then try again (nothing was changed)"
     case .corrupt(let place, let offset, let detail):
       return "the store is damaged: \(detail) (\(place.description), byte \(offset)); restore it from a backup"
     case .notAStore: return "the file is not a Cambium store"

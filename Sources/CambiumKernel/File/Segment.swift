@@ -14,7 +14,8 @@ struct Segment {
   var used: UInt32
   /// Bytes of pages or extents in it that the newest state reaches.
   var live: UInt32 = 0
-  /// The publication that is the first to reach anything in it.
+  /// No generation before this one reaches anything in the segment. For large values that a record commits, it is the
+  /// generation whose delta the record joins. For all else, it is the publication that lists the segment first.
   var born: UInt64
   /// The publication from which on nothing in it is reached any more; 0 while something is.
   var dead: UInt64 = 0

@@ -69,7 +69,7 @@ final class SegmentWriter {
 
   deinit { buffer.deallocate() }
 
-  /// Begins a pass whose pages will be reached from publication `born` on.
+  /// Begins a pass. No view of a generation before `born` may ever reach what the pass writes.
   func begin(born: UInt64) {
     self.born = born
     forgetAllocated()

@@ -95,5 +95,10 @@ public enum StoreLockPlace {
   }
 
   /// The pins of the generations before one.
-  static func pins(before generation: UInt64) -> Range<UInt64> { pins..<pin(generation).lowerBound }
+  static func pins(before generation: UInt64) -> Range<UInt64> { pins(0..<generation) }
+
+  /// The pins of some generations.
+  static func pins(_ generations: Range<UInt64>) -> Range<UInt64> {
+    pin(generations.lowerBound).lowerBound..<pin(generations.upperBound).lowerBound
+  }
 }

@@ -166,7 +166,8 @@ extension Store {
   /// Takes the checkpoint under way further, as far as `budget` pages and the syncs that have happened allow.
   ///
   /// A failure before the superblock is written gives the checkpoint up without harm: its delta stays frozen, and the
-  /// next one takes it in. A failure in writing the superblock poisons the store.
+  /// next one takes it in. If the device has no room for what the checkpoint moves of its own accord, the checkpoint
+  /// begins again and moves nothing. A failure in writing the superblock poisons the store.
   func stepCheckpoint(budget: inout Int) throws(StoreError) {
     while let checkpoint = checkpointUnderWay {
       switch checkpoint.phase {
@@ -174,16 +175,16 @@ extension Store {
         do throws(StoreError) {
           if try !mergeStep(checkpoint, &budget) { return }
         } catch {
-          abandonCheckpoint(checkpoint)
-          throw error
+          try abandonCheckpoint(checkpoint, after: error)
+          continue
         }
         checkpoint.phase = .directory
       case .directory:
         do throws(StoreError) {
           try writeDirectory(checkpoint)
         } catch {
-          abandonCheckpoint(checkpoint)
-          throw error
+          try abandonCheckpoint(checkpoint, after: error)
+          continue
         }
         checkpoint.phase = .firstSync(ticket: syncTicket())
       case .firstSync(let ticket):
@@ -220,6 +221,26 @@ extension Store {
     space.table.removeAll { $0.kind == .log }
     for s in logs { _ = space.table.insert(s) }
     space.table.fileUnits = units
+  }
+
+  /// Gives up a checkpoint that an error has ended, and throws the error. If the copies of what the checkpoint moves had
+  /// no room on a full device, it begins again instead and moves nothing, because the reserve holds room for the merge.
+  private func abandonCheckpoint(_ checkpoint: Checkpoint, after error: StoreError) throws(StoreError) {
+    abandonCheckpoint(checkpoint)
+    // A transaction has lost its pages. A step of a compaction has nothing to do but to move.
+    guard case .deviceFull = error, checkpoint.input == nil, checkpoint.conversion == nil, space.bounds == nil,
+      !checkpoint.plan.areas.isEmpty
+    else { throw error }
+    try beginCheckpoint(plan: RelocationPlan(), retain: checkpoint.retain)
+  }
+
+  /// Takes back the freezing of a delta that holds nothing, so that no checkpoint needs room for it. Does nothing if
+  /// there is anything to publish. The caller has the turn, and no checkpoint is under way.
+  func thawEmptyDelta() {
+    guard let frozen = current.frozen, frozen.nodeCount == 0, frozen.trees.isEmpty,
+      let first = superblock.pieces.first?.firstSequence, frozenSequence &+ 1 == first
+    else { return }
+    install(Generation(number: current.number, trees: current.trees, active: current.active, frozen: nil))
   }
 
   /// Merges some more; answers whether all trees are done.

@@ -133,6 +133,7 @@ extension Store {
     } catch {
       // A checkpoint that is still there was not given up: writing its superblock failed.
       guard case .deviceFull = error, checkpointUnderWay == nil else { throw error }
+      thawEmptyDelta()
       return false
     }
   }

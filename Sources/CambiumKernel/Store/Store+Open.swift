@@ -438,7 +438,7 @@ extension Store {
       Verification.operationSegmentAdded.holds(added <= used),
       Verification.operationSegmentNumbers.holds(!start.addingReportingOverflow(units).overflow)
     else { throw malformed }
-    var s = Segment(start: start, units: units, kind: .values, used: used, born: nextPublication)
+    var s = Segment(start: start, units: units, kind: .values, used: used, born: current.number)
     s.live = added
     let isAlone = space.table.insert(s)
     guard Verification.operationSegmentOverlap.holds(isAlone) else { throw malformed }

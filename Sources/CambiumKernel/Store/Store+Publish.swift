@@ -202,28 +202,31 @@ extension Store {
     sessionBegun = true
   }
 
-  /// Frees the segments that nothing reaches: neither the newest durable publication, nor an open view, nor a retained
-  /// commit. Gives room at the end of the file back.
+  /// Frees the dead segments that nothing needs, and gives room at the end of the file back.
   func releaseDeadSegments() throws(StoreError) {
     try freeDeadSegments()
     try trimFile()
     noteRoom()
   }
 
-  /// The same, but for the room at the end.
+  /// Frees each dead segment whose death is durable, unless a generation from its birth to its death is held: by a view
+  /// of this process or another, or by a retained commit.
   func freeDeadSegments() throws(StoreError) {
     let durable = space.durablePublication
-    var oldest = oldestPin()
-    if share != nil, space.table.segments.contains(where: { $0.dead != 0 }) {
-      // From here on a reader that pins an older generation sees that it is not the newest; the pins of those that did
-      // so before are there.
-      try renewMark()
-      oldest = min(oldest, oldestForeignPin(before: durable))
+    var held = ownPins().map { $0...$0 } + retained.map { $0.publication...$0.publication }
+    if share != nil {
+      let dead = space.table.segments.filter { $0.kind != .log && $0.dead != 0 }
+      if let first = dead.map({ $0.born }).min(), let last = dead.map({ $0.dead }).max() {
+        // A reader that pins an older generation from here on sees that it is not the newest. Those that did so before
+        // have their pins already.
+        try renewMark()
+        let end = min(last, durable)
+        if first < end { held += foreignPins(in: first..<end) }
+      }
     }
-    let kept = retained.map { $0.publication }
+    let generations = HeldGenerations(held)
     space.table.removeAll { s in
-      guard s.kind != .log, s.dead != 0, s.dead <= durable, oldest >= s.dead else { return false }
-      return !kept.contains { s.born <= $0 && $0 < s.dead }
+      s.kind != .log && s.dead != 0 && s.dead <= durable && !generations.holds(from: s.born, before: s.dead)
     }
   }
 

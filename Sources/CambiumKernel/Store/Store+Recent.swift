@@ -6,8 +6,9 @@ import Synchronization
 /// pay that for each row. As long as nothing was committed they may have the same one. It lies in one word that is taken out and put
 /// back whole, so that nobody waits: who finds the word empty takes a snapshot of their own.
 ///
-/// What lies there holds its publication, as every view does, and the store. So it is given up by ``oldestPin()``, before anybody
-/// looks what views hold, when the store is closed, and by who has asked for it here (``giveUpRecentSnapshot()``).
+/// The snapshot in the word holds its generation, as every view does, and the store. ``Store/ownPins()`` gives the
+/// snapshot up before it looks what views hold. So does the store when it is closed, and the caller of
+/// ``Store/giveUpRecentSnapshot()``.
 final class RecentSnapshot: Sendable {
   #if _pointerBitWidth(_64)
     private let word = Atomic<UInt>(0)

@@ -104,7 +104,7 @@ extension Store {
 
   /// Whether a view, in whatever process, or a retained commit would keep what is there now from becoming free.
   private var isAnythingHeld: Bool {
-    !retained.isEmpty || oldestPin() != .max || oldestForeignPin(before: nextPublication) != .max
+    !retained.isEmpty || !ownPins().isEmpty || hasForeignPins(before: nextPublication)
       || space.table.segments.contains { $0.dead != 0 }
   }
 }

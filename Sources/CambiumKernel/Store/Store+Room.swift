@@ -15,8 +15,11 @@ extension Store {
   /// How many commits come between two looks whether room can be given back that something held before.
   private static var commitsBetweenLooks: UInt64 { 32 }
 
-  /// So many bytes the file should be at most: twice what the newest state, views and retained commits reach, what the log takes,
-  /// what commits hold in reserve for the next checkpoint, and a constant. A segment counts as a whole that is dead but held.
+  /// The most bytes that the file should have. It is the sum of four things: twice what the newest state, views and
+  /// retained commits reach, the log, the room that commits keep for the next checkpoint, and a constant.
+  ///
+  /// A segment that is dead but held counts as a whole: a generation that is held lists it with something live in it.
+  /// Right after ``Store/freeDeadSegments()`` no other dead segment is in the table.
   ///
   /// - Complexity: O(segments).
   var mostFileBytes: UInt64 {

@@ -198,13 +198,13 @@ public final class Store: @unchecked Sendable {
     lock.unlock()
   }
 
-  /// The publication that the oldest open snapshot descends from; what ``recentSnapshot()`` keeps is given up for that. Not with the
-  /// state lock.
-  func oldestPin() -> UInt64 {
+  /// Returns the generations that views and transactions of this process hold. Before it looks, it gives up the
+  /// snapshot that ``recentSnapshot()`` keeps. Not with the state lock.
+  func ownPins() -> [UInt64] {
     recent.giveUp()
     lock.lock()
     defer { lock.unlock() }
-    return pins.keys.min() ?? .max
+    return pins.keys
   }
 
   // MARK: The turn to write

@@ -74,8 +74,7 @@ extension Store {
     s.sequence = visibleSequence
     lock.unlock()
     s.publication = superblock.publication
-    let oldest = oldestPin()
-    s.oldestPinnedPublication = oldest == .max ? nil : oldest
+    s.oldestPinnedPublication = ownPins().min()
     s.retainedCommits = retained.count { !hasLapsed($0) }
     s.checkpoints = counters.checkpoints
     s.relocatedBytes = counters.relocatedBytes

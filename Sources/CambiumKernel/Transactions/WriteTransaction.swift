@@ -443,7 +443,8 @@ public final class WriteTransaction: TreeView {
       // A checkpoint that were given up later would take the accounts back to before this value.
       try core.settleCheckpoints()
       savedValueTable = core.space.table
-      core.valueWriter.begin(born: core.nextPublication)
+      // Views of the present generation see the value through its delta, long before a publication lists the segment.
+      core.valueWriter.begin(born: core.current.number)
     }
     let id = core.valueIDs.take()
     let access = try writingAccess(.extents, .integer)

@@ -205,6 +205,24 @@ import Testing
     try after.confirmMigration()
   }
 
+  /// A state that the application keeps until it confirms the migration stays.
+  @Test(arguments: [false, true]) func ofUnfinishedMigrationsTheNewestKeepsItsState(keeps: Bool) throws {
+    var store = try Self.deferred(try Self.notes(30), keeps: keeps)
+    let first = try #require(try store.priorState()).commit
+    let shortest = EntitySchema("Note", attributes: [AttributeSchema("text", .string)])
+    let before = try NaiveStore(store)
+    store = try store.migrate(to: SchemaDefinition([shortest]), defers: true)
+    let second = try #require(try store.priorState()).commit
+    #expect(second.sequence > first.sequence)
+    #expect(try store.deferredTasks().count > 0)
+    #expect(try store.retainedCommits().map { $0.sequence } == (keeps ? [first.sequence] : []) + [second.sequence])
+    store = try store.rollBackMigration()
+    #expect(try NaiveStore(store) == before)
+    #expect(try store.priorState()?.commit.sequence == (keeps ? first.sequence : nil))
+    while try store.runDeferredTask(maximumRows: 50) {}
+    #expect(try store.check().isSound)
+  }
+
   @Test func whatWasReleasedCannotBeGoneBackTo() throws {
     let store = try Self.notes(30)
     let after = try Self.deferred(store)

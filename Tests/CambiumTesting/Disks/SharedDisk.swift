@@ -46,6 +46,8 @@ public final class SharedHandle: StorageDevice, StoreLocks {
     var seenFailures: Int
     var hook: (@Sendable () -> Void)?
     var readHook: (@Sendable (UInt64) -> Void)?
+    var isLockTestRefused: (@Sendable (Range<UInt64>) -> Bool)?
+    var lockTests = 0
   }
 
   let shared: SharedDisk
@@ -81,6 +83,14 @@ public final class SharedHandle: StorageDevice, StoreLocks {
 
   /// Calls a closure before each read, with its offset: what other processes do meanwhile.
   public func beforeReads(_ hook: (@Sendable (UInt64) -> Void)?) { process.withLock { $0.readHook = hook } }
+
+  /// Lets lock tests fail where the closure says so, given the range that is asked about.
+  public func refuseLockTests(where isRefused: (@Sendable (Range<UInt64>) -> Bool)?) {
+    process.withLock { $0.isLockTestRefused = isRefused }
+  }
+
+  /// How often the process has asked for locks of others.
+  public var lockTestCount: Int { process.withLock { $0.lockTests } }
 
   private static let dead = StoreError.device(operation: .close, offset: 0, code: ioErrorCode)
 
@@ -189,7 +199,12 @@ public final class SharedHandle: StorageDevice, StoreLocks {
 
   /// Looks for locks of others, as `StoreLocks` has it.
   public func othersLock(in range: Range<UInt64>) throws(StoreError) -> UInt64? {
+    let (isDead, isRefused) = process.withLock { process in
+      process.lockTests += 1
+      return (process.isDead, process.isLockTestRefused?(range) ?? false)
+    }
     if isDead { throw Self.dead }
+    if isRefused { throw .device(operation: .lock, offset: range.lowerBound, code: ioErrorCode) }
     return shared.state.withLock { state in
       // The last one, which need not be the lowest.
       state.locks.last { $0.owner != owner && $0.range.overlaps(range) }.map {

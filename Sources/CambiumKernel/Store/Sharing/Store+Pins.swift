@@ -110,20 +110,46 @@ extension Store {
     for pin in share.lockedPins where pins[pin] == nil && pin != number { unpinShared(pin) }
   }
 
-  /// The oldest generation before `generation` that a view of another process descends from.
-  func oldestForeignPin(before generation: UInt64) -> UInt64 {
-    guard let share else { return .max }
-    var range = StoreLockPlace.pins(before: generation)
-    var oldest = UInt64.max
-    while !range.isEmpty {
+  /// Returns whether a view of another process holds a generation before `generation`. If the system does not tell, one
+  /// does.
+  func hasForeignPins(before generation: UInt64) -> Bool {
+    share?.locks.hasOthers(in: StoreLockPlace.pins(before: generation)) ?? false
+  }
+
+  /// The most questions that one call of ``foreignPins(in:)`` asks. Each is a system call, and each pin takes two.
+  static var mostPinQuestions: Int { 256 }
+
+  /// Returns the generations in a range that views of other processes hold.
+  ///
+  /// The system names some lock in a range, not all of them. So the generations on both sides of it are asked about
+  /// next. A generation that the system does not tell about counts as held, and so do those that are left after
+  /// ``mostPinQuestions``.
+  func foreignPins(in generations: Range<UInt64>) -> [ClosedRange<UInt64>] {
+    guard let share else { return [] }
+    var held: [ClosedRange<UInt64>] = []
+    var left = [StoreLockPlace.pins(generations)]
+    var questions = 0
+    while let places = left.popLast() {
+      if places.isEmpty { continue }
+      let first = places.lowerBound - StoreLockPlace.pins
+      let last = places.upperBound - 1 - StoreLockPlace.pins
+      questions += 1
+      guard questions <= Self.mostPinQuestions else {
+        held.append(first...last)
+        continue
+      }
       let found: UInt64?
-      // If it cannot be told, anything may be pinned.
-      do throws(StoreError) { found = try share.locks.othersLock(in: range) } catch { return 0 }
-      guard let found else { break }
-      oldest = found &- StoreLockPlace.pins
-      // The system names some lock, not the lowest.
-      range = range.lowerBound..<max(range.lowerBound, min(found, range.upperBound))
+      do throws(StoreError) { found = try share.locks.othersLock(in: places) } catch {
+        held.append(first...last)
+        continue
+      }
+      guard let found else { continue }
+      // A lock on several pins may begin before the range.
+      let place = min(max(found, places.lowerBound), places.upperBound - 1)
+      held.append(place - StoreLockPlace.pins...place - StoreLockPlace.pins)
+      left.append(places.lowerBound..<place)
+      left.append(place + 1..<places.upperBound)
     }
-    return oldest
+    return held
   }
 }
