@@ -162,6 +162,9 @@ extension Store {
       poison()
       throw error
     }
+    lock.lock()
+    noteNeededLengthLocked(publication: next.publication)
+    lock.unlock()
   }
 
   /// Makes sure that the superblock that was read at opening is durable: writes it again, one copy at a time, a
@@ -247,6 +250,7 @@ extension Store {
     else { return }
     // Others must not take the end of the file for free room.
     try renewMark()
+    noteOwnCut(to: target * UInt64(SegmentTable.unitSize))
     try device.resize(to: target * UInt64(SegmentTable.unitSize))
     space.table.fileUnits = UInt32(target)
   }
