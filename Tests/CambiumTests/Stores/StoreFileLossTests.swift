@@ -24,7 +24,8 @@ import Testing
     }
     // Contexts keep their changes, and read on, so that all of it can be saved elsewhere.
     #expect(context.hasChanges && pilot.value(forKey: "name") as? String == "Bea")
-    let names = try container.newBackgroundContext().all("Pilot").map { $0.value(forKey: "name") as? String }
+    let other = container.newBackgroundContext()
+    let names = try other.all("Pilot").map { $0.value(forKey: "name") as? String }
     #expect(names == ["Ada"])
   }
 }
