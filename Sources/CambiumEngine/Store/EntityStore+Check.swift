@@ -45,7 +45,7 @@ extension EngineError {
     case .modelChanged, .cancelled: return true
     case .store(let error):
       switch error {
-      case .closed, .suspended, .snapshotExpired, .forked, .busy, .poisoned: return true
+      case .closed, .suspended, .snapshotExpired, .forked, .busy, .poisoned, .fileLost: return true
       default: return false
       }
     default: return false

@@ -1,22 +1,54 @@
 import CambiumKernel
 import Synchronization
 
-/// The bytes of rows that were read together, in one piece of memory that is there as long as anybody has one of the rows.
-///
-/// Objects are fetched by the hundred thousand: to get memory for each row, and to give it back, takes longer than to copy it.
-/// A row that somebody keeps alone keeps at most ``FoundRows/mostBytes`` bytes of others: who keeps one of each twenty rows keeps the
-/// memory of all.
-///
-/// What every block has lies before the rows, in the same piece: a second one would be had and given back as well, and a look at a row
-/// would wait for the one to learn where the other is.
-///
-/// Only the ``FoundRows`` that made a block adds rows to it, before anyone else has one of them; what a row is made of is not changed any
-/// more. So a block may be read by any number of threads, though its superclass says that it cannot.
-final class RowBlock: ManagedBuffer<Void, UInt64> {
+#if hasFeature(Embedded)
+  /// The bytes of rows that were read together. Its other form, below, says how it works.
+  ///
+  /// Under Embedded Swift `ManagedBuffer` reads a wrong size for an instance (Swift 6.2): one block took a megabyte on
+  /// wasm32, and the allocation failed on ARM. So the bytes are a second piece of memory there.
+  final class RowBlock {
+    fileprivate let start: UnsafeMutableRawPointer
+
+    private init(byteCount: Int) { start = .allocate(byteCount: byteCount, alignment: 8) }
+
+    fileprivate static func uninitialized(byteCount: Int) -> RowBlock { RowBlock(byteCount: byteCount) }
+
+    deinit {
+      fields.deinitialize(count: 1)
+      start.deallocate()
+    }
+  }
+#else
+  /// The bytes of rows that were read together, in one piece of memory. It lives as long as somebody holds one of the
+  /// rows.
+  ///
+  /// A fetch reads objects by the hundred thousand. To allocate and free memory for each row takes longer than to copy
+  /// it. A row that is held alone keeps at most ``FoundRows/mostBytes`` bytes of other rows. Whoever holds every
+  /// twentieth row keeps the memory of all rows.
+  ///
+  /// The fields of a block lie before its rows, in the same piece of memory. A second piece would cost another
+  /// allocation. A look at a row would also wait for the first piece, because only that one says where the second lies.
+  ///
+  /// Only the ``FoundRows`` that made a block adds rows to it, before anyone else has one of them. The bytes of a row
+  /// never change afterwards. So any number of threads may read a block, although its superclass is not `Sendable`.
+  final class RowBlock: ManagedBuffer<Void, UInt64> {
+    fileprivate var start: UnsafeMutableRawPointer {
+      @inline(__always) get { withUnsafeMutablePointerToElements { UnsafeMutableRawPointer($0) } }
+    }
+
+    fileprivate static func uninitialized(byteCount: Int) -> RowBlock {
+      unsafeDowncast(create(minimumCapacity: (byteCount + 7) / 8) { _ in }, to: RowBlock.self)
+    }
+
+    deinit { fields.deinitialize(count: 1) }
+  }
+#endif
+
+extension RowBlock {
   /// Before each row: its number; the count of its bytes, with the place of its layout in the upper 16 bits. A multiple of 8.
   static let headSize = 16
 
-  private struct Fields {
+  fileprivate struct Fields {
     let room: Int
     let first: EntityLayout
     /// The columns of ``first``, which nearly all rows have.
@@ -29,11 +61,7 @@ final class RowBlock: ManagedBuffer<Void, UInt64> {
     var others: [EntityLayout] = []
   }
 
-  private var start: UnsafeMutableRawPointer {
-    @inline(__always) get { withUnsafeMutablePointerToElements { UnsafeMutableRawPointer($0) } }
-  }
-
-  private var fields: UnsafeMutablePointer<Fields> {
+  fileprivate var fields: UnsafeMutablePointer<Fields> {
     @inline(__always) get { start.assumingMemoryBound(to: Fields.self) }
   }
 
@@ -90,16 +118,13 @@ final class RowBlock: ManagedBuffer<Void, UInt64> {
   }
 
   static func make(capacity: Int, _ layout: EntityLayout) -> RowBlock {
-    // The sum is of sizes of memory that is there, or is about to be had.
-    let made = create(minimumCapacity: (rowsOffset + capacity + 7) / 8) { _ in }
-    let block = unsafeDowncast(made, to: RowBlock.self)
+    // The sum cannot overflow, because both are sizes of memory that exists or is allocated next.
+    let block = uninitialized(byteCount: rowsOffset + capacity)
     block.fields.initialize(
       to: Fields(
         room: capacity, first: layout, firstColumns: layout.columns, firstEntity: layout.entityID))
     return block
   }
-
-  deinit { fields.deinitialize(count: 1) }
 
   /// Adds a row at the end; answers where it is, or nil if there was no room.
   func add(_ bytes: UnsafeRawBufferPointer, _ layout: EntityLayout, _ number: UInt64) -> UInt32? {

@@ -22,6 +22,9 @@ extension StoreError: CustomStringConvertible {
         + " use a newer version of Cambium"
     case .poisoned:
       return "an earlier write failed, and nothing more can be promised: close the store and open it again"
+    case .fileLost(let loss):
+      return "the store's file was \(loss.description) while it was open; what was saved since may be lost, and the"
+        + " store writes nothing more: save what the open views show to another store, then reopen"
     case .closed: return "the store was closed"
     case .readOnly: return "the store was opened for reading only"
     case .busy: return "the store is in use by another process or handle"
@@ -34,6 +37,16 @@ extension StoreError: CustomStringConvertible {
     case .forked:
       return "the store was opened by the process that this one was forked from; open it anew in this process"
     case .misuse(let text): return "\(text)"
+    }
+  }
+}
+
+extension FileLoss: CustomStringConvertible {
+  /// The loss in words, as in "the file was deleted".
+  public var description: String {
+    switch self {
+    case .deleted: return "deleted"
+    case .cut(let size, let needed): return "cut to \(size) of the \(needed) bytes that it needs"
     }
   }
 }

@@ -18,6 +18,17 @@ public enum StoreError: Error, Equatable, Sendable {
   case unsupportedFormat(version: UInt32, features: UInt64)
   /// A write failed at a point after which nothing more can be promised. Reads go on; close the store and open it again.
   case poisoned
+  /// Somebody deleted the store's file, or cut it, while it was open. The commit that met this, and whatever was saved
+  /// since the file was lost, may be gone.
+  ///
+  /// The store writes nothing more. Views read on from what is left of the file. Save what the open views show to
+  /// another store, then open a file that is whole. A copy of the store itself is refused, because it begins with a
+  /// commit.
+  ///
+  /// The store looks at its file after each sync. At ``Durability/normal`` and ``Durability/none`` every 64th commit
+  /// looks too. The store does not notice a renamed file, and notices nothing on NFS, on file systems without link
+  /// counts, on WASI and Windows, and in memory.
+  case fileLost(FileLoss)
   /// The store was closed.
   case closed
   /// The store was opened for reading only.
@@ -53,6 +64,7 @@ public enum StoreError: Error, Equatable, Sendable {
       (.busy, .busy), (.snapshotExpired, .snapshotExpired), (.suspended, .suspended),
       (.forked, .forked):
       return true
+    case (.fileLost(let x), .fileLost(let y)): return x == y
     case (.unsupportedFormat(let v, let f), .unsupportedFormat(let w, let g)): return v == w && f == g
     case (.keyTooLong(let x, let l), .keyTooLong(let y, let m)): return x == y && l == m
     case (.valueTooLong(let x, let l), .valueTooLong(let y, let m)): return x == y && l == m
@@ -62,6 +74,14 @@ public enum StoreError: Error, Equatable, Sendable {
     default: return false
     }
   }
+}
+
+/// How a store lost its file.
+public enum FileLoss: Equatable, Sendable {
+  /// The file has no name any more. Somebody deleted it, or renamed another file over it.
+  case deleted
+  /// Somebody cut the file to `sizeBytes`, although the store's content reaches to `neededBytes`.
+  case cut(sizeBytes: UInt64, neededBytes: UInt64)
 }
 
 /// The device operation that failed.

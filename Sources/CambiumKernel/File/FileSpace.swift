@@ -13,6 +13,8 @@ final class FileSpace {
   var cut: SegmentCut?
   /// Segments in which nothing was reached any more at some time since the pass began.
   private(set) var emptied: [UInt32] = []
+  /// How the file was lost, if growing it has met a cut. The end of the turn poisons the store then.
+  @exclusivity(unchecked) private(set) var loss: FileLoss?
   /// Bytes of zeros written so far to prepare log space.
   var preparedBytes: UInt64 = 0
 
@@ -71,6 +73,7 @@ final class FileSpace {
       if there > UInt64(table.fileUnits) { table.fileUnits = UInt32(clamping: there) }
       if there >= wanted { return }
     }
+    try requireWholeFile()
     let extra = exactly ? 0 : min(UInt64(table.fileUnits) / 16, 64)
     for target in [min(wanted + extra, UInt64(UInt32.max)), wanted, least] {
       do throws(StoreError) {
@@ -82,6 +85,20 @@ final class FileSpace {
         if target == least { throw error }
       }
     }
+  }
+
+  /// Throws if somebody has cut the file. Growing it then would fill the gap with zeros, and hide the cut from every
+  /// later look at the length.
+  ///
+  /// If other processes share the file, only the log is known to lie in it: they may have cut off the rest.
+  private func requireWholeFile() throws(StoreError) {
+    var units = table.fileUnits
+    if device.locks != nil { units = table.segments.last { $0.kind == .log }?.end ?? 0 }
+    let needed = UInt64(units) * UInt64(SegmentTable.unitSize)
+    guard let size = device.fileState()?.sizeBytes, size < needed else { return }
+    let loss = FileLoss.cut(sizeBytes: size, neededBytes: needed)
+    self.loss = loss
+    throw .fileLost(loss)
   }
 
   /// Makes sure that `units` are free, growing the file if need be, and no further than that if so told.

@@ -22,6 +22,10 @@ public protocol StorageDevice: AnyObject, Sendable {
   /// Makes everything written before the call durable, the size included.
   func sync() throws(StoreError)
 
+  /// Returns the present state of the file under the device, or nil if the device cannot tell. The store calls this
+  /// after each sync, before it acknowledges a commit. So it must be cheap: one `fstat`, which looks up no path.
+  func fileState() -> DeviceFileState?
+
   /// Makes the device `size` bytes long. New bytes read as zero and their room is reserved, so that writing to them
   /// later cannot fail for want of room.
   func resize(to size: UInt64) throws(StoreError)
@@ -40,7 +44,25 @@ public protocol StorageDevice: AnyObject, Sendable {
   var allowsConcurrentWrites: Bool { get }
 }
 
+/// The state of the file under a device.
+public struct DeviceFileState: Equatable, Sendable {
+  /// The length of the file in bytes.
+  public var sizeBytes: UInt64
+  /// Whether the file had a name when the device was opened, and has none now. Somebody deleted it, or renamed another
+  /// file over it: what is written to it is gone when the last process closes it.
+  public var isDeleted: Bool
+
+  /// Makes a state of these values.
+  public init(sizeBytes: UInt64, isDeleted: Bool) {
+    self.sizeBytes = sizeBytes
+    self.isDeleted = isDeleted
+  }
+}
+
 extension StorageDevice {
+  /// Returns nil: the device cannot tell.
+  public func fileState() -> DeviceFileState? { nil }
+
   /// The device is this store's alone.
   public var locks: (any StoreLocks)? { nil }
 

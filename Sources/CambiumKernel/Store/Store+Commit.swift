@@ -22,10 +22,10 @@ extension Store {
     let sequence: UInt64
     do throws(StoreError) {
       lock.lock()
-      let poisoned = isPoisoned
+      let refusal = isPoisoned ? refusalLocked : nil
       sequence = appendedSequence + 1
       lock.unlock()
-      if poisoned { throw .poisoned }
+      if let refusal { throw refusal }
       try requireSession()
       try t.settleTail()
       if t.spilled.isEmpty, t.context == nil, try commitByRecord(t, sequence) {
@@ -35,10 +35,12 @@ extension Store {
         if keepsView { view = ownSnapshot(upTo: sequence) }
         // What a checkpoint meets does not concern this commit, which is in the log; the next checkpoint meets it again.
         do throws(StoreError) { try advanceCheckpoint() } catch { noteMaintenanceFailure(error) }
+        // No sync follows such a commit, so no other call would look at the file.
+        let looksAtFile = counters.commits % Self.commitsBetweenFileLooks == 0 || space.loss != nil
         endTurn()
         switch options.durability {
         case .full, .strict: if waits { try waitDurable(sequence) }
-        case .normal, .none: break
+        case .normal, .none: if looksAtFile { try requireFile() }
         }
         return sequence
       }
@@ -207,6 +209,7 @@ extension Store {
     lock.lock()
     appendedSequence = sequence
     if options.durability == .normal || options.durability == .none { visibleSequence = sequence }
+    noteNeededLengthLocked(publication: superblock.publication)
     lock.unlock()
   }
 

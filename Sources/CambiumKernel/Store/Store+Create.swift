@@ -84,8 +84,9 @@ extension Store {
   /// Checkpoints, marks the store as cleanly closed, and gives the device up. Snapshots that are still held must not be
   /// used afterwards. Closing twice does nothing.
   ///
-  /// - Throws: What the device throws; ``StoreError/poisoned`` if something failed before, so that commits at
-  ///   ``Durability/normal`` may be lost. The store is closed all the same; the next opening recovers it.
+  /// - Throws: The errors of the device. ``StoreError/poisoned`` if an earlier write failed, so that commits at
+  ///   ``Durability/normal`` may be lost. ``StoreError/fileLost(_:)`` if the file was deleted or cut. The store is
+  ///   closed in any case, and the next opening recovers it.
   public func close() throws(StoreError) { try close(keepingDevice: false) }
 
   /// Closes the store as ``close()`` does, but leaves the device open, which is the caller's again: for filling a file
@@ -100,7 +101,7 @@ extension Store {
       return
     }
     turnTaken = true
-    let poisoned = isPoisoned
+    let refusal = isPoisoned ? refusalLocked : nil
     lock.unlock()
     defer {
       // What is still on its way belongs to a pass that nothing came of.
@@ -119,11 +120,12 @@ extension Store {
       if !keepingDevice { device.close() } else if let share, !isForked { share.locks.giveUp(StoreLockPlace.all) }
     }
     if options.isReadOnly { return }
-    if poisoned { throw .poisoned }
+    if let refusal { throw refusal }
     if share != nil, try !enterToClose() { return }
     if !sessionBegun { return }
     try publishEverything()
     do throws(StoreError) { try settleRoomAtEnd() } catch {
+      if case .fileLost = error { throw error }
       // A store that cannot be made shorter can be closed.
       noteMaintenanceFailure(error)
       try publishEverything()

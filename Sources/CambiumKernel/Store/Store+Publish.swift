@@ -158,6 +158,9 @@ extension Store {
       poison()
       throw error
     }
+    lock.lock()
+    noteNeededLengthLocked(publication: next.publication)
+    lock.unlock()
   }
 
   private func writeCopy(_ copy: Int, of superblock: Superblock) throws(StoreError) {
@@ -243,6 +246,7 @@ extension Store {
     else { return }
     // Others must not take the end of the file for free room.
     try renewMark()
+    noteOwnCut(to: target * UInt64(SegmentTable.unitSize))
     try device.resize(to: target * UInt64(SegmentTable.unitSize))
     space.table.fileUnits = UInt32(target)
   }

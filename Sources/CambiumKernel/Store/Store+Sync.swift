@@ -25,7 +25,7 @@ extension Store {
     // Aside: turns that end meanwhile are nothing to wake up for.
     if !isPoisoned, isSyncing { return lock.waitAside() }
     if isPoisoned || isClosed {
-      let error: StoreError = isPoisoned ? .poisoned : .closed
+      let error: StoreError = isPoisoned ? refusalLocked : .closed
       lock.unlock()
       throw error
     }
@@ -62,20 +62,23 @@ extension Store {
     syncsStarted += 1
     let ticket = syncsStarted
     let covers = appendedSequence
+    let needed = neededLength
     lock.unlock()
-    var failure: StoreError?
+    var hasFailed = false
     if options.durability != .none {
-      do throws(StoreError) { try device.sync() } catch { failure = error }
+      do throws(StoreError) { try device.sync() } catch { hasFailed = true }
     }
+    // A sync succeeds even if somebody has deleted the file. All commits that share this sync share this look.
+    let loss = hasFailed ? nil : self.loss(of: needed)
     lock.lock()
     isSyncing = false
-    if let failure {
-      isPoisoned = true
+    if hasFailed || loss != nil {
+      if let loss { noteLossLocked(loss) } else { isPoisoned = true }
+      let error = refusalLocked
       lock.wakeAll()
       lock.wakeAllAside()
       lock.unlock()
-      _ = failure
-      throw .poisoned
+      throw error
     }
     syncsCompleted = ticket
     // Those that it is for, and those that came meanwhile.

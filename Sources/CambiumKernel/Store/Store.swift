@@ -37,6 +37,10 @@ public final class Store: @unchecked Sendable {
   /// How many commits the next sync may well be waited for by; see ``gatherLocked()``.
   var committersExpected: UInt64 = 1
   var isPoisoned = false
+  /// Why the store is poisoned, if its file was deleted or cut.
+  var fileLoss: FileLoss?
+  /// The length that the file must have.
+  @exclusivity(unchecked) var neededLength = NeededLength()
   var isClosed = false { didSet { recent.advance() } }
   var turnTaken = false
   /// Threads that wait for the turn.
@@ -211,8 +215,9 @@ public final class Store: @unchecked Sendable {
 
   /// Waits for the turn to write and begins a transaction.
   ///
-  /// - Throws: ``StoreError/readOnly``, ``StoreError/closed``, ``StoreError/poisoned``. If the file is shared, also
-  ///   ``StoreError/suspended``, ``StoreError/forked``, and what reading what other processes did throws.
+  /// - Throws: ``StoreError/readOnly``, ``StoreError/closed``, ``StoreError/poisoned``, ``StoreError/fileLost(_:)``. If
+  ///   the file is shared, also ``StoreError/suspended``, ``StoreError/forked``, and the errors of reading the commits
+  ///   of other processes.
   public func beginWrite() throws(StoreError) -> WriteTransaction {
     try takeTurn()
     lock.lock()
@@ -233,7 +238,7 @@ public final class Store: @unchecked Sendable {
     while turnTaken, !isClosed, !isPoisoned { lock.wait() }
     turnWaiters -= 1
     if isClosed || isPoisoned {
-      let error: StoreError = isClosed ? .closed : .poisoned
+      let error: StoreError = isClosed ? .closed : refusalLocked
       let isLeft = !turnTaken
       lock.unlock()
       // It may have been passed on to this thread.
@@ -267,7 +272,11 @@ public final class Store: @unchecked Sendable {
     leaveSharedTurn(comesBack: comesBack)
     lock.lock()
     turnTaken = false
+    // The turn may have met a cut when it made the file longer.
+    let loss = space.loss
+    if let loss { noteLossLocked(loss) }
     lock.unlock()
+    if loss != nil { lock.wakeAllAside() }
     // Not before: to wake somebody takes as long as many reads, each of which takes the lock.
     lock.wakeAll()
   }
@@ -282,10 +291,10 @@ public final class Store: @unchecked Sendable {
 
   // MARK: Syncs
 
-  /// Makes all commits so far durable: one sync, or none if they are. Nothing is synced where the store's ``Durability`` is
-  /// `none`.
+  /// Makes all commits so far durable. This costs one sync, or none if they are durable already. At ``Durability/none``
+  /// the store syncs nothing.
   ///
-  /// - Throws: ``StoreError/poisoned`` and the device's errors: what was not durable may be lost.
+  /// - Throws: ``StoreError/poisoned`` and ``StoreError/fileLost(_:)``: commits that were not durable may be lost.
   public func makeDurable() throws(StoreError) {
     lock.lock()
     let newest = appendedSequence

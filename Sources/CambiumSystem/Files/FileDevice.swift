@@ -56,6 +56,8 @@ public final class FileDevice: StorageDevice {
 
   let calls: FileCalls
   private let isShared: Bool
+  /// Whether the file had a name when it was opened. Some file systems count no names, and some files never have one.
+  private let hadName: Bool
   /// The descriptor, or -1 once closed: the number may belong to another file by then.
   private let descriptor: Atomic<Int>
   /// Whether the device has ever locked anything.
@@ -111,6 +113,7 @@ public final class FileDevice: StorageDevice {
     self.calls = calls
     self.access = access
     self.identity = status.identity
+    hadName = status.links > 0
     self.descriptor = Atomic(file)
     if result < 0 { throw failure(.open, 0, result) }
     if !status.isRegular { throw .notAStore }
@@ -178,6 +181,19 @@ public final class FileDevice: StorageDevice {
       if result >= 0 { return }
       if !interrupted(result) { throw failure(.sync, 0, result) }
     }
+  }
+
+  /// Returns the length of the file, and whether it has lost its last name since it was opened. Costs one `fstat`.
+  ///
+  /// A renamed file keeps its name count, and so does a file that another NFS client deletes. WASI and Windows cannot
+  /// tell.
+  public func fileState() -> DeviceFileState? {
+    #if os(WASI) || os(Windows)
+      return nil
+    #else
+      guard let status = try? status() else { return nil }
+      return DeviceFileState(sizeBytes: status.sizeBytes, isDeleted: hadName && status.links == 0)
+    #endif
   }
 
   /// Makes the file `size` bytes long. Room for what it grows by is taken at once; if there is not enough, it stays as

@@ -70,6 +70,9 @@ public final class ConcurrentDevice: StorageDevice {
   /// Syncs, as `StorageDevice` has it.
   public func sync() throws(StoreError) { try base.sync() }
 
+  /// Returns the state of the file behind.
+  public func fileState() -> DeviceFileState? { base.fileState() }
+
   /// Resizes, as `StorageDevice` has it.
   public func resize(to size: UInt64) throws(StoreError) { try base.resize(to: size) }
 

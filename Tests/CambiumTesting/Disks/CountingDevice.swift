@@ -16,6 +16,8 @@ public final class CountingDevice: StorageDevice {
     public var syncs = 0
     /// Calls of `resize`.
     public var resizes = 0
+    /// Calls of `fileState`.
+    public var fileLooks = 0
 
     /// Nothing counted.
     public init() {}
@@ -71,6 +73,12 @@ public final class CountingDevice: StorageDevice {
   public func sync() throws(StoreError) {
     state.withLock { $0.counts.syncs += 1 }
     try base.sync()
+  }
+
+  /// Returns the state of the file behind.
+  public func fileState() -> DeviceFileState? {
+    state.withLock { $0.counts.fileLooks += 1 }
+    return base.fileState()
   }
 
   /// Resizes, as `StorageDevice` has it.

@@ -95,6 +95,9 @@ public final class FaultDevice: StorageDevice {
     try base.sync()
   }
 
+  /// Returns the state of the file behind.
+  public func fileState() -> DeviceFileState? { base.fileState() }
+
   /// Resizes, as `StorageDevice` has it.
   public func resize(to size: UInt64) throws(StoreError) {
     if let fault = due(.resize) { throw fault.error ?? failure(.resize, size) }

@@ -50,6 +50,9 @@ public final class FillingDevice: StorageDevice {
   /// Syncs, as `StorageDevice` has it.
   public func sync() throws(StoreError) { try base.sync() }
 
+  /// Returns the state of the file behind.
+  public func fileState() -> DeviceFileState? { base.fileState() }
+
   /// Resizes, as `StorageDevice` has it; throws ``StoreError/deviceFull(bytes:)`` where there is no room.
   public func resize(to size: UInt64) throws(StoreError) {
     try grow(to: size)

@@ -59,6 +59,9 @@ public final class RecordingDevice: StorageDevice {
   /// Syncs, as `StorageDevice` has it.
   public func sync() throws(StoreError) { try base.sync() }
 
+  /// Returns the state of the file behind.
+  public func fileState() -> DeviceFileState? { base.fileState() }
+
   /// Resizes, as `StorageDevice` has it.
   public func resize(to size: UInt64) throws(StoreError) {
     let old = try base.size()

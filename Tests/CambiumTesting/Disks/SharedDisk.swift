@@ -153,6 +153,9 @@ public final class SharedHandle: StorageDevice, StoreLocks {
     if isNews { throw .device(operation: .sync, offset: 0, code: ioErrorCode) }
   }
 
+  /// Returns the length of the disk, or nil if the process was killed.
+  public func fileState() -> DeviceFileState? { isDead ? nil : shared.disk.fileState() }
+
   /// Resizes, as `StorageDevice` has it.
   public func resize(to size: UInt64) throws(StoreError) {
     if try call() != nil { try end() }

@@ -107,6 +107,11 @@ public final class SimulatedDisk: StorageDevice {
     if let failure { throw failure }
   }
 
+  /// Returns the length. The disk keeps its name.
+  public func fileState() -> DeviceFileState? {
+    DeviceFileState(sizeBytes: state.withLock { UInt64($0.content.count) }, isDeleted: false)
+  }
+
   /// Resizes, as `StorageDevice` has it.
   public func resize(to size: UInt64) throws(StoreError) {
     guard let size = Int(exactly: size) else { throw .device(operation: .resize, offset: size, code: ioErrorCode) }

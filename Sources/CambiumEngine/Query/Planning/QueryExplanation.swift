@@ -80,8 +80,19 @@ public struct QueryExplanation: Sendable, CustomStringConvertible {
     return text
   }
 
+  /// Returns the integer nearest to an estimated number of rows, between 0 and `limit`. Returns 0 for a NaN.
+  ///
+  /// `Int` has 32 bits on some targets, so a conversion without a limit traps there at 2^31 rows. `rounded()` would
+  /// need a mathematics library, which the engine does not import.
+  ///
+  /// - Parameter limit: The greatest result. Tests pass that of a 32-bit `Int`.
+  static func count(_ rows: Double, limit: Int = .max) -> Int {
+    guard rows >= 0.5 else { return 0 }
+    return rows >= Double(limit) ? limit : Int(rows + 0.5)
+  }
+
   mutating func add(_ text: String, _ rows: Double?, _ depth: Int) {
-    steps.append(Step(depth: depth, text: text, estimatedRows: rows.map { Int(min(max($0, 0), 1e15).rounded()) }))
+    steps.append(Step(depth: depth, text: text, estimatedRows: rows.map { Self.count($0) }))
   }
 }
 
@@ -93,7 +104,7 @@ extension EntityView {
     let chosen = try choose(fetch)
     if !fetch.sort.isEmpty { try requireSortable(fetch) }
     var explanation = QueryExplanation()
-    explanation.estimatedRows = Int(min(max(chosen.rows, 0), 1e15).rounded())
+    explanation.estimatedRows = QueryExplanation.count(chosen.rows)
     explanation.add(chosen, fetch.entity, fetch, depth: 0)
     if running { explanation.actualRows = try self.fetch(fetch).count }
     return explanation
