@@ -26,11 +26,7 @@ extension Store {
       neededLength.bytes = UInt64(space.table.fileUnits) * UInt64(SegmentTable.unitSize)
       return
     }
-    var end = log.segmentEnd
-    if let i = space.table.index(start: log.nextSegment) {
-      end = max(end, UInt64(space.table[i].end) * UInt64(SegmentTable.unitSize))
-    }
-    neededLength.bytes = end
+    neededLength.bytes = max(log.present.end, log.next.end)
   }
 
   /// Notes that the store is about to cut its file to `bytes`. Call this with the turn.
