@@ -57,6 +57,18 @@ import Testing
     }
   }
 
+  /// The fuzzer of whole files begins with a small store of this format, closed and with a log.
+  @Test func theFuzzerBeginsWithStoresOfThisFormat() throws {
+    let folder = Self.folder.appendingPathComponent("../../Fuzz/Corpus/open")
+    for closed in [true, false] {
+      let file = folder.appendingPathComponent(closed ? "closed" : "log")
+      if ProcessInfo.processInfo.environment["CAMBIUM_WRITE_GOLDEN"] == "1" {
+        try Data(StartUpCaseTests.image(closed: closed)).write(to: file)
+      }
+      #expect(try StartUpCaseTests.rows(Array(Data(contentsOf: file))) == 29)
+    }
+  }
+
   @Test(arguments: ["closed-2", "log-2"]) func isReadable(_ name: String) throws {
     let file = Self.folder.appendingPathComponent(name + ".store")
     if ProcessInfo.processInfo.environment["CAMBIUM_WRITE_GOLDEN"] == "1" {
