@@ -1,4 +1,5 @@
 import CambiumTesting
+import Foundation
 import Testing
 
 @testable import CambiumKernel
@@ -20,6 +21,54 @@ import Testing
     runner.cut(w.disk, w.history, from: 0, budget: 3 * (w.disk.operationCount + 1))
     #expect(runner.images > w.disk.operationCount)
     for failure in runner.failures { Issue.record("\(failure)") }
+  }
+
+  /// A record that refers to a large value is written behind a sync that began behind the value. So it is also where
+  /// another thread is in the middle of a sync when the value is written.
+  @Test(arguments: [false, true]) func aLargeValueIsDurableBeforeItsRecord(_ duringSync: Bool) throws {
+    let disk = SimulatedDisk()
+    let options = CrashScenario.largeValues.options(.full)
+    let store = try Store.create(on: disk, environment: TestEnvironment(seed: 5), options: options)
+    let t = try store.beginWrite()
+    let tree = try t.createTree(.integer)
+    try t.commit()
+    let first = disk.operationCount
+    let large = [UInt8](repeating: 7, count: 20_000)
+    let writer = Locked<Thread?>(nil)
+    let failure = Locked<(any Error)?>(nil)
+    let writeLarge: @Sendable () -> Void = {
+      do {
+        let t = try store.beginWrite()
+        try t.put(tree, 2, large)
+        try t.commit()
+      } catch { failure.withLock { $0 = error } }
+    }
+    if duringSync {
+      disk.duringSync {
+        disk.duringSync(nil)
+        // The other thread writes the value, and then waits for this sync: it does no more for a while.
+        let before = disk.operationCount
+        let thread = Thread(block: writeLarge)
+        writer.withLock { $0 = thread }
+        thread.start()
+        while disk.operationCount == before, !thread.isFinished { Thread.sleep(forTimeInterval: 0.001) }
+        Thread.sleep(forTimeInterval: 0.05)
+      }
+    }
+    let other = try store.beginWrite()
+    try other.put(tree, 1, [1])
+    try other.commit()
+    if !duringSync { writeLarge() }
+    while let thread = writer.withLock({ $0 }), !thread.isFinished { Thread.sleep(forTimeInterval: 0.001) }
+    #expect(failure.withLock { $0 } == nil)
+    for point in first...disk.operationCount {
+      for image in disk.crashImages(at: point, limit: 20, tearing: .byteRange, seed: 4) {
+        let opened = try Store.open(
+          on: SimulatedDisk(image: image), environment: TestEnvironment(seed: 6), options: options)
+        let value = try opened.snapshot().value(tree, 2)
+        #expect(value == nil || value == large, "\(image)")
+      }
+    }
   }
 }
 

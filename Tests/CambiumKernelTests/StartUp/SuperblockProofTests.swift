@@ -26,4 +26,26 @@ import Testing
       }
     }
   }
+
+  /// A process that was killed before it synced its clean mark leaves the next one a mark that may not be durable.
+  @Test func aCleanMarkThatWasNotSyncedIsWrittenAgain() throws {
+    var image = try StartUpCaseTests.image(closed: true)
+    let slot = try StartUpCaseTests.log(image).superblock.slot
+    let start = Int(Superblock.offset(slot: slot, copy: 0))
+    let mark = Array(image[start..<start + 2 * Superblock.copySize])
+    for copy in 0..<2 { StartUpCaseTests.flip(&image, Superblock.offset(slot: slot, copy: copy) + 200) }
+    let disk = SimulatedDisk(image)
+    try mark.withUnsafeBytes { try disk.write($0, at: UInt64(start)) }
+    let store = try Store.open(on: disk, environment: TestEnvironment(seed: 13))
+    #expect(store.superblock.isClean)
+    let t = try store.beginWrite()
+    try t.put(StartUpCaseTests.tree, 30, Array(repeating: 30, count: 100))
+    try t.commit()
+    for point in 0...disk.operationCount {
+      for image in disk.crashImages(at: point, limit: 40, tearing: .byteRange, seed: 3) {
+        let rows = try StartUpCaseTests.rows(image.bytes)
+        #expect(rows == 29 || rows == 30, "\(image)")
+      }
+    }
+  }
 }
