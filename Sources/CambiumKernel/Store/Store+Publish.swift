@@ -9,7 +9,9 @@ extension Store {
   func writeDirectory(_ c: Checkpoint) throws(StoreError) {
     c.retainedAfter = unexpiredRetained().filter { $0.id != c.input?.transaction.restoring?.released }
     // Of the state that a restoration gives up, nothing is counted any more.
-    if !c.restores { for ref in directoryPages { space.release(ref.address, ref.length) } }
+    if !c.restores, !isPlanted(.oldDirectoryKept) {
+      for ref in directoryPages { space.release(ref.address, ref.length) }
+    }
     try c.context.flush()
     var directory = Directory()
     directory.sequence = c.sequence
@@ -140,7 +142,7 @@ extension Store {
       } else if space.table[i].dead == 0, space.table[i].start != pageWriter.current,
         space.table[i].start != valueWriter.current
       {
-        space.table[i].dead = number
+        space.table[i].dead = isPlanted(.deadOnePublicationEarly) ? number - 1 : number
       }
       list.append(space.table[i])
     }
@@ -151,7 +153,8 @@ extension Store {
   /// finds is unknown.
   func writeSuperblock(_ next: Superblock) throws(StoreError) {
     var bytes = next.encoded(at: Superblock.offset(slot: next.slot, copy: 0))
-    bytes.append(contentsOf: next.encoded(at: Superblock.offset(slot: next.slot, copy: 1)))
+    let second = next.encoded(at: Superblock.offset(slot: next.slot, copy: 1))
+    if !isPlanted(.secondCopyNotWritten) { bytes.append(contentsOf: second) }
     let offset = Superblock.offset(slot: next.slot, copy: 0)
     do throws(StoreError) {
       // Stores of other processes look at everything until there is a mark again.
@@ -168,7 +171,8 @@ extension Store {
   /// copy that was not whole first. One durable copy is enough; the next sync of any kind covers the other.
   func proveSuperblock() throws(StoreError) {
     if superblockIsProven { return }
-    for copy in [1 - wholeSuperblockCopy, wholeSuperblockCopy] {
+    let first = isPlanted(.wholeCopyRewrittenFirst) ? wholeSuperblockCopy : 1 - wholeSuperblockCopy
+    for copy in [first, 1 - first] {
       let offset = Superblock.offset(slot: superblock.slot, copy: copy)
       do throws(StoreError) {
         try superblock.encoded(at: offset).withUnsafeBytesTyped { (b) throws(StoreError) in
@@ -178,7 +182,7 @@ extension Store {
         poison()
         throw error
       }
-      if copy != wholeSuperblockCopy { try syncNow() }
+      if copy != wholeSuperblockCopy, !isPlanted(.copiesProvedTogether) { try syncNow() }
     }
     superblockIsProven = true
   }
@@ -188,7 +192,7 @@ extension Store {
     if sessionBegun { return }
     // The clean mark was read, but its sync may have failed: then the other slot, which is written next, holds the only
     // superblock that a power cut would leave.
-    try proveSuperblock()
+    if !isPlanted(.sessionOnUnprovedSuperblock) { try proveSuperblock() }
     let session = environment.randomBits() | 1
     var next = superblock
     next.publication += 1
@@ -200,7 +204,7 @@ extension Store {
         firstSequence: appendedSequence + 1, checksumBefore: log.lastChecksum, next: log.nextSegment)
     ]
     try writeSuperblock(next)
-    try syncNow()
+    if !isPlanted(.sessionNotSynced) { try syncNow() }
     superblock = next
     space.durablePublication = next.publication
     space.session = session
@@ -240,7 +244,7 @@ extension Store {
     let spare = toEnd ? 0 : UInt32(clamping: reserveUnits() + UInt64(space.preferredUnits))
     let inside = space.table.freeUnits - UInt64(space.table.fileUnits - used)
     let keepBehind = UInt64(spare) > inside ? UInt64(spare) - inside : 0
-    let target = UInt64(used) + keepBehind
+    let target = UInt64(used) + keepBehind - (isPlanted(.trimCutsUsedUnit) ? 1 : 0)
     // Not for a sliver: every change of size costs a journal entry.
     guard target < UInt64(space.table.fileUnits),
       toEnd || UInt64(space.table.fileUnits) - target > UInt64(space.preferredUnits)

@@ -12,7 +12,7 @@ extension Store {
   /// Runs a sync that begins after the call.
   func syncNow() throws(StoreError) {
     lock.lock()
-    let needed = syncsStarted + 1
+    let needed = isSyncing && isPlanted(.syncNowJoinsRunningSync) ? syncsStarted : syncsStarted + 1
     while syncsCompleted < needed { try waitForSyncLocked(gathers: false) }
     lock.unlock()
   }
@@ -61,15 +61,16 @@ extension Store {
   private func syncLocked() throws(StoreError) {
     syncsStarted += 1
     let ticket = syncsStarted
-    let covers = appendedSequence
+    var covers = appendedSequence
     lock.unlock()
     var failure: StoreError?
     if options.durability != .none {
       do throws(StoreError) { try device.sync() } catch { failure = error }
     }
     lock.lock()
+    if isPlanted(.groupCommitCoversLaterAppends) { covers = appendedSequence }
     isSyncing = false
-    if let failure {
+    if let failure, !isPlanted(.failedSyncIgnored) {
       isPoisoned = true
       lock.wakeAll()
       lock.wakeAllAside()
@@ -91,6 +92,7 @@ extension Store {
   func syncTicket() -> UInt64 {
     lock.lock()
     defer { lock.unlock() }
+    if isSyncing, isPlanted(.ticketOfRunningSync) { return syncsStarted }
     return syncsStarted + 1
   }
 
