@@ -1,6 +1,7 @@
 import CambiumKernel
 
-/// Mistakes that tests plant in the engine, one at a time, to show that some test notices each: see the kernel's `PlantedFault`.
+/// Mistakes that `.ci/planted` plants in the engine, one at a time, to show that some test notices each: see the
+/// kernel's `PlantedFault`.
 enum PlantedFault: CaseIterable {
   // MARK: IndexKeeper
 

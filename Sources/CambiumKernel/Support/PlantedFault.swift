@@ -1,8 +1,9 @@
-/// Mistakes that tests plant in the kernel, one at a time, to show that some test notices each (Specs/06, Tests/planted).
+/// Mistakes that `.ci/planted` plants in the kernel, one at a time, to show that some test notices each (Specs/06).
 ///
 /// A site has the mistake beside the right code: `if !isPlanted(.sessionNotSynced) { try syncNow() }`. As the kernel is
-/// usually built, `isPlanted` is the constant `false`. With the compilation condition `CAMBIUM_VERIFICATION_SWITCHES` the
-/// environment variable `CAMBIUM_PLANTED` names the one mistake that the process makes.
+/// usually built, `isPlanted` is the constant `false`. With the compilation condition
+/// `CAMBIUM_VERIFICATION_SWITCHES`, the environment variable `CAMBIUM_PLANTED` names the one mistake that the process
+/// makes.
 enum PlantedFault: CaseIterable {
   // MARK: Store+Sync
 
