@@ -8,7 +8,9 @@ extension EntityTransaction {
     if try isKeepingHistory() { return }
     if let tree = try historyTree() {
       try deleteHistory(upTo: .max)
-      try storing { () throws(StoreError) in try HistoryCodec.leaveGap(in: tree, transaction) }
+      if !isPlanted(.restartedHistoryHasNoGap) {
+        try storing { () throws(StoreError) in try HistoryCodec.leaveGap(in: tree, transaction) }
+      }
     }
     try storing { () throws(StoreError) in
       if try transaction.value(Catalogue.tree, HistoryCodec.treeKey) == nil {
@@ -30,6 +32,8 @@ extension EntityTransaction {
   /// - Throws: ``EngineError/misuse(_:)`` if the store keeps no history (``startHistory()``); kernel errors.
   @discardableResult
   public func appendHistory(_ entry: HistoryTransaction) throws(EngineError) -> UInt64 {
+    var entry = entry
+    if isPlanted(.historyForgetsDeletions) { entry.changes.removeAll { $0.kind == .delete } }
     guard let tree = try historyTree() else { throw .misuse("the store keeps no history: start it first") }
     return try storing { () throws(StoreError) in
       try transaction.addToCounter(tree, HistoryCodec.numberCounter, 1)
@@ -41,7 +45,7 @@ extension EntityTransaction {
         let end = min(start + HistoryCodec.changesPerEntry, entry.changes.count)
         try transaction.put(tree, HistoryCodec.key(number, place), HistoryCodec.encode(entry.changes[start..<end]))
         start = end
-        place &+= 1
+        if !isPlanted(.historyPartsOverwritten) { place &+= 1 }
       }
       return number
     }
@@ -55,7 +59,9 @@ extension EntityTransaction {
     guard last > bounds.deletedTo else { return }
     try storing { () throws(StoreError) in
       var keys: [[UInt8]] = []
-      var range = KeyRange(lower: HistoryCodec.key(0, 0), upper: HistoryCodec.key(last, .max))
+      var range = KeyRange(
+        lower: HistoryCodec.key(0, 0),
+        upper: HistoryCodec.key(isPlanted(.historyDeletesOneMore) ? last + 1 : last, .max))
       repeat {
         keys.removeAll(keepingCapacity: true)
         try transaction.forEachKey(tree, in: range) { (key) throws(StoreError) in

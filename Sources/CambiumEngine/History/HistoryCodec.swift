@@ -36,7 +36,7 @@ enum HistoryCodec {
     }
     let fresh = try t.createTree(.bytes)
     try t.put(Catalogue.tree, treeKey, Catalogue.bytes(fresh.rawValue))
-    try t.addToCounter(fresh, numberCounter, last &+ 1)
+    try t.addToCounter(fresh, numberCounter, isPlanted(.restoredHistoryReused) ? last : last &+ 1)
     try t.addToCounter(fresh, deletedCounter, last &+ 1)
     if try newest.value(Catalogue.tree, onKey) != nil {
       try t.put(Catalogue.tree, onKey, [])
@@ -112,7 +112,8 @@ enum HistoryCodec {
         for id in change.properties { writer.append(number: UInt64(id)) }
       case .delete:
         var tombstone = FieldWriter()
-        for (id, value) in change.tombstone.sorted(by: { $0.key < $1.key }) {
+        for (id, value) in change.tombstone.sorted(by: { $0.key < $1.key })
+        where !isPlanted(.tombstonesForgotten) {
           tombstone.field(UInt64(id), value: value)
         }
         writer.append(number: UInt64(tombstone.bytes.count))

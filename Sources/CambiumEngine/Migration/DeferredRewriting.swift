@@ -17,7 +17,7 @@ extension EntityStore {
     while more {
       // What is gathered is written when the cursor is no longer used.
       if count == maximumRows || batch.bytes > 1 << 24 || links.count > 1 << 17 {
-        next = cursor.integerKey
+        next = cursor.integerKey + (isPlanted(.deferredRewritingSkipsRow) ? 1 : 0)
         break
       }
       let bytes = try storing { () throws(StoreError) in try cursor.value() } ?? []
@@ -104,7 +104,7 @@ extension EntityStore {
       base = t.sequence
       // Somebody else may have gone on with the same task, or have begun it anew.
       guard let now = catalogue.nextRewriting, now == task else { return nil }
-      try rewriteRows(conversion.left, of: try plan(task.entity), t)
+      try rewriteRows(isPlanted(.rewrittenBesideOthersLost) ? [] : conversion.left, of: try plan(task.entity), t)
       try noteRewritten(task.entity, conversion.next, &catalogue, t)
       try catalogue.dropFinishedPriors(t)
       return !catalogue.hasTasks

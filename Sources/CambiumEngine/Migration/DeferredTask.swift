@@ -219,6 +219,6 @@ extension EntityStore {
     }
     count += rows
     try transaction.finish()
-    return next
+    return isPlanted(.deferredIndexSkipsRow) ? next.map { $0 + 1 } : next
   }
 }

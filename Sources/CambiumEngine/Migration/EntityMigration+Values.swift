@@ -23,7 +23,9 @@ extension EntityMigration {
     }
     // An element of a composite that nothing goes into does not make it one, and is null in one that there is.
     for move in nulls { value = put(.null, move.destinationPath.dropFirst(), attribute, into: value ?? .null) }
-    if value?.isNull ?? false, from == nil || !attribute.isOptional { return attribute.storedDefault }
+    if value?.isNull ?? false || isPlanted(.defaultOverStoredValue), from == nil || !attribute.isOptional {
+      return attribute.storedDefault
+    }
     return value
   }
 

@@ -145,7 +145,7 @@ final class EntityMigration {
   }
 
   private func require(_ attribute: AttributeSchema) {
-    required.append(attribute.id)
+    if !isPlanted(.nullStaysInRequired) { required.append(attribute.id) }
     values[attribute.id] = attribute.defaultValue
   }
 
@@ -179,10 +179,16 @@ final class EntityMigration {
     var result = LayoutDescriptor(entity: destination.id, isCurrent: false, fields: [])
     var dropped = LayoutDescriptor.firstDropped
     result.fields = migrated(descriptor.fields, &dropped)
-    for (id, value) in descriptor.values { if let id = remap[id] { result.values[id] = value } }
-    for id in descriptor.required { if let id = remap[id] { result.required.append(id) } }
+    for (id, value) in descriptor.values where !isPlanted(.earlierDefaultForgotten) {
+      if let id = remap[id] { result.values[id] = value }
+    }
+    for id in descriptor.required where !isPlanted(.earlierRequirementForgotten) {
+      if let id = remap[id] { result.required.append(id) }
+    }
     // What a property is that the layout lacks was settled when it was added.
-    for (id, value) in values where result.values[id] == nil { result.values[id] = value }
+    for (id, value) in values where result.values[id] == nil || isPlanted(.laterDefaultOverEarlier) {
+      result.values[id] = value
+    }
     for id in required where !result.required.contains(id) { result.required.append(id) }
     return result
   }

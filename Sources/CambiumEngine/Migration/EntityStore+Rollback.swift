@@ -80,12 +80,16 @@ extension EntityStore {
         throw .noMigrationToRollBack
       }
       let discarded = try Self.applicationCommits(in: newest, since: t)
-      guard discarded == 0 || discardsCommits else { throw .commitsSinceMigration(discarded) }
+      guard discarded == 0 || discardsCommits || isPlanted(.rollBackDiscardsCommits) else {
+        throw .commitsSinceMigration(discarded)
+      }
       try storing { () throws(StoreError) in
         func advance(_ counter: UInt32, to value: Int64) throws(StoreError) {
           try t.addToCounter(Catalogue.tree, counter, value &- (try t.counter(Catalogue.tree, counter)))
         }
-        try advance(Catalogue.rowCounter, to: try newest.counter(Catalogue.tree, Catalogue.rowCounter))
+        if !isPlanted(.rollBackReusesRows) {
+          try advance(Catalogue.rowCounter, to: try newest.counter(Catalogue.tree, Catalogue.rowCounter))
+        }
         try advance(Catalogue.modelCounter, to: modelNumber &+ 1)
         try HistoryCodec.carryOn(from: newest, to: t)
         // None of what was committed since is the application's any more.

@@ -110,7 +110,7 @@ final class MigrationRun {
     let destination = design.destination
     try storing { () throws(StoreError) in
       try t.put(Catalogue.tree, Catalogue.key("schema"), destination.encoded())
-      try t.addToCounter(Catalogue.tree, Catalogue.modelCounter, 1)
+      if !isPlanted(.modelNumberStays) { try t.addToCounter(Catalogue.tree, Catalogue.modelCounter, 1) }
       try t.addToCounter(Catalogue.tree, Catalogue.upkeepCounter, 1)
     }
     if let prior { try catalogue.setNewestPrior(prior.id, prior.commit, t) }
@@ -221,11 +221,13 @@ final class MigrationRun {
       try catalogue.setLayout(id, migrated, t)
     }
     // What was begun begins anew: rows that were gone through may have an earlier layout again.
-    for entity in catalogue.deferred.keys { try catalogue.setDeferred(entity, nil, t) }
+    for entity in catalogue.deferred.keys where !isPlanted(.begunRewritingGoesOn) {
+      try catalogue.setDeferred(entity, nil, t)
+    }
     for work in design.entities.values where work.defersRewriting {
       try catalogue.setDeferred(work.destination.id, 0, t)
     }
-    for index in design.deferredIndexes { try catalogue.setBuilding(index, 0, t) }
+    for index in design.deferredIndexes where !isPlanted(.unbuiltIndexUsed) { try catalogue.setBuilding(index, 0, t) }
   }
 
   // MARK: Rows
@@ -243,7 +245,9 @@ final class MigrationRun {
       let layouts = Set(design.old.catalogue.layouts.filter { entities.contains($0.value.entity) }.keys)
       try before.trees.eachRowInChunks(tree) { (number, bytes) throws(EngineError) in
         try storing { () throws(StoreError) in
-          if layouts.contains(try RecordView.layoutID(of: bytes)) { _ = try t.delete(tree, number) }
+          if layouts.contains(try RecordView.layoutID(of: bytes)), !isPlanted(.removedRowsStay) {
+            _ = try t.delete(tree, number)
+          }
         }
       }
     }
@@ -473,7 +477,9 @@ final class MigrationRun {
     for (index, tree) in store.catalogue.indexes where !kept.contains(tree) && !design.deferredIndexes.contains(index) {
       wanted.insert(tree)
     }
-    for tree in store.catalogue.constraints.values where !kept.contains(tree) { wanted.insert(tree) }
+    for tree in store.catalogue.constraints.values where !kept.contains(tree) && !isPlanted(.constraintNotBuilt) {
+      wanted.insert(tree)
+    }
     for (id, tree) in store.catalogue.relationships where !kept.contains(tree) {
       // Of one that is new no row has any links.
       if case .new? = design.relationships[id]?.source { continue }

@@ -16,7 +16,9 @@ enum NumericConversion {
     if value.isNull { return .null }
     switch type {
     case .integer16, .integer32, .integer64:
-      guard let integer = truncated(value), type.integerRange?.contains(integer) == true else { return nil }
+      guard let integer = truncated(value),
+        type.integerRange?.contains(isPlanted(.conversionTakesTooLarge) ? integer - 1 : integer) == true
+      else { return nil }
       return .integer(integer)
     case .boolean:
       guard let double = value.nearestDouble else { return nil }

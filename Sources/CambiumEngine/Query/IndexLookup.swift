@@ -151,7 +151,7 @@ public final class IndexLookup {
   private func eachID(_ body: (UInt64) throws(EngineError) -> Bool) throws(EngineError) {
     let now = try view.settle()
     let cursor: Cursor
-    if let known = self.cursor, stamp == now {
+    if let known = self.cursor, stamp == now || isPlanted(.lookupKeepsOldCursor) {
       cursor = known
     } else {
       cursor = try storing { () throws(StoreError) in try view.trees.cursor(maker.tree) }

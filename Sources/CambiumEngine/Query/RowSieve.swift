@@ -80,7 +80,8 @@ final class RowSieve {
     var from = run.indices.lowerBound
     while from < run.indices.upperBound {
       let to = min(from &+ Self.passedCount, run.indices.upperBound)
-      let count = range?.passing(run, from..<to, passed) ?? first?.passing(run, from..<to, passed) ?? 0
+      let end = isPlanted(.sieveLosesRunEnd) && to == run.indices.upperBound ? to - 1 : to
+      let count = range?.passing(run, from..<end, passed) ?? first?.passing(run, from..<end, passed) ?? 0
       from = to
       for n in 0..<count {
         let i = Int(passed[n])

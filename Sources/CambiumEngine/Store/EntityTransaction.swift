@@ -99,7 +99,9 @@ public final class EntityTransaction: EntityView {
     let isThere = try storing { () throws(StoreError) in
       try trees.withValue(plan.rows, reference.row) { (_) throws(StoreError) in true } ?? false
     }
-    if isThere { throw .misuse("\(reference.description) is there already: change it, or reserve another reference") }
+    if isThere, !isPlanted(.insertOverRow) {
+      throw .misuse("\(reference.description) is there already: change it, or reserve another reference")
+    }
   }
 
   private func reserveRow(isWritten: Bool) throws(EngineError) -> UInt64 {
@@ -352,10 +354,10 @@ public final class EntityTransaction: EntityView {
   ///
   /// - Throws: ``EngineError/uniqueViolation(constraint:entity:existing:offending:)``; kernel errors.
   func finish() throws(EngineError) {
-    if let failure { throw failure }
+    if let failure, !isPlanted(.brokenTransactionCommits) { throw failure }
     _ = try settle()
     try checkConstraints()
-    if let counter, counter.given > 0 {
+    if let counter, counter.given > 0, !isPlanted(.rowNumbersReused) {
       try storing { () throws(StoreError) in
         try transaction.addToCounter(Catalogue.tree, Catalogue.rowCounter, counter.given)
       }
@@ -463,10 +465,12 @@ public final class EntityTransaction: EntityView {
         }
       }
       // It may have been changed again, or deleted.
-      guard isThere, let mine = try row(ObjectReference(entity: maker.owner.id, row: suspect.row)) else { continue }
+      guard isThere || isPlanted(.swappedValuesRefused),
+        let mine = try row(ObjectReference(entity: maker.owner.id, row: suspect.row))
+      else { continue }
       for other in rows {
         guard let theirs = try row(ObjectReference(entity: maker.owner.id, row: other)) else { continue }
-        if !suspect.isExact, try !hasEqualValues(maker, mine, theirs) { continue }
+        if !suspect.isExact, !isPlanted(.cutKeysTakenForEqual), try !hasEqualValues(maker, mine, theirs) { continue }
         throw .uniqueViolation(
           constraint: maker.paths, entity: maker.owner.name, existing: theirs.reference, offending: mine.reference)
       }

@@ -88,10 +88,11 @@ final class IndexBatch {
       let count = Int(change.mark)
       guard change.isPut, count > 0, count <= key.count else { return }
       let prefix = UnsafeRawBufferPointer(rebasing: key[..<count])
-      var isSuspect = previous.withUnsafeBytes { $0.count == count && hasPrefix($0, prefix) }
+      var isSuspect =
+        !isPlanted(.uniqueSkipsOwnRows) && previous.withUnsafeBytes { $0.count == count && hasPrefix($0, prefix) }
       previous.removeAll(keepingCapacity: true)
       previous.append(contentsOf: prefix)
-      if !isSuspect {
+      if !isSuspect, !isPlanted(.uniqueSkipsStoredRows) {
         var more = try cursor.seek(prefix)
         while more, !isSuspect, hasPrefix(cursor.key, prefix) {
           isSuspect = compareKeys(cursor.key, key) != 0

@@ -91,7 +91,7 @@ final class IndexKeeper {
   func delete(
     _ record: RecordView, _ reference: ObjectReference, _ transaction: EntityTransaction
   ) throws(EngineError) {
-    for i in 0..<indexes.count {
+    for i in 0..<indexes.count where !isPlanted(.deletionKeepsEntries) {
       guard let part = try encode(indexes[i], record, reference, &old, transaction) else { continue }
       try add(part, old, indexes[i], transaction, isPut: false)
     }
@@ -112,10 +112,12 @@ final class IndexKeeper {
       let now = try encode(index, after, reference, &new, transaction)
       if was != nil, let now, old.hasSameKey(as: new) {
         // Keys that were cut are the same for many values: the constraint has to be looked at once more.
-        if index.isUnique, !now.isExact { try add(now, new, index, transaction, isPut: true) }
+        if index.isUnique, !now.isExact, !isPlanted(.cutKeyNotCheckedAgain) {
+          try add(now, new, index, transaction, isPut: true)
+        }
         continue
       }
-      if let was { try add(was, old, index, transaction, isPut: false) }
+      if let was, !isPlanted(.updateKeepsOldEntry) { try add(was, old, index, transaction, isPut: false) }
       if let now { try add(now, new, index, transaction, isPut: true) }
     }
     for i in 0..<links.count where links[i].mask & touched != 0 {
@@ -139,7 +141,7 @@ final class IndexKeeper {
     _ index: Index, _ record: RecordView, _ reference: ObjectReference, _ encoder: inout KeyEncoder,
     _ transaction: EntityTransaction
   ) throws(EngineError) -> Part? {
-    if index.isPartial, let partial = index.maker.takeUnretainedValue().partial,
+    if index.isPartial, !isPlanted(.partialIndexTakesAll), let partial = index.maker.takeUnretainedValue().partial,
       try !transaction.pathReader().matches(partial, record, plan.layout, reference)
     {
       return nil
@@ -159,7 +161,7 @@ final class IndexKeeper {
     _ part: Part, _ encoder: borrowing KeyEncoder, _ index: Index, _ transaction: EntityTransaction, isPut: Bool,
     isNew: Bool = false
   ) throws(EngineError) {
-    let uniqueCount = index.isUnique && !part.anyNull ? part.count : 0
+    let uniqueCount = index.isUnique && (!part.anyNull || isPlanted(.nullsCountAsEqual)) ? part.count : 0
     let size = encoder.withBytes { (key) in
       index.batch.borrowed { $0.add(key, isPut: isPut, uniqueCount: uniqueCount, isExact: part.isExact, isNew: isNew) }
     }

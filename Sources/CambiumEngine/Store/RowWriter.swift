@@ -78,7 +78,9 @@ public final class RowWriter {
     if !links.isEmpty { links = [] }
     try copyOld(reference)
     try withOld { (record) throws(EngineError) in
-      do throws(StoreError) { try builder.begin(copying: record, version: record.rowVersion &+ 1) } catch {
+      do throws(StoreError) {
+        try builder.begin(copying: record, version: record.rowVersion &+ (isPlanted(.rowVersionStays) ? 0 : 1))
+      } catch {
         throw .store(error)
       }
     }
@@ -111,7 +113,7 @@ public final class RowWriter {
       return reference
     case .existing(let reference):
       state = .idle
-      if transaction.changes != changesSeen { try requireUnchanged(reference) }
+      if transaction.changes != changesSeen, !isPlanted(.rowChangedMeanwhile) { try requireUnchanged(reference) }
       try write(reference, isNew: false) { (after) throws(EngineError) in
         try withOld { (before) throws(EngineError) in
           try keeper.update(before, after, reference, touched: touched, transaction)

@@ -181,7 +181,7 @@ struct DeltaList {
   func lastBefore(_ key: TreeKey?) -> Place? {
     guard let key else { return last() }
     // The separator on the left of the leaf is less than the key, and in the leaf.
-    guard let found = look(key, strictly: true), found.rank > 0 else { return nil }
+    guard let found = look(key, strictly: !isPlanted(.lastBeforeNotStrict)), found.rank > 0 else { return nil }
     return Place(leaf: found.leaf, order: found.order, rank: found.rank - 1)
   }
 
@@ -292,7 +292,11 @@ struct DeltaList {
     }
     let (rank, isEqual) = leaf.lowerBound(key, order)
     if rank == 0 { return nil }
-    if rank == order.count, let first = next?.node(nextSlot), TreeKey.compare(key, first.key) >= 0 { return nil }
+    if rank == order.count, let first = next?.node(nextSlot),
+      TreeKey.compare(key, first.key) >= (isPlanted(.leafTakesKeyOfNext) ? 1 : 0)
+    {
+      return nil
+    }
     return WritePlace(leaf: leaf, order: order, rank: rank, isEqual: isEqual)
   }
 

@@ -127,7 +127,7 @@ final class FileSpace {
       guard let i = table.index(start: s.start) else { continue }
       let needed = s.usedUnits
       table[i].units = needed
-      if fresh.contains(s.start) { continue }
+      if fresh.contains(s.start) || isPlanted(.cutEndFreeAtOnce) { continue }
       var rest = Segment(start: s.start + needed, units: s.units - needed, kind: s.kind, used: 0, born: s.born)
       rest.dead = publication
       _ = table.insert(rest)
@@ -147,7 +147,7 @@ final class FileSpace {
   func release(_ address: UInt64, _ length: Int) {
     guard let i = table.index(of: address) else { return }
     let n = UInt32(truncatingIfNeeded: length)
-    let left = table[i].live >= n ? table[i].live - n : 0
+    let left = isPlanted(.releaseForgotten) ? table[i].live : table[i].live >= n ? table[i].live - n : 0
     table[i].live = left
     if left == 0 { noteEmptied(table[i]) }
     if let cut, cut.start == table[i].start, address + UInt64(length) > cut.address {

@@ -77,7 +77,8 @@ final class SegmentWriter {
     bytesAppended = 0
     if currentStart != 0, let i = space.table.index(start: currentStart), space.table[i].kind == kind {
       beganWith = (currentStart, space.table[i].used)
-      space.table[i].used = UInt32(min(roundUp(Int(space.table[i].used), to: alignment), space.table[i].length))
+      let boundary = isPlanted(.strictPassSharesBlock) ? 16 : alignment
+      space.table[i].used = UInt32(min(roundUp(Int(space.table[i].used), to: boundary), space.table[i].length))
     } else {
       currentStart = 0
       beganWith = (0, 0)

@@ -73,7 +73,7 @@ final class WriteBehind: @unchecked Sendable {
     lock.lock()
     defer { lock.unlock() }
     while !waiting.isEmpty { writeFirst() }
-    while beingWritten > 0 { lock.wait() }
+    while beingWritten > 0, !isPlanted(.drainDoesNotWait) { lock.wait() }
     // What is left of a megabyte is synced by who drains.
     written = nil
     dropSpare()
@@ -161,7 +161,7 @@ final class WriteBehind: @unchecked Sendable {
       device.beginSync(at: range.lowerBound, byteCount: range.count)
       lock.lock()
     }
-    if failure == nil { failure = error }
+    if failure == nil, !isPlanted(.failedWriteBehindForgotten) { failure = error }
     beingWritten -= 1
     spare.append(piece.bytes)
     if beingWritten == 0 { lock.wakeAll() }

@@ -33,7 +33,7 @@ extension KeyEncoder {
     let digits = value.digits
     guard let last = digits.lastIndex(where: { $0 != 0 }) else { return append(byte: KeyTag.decimalZero, inversion) }
     let place = digits.count - 1 + Int(value.exponent)
-    let isLarge = place >= 128
+    let isLarge = place >= (isPlanted(.largeDecimalMisplaced) ? 129 : 128)
     let body: UInt8
     if value.isNegative {
       append(byte: isLarge ? KeyTag.decimalLargeNegative : KeyTag.decimalNegative, inversion)
@@ -67,7 +67,7 @@ extension KeyEncoder {
     var index = 0
     while index < content.count {
       let byte = content[index]
-      let isEscaped = byte <= KeyTag.escape
+      let isEscaped = byte <= KeyTag.escape - (isPlanted(.escapeNotEscaped) ? 1 : 0)
       let size = isEscaped ? 2 : 1
       guard size <= left else { break }
       left &-= size
@@ -81,7 +81,7 @@ extension KeyEncoder {
     }
     append(run: UnsafeRawBufferPointer(rebasing: content[start..<index]), inversion)
     let isCut = index < content.count
-    if isCut { markInexact() }
+    if isCut, !isPlanted(.cutKeyTakenForExact) { markInexact() }
     if isPrefix { return }
     if isCut {
       append(byte: KeyTag.escape, inversion)

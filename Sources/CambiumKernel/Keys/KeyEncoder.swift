@@ -66,7 +66,7 @@ public struct KeyEncoder: ~Copyable, @unchecked Sendable {
   /// Appends null.
   public mutating func appendNull(descending: Bool = false) {
     guard begin(1) else { return }
-    append(byte: KeyTag.null, inversion(descending))
+    append(byte: KeyTag.null, inversion(descending && !isPlanted(.nullFirstInDescending)))
   }
 
   /// Appends a boolean; false sorts first.
@@ -81,7 +81,7 @@ public struct KeyEncoder: ~Copyable, @unchecked Sendable {
     let inversion = inversion(descending)
     // ~value is the magnitude less one of a negative number; -1 still takes a byte, since the count is in the tag.
     let magnitude = value < 0 ? UInt64(bitPattern: ~value) : UInt64(bitPattern: value)
-    let count = value < 0 ? max(1, byteCount(magnitude)) : byteCount(magnitude)
+    let count = value < 0 ? max(isPlanted(.minusOneAsZero) ? 0 : 1, byteCount(magnitude)) : byteCount(magnitude)
     let step = UInt8(truncatingIfNeeded: count)
     append(byte: value < 0 ? KeyTag.integerZero &- step : KeyTag.integerZero &+ step, inversion)
     append(bigEndian: UInt64(bitPattern: value), count: count, inversion)

@@ -23,7 +23,7 @@ public struct KeyRange: Equatable, Sendable {
   /// of the prefix is 0xFF.
   public static func upperBound(ofPrefix prefix: [UInt8]) -> [UInt8]? {
     guard let last = prefix.lastIndex(where: { $0 != 0xFF }) else { return nil }
-    var bound = Array(prefix[...last])
+    var bound = isPlanted(.prefixBoundKeepsTail) ? prefix : Array(prefix[...last])
     bound[last] &+= 1
     return bound
   }

@@ -98,7 +98,7 @@ extension Store {
       let cutAt = s.address + UInt64(kept - 1) * UInt64(SegmentTable.unitSize)
       var more: UInt64 = 0
       var from = first
-      while from > 0, items[from - 1].end > cutAt {
+      while from > 0, (isPlanted(.itemAcrossCutStays) ? items[from - 1].address : items[from - 1].end) > cutAt {
         from -= 1
         more += UInt64(items[from].length)
       }

@@ -42,7 +42,7 @@ extension Store {
     var id: UInt64 = 1
     for entry in retained where entry.id >= id { id = entry.id + 1 }
     // This handle does not use released identifiers again. Others may: a sequence tells such commits apart.
-    id = max(id, lastRetainedID + 1)
+    if !isPlanted(.retainedIdentifierReused) { id = max(id, lastRetainedID + 1) }
     lastRetainedID = id
     let sequence = appendedSequence
     let entry = RetainedEntry(
@@ -62,7 +62,8 @@ extension Store {
 
   /// Whether the time of a retained commit has come, after which nobody is given it any more. What it holds is given up by the next checkpoint.
   func hasLapsed(_ entry: RetainedEntry) -> Bool {
-    entry.expires != 0 && entry.expires <= UInt64(clamping: environment.nowMilliseconds())
+    entry.expires != 0
+      && entry.expires + (isPlanted(.retainedLapsesLate) ? 1 : 0) <= UInt64(clamping: environment.nowMilliseconds())
   }
 
   /// Lets a retained commit go. Its room is free when this returns, as far as nothing else needs it.
@@ -84,7 +85,7 @@ extension Store {
       try finishCheckpoint()
     } catch {
       // The file still says that it is retained.
-      retained = before
+      if !isPlanted(.failedReleaseForgetsCommit) { retained = before }
       throw error
     }
   }
@@ -133,7 +134,7 @@ extension Store {
       throw .device(operation: .lock, offset: StoreLockPlace.pin(entry.publication).lowerBound, code: 0)
     }
     snapshotCounter &+= 1
-    pins[entry.publication, default: 0] += 1
+    if !isPlanted(.retainedViewNotPinned) { pins[entry.publication, default: 0] += 1 }
     return Snapshot(
       core: self, generation: generation, upTo: entry.sequence, hint: snapshotCounter,
       suspensions: suspensions.load(ordering: .relaxed))

@@ -50,7 +50,7 @@ extension Store {
   var hasUnpublishedCommits: Bool {
     if current.active.nodeCount > 0 || !current.active.trees.isEmpty { return true }
     guard let first = superblock.pieces.first?.firstSequence else { return false }
-    return appendedSequence >= first
+    return appendedSequence >= first && !isPlanted(.emptyCommitUnpublished)
   }
 
   var isCheckpointDue: Bool {
@@ -103,13 +103,13 @@ extension Store {
       lock.unlock()
       frozenMark = log.piece(firstSequence: sequence + 1)
       frozenSequence = sequence
-      frozenNextTree = nextTree
+      if !isPlanted(.freezeForgetsNextTree) { frozenNextTree = nextTree }
       base = Generation(number: base.number, trees: base.trees, active: DeltaTable(), frozen: base.active)
       install(base)
       log.length = 0
       reserveEstimate.freeze()
     } else {
-      sequence = frozenSequence
+      sequence = isPlanted(.frozenSequenceOfNow) ? appendedSequence : frozenSequence
     }
     let number = nextPublication
     let saved = transaction?.savedTable ?? space.table
@@ -131,7 +131,7 @@ extension Store {
     if let plan { chosen = plan } else { chosen = try planRelocation(transaction) }
     var mark = frozenMark
     // A transaction that this checkpoint commits has a sequence, but no record.
-    if transaction != nil { mark.firstSequence = sequence + 2 }
+    if transaction != nil { mark.firstSequence = sequence + (isPlanted(.publicationMarkTooEarly) ? 1 : 2) }
     let checkpoint = Checkpoint(
       publication: number, sequence: transaction == nil ? sequence : sequence + 1, frozenSequence: sequence,
       base: base, context: context, input: input, plan: chosen, conversion: conversion, mark: mark,
@@ -157,7 +157,7 @@ extension Store {
   /// Finishes the checkpoint under way, and one that was given up, so that no frozen delta is left.
   func settleCheckpoints() throws(StoreError) {
     try finishCheckpoint()
-    if current.frozen != nil {
+    if current.frozen != nil, !isPlanted(.frozenDeltaForgotten) {
       try beginCheckpoint()
       try finishCheckpoint()
     }
@@ -186,9 +186,9 @@ extension Store {
           try abandonCheckpoint(checkpoint, after: error)
           continue
         }
-        checkpoint.phase = .firstSync(ticket: syncTicket())
+        checkpoint.phase = .firstSync(ticket: syncTicket() - (isPlanted(.firstSyncBeganBefore) ? 1 : 0))
       case .firstSync(let ticket):
-        if !hasSynced(ticket) { return }
+        if !hasSynced(ticket), !isPlanted(.superblockBeforeFirstSync) { return }
         // Not before: the newest commits in it were not durable, so no view was to see them.
         if checkpoint.input == nil { installResult(of: checkpoint) }
         checkpoint.phase = .superblock
@@ -196,9 +196,9 @@ extension Store {
         guard let next = checkpoint.superblock else { throw .misuse("no superblock to publish") }
         try writeSuperblock(next)
         superblock = next
-        checkpoint.phase = .secondSync(ticket: syncTicket())
+        checkpoint.phase = .secondSync(ticket: syncTicket() - (isPlanted(.secondSyncBeganBefore) ? 1 : 0))
       case .secondSync(let ticket):
-        if !hasSynced(ticket) { return }
+        if !hasSynced(ticket), !isPlanted(.publishedBeforeSecondSync) { return }
         // The superblock is what commits the transaction.
         if checkpoint.input != nil { installResult(of: checkpoint) }
         publicationIsDurable(checkpoint)
@@ -218,8 +218,9 @@ extension Store {
     // Log segments that were prepared meanwhile stay.
     let logs = space.table.segments.filter { $0.kind == .log }
     space.table = checkpoint.savedTable
-    space.table.removeAll { $0.kind == .log }
-    for s in logs { _ = space.table.insert(s) }
+    let forgets = isPlanted(.givenUpCheckpointForgetsLog)
+    space.table.removeAll { $0.kind == .log && !forgets }
+    for s in logs where !forgets { _ = space.table.insert(s) }
     space.table.fileUnits = units
   }
 
@@ -279,7 +280,9 @@ extension Store {
       // Large values that only the deltas know of have to be freed as well.
       for list in [frozen, own] {
         list?.forEachChange { n in
-          if n.op == .putStub, n.sequence != DeltaNode.void, let stub = LargeValueStub(n.value) {
+          if n.op == .putStub, n.sequence != DeltaNode.void, !isPlanted(.droppedTreeKeepsValues),
+            let stub = LargeValueStub(n.value)
+          {
             c.context.freeValue(stub.id)
           }
         }
@@ -307,7 +310,7 @@ extension Store {
     var state = result
     state.mergedTo = c.sequence
     if let frozen = c.base.frozen?.list(tree) {
-      for index in frozen.counterIndexes(upTo: c.frozenSequence) {
+      for index in frozen.counterIndexes(upTo: c.frozenSequence) where !isPlanted(.mergeForgetsCounters) {
         state.addToCounter(index, frozen.counterChange(index, upTo: c.frozenSequence))
       }
     }
@@ -348,7 +351,7 @@ extension Store {
       c.context.deleteExtent(base.key.head)
       try base.next()
     }
-    for (list, after, upTo) in lists {
+    for (list, after, upTo) in lists where !isPlanted(.freedValueKeepsNewExtents) {
       var cursor = DeltaCursor(list, after: after, upTo: upTo)
       cursor.seek(TreeKey(first))
       while let node = cursor.node, node.head >> Extent.numberBits == id {
@@ -362,7 +365,7 @@ extension Store {
   private func installResult(of c: Checkpoint) {
     lock.lock()
     // What a restoration gives up was frozen, or comes behind.
-    let active = c.restores ? DeltaTable() : current.active
+    let active = c.restores && !isPlanted(.restoreKeepsDelta) ? DeltaTable() : current.active
     current = Generation(number: c.publication, trees: c.trees, active: active, frozen: nil)
     if c.input != nil {
       appendedSequence = c.sequence
@@ -391,7 +394,7 @@ extension Store {
     superblockIsProven = true
     counters.checkpoints += 1
     // The log before the mark.
-    while let first = log.segments.first, first != c.mark.segment.start {
+    while let first = log.segments.first, first != c.mark.segment.start, !isPlanted(.logBeforeMarkKept) {
       log.segments.removeFirst()
       space.table.remove(start: first)
     }

@@ -39,7 +39,7 @@ extension Store {
         let looksAtFile = counters.commits % Self.commitsBetweenFileLooks == 0 || space.loss != nil
         endTurn()
         switch options.durability {
-        case .full, .strict: if waits { try waitDurable(sequence) }
+        case .full, .strict: if waits, !isPlanted(.commitDoesNotWait) { try waitDurable(sequence) }
         case .normal, .none: if looksAtFile { try requireFile() }
         }
         return sequence
@@ -116,10 +116,12 @@ extension Store {
     if !t.valueBytes.isEmpty {
       // What the record refers to has to be durable before the record can be.
       try valueWriter.flush()
-      if options.durability != .none { try syncNow() }
+      if options.durability != .none, !isPlanted(.recordBeforeItsValues) { try syncNow() }
     }
     guard try appendRecord(sequence: sequence) else { return false }
-    for extent in dropped { space.release(extent.address, extent.storedLength) }
+    for extent in dropped where !isPlanted(.supersededExtentsKept) {
+      space.release(extent.address, extent.storedLength)
+    }
     apply(t, sequence)
     return true
   }
@@ -148,10 +150,12 @@ extension Store {
         if !f.created { recordBuilder.dropped(tree) }
         continue
       }
-      for c in f.counters where c.value != 0 { recordBuilder.counter(tree, c.index, c.value) }
+      for c in f.counters where c.value != 0 && !isPlanted(.recordLacksCounters) {
+        recordBuilder.counter(tree, c.index, c.value)
+      }
     }
     if !t.valueBytes.isEmpty {
-      recordBuilder.nextValueID(valueIDs.next)
+      if !isPlanted(.recordLacksNextValue) { recordBuilder.nextValueID(valueIDs.next) }
       for (start, added) in t.valueBytes.sorted(by: { $0.key < $1.key }) {
         if let i = space.table.index(start: start) { recordBuilder.valueSegment(space.table[i], added: added) }
       }
@@ -200,7 +204,7 @@ extension Store {
         active.add(list, sequence: sequence, key: node.key, value: node.value, op: node.op, effect: effect)
         count += Int64(effect)
       }
-      if count != 0 {
+      if count != 0, !isPlanted(.countNotCommitted) {
         active.addEvent(
           list, .count, sequence: sequence, total: list.countChange(upTo: sequence) + count)
       }
@@ -208,7 +212,8 @@ extension Store {
     for c in coming where !t.figures.isDropped(c.tree) { reserveEstimate.add(c) }
     lock.lock()
     appendedSequence = sequence
-    if options.durability == .normal || options.durability == .none { visibleSequence = sequence }
+    let isShown = isPlanted(.visibleBeforeDurable)
+    if isShown || options.durability == .normal || options.durability == .none { visibleSequence = sequence }
     noteNeededLengthLocked(publication: superblock.publication)
     lock.unlock()
   }
@@ -244,7 +249,7 @@ extension Store {
   private func requireReserve(adding: Bool) throws(StoreError) {
     let units = reserveUnits(adding: adding, coming: coming)
     do throws(StoreError) {
-      try space.reserve(units)
+      try space.reserve(isPlanted(.reserveNotTaken) ? 0 : units)
     } catch {
       guard case .deviceFull = error else { throw error }
       throw .reserveExhausted(neededBytes: units * UInt64(SegmentTable.unitSize))
@@ -267,7 +272,7 @@ extension WriteTransaction {
         }
         node = candidate.older
       }
-      if let newest, newest.op != .delete || sum < 0 { body(newest, sum > 0) }
+      if let newest, newest.op != .delete || sum < 0 && !isPlanted(.netDeletionLost) { body(newest, sum > 0) }
     }
   }
 }

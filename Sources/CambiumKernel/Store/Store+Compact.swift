@@ -122,7 +122,7 @@ extension Store {
     pageWriter.expected = copyingOverhead + plan.bytes - min(plan.bytes, values)
     valueWriter.expected = values
     defer {
-      space.bounds = nil
+      if !isPlanted(.boundsOutliveMove) { space.bounds = nil }
       pageWriter.expected = nil
       valueWriter.expected = nil
     }

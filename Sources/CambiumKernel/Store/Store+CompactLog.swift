@@ -35,7 +35,7 @@ extension Store {
       guard case .deviceFull = error else { throw error }
       return false
     }
-    try syncNow()
+    if !isPlanted(.movedLogNotSynced) { try syncNow() }
     var next = superblock
     next.publication += 1
     next.fileUnits = UInt64(space.table.fileUnits)

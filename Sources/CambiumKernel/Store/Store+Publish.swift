@@ -9,7 +9,9 @@ extension Store {
   func writeDirectory(_ c: Checkpoint) throws(StoreError) {
     c.retainedAfter = unexpiredRetained().filter { $0.id != c.input?.transaction.restoring?.released }
     // Of the state that a restoration gives up, nothing is counted any more.
-    if !c.restores { for ref in directoryPages { space.release(ref.address, ref.length) } }
+    if !c.restores, !isPlanted(.oldDirectoryKept) {
+      for ref in directoryPages { space.release(ref.address, ref.length) }
+    }
     try c.context.flush()
     var directory = Directory()
     directory.sequence = c.sequence
@@ -139,7 +141,7 @@ extension Store {
       } else if space.table[i].dead == 0, space.table[i].start != pageWriter.current,
         space.table[i].start != valueWriter.current
       {
-        space.table[i].dead = number
+        space.table[i].dead = isPlanted(.deadOnePublicationEarly) ? number - 1 : number
       }
       list.append(space.table[i])
     }
@@ -152,7 +154,7 @@ extension Store {
     do throws(StoreError) {
       // Stores of other processes look at everything until there is a mark again.
       try eraseMark()
-      for copy in 0..<2 { try writeCopy(copy, of: next) }
+      for copy in 0..<(isPlanted(.secondCopyNotWritten) ? 1 : 2) { try writeCopy(copy, of: next) }
       try renewMark()
     } catch {
       poison()
@@ -173,12 +175,13 @@ extension Store {
   /// copy that was not whole first. One durable copy is enough; the next sync of any kind covers the other.
   func proveSuperblock() throws(StoreError) {
     if superblockIsProven { return }
-    for copy in [1 - wholeSuperblockCopy, wholeSuperblockCopy] {
+    let first = isPlanted(.wholeCopyRewrittenFirst) ? wholeSuperblockCopy : 1 - wholeSuperblockCopy
+    for copy in [first, 1 - first] {
       do throws(StoreError) { try writeCopy(copy, of: superblock) } catch {
         poison()
         throw error
       }
-      if copy != wholeSuperblockCopy { try syncNow() }
+      if copy != wholeSuperblockCopy, !isPlanted(.copiesProvedTogether) { try syncNow() }
     }
     superblockIsProven = true
   }
@@ -188,7 +191,7 @@ extension Store {
     if sessionBegun { return }
     // The clean mark was read, but its sync may have failed: then the other slot, which is written next, holds the only
     // superblock that a power cut would leave.
-    try proveSuperblock()
+    if !isPlanted(.sessionOnUnprovedSuperblock) { try proveSuperblock() }
     let session = environment.randomBits() | 1
     var next = superblock
     next.publication += 1
@@ -197,7 +200,7 @@ extension Store {
     log.session = session
     next.pieces = [log.piece(firstSequence: appendedSequence + 1)]
     try writeSuperblock(next)
-    try syncNow()
+    if !isPlanted(.sessionNotSynced) { try syncNow() }
     superblock = next
     space.durablePublication = next.publication
     space.session = session
@@ -239,7 +242,7 @@ extension Store {
     let spare = toEnd ? 0 : UInt32(clamping: reserveUnits() + UInt64(space.preferredUnits))
     let inside = space.table.freeUnits - UInt64(space.table.fileUnits - used)
     let keepBehind = UInt64(spare) > inside ? UInt64(spare) - inside : 0
-    let target = UInt64(used) + keepBehind
+    let target = UInt64(used) + keepBehind - (isPlanted(.trimCutsUsedUnit) ? 1 : 0)
     // Not for a sliver: every change of size costs a journal entry.
     guard target < UInt64(space.table.fileUnits),
       toEnd || UInt64(space.table.fileUnits) - target > UInt64(space.preferredUnits)

@@ -63,7 +63,9 @@ extension Store {
   /// live.
   private func restoredTable(_ directory: Directory, _ pages: [PageRef]) throws(StoreError) -> SegmentTable {
     var table = space.table
-    for i in table.segments.indices where table[i].kind != .log { table[i].live = 0 }
+    for i in table.segments.indices where table[i].kind != .log && !isPlanted(.restoreKeepsNewerCounts) {
+      table[i].live = 0
+    }
     for s in directory.segments where s.live > 0 {
       var segment = s
       // Its end may have been cut off since, and be a segment of its own now.

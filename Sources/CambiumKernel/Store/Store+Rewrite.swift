@@ -72,6 +72,7 @@ extension Store {
       if !victims.isEmpty, live > budget { return (victims, s.start) }
       victims.append(s)
     }
+    if victims.count > 1, isPlanted(.compactionMissesLastSegment) { victims.removeLast() }
     return (victims, space.table.usedUnits)
   }
 

@@ -38,6 +38,7 @@ extension Store {
   /// Notes, right after room was given back, whether there is more that somebody holds, or that has to be moved.
   func noteRoom() {
     owesRoom = isFileTooLong || space.table.segments.contains { $0.kind != .log && $0.dead != 0 }
+    if isPlanted(.roomDebtForgotten) { owesRoom = false }
   }
 
   /// Brings the file down to its bound, step by step, others having the turn in between. What it meets does not concern who calls

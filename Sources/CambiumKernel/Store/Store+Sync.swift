@@ -12,7 +12,7 @@ extension Store {
   /// Runs a sync that begins after the call.
   func syncNow() throws(StoreError) {
     lock.lock()
-    let needed = syncsStarted + 1
+    let needed = isSyncing && isPlanted(.syncNowJoinsRunningSync) ? syncsStarted : syncsStarted + 1
     while syncsCompleted < needed { try waitForSyncLocked(gathers: false) }
     lock.unlock()
   }
@@ -61,7 +61,7 @@ extension Store {
   private func syncLocked() throws(StoreError) {
     syncsStarted += 1
     let ticket = syncsStarted
-    let covers = appendedSequence
+    var covers = appendedSequence
     let needed = neededLength
     lock.unlock()
     var hasFailed = false
@@ -71,8 +71,9 @@ extension Store {
     // A sync succeeds even if somebody has deleted the file. All commits that share this sync share this look.
     let loss = hasFailed ? nil : self.loss(of: needed)
     lock.lock()
+    if isPlanted(.groupCommitCoversLaterAppends) { covers = appendedSequence }
     isSyncing = false
-    if hasFailed || loss != nil {
+    if hasFailed && !isPlanted(.failedSyncIgnored) || loss != nil {
       if let loss { noteLossLocked(loss) } else { isPoisoned = true }
       let error = refusalLocked
       lock.wakeAll()
@@ -94,6 +95,7 @@ extension Store {
   func syncTicket() -> UInt64 {
     lock.lock()
     defer { lock.unlock() }
+    if isSyncing, isPlanted(.ticketOfRunningSync) { return syncsStarted }
     return syncsStarted + 1
   }
 

@@ -183,7 +183,7 @@ public final class Store: @unchecked Sendable {
     defer { lock.unlock() }
     if isClosed { throw .closed }
     snapshotCounter &+= 1
-    pins.add(current.number)
+    if !isPlanted(.viewNotPinned) { pins.add(current.number) }
     return Snapshot(
       core: self, generation: current, upTo: visibleSequence, hint: snapshotCounter, suspensions: 0, moment: recent.now)
   }
@@ -198,7 +198,7 @@ public final class Store: @unchecked Sendable {
 
   func unpin(_ number: UInt64) {
     lock.lock()
-    if pins.remove(number) { unpinShared(number) }
+    if !isPlanted(.viewNeverUnpinned), pins.remove(number) { unpinShared(number) }
     lock.unlock()
   }
 
@@ -237,7 +237,7 @@ public final class Store: @unchecked Sendable {
     turnWaiters += 1
     while turnTaken, !isClosed, !isPoisoned { lock.wait() }
     turnWaiters -= 1
-    if isClosed || isPoisoned {
+    if isClosed || isPoisoned && !isPlanted(.poisonedStoreWrites) {
       let error: StoreError = isClosed ? .closed : refusalLocked
       let isLeft = !turnTaken
       lock.unlock()

@@ -38,7 +38,7 @@ extension WriteTransaction {
       throw .misuse("the savepoint belongs to another transaction or was undone")
     }
     // All of it came after the savepoint.
-    tail = nil
+    if !isPlanted(.savepointKeepsTail) { tail = nil }
     if savepoint.own !== own {
       // The changes since then went to pages: the table of that time is taken up again. The pages written since are not
       // reached any more; their room comes back with the next checkpoint.
@@ -51,7 +51,7 @@ extension WriteTransaction {
       journal = nodes.sorted { $0.sequence < $1.sequence }
     }
     forgetKnown()
-    while let last = journal.last, last.sequence > savepoint.step {
+    while let last = journal.last, last.sequence > savepoint.step - (isPlanted(.savepointUndoesOneMore) ? 1 : 0) {
       last.makeVoid()
       journal.removeLast()
     }
@@ -67,7 +67,7 @@ extension WriteTransaction {
     context?.rollBack(freedCount: savepoint.freedValues)
     spilled = savepoint.spilled
     runs = savepoint.runs
-    figures = savepoint.figures
+    if !isPlanted(.savepointKeepsCounts) { figures = savepoint.figures }
     // The room stays used, and so the segments stay named.
     for start in valueBytes.keys { valueBytes[start] = savepoint.valueBytes[start] ?? 0 }
   }

@@ -27,7 +27,7 @@ extension WriteTransaction {
   /// device.
   func allowReuse() {
     dropUnusedHolds()
-    let held = holds.last?.segments ?? 0
+    let held = isPlanted(.ownRoomIgnoresHolds) ? 0 : holds.last?.segments ?? 0
     let taken = core.pageWriter.taken
     core.pageWriter.reusable = min(held, taken)..<taken
   }

@@ -227,7 +227,8 @@ public final class WriteTransaction: TreeView {
   public override func cursor(_ tree: TreeID) throws(StoreError) -> Cursor {
     let a = try access(tree, nil)
     let frozenInTime = TreeAccess(
-      id: a.id, kind: a.kind, level: a.level, root: a.root, own: a.own, ownUpTo: step, active: a.active,
+      id: a.id, kind: a.kind, level: a.level, root: a.root, own: a.own,
+      ownUpTo: isPlanted(.cursorSeesLaterWrites) ? a.ownUpTo : step, active: a.active,
       frozen: a.frozen, after: a.after, upTo: a.upTo)
     return Cursor(view: self, ownTable: ownTable, access: frozenInTime, hold: holdPages())
   }
@@ -298,7 +299,9 @@ public final class WriteTransaction: TreeView {
     _ tree: TreeID, _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, isNew: Bool
   ) throws(StoreError) {
     let i = try know(tree, .bytes)
-    guard key.count <= core.maxKeyLength else { throw .keyTooLong(length: key.count, limit: core.maxKeyLength) }
+    guard key.count <= core.maxKeyLength || isPlanted(.keyLengthUnchecked) else {
+      throw .keyTooLong(length: key.count, limit: core.maxKeyLength)
+    }
     try put(i, TreeKey(key), value, isKnownNew: isNew)
   }
 
@@ -441,7 +444,7 @@ public final class WriteTransaction: TreeView {
     try core.requireSession()
     if savedValueTable == nil {
       // A checkpoint that were given up later would take the accounts back to before this value.
-      try core.settleCheckpoints()
+      if !isPlanted(.valuesBesideCheckpoint) { try core.settleCheckpoints() }
       savedValueTable = core.space.table
       // Views of the present generation see the value through its delta, long before a publication lists the segment.
       core.valueWriter.begin(born: core.current.number)

@@ -70,7 +70,7 @@ struct ChangeStream {
   @inline(__always)
   private mutating func offer(_ other: MergeChange?, _ place: Int) {
     guard let other else { return }
-    if let change, TreeKey.compare(other.key, change.key) >= 0 { return }
+    if let change, TreeKey.compare(other.key, change.key) >= (isPlanted(.mergeTakesOlderChange) ? 1 : 0) { return }
     change = other
     winner = place
   }

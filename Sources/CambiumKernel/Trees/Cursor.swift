@@ -200,7 +200,7 @@ public final class Cursor {
   public func next() throws(StoreError) -> Bool {
     guard let key = present else { return false }
     try view.requireOpen()
-    if !state.pointee.forward {
+    if !state.pointee.forward, !isPlanted(.cursorTurnsWithoutSeek) {
       state.pointee.position.set(key)
       let position = state.pointee.position
       _ = try position.with { (k) throws(StoreError) in try seek(k) }
@@ -238,7 +238,7 @@ public final class Cursor {
     let current = state.pointee.current
     let forward = state.pointee.forward
     guard let key = present else { return }
-    for i in deltas.indices where i != current {
+    for i in deltas.indices where i != current && !isPlanted(.cursorShowsOlderChange) {
       if let node = deltas[i].node, TreeKey.compare(node.key, key) == 0 {
         if forward { deltas[i].next() } else { deltas[i].previous() }
       }
@@ -250,7 +250,7 @@ public final class Cursor {
         if forward { try state.pointee.base.next() } else { try state.pointee.base.previous() }
       } catch {
         // Going on from a delta would leave out what the pages still have.
-        state.pointee.current = Self.nothing
+        if !isPlanted(.failedStepGoesOn) { state.pointee.current = Self.nothing }
         throw error
       }
     }
@@ -267,7 +267,8 @@ public final class Cursor {
       var bestKey = TreeKey(0)
       for i in deltas.indices {
         guard let node = deltas[i].node else { continue }
-        if best == Self.nothing || TreeKey.compare(node.key, bestKey) * sign < 0 {
+        let limit = isPlanted(.descendingTakesOlder) && sign < 0 ? 1 : 0
+        if best == Self.nothing || TreeKey.compare(node.key, bestKey) * sign < limit {
           best = i
           bestKey = node.key
         }

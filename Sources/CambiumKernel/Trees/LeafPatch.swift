@@ -90,7 +90,7 @@ final class LeafPatch {
     var position = 0
     var ahead = changes
     while let change = ahead.change {
-      if let high, TreeKey.compare(change.key, high) >= 0 { break }
+      if let high, TreeKey.compare(change.key, high) >= (isPlanted(.patchTakesKeyBehindBound) ? 1 : 0) { break }
       let (index, known) = find(change.key)
       // In a damaged page, where keys are out of order, a greater key may come out before a lesser one. Nothing is to be copied twice.
       if index < position { return false }
@@ -107,7 +107,9 @@ final class LeafPatch {
       }
       ahead.next { _ in }
     }
-    if position < oldCount { pieces.append(Piece(from: position, to: oldCount)) }
+    if position < oldCount - (isPlanted(.patchLosesPageEnd) ? 1 : 0) {
+      pieces.append(Piece(from: position, to: oldCount))
+    }
     growth = Int64(count - oldCount)
     return changeCount > 0 && count > 0
   }

@@ -158,6 +158,8 @@ final class MergeContext {
 
   /// Notes that the extent of an entry of the tree of extents is not reached any more.
   func releaseExtent(_ entry: UnsafeRawBufferPointer) {
-    if let extent = Extent(entry) { space.release(extent.address, extent.storedLength) }
+    if let extent = Extent(entry), !isPlanted(.replacedExtentNotReleased) {
+      space.release(extent.address, extent.storedLength)
+    }
   }
 }

@@ -393,7 +393,7 @@ final class TreeMerge {
     var taken = 0
     let high = takingHasHigh ? takingHigh.key : nil
     while let change = changes.key {
-      if let high, TreeKey.compare(change, high) >= 0 { break }
+      if let high, TreeKey.compare(change, high) >= (isPlanted(.leafTakesKeyBehindBound) ? 1 : 0) { break }
       try takeChange(replacing: nil)
       taken += 1
       if taken == 64 {
@@ -410,7 +410,7 @@ final class TreeMerge {
     if let old {
       if old.isStub {
         state.largeValues &-= 1
-        if let stub = LargeValueStub(old.bytes) { context.freeValue(stub.id) }
+        if let stub = LargeValueStub(old.bytes), !isPlanted(.replacedValueNotFreed) { context.freeValue(stub.id) }
       }
       if tree == .extents { context.releaseExtent(old.bytes) }
       if change.op == .delete { state.count &-= 1 }

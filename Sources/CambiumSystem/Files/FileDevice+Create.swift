@@ -38,7 +38,7 @@ extension FileDevice {
     let (device, temporary) = try makeTemporary(in: directory, calls)
     do throws(StoreError) {
       try initialize(device)
-      try device.sync()
+      if !isPlanted(.creationNotSynced) { try device.sync() }
       try publish(temporary, as: path, calls)
     } catch {
       _ = calls.unlink(temporary)
@@ -48,7 +48,7 @@ extension FileDevice {
     let result = calls.syncDirectory(directory)
     if result < 0 {
       // The name may not outlive a power cut, so it must not outlive this call. Nobody has opened it: it is locked.
-      _ = calls.unlink(path)
+      if !isPlanted(.failedCreationKeepsName) { _ = calls.unlink(path) }
       device.close()
       throw .device(operation: .sync, offset: 0, code: Int32(truncatingIfNeeded: -result))
     }
@@ -127,7 +127,7 @@ extension FileDevice {
     // Two names: it was published, and this one was to go. The other may be in use.
     let published = (try? device.status().links).map { $0 > 1 } ?? false
     let abandoned = (try? device.tryLock(.exclusive, lockRange)) ?? false
-    if published || abandoned { _ = calls.unlink(path) }
+    if published || abandoned || isPlanted(.temporaryInUseRemoved) { _ = calls.unlink(path) }
     device.close()
   }
 

@@ -37,14 +37,14 @@ extension FileDevice {
     defer { device.close() }
     do throws(StoreError) {
       try initialize(device, temporary)
-      try device.sync()
+      if !isPlanted(.replacementNotSynced) { try device.sync() }
       let renamed = calls.rename(temporary, path)
       if renamed < 0 { throw .device(operation: .rename, offset: 0, code: Int32(truncatingIfNeeded: -renamed)) }
     } catch {
       _ = calls.unlink(temporary)
       throw error
     }
-    let result = calls.syncDirectory(directory)
+    let result = isPlanted(.replacementNameNotSynced) ? 0 : calls.syncDirectory(directory)
     if result < 0 { throw .device(operation: .sync, offset: 0, code: Int32(truncatingIfNeeded: -result)) }
   }
 

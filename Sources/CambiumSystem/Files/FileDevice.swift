@@ -93,7 +93,7 @@ public final class FileDevice: StorageDevice {
     guard sharing == .exclusive else { return }
     // One that shares the file takes its lock first and looks at this one then, so that one of two sees the other.
     if try !tryLock(access == .readOnly ? .shared : .exclusive, StoreLockPlace.exclusiveUse) { throw .busy }
-    if try isLockedByOther(.exclusive, StoreLockPlace.sharedUse) { throw .busy }
+    if !isPlanted(.sharedUseUnseen), try isLockedByOther(.exclusive, StoreLockPlace.sharedUse) { throw .busy }
   }
 
   /// Waits a second at most while a device has the file for itself: it may be the one that makes it, which lasts until
@@ -138,7 +138,7 @@ public final class FileDevice: StorageDevice {
       let result = calls.read(file, target + done, buffer.count - done, position)
       if result == 0 { break }
       if result > 0 {
-        done += result
+        done = isPlanted(.shortReadTakenForWhole) ? buffer.count : done + result
       } else if !interrupted(result) {
         throw failure(.read, offset + UInt64(done), result)
       }
@@ -157,7 +157,7 @@ public final class FileDevice: StorageDevice {
     while done < bytes.count {
       let result = calls.write(file, source + done, bytes.count - done, start + Int64(done))
       if result > 0 {
-        done += result
+        done = isPlanted(.shortWriteTakenForWhole) ? bytes.count : done + result
       } else if result == 0 {
         // Not in the book for a regular file; asking again could go on for ever.
         throw .device(operation: .write, offset: offset + UInt64(done), code: ErrorCode.writeStalled)
@@ -178,7 +178,7 @@ public final class FileDevice: StorageDevice {
     let file = try openFile(.sync, 0)
     while true {
       let result = calls.sync(file)
-      if result >= 0 { return }
+      if result >= 0 || isPlanted(.failedSyncSwallowed) { return }
       if !interrupted(result) { throw failure(.sync, 0, result) }
     }
   }
@@ -212,7 +212,7 @@ public final class FileDevice: StorageDevice {
       try grow(file, from: old, to: target)
     } catch {
       // A reservation that failed may have taken a part. What matters more than giving it back is why it failed.
-      try? truncate(file, old)
+      if !isPlanted(.failedGrowthStays) { try? truncate(file, old) }
       throw error
     }
   }
@@ -281,7 +281,7 @@ public final class FileDevice: StorageDevice {
   }
 
   private func interrupted(_ result: Int) -> Bool {
-    ErrorCode.meansInterrupted(Int32(truncatingIfNeeded: -result))
+    ErrorCode.meansInterrupted(Int32(truncatingIfNeeded: -result)) && !isPlanted(.interruptionFails)
   }
 
   private func failure(
@@ -333,7 +333,7 @@ public final class FileDevice: StorageDevice {
     try truncate(file, new)
     let zeros = [UInt8](repeating: 0, count: Int(clamping: min(growth, 1 << 20)))
     var position = UInt64(clamping: old)
-    while position < UInt64(clamping: new) {
+    while position < UInt64(clamping: new), !isPlanted(.zerosNotWritten) {
       let count = min(UInt64(zeros.count), UInt64(clamping: new) - position)
       var thrown: StoreError?
       zeros.withUnsafeBytes { bytes in

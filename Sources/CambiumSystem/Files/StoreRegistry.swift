@@ -98,7 +98,7 @@ public final class StoreRegistry<Payload: AnyObject & Sendable>: @unchecked Send
       guardian.unlock()
       return
     }
-    if entry.users > 1 {
+    if entry.users > (isPlanted(.registryClosesEarly) ? 2 : 1) {
       entries[identity] = Entry(payload: payload, users: entry.users - 1)
       guardian.unlock()
       return

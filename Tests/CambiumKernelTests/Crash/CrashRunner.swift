@@ -57,19 +57,19 @@ struct CrashRunner {
     }
     for problem in w.problems { fail(problem) }
     // Three quarters of the images are of the workload, the rest of processes that were killed and went on.
-    cut(w, from: 0, budget: budget * 3 / 4)
+    cut(w.disk, w.history, from: 0, budget: budget * 3 / 4)
     let runs = max(1, budget / 4 / 40)
     for _ in 0..<runs where !isDone { killAndGoOn(w, budget: budget / 4 / runs) }
   }
 
   /// Cuts the power at points from `first` on, spread over all of them.
-  private mutating func cut(_ w: CrashWorkload, from first: Int, budget: Int) {
-    let last = w.disk.operationCount
+  mutating func cut(_ disk: SimulatedDisk, _ history: CrashHistory, from first: Int, budget: Int) {
+    let last = disk.operationCount
     var points = Array(first...last)
     let perPoint = max(4, min(40, budget / points.count))
     let wanted = max(1, budget / perPoint)
     while points.count > wanted { points.remove(at: random.below(points.count)) }
-    for point in points where !isDone { cut(w.disk, w.history, at: point, limit: perPoint) }
+    for point in points where !isDone { cut(disk, history, at: point, limit: perPoint) }
   }
 
   private mutating func cut(_ disk: SimulatedDisk, _ history: CrashHistory, at point: Int, limit: Int) {

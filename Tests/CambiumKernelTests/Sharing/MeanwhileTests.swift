@@ -48,6 +48,19 @@ import Testing
     try ValueConversionTests.rows(view, tree)
   }
 
+  /// A suspended process may be ended at any moment: what it committed is durable by then.
+  @Test func suspendingSyncsWhatWasCommitted() throws {
+    let (_, writer, tree) = try written()
+    let t = try writer.beginWrite()
+    try t.put(tree, 1, [7])
+    try t.commit()
+    #expect(writer.durableSequence < writer.appendedSequence)
+    try writer.suspend()
+    #expect(writer.durableSequence == writer.appendedSequence)
+    try writer.resume()
+    try writer.close()
+  }
+
   /// A retained commit that another process lets go of while a reader takes a view of it: at each of the reader's calls.
   @Test func aRetainedCommitIsLetGoOf() throws {
     var (views, expired) = (0, 0)

@@ -8,9 +8,11 @@ import Testing
   static let tree = TreeID(rawValue: 16)
 
   /// A store of 30 commits, one row each, the last 20 of them in the log; closed or not.
-  static func image(closed: Bool) throws -> [UInt8] {
+  static func image(closed: Bool, durability: Durability = .full) throws -> [UInt8] {
     let device = MemoryDevice()
-    let store = try Store.create(on: device, environment: TestEnvironment(seed: 11))
+    var options = StoreOptions()
+    options.durability = durability
+    let store = try Store.create(on: device, environment: TestEnvironment(seed: 11), options: options)
     var t = try store.beginWrite()
     _ = try t.createTree(.integer)
     try t.commit()

@@ -90,4 +90,62 @@ import Testing
     try store.checkpoint()
     #expect(try store.retainedCommits().isEmpty)
   }
+
+  private func makeTree(_ store: Store) throws -> TreeID {
+    let t = try store.beginWrite()
+    let tree = try t.createTree(.integer)
+    try t.commit()
+    return tree
+  }
+
+  /// An identifier names one commit, also after that commit was released.
+  @Test func identifiersAreNotUsedAgain() throws {
+    let store = try Store.create(on: device, environment: environment, options: options())
+    let first = try store.retain(reason: "first")
+    try store.release(retained: first.id)
+    #expect(try store.retain(reason: "second").id != first.id)
+  }
+
+  @Test func theyLapseAtTheirTime() throws {
+    let store = try Store.create(on: device, environment: environment, options: options())
+    let now = UInt64(environment.nowMilliseconds())
+    _ = try store.retain(reason: "short", expires: now + 10)
+    environment.advanceClock(milliseconds: 9)
+    #expect(try store.retainedCommits().count == 1)
+    environment.advanceClock(milliseconds: 1)
+    #expect(try store.retainedCommits().isEmpty)
+  }
+
+  /// A release that cannot be written leaves the commit retained.
+  @Test func aReleaseThatFailsChangesNothing() throws {
+    let faults = FaultDevice(device)
+    let store = try Store.create(on: faults, environment: environment, options: options())
+    let tree = try makeTree(store)
+    try fill(store, tree, 1)
+    let kept = try store.retain(reason: "kept")
+    faults.plan(
+      .init(.write, at: faults.operationCount(of: .write), error: .device(operation: .write, offset: 0, code: 5)))
+    #expect(throws: StoreError.self) { try store.release(retained: kept.id) }
+    faults.reset()
+    #expect(try store.retainedCommits().map(\.id) == [kept.id])
+    try expect(try store.snapshot(retained: kept.id), tree, 1)
+  }
+
+  /// A view of a retained commit outlives its release.
+  @Test func aViewOfOneHoldsItsPages() throws {
+    var options = options()
+    options.cacheBytes = 64 << 10
+    let store = try Store.create(on: device, environment: environment, options: options)
+    let tree = try makeTree(store)
+    try fill(store, tree, 1)
+    let kept = try store.retain(reason: "kept")
+    try fill(store, tree, 2)
+    let view = try store.snapshot(retained: kept.id)
+    try store.release(retained: kept.id)
+    for round in UInt8(3)...5 {
+      try fill(store, tree, round)
+      try store.checkpoint()
+    }
+    try expect(view, tree, 1)
+  }
 }

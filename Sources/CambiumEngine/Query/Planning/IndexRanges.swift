@@ -157,7 +157,7 @@ struct IndexRanges {
     }
     var distinct: [KeyRange] = []
     distinct.reserveCapacity(keys.count)
-    for (_, place) in order {
+    for (_, place) in order.dropLast(isPlanted(.lastOfListMissing) ? 1 : 0) {
       let key = keys[place]
       if let last = distinct.last {
         if key == last.lower { continue }
@@ -189,21 +189,23 @@ struct IndexRanges {
     null.appendNull(descending: !ascending)
     if null.isInexact { return }
     if ascending {
-      range.lower = KeyRange.upperBound(ofPrefix: null.bytes) ?? null.bytes
+      range.lower = isPlanted(.nullWithinRange) ? null.bytes : KeyRange.upperBound(ofPrefix: null.bytes) ?? null.bytes
     } else {
       range.upper = null.bytes
     }
     var newlyCovered: [Int] = bounds.exceptNull.map { [$0] } ?? []
     // Of a condition with two bounds, both have to be exact.
     var inexact: [Int] = []
-    for (bound, isFirst) in [(bounds.lower, ascending), (bounds.upper, !ascending)] {
+    for (bound, isFirst) in [
+      (bounds.lower, ascending), (bounds.upper, !ascending && !isPlanted(.descendingBoundsSwapped)),
+    ] {
       guard let bound else { continue }
       var key = prefix.copy()
       guard Self.append(bound.value, maker, part, to: &key) else { return }
       let isExact = !key.isInexact && !bound.value.isNull && Self.tells(bound.value, maker, part)
       (isExact ? { newlyCovered.append($0) } : { inexact.append($0) })(bound.place)
       // What may be equal to the bound is in, unless it is known not to be wanted.
-      let isIn = bound.isInclusive || !isExact
+      let isIn = bound.isInclusive || !isExact || isPlanted(.boundTakenIn)
       if isFirst {
         guard let start = isIn ? key.bytes : KeyRange.upperBound(ofPrefix: key.bytes) else { return }
         if range.lower.lexicographicallyPrecedes(start) { range.lower = start }

@@ -42,7 +42,7 @@ extension Store {
         let isStillBehind = isBehindOthers(share)
         lock.unlock()
         // Others appended it; who shows it must know that it is durable.
-        if isStillBehind { try syncNow() }
+        if isStillBehind, !isPlanted(.foreignCommitShownUnsynced) { try syncNow() }
       } catch {
         unpin(generation.number)
         throw error
@@ -85,6 +85,7 @@ extension Store {
   /// Locks the pin of a generation; answers whether it is locked. With the state lock.
   func pinShared(_ number: UInt64) -> Bool {
     guard let share, !share.isSuspended, !share.lockedPins.contains(number) else { return true }
+    if isPlanted(.pinNotLocked) { return true }
     do throws(StoreError) {
       guard try share.locks.tryLock(.shared, StoreLockPlace.pin(number)) else { return false }
     } catch { return false }
@@ -102,7 +103,7 @@ extension Store {
     if number < share.expiredBelow, !pins.keys.contains(where: { $0 < share.expiredBelow }) {
       cache.mayBeOvertaken.store(false, ordering: .sequentiallyConsistent)
     }
-    share.locks.giveUp(StoreLockPlace.pin(number))
+    if !isPlanted(.pinNeverUnlocked) { share.locks.giveUp(StoreLockPlace.pin(number)) }
   }
 
   /// Unlocks pins that were locked for no view. With the state lock.

@@ -29,7 +29,7 @@ extension Store {
     let mustSync = options.durability == .normal && !options.isReadOnly && !isPoisoned
     lock.unlock()
     defer { endSuspending(share) }
-    if mustSync { try syncNow() }
+    if mustSync, !isPlanted(.suspendedCommitsUnsynced) { try syncNow() }
   }
 
   private func endSuspending(_ share: StoreShare) {

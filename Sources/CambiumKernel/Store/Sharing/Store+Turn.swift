@@ -91,7 +91,7 @@ extension Store {
 
   /// Refuses a process that was forked from the one that opened the store: both would share one file and its locks.
   func requireSameProcess() throws(StoreError) {
-    if isForked { throw .forked }
+    if isForked, !isPlanted(.forkedChildWrites) { throw .forked }
   }
 
   /// Whether this is a child, by fork, of the process that opened the store.
