@@ -102,7 +102,8 @@ final class LogScanner {
     for (n, piece) in superblock.pieces.enumerated() { try follow(piece, n, &out) }
     let brokenAt = try lookBehindTheEnd(&out)
     let found = out
-    guard Verification.durableSequence.holds(found.durableSequence <= found.lastSequence) else {
+    let isWhole = found.durableSequence <= found.lastSequence || isPlanted(.lostRecordsUnseen)
+    guard Verification.durableSequence.holds(isWhole) else {
       throw .corrupt(place: .log, offset: brokenAt, detail: "a record that was durable is damaged")
     }
     guard Verification.durablePublication.holds(found.durablePublication <= superblock.publication) else {
@@ -273,9 +274,11 @@ final class LogScanner {
           waiting.append(header.next)
         }
       }
-      if let header = segment.header, header.session == piece.session { waiting.append(header.next) }
+      if let header = segment.header, header.session == piece.session, !isPlanted(.headerNamesNothing) {
+        waiting.append(header.next)
+      }
       // What is known suffices.
-      if out.durableSequence > last { break }
+      if out.durableSequence > last || isPlanted(.searchBehindEndsEarly) && segment !== endSegment { break }
       while let place = waiting.popLast() {
         guard Verification.behindTwice.holds(!visited.contains(place.start)),
           Verification.behindSteps.holds(UInt64(place.units) <= unitsLeft), let next = try self.segment(place)

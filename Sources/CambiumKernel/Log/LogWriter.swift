@@ -121,7 +121,7 @@ extension Store {
       return false
     }
     // Stores of other processes look there for the next record.
-    if address != log.position { try eraseMark() }
+    if address != log.position, !isPlanted(.markNotErased) { try eraseMark() }
     if movesOn {
       // The segment behind the next one has to be there before a record can name it.
       let behind = try prepareLogSegment()
@@ -138,18 +138,19 @@ extension Store {
     p.put(log.lastChecksum, 16)
     p.put(sequence, 24)
     p.put(log.session, 32)
-    p.put(durable, 40)
+    p.put(isPlanted(.recordClaimsItself) ? sequence : durable, 40)
     p.put(space.durablePublication, 48)
-    p.put(log.next.start, 56)
-    p.put(UInt16(truncatingIfNeeded: log.next.units), 60)
+    let next = isPlanted(.recordNamesItsSegment) ? log.present : log.next
+    p.put(next.start, 56)
+    p.put(UInt16(truncatingIfNeeded: next.units), 60)
     p.put(UInt16(truncatingIfNeeded: recordBuilder.operations), 62)
     let sum = LogRecordHeader.sum(UnsafeRawPointer(p), length: length, seed: logSeed, address: address)
     p.put(sum, 8)
     let mark = written > stored ? putMark(p + stored) : 0
     // The first record of a segment comes with the segment's header, which names the segment behind from now on: if the record is
     // damaged later, the log can still be followed. Nothing in the segment is acknowledged yet that a torn write could take.
-    let lead = movesOn ? Int(address - log.present.address) : 0
-    if movesOn { putLogHeader(p - lead, lead) }
+    let lead = movesOn && !isPlanted(.headerNotWrittenAnew) ? Int(address - log.present.address) : 0
+    if lead > 0 { putLogHeader(p - lead, lead) }
     do throws(StoreError) {
       let bytes = UnsafeRawBufferPointer(start: p - lead, count: lead + written)
       if let batch = logBatch {

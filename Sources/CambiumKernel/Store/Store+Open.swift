@@ -383,7 +383,7 @@ extension Store {
           guard Verification.operationTree.holds(tree.rawValue >= next && tree.rawValue < UInt32.max) else {
             throw malformed
           }
-          nextTree = tree.rawValue + 1
+          if !isPlanted(.treeOfLogForgotten) { nextTree = tree.rawValue + 1 }
           delta.addEvent(delta.makeList(tree, kind), .created, sequence: sequence, total: 0)
         case .dropped(let tree):
           guard let kind = kind(tree), Verification.operationDropped.holds(tree.rawValue >= TreeID.firstFree) else {
@@ -399,7 +399,7 @@ extension Store {
           try replaySegment(start, units, used, added, malformed)
         case .nextValueID(let id):
           guard Verification.operationValueID.holds(id <= Extents.highestID) else { throw malformed }
-          valueIDs.skip(to: id)
+          if !isPlanted(.valueOfLogForgotten) { valueIDs.skip(to: id) }
         }
       }
     }
@@ -438,7 +438,9 @@ extension Store {
       Verification.operationSegmentAdded.holds(added <= used),
       Verification.operationSegmentNumbers.holds(!start.addingReportingOverflow(units).overflow)
     else { throw malformed }
-    var s = Segment(start: start, units: units, kind: .values, used: used, born: current.number)
+    var s = Segment(
+      start: start, units: units, kind: .values, used: used,
+      born: isPlanted(.valueBornTooLate) ? nextPublication : current.number)
     s.live = added
     let isAlone = space.table.insert(s)
     guard Verification.operationSegmentOverlap.holds(isAlone) else { throw malformed }
@@ -464,7 +466,8 @@ extension Store {
     // The records up to the newest commit that something durable names are proven. But if the superblock has no room for another
     // piece, all records are copied.
     let tooMany = superblock.pieces.count >= Superblock.maxPieces - 1
-    let proven = tooMany ? superblock.pieces[0].firstSequence &- 1 : outcome.durableSequence
+    let known = outcome.durableSequence + (isPlanted(.oneMoreRecordProved) ? 1 : 0)
+    let proven = tooMany ? superblock.pieces[0].firstSequence &- 1 : known
     var pieces = superblock.pieces
     var checksum = superblock.pieces[0].checksumBefore
     if tooMany {
@@ -507,7 +510,7 @@ extension Store {
       }
     }
     try batch.flush(device)
-    try syncNow()
+    if !isPlanted(.recoveredRecordsNotSynced) { try syncNow() }
     var next = superblock
     next.publication += 1
     next.session = session
@@ -524,7 +527,7 @@ extension Store {
     // Segments of the old log that no piece needs any more are free.
     var needed = Set(pieces.map { $0.segment.start })
     for found in outcome.records where found.header.sequence <= proven { needed.insert(found.segment.start) }
-    for start in old where !needed.contains(start) {
+    for start in old where !needed.contains(start) && !isPlanted(.oldLogKept) {
       log.segments.removeAll { $0 == start }
       space.table.remove(start: start)
     }

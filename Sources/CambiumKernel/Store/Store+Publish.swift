@@ -219,7 +219,8 @@ extension Store {
   /// of this process or another, or by a retained commit.
   func freeDeadSegments() throws(StoreError) {
     let durable = space.durablePublication
-    var held = ownPins().map { $0...$0 } + retained.map { $0.publication...$0.publication }
+    var held = ownPins().map { $0...$0 }
+    if !isPlanted(.retainedNotHeld) { held += retained.map { $0.publication...$0.publication } }
     if share != nil {
       let dead = space.table.segments.filter { $0.kind != .log && $0.dead != 0 }
       if let first = dead.map({ $0.born }).min(), let last = dead.map({ $0.dead }).max() {
@@ -227,12 +228,13 @@ extension Store {
         // have their pins already.
         try renewMark()
         let end = min(last, durable)
-        if first < end { held += foreignPins(in: first..<end) }
+        if first < end, !isPlanted(.foreignPinsNotAsked) { held += foreignPins(in: first..<end) }
       }
     }
     let generations = HeldGenerations(held)
     space.table.removeAll { s in
-      s.kind != .log && s.dead != 0 && s.dead <= durable && !generations.holds(from: s.born, before: s.dead)
+      let born = s.born + (isPlanted(.birthNotHeld) ? 1 : 0)
+      return s.kind != .log && s.dead != 0 && s.dead <= durable && !generations.holds(from: born, before: s.dead)
     }
   }
 

@@ -5,6 +5,49 @@
 /// `CAMBIUM_VERIFICATION_SWITCHES`, the environment variable `CAMBIUM_PLANTED` names the one mistake that the process
 /// makes.
 enum PlantedFault: CaseIterable {
+  // MARK: LogScanner
+
+  /// The search behind the end of the log looks at one segment.
+  case searchBehindEndsEarly
+  /// The search behind the end does not follow the header of a segment whose records are damaged.
+  case headerNamesNothing
+  /// A log may be without its last records, whatever says that they were durable.
+  case lostRecordsUnseen
+
+  // MARK: LogWriter
+
+  /// A record says of itself that it is durable.
+  case recordClaimsItself
+  /// A record names the segment that it lies in as the next one.
+  case recordNamesItsSegment
+  /// The first record of a segment comes without the header that names the next one.
+  case headerNotWrittenAnew
+  /// The log moves on and leaves the mark of shared stores behind.
+  case markNotErased
+
+  // MARK: Store+Open
+
+  /// A recovery does not sync the records that it copies.
+  case recoveredRecordsNotSynced
+  /// A recovery takes the first record that nothing proves for a proved one.
+  case oneMoreRecordProved
+  /// Trees that the log makes do not raise the next identifier.
+  case treeOfLogForgotten
+  /// Large values in the log do not raise the next identifier.
+  case valueOfLogForgotten
+  /// A recovery keeps the log segments that it has given up.
+  case oldLogKept
+
+  // MARK: freeDeadSegments
+
+  /// A reclaimer does not ask what other processes hold.
+  case foreignPinsNotAsked
+  /// A reclaimer takes no heed of retained commits.
+  case retainedNotHeld
+  /// A view does not hold the segments that were born in its generation.
+  case birthNotHeld
+  /// A large value is born in the publication that lists its segment.
+  case valueBornTooLate
   // MARK: Store+Sync
 
   /// A sync counts for a commit that was appended while the sync ran.

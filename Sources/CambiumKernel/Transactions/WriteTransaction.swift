@@ -447,7 +447,7 @@ public final class WriteTransaction: TreeView {
       if !isPlanted(.valuesBesideCheckpoint) { try core.settleCheckpoints() }
       savedValueTable = core.space.table
       // Views of the present generation see the value through its delta, long before a publication lists the segment.
-      core.valueWriter.begin(born: core.current.number)
+      core.valueWriter.begin(born: isPlanted(.valueBornTooLate) ? core.nextPublication : core.current.number)
     }
     let id = core.valueIDs.take()
     let access = try writingAccess(.extents, .integer)

@@ -170,6 +170,25 @@ import Testing
     #expect(try shared.disk.size() == 0)
   }
 
+  /// A reader that looks at the mark behind the log sees each commit, also when the log has moved on to another segment and the mark
+  /// lies in the former one.
+  @Test func aReaderFollowsTheLogIntoItsNextSegment() throws {
+    let tree = try makeStore(rows: 10)
+    let (writer, _) = try open(2)
+    let (reader, _) = try open(3)
+    var segments: Set<UInt32> = []
+    for n in 0..<UInt64(120) {
+      let t = try writer.beginWrite()
+      try t.put(tree, 1000 + n, [UInt8](repeating: 2, count: 700))
+      try t.commit()
+      segments.insert(writer.log.present.start)
+      #expect(try reader.snapshot().count(tree) == 11 + n)
+    }
+    #expect(segments.count > 3)
+    try reader.close()
+    try writer.close()
+  }
+
   /// The room of a large value is used again while it is read.
   @Test func aLargeValueThatIsOvertakenIsNoDamage() throws {
     let tree = try makeStore(rows: 10)
