@@ -289,11 +289,11 @@ import Testing
   /// 1,000,000 updates of 10 MB at full length.
   @Test func aHeldViewKeepsWhatItReachesAndNoMore() throws {
     let device = MemoryDevice()
-    let options = isFullLength ? StoreOptions() : Self.options()
-    let tree = try Self.makeTree(on: device, options)
-    let store = try Store.open(on: device, environment: TestEnvironment(seed: 6), options: options)
+    let rows = testCount("CAMBIUM_HELD_ROWS", short: 4000, full: 20_000)
     let updates = testCount("CAMBIUM_HELD_UPDATES", short: 60_000, full: 1_000_000)
-    try Self.churn(rows: isFullLength ? 20_000 : 4000, updates: updates, store, tree) { try $0.snapshot() }
+    let tree = try Self.makeTree(on: device, Self.options())
+    let store = try Store.open(on: device, environment: TestEnvironment(seed: 6), options: Self.options())
+    try Self.churn(rows: rows, updates: updates, store, tree) { try $0.snapshot() }
   }
 
   /// The same for a view of another process.
