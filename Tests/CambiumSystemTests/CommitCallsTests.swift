@@ -7,7 +7,7 @@ import Testing
 /// What a commit asks of the operating system.
 @Suite struct CommitCallsTests {
   /// Each of a thousand one-row transactions on a table with two indexes is one write, one sync and one look at the
-  /// file. A few more writes prepare log segments. Under `strace -f -c -e trace=pwrite64,fdatasync,fstat` the system
+  /// file. A few more writes prepare log segments. Under `strace -f -c -e trace=pwrite64,fdatasync,statx` the system
   /// counts the same.
   ///
   /// So it is if the file is shared with other processes, as long as there are none: catching up is one read then.

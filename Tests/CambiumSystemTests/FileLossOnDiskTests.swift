@@ -137,13 +137,13 @@ import Testing
     }
   }
 
-  /// One call of `fstat` after each sync, by the descriptor: no path is looked up.
+  /// One call for size and names after each sync, by the descriptor: no path is looked up.
   @Test func aCommitMakesOneFstat() throws {
     let counts = Locked((status: 0, path: 0, sync: 0, growths: 0))
     var calls = FileCalls.system
-    calls.status = { file, status in
+    calls.sizeAndLinks = { file, status in
       counts.withLock { $0.status += 1 }
-      return FileCalls.system.status(file, &status)
+      return FileCalls.system.sizeAndLinks(file, &status)
     }
     calls.pathStatus = { path, status in
       counts.withLock { $0.path += 1 }
@@ -175,7 +175,9 @@ import Testing
   @Test func aLookThatFailsIsNoLoss() throws {
     let fails = Locked(false)
     var calls = FileCalls.system
-    calls.status = { file, status in fails.withLock { $0 } ? -Int(EIO) : FileCalls.system.status(file, &status) }
+    calls.sizeAndLinks = { file, status in
+      fails.withLock { $0 } ? -Int(EIO) : FileCalls.system.sizeAndLinks(file, &status)
+    }
     try withStore { path, made, tree in
       try made.close()
       let device = try FileDevice(path: path, access: .readWrite, sharing: .exclusive, calls: calls)

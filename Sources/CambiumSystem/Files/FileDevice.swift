@@ -125,7 +125,7 @@ public final class FileDevice: StorageDevice {
   public var allowsConcurrentWrites: Bool { true }
 
   /// The size in bytes.
-  public func size() throws(StoreError) -> UInt64 { try status().sizeBytes }
+  public func size() throws(StoreError) -> UInt64 { try sizeAndLinks().sizeBytes }
 
   /// Fills `buffer` from `offset` on and returns how many bytes there were: fewer than asked only at the end.
   public func read(at offset: UInt64, into buffer: UnsafeMutableRawBufferPointer) throws(StoreError) -> Int {
@@ -183,7 +183,8 @@ public final class FileDevice: StorageDevice {
     }
   }
 
-  /// Returns the length of the file, and whether it has lost its last name since it was opened. Costs one `fstat`.
+  /// Returns the length of the file, and whether it has lost its last name since it was opened. Costs one
+  /// system call that asks for no times: `statx` on Linux, `fstat` elsewhere.
   ///
   /// A renamed file keeps its name count, and so does a file that another NFS client deletes. WASI and Windows cannot
   /// tell.
@@ -191,7 +192,7 @@ public final class FileDevice: StorageDevice {
     #if os(WASI) || os(Windows)
       return nil
     #else
-      guard let status = try? status() else { return nil }
+      guard let status = try? sizeAndLinks() else { return nil }
       return DeviceFileState(sizeBytes: status.sizeBytes, isDeleted: hadName && status.links == 0)
     #endif
   }
@@ -203,7 +204,7 @@ public final class FileDevice: StorageDevice {
     guard let target = Int64(exactly: size) else {
       throw .device(operation: .resize, offset: size, code: ErrorCode.tooLarge)
     }
-    let old = Int64(clamping: try status().sizeBytes)
+    let old = Int64(clamping: try sizeAndLinks().sizeBytes)
     if target <= old {
       if target < old { try truncate(file, target) }
       return
@@ -270,6 +271,14 @@ public final class FileDevice: StorageDevice {
   func status() throws(StoreError) -> FileStatus {
     var status = FileStatus()
     let result = calls.status(try openFile(.size, 0), &status)
+    if result < 0 { throw failure(.size, 0, result) }
+    return status
+  }
+
+  /// Its size and number of names.
+  private func sizeAndLinks() throws(StoreError) -> FileStatus {
+    var status = FileStatus()
+    let result = calls.sizeAndLinks(try openFile(.size, 0), &status)
     if result < 0 { throw failure(.size, 0, result) }
     return status
   }

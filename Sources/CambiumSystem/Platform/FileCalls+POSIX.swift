@@ -42,6 +42,15 @@
         status = FileStatus(raw)
         return 0
       },
+      sizeAndLinks: { file, status in
+        #if os(Linux)
+          if let result = ExtendedStatus.sizeAndLinks(of: file, &status) { return result }
+        #endif
+        var raw = stat()
+        if fstat(Int32(truncatingIfNeeded: file), &raw) != 0 { return -Int(errno) }
+        status = FileStatus(raw)
+        return 0
+      },
       read: { file, target, count, offset in
         guard let position = off_t(exactly: offset) else { return 0 }
         return negated(pread(Int32(truncatingIfNeeded: file), target, count, position))
@@ -188,6 +197,44 @@
       // Open-file-description locks require this to be zero.
       request.l_pid = 0
       return request
+    }
+  #endif
+
+  #if os(Linux)
+    /// Linux's `statx`, which tells of a file only what it is asked for.
+    ///
+    /// A program that asks for the time of the last change makes Linux give the next write a time of its own, so that two changes
+    /// can be told apart. `fstat` always asks for it. After each `fstat`, the next sync must write the inode as well: a commit took
+    /// 128 us instead of 85.
+    private enum ExtendedStatus {
+      private typealias Call =
+        @convention(c) (Int32, UnsafePointer<CChar>, Int32, UInt32, UnsafeMutableRawPointer) -> Int32
+
+      // The headers declare it only under a condition that Swift does not set.
+      private static let call = dlsym(nil, "statx").map { unsafeBitCast($0, to: Call.self) }
+
+      // Of the system's interface, which does not change: STATX_NLINK and STATX_SIZE, AT_EMPTY_PATH, and where the fields lie.
+      private static let links: UInt32 = 0x4
+      private static let size: UInt32 = 0x200
+      private static let emptyPath: Int32 = 0x1000
+      private static let linksOffset = 16
+      private static let sizeOffset = 40
+      private static let byteCount = 256
+
+      /// Fills in size and number of names; nil if the system does not know the call, or does not answer all of it.
+      static func sizeAndLinks(of file: Int, _ status: inout FileStatus) -> Int? {
+        guard let call else { return nil }
+        return withUnsafeTemporaryAllocation(byteCount: byteCount, alignment: 8) { bytes -> Int? in
+          guard let p = bytes.baseAddress else { return nil }
+          if call(Int32(truncatingIfNeeded: file), "", emptyPath, links | size, p) != 0 {
+            return errno == ENOSYS ? nil : -Int(errno)
+          }
+          guard p.load(as: UInt32.self) & (links | size) == links | size else { return nil }
+          status.links = UInt64(p.load(fromByteOffset: linksOffset, as: UInt32.self))
+          status.sizeBytes = p.load(fromByteOffset: sizeOffset, as: UInt64.self)
+          return 0
+        }
+      }
     }
   #endif
 

@@ -36,6 +36,12 @@
         status = FileStatus(raw)
         return 0
       },
+      sizeAndLinks: { file, status in
+        var raw = BY_HANDLE_FILE_INFORMATION()
+        guard GetFileInformationByHandle(handle(file), &raw) else { return lastError() }
+        status = FileStatus(raw)
+        return 0
+      },
       read: { file, target, count, offset in
         var position = overlapped(offset)
         var done: DWORD = 0
