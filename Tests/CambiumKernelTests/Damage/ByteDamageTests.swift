@@ -147,6 +147,32 @@ import Testing
     #expect(whole > 10 && reported > 5)
   }
 
+  /// Every page of a store can be told from damage without the page above it: by its own checksum, and its place.
+  @Test func pagesAreVerifiedWithoutTheirParents() throws {
+    let file = try DamageStore(isClosed: true).bytes
+    let mender = try Mender(file)
+    let pages = mender.places.filter { $0.lowerBound >= Superblock.regionSize }
+    #expect(pages.count > 10)
+    func isWhole(_ bytes: [UInt8], at address: Int) -> Bool {
+      bytes.withUnsafeBytes { b in
+        let p = b.start + address
+        let count = roundUp(p.pageLength, to: 16)
+        guard count >= PageHeader.size, address + count <= b.count else { return false }
+        let ref = PageRef(address: UInt64(address), length: count, checksum: 0)
+        let sum = PageHeader.sum(p, count: count, seed: PageRef.seed(store: mender.seed, location: ref.location))
+        return sum == p.pageChecksum
+      }
+    }
+    for page in pages {
+      #expect(isWhole(file, at: page.lowerBound))
+      for offset in stride(from: page.lowerBound, to: page.upperBound, by: 37) {
+        var damaged = file
+        damaged[offset] ^= 4
+        #expect(!isWhole(damaged, at: page.lowerBound), "byte \(offset)")
+      }
+    }
+  }
+
   /// `check()` finds what reading finds: every page and extent that is reached is verified.
   @Test func checkReportsDamagedPages() throws {
     let file = try Self.makeStore()

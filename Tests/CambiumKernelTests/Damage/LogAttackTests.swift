@@ -78,6 +78,35 @@ import Testing
     #expect(reported > 5 && byCheck > 5)
   }
 
+  /// A closed store needs nothing of the log that it had: damage to the room where it lay is harmless or reported.
+  @Test func damageToTheLogOfAClosedStoreIsHarmlessOrReported() throws {
+    let log = try AttackedLog(segments: 32)
+    let device = MemoryDevice(copying: log.bytes)
+    let options = AttackedLog.options(.full)
+    try Store.open(on: device, environment: TestEnvironment(seed: 34), options: options).close()
+    let closed = device.contents()
+    let rows = UInt64(log.records.count)
+    var random = SplitMix64(seed: Self.seed &+ 2)
+    var whole = 0
+    for n in 0..<(isFullLength ? 400 : 40) {
+      var image = closed
+      let start = n % 2 == 0 ? random.pick(log.segments) : random.below(image.count - 512)
+      guard start + 512 <= image.count else { continue }
+      image.replaceSubrange(start..<start + 512, with: random.bytes(512))
+      do {
+        let store = try Store.open(
+          on: MemoryDevice(copying: image), environment: TestEnvironment(seed: 35), options: options)
+        let view = try store.snapshot()
+        #expect(try view.count(AttackedLog.tree) == rows)
+        for key in 0..<rows where try view.value(AttackedLog.tree, key)?.first != UInt8(truncatingIfNeeded: key) {
+          Issue.record("row \(key) is another one after damage at \(start)")
+        }
+        whole += 1
+      } catch StoreError.corrupt {}
+    }
+    #expect(whole > 5)
+  }
+
   /// The place of a report is where the chain broke, in this segment or the next.
   @Test func aReportNamesTheRecordThatIsDamaged() throws {
     let log = try AttackedLog(segments: 32)
