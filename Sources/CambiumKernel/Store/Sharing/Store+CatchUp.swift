@@ -52,7 +52,11 @@ extension Store {
         space.table.fileUnits = max(
           space.table.usedUnits, UInt32(clamping: try device.size() / UInt64(SegmentTable.unitSize)))
         // A process that was killed in its turn may have left anything there.
-        if seen == 0 { try renewMark() }
+        if seen == 0 {
+          // If the file was cut, the mark would lengthen it again.
+          try requireFile()
+          try renewMark()
+        }
         if share.mustAnnounce { try announceWriter(share) }
       }
       return
