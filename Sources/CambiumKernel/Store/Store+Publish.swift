@@ -191,7 +191,7 @@ extension Store {
     if sessionBegun { return }
     // The clean mark was read, but its sync may have failed: then the other slot, which is written next, holds the only
     // superblock that a power cut would leave.
-    if !isPlanted(.sessionOnUnprovedSuperblock) { try proveSuperblock() }
+    try proveSuperblock()
     let session = environment.randomBits() | 1
     var next = superblock
     next.publication += 1

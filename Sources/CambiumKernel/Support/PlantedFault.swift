@@ -119,8 +119,6 @@ enum PlantedFault: CaseIterable {
   case copiesProvedTogether
   /// Records are appended before the superblock of their session is durable.
   case sessionNotSynced
-  /// A session begins on a superblock that may not be durable.
-  case sessionOnUnprovedSuperblock
   /// A publication writes one copy of its superblock.
   case secondCopyNotWritten
   /// Giving room back cuts the last used unit off.

@@ -47,6 +47,27 @@ import Testing
     #expect(try store.snapshot().value(tree, 1) == large)
   }
 
+  /// Closing takes in the delta that a given-up checkpoint left, and then what was committed since: a closed log holds nothing.
+  @Test func closingTakesInBothDeltas() throws {
+    let device = MemoryDevice()
+    let (store, tree) = try Self.store(device)
+    func put(_ key: UInt64, _ byte: UInt8) throws {
+      let t = try store.beginWrite()
+      try t.put(tree, key, [byte])
+      try t.commit()
+    }
+    try put(1, 8)
+    let checkpoint = try Self.beginCheckpoint(store, tree)
+    try put(2, 9)
+    try Self.abandon(checkpoint, store)
+    #expect(store.current.frozen != nil && store.current.active.nodeCount > 0)
+    try store.detach()
+    let opened = try Store.open(on: MemoryDevice(copying: device.contents()), environment: TestEnvironment(seed: 4))
+    #expect(opened.superblock.isClean)
+    #expect(try opened.snapshot().value(tree, 1) == [8])
+    #expect(try opened.snapshot().value(tree, 2) == [9])
+  }
+
   /// Log segments that commits prepared while the checkpoint was merging stay in use: no page is written over them. The
   /// next checkpoint takes in what was frozen, and nothing that was committed since.
   @Test func logSegmentsPreparedMeanwhileStay() throws {
