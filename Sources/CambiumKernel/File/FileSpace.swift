@@ -91,7 +91,7 @@ final class FileSpace {
   /// later look at the length.
   ///
   /// If other processes share the file, only the log is known to lie in it: they may have cut off the rest.
-  private func requireWholeFile() throws(StoreError) {
+  func requireWholeFile() throws(StoreError) {
     var units = table.fileUnits
     if device.locks != nil { units = table.segments.last { $0.kind == .log }?.end ?? 0 }
     let needed = UInt64(units) * UInt64(SegmentTable.unitSize)

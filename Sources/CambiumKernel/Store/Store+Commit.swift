@@ -40,7 +40,7 @@ extension Store {
         endTurn()
         switch options.durability {
         case .full, .strict: if waits, !isPlanted(.commitDoesNotWait) { try waitDurable(sequence) }
-        case .normal, .none: if looksAtFile { try requireFile() }
+        case .normal, .none: if looksAtFile || isFileLost { try requireFile() }
         }
         return sequence
       }
@@ -69,6 +69,13 @@ extension Store {
     // What it superseded, it does not hold itself any more.
     if !restores { settleRoom() }
     return committed
+  }
+
+  /// Whether an earlier look, such as that of a checkpoint's sync, found the file lost.
+  private var isFileLost: Bool {
+    lock.lock()
+    defer { lock.unlock() }
+    return fileLoss != nil
   }
 
   private func isVisible(_ sequence: UInt64) -> Bool {

@@ -249,6 +249,8 @@ extension Store {
     guard target < UInt64(space.table.fileUnits),
       toEnd || UInt64(space.table.fileUnits) - target > UInt64(space.preferredUnits)
     else { return }
+    // If somebody cut the file shorter than this, cutting it here would lengthen it, and hide the loss.
+    try space.requireWholeFile()
     // Others must not take the end of the file for free room.
     try renewMark()
     noteOwnCut(to: target * UInt64(SegmentTable.unitSize))

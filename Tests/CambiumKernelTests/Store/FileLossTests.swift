@@ -115,6 +115,24 @@ import Testing
     #expect(Self.thrown { () throws(StoreError) in _ = try store.beginWrite() } == .closed)
   }
 
+  /// Giving room at the end back must not lengthen a file that somebody has cut, because every later look would find it whole.
+  @Test(arguments: [true, false]) func aCutFileIsNotMadeLongerByGivingRoomBack(_ closes: Bool) throws {
+    let device = LosableDevice(MemoryDevice(lock: ThreadLock()))
+    let (store, tree) = try Self.store(device)
+    try Self.putMany(store, tree, rows: 2000)
+    let t = try store.beginWrite()
+    for key in 1...1000 as ClosedRange<UInt64> { try t.delete(tree, key) }
+    try t.commit()
+    try store.checkpoint()
+    try device.cut(to: 40_000)
+    let error = Self.thrown { () throws(StoreError) in if closes { try store.close() } else { try store.compact() } }
+    guard case .fileLost(.cut) = error else {
+      Issue.record("\(String(describing: error))")
+      return
+    }
+    #expect(try device.size() == 40_000)
+  }
+
   @Test func commitsThatNobodyWaitedForAreRefusedByMakeDurable() throws {
     let device = LosableDevice(MemoryDevice(lock: ThreadLock()))
     let (store, tree) = try Self.store(device)

@@ -52,7 +52,7 @@ extension Store {
         space.table.fileUnits = max(
           space.table.usedUnits, UInt32(clamping: try device.size() / UInt64(SegmentTable.unitSize)))
         // A process that was killed in its turn may have left anything there.
-        if seen == 0 {
+        if seen == 0, logTail != 0 {
           // If the file was cut, the mark would lengthen it again.
           try requireFile()
           try renewMark()
