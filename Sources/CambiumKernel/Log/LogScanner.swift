@@ -11,6 +11,9 @@ final class LogScanner {
   private let seed: UInt64
   /// Segments read so far.
   private var segments: [LoadedSegment] = []
+  /// Where the segments begin that a piece or a record that was taken lies in. Records found there are lent as long as the scanner
+  /// lives, so their segment must not be read again.
+  private var used: Set<UInt32> = []
 
   init(device: any StorageDevice, superblock: Superblock) {
     self.device = device
@@ -130,6 +133,7 @@ final class LogScanner {
       throw .corrupt(place: .superblock, offset: piece.start, detail: "the log begins outside its segment")
     }
     var segment = first
+    used.insert(piece.segment.start)
     out.end = piece.start
     out.endSegment = piece.segment
     out.next = piece.next
@@ -139,10 +143,12 @@ final class LogScanner {
         continue
       }
       // Behind the last record of a segment the log goes on in the next one.
-      guard let following = try self.segment(out.next),
+      // It never goes back. To a reader without the turn it may seem to, if a writer has used the former segment again.
+      guard !used.contains(out.next.start), let following = try self.segment(out.next),
         let found = try chained(following, following.place.firstRecord(strict: false), piece, out)
       else { break }
       segment = following
+      used.insert(segment.place.start)
       note(segment, &out)
       try take(found, n, &out)
     }

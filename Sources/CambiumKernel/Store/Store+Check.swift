@@ -125,7 +125,9 @@ final class StoreChecker {
   private func checkLogHeaders() {
     // Whoever only reads does not keep another process from using the room again meanwhile.
     if store.options.isReadOnly, store.share != nil { return }
-    for s in store.space.table.segments where s.kind == .log && store.log.segments.contains(s.start) {
+    // The segment behind the log needs no header before its first record: a killed opener may have written there.
+    let log = store.log.segments.filter { $0 != store.log.next.start }
+    for s in store.space.table.segments where s.kind == .log && log.contains(s.start) {
       do throws(StoreError) {
         let segment = try LoadedLogSegment(
           LogSegment(start: s.start, units: s.units), device: store.device, storeSeed: store.storeSeed)
