@@ -3,7 +3,7 @@ public protocol StoreEnvironment: AnyObject, Sendable {
   /// A new lock with a condition. A host with one thread may return ``SingleThreadLock``.
   func makeLock() -> any StoreLock
 
-  /// 64 bits that no earlier run is likely to have had: sessions and segments are salted with them.
+  /// 64 bits that no earlier run is likely to have had: sessions and logs are told apart by them.
   func randomBits() -> UInt64
 
   /// Milliseconds since 1970-01-01 00:00 UTC. Used for expiry dates and ages only, never for order.
