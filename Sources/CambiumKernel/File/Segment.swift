@@ -54,8 +54,8 @@ struct Segment {
   }
 
   /// A segment of the log, all of which counts as used.
-  init(log place: LogSegment, born: UInt64 = 0) {
-    self.init(start: place.start, units: place.units, kind: .log, used: 0, born: born)
+  init(log place: LogSegment) {
+    self.init(start: place.start, units: place.units, kind: .log, used: 0, born: 0)
     used = UInt32(clamping: length)
   }
 

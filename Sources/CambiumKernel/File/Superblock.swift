@@ -1,12 +1,13 @@
-// The superblock: two slots of two copies each, at the start of the file. Each copy is 2,048 bytes long and lies in a block of
-// its own of 4,096 bytes, at the block's start or at its end.
+// The superblock: two slots of two copies each, at the start of the file. Each copy is 2,048 bytes long and lies in a
+// block of its own of 4,096 bytes, at the block's start or at its end.
 //
 //     0               4096            8192            12288           16384
 //     +-------+-------+-------+-------+-------+-------+-------+-------+------ segments
 //     | 0, 0  |       | 1, 0  |       |       | 0, 1  |       | 1, 1  |         slot, copy
 //     +-------+-------+-------+-------+-------+-------+-------+-------+------
 //
-// Between the two copies of a slot lie 8,192 bytes. So damage to any 8 KiB of the file leaves one copy of each slot whole.
+// Between the two copies of a slot lie 8,192 bytes. So damage to any 8 KiB of the file leaves one copy of each slot
+// whole.
 //
 // Publication n goes to slot n mod 2. A copy:
 //
@@ -44,8 +45,8 @@ struct Superblock {
   var uuid: (UInt64, UInt64) = (0, 0)
   var pageSize: UInt32 = 4096
   var created: UInt64 = 0
-  /// A random number, made with the store: the checksums of log records depend on it, because an older store with the same
-  /// UUID may have left records in the same places.
+  /// A random number, made with the store: the checksums of log records depend on it, because an older store with the
+  /// same UUID may have left records in the same places.
   var logNumber: UInt64 = 0
   var publication: UInt64 = 0
   var directory: PageRef = .none

@@ -1,18 +1,18 @@
 /// A log segment of which a scanner has read a part.
 final class LoadedLogSegment {
   let place: LogSegment
-  /// What its first bytes say, if they are the header of a log segment of this place.
+  /// The header of the segment; nil if its first bytes are not the header of a log segment of this place.
   let header: SegmentHeader?
   /// Room for the whole segment, of which ``loaded`` has been read.
   let bytes: UnsafeMutableRawBufferPointer
   private(set) var loaded: Range<Int>
   private let device: any StorageDevice
 
-  /// What is read at a time.
+  /// The number of bytes that one read takes.
   static let chunkSize = 65536
 
-  /// Reads as much as the shortest segment has: a segment is looked into next. What lies behind the end of the device counts as
-  /// zeros.
+  /// Reads as much as the shortest segment has: a segment is looked into next. What lies behind the end of the device
+  /// counts as zeros.
   init(_ place: LogSegment, device: any StorageDevice, storeSeed: UInt64) throws(StoreError) {
     self.place = place
     self.device = device
@@ -35,8 +35,8 @@ final class LoadedLogSegment {
   var address: UInt64 { place.address }
   var end: UInt64 { place.end }
 
-  /// Reads these bytes, which lie within the segment. The log goes forward: what lies before them is not read for their sake, nor
-  /// for that of later ones.
+  /// Reads these bytes, which lie within the segment. The log goes forward: what lies before them is not read for their
+  /// sake, nor for that of later ones.
   func load(_ wanted: Range<Int>) throws(StoreError) {
     if wanted.lowerBound >= loaded.lowerBound, wanted.upperBound <= loaded.upperBound { return }
     var begin = loaded.upperBound

@@ -8,9 +8,10 @@
 //     +--------+--------+----------+--------------+----------+---------+---------+-------------+-------+------+------+
 //     64: operations
 //
-// The checksum covers bytes 16 to the end. Its seed is made of the store's log seed, the record's address and the record's first 8
-// bytes, so that a record can be verified without its segment's header. "Durable" is what the writer knew to be durable when it
-// wrote the record. Recovery tells by it a record that was lost to rot from one that a power cut tore.
+// The checksum covers bytes 16 to the end. Its seed is made of the store's log seed, the record's address and the
+// record's first 8 bytes, so that a record can be verified without its segment's header. "Durable" is what the writer
+// knew to be durable when it wrote the record. Recovery tells by it a record that was lost to rot from one that a power
+// cut tore.
 //
 // Operations (varints are LEB128):
 //     0x01 put, 0x03 put of a stub:  tree varint, key, value length varint, value     | flags 0x10: a new key
@@ -55,7 +56,8 @@ struct LogRecordHeader {
       seed: Checksum.mix(seed, Checksum.mix(address, p.u64(0))))
   }
 
-  /// Returns the header of the record at `p` if a whole record stands there. `available` bytes may be read, at least ``size``.
+  /// Returns the header of the record at `p` if a whole record stands there. `available` bytes may be read, at least
+  /// ``size``.
   ///
   /// - Parameter seed: The store's log seed.
   static func valid(_ p: UnsafeRawPointer, available: Int, seed: UInt64, address: UInt64) -> LogRecordHeader? {

@@ -1,7 +1,8 @@
 /// Builds the record of one commit where it will be written from, its header left free.
 ///
-/// Its memory is used again for the next record, and lies behind a pointer, because every commit comes through here. In front of the
-/// record lie ``lead`` bytes, for the header of a log segment that is written together with the segment's first record.
+/// Its memory is used again for the next record, and lies behind a pointer, because every commit comes through here. In
+/// front of the record lie ``lead`` bytes, for the header of a log segment that is written together with the segment's
+/// first record.
 final class LogRecordBuilder {
   /// Bytes in front of the record: as many as lie between the start of a log segment and its first record, at most.
   static let lead = LogWriter.strictBlock
@@ -49,7 +50,8 @@ final class LogRecordBuilder {
   var length: Int { state.pointee.count }
   var operations: Int { state.pointee.operations }
 
-  /// The record, with zeros behind it up to a multiple of 16, room for `more` bytes behind these, and ``lead`` bytes in front.
+  /// The record, with zeros behind it up to a multiple of 16, room for `more` bytes behind these, and ``lead`` bytes in
+  /// front.
   func padded(more: Int = 0) -> UnsafeMutableRawPointer {
     let count = state.pointee.count
     reserve(16 + more)

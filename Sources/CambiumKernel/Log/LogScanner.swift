@@ -1,18 +1,18 @@
 /// Reads the log forward from where a superblock says it begins.
 ///
-/// Records prove, headers of segments do not: a record is verified by itself, and names the log segment behind its own. So a damaged
-/// header loses nothing. Specs/03, section 10, has the cases.
+/// Records prove, headers of segments do not: a record is verified by itself, and names the log segment behind its own.
+/// So a damaged header loses nothing. Specs/03, section 10, has the cases.
 ///
-/// Of each log segment the scanner reads as much as holds records that are asked for, once. Behind their end it looks through the
-/// segment without keeping it.
+/// Of each log segment the scanner reads as much as holds records that are asked for, once. Behind their end it looks
+/// through the segment without keeping it.
 final class LogScanner {
   private let device: any StorageDevice
   private let superblock: Superblock
   private let seed: UInt64
   /// Segments read so far.
   private var segments: [LoadedSegment] = []
-  /// Where the segments begin that a piece or a record that was taken lies in. Records found there are lent as long as the scanner
-  /// lives, so their segment must not be read again.
+  /// Where the segments begin that a piece or a record that was taken lies in. Records found there are lent as long as
+  /// the scanner lives, so their segment must not be read again.
   private var used: Set<UInt32> = []
 
   init(device: any StorageDevice, superblock: Superblock) {
@@ -155,8 +155,8 @@ final class LogScanner {
     guard Verification.pieceEnd.holds(piece.end == 0 || out.end == piece.end) else {
       throw .corrupt(place: .log, offset: out.end, detail: "a record that was durable is damaged")
     }
-    // The header was durable before the superblock named the segment. Without it, the room may have been used for something else
-    // since, by a publication whose superblock is lost. A closed log is known to hold nothing here.
+    // The header was durable before the superblock named the segment. Without it, the room may have been used for
+    // something else since, by a publication whose superblock is lost. A closed log is known to hold nothing here.
     let isProven = superblock.isClean || first.header != nil || out.lastSequence != last.sequence
     guard Verification.logSegmentHeader.holds(isProven) else {
       throw .corrupt(place: .log, offset: piece.start, detail: "the log segment is damaged")
@@ -245,15 +245,15 @@ final class LogScanner {
     return nil
   }
 
-  /// Looks for whole records behind the end: one that says that more was durable shows that damage, and not a power cut, took what
-  /// is missing. Answers where the log broke, if it did.
+  /// Looks for whole records behind the end: one that says that more was durable shows that damage, and not a power
+  /// cut, took what is missing. Answers where the log broke, if it did.
   ///
-  /// Segments are followed by whatever names the next one: the last record, records behind it, the header of a segment that holds
-  /// records. A wrong name does no harm, because only a whole record proves anything.
+  /// Segments are followed by whatever names the next one: the last record, records behind it, the header of a segment
+  /// that holds records. A wrong name does no harm, because only a whole record proves anything.
   ///
-  /// Behind the end of a log that was closed there is nothing, unless a newer superblock was lost to damage. The session that wrote
-  /// that one began right there, or in the segment behind, and its records follow one another. So only the places where the first of
-  /// them may be are looked at.
+  /// Behind the end of a log that was closed there is nothing, unless a newer superblock was lost to damage. The
+  /// session that wrote that one began right there, or in the segment behind, and its records follow one another. So
+  /// only the places where the first of them may be are looked at.
   private func lookBehindTheEnd(_ out: inout Outcome) throws(StoreError) -> UInt64 {
     let end = out.end
     let last = out.lastSequence
@@ -283,7 +283,7 @@ final class LogScanner {
       if let header = segment.header, header.session == piece.session, !isPlanted(.headerNamesNothing) {
         waiting.append(header.next)
       }
-      // What is known suffices.
+      // One proof is enough.
       if out.durableSequence > last || isPlanted(.searchBehindEndsEarly) && segment !== endSegment { break }
       while let place = waiting.popLast() {
         guard Verification.behindTwice.holds(!visited.contains(place.start)),
@@ -308,7 +308,8 @@ final class LogScanner {
     return (p.u64(0) != 0 || p.u64(8) != 0) && p.u32(0) != LogEndMark.magic
   }
 
-  /// Hands the whole records to `body` that lie in `segment` from `position` on. In a closed log, only those near there.
+  /// Hands the whole records to `body` that lie in `segment` from `position` on. In a closed log, only those near
+  /// there.
   private func eachRecord(
     of segment: LoadedSegment, from begin: UInt64, _ body: (LogRecordHeader) -> Void
   ) throws(StoreError) {

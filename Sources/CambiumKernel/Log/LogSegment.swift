@@ -1,5 +1,5 @@
-/// A log segment as a log piece, a record or a segment header names it: where it begins, and how long it is. Readers need no more
-/// to find records in it, because records are verified without their segment's header.
+/// A log segment as a log piece, a record or a segment header names it: where it begins, and how long it is. Readers
+/// need no more to find records in it, because records are verified without their segment's header.
 struct LogSegment: Equatable {
   /// In units from the start of the file; 0 names no segment.
   var start: UInt32
@@ -7,7 +7,7 @@ struct LogSegment: Equatable {
 
   static let none = LogSegment(start: 0, units: 0)
 
-  /// Whether a segment can be there. What a file says is to be asked this before anything else.
+  /// Whether a segment can be there. Check every place that a file names before using it.
   var isPossible: Bool {
     Verification.logSegmentUnits.holds(units > 0 && units <= UInt32(SegmentTable.maxUnits))
       && Verification.logSegmentStart.holds(start >= SegmentTable.firstUnit)
@@ -31,8 +31,8 @@ struct LogSegment: Equatable {
 ///     +--------+----------+----------------+---------------------+-------+----------+----------+
 ///     next, segment: start unit (u32), units (u16), zero (u16)
 ///
-/// `start` and `end` are addresses in the file. `segment` is the log segment that `start` lies in, or just behind. `next` is the log
-/// segment behind it, for the case that the piece has no record in it yet.
+/// `start` and `end` are addresses in the file. `segment` is the log segment that `start` lies in, or just behind.
+/// `next` is the log segment behind it, for the case that the piece has no record in it yet.
 struct LogPiece: Equatable {
   static let size = 56
 

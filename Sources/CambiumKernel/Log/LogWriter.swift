@@ -1,13 +1,14 @@
 /// The end of the log: where the next record goes.
 ///
-/// The segment behind the present one is prepared (header written, room filled with zeros) before a record names it. So a record is
-/// always one write into room that exists, and recovery can follow the log past any damaged record.
+/// The segment behind the present one is prepared (header written, room filled with zeros) before a record names it. So
+/// a record is always one write into room that exists, and recovery can follow the log past any damaged record.
 struct LogWriter {
   /// At `.strict`, records begin at a block of this size each.
   static let strictBlock = 4096
 
   var session: UInt64 = 0
-  /// The log segments in use by their starts, oldest first; the last two are the present one and the one prepared behind it.
+  /// The log segments in use by their starts, oldest first; the last two are the present one and the one prepared
+  /// behind it.
   var segments: [UInt32] = []
   /// Address behind the last record.
   var position: UInt64 = 0
@@ -147,8 +148,9 @@ extension Store {
     let sum = LogRecordHeader.sum(UnsafeRawPointer(p), length: length, seed: logSeed, address: address)
     p.put(sum, 8)
     let mark = written > stored ? putMark(p + stored) : 0
-    // The first record of a segment comes with the segment's header, which names the segment behind from now on: if the record is
-    // damaged later, the log can still be followed. Nothing in the segment is acknowledged yet that a torn write could take.
+    // The first record of a segment comes with the segment's header, which names the segment behind from now on: if the
+    // record is damaged later, the log can still be followed. Nothing in the segment is acknowledged yet that a torn
+    // write could take.
     let lead = movesOn && !isPlanted(.headerNotWrittenAnew) ? Int(address - log.present.address) : 0
     if lead > 0 { putLogHeader(p - lead, lead) }
     do throws(StoreError) {

@@ -8,12 +8,12 @@
 //     +--------------------------------+---------------+-------+--------+---------------+--------------+
 //     16                               24              26      27       28              30
 //
-// The checksum covers the stored bytes behind it. The reference to a page holds the same checksum, so that a stale page is told
-// from the right one; the page's own copy lets a page be verified by itself, without its parent. The upper four bits of the flags
-// are the count width.
+// The checksum covers the stored bytes behind it. The reference to a page holds the same checksum, so that a stale page
+// is told from the right one; the page's own copy lets a page be verified by itself, without its parent. The upper four
+// bits of the flags are the count width.
 //
-// A stored page is padded with zeros to a multiple of 16 bytes. A page never changes after it was written. In memory it is as it
-// is in the file, without slack, and a page that is half full takes half the room.
+// A stored page is padded with zeros to a multiple of 16 bytes. A page never changes after it was written. In memory it
+// is as it is in the file, without slack, and a page that is half full takes half the room.
 
 enum PageKind: UInt8 {
   case integerLeaf = 1

@@ -23,8 +23,8 @@ public protocol StorageDevice: AnyObject, Sendable {
   func sync() throws(StoreError)
 
   /// Returns the present state of the file under the device, or nil if the device cannot tell. The store calls this
-  /// after each sync, before it acknowledges a commit. So it must be cheap: one system call, which looks up no path and asks for
-  /// no times.
+  /// after each sync, before it acknowledges a commit. So it must be cheap: one system call, which looks up no path and
+  /// asks for no times.
   func fileState() -> DeviceFileState?
 
   /// Makes the device `size` bytes long. New bytes read as zero and their room is reserved, so that writing to them

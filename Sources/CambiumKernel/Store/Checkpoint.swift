@@ -40,8 +40,8 @@ final class Checkpoint {
   let plan: RelocationPlan
   /// Values that are written in another form on the way.
   let conversion: ValueConversion?
-  /// Where the log stood when the delta was frozen. What comes behind is not in the checkpoint. Log segments before this one hold
-  /// nothing that is needed once the checkpoint is durable.
+  /// Where the log stood when the delta was frozen. What comes behind is not in the checkpoint. Log segments before
+  /// this one hold nothing that is needed once the checkpoint is durable.
   let mark: LogPiece
   var trees: [TreeID: TreeState]
   var queue: [TreeID] = []

@@ -123,7 +123,7 @@ final class StoreChecker {
 
   /// Opening does not need the headers of log segments, and so says nothing of damage to them.
   private func checkLogHeaders() {
-    // Whoever only reads does not keep another process from using the room again meanwhile.
+    // Another process may use the room again while this one only reads.
     if store.options.isReadOnly, store.share != nil { return }
     // The segment behind the log needs no header before its first record: a killed opener may have written there.
     let log = store.log.segments.filter { $0 != store.log.next.start }

@@ -224,8 +224,9 @@ extension Store {
     space.table.fileUnits = units
   }
 
-  /// Gives up a checkpoint that an error has ended, and throws the error. If the copies of what the checkpoint moves had
-  /// no room on a full device, it begins again instead and moves nothing, because the reserve holds room for the merge.
+  /// Gives up a checkpoint that an error has ended, and throws the error. If the copies of what the checkpoint moves
+  /// had no room on a full device, it begins again instead and moves nothing, because the reserve holds room for the
+  /// merge.
   private func abandonCheckpoint(_ checkpoint: Checkpoint, after error: StoreError) throws(StoreError) {
     abandonCheckpoint(checkpoint)
     // A transaction has lost its pages. A step of a compaction has nothing to do but to move.

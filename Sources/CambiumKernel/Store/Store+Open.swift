@@ -1,6 +1,6 @@
-// Opening reads, in this order: the newest whole superblock, the directory that it names, and the log behind that, record by record. The
-// records rebuild the delta. No tree page is read, so the time depends on the log and not on the size of the store. Specs/03, sections
-// 10 to 12, has the cases and the argument.
+// Opening reads, in this order: the newest whole superblock, the directory that it names, and the log behind that,
+// record by record. The records rebuild the delta. No tree page is read, so the time depends on the log and not on the
+// size of the store. Specs/03, sections 10 to 12, has the cases and the argument.
 
 /// The changes that the log holds, tree by tree.
 struct Replay {
@@ -136,8 +136,8 @@ extension Store {
     guard
       Verification.logAfterDirectory.holds(superblock.pieces.first?.firstSequence == directory.sequence &+ 1)
     else { throw .corrupt(place: .log, offset: outcome.end, detail: "the log does not follow the directory") }
-    // A recovery begins its log in fresh room, so it treats the segment that was prepared last as free. If this opening comes to
-    // nothing, the writers that have the store open continue there, whatever was written there meanwhile.
+    // A recovery begins its log in fresh room, so it treats the segment that was prepared last as free. If this opening
+    // comes to nothing, the writers that have the store open continue there, whatever was written there meanwhile.
     let logSegments = logSegments(superblock, outcome, withNext: superblock.isClean || use == .following)
     for place in logSegments {
       guard Verification.logSegmentOverlap.holds(table.insert(Segment(log: place))) else {
@@ -325,8 +325,8 @@ extension Store {
 
   // MARK: The log
 
-  /// Puts the changes of one record into the delta. Changes of keys go to `replayed` first, because all of them are put into the lists
-  /// together.
+  /// Puts the changes of one record into the delta. Changes of keys go to `replayed` first, because all of them are put
+  /// into the lists together.
   func replay(
     _ found: LogScanner.Found, _ replayed: inout Replay
   ) throws(StoreError) {
@@ -451,8 +451,8 @@ extension Store {
 
   /// Recovers the store after an unclean end.
   ///
-  /// What was read back need not be durable: a failed or missing sync leaves bytes in the file that a power cut may still take. So
-  /// before this handle acknowledges anything, or uses room again, it does the following:
+  /// What was read back need not be durable: a failed or missing sync leaves bytes in the file that a power cut may
+  /// still take. So before this handle acknowledges anything, or uses room again, it does the following:
   /// 1. It writes the superblock that it read again, one copy at a time, and syncs each.
   /// 2. It copies the records that no later one proves durable into fresh log room, under a new session, and syncs.
   /// 3. It publishes that in the other slot, and syncs.
@@ -463,8 +463,8 @@ extension Store {
     let session = environment.randomBits() | 1
     space.session = session
     log.session = session
-    // The records up to the newest commit that something durable names are proven. But if the superblock has no room for another
-    // piece, all records are copied.
+    // The records up to the newest commit that something durable names are proven. But if the superblock has no room
+    // for another piece, all records are copied.
     let tooMany = superblock.pieces.count >= Superblock.maxPieces - 1
     let known = outcome.durableSequence + (isPlanted(.oneMoreRecordProved) ? 1 : 0)
     let proven = tooMany ? superblock.pieces[0].firstSequence &- 1 : known

@@ -75,8 +75,8 @@ final class MergeContext {
   /// Notes that a page was read elsewhere.
   func noteRead() { pagesRead += 1 }
 
-  /// Seals a page, which is padded to a multiple of 16 bytes, and writes it. A page that does not come into the cache can be read
-  /// after ``flush()``.
+  /// Seals a page, which is padded to a multiple of 16 bytes, and writes it. A page that does not come into the cache
+  /// can be read after ``flush()``.
   func write(_ page: UnsafeMutableRawBufferPointer, cached: Bool = true) throws(StoreError) -> PageRef {
     guard let p = page.baseAddress else { throw .misuse("a page without bytes") }
     let address = try pages.makeRoom(page.count)

@@ -203,9 +203,9 @@
   #if os(Linux)
     /// Linux's `statx`, which tells of a file only what it is asked for.
     ///
-    /// A program that asks for the time of the last change makes Linux give the next write a time of its own, so that two changes
-    /// can be told apart. `fstat` always asks for it. After each `fstat`, the next sync must write the inode as well: a commit took
-    /// 128 us instead of 85.
+    /// A program that asks for the time of the last change makes Linux give the next write a time of its own, so that
+    /// two changes can be told apart. `fstat` always asks for it. After each `fstat`, the next sync must write the
+    /// inode as well: a commit took 128 us instead of 85.
     private enum ExtendedStatus {
       private typealias Call =
         @convention(c) (Int32, UnsafePointer<CChar>, Int32, UInt32, UnsafeMutableRawPointer) -> Int32
@@ -213,7 +213,8 @@
       // The headers declare it only under a condition that Swift does not set.
       private static let call = dlsym(nil, "statx").map { unsafeBitCast($0, to: Call.self) }
 
-      // Of the system's interface, which does not change: STATX_NLINK and STATX_SIZE, AT_EMPTY_PATH, and where the fields lie.
+      // Of the system's interface, which does not change: STATX_NLINK and STATX_SIZE, AT_EMPTY_PATH, and where the
+      // fields lie.
       private static let links: UInt32 = 0x4
       private static let size: UInt32 = 0x200
       private static let emptyPath: Int32 = 0x1000

@@ -19,8 +19,8 @@ struct FileCalls: Sendable {
   var close: @Sendable (_ file: Int) -> Int
   var status: @Sendable (_ file: Int, _ status: inout FileStatus) -> Int
   var pathStatus: @Sendable (_ path: String, _ status: inout FileStatus) -> Int
-  /// Fills in the size and the number of names of an open file, and nothing else. Cheaper than ``status`` for a file that is being
-  /// written.
+  /// Fills in the size and the number of names of an open file, and nothing else. Cheaper than ``status`` for a file
+  /// that is being written.
   var sizeAndLinks: @Sendable (_ file: Int, _ status: inout FileStatus) -> Int
 
   var read: @Sendable (_ file: Int, _ target: UnsafeMutableRawPointer, _ count: Int, _ offset: Int64) -> Int

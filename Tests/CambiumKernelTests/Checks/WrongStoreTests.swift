@@ -14,8 +14,8 @@ import Testing
     }
   }
 
-  /// Beside others who write, the segment behind the newest record is taken for log that is in use. It must be another one than those
-  /// that hold records, because a writer would overwrite these.
+  /// Beside others who write, the segment behind the newest record is taken for log that is in use. It must be another
+  /// one than those that hold records, because a writer would overwrite these.
   @Test func aLogDoesNotGoOnWhereItComesFrom() throws {
     var forge = try Forge(try StartUpCaseTests.image(closed: false))
     let last = try #require(forge.outcome.records.last)

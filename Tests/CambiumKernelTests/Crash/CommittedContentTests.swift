@@ -3,8 +3,8 @@ import Testing
 
 @testable import CambiumKernel
 
-/// The workloads of the crash tests without a crash: the content is right every few commits, and again in a store that is
-/// opened on what the disk holds then.
+/// The workloads of the crash tests without a crash: the content is right every few commits, and again in a store that
+/// is opened on what the disk holds then.
 @Suite struct CommittedContentTests {
   @Test(arguments: CrashScenario.allCases) func whatWasCommittedIsThere(_ scenario: CrashScenario) throws {
     let w = CrashWorkload(options: scenario.options(.full), seed: CrashTests.seed)

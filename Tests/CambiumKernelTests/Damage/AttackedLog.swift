@@ -4,8 +4,8 @@ import CambiumTesting
 
 /// A store that was not closed, with a log of many short segments, some of which hold a single record.
 ///
-/// Every commit waited for its sync, so each record proves those before it: no damage may take any record but the last one without
-/// an error.
+/// Every commit waited for its sync, so each record proves those before it: no damage may take any record but the last
+/// one without an error.
 struct AttackedLog {
   static let tree = TreeID(rawValue: 16)
 
@@ -90,8 +90,8 @@ struct AttackedLog {
     var offset: Int
     var new: [UInt8]
     var name: String
-    /// Whether it takes the header of a segment together with the only record in it: nothing names the next segment then. Specs/03,
-    /// section 10.1, says that this loss cannot be told.
+    /// Whether it takes the header of a segment together with the only record in it: nothing names the next segment
+    /// then. Specs/03, section 10.1, says that this loss cannot be told.
     var isUndetectable = false
   }
 

@@ -110,8 +110,8 @@ import Testing
     }
   }
 
-  /// Garbage over any 8 KiB of the file: all data, or an error. If it takes the end of a log that was not closed, what it took may be
-  /// missing, because nothing is left to prove it.
+  /// Garbage over any 8 KiB of the file: all data, or an error. If it takes the end of a log that was not closed, what
+  /// it took may be missing, because nothing is left to prove it.
   @Test(arguments: [true, false]) func garbageOverAnyEightKiBIsHarmlessOrReported(_ closed: Bool) throws {
     let image = try StartUpCaseTests.image(closed: closed)
     let records = closed ? [] : try StartUpCaseTests.log(image).outcome.records.map(\.address)

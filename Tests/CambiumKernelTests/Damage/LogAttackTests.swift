@@ -3,7 +3,8 @@ import Testing
 
 @testable import CambiumKernel
 
-/// Damage to a log of many segments is reported, or harmless: no record that another one proves is lost without an error.
+/// Damage to a log of many segments is reported, or harmless: no record that another one proves is lost without an
+/// error.
 ///
 /// `CAMBIUM_LOG_ATTACKS` sets the number of cases, `CAMBIUM_SEED` where chance begins.
 @Suite struct LogAttackTests {

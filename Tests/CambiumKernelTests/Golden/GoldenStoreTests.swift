@@ -5,8 +5,9 @@ import Testing
 
 /// Stores that were written once and are kept: what a later version has to read, byte for byte the same file.
 ///
-/// `closed-2.store` was closed; `log-2.store` was left with a log. `CAMBIUM_WRITE_GOLDEN=1` writes them anew, which is right only for
-/// a new format version, under new names. Those of format 1 are refused by their number (`StartUpCaseTests`).
+/// `closed-2.store` was closed; `log-2.store` was left with a log. `CAMBIUM_WRITE_GOLDEN=1` writes them anew, which is
+/// right only for a new format version, under new names. Those of format 1 are refused by their number
+/// (`StartUpCaseTests`).
 @Suite struct GoldenStoreTests {
   static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
 

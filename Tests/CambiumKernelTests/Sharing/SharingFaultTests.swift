@@ -170,8 +170,8 @@ import Testing
     #expect(try shared.disk.size() == 0)
   }
 
-  /// A reader that looks at the mark behind the log sees each commit, also when the log has moved on to another segment and the mark
-  /// lies in the former one.
+  /// A reader that looks at the mark behind the log sees each commit, also when the log has moved on to another segment
+  /// and the mark lies in the former one.
   @Test func aReaderFollowsTheLogIntoItsNextSegment() throws {
     let tree = try makeStore(rows: 10)
     let (writer, _) = try open(2)

@@ -43,7 +43,8 @@ import Testing
     try t.put(StartUpCaseTests.tree, 30, Array(repeating: 30, count: 100))
     try t.commit()
     for point in 0...disk.operationCount {
-      // Only a crash that takes both copies of the mark and tears both copies of the superblock behind it would leave none.
+      // Only a crash that takes both copies of the mark and tears both copies of the superblock behind it would leave
+      // none.
       let limit = (opened...opened + 6).contains(point) ? 400 : 10
       for image in disk.crashImages(at: point, limit: limit, tearing: .byteRange, seed: 3) {
         let rows = try StartUpCaseTests.rows(image.bytes)

@@ -115,7 +115,8 @@ import Testing
     #expect(Self.thrown { () throws(StoreError) in _ = try store.beginWrite() } == .closed)
   }
 
-  /// Giving room at the end back must not lengthen a file that somebody has cut, because every later look would find it whole.
+  /// Giving room at the end back must not lengthen a file that somebody has cut, because every later look would find it
+  /// whole.
   @Test(arguments: [true, false]) func aCutFileIsNotMadeLongerByGivingRoomBack(_ closes: Bool) throws {
     let device = LosableDevice(MemoryDevice(lock: ThreadLock()))
     let (store, tree) = try Self.store(device)

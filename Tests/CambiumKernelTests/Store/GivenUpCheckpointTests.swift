@@ -47,7 +47,8 @@ import Testing
     #expect(try store.snapshot().value(tree, 1) == large)
   }
 
-  /// Closing takes in the delta that a given-up checkpoint left, and then what was committed since: a closed log holds nothing.
+  /// Closing takes in the delta that a given-up checkpoint left, and then what was committed since: a closed log holds
+  /// nothing.
   @Test func closingTakesInBothDeltas() throws {
     let device = MemoryDevice()
     let (store, tree) = try Self.store(device)

@@ -1,5 +1,5 @@
-// Catching up with other processes: finds out whether they did anything, takes in the records that they appended, and reads everything
-// anew if they published.
+// Catching up with other processes: finds out whether they did anything, takes in the records that they appended, and
+// reads everything anew if they published.
 
 extension Store {
   /// Brings the state in memory up to that of the file. The caller has taken the state.
@@ -13,14 +13,14 @@ extension Store {
     let mark = share.mark
     lock.unlock()
     if !share.mustReload, mark.isCertain || !holdingTurn, try isUnchanged(since: mark) { return }
-    // This process has merged pages that it did not publish. Other processes may have written to the same room since, even if
-    // they published nothing either. If there was no mark, a new publication shows it.
+    // This process has merged pages that it did not publish. Other processes may have written to the same room since,
+    // even if they published nothing either. If there was no mark, a new publication shows it.
     if holdingTurn, mark.address != 0, checkpointUnderWay != nil || current.frozen != nil { share.mustReload = true }
     var rounds = 0
     while true {
       rounds += 1
-      // The order matters. A process that publishes after the second line, or appends after the third, has by then changed the
-      // mark that the first line saw.
+      // The order matters. A process that publishes after the second line, or appends after the third, has by then
+      // changed the mark that the first line saw.
       let seen = try readMark(at: logTail)
       let newest = try Store.readSuperblock(device, readOnly: options.isReadOnly).0
       let isSame = newest.publication == superblock.publication && newest.session == superblock.session
@@ -32,14 +32,14 @@ extension Store {
       }
       let isFollowed: Bool
       do throws(StoreError) { isFollowed = try followLog(share) } catch {
-        // Without the turn, this process may have been overtaken: the room that a record named holds something else by now.
-        // Reading everything anew tells that case from damage.
+        // Without the turn, this process may have been overtaken: the room that a record named holds something else by
+        // now. Reading everything anew tells that case from damage.
         guard case .corrupt = error, !holdingTurn else { throw error }
         share.mustReload = true
         continue
       }
-      // If another process used a record's room again while it was read, the record seems not to be there. A publication shows
-      // that.
+      // If another process used a record's room again while it was read, the record seems not to be there. A
+      // publication shows that.
       if !isFollowed, !holdingTurn, try isPublished(after: superblock.publication) { continue }
       // A reader may be outrun by processes that commit. Then the state of a moment ago is new enough.
       if isFollowed, holdingTurn || share.mustReload || rounds < Store.mostRounds { continue }
@@ -65,8 +65,8 @@ extension Store {
 
   private static let mostRounds = 16
 
-  /// Tells the other processes that a writer is back that may use any free room. One of them may have merged pages there that it
-  /// has not published, and must give them up. The caller has the turn.
+  /// Tells the other processes that a writer is back that may use any free room. One of them may have merged pages
+  /// there that it has not published, and must give them up. The caller has the turn.
   private func announceWriter(_ share: StoreShare) throws(StoreError) {
     if logTail != 0 {
       try renewMark()
@@ -84,7 +84,8 @@ extension Store {
 
   // MARK: The mark
 
-  /// The address of the mark behind the log; 0 if there is no room for it, or at `.strict`, which writes no block twice.
+  /// The address of the mark behind the log; 0 if there is no room for it, or at `.strict`, which writes no block
+  /// twice.
   var logTail: UInt64 {
     guard log.present != .none, options.durability != .strict,
       log.position + UInt64(LogEndMark.size) <= log.present.end
@@ -92,12 +93,12 @@ extension Store {
     return log.position
   }
 
-  /// Whether the mark is still there. If it is, no process has appended or published anything since this one saw the mark. Reads 16
-  /// bytes.
+  /// Whether the mark is still there. If it is, no process has appended or published anything since this one saw the
+  /// mark. Reads 16 bytes.
   func isUnchanged(since mark: LogEndMark) throws(StoreError) -> Bool {
     guard mark.address != 0, try readMark(at: mark.address) == mark.number else { return false }
-    // A writer at `.strict` leaves alone a mark that was there before it. No other kind of writer opens the store beside it, but
-    // a reader may.
+    // A writer at `.strict` leaves alone a mark that was there before it. No other kind of writer opens the store
+    // beside it, but a reader may.
     if options.isReadOnly { return try peekPublication(after: mark.publication) <= mark.publication }
     return true
   }
@@ -136,7 +137,8 @@ extension Store {
     return try Store.readSuperblock(device, readOnly: options.isReadOnly).0.publication > publication
   }
 
-  /// Replaces the mark at the end of the log by a new one, so that other processes look at the file again. The caller has the turn.
+  /// Replaces the mark at the end of the log by a new one, so that other processes look at the file again. The caller
+  /// has the turn.
   func renewMark() throws(StoreError) {
     guard let share, !options.isReadOnly else { return }
     noteMark(LogEndMark())
@@ -147,8 +149,9 @@ extension Store {
     noteMark(address, number)
   }
 
-  /// Removes the mark at the end of the log. Call this before a write that does not overwrite the mark. Until the next mark is there,
-  /// other processes look at everything, even if this process is killed meanwhile. The caller has the turn.
+  /// Removes the mark at the end of the log. Call this before a write that does not overwrite the mark. Until the next
+  /// mark is there, other processes look at everything, even if this process is killed meanwhile. The caller has the
+  /// turn.
   func eraseMark() throws(StoreError) {
     guard share != nil, !options.isReadOnly else { return }
     noteMark(LogEndMark())
@@ -194,7 +197,8 @@ extension Store {
 
   // MARK: Records
 
-  /// Takes in the records that other processes appended. Answers whether there were any, or whether everything must be read anew.
+  /// Takes in the records that other processes appended. Answers whether there were any, or whether everything must be
+  /// read anew.
   private func followLog(_ share: StoreShare) throws(StoreError) -> Bool {
     var any = false
     while let found = try nextRecord() {
@@ -300,8 +304,8 @@ extension Store {
     log.next = place
   }
 
-  /// Forgets dead segments in these units, because another process uses their room again. That process has made sure that no view
-  /// needs them.
+  /// Forgets dead segments in these units, because another process uses their room again. That process has made sure
+  /// that no view needs them.
   func dropDeadSegments(_ units: Range<UInt32>) {
     space.table.removeAll { $0.dead != 0 && $0.start < units.upperBound && units.lowerBound < $0.end }
   }

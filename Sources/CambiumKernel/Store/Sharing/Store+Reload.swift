@@ -1,5 +1,5 @@
-// If another process has published, this one reads everything anew, as at opening, and replaces its state in memory. Open views keep
-// what they see.
+// If another process has published, this one reads everything anew, as at opening, and replaces its state in memory.
+// Open views keep what they see.
 
 extension Store {
   /// How many times reading starts again because the file changed meanwhile.
@@ -8,12 +8,12 @@ extension Store {
   /// After so many attempts, a reader that other processes outrun takes what it has read.
   private static let mostOutrun = 16
 
-  /// How many times in a row the same damage must be found before it counts as damage. What only looks like damage changes its place as
-  /// other processes append and publish.
+  /// How many times in a row the same damage must be found before it counts as damage. What only looks like damage
+  /// changes its place as other processes append and publish.
   private static let attemptsThatProveDamage = 3
 
-  /// Reads the file without the turn. Other processes may write meanwhile, so the parts that were read may not fit together; then
-  /// everything is read again. The pin of the generation is locked when this returns.
+  /// Reads the file without the turn. Other processes may write meanwhile, so the parts that were read may not fit
+  /// together; then everything is read again. The pin of the generation is locked when this returns.
   static func loadBesideOthers(
     on device: any StorageDevice, environment: any StoreEnvironment, options: StoreOptions,
     pin: (UInt64) throws(StoreError) -> Void
@@ -29,8 +29,8 @@ extension Store {
         loaded = try load(on: device, environment: environment, options: options, use: .following)
       } catch {
         guard case .corrupt = error else { throw error }
-        // A reader may see part of a record while a writer writes it. It may read a record's place too early, and its successor in
-        // time. Another process may have overwritten a superseded directory.
+        // A reader may see part of a record while a writer writes it. It may read a record's place too early, and its
+        // successor in time. Another process may have overwritten a superseded directory.
         let now = try readSuperblock(device, readOnly: options.isReadOnly).0.publication
         let times = damage.map { $0.error == error && $0.publication == now ? $0.times : 0 } ?? 0
         damage = (error, now, times + 1)
@@ -39,8 +39,9 @@ extension Store {
       }
       if loaded.store.superblock.publication == before.publication {
         let newest = try readSuperblock(device, readOnly: options.isReadOnly).0
-        // If another process published meanwhile, it may have used log room again that this reader had not read yet. That is not so
-        // if the records that were read reach to where the new log begins. A reader that is outrun again and again takes what it has.
+        // If another process published meanwhile, it may have used log room again that this reader had not read yet.
+        // That is not so if the records that were read reach to where the new log begins. A reader that is outrun again
+        // and again takes what it has.
         if newest.publication == before.publication || attempt >= mostOutrun { return loaded }
         let first = newest.pieces.first?.firstSequence ?? .max
         if loaded.store.appendedSequence >= max(newest.durableSequence, first &- 1) { return loaded }
@@ -82,7 +83,7 @@ extension Store {
     guard fresh.appendedSequence >= visible else {
       throw .corrupt(place: .log, offset: loaded.outcome.end, detail: "commits that were there are gone")
     }
-    // What was read is known durable only after this sync, the superblock included (Specs/03, "Failed syncs").
+    // This sync makes the bytes that were read durable, the superblock included (Specs/03, "Failed syncs").
     if isSynced { try syncNow() }
     takeOver(fresh, loaded, share, isSynced: isSynced)
     share.mustReload = false
