@@ -162,8 +162,7 @@ extension Store {
       }
     } catch {
       // How much of the record is on the device is unknown, so whether it will be found at the next opening is, too.
-      poison()
-      throw error
+      throw poisoned(by: error)
     }
     log.length += UInt64(stored)
     log.position = address + UInt64(stored)

@@ -157,8 +157,7 @@ extension Store {
       for copy in 0..<(isPlanted(.secondCopyNotWritten) ? 1 : 2) { try writeCopy(copy, of: next) }
       try renewMark()
     } catch {
-      poison()
-      throw error
+      throw poisoned(by: error)
     }
     lock.lock()
     noteNeededLengthLocked(publication: next.publication)
@@ -178,8 +177,7 @@ extension Store {
     let first = isPlanted(.wholeCopyRewrittenFirst) ? wholeSuperblockCopy : 1 - wholeSuperblockCopy
     for copy in [first, 1 - first] {
       do throws(StoreError) { try writeCopy(copy, of: superblock) } catch {
-        poison()
-        throw error
+        throw poisoned(by: error)
       }
       if copy != wholeSuperblockCopy, !isPlanted(.copiesProvedTogether) { try syncNow() }
     }

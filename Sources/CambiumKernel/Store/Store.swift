@@ -281,12 +281,17 @@ public final class Store: @unchecked Sendable {
     lock.wakeAll()
   }
 
-  func poison() {
+  /// Notes that a write failed that may have reached the device in part, and returns the error to throw.
+  ///
+  /// That error is never ``StoreError/deviceFull(bytes:)``, because that one promises that nothing was changed.
+  func poisoned(by error: StoreError) -> StoreError {
     lock.lock()
     isPoisoned = true
     lock.wakeAll()
     lock.wakeAllAside()
     lock.unlock()
+    if case .deviceFull = error, !isPlanted(.fullDeviceHidesPoison) { return .poisoned }
+    return error
   }
 
   // MARK: Syncs

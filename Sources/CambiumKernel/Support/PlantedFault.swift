@@ -54,6 +54,8 @@ enum PlantedFault: CaseIterable {
   case groupCommitCoversLaterAppends
   /// A checkpoint counts a sync that was already running.
   case ticketOfRunningSync
+  /// A store that a full device has poisoned says that nothing was changed.
+  case fullDeviceHidesPoison
   /// A failed sync passes for one that succeeded.
   case failedSyncIgnored
   /// A caller that needs a sync of its own waits for the one that is running.

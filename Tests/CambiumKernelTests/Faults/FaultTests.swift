@@ -123,6 +123,46 @@ import Testing
     #expect(refused > 10)
   }
 
+  /// "There is no room" promises that nothing was changed, so the store goes on after it. Where a write fails that may
+  /// be on the device in part, as the second copy of a superblock, the error is another one, and the store refuses the
+  /// next commit until it is opened again.
+  @Test func noRoomMeansThatNothingWasChanged() throws {
+    let image = try Self.made()
+    var (refused, poisoned, isWhole) = (0, 0, false)
+    for index in 0..<10_000 where !isWhole {
+      let base = MemoryDevice(copying: image)
+      let device = FaultDevice(base)
+      let store = try Store.open(on: device, environment: TestEnvironment(seed: 8), options: Self.options)
+      device.reset()
+      device.plan(.init(at: index, error: .deviceFull(bytes: 1)))
+      func fill(_ byte: UInt8) throws {
+        let t = try store.beginWrite()
+        do {
+          for key in 0..<2000 as Range<UInt64> { try t.put(Self.integers, key, [UInt8](repeating: byte, count: 90)) }
+          try t.commit()
+        } catch {
+          t.rollBack()
+          throw error
+        }
+        try store.checkpoint()
+      }
+      do {
+        try fill(1)
+        isWhole = true
+        try store.close()
+      } catch StoreError.deviceFull {
+        refused += 1
+        try fill(2)
+        try store.close()
+        #expect(try Self.rows(base).values.allSatisfy { $0[0] == 2 }, "operation \(index)")
+      } catch StoreError.poisoned {
+        poisoned += 1
+        #expect(throws: StoreError.poisoned) { try fill(2) }
+      }
+    }
+    #expect(isWhole && refused > 5 && poisoned > 5, "\(refused) refused, \(poisoned) poisoned")
+  }
+
   /// A device of half a megabyte is filled until commits are refused. Deleting, checkpointing and compacting always go
   /// through, and make room again.
   @Test(arguments: [700_000, 1_000_000, 2_000_000]) func aFullDeviceCanBeEmptied(_ capacity: UInt64) throws {

@@ -22,14 +22,20 @@ public final class TestEnvironment: StoreEnvironment {
   private let state: Locked<State>
   private let processors: Int
   private let hasThreads: Bool
+  private let waitsForThreads: Bool
 
-  /// Makes an environment; its clock stands at `milliseconds` since 1970. It has as many processors as it is told, and a thread
-  /// for each unless there are none to be had.
+  /// Makes an environment; its clock stands at `milliseconds` since 1970. It has as many processors as it is told, and a
+  /// thread for each unless there are none to be had.
+  ///
+  /// - Parameter waitsForThreads: Whether the caller of ``runConcurrently(_:_:)`` does its own part only when each of
+  ///   the other threads runs. Otherwise the caller may be done on a busy machine before another thread has begun.
   public init(
-    seed: UInt64 = 1, milliseconds: Int64 = 1_700_000_000_000, processors: Int = 1, hasThreads: Bool = true
+    seed: UInt64 = 1, milliseconds: Int64 = 1_700_000_000_000, processors: Int = 1, hasThreads: Bool = true,
+    waitsForThreads: Bool = false
   ) {
     self.processors = processors
     self.hasThreads = hasThreads
+    self.waitsForThreads = waitsForThreads
     state = Locked(State(chance: DiskChance(seed: seed), milliseconds: milliseconds))
   }
 
@@ -39,13 +45,16 @@ public final class TestEnvironment: StoreEnvironment {
   /// On threads, if there are any.
   public func runConcurrently(_ count: Int, _ work: @escaping @Sendable (Int) -> Void) {
     let group = DispatchGroup()
+    let running = DispatchSemaphore(value: 0)
     for i in 1..<max(1, count) where hasThreads {
       group.enter()
       Thread.detachNewThread {
+        running.signal()
         work(i)
         group.leave()
       }
     }
+    if hasThreads, waitsForThreads { for _ in 1..<max(1, count) { running.wait() } }
     if count > 0 { work(0) }
     for i in 1..<max(1, count) where !hasThreads { work(i) }
     group.wait()
