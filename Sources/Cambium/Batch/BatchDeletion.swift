@@ -1,4 +1,5 @@
 import CambiumEngine
+import CambiumKernel
 
 /// Deletes rows by the delete rules of their relationships.
 struct BatchDeletion {
@@ -78,7 +79,7 @@ struct BatchDeletion {
     do throws(EngineError) {
       for reference in order { try note(reference, t) }
       doomedRows = Set(order.map { $0.row })
-      for (end, (inverse, isToMany)) in left.sorted(by: { $0.key < $1.key }) { try unlink(end, inverse, isToMany, t) }
+      for (end, (inverse, isToMany)) in left.ordered(by: { $0.key < $1.key }) { try unlink(end, inverse, isToMany, t) }
       for reference in order {
         if let info = space.info(reference.entity) { try history?.deleted(reference, info, t) }
         try t.delete(reference)

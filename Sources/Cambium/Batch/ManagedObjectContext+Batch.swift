@@ -1,4 +1,5 @@
 import CambiumEngine
+import CambiumKernel
 
 extension ManagedObjectContext {
   /// Makes many objects at once.
@@ -51,7 +52,7 @@ extension ManagedObjectContext {
             var changes = RowValues()
             for (name, value) in given { try accepting { try values.set(value, name, in: &changes) } }
             if !changes.isEmpty { try engine { () throws(EngineError) in try t.update(existing, changes) } }
-            history?.updated(existing, own, given.keys.sorted())
+            history?.updated(existing, own, given.keys.ordered())
             if known.insert(existing).inserted { made.append(existing) }
             continue
           }
@@ -115,7 +116,7 @@ extension ManagedObjectContext {
     var elements = BatchElements(info)
     try elements.requireApart(request.propertiesToUpdate.keys)
     var columns = [EngineColumn("self", .evaluatedObject)]
-    for (name, given) in request.propertiesToUpdate.sorted(by: { $0.key < $1.key }) {
+    for (name, given) in request.propertiesToUpdate.ordered(by: { $0.key < $1.key }) {
       if let expression = given as? FetchExpression {
         // Whether it can be set at all is found out with null, which every property takes.
         var none = RowValues()
@@ -138,7 +139,7 @@ extension ManagedObjectContext {
   private func execute(_ update: PreparedUpdate, of request: BatchUpdateRequest) throws -> [ManagedObjectID] {
     let (store, values) = (update.store, update.values)
     if store.space.derives(values.info) { return try updateObjects(request, update.asked, store) }
-    let names = Set(request.propertiesToUpdate.keys.map { name in String(name.prefix { $0 != "." }) }).sorted()
+    let names = Set(request.propertiesToUpdate.keys.map { name in String(name.prefix { $0 != "." }) }).ordered()
     return try batch(store) { (t, history) throws(BatchError) in
       let rows = try engine { () throws(EngineError) in try t.fetchValues(update.asked) }
       var changed: [ObjectReference] = []
@@ -235,7 +236,7 @@ extension ManagedObjectContext {
   /// About an entity that none of the stores holds, of those that are meant.
   func noStore(_ entity: String, _ affected: [PersistentStore]?) -> CambiumError {
     let stores = affected ?? persistentStoreCoordinator.persistentStores
-    let names = Set(stores.flatMap { $0.space.entityNames }).sorted()
+    let names = Set(stores.flatMap { $0.space.entityNames }).ordered()
     let remedy =
       stores.isEmpty
       ? affected == nil ? "load the stores first" : "name stores in affectedStores, or none"
@@ -292,7 +293,7 @@ extension ManagedObjectContext {
       unique.formUnion(known.uniquenessConstraints.joined())
       entity = known.superentity
     }
-    let values = given.filter { unique.contains($0.key) }.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }
+    let values = given.filter { unique.contains($0.key) }.ordered { $0.key < $1.key }.map { "\($0.key): \($0.value)" }
     var error = CambiumError(
       .managedObjectConstraintMerge,
       "object \(place + 1) of the batch has the unique values of \(id) (\(values.joined(separator: ", "))); set a merge policy to change "
@@ -392,7 +393,7 @@ extension ManagedObjectContext {
   }
 
   private func set(_ values: [String: Any], of object: ManagedObject) throws {
-    for (name, given) in values.sorted(by: { $0.key < $1.key }) {
+    for (name, given) in values.ordered(by: { $0.key < $1.key }) {
       let value = unwrapped(given)
       if let id = value as? ManagedObjectID {
         try object.set(self.object(with: id), forKey: name)

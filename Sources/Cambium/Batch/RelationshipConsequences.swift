@@ -1,4 +1,5 @@
 import CambiumEngine
+import CambiumKernel
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials
@@ -46,7 +47,7 @@ struct RelationshipConsequences {
   /// Computes anew what is derived; to be called when all is written.
   mutating func derive(_ t: EntityTransaction) throws(EngineError) {
     if space.derivedRules.isEmpty { return }
-    for end in ends.sorted() { try deriveAnew(end, t) }
+    for end in ends.ordered() { try deriveAnew(end, t) }
     try noteTime(t)
   }
 
@@ -67,7 +68,7 @@ struct RelationshipConsequences {
     let rules = space.derivedRules.filter { $0.derivation == .now }
     if rules.isEmpty { return }
     let now = Value.date(Date().timeIntervalSinceReferenceDate)
-    for id in Set(changed).sorted(by: { $0.reference < $1.reference }) {
+    for id in Set(changed).ordered(by: { $0.reference < $1.reference }) {
       guard let row = try t.row(id.reference), let info = space.info(row.reference.entity) else { continue }
       var values = RowValues()
       for rule in rules where info.storeSchema?.isEntity(info.schema.id, orDescendantOf: rule.entity.id) == true {

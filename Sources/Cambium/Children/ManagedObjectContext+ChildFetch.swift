@@ -1,4 +1,5 @@
 import CambiumEngine
+import CambiumKernel
 
 // A child's fetch asks the parent as another's asks the store, then takes its own unsaved changes into account.
 extension ManagedObjectContext {
@@ -28,7 +29,7 @@ extension ManagedObjectContext {
     }
     let excluded = Set((changed + deleted.values).map { $0.objectID })
     let predicate = try plan.predicate?.checked(for: part.info, inMemory: true)
-    var candidates = changed.filter { isWanted($0, plan, part.info) }.sorted { $0.changeOrder < $1.changeOrder }
+    var candidates = changed.filter { isWanted($0, plan, part.info) }.ordered { $0.changeOrder < $1.changeOrder }
     var asked = asked
     asked.offset = 0
     var found: [ManagedObject] = []

@@ -1,4 +1,5 @@
 import CambiumEngine
+import CambiumKernel
 
 // What the kinds of merge policy do to objects in memory, before their save is tried again.
 
@@ -57,7 +58,7 @@ extension MergeConflict {
     let target = parent.object(with: objectID)
     guard !object.isDeleted, target.isPresent else { return }
     if kind == .rollback { return try object.takeBackChanges() }
-    for name in try object.namesChanged(in: target).sorted() {
+    for name in try object.namesChanged(in: target).ordered() {
       guard let property = object.info.properties[name] else { continue }
       switch (kind, property.kind) {
       case (.mergeByPropertyStoreTrump, .attribute): object.takeBackOverlay(at: property.place)

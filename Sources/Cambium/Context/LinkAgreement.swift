@@ -1,4 +1,5 @@
 import CambiumEngine
+import CambiumKernel
 
 /// Has both sides of the relationships that a save changes agree in the store, whatever the context knew when it changed them.
 ///
@@ -86,9 +87,9 @@ struct LinkAgreement {
       }
     }
     // Where a to-one relationship comes to lead is decided first: others let go by that.
-    for end in demands.keys.sorted() { try gain(end, t) }
-    for end in demands.keys.sorted() { try lose(end, t) }
-    for end in demands.keys.sorted() { try settle(end, t) }
+    for end in demands.keys.ordered() { try gain(end, t) }
+    for end in demands.keys.ordered() { try lose(end, t) }
+    for end in demands.keys.ordered() { try settle(end, t) }
   }
 
   /// Whether the save writes an object itself.

@@ -1,4 +1,5 @@
 import CambiumEngine
+import CambiumKernel
 
 // Conflicts are looked for when a write was refused, outside of the transaction, so that a save without any pays nothing; who
 // resolves them changes the objects in memory, and the save is tried again.
@@ -58,7 +59,7 @@ extension ManagedObjectContext {
   ) throws {
     for batch in batches { try readFaults(of: batch) }
     // In one order for all who write into these stores: none waits for another who waits for it.
-    let ordered = batches.sorted { $0.space.identifier < $1.space.identifier }
+    let ordered = batches.ordered { $0.space.identifier < $1.space.identifier }
     var prepared: [PreparedBatch] = []
     for batch in ordered {
       do { prepared.append(try prepare(batch)) } catch { throw try resolve(error, of: batch, owners: owners) }

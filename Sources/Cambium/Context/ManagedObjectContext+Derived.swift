@@ -1,4 +1,5 @@
 import CambiumEngine
+import CambiumKernel
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials
@@ -164,7 +165,7 @@ extension ManagedObjectContext {
       if !object.isDeleted, let id = try object.currentToOne(back) { ids.insert(id) }
       if !object.isInserted, let id = try object.committedToOne(back) { ids.insert(id) }
     }
-    return ids.sorted { $0.reference < $1.reference }.map { self.object(with: $0) }
+    return ids.ordered { $0.reference < $1.reference }.map { self.object(with: $0) }
   }
 
   private func compute(_ rule: DerivedRule, _ object: ManagedObject) throws {

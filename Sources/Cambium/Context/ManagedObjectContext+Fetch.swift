@@ -1,4 +1,5 @@
 import CambiumEngine
+import CambiumKernel
 
 // A fetch asks the store, then takes the context's unsaved changes into account:
 //
@@ -207,7 +208,7 @@ extension ManagedObjectContext {
     let gone = deleted.values.filter { $0.objectID.space === part.store.space }
     let predicate = try plan.predicate?.checked(for: part.info, inMemory: true)
     var found: [ManagedObject]
-    var candidates = changed.filter { isWanted($0, plan, part.info) }.sorted { $0.changeOrder < $1.changeOrder }
+    var candidates = changed.filter { isWanted($0, plan, part.info) }.ordered { $0.changeOrder < $1.changeOrder }
     if try leavesRow(plan, predicate, part.info) {
       var all = EngineFetch(part.info.schema)
       all.includesSubentities = plan.includesSubentities

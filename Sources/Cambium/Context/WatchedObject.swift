@@ -1,4 +1,5 @@
 import CambiumEngine
+import CambiumKernel
 
 /// An object that must not have been changed by others when its context is saved, with what it was when that was asked for. Reading
 /// it again meanwhile does not matter.
@@ -33,6 +34,6 @@ extension ManagedObjectContext {
   /// What a save makes sure of besides its changes, in the order of the identifiers.
   var watchedObjects: [WatchedObject] {
     watched.isEmpty
-      ? [] : watched.values.filter { $0.isToBeChecked }.sorted { $0.object.reference < $1.object.reference }
+      ? [] : watched.values.filter { $0.isToBeChecked }.ordered { $0.object.reference < $1.object.reference }
   }
 }

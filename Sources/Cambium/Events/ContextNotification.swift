@@ -1,3 +1,5 @@
+import CambiumKernel
+
 /// What a context tells of itself, with its objects: for use where it is told, on the context's queue. ``ContextEvent`` is the
 /// same for use anywhere. Core Data: the notifications of `NSManagedObjectContext`.
 public struct ContextNotification {
@@ -104,6 +106,6 @@ final class ContextObservers: @unchecked Sendable {
 
   /// Who is to be told, in the order in which they came.
   var all: [Handler] {
-    lock.locked { handlers.isEmpty ? [] : handlers.sorted { $0.key < $1.key }.map { $0.value } }
+    lock.locked { handlers.isEmpty ? [] : handlers.ordered { $0.key < $1.key }.map { $0.value } }
   }
 }

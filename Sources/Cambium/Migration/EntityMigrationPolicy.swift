@@ -1,4 +1,5 @@
 import CambiumEngine
+import CambiumKernel
 
 /// Makes the objects of the destination for one entity mapping. Core Data: `NSEntityMigrationPolicy`.
 ///
@@ -135,7 +136,7 @@ extension ManagedObject {
       case nil: continue
       case let object as ManagedObject: found = [object]
       case let list as [ManagedObject]: found = list
-      case let set as Set<ManagedObject>: found = set.sorted { $0.objectID.reference < $1.objectID.reference }
+      case let set as Set<ManagedObject>: found = set.ordered { $0.objectID.reference < $1.objectID.reference }
       case let other?:
         throw CambiumError(
           .invalidArgument, "relationship '\(name)' of '\(entity.name)' takes objects, not a \(type(of: other))",

@@ -1,4 +1,5 @@
 import CambiumEngine
+import CambiumKernel
 
 /// What a value expression may look at. Core Data: the variables `$manager`, `$source`, `$destination`, `$entityMapping`,
 /// `$propertyMapping` and `$entityPolicy`.
@@ -94,7 +95,7 @@ public struct ValueExpression: Sendable {
     switch unwrapped(value) {
     case let object as ManagedObject: return [object]
     case let list as [ManagedObject]: return list
-    case let set as Set<ManagedObject>: return set.sorted { $0.objectID.reference < $1.objectID.reference }
+    case let set as Set<ManagedObject>: return set.ordered { $0.objectID.reference < $1.objectID.reference }
     // A path through to-many relationships is as deep as it is long.
     case let values as [Any]: return values.flatMap { objects($0) }
     default: return []

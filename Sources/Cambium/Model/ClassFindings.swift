@@ -1,4 +1,5 @@
 import CambiumEngine
+import CambiumKernel
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials
@@ -20,7 +21,7 @@ struct ClassFindings {
     guard let declared = (entity.managedObjectClass as? any PredicateKeyPaths.Type)?.predicateKeyPaths else {
       return []
     }
-    return declared.sorted { $0.value < $1.value }.compactMap { keyPath, name in
+    return declared.ordered { $0.value < $1.value }.compactMap { keyPath, name in
       // A property may read through a relationship.
       guard !name.contains(".") else { return nil }
       return complaint(name, type(of: keyPath).valueType).map {

@@ -149,7 +149,7 @@ indirect enum CodedValue: Codable {
     guard case .elements(let coded) = content else { return nil }
     var names: [String] = []
     var values: [Value] = []
-    for (name, part) in coded.sorted(by: { $0.key < $1.key }) {
+    for (name, part) in coded.ordered(by: { $0.key < $1.key }) {
       guard let value = part.valueOfAnyType(depth + 1) else { return nil }
       names.append(name)
       values.append(value)

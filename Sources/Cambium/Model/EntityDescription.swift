@@ -1,4 +1,5 @@
 import CambiumEngine
+import CambiumKernel
 
 /// An entity of a model. Core Data: `NSEntityDescription`.
 ///
@@ -126,7 +127,7 @@ public final class EntityDescription: @unchecked Sendable, ModelPart {
 
   /// The relationships, inherited ones included, whose destination is `entity`.
   public func relationships(forDestination entity: EntityDescription) -> [RelationshipDescription] {
-    relationshipsByName.values.filter { $0.destinationEntity === entity.itself }.sorted { $0.name < $1.name }
+    relationshipsByName.values.filter { $0.destinationEntity === entity.itself }.ordered { $0.name < $1.name }
   }
 
   /// The entity's own fetch indexes. An index belongs to one entity, as a property does.

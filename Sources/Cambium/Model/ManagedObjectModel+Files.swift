@@ -78,7 +78,7 @@ extension ManagedObjectModel {
   /// The files and folders of the models that lie directly in a folder, or are it.
   static func files(in folder: URL) -> [URL] {
     if ModelReading.endings.contains(folder.pathExtension) { return [folder] }
-    let names = (FolderFiles().names(inFolder: folder.path) ?? []).sorted()
+    let names = (FolderFiles().names(inFolder: folder.path) ?? []).ordered()
     return names.filter { name in ModelReading.endings.contains { name.hasSuffix("." + $0) } }
       .map { folder.appendingPathComponent($0) }
   }

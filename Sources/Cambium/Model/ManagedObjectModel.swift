@@ -1,4 +1,5 @@
 import CambiumEngine
+import CambiumKernel
 
 /// A model: the entities that a store holds. Core Data: `NSManagedObjectModel`.
 ///
@@ -67,7 +68,7 @@ public final class ManagedObjectModel: @unchecked Sendable, ModelPart {
   }
 
   /// The names of the configurations, in order.
-  public var configurations: [String] { configurationEntities.keys.sorted() }
+  public var configurations: [String] { configurationEntities.keys.ordered() }
 
   /// The entities of a configuration; all entities for `nil`, and `nil` for a name that the model does not have.
   public func entities(forConfigurationName name: String?) -> [EntityDescription]? {
@@ -168,13 +169,13 @@ public final class ManagedObjectModel: @unchecked Sendable, ModelPart {
     result.composites = try storedTypes.map { type in
       CompositeSchema(type.name, elements: try type.elements.map { try $0.schema() })
     }
-    result.versionIdentifiers = versionIdentifiers.sorted()
+    result.versionIdentifiers = versionIdentifiers.ordered()
     result.configurations = configurations.map { name in
       var configuration = ConfigurationSchema(name, entities: (configurationEntities[name] ?? []).map { $0.name })
       configuration.userInfo = userInfo(forConfigurationName: name).engineEntries
       return configuration
     }
-    result.fetchTemplates = try storedTemplates.sorted { $0.key < $1.key }
+    result.fetchTemplates = try storedTemplates.ordered { $0.key < $1.key }
       .map { NamedFetchTemplate($0.key, try $0.value.schema()) }
     return result
   }
@@ -199,7 +200,7 @@ public final class ManagedObjectModel: @unchecked Sendable, ModelPart {
           "the composite type '\(type.name)' belongs to \(type.ownerText); make a description of the model's own")
       }
     }
-    for (name, members) in configurationEntities.sorted(by: { $0.key < $1.key }) {
+    for (name, members) in configurationEntities.ordered(by: { $0.key < $1.key }) {
       for entity in members where entity.managedObjectModel !== self {
         throw CambiumError(
           .invalidModel,

@@ -1,4 +1,5 @@
 import CambiumEngine
+import CambiumKernel
 
 // What an object is given before it is inserted: attributes are what they are later, by the entity's model. Relationships are held as
 // they were set, since they keep no inverses without a context, and are set anew when the object is inserted.
@@ -18,7 +19,7 @@ extension ManagedObject {
   func takeEarlyValues() -> EarlyValues? {
     guard isEarly else { return nil }
     var result = EarlyValues()
-    for (name, value) in transients.sorted(by: { $0.key < $1.key }) {
+    for (name, value) in transients.ordered(by: { $0.key < $1.key }) {
       if info.properties[name]?.isAttribute == true {
         result.transients.append((name, value))
       } else {

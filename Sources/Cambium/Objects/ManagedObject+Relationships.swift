@@ -1,4 +1,5 @@
 import CambiumEngine
+import CambiumKernel
 
 // Both sides of a relationship are kept in step in memory.
 extension ManagedObject {
@@ -253,7 +254,7 @@ extension ManagedObject {
     var seen = Set<ManagedObject>()
     for object in new where seen.insert(object).inserted { unique.append(object) }
     let present = Set(try currentToMany(r))
-    for id in present.sorted(by: { $0.reference < $1.reference }) {
+    for id in present.ordered(by: { $0.reference < $1.reference }) {
       let old = context.object(with: id)
       if !seen.contains(old) { try unlessGone { try removeDestination(old, r) } }
     }

@@ -1,4 +1,5 @@
 import CambiumEngine
+import CambiumKernel
 
 // Values that are kept in memory only. Those of attributes without type and of transformable ones are the application's and
 // may be anything; all others are held in the form in which a stored attribute would be read, so that they are of the
@@ -55,7 +56,7 @@ extension ManagedObject {
   func heldObjects(_ property: PropertyInfo) -> [ManagedObject] {
     switch transients[property.name] {
     case let list as [ManagedObject]: return list
-    case let set as Set<ManagedObject>: return set.sorted { $0.objectID.reference < $1.objectID.reference }
+    case let set as Set<ManagedObject>: return set.ordered { $0.objectID.reference < $1.objectID.reference }
     case let object as ManagedObject: return [object]
     default: return []
     }

@@ -1,4 +1,5 @@
 import CambiumEngine
+import CambiumKernel
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials
@@ -86,7 +87,7 @@ extension ManagedObject {
       if let objects = value as? [ManagedObject] {
         try assignToMany(objects, r)
       } else if let objects = value as? Set<ManagedObject> {
-        try assignToMany(objects.sorted { $0.objectID.reference < $1.objectID.reference }, r)
+        try assignToMany(objects.ordered { $0.objectID.reference < $1.objectID.reference }, r)
       } else {
         throw misfit(value, key, "a set or array of objects")
       }
@@ -319,7 +320,7 @@ extension ManagedObject {
     var keys = overlay.attributeChanges.keys.map { info.schema.allAttributes[$0].name }
     keys += overlay.toOneChanges.keys.map { info.schema.allRelationships[$0].name }
     keys += overlay.toManyChanges.keys.map { info.schema.allRelationships[$0].name }
-    return keys.sorted()
+    return keys.ordered()
   }
 
   /// The values of properties as they were last read or saved; `nil` keys for all. Every key that was asked for is in

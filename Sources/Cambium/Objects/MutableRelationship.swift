@@ -1,3 +1,5 @@
+import CambiumKernel
+
 /// The destinations of a to-many relationship of an object, as they are at each moment: what is added or removed changes the
 /// object, and the other side. Core Data: the sets of `mutableSetValue(forKey:)` and `mutableOrderedSetValue(forKey:)`.
 ///
@@ -18,7 +20,7 @@ public struct MutableRelationship: Sequence {
   public var objects: [ManagedObject] {
     switch owner.value(forKey: key) {
     case let list as [ManagedObject]: return list
-    case let set as Set<ManagedObject>: return set.sorted { $0.objectID.reference < $1.objectID.reference }
+    case let set as Set<ManagedObject>: return set.ordered { $0.objectID.reference < $1.objectID.reference }
     default: return []
     }
   }

@@ -1,3 +1,5 @@
+import CambiumKernel
+
 /// What a coordinator tells of itself, on the thread where it happens. Core Data: the notifications of
 /// `NSPersistentStoreCoordinator`.
 public struct CoordinatorNotification: Sendable {
@@ -118,7 +120,7 @@ final class CoordinatorObservers: @unchecked Sendable {
     // Looked at without the lock: a coordinator that is held for the comparison may be let go of by all others meanwhile, and ends
     // here then. A list of its own, made with the lock: that nobody else has the dictionary any more, so that it is changed in place, is
     // nothing that Thread Sanitizer sees.
-    let all = lock.locked { observers.isEmpty ? [] : observers.sorted { $0.key < $1.key }.map { $0.value } }
+    let all = lock.locked { observers.isEmpty ? [] : observers.ordered { $0.key < $1.key }.map { $0.value } }
     if all.isEmpty { return }
     let handlers = all.filter { observer in
       observer.kinds.contains(kind) && (observer.isForAll || observer.coordinator === coordinator)

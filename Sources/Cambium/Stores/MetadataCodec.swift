@@ -1,3 +1,5 @@
+import CambiumKernel
+
 #if canImport(FoundationEssentials)
   import FoundationEssentials
 #else
@@ -17,7 +19,7 @@ enum MetadataCodec {
   /// - Throws: ``CambiumError/Code/invalidArgument`` with the key of a value of another type.
   static func encode(_ entries: [String: Any]) throws -> [UInt8] {
     var bytes = length(entries.count)
-    for (key, value) in entries.sorted(by: { $0.key < $1.key }) {
+    for (key, value) in entries.ordered(by: { $0.key < $1.key }) {
       let (kind, content): (UInt8, [UInt8])
       switch value {
       case let value as String: (kind, content) = (1, Array(value.utf8))

@@ -1,4 +1,5 @@
 import CambiumEngine
+import CambiumKernel
 
 /// What an event changed of a property. Objects are meant themselves, not their identifiers, which change when they are saved.
 enum PropertyChange {
@@ -137,7 +138,7 @@ extension ToManyChange {
   func difference(from old: ToManyChange) -> (added: [ManagedObjectID], removed: [ManagedObjectID]) {
     var added: [ManagedObjectID] = []
     var removed: [ManagedObjectID] = []
-    for id in touched.union(old.touched).sorted(by: { $0.reference < $1.reference }) {
+    for id in touched.union(old.touched).ordered(by: { $0.reference < $1.reference }) {
       // To leave an object alone that had come is to remove it, and the other way round.
       switch (old.state(of: id), state(of: id)) {
       case (nil, nil), (true?, true?), (false?, false?): break

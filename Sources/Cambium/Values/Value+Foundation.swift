@@ -47,7 +47,7 @@ extension Value {
   private init?(composite values: [String: Any], _ depth: Int) {
     var names: [String] = []
     var converted: [Value] = []
-    for (name, value) in values.sorted(by: { $0.key < $1.key }) {
+    for (name, value) in values.ordered(by: { $0.key < $1.key }) {
       names.append(name)
       guard let value = unwrapped(value) else {
         converted.append(.null)
@@ -120,7 +120,7 @@ extension AttributeSchema {
       default:
         throw misfit(value, path, entity, "assign a dictionary of its elements or a CompositeRepresentable")
       }
-      for name in elements.keys.sorted() where element(named: name) == nil {
+      for name in elements.keys.ordered() where element(named: name) == nil {
         let known = self.elements.map { $0.name }.joined(separator: ", ")
         throw CambiumError(
           .invalidArgument, "the composite '\(path)' of '\(entity)' has no element '\(name)'; it has: \(known)",

@@ -112,7 +112,7 @@ enum HistoryCodec {
         for id in change.properties { writer.append(number: UInt64(id)) }
       case .delete:
         var tombstone = FieldWriter()
-        for (id, value) in change.tombstone.sorted(by: { $0.key < $1.key })
+        for (id, value) in change.tombstone.ordered(by: { $0.key < $1.key })
         where !isPlanted(.tombstonesForgotten) {
           tombstone.field(UInt64(id), value: value)
         }

@@ -66,11 +66,11 @@ extension EntityStore {
       }
       tasks.append(task)
     }
-    for (id, next) in catalogue.building.sorted(by: { $0.key < $1.key }) {
+    for (id, next) in catalogue.building.ordered(by: { $0.key < $1.key }) {
       let (entity, index, _) = try building(id, catalogue)
       try add(.buildIndex, entity, index.name, next)
     }
-    for (id, next) in catalogue.deferred.sorted(by: { $0.key < $1.key }) {
+    for (id, next) in catalogue.deferred.ordered(by: { $0.key < $1.key }) {
       guard let entity = schema.entity(id: id) else { throw .corrupt("a task of an unknown entity \(id)") }
       try add(.rewriteRows, entity, nil, next)
     }

@@ -11,7 +11,7 @@ extension EntityTransaction {
       try found[suspect.maker.tree, default: Duplicates(suspect.maker)].look(at: suspect, self)
     }
     var blocks: [MigrationBlock] = []
-    for (_, duplicates) in found.sorted(by: { $0.key < $1.key }) where duplicates.count > 0 {
+    for (_, duplicates) in found.ordered(by: { $0.key < $1.key }) where duplicates.count > 0 {
       var objects: [ObjectReference] = []
       for number in duplicates.sample {
         let reference = ObjectReference(entity: duplicates.maker.owner.id, row: number)

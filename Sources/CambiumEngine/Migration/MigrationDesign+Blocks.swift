@@ -26,7 +26,7 @@ extension MigrationDesign {
   /// now. O(links of relationships that get another inverse); memory for a bit each, and for those that are told twice.
   private func findAmbiguous(_ before: EntityView) throws(EngineError) -> [MigrationBlock] {
     var blocks: [MigrationBlock] = []
-    for (_, work) in relationships.sorted(by: { $0.key < $1.key })
+    for (_, work) in relationships.ordered(by: { $0.key < $1.key })
     where work.takesLinksBack && !work.relationship.isToMany {
       var seen = RowSet()
       var suspects = RowSet()
@@ -40,7 +40,7 @@ extension MigrationDesign {
         if let known = partners[source.row], known != target.row { several[source.row] = source }
         partners[source.row] = target.row
       }
-      for (_, reference) in several.sorted(by: { $0.key < $1.key }) {
+      for (_, reference) in several.ordered(by: { $0.key < $1.key }) {
         // What is no longer there leads nowhere.
         guard let row = try before.row(reference), let id = entityBySource[row.reference.entity],
           let entity = destination.entity(id: id)

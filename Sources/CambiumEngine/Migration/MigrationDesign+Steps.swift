@@ -30,7 +30,7 @@ extension MigrationDesign {
       guard let work = entities[entity.id], !work.isRewritten, !work.keepsLayout else { continue }
       list.add(.keepRows, entity.name)
     }
-    for (_, work) in relationships.sorted(by: { $0.key < $1.key }) where !work.linkSources.isEmpty {
+    for (_, work) in relationships.ordered(by: { $0.key < $1.key }) where !work.linkSources.isEmpty {
       list.add(.relate, work.owner.name, work.relationship.name)
       // Each is a pass of its own over what has the links.
       for part in work.linkSources {

@@ -332,7 +332,7 @@ final class MigrationRun {
           work, plan, builder, projection, try store.pendingLinks(projection), batch)
       }
     }
-    for (tree, byLayout) in rewritings.sorted(by: { $0.key < $1.key }) {
+    for (tree, byLayout) in rewritings.ordered(by: { $0.key < $1.key }) {
       try rewriteRows(tree, byLayout)
       try storing { () throws(StoreError) in
         for (goal, batch) in batches[tree] ?? [:] { try t.apply(batch, to: goal) }
@@ -451,7 +451,7 @@ final class MigrationRun {
   // MARK: Links
 
   private func fillLinks(_ store: EntityStore) throws(EngineError) {
-    for work in design.relationships.values.sorted(by: { $0.relationship.id < $1.relationship.id }) {
+    for work in design.relationships.values.ordered(by: { $0.relationship.id < $1.relationship.id }) {
       let relationship = work.relationship
       if work.linkSources.isEmpty { continue }
       if case .tree = work.storage, let tree = catalogue.relationships[relationship.id] {
@@ -496,7 +496,7 @@ final class MigrationRun {
     }
     var last: (entity: UInt32, keeper: IndexKeeper?)?
     // One pass over a tree of rows, whatever entities are in it.
-    for (root, plans) in plans.sorted(by: { $0.key < $1.key }) {
+    for (root, plans) in plans.ordered(by: { $0.key < $1.key }) {
       guard let tree = store.catalogue.rows[root] else { continue }
       if var build = try IndexBuild(after, tree, plans, wanted) {
         try build.run()

@@ -1,3 +1,5 @@
+import CambiumKernel
+
 /// The model that Xcode's model editor keeps: the file `contents` in a folder `.xcdatamodel`.
 ///
 /// Everything that is stored by it is taken over, or refused with its line and column. What Cambium does without, and
@@ -28,6 +30,6 @@ public struct ModelFile: Sendable {
       self.schema = try Schema(reader.definition)
     } catch { throw .model(error) }
     definition = reader.definition
-    warnings = reader.warnings.sorted { $0.line < $1.line }
+    warnings = reader.warnings.ordered { $0.line < $1.line }
   }
 }

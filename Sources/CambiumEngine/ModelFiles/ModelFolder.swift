@@ -14,6 +14,7 @@
 //      V2.schema
 //
 //    anything                                 a file `contents` under any name
+import CambiumKernel
 
 /// What reads files for ``ModelFolder``. Paths have `/` between their parts.
 public protocol ModelFileSource: AnyObject {
@@ -83,7 +84,7 @@ public struct ModelFolder {
     }
     if names.contains("VersionInfo.plist") {
       kind = .compiled
-      versionNames = names.filter { $0.hasSuffix(".schema") }.map { withoutExtension($0) }.sorted()
+      versionNames = names.filter { $0.hasSuffix(".schema") }.map { withoutExtension($0) }.ordered()
       let info = try Self.propertyList(path + "/VersionInfo.plist", source)
       currentVersionName = info["NSManagedObjectModel_CurrentVersionName"]?.text
     } else if names.contains("contents") {
@@ -92,7 +93,7 @@ public struct ModelFolder {
       currentVersionName = name
     } else {
       kind = .source
-      versionNames = names.filter { $0.hasSuffix(".xcdatamodel") }.map { withoutExtension($0) }.sorted()
+      versionNames = names.filter { $0.hasSuffix(".xcdatamodel") }.map { withoutExtension($0) }.ordered()
       if versionNames.count == 1 {
         currentVersionName = versionNames.first
       } else if names.contains(".xccurrentversion") {
@@ -187,7 +188,7 @@ public struct ModelFolder {
     for version in versions {
       files.append((version.name + ".schema", version.schema.encoded()))
       checksums.append(PropertyListEntry(version.name, .text(version.schema.versionChecksum)))
-      let entities = version.schema.entityVersionHashesByName.sorted { $0.key < $1.key }
+      let entities = version.schema.entityVersionHashesByName.ordered { $0.key < $1.key }
       hashes.append(
         PropertyListEntry(
           version.name, .dictionary(entities.map { PropertyListEntry($0.key, .text($0.value.base64)) })))

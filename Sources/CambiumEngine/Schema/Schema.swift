@@ -1,3 +1,4 @@
+import CambiumKernel
 import Synchronization
 
 /// A model, checked and complete: immutable, and shared freely between threads.
@@ -120,24 +121,24 @@ extension Schema {
 
   private func ordered() -> SchemaDefinition {
     var result = definition
-    result.entities.sort { $0.id < $1.id }
+    result.entities.order { $0.id < $1.id }
     for place in result.entities.indices {
       var entity = EntitySchema("")
       swap(&entity, &result.entities[place])
-      entity.attributes.sort { $0.id < $1.id }
-      entity.relationships.sort { $0.id < $1.id }
-      entity.fetchedProperties.sort { $0.name < $1.name }
-      entity.indexes.sort { $0.id < $1.id }
-      entity.uniquenessConstraints.sort { $0.id < $1.id }
-      entity.childIDs.sort()
+      entity.attributes.order { $0.id < $1.id }
+      entity.relationships.order { $0.id < $1.id }
+      entity.fetchedProperties.order { $0.name < $1.name }
+      entity.indexes.order { $0.id < $1.id }
+      entity.uniquenessConstraints.order { $0.id < $1.id }
+      entity.childIDs.order { $0 < $1 }
       entity.allAttributes = []
       entity.allRelationships = []
       entity.propertyTable = [:]
       swap(&entity, &result.entities[place])
     }
-    result.composites.sort { $0.name < $1.name }
-    result.configurations.sort { $0.name < $1.name }
-    result.fetchTemplates.sort { $0.name < $1.name }
+    result.composites.order { $0.name < $1.name }
+    result.configurations.order { $0.name < $1.name }
+    result.fetchTemplates.order { $0.name < $1.name }
     return result
   }
 }

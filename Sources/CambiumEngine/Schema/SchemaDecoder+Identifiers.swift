@@ -1,3 +1,5 @@
+import CambiumKernel
+
 extension SchemaDecoder {
   /// Checks that identifiers are given, different, and below the next ones, and that the elements of attributes are those
   /// that `expanded`, the same entities with their composites expanded anew, has.
@@ -60,7 +62,7 @@ extension SchemaDecoder {
   }
 
   private func requireDifferent(_ taken: inout [UInt32]) throws(SchemaError) {
-    taken.sort()
+    taken.order { $0 < $1 }
     for index in taken.indices.dropFirst() where taken[index] == taken[index - 1] {
       throw malformed("an identifier is used twice")
     }

@@ -1,3 +1,5 @@
+import CambiumKernel
+
 /// What is different between two models, entity by entity.
 public struct SchemaDifference: Sendable, Equatable {
   /// The entities with changes: in the order of the new model, then those that it lacks.
@@ -81,8 +83,8 @@ public struct EntityDifference: Sendable, Equatable {
     compareAttributes(old.attributes, new.attributes, prefix: "")
     compareRelationships(old.relationships, new.relationships)
     let constraints = (
-      old.uniquenessConstraints.map { $0.paths.joined(separator: ", ") }.sorted(),
-      new.uniquenessConstraints.map { $0.paths.joined(separator: ", ") }.sorted()
+      old.uniquenessConstraints.map { $0.paths.joined(separator: ", ") }.ordered(),
+      new.uniquenessConstraints.map { $0.paths.joined(separator: ", ") }.ordered()
     )
     for paths in constraints.1 where !constraints.0.contains(paths) { note(nil, "constraint added: \(paths)") }
     for paths in constraints.0 where !constraints.1.contains(paths) { note(nil, "constraint removed: \(paths)") }
@@ -128,7 +130,7 @@ public struct EntityDifference: Sendable, Equatable {
       note(prefix + attribute.name, "\(prefix.isEmpty ? "attribute" : "element") removed")
     }
     let kept = new.indices.compactMap { matches[$0] }
-    if !prefix.isEmpty, kept != kept.sorted() { note(String(prefix.dropLast()), "elements in another order") }
+    if !prefix.isEmpty, kept != kept.ordered() { note(String(prefix.dropLast()), "elements in another order") }
   }
 
   private mutating func compare(_ old: AttributeSchema, _ new: AttributeSchema, _ path: String) {

@@ -17,6 +17,7 @@
 //
 //  Left out is what a store can be read without: default values, limits, patterns, delete rules, classes, transformers,
 //  user info, renaming identifiers, indexes, fetched properties, configurations, templates, the names of composite types.
+import CambiumKernel
 
 extension AttributeSchema {
   /// Changes when values of the attribute are stored otherwise, or its name or version hash modifier changes. Of an
@@ -86,7 +87,7 @@ extension EntitySchema {
       relationship.appendVersionForm(to: &part)
       properties.append((Array(relationship.name.utf8), part.bytes))
     }
-    properties.sort { $0.name.lexicographicallyPrecedes($1.name) }
+    properties.order { $0.name.lexicographicallyPrecedes($1.name) }
     form.append(number: UInt64(properties.count))
     for property in properties { form.append(raw: property.form) }
     var constraints: [[UInt8]] = []
@@ -96,7 +97,7 @@ extension EntitySchema {
       for path in constraint.paths { part.append(text: path) }
       constraints.append(part.bytes)
     }
-    constraints.sort { $0.lexicographicallyPrecedes($1) }
+    constraints.order { $0.lexicographicallyPrecedes($1) }
     form.append(number: UInt64(constraints.count))
     for constraint in constraints { form.append(raw: constraint) }
     return SHA256.digest(of: form.bytes)
@@ -141,7 +142,7 @@ final class VersionHashes: Sendable {
     var form = FieldWriter()
     form.append(raw: [4])
     form.append(number: UInt64(order.count))
-    order.sort { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
+    order.order { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
     for entity in order {
       form.append(text: entity.name)
       form.append(raw: hashes[entity.id]?.bytes ?? [])
@@ -166,6 +167,6 @@ extension Schema {
     var result: [String] = []
     for (name, hash) in mine where others[name] != hash { result.append(name) }
     for name in others.keys where mine[name] == nil { result.append(name) }
-    return result.sorted()
+    return result.ordered()
   }
 }

@@ -102,7 +102,7 @@ extension EntityStore {
       let catalogue = try Catalogue(view.trees)
       for (index, row) in catalogue.building { if let tree = catalogue.indexes[index] { filledTo[tree] = row } }
     }
-    for tree in expected.keys.sorted() {
+    for tree in expected.keys.ordered() {
       let keys = expected.removeValue(forKey: tree) ?? []
       try report.noting("tree \(tree.rawValue)") { (report) throws(EngineError) in
         try checkTree(tree, keys, filledTo[tree], view, &report)

@@ -334,7 +334,7 @@ public final class EntityTransaction: EntityView {
     }
     if bytes >= Self.leastToDivide { sortConcurrently(batches.values.flatMap { $0 }) }
     do throws(StoreError) {
-      for (_, parts) in batches.sorted(by: { $0.key < $1.key }) {
+      for (_, parts) in batches.ordered(by: { $0.key < $1.key }) {
         try IndexBatch.apply(parts, to: transaction, &suspects)
       }
     } catch {

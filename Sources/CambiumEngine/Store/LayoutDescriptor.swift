@@ -44,7 +44,7 @@ struct LayoutDescriptor: Sendable {
     writer.field(1, number: UInt64(entity))
     writer.field(2, flag: isCurrent)
     for field in fields { writer.field(3, part: Self.encode(field)) }
-    for (property, value) in values.sorted(by: { $0.key < $1.key }) {
+    for (property, value) in values.ordered(by: { $0.key < $1.key }) {
       var part = FieldWriter()
       part.field(1, number: UInt64(property))
       part.field(2, value: value)

@@ -40,7 +40,7 @@ final class NewRowEntries: TailObserver {
 
   /// Has those that gathered, who are asked to make it or to forget it.
   private var parts: [EntityTransaction] {
-    gatherers.sorted { $0.key < $1.key }.flatMap { $0.value.map { $0.part } }
+    gatherers.ordered { $0.key < $1.key }.flatMap { $0.value.map { $0.part } }
   }
 
   /// Hands out who has gathered something; nothing is left then.

@@ -125,7 +125,7 @@ struct RelationshipCheck {
 
   /// Looks at what concerns all rows.
   func finish(_ report: inout EngineCheckReport) throws(EngineError) {
-    for (id, design) in designs.sorted(by: { $0.key < $1.key }) {
+    for (id, design) in designs.ordered(by: { $0.key < $1.key }) {
       guard let tree = design.tree, !pending.contains(id) else { continue }
       try report.noting("tree \(tree.rawValue)") { (report) throws(EngineError) in
         let count = try storing { () throws(StoreError) in try view.trees.count(tree) }
@@ -135,7 +135,7 @@ struct RelationshipCheck {
         }
       }
     }
-    for (id, rows) in unpaired.sorted(by: { $0.key < $1.key }) where !rows.isEmpty {
+    for (id, rows) in unpaired.ordered(by: { $0.key < $1.key }) where !rows.isEmpty {
       report.add(
         relationship: "ordered relationship \(id): the lists of \(rows.count) objects do not agree with its inverse")
     }

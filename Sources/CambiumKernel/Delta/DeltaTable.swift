@@ -60,7 +60,7 @@ final class DeltaTable: @unchecked Sendable {
 
   /// The same in the order of their identifiers.
   func sortedTrees() -> [TreeID] {
-    for i in trees.indices.dropFirst() where trees[i] < trees[i - 1] { return trees.sorted() }
+    for i in trees.indices.dropFirst() where trees[i] < trees[i - 1] { return trees.ordered() }
     return trees
   }
 

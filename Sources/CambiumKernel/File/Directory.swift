@@ -32,7 +32,7 @@ struct Directory {
     w.u64(nextValueID)
     w.u32(nextTree)
     w.u32(UInt32(truncatingIfNeeded: trees.count))
-    for (id, t) in trees.sorted(by: { $0.key < $1.key }) {
+    for (id, t) in trees.ordered(by: { $0.key < $1.key }) {
       w.u32(id.rawValue)
       w.u8(t.kind.rawValue)
       w.u8(t.level)

@@ -134,7 +134,7 @@ public final class RecordCopier: @unchecked Sendable {
   /// Moves that lie one after the other, in both records, become one.
   private static func joined(_ moves: [Run]) -> [Run] {
     var runs: [Run] = []
-    for move in moves.sorted(by: { $0.to < $1.to }) {
+    for move in moves.ordered(by: { $0.to < $1.to }) {
       if let last = runs.last, last.to + last.count == move.to, last.from + last.count == move.from {
         runs[runs.count - 1].count += move.count
       } else {

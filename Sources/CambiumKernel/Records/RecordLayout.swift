@@ -89,7 +89,7 @@ public final class RecordLayout: @unchecked Sendable {
   private static func checkedDepth(of fields: [RecordField]) throws(StoreError) -> Int {
     guard fields.count <= fieldLimit else { throw .misuse("a record layout has more than 16384 fields") }
     var depth = 1
-    let properties = fields.map { $0.property }.sorted()
+    let properties = fields.map { $0.property }.ordered()
     for (property, next) in zip(properties, properties.dropFirst()) where property == next {
       throw .misuse("two fields of a layout have one property id")
     }

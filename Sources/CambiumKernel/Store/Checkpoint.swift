@@ -78,7 +78,7 @@ final class Checkpoint {
     for id in plan.marks.keys { ids.insert(id) }
     if let conversion { ids.insert(conversion.tree) }
     ids.remove(.extents)
-    queue = ids.sorted().reversed()
+    queue = ids.ordered().reversed()
   }
 }
 

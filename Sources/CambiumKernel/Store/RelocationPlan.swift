@@ -21,7 +21,7 @@ struct RelocationPlan {
       }
     }
     for (tree, unsorted) in marks {
-      marks[tree] = unsorted.sorted { a, b in
+      marks[tree] = unsorted.ordered { a, b in
         if a.key.head != b.key.head { return a.key.head < b.key.head }
         return a.key.bytes.withUnsafeBytes { x in
           b.key.bytes.withUnsafeBytes { y in compareBytes(x.start, x.count, y.start, y.count) < 0 }
@@ -54,7 +54,7 @@ extension Store {
     }
     let allowed = live / 2 + UInt64(max(1 << 20, 16 * SegmentTable.unitSize))
     guard total > live + allowed else { return RelocationPlan() }
-    candidates.sort { $0.score > $1.score }
+    candidates.order { $0.score > $1.score }
     var excess = total - live - allowed
     // No more is moved than a fraction of what is there, so that the cost of one checkpoint stays bounded.
     var budget = max(live / 4, 4 << 20)
@@ -85,7 +85,7 @@ extension Store {
   /// Finds what is live in the last units of `s`, as many of them as have at most `room` bytes in them; nil if that is
   /// not even one, or if what is found there is not all that was counted as live.
   func plan(cutting s: Segment, room: UInt64) throws(StoreError) -> RelocationPlan? {
-    let items = try liveItems(in: s).sorted { $0.address < $1.address }
+    let items = try liveItems(in: s).ordered { $0.address < $1.address }
     let end = s.address + UInt64(s.length)
     let directory = directoryPages.filter { s.address <= $0.address && $0.address < end }
     let found = items.reduce(0) { $0 + $1.length } + directory.reduce(0) { $0 + $1.length }

@@ -90,7 +90,7 @@ final class StoreChecker {
   func run() {
     checkSuperblocks()
     checkLogHeaders()
-    for (id, state) in generation.trees.sorted(by: { $0.key < $1.key }) where id != .extents { checkTree(id, state) }
+    for (id, state) in generation.trees.ordered(by: { $0.key < $1.key }) where id != .extents { checkTree(id, state) }
     noteStubsOfDeltas()
     if let state = generation.trees[.extents] { checkTree(.extents, state) }
     checkExtents()

@@ -163,7 +163,7 @@ extension Store {
     }
     if !t.valueBytes.isEmpty {
       if !isPlanted(.recordLacksNextValue) { recordBuilder.nextValueID(valueIDs.next) }
-      for (start, added) in t.valueBytes.sorted(by: { $0.key < $1.key }) {
+      for (start, added) in t.valueBytes.ordered(by: { $0.key < $1.key }) {
         if let i = space.table.index(start: start) { recordBuilder.valueSegment(space.table[i], added: added) }
       }
     }

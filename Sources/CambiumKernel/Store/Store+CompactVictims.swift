@@ -11,7 +11,7 @@ extension Store {
     space.table.segments.filter { s in
       if s.kind == .log || s.dead != 0 { return false }
       return (s.length - SegmentHeader.size - Int(s.live)) * 32 > s.length
-    }.sorted {
+    }.ordered {
       UInt64($0.live) * UInt64($1.length) < UInt64($1.live) * UInt64($0.length)
     }
   }

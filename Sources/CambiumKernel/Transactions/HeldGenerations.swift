@@ -8,7 +8,7 @@ struct HeldGenerations {
 
   /// - Parameter ranges: In any order; they may overlap.
   init(_ ranges: [ClosedRange<UInt64>]) {
-    for range in ranges.sorted(by: { $0.lowerBound < $1.lowerBound }) {
+    for range in ranges.ordered(by: { $0.lowerBound < $1.lowerBound }) {
       if let last = self.ranges.last, range.lowerBound <= last.upperBound {
         self.ranges[self.ranges.count - 1] = last.lowerBound...max(last.upperBound, range.upperBound)
       } else {

@@ -88,7 +88,7 @@ public class TreeView {
     if let frozen = generation.frozen {
       for tree in frozen.listedTrees() where frozen.list(tree)?.wasCreated(upTo: upTo) ?? false { ids.insert(tree) }
     }
-    return ids.filter { $0.rawValue >= TreeID.firstFree && find($0) != nil }.sorted()
+    return ids.filter { $0.rawValue >= TreeID.firstFree && find($0) != nil }.ordered()
   }
 
   /// The number of entries in `tree`. O(1).

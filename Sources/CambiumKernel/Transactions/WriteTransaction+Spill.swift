@@ -25,7 +25,7 @@ extension WriteTransaction {
     let last = DeltaNode.void - 1
     let fresh = DeltaTable()
     var kept: [DeltaNode] = []
-    for tree in Set(own.trees).union(runs.keys).sorted() {
+    for tree in Set(own.trees).union(runs.keys).ordered() {
       let list = own.list(tree)
       let earlier = runs[tree] ?? []
       if list == nil, earlier.isEmpty || !wholly { continue }

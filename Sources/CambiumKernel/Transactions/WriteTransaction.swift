@@ -205,7 +205,7 @@ public final class WriteTransaction: TreeView {
 
   public override func trees() -> [TreeID] {
     let made = figures.entries.filter { $0.figures.created && !$0.figures.dropped }.map { $0.tree }
-    return (super.trees().filter { find($0) != nil } + made).sorted()
+    return (super.trees().filter { find($0) != nil } + made).ordered()
   }
 
   public override func count(_ tree: TreeID) throws(StoreError) -> UInt64 {

@@ -39,7 +39,7 @@ struct AreaSet {
   private(set) var areas: [(start: UInt64, end: UInt64)]
 
   init(_ areas: [(start: UInt64, end: UInt64)] = []) {
-    self.areas = areas.sorted { $0.start < $1.start }
+    self.areas = areas.ordered { $0.start < $1.start }
   }
 
   var isEmpty: Bool { areas.isEmpty }

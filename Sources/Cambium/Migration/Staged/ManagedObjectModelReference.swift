@@ -1,3 +1,5 @@
+import CambiumKernel
+
 #if canImport(FoundationEssentials)
   import FoundationEssentials
 #else
@@ -108,7 +110,7 @@ public final class ManagedObjectModelReference: @unchecked Sendable {
     case .file(let url): return "looked for at \(url.path)"
     case .named(let name, let folder): return "looked for as '\(name)' in \(folder.path)"
     case .hashes(let hashes, let folders):
-      return "looked for by the version hashes of \(hashes.keys.sorted().joined(separator: ", ")) in "
+      return "looked for by the version hashes of \(hashes.keys.ordered().joined(separator: ", ")) in "
         + folders.map { $0.path }.joined(separator: ", ")
     }
   }

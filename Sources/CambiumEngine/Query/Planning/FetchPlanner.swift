@@ -278,7 +278,7 @@ struct FetchPlanner {
     // Of very many, those that give the fewest rows.
     var narrowings = narrowings
     if narrowings.count > Self.mostCombined {
-      narrowings.sort { $0.rows < $1.rows }
+      narrowings.order { $0.rows < $1.rows }
       narrowings.removeLast(narrowings.count - Self.mostCombined)
     }
     var parts = [chosen]

@@ -151,7 +151,7 @@ struct IndexRanges {
       order.append((head, keys.count))
       keys.append(bytes)
     }
-    order.sort { a, b in
+    order.order { a, b in
       if a.head != b.head { return a.head < b.head }
       return keys[a.place].withUnsafeBytes { x in keys[b.place].withUnsafeBytes { compareKeys(x, $0) < 0 } }
     }

@@ -67,7 +67,7 @@ extension Store {
       return
     }
     turnTaken = true
-    let pinned = pins.keys.sorted()
+    let pinned = pins.keys.ordered()
     let mark = share.mark
     lock.unlock()
     do throws(StoreError) {
