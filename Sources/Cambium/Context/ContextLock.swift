@@ -26,15 +26,23 @@ final class ContextLock: @unchecked Sendable {
   var isOutermost: Bool { depth == 1 }
 
   /// Runs `body` with the lock held.
+  ///
+  /// Always inlined, because it is two calls around `body`: a copy for each closure would cost more.
+  @inline(__always)
   func run<R, Failure: Error>(_ body: () throws(Failure) -> R) throws(Failure) -> R {
-    if isHeldHere {
-      depth += 1
-      defer { depth -= 1 }
-      return try body()
-    }
-    lock()
-    defer { unlock() }
+    enter()
+    defer { leave() }
     return try body()
+  }
+
+  @inline(never)
+  private func enter() {
+    if isHeldHere { depth += 1 } else { lock() }
+  }
+
+  @inline(never)
+  private func leave() {
+    if depth > 1 { depth -= 1 } else { unlock() }
   }
 
   /// Runs `body` with the lock held, if nobody holds it; otherwise does nothing and answers false. Never waits.

@@ -37,32 +37,57 @@ final class StoreEventHook: @unchecked Sendable {
     try run(activity, name: context?.name, author: context?.transactionAuthor, count: count, plan: plan, body)
   }
 
-  /// The same by what the context is called, for who is not on its queue.
+  /// Runs `body` for a caller that is not on the queue of its context, and tells that it begins and ends.
   func run<R>(
     _ activity: StoreEvent.Activity, name: String?, author: String?, count: (R) -> Int, plan: () -> String?,
     _ body: () throws -> R
   ) throws -> R {
-    let id = Self.nextID()
-    func send(_ phase: StoreEvent.Phase) {
-      self.send(StoreEvent(id: id, activity: activity, phase: phase, contextName: name, author: author))
-    }
-    send(.begin)
-    let explains = lock.locked { self.explains } || DebugLog.requestLevel > 1
-    let clock = ContinuousClock()
-    let start = clock.now
+    let call = begin(activity, name, author)
     do {
       let result = try body()
-      var outcome = StoreEvent.Outcome(duration: clock.now - start)
+      var outcome = StoreEvent.Outcome(duration: call.clock.now - call.start)
       outcome.count = count(result)
-      if explains { outcome.plan = plan() }
-      send(.end(outcome))
+      if call.explains { outcome.plan = plan() }
+      send(call, .end(outcome))
       return result
     } catch {
-      var outcome = StoreEvent.Outcome(duration: clock.now - start)
-      outcome.error = error as? CambiumError ?? CambiumError(.coreData, "\(error)", underlying: [error])
-      send(.end(outcome))
+      fail(call, error)
       throw error
     }
+  }
+
+  /// A call that has begun.
+  private struct Call {
+    var id: UInt64
+    var activity: StoreEvent.Activity
+    var name: String?
+    var author: String?
+    var explains: Bool
+    let clock = ContinuousClock()
+    var start: ContinuousClock.Instant
+  }
+
+  @inline(never)
+  private func begin(_ activity: StoreEvent.Activity, _ name: String?, _ author: String?) -> Call {
+    let explains = lock.locked { self.explains } || DebugLog.requestLevel > 1
+    var call = Call(
+      id: Self.nextID(), activity: activity, name: name, author: author, explains: explains, start: ContinuousClock().now)
+    send(call, .begin)
+    call.start = call.clock.now
+    return call
+  }
+
+  @inline(never)
+  private func fail(_ call: Call, _ error: any Error) {
+    var outcome = StoreEvent.Outcome(duration: call.clock.now - call.start)
+    outcome.error = error as? CambiumError ?? CambiumError(.coreData, "\(error)", underlying: [error])
+    send(call, .end(outcome))
+  }
+
+  @inline(never)
+  private func send(_ call: Call, _ phase: StoreEvent.Phase) {
+    send(
+      StoreEvent(id: call.id, activity: call.activity, phase: phase, contextName: call.name, author: call.author))
   }
 
   private func send(_ event: StoreEvent) {
