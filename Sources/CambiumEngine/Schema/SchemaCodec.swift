@@ -20,9 +20,12 @@ import CambiumKernel
 //  changes the version. The numbers are in `SchemaEncoder`, and are never used again for something else.
 
 /// Appends the fields of a part.
+///
+/// Encoders call these functions dozens of times each. They are never inlined, because the copies would cost the optimizer seconds.
 struct FieldWriter {
   private(set) var bytes: [UInt8] = []
 
+  @inline(never)
   mutating func append(number value: UInt64) {
     var rest = value
     while rest >= 0x80 {
@@ -34,19 +37,23 @@ struct FieldWriter {
 
   mutating func append(raw content: [UInt8]) { bytes.append(contentsOf: content) }
 
+  @inline(never)
   mutating func field(_ number: UInt64, bytes content: [UInt8]) {
     append(number: number)
     append(number: UInt64(content.count))
     bytes.append(contentsOf: content)
   }
 
+  @inline(never)
   mutating func field(_ number: UInt64, text: String) { field(number, bytes: Array(text.utf8)) }
 
+  @inline(never)
   mutating func field(_ number: UInt64, text: String?) {
     if let text { field(number, text: text) }
   }
 
   /// A number; left out if it is 0.
+  @inline(never)
   mutating func field(_ number: UInt64, number value: UInt64) {
     if value == 0 { return }
     var content = FieldWriter()
@@ -56,6 +63,7 @@ struct FieldWriter {
 
   mutating func field(_ number: UInt64, flag: Bool) { field(number, number: flag ? 1 : 0) }
 
+  @inline(never)
   mutating func field(_ number: UInt64, part: FieldWriter) { field(number, bytes: part.bytes) }
 }
 
@@ -79,6 +87,7 @@ struct FieldReader {
 
   var isAtEnd: Bool { position >= end }
 
+  @inline(never)
   func malformed(_ detail: String) -> SchemaError { .malformed(offset: position, detail: detail) }
 
   mutating func byte() throws(SchemaError) -> UInt8 {
@@ -87,6 +96,7 @@ struct FieldReader {
     return bytes[position]
   }
 
+  @inline(never)
   mutating func number() throws(SchemaError) -> UInt64 {
     // Most are small.
     if position < end, bytes[position] < 0x80 {
@@ -103,12 +113,14 @@ struct FieldReader {
     throw malformed("a number is longer than 64 bits")
   }
 
+  @inline(never)
   mutating func number32() throws(SchemaError) -> UInt32 {
     guard let value = UInt32(exactly: try number()) else { throw malformed("a number is longer than 32 bits") }
     return value
   }
 
   /// The next field's number and content; `nil` at the end of the part.
+  @inline(never)
   mutating func field() throws(SchemaError) -> (number: UInt64, content: FieldReader)? {
     if isAtEnd { return nil }
     let number = try number()
@@ -117,6 +129,7 @@ struct FieldReader {
   }
 
   /// The next `length` bytes.
+  @inline(never)
   mutating func part(_ length: UInt64) throws(SchemaError) -> FieldReader {
     guard let count = Int(exactly: length), count <= end - position else {
       throw malformed("a field is longer than what it is in")

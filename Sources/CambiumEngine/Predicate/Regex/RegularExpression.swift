@@ -146,6 +146,7 @@ struct RegularExpression: Sendable {
   }
 
   /// Adds the steps that are reached from one without taking a character.
+  @inline(never)
   private func follow(
     _ first: Int, _ places: inout Places, _ pending: inout [Int], _ scalars: [UInt32], _ place: Int
   ) {
