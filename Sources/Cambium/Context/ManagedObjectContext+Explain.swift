@@ -16,6 +16,7 @@ extension ManagedObjectContext {
   ///   - running: Whether to fetch it as well, and to say how many objects were found.
   /// - Throws: what ``fetch(_:)`` throws for a request that cannot be done.
   /// - Complexity: O(log n) without `running`.
+  @_optimize(none)
   public func explain<Result: FetchRequestResult>(
     _ request: FetchRequest<Result>, running: Bool = false
   ) throws -> String {
@@ -26,6 +27,7 @@ extension ManagedObjectContext {
     }
   }
 
+  @_optimize(none)
   private func explain(
     _ part: (store: PersistentStore, info: EntityInfo), _ plan: FetchPlan, running: Bool
   ) throws -> String {

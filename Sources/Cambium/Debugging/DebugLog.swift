@@ -49,6 +49,7 @@ public enum DebugLog {
   }
 
   /// What a process is asked to tell of, and how much; an argument goes before the environment.
+  @_optimize(none)
   static func levels(_ arguments: [String], _ environment: [String: String]) -> [Topic: Int] {
     var levels: [Topic: Int] = [:]
     for (topic, argument, variable) in [
@@ -87,6 +88,7 @@ public enum DebugLog {
   }
 
   /// Writes a line, if there are lines about the topic.
+  @_optimize(none)
   static func write(_ topic: Topic, _ line: @autoclosure () -> String) {
     guard isOn(topic) else { return }
     let text = line()

@@ -75,6 +75,7 @@ public struct StoreEvent: Sendable {
 
 extension StoreEvent: CustomStringConvertible {
   /// A line for a log.
+  @_optimize(none)
   public var description: String {
     var text: String
     switch activity {

@@ -74,6 +74,7 @@ public struct MergeConflict: Sendable, Hashable {
 
 extension MergeConflict: CustomStringConvertible {
   /// The object, the versions, and of each property that the context changed what it was, is in the context, and is in the store.
+  @_optimize(none)
   public var description: String {
     let (was, found) = (cachedSnapshot, persistedSnapshot)
     func text(_ values: [String: Any]?, _ key: String) -> String { values?[key].map { "\($0)" } ?? "nil" }
@@ -133,6 +134,7 @@ extension Row? {
 
 extension Row {
   /// Attributes and to-one relationships that have a value. What cannot be decoded is left out.
+  @_optimize(none)
   func snapshot(in space: StoreSpace) -> [String: Any] {
     var result: [String: Any] = [:]
     for attribute in entity.allAttributes {
@@ -151,6 +153,7 @@ extension Row {
 
 extension ManagedObject {
   /// The object as it is in memory; see ``MergeConflict``.
+  @_optimize(none)
   func snapshot() -> [String: Any] {
     var result: [String: Any] = [:]
     for property in info.ordered where !property.isTransient {

@@ -95,6 +95,7 @@ public struct EntityMapping: Sendable {
   ///   - relationships: The objects of relationships, by name.
   ///   - predicate: Which objects of the source.
   ///   - policy: The policy.
+  @_optimize(none)
   public init(
     from source: String?, to destination: String?, name: String? = nil, type: EntityMappingType? = nil,
     attributes: KeyValuePairs<String, ValueExpression> = [:],

@@ -29,6 +29,7 @@ extension MappingModel {
   /// then by name, as far as the types allow it. What does not match is left to the developer.
   ///
   /// - Throws: ``CambiumError/Code/invalidModel``. O(size of the models).
+  @_optimize(none)
   public static func byName(from source: ManagedObjectModel, to destination: ManagedObjectModel) throws -> MappingModel
   {
     let from = try source.schema()
@@ -45,6 +46,7 @@ extension MappingModel {
     return result
   }
 
+  @_optimize(none)
   private static func byName(_ old: EntitySchema, _ new: EntitySchema) -> EntityMapping {
     var result = EntityMapping(from: old.name, to: new.name)
     for attribute in new.allAttributes where !attribute.isTransient {
@@ -73,10 +75,12 @@ extension MappingModel {
   /// - Throws: ``CambiumError/Code/invalidArgument`` with the entity and property in question: two mappings of a name, an
   ///   unknown entity or property, a mapping without type, one of both entities missing where its type needs them;
   ///   ``CambiumError/Code/migration`` for a version hash that is not the model's; ``CambiumError/Code/invalidModel``.
+  @_optimize(none)
   public func check(from source: ManagedObjectModel, to destination: ManagedObjectModel) throws {
     try check(try source.schema(), try destination.schema())
   }
 
+  @_optimize(none)
   func check(_ source: Schema, _ destination: Schema) throws {
     var names: Set<String> = []
     for mapping in entityMappings {
@@ -125,6 +129,7 @@ extension MappingModel {
     return entity
   }
 
+  @_optimize(none)
   private func checkProperties(_ mapping: EntityMapping, _ entity: EntitySchema?) throws {
     for property in mapping.attributeMappings + mapping.relationshipMappings {
       let path = property.name.split(separator: ".", omittingEmptySubsequences: false).map { String($0) }
@@ -150,6 +155,7 @@ extension MappingModel {
 
 extension EntityMapping {
   /// An inferred mapping as one that can be changed.
+  @_optimize(none)
   init(_ inferred: CambiumEngine.EntityMapping) {
     self.init(
       from: inferred.source, to: inferred.destination, type: EntityMappingType(rawValue: inferred.kind.rawValue))
@@ -168,6 +174,7 @@ extension EntityMapping {
 
   /// The mapping with one for each property that has the same name on both sides and none yet, as ``EntityMappingType/copy``
   /// means it.
+  @_optimize(none)
   func filledIn(_ source: Schema, _ destination: Schema) -> EntityMapping {
     guard mappingType == .copy, let from = sourceEntityName.flatMap({ source.entity(named: $0) }),
       let to = destinationEntityName.flatMap({ destination.entity(named: $0) })

@@ -74,6 +74,7 @@ public struct MappingModel: Sendable {
   // MARK: Hashes
 
   /// Whether the version hashes of entities are exactly those of two models.
+  @_optimize(none)
   func maps(_ source: [String: Data], to destination: [String: Data]) -> Bool {
     func covers(
       _ hashes: [String: Data], _ name: KeyPath<EntityMapping, String?>, _ hash: KeyPath<EntityMapping, Data?>
@@ -91,6 +92,7 @@ public struct MappingModel: Sendable {
   }
 
   /// Fills in version hashes, and mappings of entities that are in none.
+  @_optimize(none)
   mutating func complete(_ source: Schema, _ destination: Schema) {
     let sourceHashes = source.entityVersionHashesByName.mapValues { Data($0.bytes) }
     let destinationHashes = destination.entityVersionHashesByName.mapValues { Data($0.bytes) }

@@ -20,6 +20,7 @@ extension PersistentStoreCoordinator {
   /// ends before, the rest is there to be done; nothing of it has to be.
   ///
   /// - Throws: ``CambiumError`` if a store cannot be written.
+  @_optimize(none)
   public func finishDeferredLightweightMigration() throws {
     try finishDeferredLightweightMigration(within: DeferredMigrationBudget())
   }
@@ -32,6 +33,7 @@ extension PersistentStoreCoordinator {
   /// - Returns: Whether everything is done.
   /// - Throws: ``CambiumError`` if a store cannot be written.
   @discardableResult
+  @_optimize(none)
   public func finishDeferredLightweightMigration(
     rowsAtATime: Int = 10_000, while goesOn: ([DeferredMigrationTask]) -> Bool
   ) throws -> Bool {
@@ -66,6 +68,7 @@ extension PersistentStoreCoordinator {
   /// - Returns: Whether everything is done.
   /// - Throws: ``CambiumError`` if a store cannot be written.
   @discardableResult
+  @_optimize(none)
   public func finishDeferredLightweightMigration(
     within budget: DeferredMigrationBudget, isExpired: () -> Bool = { false },
     progress: (DeferredMigrationProgress) -> Void = { _ in }
@@ -103,6 +106,7 @@ extension PersistentStoreCoordinator {
   /// Does the first task that was put off, to its end. Core Data: the same name. Nothing if there is none.
   ///
   /// - Throws: ``CambiumError`` if a store cannot be written.
+  @_optimize(none)
   public func finishDeferredLightweightMigrationTask() throws {
     for store in persistentStores where !store.isReadOnly {
       let tasks = try mapping { () throws(EngineError) in try store.currentEngine().deferredTasks() }

@@ -27,6 +27,7 @@ extension PersistentStoreCoordinator {
   /// - Throws: ``CambiumError/Code/migration``, with `EngineError.noMigrationToRollBack` underneath if there is nothing to
   ///   be undone in any store, or `EngineError.commitsSinceMigration`, which says how many, if something was saved since;
   ///   what writing throws. Of several stores, those before the one that failed are rolled back.
+  @_optimize(none)
   public func rollBackMigration(discardsCommits: Bool = false) throws {
     let stores = persistentStores.filter { !$0.isReadOnly }
     var isDone = false

@@ -65,6 +65,7 @@ extension StoreMigration {
   }
 
   /// Puts a file with what becomes of the store in its place; false if somebody has it open.
+  @_optimize(none)
   private func replace(_ url: URL) throws -> Bool {
     let path = url.resolvingSymlinksInPath().path
     do {
@@ -81,6 +82,7 @@ extension StoreMigration {
     }
   }
 
+  @_optimize(none)
   private func replace(_ path: String, _ engine: EntityStore, _ mapping: MappingModel) throws {
     DebugLog.write(
       .migration,

@@ -42,6 +42,7 @@ struct StoreMigration {
   }
 
   /// The store, with the model.
+  @_optimize(none)
   func prepare(_ shared: SharedStore) throws -> EntityStore {
     if let manager = description.stagedMigrationManager, !description.isReadOnly {
       try StagedMigration(
@@ -103,6 +104,7 @@ struct StoreMigration {
     try shared.alone { if let record = try pending() { throw CambiumError(unfinished: record) } }
   }
 
+  @_optimize(none)
   private func migrate(_ shared: SharedStore) throws -> EntityStore {
     var number = 0
     let file = file

@@ -16,6 +16,7 @@ indirect enum CodedValue: Codable {
   case elements([String: CodedValue])
   case list([CodedValue])
 
+  @_optimize(none)
   init(from decoder: any Decoder) throws {
     let container = try decoder.singleValueContainer()
     if let flag = try? container.decode(Bool.self) {
@@ -46,11 +47,13 @@ indirect enum CodedValue: Codable {
   }
 
   /// The value of an attribute of a type; `nil` for null.
+  @_optimize(none)
   init?(_ value: Value, type: AttributeType) {
     if type == .undefined { self.init(ofAnyType: value) } else { self.init(value) }
   }
 
   /// A value that the attribute's type does not tell the type of.
+  @_optimize(none)
   private init?(ofAnyType value: Value) {
     guard let name = Self.typeName(of: value) else { return nil }
     let content: CodedValue
@@ -90,6 +93,7 @@ indirect enum CodedValue: Codable {
     }
   }
 
+  @_optimize(none)
   private init?(_ value: Value) {
     switch value {
     // Attributes with a type have no lists.
@@ -110,11 +114,13 @@ indirect enum CodedValue: Codable {
     }
   }
 
+  @_optimize(none)
   private init(_ number: Double) { self = number.isFinite ? .number(number) : .text("\(number)") }
 
   /// The value in an attribute's type; `nil` if it is none.
   ///
   /// - Parameter types: The elements of the composite types that attributes and elements name.
+  @_optimize(none)
   func value(of attribute: AttributeSchema, _ types: [String: [AttributeSchema]], depth: Int = 0) -> Value? {
     guard attribute.type == .composite else {
       return attribute.type == .undefined ? valueOfAnyType(depth) : value(of: attribute.type)
@@ -157,6 +163,7 @@ indirect enum CodedValue: Codable {
     return .composite(CompositeValue(names: names, values: values))
   }
 
+  @_optimize(none)
   func value(of type: AttributeType) -> Value? {
     switch (self, type) {
     case (.flag(let flag), .boolean): return .boolean(flag)

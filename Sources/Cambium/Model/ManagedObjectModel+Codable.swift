@@ -4,6 +4,7 @@ extension ManagedObjectModel: Codable {
   /// Reads a model that ``encode(to:)`` wrote. It may be changed.
   ///
   /// - Throws: `DecodingError` for what is no model; ``CambiumError/Code/invalidModel`` for what no model can be.
+  @_optimize(none)
   public convenience init(from decoder: any Decoder) throws {
     let document = try ModelDocument(from: decoder)
     guard document.format == 1 else {
@@ -25,6 +26,7 @@ extension ManagedObjectModel: Codable {
 // MARK: Writing
 
 extension ModelDocument {
+  @_optimize(none)
   init(_ definition: SchemaDefinition) {
     entities = definition.entities.map { CodedEntity($0) }
     versionIdentifiers = definition.versionIdentifiers.nonEmpty
@@ -41,6 +43,7 @@ extension ModelDocument {
 }
 
 extension CodedEntity {
+  @_optimize(none)
   fileprivate init(_ entity: EntitySchema) {
     name = entity.name
     parent = entity.parent
@@ -59,6 +62,7 @@ extension CodedEntity {
 
 extension CodedAttribute {
   /// The depth is the schema's, or that of the descriptions.
+  @_optimize(none)
   fileprivate init(_ attribute: AttributeSchema) {
     name = attribute.name
     type = attribute.type.name
@@ -135,6 +139,7 @@ extension [UserInfoEntry] {
 // MARK: Reading
 
 extension ModelDocument {
+  @_optimize(none)
   func definition() throws -> SchemaDefinition {
     // Defaults of composites are read once it is known what elements the types have: elements of types have defaults, too.
     var elements: [String: [AttributeSchema]] = [:]
@@ -159,6 +164,7 @@ extension ModelDocument {
 }
 
 extension CodedEntity {
+  @_optimize(none)
   fileprivate func schema(_ types: [String: [AttributeSchema]]) throws -> EntitySchema {
     var result = EntitySchema(
       name, parent: parent, abstract: isAbstract ?? false,
@@ -181,6 +187,7 @@ extension CodedEntity {
 
 extension CodedAttribute {
   /// - Parameter types: The elements of the composite types; without them, defaults of composites are left out.
+  @_optimize(none)
   fileprivate func schema(
     _ place: String, _ depth: Int, _ types: [String: [AttributeSchema]]?
   ) throws -> AttributeSchema {
@@ -223,6 +230,7 @@ extension CodedAttribute {
 }
 
 extension CodedRelationship {
+  @_optimize(none)
   fileprivate func schema(_ place: String) throws -> RelationshipSchema {
     var result =
       isToMany ?? false

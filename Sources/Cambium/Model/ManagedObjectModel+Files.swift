@@ -18,6 +18,7 @@ extension ManagedObjectModel {
   /// - Throws: ``CambiumError/Code/invalidModel`` with the file, and the line where there is one; the engine's
   ///   `ModelFileError` is underneath. ``CambiumError/Code/fileReadNoSuchFile`` if there is no model, or not that version.
   ///   Core Data's initialiser fails without a reason.
+  @_optimize(none)
   public convenience init(contentsOf url: URL, version: String? = nil) throws {
     let found = try ModelReading.read(url) { folder throws(ModelFileError) in try folder.version(named: version) }
     self.init(schema: found.schema)
@@ -46,6 +47,7 @@ extension ManagedObjectModel {
   /// The model of a name in a folder: `Name.cambiummodel`, or else `Name.xcdatamodeld` or `Name.xcdatamodel`.
   ///
   /// - Throws: as ``init(contentsOf:version:)``.
+  @_optimize(none)
   public convenience init(named name: String, in folder: URL, version: String? = nil) throws {
     let files = FolderFiles()
     for ending in ModelReading.endings {
@@ -61,6 +63,7 @@ extension ManagedObjectModel {
   }
 
   /// The models that lie directly in folders, or are one.
+  @_optimize(none)
   static func models(in folders: [URL], allVersions: Bool = false) throws -> [ManagedObjectModel] {
     var result: [ManagedObjectModel] = []
     for url in folders.flatMap({ files(in: $0) }) {
@@ -89,6 +92,7 @@ private enum ModelReading {
   /// In the order in which one is preferred.
   static let endings = ["cambiummodel", "xcdatamodeld", "xcdatamodel"]
 
+  @_optimize(none)
   static func read<R>(_ url: URL, _ body: (ModelFolder) throws(ModelFileError) -> R) throws -> R {
     guard url.isFileURL else {
       throw CambiumError(.fileReadNoSuchFile, "'\(url.absoluteString)' is no file URL; models are read from files")

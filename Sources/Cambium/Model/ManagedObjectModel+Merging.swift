@@ -12,6 +12,7 @@ extension ManagedObjectModel {
   /// Relationships may lead from one model's entities to another's by name.
   ///
   /// - Throws: ``CambiumError/Code/invalidModel`` with what differs (Core Data raises, or takes the first).
+  @_optimize(none)
   public convenience init(merging models: [ManagedObjectModel]) throws {
     var merged = SchemaDefinition()
     for model in models { try merged.merge(try model.definition()) }
@@ -22,6 +23,7 @@ extension ManagedObjectModel {
   /// Core Data's name for ``init(merging:)``; `nil` of no models.
   ///
   /// - Throws: as ``init(merging:)``.
+  @_optimize(none)
   public static func modelByMerging(_ models: [ManagedObjectModel]?) throws -> ManagedObjectModel? {
     guard let models, !models.isEmpty else { return nil }
     return try ManagedObjectModel(merging: models)
@@ -31,6 +33,7 @@ extension ManagedObjectModel {
   /// has. `nil` if they do not make up all that the store holds.
   ///
   /// - Throws: as ``init(merging:)``.
+  @_optimize(none)
   public static func modelByMerging(
     _ models: [ManagedObjectModel], forStoreMetadata metadata: [String: Any]
   ) throws -> ManagedObjectModel? {
@@ -67,6 +70,7 @@ extension ManagedObjectModel {
 }
 
 extension SchemaDefinition {
+  @_optimize(none)
   fileprivate mutating func merge(_ other: SchemaDefinition) throws {
     try Self.merge(&entities, other.entities, \.name, "entity")
     try Self.merge(&composites, other.composites, \.name, "composite type")
@@ -86,6 +90,7 @@ extension SchemaDefinition {
   }
 
   /// Adds what is not known yet by its name; what is has to be the same.
+  @_optimize(none)
   private static func merge<Named: Equatable>(
     _ known: inout [Named], _ others: [Named], _ name: (Named) -> String, _ what: String
   ) throws {

@@ -33,6 +33,7 @@ extension ManagedObjectModel {
   ///
   /// A store of Cambium's holds all entities of its model, those of a configuration only in use; Core Data's holds the
   /// configuration's.
+  @_optimize(none)
   public func isConfiguration(withName name: String?, compatibleWithStoreMetadata metadata: [String: Any]) -> Bool {
     guard let stored = metadata[PersistentStore.modelVersionHashesKey] as? [String: Data],
       let entities = entities(forConfigurationName: name), let hashes = try? entityVersionHashesByName

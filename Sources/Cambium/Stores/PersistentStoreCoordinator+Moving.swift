@@ -28,6 +28,7 @@ extension PersistentStoreCoordinator {
   ///   into memory; what ``PersistentStore/backup(to:progress:)`` and ``addPersistentStore(_:)`` throw. The coordinator has the old
   ///   store then, as before.
   @discardableResult
+  @_optimize(none)
   public func migratePersistentStore(
     _ store: PersistentStore, to url: URL, type: PersistentStoreType = .file, options: [String: any Sendable]? = nil
   ) throws -> PersistentStore {

@@ -163,6 +163,7 @@ extension PersistentStore {
   }
 
   /// Runs `body`, giving what it throws this module's type.
+  @_optimize(none)
   static func asOneError(_ url: URL, _ body: () throws -> Void) throws {
     do { try body() } catch {
       var result: CambiumError
@@ -251,6 +252,7 @@ extension PersistentStoreCoordinator {
   }
 
   /// Opens a store with the model that is in it; for reading only, if it cannot be written. Makes no file.
+  @_optimize(none)
   private func openAsItIs(_ description: PersistentStoreDescription) throws -> PersistentStore {
     guard let url = description.url, FileManager.default.fileExists(atPath: url.path) else {
       var error = CambiumError(

@@ -21,6 +21,7 @@ struct AttributeMove: Sendable {
   /// The moves into an attribute, or into elements of it, that nothing of their own level matches.
   ///
   /// - Parameter kept: The attributes and elements of the source that go on at their own level.
+  @_optimize(none)
   static func find(
     for attribute: AttributeSchema, matching match: AttributeSchema?, in old: EntitySchema, kept: Set<UInt32>
   ) -> [AttributeMove] {
@@ -29,6 +30,7 @@ struct AttributeMove: Sendable {
     return found
   }
 
+  @_optimize(none)
   private static func find(
     _ attribute: AttributeSchema, _ path: [String], _ match: AttributeSchema?, _ old: EntitySchema,
     _ kept: Set<UInt32>, _ found: inout [AttributeMove]
@@ -54,6 +56,7 @@ struct AttributeMove: Sendable {
   }
 
   /// The attribute or element of the source that has an identifier itself and does not go on where it is; nil if several do.
+  @_optimize(none)
   private static func identified(
     _ text: String, _ old: EntitySchema, isElement: Bool, _ kept: Set<UInt32>
   ) -> (path: [String], attribute: AttributeSchema)? {
@@ -70,6 +73,7 @@ struct AttributeMove: Sendable {
   }
 
   /// What a path of names leads to, each matched as for renaming; answers also the names as they are.
+  @_optimize(none)
   private static func resolve(
     _ names: [String], in attributes: [AttributeSchema]
   ) -> (path: [String], attribute: AttributeSchema)? {

@@ -30,6 +30,7 @@ public struct DeferredTask: Sendable, Equatable {
   public var nextRow: UInt64
 
   /// One line: what there is to do.
+  @_optimize(none)
   public var description: String {
     let what: String
     switch kind {

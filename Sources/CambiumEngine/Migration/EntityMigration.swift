@@ -50,6 +50,7 @@ final class EntityMigration {
   /// - Parameters:
   ///   - layouts: All that rows of the source may have.
   ///   - defers: Whether values may change their level when rows are read.
+  @_optimize(none)
   func compareAttributes(layouts: [LayoutDescriptor], defers: Bool) {
     for (place, attribute) in destination.allAttributes.enumerated() where !attribute.isTransient {
       let moves = match.moves.contains { $0.destinationPath.first == attribute.name }
@@ -94,6 +95,7 @@ final class EntityMigration {
   }
 
   /// Lets values that change their level be read where they are, if they can be; answers whether they can.
+  @_optimize(none)
   private func readsMoved(_ attribute: AttributeSchema, _ layouts: [LayoutDescriptor]) -> Bool {
     guard attribute.isOptional, attribute.storedDefault.isNull else { return false }
     let isComposite = attribute.type == .composite
@@ -160,6 +162,7 @@ final class EntityMigration {
     return true
   }
 
+  @_optimize(none)
   private func carry(_ to: AttributeSchema, _ from: AttributeSchema) {
     remap[from.id] = to.id
     guard to.type == .composite else { return }

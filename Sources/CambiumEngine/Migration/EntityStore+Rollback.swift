@@ -62,6 +62,7 @@ extension EntityStore {
   /// - Parameter discardsCommits: Whether commits that the application has made since may be lost.
   /// - Throws: ``EngineError/noMigrationToRollBack``; ``EngineError/commitsSinceMigration(_:)``, with their number, unless
   ///   they may be discarded; ``EngineError/modelChanged``; kernel errors. The store is then as it was.
+  @_optimize(none)
   public func rollBackMigration(discardsCommits: Bool = false) throws(EngineError) -> EntityStore {
     if fixed != nil { throw .store(.readOnly) }
     let priors = try Catalogue(try view().trees).priors

@@ -47,6 +47,7 @@ struct FormerModels: Equatable {
   }
 
   /// Notes in the catalogue which model a migration leaves. One that changes nothing that versions are told apart by leaves none.
+  @_optimize(none)
   static func note(_ schema: Schema, leftFor destination: Schema, _ t: WriteTransaction) throws(EngineError) {
     let left = schema.versionHashes.checksum
     if left == destination.versionHashes.checksum { return }
@@ -67,6 +68,7 @@ extension EntityTransaction {
   /// Takes over which models another store had, whose place the store takes, the last one included.
   ///
   /// - Throws: what ``EntityView/formerModels()`` throws.
+  @_optimize(none)
   public func setFormerModels(of other: EntityView) throws(EngineError) {
     var models = try FormerModels(other.trees)
     models.leave(other.store.schema.versionHashes.checksum, for: store.schema.versionHashes.checksum)
@@ -83,6 +85,7 @@ extension EntityStore {
   /// Attributes that are derived, or kept in memory only, can be had again and are not told.
   ///
   /// - Throws: ``EngineError/corrupt(_:)``; kernel errors. O(size of the models).
+  @_optimize(none)
   public func lossesOfReturning(to model: Schema) throws(EngineError) -> [String] {
     guard try view().formerModels().contains(model.versionHashes.checksum) else { return [] }
     return MappingInference(schema, model).losses
@@ -91,6 +94,7 @@ extension EntityStore {
 
 extension MappingInference {
   /// The names of what the destination lacks: entities, and the paths of stored properties of those that stay.
+  @_optimize(none)
   var losses: [String] {
     var losses: [String] = []
     var staying: Set<UInt32> = []
@@ -113,6 +117,7 @@ extension MappingInference {
     return source.entities.filter { !staying.contains($0.id) }.map { $0.name } + losses
   }
 
+  @_optimize(none)
   private func addLosses(
     of from: AttributeSchema, as to: AttributeSchema?, _ path: String, _ match: EntityMatch, to losses: inout [String]
   ) {

@@ -34,6 +34,7 @@ struct MappingInference {
     var moves: [AttributeMove] = []
   }
 
+  @_optimize(none)
   init(_ source: Schema, _ destination: Schema) {
     self.source = source
     self.destination = destination
@@ -70,6 +71,7 @@ struct MappingInference {
 
   // MARK: Matching
 
+  @_optimize(none)
   private func match(_ entity: EntitySchema, _ old: EntitySchema) -> EntityMatch {
     let attributes = matchIdentities(
       entity.allAttributes.map { Identity(name: $0.name, canonicalName: $0.canonicalName) },
@@ -117,6 +119,7 @@ struct MappingInference {
       relationships: entity.allRelationships.map { PropertyMapping(kind: .add, destination: $0.name) })
   }
 
+  @_optimize(none)
   private mutating func matched(
     _ entity: EntitySchema, _ match: EntityMatch, _ sourceByDestination: [UInt32: EntitySchema]
   ) -> EntityMapping {
@@ -158,6 +161,7 @@ struct MappingInference {
   }
 
   /// The properties of the source that none of the destination comes from.
+  @_optimize(none)
   private func removed(
     _ names: some Collection<String>, _ kept: some Collection<String?>
   ) -> [PropertyMapping] {
@@ -183,6 +187,7 @@ struct MappingInference {
 
   /// Compares the types of what matches, elements of composites included.
   @discardableResult
+  @_optimize(none)
   private mutating func checkTypes(
     _ from: AttributeSchema, _ to: AttributeSchema, _ entity: String, _ path: String
   ) -> PropertyMapping.Kind {
@@ -245,6 +250,7 @@ struct MappingInference {
   }
 
   /// A relationship may lead to another entity only if every object it leads to is one of that entity afterwards.
+  @_optimize(none)
   private mutating func checkDestination(
     _ relationship: RelationshipSchema, _ from: RelationshipSchema, _ entity: EntitySchema,
     _ sourceByDestination: [UInt32: EntitySchema]
@@ -271,6 +277,7 @@ struct MappingInference {
 
   /// A hierarchy of the destination takes its entities from one hierarchy of the source, and besides single entities that
   /// move under one of that hierarchy, directly or under new ones in between. Two entities without a common ancestor do not get one.
+  @_optimize(none)
   private mutating func checkHierarchies(_ sourceByDestination: [UInt32: EntitySchema]) {
     for root in destination.entities where root.parentID == nil {
       let family = destination.entityAndDescendants(root.id)
@@ -315,6 +322,7 @@ extension AttributeSchema {
 
   /// The elements, at any depth, that need a value which they may have lacked in the source, or did not have there. What was
   /// required before, and is missing all the same, is not the migration's doing.
+  @_optimize(none)
   func neededElements(from: AttributeSchema?) -> Set<UInt32> {
     let matches = from.map { matchedElements(self, $0) }
     var needed: Set<UInt32> = []
@@ -329,6 +337,7 @@ extension AttributeSchema {
 }
 
 /// For each element of a composite the one of the other composite that it comes from.
+@_optimize(none)
 func matchedElements(_ to: AttributeSchema, _ from: AttributeSchema) -> [AttributeSchema?] {
   let places = matchIdentities(
     to.elements.map { Identity(name: $0.name, canonicalName: $0.canonicalName) },

@@ -6,6 +6,7 @@ extension MigrationDesign {
   ///
   /// - Parameter leavesConversions: whether values that cannot be converted are found when rows are written anew, so that no rows
   ///   need be looked at for them alone.
+  @_optimize(none)
   func findBlocks(_ before: EntityView, leavesConversions: Bool = false) throws(EngineError) -> [MigrationBlock] {
     var blocks: [MigrationBlock] = []
     for entity in destination.entities {
@@ -24,6 +25,7 @@ extension MigrationDesign {
 
   /// Finds the objects that a to-one relationship would lead to several from, since several led to them that it leads back to
   /// now. O(links of relationships that get another inverse); memory for a bit each, and for those that are told twice.
+  @_optimize(none)
   private func findAmbiguous(_ before: EntityView) throws(EngineError) -> [MigrationBlock] {
     var blocks: [MigrationBlock] = []
     for (_, work) in relationships.ordered(by: { $0.key < $1.key })
@@ -77,6 +79,7 @@ private struct BlockFinder {
 
   init(_ work: EntityMigration) { self.work = work }
 
+  @_optimize(none)
   mutating func look(at row: Row, _ before: EntityView, _ design: MigrationDesign) throws(EngineError) {
     let entity = work.destination
     if entity.isAbstract { add(nil, .abstractEntity, row) }
@@ -121,6 +124,7 @@ private struct BlockFinder {
   }
 
   /// Whether an object goes on leading to one; also if it was required to before, and did not.
+  @_optimize(none)
   private mutating func keepsTarget(
     _ place: Int, _ from: RelationshipSchema, _ row: Row, _ before: EntityView,
     _ design: MigrationDesign

@@ -6,6 +6,7 @@ extension MigrationDesign {
   /// Tells the links that a relationship is filled with: from, to, and a number by which lists are ordered. First those that it
   /// had, in their order, then those that its inverse had, in the order of the rows; one that both had is told twice.
   /// Objects that it may no longer lead to are left out. O(links), and the rows of the entities that may have them.
+  @_optimize(none)
   func eachLink(
     of work: RelationshipMigration, _ before: EntityView,
     _ body: (ObjectReference, ObjectReference, UInt64) throws(EngineError) -> Void
@@ -26,6 +27,7 @@ extension MigrationDesign {
 
   /// Tells the objects that will have links by a relationship, beside those that have its own; none if it has its own alone. Of
   /// one that is derived from its inverse these are the ones that the inverse will lead to.
+  @_optimize(none)
   func eachFilled(
     _ work: RelationshipMigration, _ before: EntityView, _ body: (ObjectReference) throws(EngineError) -> Void
   ) throws(EngineError) {
@@ -46,6 +48,7 @@ extension MigrationDesign {
   }
 
   /// Tells what a relationship of the destination was in the source, for objects of one entity only if there is one.
+  @_optimize(none)
   private func eachLink(
     _ part: LinkSource, _ only: EntitySchema?, _ before: EntityView,
     _ body: (ObjectReference, ObjectReference, UInt64) throws(EngineError) -> Void

@@ -4,6 +4,7 @@ import CambiumKernel
 
 extension MigrationDesign {
   /// The steps, with how much there is to each, and which of them could be put off.
+  @_optimize(none)
   func plannedSteps(_ view: EntityView) throws(EngineError) -> [MigrationStep] {
     var steps = try steps(view)
     if isDeferred {
@@ -22,6 +23,7 @@ extension MigrationDesign {
     return steps
   }
 
+  @_optimize(none)
   private func steps(_ view: EntityView, counts: Bool = true) throws(EngineError) -> [MigrationStep] {
     var list = StepList(old, view, counts: counts)
     list.add(.writeModel)
@@ -66,6 +68,7 @@ extension MigrationDesign {
   }
 
   /// What goes as a whole.
+  @_optimize(none)
   private func addDropped(_ list: inout StepList) throws(EngineError) {
     let gone = Set(removed.map { $0.id })
     for entity in old.schema.entities where entity.parentID == nil {
@@ -96,6 +99,7 @@ extension MigrationDesign {
   }
 
   /// What is filled from the rows, in one pass over those of a hierarchy.
+  @_optimize(none)
   private func addBuilt(_ list: inout StepList) throws(EngineError) {
     list.beginPass()
     for entity in destination.entities {
@@ -122,6 +126,7 @@ extension MigrationDesign {
   }
 
   /// What is put off, each by a pass of its own.
+  @_optimize(none)
   private func addLater(_ list: inout StepList) throws(EngineError) {
     for entity in destination.entities {
       guard let tree = sourceRows(of: entity) else { continue }
@@ -220,6 +225,7 @@ private struct StepList {
   }
 
   /// How many rows of an entity a tree has. O(1) where nothing else is in it; O(rows) once for a hierarchy.
+  @_optimize(none)
   private mutating func rows(of entity: EntitySchema, _ tree: TreeID) throws(EngineError) -> UInt64 {
     if old.schema.entityAndDescendants(entity.rootID).count == 1 { return try statistics(tree).entries }
     if let found = rowsByEntity[tree] { return found[entity.id] ?? 0 }

@@ -35,6 +35,7 @@ struct MigrationDesign {
   /// Whether anything is put off.
   var putsOff: Bool { !deferredIndexes.isEmpty || entities.values.contains { $0.defersRewriting } }
 
+  @_optimize(none)
   init(_ old: EntityStore, _ destination: Schema, defers: Bool) throws(EngineError) {
     self.old = old
     isDeferred = defers
@@ -62,6 +63,7 @@ struct MigrationDesign {
   // MARK: Rows
 
   /// Every hierarchy goes on with the tree of the root that it had, or else of the first of its entities that was there.
+  @_optimize(none)
   private mutating func chooseRowTrees() {
     let roots = destination.entities.filter { $0.parentID == nil }
     var claimed: Set<UInt32> = []
@@ -85,6 +87,7 @@ struct MigrationDesign {
 
   /// Rows that are all written anew go to a tree of their own, which is filled from the left to the right; the old one goes as
   /// a whole.
+  @_optimize(none)
   private mutating func chooseNewTrees() {
     for root in destination.entities where root.parentID == nil && root.childIDs.isEmpty {
       guard let work = entities[root.id], work.isRewritten, !work.changesTree else { continue }
@@ -93,6 +96,7 @@ struct MigrationDesign {
     }
   }
 
+  @_optimize(none)
   private func design(_ work: EntityMigration) throws(EngineError) {
     work.compareAttributes(
       layouts: old.catalogue.layouts.values.filter { $0.entity == work.source.id }, defers: isDeferred)
@@ -191,6 +195,7 @@ struct MigrationDesign {
 
   /// The entities of the source whose objects a relationship may go on leading to; nil if it may to all that it led to. The
   /// others go, or leave the hierarchy that it leads to.
+  @_optimize(none)
   func targetEntities(of from: RelationshipSchema, as relationship: RelationshipSchema) -> Set<UInt32>? {
     guard changesFamilies, let old = source.entity(named: from.destination),
       let new = destination.entity(named: relationship.destination)
@@ -205,6 +210,7 @@ struct MigrationDesign {
     targetEntities(of: from, as: relationship) != nil
   }
 
+  @_optimize(none)
   private mutating func designRelationships() {
     for owner in destination.entities {
       for relationship in owner.relationships where !relationship.isTransient {
@@ -215,6 +221,7 @@ struct MigrationDesign {
   }
 
   /// The relationships of the source that one of the destination continues, by entity of the destination.
+  @_optimize(none)
   private func sources(of relationship: RelationshipSchema, _ owner: EntitySchema) -> [(UInt32, RelationshipSchema)] {
     var result: [(UInt32, RelationshipSchema)] = []
     for entity in destination.entityAndDescendants(owner.id) {
@@ -227,6 +234,7 @@ struct MigrationDesign {
     return result
   }
 
+  @_optimize(none)
   private func design(
     _ relationship: RelationshipSchema, of owner: EntitySchema
   ) -> RelationshipMigration {
@@ -298,6 +306,7 @@ struct MigrationDesign {
 
   /// A to-many relationship that is no longer derived from its inverse has the very links of the tree that it was derived from,
   /// which nothing else may go on with then.
+  @_optimize(none)
   private mutating func takeTrees() {
     for (id, work) in relationships {
       guard case .tree = work.storage, work.isRearranged else { continue }
@@ -317,12 +326,14 @@ struct MigrationDesign {
   }
 
   /// Whether relationships of the source have the links of some others, since they are their inverses.
+  @_optimize(none)
   private func covers(_ some: [(UInt32, RelationshipSchema)], _ others: [(UInt32, RelationshipSchema)]) -> Bool {
     let ids = Set(some.map { $0.1.id })
     return others.allSatisfy { _, other in source.inverse(of: other).map { ids.contains($0.id) } ?? false }
   }
 
   /// Whether the rows of an entity and its descendants are those that they were.
+  @_optimize(none)
   private func isSameFamily(_ entity: EntitySchema) -> Bool {
     guard let work = entities[entity.id] else { return false }
     let before = Set(source.entityAndDescendants(work.source.id).map { $0.id })
@@ -333,6 +344,7 @@ struct MigrationDesign {
 
   /// Whether objects that had a relationship of the source do not have it any more, as it was moved down to a subentity: their links are not
   /// to be kept with those of the others.
+  @_optimize(none)
   private func losesSources(_ relationship: RelationshipSchema, _ owner: EntitySchema) -> Bool {
     guard let before = source.entities.first(where: { $0.relationships.contains { $0.id == relationship.id } }) else {
       return true
@@ -344,6 +356,7 @@ struct MigrationDesign {
   // MARK: Keys
 
   /// Finds the indexes and constraints that stay as they are.
+  @_optimize(none)
   private mutating func designKeys() {
     for entity in destination.entities where isSameFamily(entity) {
       let family = destination.entityAndDescendants(entity.id).compactMap { entities[$0.id] }
@@ -358,6 +371,7 @@ struct MigrationDesign {
   }
 
   /// Fetches can do without an index that has yet to be built, unless there is nothing to go through.
+  @_optimize(none)
   private mutating func deferIndexes() throws(EngineError) {
     let view = try old.view()
     for entity in destination.entities where !entity.indexes.isEmpty {
@@ -373,6 +387,7 @@ struct MigrationDesign {
 
   /// Whether the condition of an index holds for the rows that it held for: it mentions properties by names, which may have come
   /// to mean others, and may compare them as other types.
+  @_optimize(none)
   private func keepsCondition(_ entity: EntitySchema, _ text: String, _ family: [EntityMigration]) -> Bool {
     guard let before = entities[entity.id]?.source, let predicate = try? Predicate(format: text, arguments: []),
       let reads = try? predicate.reads(), !reads.otherObjects, !reads.isVolatile
@@ -386,6 +401,7 @@ struct MigrationDesign {
     return keepsKeys(entity, reads.keyPaths, family)
   }
 
+  @_optimize(none)
   private func keepsKeys(_ entity: EntitySchema, _ paths: [String], _ family: [EntityMigration]) -> Bool {
     for text in paths {
       guard let path = try? destination.resolve(keyPath: text, from: entity.id) else { return false }

@@ -68,6 +68,7 @@ public struct MigrationStep: Sendable, Equatable, CustomStringConvertible {
   public var isPutOff = false
 
   /// One line: what, where, how much.
+  @_optimize(none)
   public var description: String {
     let place = (entity ?? "") + (name.map { (entity == nil ? "" : ".") + $0 } ?? "")
     let what: String
@@ -93,6 +94,7 @@ extension EntityStore {
   ///
   /// - Throws: ``EngineError/notInferable(_:)``, ``EngineError/schema(_:)``; kernel errors. O(rows that are looked at): of
   ///   entities with something that may stand in the way, and of new uniqueness constraints.
+  @_optimize(none)
   public func migrationPlan(
     to definition: SchemaDefinition, defers: Bool = false
   ) throws(EngineError) -> MigrationPlan {

@@ -25,6 +25,7 @@ extension EntityStore {
   /// - Throws: ``EngineError/notInferable(_:)``, ``EngineError/migrationBlocked(_:)``, ``EngineError/schema(_:)``,
   ///   ``EngineError/unsupported(_:)``; ``EngineError/misuse(_:)`` in the middle of a stage; kernel errors. The store is then
   ///   as it was.
+  @_optimize(none)
   public func migrate(
     to definition: SchemaDefinition, defers: Bool = false, keepsPriorState: Bool = false, stage: StageRecord? = nil,
     observe: ((MigrationStep) -> Void)? = nil
@@ -102,6 +103,7 @@ final class MigrationRun {
   }
 
   /// - Parameter prior: the retained commit to go back to, if there is one.
+  @_optimize(none)
   func run(prior: (id: UInt64, commit: PriorCommit)? = nil) throws(EngineError) -> EntityStore {
     let kept = try dropTrees()
     try moveRowTrees()
@@ -142,6 +144,7 @@ final class MigrationRun {
   // MARK: Catalogue
 
   /// Drops the trees that do not stay as they are; answers those that do.
+  @_optimize(none)
   private func dropTrees() throws(EngineError) -> Set<TreeID> {
     var kept: Set<TreeID> = []
     for (id, work) in design.relationships {
@@ -181,6 +184,7 @@ final class MigrationRun {
     return kept
   }
 
+  @_optimize(none)
   private func moveRowTrees() throws(EngineError) {
     let taken = Set(design.rowTrees.values)
     for (root, tree) in catalogue.rows {
@@ -202,6 +206,7 @@ final class MigrationRun {
     }
   }
 
+  @_optimize(none)
   private func changeLayouts() throws(EngineError) {
     var workBySource: [UInt32: EntityMigration] = [:]
     for work in design.entities.values { workBySource[work.source.id] = work }
@@ -269,6 +274,7 @@ final class MigrationRun {
     /// Whether the layout is all that changes.
     let isPlain: Bool
 
+    @_optimize(none)
     init(
       _ work: EntityMigration, _ plan: EntityPlan, _ builder: RecordBuilder, _ projection: StaleLayout,
       _ pending: [PendingLinks], _ batch: RowBatch
@@ -289,6 +295,7 @@ final class MigrationRun {
     }
 
     /// The same for another thread, with a builder of its own, into a batch.
+    @_optimize(none)
     init(_ other: Rewriting, _ batch: RowBatch) {
       (work, plan, projection) = (other.work, other.plan, other.projection)
       (conversions, relationships, pending) = (other.conversions, other.relationships, other.pending)

@@ -126,6 +126,7 @@ public struct MigrationBlock: Error, Sendable, Equatable, CustomStringConvertibl
   public static let sampleLimit = 10
 
   /// One sentence: what, how many, which, and what to do.
+  @_optimize(none)
   public var description: String {
     let place = property.map { entity + "." + $0 } ?? entity
     var which = ""

@@ -18,6 +18,7 @@ public struct ModelFile: Sendable {
   ///
   /// - Throws: `malformed` for what is no XML, `unusable` for what no model can be, `model` for what the checks of every
   ///   model find. O(length of the file).
+  @_optimize(none)
   public init(contents bytes: [UInt8]) throws(ModelFileError) {
     var reader = ModelFileReader(document: try XMLDocument(bytes))
     try reader.read()

@@ -16,6 +16,7 @@ public enum ModelFileError: Error, Equatable, Sendable {
 
 extension ModelFileError: CustomStringConvertible {
   /// One sentence for the developer.
+  @_optimize(none)
   public var description: String {
     switch self {
     case .malformed(let line, let column, let detail), .unusable(let line, let column, let detail):

@@ -2,6 +2,7 @@ import CambiumKernel
 
 extension ModelFileReader {
   /// An attribute of an entity, or an element of a composite type.
+  @_optimize(none)
   mutating func attribute(_ element: XMLElement, isElement: Bool) throws(ModelFileError) -> AttributeSchema {
     let name = try required("name", of: element)
     let type = try attributeType(of: element)
@@ -48,6 +49,7 @@ extension ModelFileReader {
     return result
   }
 
+  @_optimize(none)
   private func attributeType(of element: XMLElement) throws(ModelFileError) -> AttributeType {
     guard let text = text("attributeType", of: element) else { return .undefined }
     switch text {
@@ -63,6 +65,7 @@ extension ModelFileReader {
   // MARK: Values
 
   /// The default value, in the attribute's type; nothing stored depends on it, so that one that cannot be is left out.
+  @_optimize(none)
   private mutating func defaultValue(of element: XMLElement, type: AttributeType) -> Value {
     if type == .date, let text = text("defaultDateTimeInterval", of: element) {
       if let seconds = Double(text), seconds.isFinite { return .date(seconds) }
@@ -83,6 +86,7 @@ extension ModelFileReader {
     return .null
   }
 
+  @_optimize(none)
   private mutating func limit(_ which: String, of element: XMLElement, type: AttributeType) -> Value {
     let attribute = type == .date ? which + "DateTimeInterval" : which + "ValueString"
     guard let text = text(attribute, of: element) else { return .null }
@@ -107,6 +111,7 @@ extension ModelFileReader {
   }
 
   /// A value as the editor writes it: numbers plain, YES and NO; either where the other belongs as well.
+  @_optimize(none)
   private func plainValue(_ text: String, type: AttributeType) -> PlainValue? {
     switch type {
     case .boolean:

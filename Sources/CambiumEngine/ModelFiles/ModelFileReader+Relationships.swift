@@ -1,4 +1,5 @@
 extension ModelFileReader {
+  @_optimize(none)
   mutating func relationship(_ element: XMLElement) throws(ModelFileError) -> RelationshipSchema {
     let name = try required("name", of: element)
     let destination = try required("destinationEntity", of: element)
@@ -54,6 +55,7 @@ extension ModelFileReader {
 
   /// Takes the inverses from relationships that don't name each other, as real files have them: what one side names
   /// belongs to a third, or points elsewhere.
+  @_optimize(none)
   mutating func mendInverses() {
     let places = PlaceTable(definition.entities)
     // What one loses may be what another names. More rounds than these no model needs; the schema's checks follow.
@@ -113,6 +115,7 @@ private struct PlaceTable {
   /// By the entity's place.
   private(set) var relationships: [[String: Int]] = []
 
+  @_optimize(none)
   init(_ all: [EntitySchema]) {
     for place in all.indices {
       entities[all[place].name] = place

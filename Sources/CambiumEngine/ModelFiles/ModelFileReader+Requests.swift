@@ -1,6 +1,7 @@
 extension ModelFileReader {
   // MARK: Fetch requests
 
+  @_optimize(none)
   mutating func fetchedProperty(_ element: XMLElement) throws(ModelFileError) -> FetchedPropertySchema? {
     let name = try required("name", of: element)
     var result: FetchedPropertySchema?
@@ -22,6 +23,7 @@ extension ModelFileReader {
 
   /// A stored request; `nil`, with a warning, if it names no entity: nothing stored depends on it. A predicate that cannot
   /// be read is kept, and throws when the request is made.
+  @_optimize(none)
   mutating func template(_ element: XMLElement) throws(ModelFileError) -> FetchTemplate? {
     guard let entity = text("entity", of: element) else {
       warn(element.offset, "fetch request '\(element["name"] ?? "")' names no entity; it is left out")
@@ -51,6 +53,7 @@ extension ModelFileReader {
   // MARK: Indexes
 
   /// A fetch index; `nil`, with a warning, for one over an expression: nothing stored depends on indexes.
+  @_optimize(none)
   mutating func fetchIndex(_ element: XMLElement, entity: String) throws(ModelFileError) -> IndexSchema? {
     let name = try required("name", of: element)
     var elements: [IndexElement] = []
@@ -101,6 +104,7 @@ extension ModelFileReader {
 
   /// Leaves out indexes that a model cannot have, with a warning: over a transformable attribute, a transient one, more
   /// than one of a name. `schema` is the model without any index.
+  @_optimize(none)
   mutating func leaveOutUnusableIndexes(_ schema: Schema) {
     for place in definition.entities.indices {
       let entity = definition.entities[place].name

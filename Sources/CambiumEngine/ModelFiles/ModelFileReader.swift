@@ -8,6 +8,7 @@ struct ModelFileReader {
 
   init(document: XMLDocument) { self.document = document }
 
+  @_optimize(none)
   mutating func read() throws(ModelFileError) {
     let root = document.root
     guard root.name == "model" else {
@@ -38,6 +39,7 @@ struct ModelFileReader {
 
   // MARK: Entities
 
+  @_optimize(none)
   private mutating func entity(_ element: XMLElement) throws(ModelFileError) -> EntitySchema {
     let name = try required("name", of: element)
     var result = EntitySchema(name, parent: text("parentEntity", of: element))
@@ -112,6 +114,7 @@ struct ModelFileReader {
     a.name == b.name || (a.elements == b.elements && a.partialPredicate == nil)
   }
 
+  @_optimize(none)
   private mutating func composite(_ element: XMLElement) throws(ModelFileError) -> CompositeSchema {
     let name = try required("name", of: element)
     var result = CompositeSchema(name, elements: [])
@@ -125,6 +128,7 @@ struct ModelFileReader {
     return result
   }
 
+  @_optimize(none)
   private mutating func configuration(_ element: XMLElement) throws(ModelFileError) -> ConfigurationSchema {
     var result = ConfigurationSchema(try required("name", of: element), entities: [])
     for child in element.children {
@@ -165,6 +169,7 @@ struct ModelFileReader {
   }
 
   /// Whether an attribute says YES.
+  @_optimize(none)
   func flag(_ name: String, of element: XMLElement) throws(ModelFileError) -> Bool {
     guard let value = element[name] else { return false }
     switch value {
@@ -175,6 +180,7 @@ struct ModelFileReader {
   }
 
   /// A count; `nil` if the attribute is missing.
+  @_optimize(none)
   func count(_ name: String, of element: XMLElement) throws(ModelFileError) -> UInt32? {
     guard let value = text(name, of: element) else { return nil }
     guard let count = UInt32(value) else {
@@ -194,6 +200,7 @@ struct ModelFileReader {
   }
 
   /// Warns of attributes that are not known, and of `unused` ones that ask for something.
+  @_optimize(none)
   mutating func noteUnknown(_ element: XMLElement, known: Set<String>, unused: [String: String]) {
     let name = element["name"] ?? element.name
     for attribute in element.attributes where !known.contains(attribute.name) {

@@ -59,6 +59,7 @@ public struct ModelFolder {
   /// Looks at what is at a path. Reads what says which version is in use, but no model yet.
   ///
   /// - Throws: `missing` if there is no model, or one that Xcode compiled; what reading the property list throws.
+  @_optimize(none)
   public init(path given: String, source: any ModelFileSource) throws(ModelFileError) {
     var path = given
     while path.utf8.count > 1, path.utf8.last == UInt8(ascii: "/") { path = String(path.dropLast()) }
@@ -125,6 +126,7 @@ public struct ModelFolder {
   ///
   /// - Throws: `missing` if there is none of that name, or none is current; what ``ModelFile/init(contents:)`` throws;
   ///   `unusable` for a compiled version whose checksum is not the one in `VersionInfo.plist`.
+  @_optimize(none)
   public func version(named wanted: String? = nil) throws(ModelFileError) -> ModelVersion {
     let all = versionNames.joined(separator: ", ")
     guard let name = wanted ?? currentVersionName else {
@@ -179,6 +181,7 @@ public struct ModelFolder {
   // MARK: Compiling
 
   /// The files of a compiled model: names and contents, to be written into one folder.
+  @_optimize(none)
   public static func compiledFiles(
     _ versions: [ModelVersion], current: String
   ) -> [(name: String, bytes: [UInt8])] {
@@ -207,6 +210,7 @@ private func lastComponent(_ path: String) -> String {
   path.split(separator: "/").last.map { String($0) } ?? path
 }
 
+@_optimize(none)
 private func withoutExtension(_ name: String) -> String {
   for ending in [".xcdatamodel", ".xcdatamodeld", ".cambiummodel", ".schema", ".xml", ".momd"]
   where name.hasSuffix(ending) && name.count > ending.count {

@@ -12,6 +12,7 @@ public indirect enum PropertyList: Equatable, Sendable {
   /// Reads a property list. O(length).
   ///
   /// - Throws: `malformed` and `unusable` with the place of what is none; binary ones are refused.
+  @_optimize(none)
   public init(_ bytes: [UInt8]) throws(ModelFileError) {
     if bytes.starts(with: Array("bplist".utf8)) {
       throw .unusable(
@@ -25,6 +26,7 @@ public indirect enum PropertyList: Equatable, Sendable {
   }
 
   /// The reader's limit bounds the depth.
+  @_optimize(none)
   private init(_ element: XMLElement, in document: XMLDocument) throws(ModelFileError) {
     switch element.name {
     case "string", "integer", "real", "date": self = .text(element.text)

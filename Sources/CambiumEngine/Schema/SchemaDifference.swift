@@ -14,6 +14,7 @@ public struct SchemaDifference: Sendable, Equatable {
 
   /// Compares two models. Entities and properties are matched by name and renaming identifier together, then by renaming
   /// identifier, then by name, as for a migration. O(size of the models).
+  @_optimize(none)
   public init(from old: Schema, to new: Schema) {
     let matches = matchIdentities(
       new.entities.map { Identity(name: $0.name, canonicalName: $0.canonicalName) },
@@ -69,11 +70,13 @@ public struct EntityDifference: Sendable, Equatable {
   /// Whether the version hash of the entity itself depends on any of it.
   public var isStored: Bool { kind != .changed || changes.contains { $0.isStored } }
 
+  @_optimize(none)
   init(_ name: String, _ kind: Kind) {
     self.name = name
     self.kind = kind
   }
 
+  @_optimize(none)
   init(from old: EntitySchema, to new: EntitySchema) {
     self.init(new.name, .changed)
     if old.name != new.name { note(nil, "renamed from \(old.name)") }
@@ -110,6 +113,7 @@ public struct EntityDifference: Sendable, Equatable {
   // MARK: Attributes
 
   /// A schema bounds the depth.
+  @_optimize(none)
   private mutating func compareAttributes(_ old: [AttributeSchema], _ new: [AttributeSchema], prefix: String) {
     let matches = matchIdentities(
       new.map { Identity(name: $0.name, canonicalName: $0.canonicalName) },
@@ -133,6 +137,7 @@ public struct EntityDifference: Sendable, Equatable {
     if !prefix.isEmpty, kept != kept.ordered() { note(String(prefix.dropLast()), "elements in another order") }
   }
 
+  @_optimize(none)
   private mutating func compare(_ old: AttributeSchema, _ new: AttributeSchema, _ path: String) {
     if old.name != new.name { note(path, "renamed from \(old.name)") }
     if old.type != new.type { note(path, "type \(old.type.name) became \(new.type.name)") }
@@ -170,6 +175,7 @@ public struct EntityDifference: Sendable, Equatable {
 
   // MARK: Relationships
 
+  @_optimize(none)
   private mutating func compareRelationships(_ old: [RelationshipSchema], _ new: [RelationshipSchema]) {
     let matches = matchIdentities(
       new.map { Identity(name: $0.name, canonicalName: $0.canonicalName) },
@@ -191,6 +197,7 @@ public struct EntityDifference: Sendable, Equatable {
     }
   }
 
+  @_optimize(none)
   private mutating func compare(_ old: RelationshipSchema, _ new: RelationshipSchema) {
     let name = new.name
     if old.name != name { note(name, "renamed from \(old.name)") }
@@ -216,6 +223,7 @@ public struct EntityDifference: Sendable, Equatable {
     if old.userInfo != new.userInfo { note(name, "user info changed", isStored: false) }
   }
 
+  @_optimize(none)
   private mutating func compareIndexes(_ old: EntitySchema, _ new: EntitySchema) {
     for index in new.indexes {
       guard let same = old.indexes.first(where: { $0.name == index.name }) else {

@@ -1,5 +1,6 @@
 extension SchemaError: CustomStringConvertible {
   /// One sentence for the developer.
+  @_optimize(none)
   public var description: String {
     switch self {
     case .invalidName(let name, let place, let reason): return "\(place): the name '\(name)' cannot be used: \(reason)"

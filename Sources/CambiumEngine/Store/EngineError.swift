@@ -41,6 +41,7 @@ public enum EngineError: Error, Sendable {
 
 extension EngineError: CustomStringConvertible {
   /// One sentence for the developer.
+  @_optimize(none)
   public var description: String {
     switch self {
     case .store(let error): return error.description

@@ -76,6 +76,7 @@ public final class ManagedObjectModelReference: @unchecked Sendable {
     }
   }
 
+  @_optimize(none)
   private func find() throws -> ManagedObjectModel {
     let candidates: [ManagedObjectModel]
     do { candidates = try self.candidates() } catch {

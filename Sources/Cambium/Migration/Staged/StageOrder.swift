@@ -29,6 +29,7 @@ struct StageOrder {
   private(set) var references: [ManagedObjectModelReference] = []
 
   /// - Throws: ``CambiumError/Code/invalidArgument``; see ``StagedMigrationManager/init(_:models:modelFolders:)``.
+  @_optimize(none)
   init(_ stages: [MigrationStage]) throws {
     for stage in stages {
       if let stage = stage as? LightweightMigrationStage {

@@ -20,6 +20,7 @@ struct StagePlan {
   /// - Parameters:
   ///   - source: The model of the store.
   ///   - destination: The coordinator's model, with its checksum.
+  @_optimize(none)
   init(
     _ manager: StagedMigrationManager, _ source: Schema, to destination: ManagedObjectModel, _ checksum: String
   ) throws {
@@ -68,6 +69,7 @@ struct StagePlan {
     return result
   }
 
+  @_optimize(none)
   private func step(from place: Int, _ schema: Schema) throws -> (Step, Int, Schema) {
     let stage = versions[place].stage
     if case .custom(let custom) = versions[place].departure {

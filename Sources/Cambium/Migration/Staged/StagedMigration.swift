@@ -38,6 +38,7 @@ struct StagedMigration {
   var file: String { description.url?.lastPathComponent ?? "memory" }
 
   /// Runs the stages that are still needed. Others that want to migrate the store, in this process or another, wait.
+  @_optimize(none)
   func run() throws {
     let mine = [ObjectIdentifier(manager), ObjectIdentifier(shared)]
     if Self.running.contains(where: { mine.contains($0) }) {
@@ -74,6 +75,7 @@ struct StagedMigration {
     }
   }
 
+  @_optimize(none)
   private func advance(_ store: EntityStore, _ target: String) throws {
     let plan = try StagePlan(manager, store.schema, to: destination, target)
     guard let step = plan.steps.first else { return }
@@ -99,6 +101,7 @@ struct StagedMigration {
 
   /// Calls the handler that was under way when the store was last open, if there is one; answers whether there was something to
   /// finish.
+  @_optimize(none)
   private func finishStage(_ store: EntityStore) throws -> Bool {
     guard let record = try store.pendingStage() else { return false }
     let stage = manager.stages.lazy.compactMap { $0 as? CustomMigrationStage }.first {
@@ -125,6 +128,7 @@ struct StagedMigration {
   }
 
   /// The first half of a custom stage; ``finishStage(_:)`` does the rest.
+  @_optimize(none)
   private func run(_ stage: CustomMigrationStage, _ store: EntityStore, _ next: ManagedObjectModel) throws {
     guard let current = VersionHash(base64: stage.currentModel.versionChecksum),
       let following = VersionHash(base64: stage.nextModel.versionChecksum)
@@ -169,6 +173,7 @@ struct StagedMigration {
   }
 
   /// Calls a handler, with the manager's container on the store as it is.
+  @_optimize(none)
   private func call(
     _ handler: CustomMigrationStage.Handler, _ name: String, _ stage: CustomMigrationStage, _ store: EntityStore,
     _ model: ManagedObjectModel, before: EntityStore? = nil
@@ -235,6 +240,7 @@ extension EntityStore {
 
 extension CambiumError {
   /// A stage was begun, and nobody has its handler.
+  @_optimize(none)
   init(unfinished record: StageRecord) {
     self.init(
       .migration,

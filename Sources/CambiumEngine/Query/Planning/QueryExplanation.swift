@@ -91,6 +91,7 @@ public struct QueryExplanation: Sendable, CustomStringConvertible {
     return rows >= Double(limit) ? limit : Int(rows + 0.5)
   }
 
+  @_optimize(none)
   mutating func add(_ text: String, _ rows: Double?, _ depth: Int) {
     steps.append(Step(depth: depth, text: text, estimatedRows: rows.map { Self.count($0) }))
   }
@@ -100,6 +101,7 @@ extension EntityView {
   /// How a fetch is done; with `running`, also how many objects it finds, for which it is done.
   ///
   /// - Throws: what ``fetch(_:)`` throws.
+  @_optimize(none)
   public func explain(_ fetch: EngineFetch, running: Bool = false) throws(EngineError) -> QueryExplanation {
     let chosen = try choose(fetch)
     if !fetch.sort.isEmpty { try requireSortable(fetch) }
@@ -112,11 +114,13 @@ extension EntityView {
 }
 
 extension QueryExplanation {
+  @_optimize(none)
   init(_ groups: IndexGroups) {
     kinds = [.coveringIndex]
     add(groups.ranges, nil, 0, suffix: groups.isOne ? ", by its ends" : ", a stretch for each group")
   }
 
+  @_optimize(none)
   fileprivate mutating func add(_ plan: FetchPlan, _ entity: EntitySchema, _ fetch: EngineFetch?, depth: Int) {
     if let order = plan.order {
       kinds.insert(.orderedIndex)
@@ -140,6 +144,7 @@ extension QueryExplanation {
   }
 
   /// What is found is put in order.
+  @_optimize(none)
   mutating func addOrder(of fetch: EngineFetch, _ depth: Int = 0) {
     if let limit = fetch.limit {
       kinds.insert(.boundedSort)
@@ -150,6 +155,7 @@ extension QueryExplanation {
     }
   }
 
+  @_optimize(none)
   private mutating func add(_ path: AccessPath, _ rows: Double, _ entity: EntitySchema, _ depth: Int) {
     switch path {
     case .scan:
@@ -187,6 +193,7 @@ extension QueryExplanation {
     }
   }
 
+  @_optimize(none)
   private mutating func add(_ ranges: IndexRanges, _ rows: Double?, _ depth: Int, suffix: String) {
     let maker = ranges.maker
     let name = name(of: maker)
