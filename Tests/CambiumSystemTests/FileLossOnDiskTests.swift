@@ -138,7 +138,7 @@ import Testing
   }
 
   /// One call for size and names after each sync, by the descriptor: no path is looked up.
-  @Test func aCommitMakesOneFstat() throws {
+  @Test func aCommitAsksOnceForSizeAndLinks() throws {
     let counts = Locked((status: 0, path: 0, sync: 0, growths: 0))
     var calls = FileCalls.system
     calls.sizeAndLinks = { file, status in

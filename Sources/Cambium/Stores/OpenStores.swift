@@ -52,9 +52,17 @@ enum OpenStores {
       do {
         return try registry.open(path: path, access: options.isReadOnly ? .readOnly : .readWrite, sharing: sharing) {
           (device) throws(StoreError) in
-          let kernel = try Store.open(on: device, environment: SystemEnvironment(), options: options)
-          // A migration may have put another file in its place before the locks were taken. Now none can any more.
-          isReplaced = (try? FileIdentity(path: path)) != device.identity
+          // A migration may put another file in this one's place until the locks are taken. The path leads to that file
+          // then, and this one may be refused as lost.
+          func lookForAnother() { isReplaced = (try? FileIdentity(path: path)) != device.identity }
+          let kernel: Store
+          do throws(StoreError) {
+            kernel = try Store.open(on: device, environment: SystemEnvironment(), options: options)
+          } catch {
+            lookForAnother()
+            throw error
+          }
+          lookForAnother()
           do throws(EngineError) { if !isReplaced { return SharedStore(try EntityStore.open(kernel)) } } catch {
             failure = error
           }

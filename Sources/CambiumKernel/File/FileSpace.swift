@@ -1,7 +1,6 @@
 /// The room in the file: which part is used for what, and where new segments go. Used by who has the turn to write.
 final class FileSpace {
   let device: any StorageDevice
-  let environment: any StoreEnvironment
   let storeSeed: UInt64
   // Belongs to the turn; looked at for every page that is written.
   @exclusivity(unchecked) var table = SegmentTable()
@@ -18,9 +17,8 @@ final class FileSpace {
   /// Bytes of zeros written so far to prepare log space.
   var preparedBytes: UInt64 = 0
 
-  init(device: any StorageDevice, environment: any StoreEnvironment, storeSeed: UInt64) {
+  init(device: any StorageDevice, storeSeed: UInt64) {
     self.device = device
-    self.environment = environment
     self.storeSeed = storeSeed
   }
 

@@ -82,6 +82,8 @@ final class LogScanner {
     /// Behind the last record, and the segment it lies in.
     var end: UInt64
     var endSegment: LogSegment
+    /// Whether that segment has its header.
+    var endHeaderIsWhole = true
     /// The log segment behind that.
     var next: LogSegment
     var lastSequence: UInt64
@@ -103,6 +105,7 @@ final class LogScanner {
       lastSequence: firstPiece.firstSequence &- 1, lastChecksum: firstPiece.checksumBefore,
       durableSequence: superblock.durableSequence, durablePublication: superblock.publication)
     for (n, piece) in superblock.pieces.enumerated() { try follow(piece, n, &out) }
+    out.endHeaderIsWhole = try segment(out.endSegment)?.header != nil
     let brokenAt = try lookBehindTheEnd(&out)
     let found = out
     let isWhole = found.durableSequence <= found.lastSequence || isPlanted(.lostRecordsUnseen)

@@ -13,6 +13,8 @@ struct LogWriter {
   /// Address behind the last record.
   var position: UInt64 = 0
   var present = LogSegment.none
+  /// Whether the header of ``present`` was whole when the store was opened.
+  var headerIsWhole = true
   /// Prepared, and named by every record of the present segment.
   var next = LogSegment.none
   var lastChecksum: UInt64 = 0
@@ -170,6 +172,14 @@ extension Store {
     if share != nil { if mark != 0 { noteMark(log.position, mark) } else { noteMark(LogEndMark()) } }
     counters.logBytes += UInt64(stored)
     return true
+  }
+
+  /// Writes the header of the present log segment to the device.
+  func writeLogHeader() throws(StoreError) {
+    let p = UnsafeMutableRawPointer.allocate(byteCount: SegmentHeader.size, alignment: 16)
+    defer { p.deallocate() }
+    putLogHeader(p, SegmentHeader.size)
+    try device.write(UnsafeRawBufferPointer(start: p, count: SegmentHeader.size), at: log.present.address)
   }
 
   /// Writes the header of the present log segment to `p`, and zeros behind it up to `count`.

@@ -92,7 +92,7 @@ extension Store {
     var options = options
     options.isReadOnly = false
     options.cacheBytes = 1 << 20
-    let space = FileSpace(device: target, environment: environment, storeSeed: superblock.storeSeed)
+    let space = FileSpace(device: target, storeSeed: superblock.storeSeed)
     space.session = superblock.session
     space.durablePublication = superblock.publication
     for s in directory.segments where !space.table.insert(s) {

@@ -21,7 +21,7 @@ extension Store {
     superblock.unicodeVersion = options.unicodeVersion
     superblock.session = environment.randomBits() | 1
     let seed = superblock.storeSeed
-    let space = FileSpace(device: device, environment: environment, storeSeed: seed)
+    let space = FileSpace(device: device, storeSeed: seed)
     space.session = superblock.session
     try device.resize(to: 0)
     try device.resize(to: UInt64(Superblock.regionSize))

@@ -97,7 +97,7 @@ extension Store {
         place: .superblock, offset: Superblock.offset(slot: superblock.slot, copy: 0),
         detail: "the directory is newer than what was durable")
     }
-    let space = FileSpace(device: device, environment: environment, storeSeed: seed)
+    let space = FileSpace(device: device, storeSeed: seed)
     space.durablePublication = superblock.publication
     let fileBytes = try device.size()
     for s in directory.segments where !Verification.segmentListedKind.holds(s.kind != .log) {
@@ -172,6 +172,7 @@ extension Store {
     store.log.lastChecksum = outcome.lastChecksum
     for found in outcome.records { store.log.length += UInt64(found.header.length) }
     store.log.present = outcome.endSegment
+    store.log.headerIsWhole = outcome.endHeaderIsWhole
     store.log.position = outcome.end
     if superblock.isClean || use == .following { store.log.next = outcome.next }
     for s in dead where s.address + UInt64(s.used > 0 ? Int(s.used) : s.length) <= fileBytes {

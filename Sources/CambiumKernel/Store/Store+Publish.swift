@@ -197,6 +197,13 @@ extension Store {
     next.isClean = false
     log.session = session
     next.pieces = [log.piece(firstSequence: appendedSequence + 1)]
+    // Nobody needs this header as long as the store is closed. Once the store is in use, a log without records and
+    // without this header passes for damaged.
+    if !log.headerIsWhole, !isPlanted(.rottenHeaderStays) {
+      try writeLogHeader()
+      try syncNow()
+      log.headerIsWhole = true
+    }
     try writeSuperblock(next)
     if !isPlanted(.sessionNotSynced) { try syncNow() }
     superblock = next

@@ -22,6 +22,8 @@ enum PlantedFault: CaseIterable {
   case recordNamesItsSegment
   /// The first record of a segment comes without the header that names the next one.
   case headerNotWrittenAnew
+  /// A session begins behind a header that may be damaged.
+  case rottenHeaderStays
   /// The log moves on and leaves the mark of shared stores behind.
   case markNotErased
 

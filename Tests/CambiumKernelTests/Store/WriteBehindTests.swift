@@ -160,6 +160,8 @@ import Testing
         try Self.convert(store, tree, &model)
         try Self.grow(store, tree, &model, &random)
       }
+      // How many writes the operation makes depends on the threads. A fault that it did not meet is not for `close`.
+      faults.reset()
       #expect(try Self.rows(store, tree) == model, "write \(index)")
       #expect(try store.check().problems.isEmpty)
       try store.close()

@@ -1,0 +1,44 @@
+import Cambium
+import CambiumKernel
+import CambiumSystem
+import Foundation
+
+/// Runs one core operation so many times, for `.ci/instructions`, which counts the instructions inside ``counted(_:)``.
+///
+///     CoreOperations list
+///     CoreOperations get 2000
+@main
+struct CoreOperations {
+  static func main() throws {
+    let arguments = CommandLine.arguments.dropFirst()
+    if arguments.first == "list" {
+      for operation in operations { print(operation.name, operation.count) }
+      return
+    }
+    guard let name = arguments.first, let operation = operations.first(where: { $0.name == name }) else {
+      throw StoreError.misuse("the first argument is `list` or the name of an operation")
+    }
+    let count = arguments.dropFirst().first.flatMap { Int($0) } ?? operation.count
+    try operation.run(count)
+  }
+
+  /// The operations, each with how often it is done.
+  static let operations: [(name: String, count: Int, run: @Sendable (Int) throws -> Void)] = [
+    ("get", 20_000, KernelOperations.get),
+    ("scan", 20, KernelOperations.scan),
+    ("commit", 2_000, KernelOperations.commit),
+    ("bulk-load", 20_000, KernelOperations.bulkLoad),
+    ("checkpoint", 10, KernelOperations.checkpoint),
+    ("open", 20, KernelOperations.open),
+    ("unique-lookup", 1_000, ObjectOperations.uniqueLookup),
+    ("range", 40, ObjectOperations.range),
+    ("fetch", 20, ObjectOperations.fetch),
+    ("properties", 20, ObjectOperations.properties),
+    ("save-with-relationship", 200, ObjectOperations.save),
+    ("group", 20, ObjectOperations.group),
+  ]
+}
+
+/// Runs `body` where its instructions are counted: `.ci/instructions` tells the counting program the name of this function.
+@inline(never)
+func counted(_ body: () throws -> Void) rethrows { try body() }
