@@ -71,7 +71,8 @@ final class StoreEventHook: @unchecked Sendable {
   private func begin(_ activity: StoreEvent.Activity, _ name: String?, _ author: String?) -> Call {
     let explains = lock.locked { self.explains } || DebugLog.requestLevel > 1
     var call = Call(
-      id: Self.nextID(), activity: activity, name: name, author: author, explains: explains, start: ContinuousClock().now)
+      id: Self.nextID(), activity: activity, name: name, author: author, explains: explains,
+      start: ContinuousClock().now)
     send(call, .begin)
     call.start = call.clock.now
     return call
