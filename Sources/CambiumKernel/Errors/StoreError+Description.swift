@@ -21,7 +21,8 @@ extension StoreError: CustomStringConvertible {
       return "the store has format \(version) with features \(features), which this version does not know;"
         + " use a newer version of Cambium"
     case .poisoned:
-      return "an earlier write failed, and nothing more can be promised: close the store and open it again"
+      return "a write failed, and nothing more can be promised: if the device is full, free room on it; then close the"
+        + " store and open it again"
     case .fileLost(let loss):
       return "the store's file was \(loss.description) while it was open; what was saved since may be lost, and the"
         + " store writes nothing more: save what the open views show to another store, then reopen"

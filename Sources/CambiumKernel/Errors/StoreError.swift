@@ -16,7 +16,8 @@ public enum StoreError: Error, Equatable, Sendable {
   case notAStore
   /// The file is a Cambium store of a format or with features that this version does not know.
   case unsupportedFormat(version: UInt32, features: UInt64)
-  /// A write failed at a point after which nothing more can be promised. Reads go on; close the store and open it again.
+  /// A write or a sync failed at a point after which nothing more can be promised: this call's, or an earlier one's. If
+  /// the device is full, free room on it. Reads go on; close the store and open it again.
   case poisoned
   /// Somebody deleted the store's file, or cut it, while it was open. The commit that met this, and whatever was saved
   /// since the file was lost, may be gone.
