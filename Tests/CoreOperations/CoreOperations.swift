@@ -39,6 +39,7 @@ struct CoreOperations {
   ]
 }
 
-/// Runs `body` where its instructions are counted: `.ci/instructions` tells the counting program the name of this function.
+/// Runs `body` where its instructions are counted: `.ci/instructions` tells the counting program the name of this
+/// function.
 @inline(never)
 func counted(_ body: () throws -> Void) rethrows { try body() }

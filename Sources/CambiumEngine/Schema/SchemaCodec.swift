@@ -21,7 +21,8 @@ import CambiumKernel
 
 /// Appends the fields of a part.
 ///
-/// Encoders call these functions dozens of times each. They are never inlined, because the copies would cost the optimizer seconds.
+/// Encoders call these functions dozens of times each. They are never inlined, because the copies would cost the
+/// optimizer seconds.
 struct FieldWriter {
   private(set) var bytes: [UInt8] = []
 

@@ -1,8 +1,9 @@
 // Sorting where speed hardly matters: a few names, trees or properties, once per schema, check or commit.
 //
-// Each use of `sorted(by:)` makes the compiler build a merge sort of its own, because the element type and the closure differ.
-// That is about 3 KB of code, and the optimizer works longer on it than on most other functions. The functions here sort positions
-// in a body that is not generic, which the compiler builds once. A comparison costs an indirect call.
+// Each use of `sorted(by:)` makes the compiler build a merge sort of its own, because the element type and the
+// closure differ. That is about 3 KB of code, and the optimizer works longer on it than on most other functions. The
+// functions here sort positions in a body that is not generic, which the compiler builds once. A comparison costs an
+// indirect call.
 
 extension Sequence {
   /// Returns the elements in the order that `precedes` gives. Equal elements keep their order.

@@ -149,8 +149,8 @@ import Testing
     }
   }
 
-  /// Nobody misses the header of an empty log as long as the store is closed. Where a session begins and a crash ends it
-  /// before its first record, the header counts, because without it room may be used for something else.
+  /// Nobody misses the header of an empty log as long as the store is closed. Where a session begins and a crash ends
+  /// it before its first record, the header counts, because without it room may be used for something else.
   @Test func aSessionBeginsBehindARottenHeader() throws {
     var image = try Self.image(closed: true)
     Self.flip(&image, try Self.log(image).outcome.endSegment.address + 20)

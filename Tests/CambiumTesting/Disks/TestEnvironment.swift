@@ -24,8 +24,8 @@ public final class TestEnvironment: StoreEnvironment {
   private let hasThreads: Bool
   private let waitsForThreads: Bool
 
-  /// Makes an environment; its clock stands at `milliseconds` since 1970. It has as many processors as it is told, and a
-  /// thread for each unless there are none to be had.
+  /// Makes an environment; its clock stands at `milliseconds` since 1970. It has as many processors as it is told,
+  /// and a thread for each unless there are none to be had.
   ///
   /// - Parameter waitsForThreads: Whether the caller of ``runConcurrently(_:_:)`` does its own part only when each of
   ///   the other threads runs. Otherwise the caller may be done on a busy machine before another thread has begun.
