@@ -249,7 +249,7 @@ final class LogScanner {
   }
 
   /// Looks for whole records behind the end: one that says that more was durable shows that damage, and not a power
-  /// cut, took what is missing. Answers where the log broke, if it did.
+  /// cut, took the missing records. Returns the place where the log broke, if it did.
   ///
   /// Segments are followed by whatever names the next one: the last record, records behind it, the header of a segment
   /// that holds records. A wrong name does no harm, because only a whole record proves anything.
