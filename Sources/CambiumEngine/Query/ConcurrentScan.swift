@@ -24,6 +24,7 @@ struct ConcurrentScan {
   let rowsPerPart: Int
   /// How many rows are told, if that is known before.
   let knownCount: Int?
+  private let sieves: SievePool
 
   /// Nil if the plan is no scan, or one that the calling thread had better do alone.
   ///
@@ -55,6 +56,7 @@ struct ConcurrentScan {
     rowsPerPart = Int(clamping: statistics.entries / UInt64(parts.count))
     let isWhole = !plan.sharesRows || includesSubentities && plan.entity.parentID == nil
     knownCount = chosen.residual == nil && isWhole ? Int(clamping: statistics.entries) : nil
+    sieves = SievePool(threads)
     self.view = view
     self.chosen = chosen
     self.plan = plan
@@ -89,7 +91,10 @@ struct ConcurrentScan {
   func scan(
     _ number: Int, isCancelled: (@Sendable () -> Bool)?, _ visit: EntityView.Visit
   ) throws(EngineError) -> Bool {
-    let sieve = try view.sieve(chosen, plan, includesSubentities: includesSubentities, PathReader(view: view))
+    let (sieve, place) = try sieves.take { () throws(EngineError) in
+      try view.sieve(chosen, plan, includesSubentities: includesSubentities, PathReader(view: view))
+    }
+    defer { sieves.giveBack(place) }
     sieve.isCancelled = isCancelled
     var goesOn = true
     var failure: EngineError?

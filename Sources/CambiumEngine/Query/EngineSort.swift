@@ -27,6 +27,15 @@ public struct EngineSort: Sendable {
     self.origin = origin
   }
 
+  /// Whether something else is compared in place of values.
+  var changesValues: Bool {
+    if origin != nil { return true }
+    switch textOrder {
+    case .caseInsensitive, .natural: return true
+    case .scalars, .custom: return false
+    }
+  }
+
   /// What is compared in place of a value, made once for each.
   public func key(_ value: Value) -> Value {
     if let origin { return .double(origin.measure(of: value) ?? .infinity) }

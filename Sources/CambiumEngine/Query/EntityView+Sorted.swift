@@ -42,13 +42,12 @@ extension EntityView {
   }
 
   private func sorted(
-    _ row: borrowing RowReader, _ sort: [EngineSort], _ reader: PathReader
+    _ row: borrowing RowReader, _ sort: [EngineSort], _ reader: ValuesReader
   ) throws(EngineError) -> Sorted {
     var keys: [Value] = []
     keys.reserveCapacity(sort.count)
-    for key in sort {
-      keys.append(key.key(try reader.value(key.keyPath, row.record, row.layout, row.reference)))
-    }
+    try reader.read(row, into: &keys)
+    for i in sort.indices where sort[i].changesValues { keys[i] = sort[i].key(keys[i]) }
     return Sorted(keys: keys, reference: row.reference, layout: row.layout, bytes: [])
   }
 
@@ -72,7 +71,7 @@ extension EntityView {
         let order = sort[0].order(sort[0].key(try keys.first(of: row)), lastKey)
         if sort[0].isAscending ? order > 0 : order < 0 { return true }
       }
-      var entry = try sorted(row, sort, reader)
+      var entry = try sorted(row, sort, keys)
       if let last, !Self.precedes(entry, last, sort) { return true }
       if needsRows { entry.bytes = Array(row.record.bytes) }
       kept.append(entry)
@@ -215,6 +214,7 @@ extension EntityView {
     var groupKey: [UInt8] = []
     var isCut = false
     var goesOn = true
+    let keys = ValuesReader(self, fetch.sort.map { .keyPath($0.keyPath) })
     func finishGroup() throws(EngineError) {
       defer { group.removeAll(keepingCapacity: true) }
       if group.isEmpty || !goesOn { return }
@@ -222,7 +222,7 @@ extension EntityView {
         var entries: [Sorted] = []
         for row in group {
           _ = try offer(row, plan, sieve) { (row) throws(EngineError) in
-            var entry = try sorted(row, fetch.sort, reader)
+            var entry = try sorted(row, fetch.sort, keys)
             entry.bytes = Array(row.record.bytes)
             entries.append(entry)
             return true

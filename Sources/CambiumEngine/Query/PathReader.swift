@@ -11,9 +11,14 @@ final class PathReader {
   /// What predicates need besides the rows; kept from one row to the next. Exclusive access is not checked for each of them:
   /// `matches` alone uses it, and what the evaluator asks for does not come back there.
   @exclusivity(unchecked) private var state: EvaluationState
+  /// Whether what lies behind a to-one relationship is kept for the rows that lead to the same object.
+  private let keepsValues: Bool
 
-  init(view: EntityView, variables: [String: Value] = [:]) {
+  /// - Parameter keepsValues: Whether the rows of the view stay as they are as long as the reader is used. Those of a transaction do
+  ///   so during a request, and no longer.
+  init(view: EntityView, variables: [String: Value] = [:], keepsValues: Bool = true) {
     self.view = view
+    self.keepsValues = keepsValues
     state = EvaluationState(variables: variables)
   }
 
@@ -27,8 +32,8 @@ final class PathReader {
   func prepare() { state = view.evaluationState(variables: state.variables) }
 
   /// A stretch of a path within one row, and what follows.
-  private final class CompiledPath {
-    enum Leg {
+  final class CompiledPath {
+    fileprivate enum Leg {
       /// An attribute or an element of a composite.
       case field(FieldPath, AttributeSchema)
       /// A whole composite, or an attribute directly in the row.
@@ -39,11 +44,14 @@ final class PathReader {
       /// Transient: always null in the store.
       case absent
     }
-    let leg: Leg
-    init(_ leg: Leg) { self.leg = leg }
+    fileprivate let leg: Leg
+    /// Of a to-one relationship, what lies behind it.
+    @exclusivity(unchecked) fileprivate var known = KnownValues()
+    fileprivate init(_ leg: Leg) { self.leg = leg }
   }
 
-  private func path(_ text: String, _ layout: EntityLayout) throws(EngineError) -> CompiledPath {
+  /// Where the values of a path are in rows of a layout, found out once.
+  func path(_ text: String, _ layout: EntityLayout) throws(EngineError) -> CompiledPath {
     if let known = compiled[layout.entity.id]?[text] { return known }
     let made = try compile(text, layout)
     compiled[layout.entity.id, default: [:]][text] = made
@@ -114,7 +122,14 @@ final class PathReader {
   func value(
     _ text: String, _ record: RecordView, _ layout: EntityLayout, _ reference: ObjectReference
   ) throws(EngineError) -> Value {
-    switch try path(text, layout).leg {
+    try value(path(text, layout), record, reference)
+  }
+
+  /// The value at a path that ``path(_:_:)`` gave for the record's layout.
+  func value(
+    _ path: CompiledPath, _ record: RecordView, _ reference: ObjectReference
+  ) throws(EngineError) -> Value {
+    switch path.leg {
     case .identity: return .reference(reference)
     case .absent: return .null
     case .attribute(let index, let attribute):
@@ -127,7 +142,11 @@ final class PathReader {
     case .toOne(let field, _, let rest):
       let target = try storing { () throws(StoreError) in try record.reference(at: field) }
       guard let target else { return .null }
-      return try follow(PackedReference.unpack(target), rest) ?? .null
+      if !keepsValues || rest == nil { return try follow(PackedReference.unpack(target), rest) ?? .null }
+      if let known = path.known[target] { return known }
+      let found = try follow(PackedReference.unpack(target), rest) ?? .null
+      path.known.learn(target, found)
+      return found
     case .toMany(let relationship, _, let rest):
       var list: [Value] = []
       for target in try related(reference, relationship) {

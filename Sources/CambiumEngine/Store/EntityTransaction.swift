@@ -137,7 +137,7 @@ public final class EntityTransaction: EntityView {
   /// What conditions of indexes are asked with.
   func pathReader() -> PathReader {
     if let knownPathReader { return knownPathReader }
-    let made = PathReader(view: self)
+    let made = PathReader(view: self, keepsValues: false)
     knownPathReader = made
     return made
   }

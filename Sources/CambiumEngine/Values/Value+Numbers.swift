@@ -50,7 +50,8 @@ func exactInt64(_ double: Double) -> Int64? {
   return Double(truncated) == double ? truncated : nil
 }
 
-private func orderIntegerDouble(_ integer: Int64, _ double: Double) -> ValueOrdering {
+/// Orders an integer and a double by their exact values.
+func orderIntegerDouble(_ integer: Int64, _ double: Double) -> ValueOrdering {
   if double.isNaN { return .greater }
   if double >= 0x1p63 { return .less }
   if double < -0x1p63 { return .greater }

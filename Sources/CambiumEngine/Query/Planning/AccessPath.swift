@@ -137,8 +137,12 @@ struct PlanCosts {
   var soughtRow = 5.0
   /// A row that is sought in no order.
   var strayRow = 12.0
-  /// Asking a row something that is to be computed.
+  /// Asking a row something that the evaluator computes.
   var computed = 50.0
+  /// Asking a row something that a program computes.
+  var programmed = 3.0
+  /// Asking a row something about the object at the other end of a to-one relationship, which is known for most rows.
+  var destination = 4.0
   /// Comparing with an element of a list.
   var listed = 0.7
   /// Asking a row something that is to be read elsewhere.

@@ -50,6 +50,7 @@ struct Conjunct {
     case (.in, .list(let list)):
       for value in list where value.isNull { return false }
       return true
+    case (.in, .string), (.contains, .string): return true
     case (.in, _), (.contains, _): return false
     default: return true
     }

@@ -95,16 +95,28 @@ struct FetchPlanner {
   }
 
   private func askingCost(_ predicate: Predicate) -> Double {
-    var cost = 0.0
-    if case .comparison(let c) = predicate {
-      if c.left.isFunction || c.right.isFunction { cost += costs.computed }
-      // Lists are gone through, unless a row's own value is looked up in them.
-      if c.comparator == .in, case .constant(.list(let list)) = c.right, !isLookedUp(c) {
-        cost += Double(list.count) * costs.listed
-      }
+    if DestinationCondition(predicate, of: entity) != nil { return costs.destination }
+    switch predicate {
+    case .true, .false: return 0
+    case .and(let parts), .or(let parts): return askingCost(parts)
+    case .not(let inner): return askingCost(inner)
+    case .comparison(let comparison): return askingCost(comparison)
+    }
+  }
+
+  private func askingCost(_ c: Comparison) -> Double {
+    if case .aggregate(.count, .keyPath(let path), path: nil) = c.left, case .constant = c.right,
+      let relationship = entity.relationship(named: path), relationship.isToMany
+    {
+      return costs.related + objectsPerRow(relationship) * costs.key
+    }
+    var cost = max(computingCost(c.left), computingCost(c.right))
+    // Lists are gone through, unless a row's own value is looked up in them.
+    if c.comparator == .in, case .constant(.list(let list)) = c.right, !isLookedUp(c) {
+      cost += Double(list.count) * costs.listed
     }
     do throws(PredicateError) {
-      let reads = try predicate.reads()
+      let reads = try Predicate.comparison(c).reads()
       if reads.otherObjects { cost += costs.readElsewhere }
       for path in reads.keyPaths {
         let dot = path.utf8.firstIndex(of: UInt8(ascii: "."))
@@ -117,6 +129,19 @@ struct FetchPlanner {
       }
       return cost
     } catch { return cost + costs.readElsewhere }
+  }
+
+  /// What it takes to compute an expression of columns, for which there are programs, or the evaluator.
+  private func computingCost(_ expression: Expression) -> Double {
+    switch expression {
+    case .arithmetic, .negated: return costs.programmed
+    case .function(let name, _):
+      switch PredicateFunction(name) {
+      case .add, .subtract, .multiply, .divide, .absolute, .length: return costs.programmed
+      default: return costs.computed
+      }
+    default: return 0
+    }
   }
 
   /// Whether a list is made ready for values to be looked up in it; see ``MemberTable``.
@@ -303,12 +328,5 @@ struct FetchPlanner {
       }
     }
     return chosen
-  }
-}
-
-extension Expression {
-  fileprivate var isFunction: Bool {
-    if case .function = self { return true }
-    return false
   }
 }

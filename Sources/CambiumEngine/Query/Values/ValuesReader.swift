@@ -5,7 +5,18 @@ final class ValuesReader {
   private let reader: PathReader
   private let expressions: [Expression]
   private var layoutID: UInt16?
-  private var fields: [(FieldPath, AttributeSchema)?] = []
+  private var sources: [Source] = []
+
+  /// Where an expression's values come from, in rows of the layout that was met last.
+  private enum Source {
+    case constant(Value)
+    case identity
+    case field(FieldPath, AttributeSchema)
+    case path(PathReader.CompiledPath)
+    /// Computed from columns of the row, if the program can tell; else by the evaluator.
+    case program(ValueProgram, Expression)
+    case evaluator(Expression)
+  }
 
   init(_ view: EntityView, _ expressions: [Expression]) {
     reader = PathReader(view: view)
@@ -23,50 +34,55 @@ final class ValuesReader {
 
   /// Adds what a row has of each expression to `values`.
   func read(_ row: borrowing RowReader, into values: inout [Value]) throws(EngineError) {
-    if layoutID != row.layoutID { change(to: row.layout) }
-    for i in expressions.indices {
-      if let field = fields[i] {
-        values.append(try value(field, of: row))
-        continue
-      }
-      switch expressions[i] {
-      case .constant(let value): values.append(value)
-      case .evaluatedObject: values.append(.reference(row.reference))
-      case .keyPath(let path):
-        values.append(try reader.value(path, row.record, row.layout, row.reference))
-      default: values.append(try reader.value(of: expressions[i], row.record, row.layout, row.reference))
-      }
-    }
+    if layoutID != row.layoutID { try change(to: row.layout) }
+    for i in sources.indices { values.append(try value(i, of: row)) }
   }
 
-  /// What a row has of the first expression, which is a key path.
+  /// What a row has of the first expression.
   func first(of row: borrowing RowReader) throws(EngineError) -> Value {
-    if layoutID != row.layoutID { change(to: row.layout) }
-    if let field = fields.first ?? nil { return try value(field, of: row) }
-    var values: [Value] = []
-    try read(row, into: &values)
-    return values.first ?? .null
+    if layoutID != row.layoutID { try change(to: row.layout) }
+    return sources.isEmpty ? .null : try value(0, of: row)
   }
 
-  private func value(
-    _ field: (path: FieldPath, attribute: AttributeSchema), of row: borrowing RowReader
-  ) throws(EngineError) -> Value {
+  private func value(_ i: Int, of row: borrowing RowReader) throws(EngineError) -> Value {
     let record = row.record
-    return try storing { () throws(StoreError) in
-      guard let parent = try field.path.parent(in: record) else { return .null }
-      return try parent.value(field.attribute, at: field.path.leaf)
+    switch sources[i] {
+    case .constant(let value): return value
+    case .identity: return .reference(row.reference)
+    case .field(let path, let attribute):
+      do throws(StoreError) {
+        guard let parent = try path.parent(in: record) else { return .null }
+        return try parent.value(attribute, at: path.leaf)
+      } catch { throw .store(error) }
+    case .path(let path): return try reader.value(path, record, row.reference)
+    case .program(let program, let expression):
+      if let value = try program.value(record) { return value }
+      return try reader.value(of: expression, record, row.layout, row.reference)
+    case .evaluator(let expression):
+      return try reader.value(of: expression, record, row.layout, row.reference)
     }
   }
 
-  private func change(to layout: EntityLayout) {
-    layoutID = layout.id
-    fields = []
+  private func change(to layout: EntityLayout) throws(EngineError) {
+    sources = []
     for expression in expressions {
-      if case .keyPath(let path) = expression {
-        fields.append(reader.field(path, layout))
-      } else {
-        fields.append(nil)
+      switch expression {
+      case .constant(let value): sources.append(.constant(value))
+      case .evaluatedObject: sources.append(.identity)
+      case .keyPath(let path):
+        if let (field, attribute) = reader.field(path, layout) {
+          sources.append(.field(field, attribute))
+        } else {
+          sources.append(.path(try reader.path(path, layout)))
+        }
+      default:
+        if let program = ValueProgram(expression, reader, layout) {
+          sources.append(.program(program, expression))
+        } else {
+          sources.append(.evaluator(expression))
+        }
       }
     }
+    layoutID = layout.id
   }
 }

@@ -58,7 +58,7 @@ final class RowSieve {
   deinit { passed.deallocate() }
 
   /// Whether asking the predicate may read other rows.
-  var readsElsewhere: Bool { filter?.isSlow ?? false || (predicate != nil && plan.sharesRows) }
+  var readsElsewhere: Bool { filter?.readsElsewhere ?? false || (predicate != nil && plan.sharesRows) }
 
   /// Whether of most rows a number of their own, or a text, is all that is looked at.
   var readsSparsely: Bool { known.range.map { !$0.isOfElement } ?? (bound != nil || known.text != nil) }
