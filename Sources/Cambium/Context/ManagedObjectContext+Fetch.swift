@@ -4,16 +4,19 @@ import CambiumKernel
 // A fetch asks the store, then takes the context's unsaved changes into account:
 //
 //   no changes                              the store's answer
-//   predicate and order stay in the row     the store's answer, less the changed objects, plus those of them that match
-//   they go through relationships           every object is evaluated in memory
+//   predicate and order stay in the row,    the store's answer, less the changed objects, plus those of them that match
+//   or go through to-one relationships to
+//   entities without changes
+//   they go through other relationships     every object is evaluated in memory
 extension ManagedObjectContext {
   /// The objects that match a request, in its order.
   ///
   /// Reads the newest commit, and lets unchanged objects that the context has show it. Objects are faults until a property
   /// is read, though their rows come with the fetch.
   ///
-  /// While the context has unsaved changes of objects that a predicate or order through relationships could see, such a
-  /// fetch evaluates every object of the entity in memory. Save first where that matters.
+  /// While the context has unsaved changes of objects that a predicate or order sees at the end of a to-one relationship, or has
+  /// any and the predicate goes through a to-many relationship, the fetch evaluates every object of the entity in memory. Save
+  /// first where that matters.
   ///
   /// Rows of very many objects are read by other threads, where there are processors for that, while objects are made of those before. If it
   /// throws, unchanged objects of the context may show the newest commit all the same.
@@ -209,7 +212,7 @@ extension ManagedObjectContext {
     let predicate = try plan.predicate?.checked(for: part.info, inMemory: true)
     var found: [ManagedObject]
     var candidates = changed.filter { isWanted($0, plan, part.info) }.ordered { $0.changeOrder < $1.changeOrder }
-    if try leavesRow(plan, predicate, part.info) {
+    if try leavesRow(plan, predicate, part.info, to: changed + gone) {
       var all = EngineFetch(part.info.schema)
       all.includesSubentities = plan.includesSubentities
       candidates = try rows(all, part.store).filter { !$0.isDeleted } + candidates.filter { $0.state == .inserted }
@@ -230,8 +233,10 @@ extension ManagedObjectContext {
     plan.includesSubentities ? object.info.isKind(of: info) : object.info === info
   }
 
-  /// Whether predicate or order look at other objects than the one evaluated.
-  func leavesRow(_ plan: FetchPlan, _ predicate: CambiumEngine.Predicate?, _ info: EntityInfo) throws -> Bool {
+  /// Whether predicate or order look at other objects than the one evaluated; with `changed`, whether they may look at one of those.
+  func leavesRow(
+    _ plan: FetchPlan, _ predicate: CambiumEngine.Predicate?, _ info: EntityInfo, to changed: [ManagedObject]? = nil
+  ) throws -> Bool {
     guard let schema = info.storeSchema else { return false }
     var paths = plan.sort.map { $0.key }
     if let predicate {
@@ -243,15 +248,21 @@ extension ManagedObjectContext {
         throw CambiumError(.invalidPredicate, "\(error)", entityName: info.name, underlying: [error])
       }
     }
+    var ends: Set<UInt32> = []
     for path in paths {
       do throws(SchemaError) {
         let resolved = try schema.resolve(keyPath: path, from: info.schema.id)
-        if resolved.isToMany || resolved.traversesRelationship { return true }
+        if resolved.isToMany { return true }
+        guard resolved.traversesRelationship else { continue }
+        if changed == nil { return true }
+        for case .toOne(_, let destination) in resolved.steps.dropLast() {
+          if let entity = schema.entity(id: destination) { ends.insert(entity.rootID) }
+        }
       } catch {
         throw CambiumError(.invalidPredicate, "\(error)", entityName: info.name, key: path, underlying: [error])
       }
     }
-    return false
+    return changed?.contains { ends.contains($0.info.schema.rootID) } ?? false
   }
 
   // MARK: Order

@@ -134,6 +134,17 @@ enum PlantedFault: CaseIterable {
 
   /// A filter loses the last row of a page.
   case sieveLosesRunEnd
+
+  // MARK: RegisterProgram, DestinationMemo
+
+  /// A program computes on with a sum that 64 bits do not hold.
+  case programIgnoresOverflow
+  /// A comparison that a program cannot decide does not hold.
+  case unknownTakenForNo
+  /// A memo gives the answer of another object that has the same slot.
+  case memoTakesNeighbour
+  /// A condition of a destination does not hold where there is none, whatever it says of null.
+  case noDestinationNeverHolds
 }
 
 extension PlantedFault {
@@ -152,3 +163,13 @@ func isPlanted(_ fault: PlantedFault) -> Bool {
     return false
   #endif
 }
+
+/// Whether nothing is asked of encoded rows, and everything of the evaluator: all tests hold with it too, because programs answer what
+/// the evaluator does. `CAMBIUM_PLANTED=everythingToTheEvaluator` sets it in a build with switches.
+let leavesAllToEvaluator: Bool = {
+  #if CAMBIUM_VERIFICATION_SWITCHES
+    return plantedFaultName() == "everythingToTheEvaluator"
+  #else
+    return false
+  #endif
+}()

@@ -116,6 +116,35 @@ import Testing
     #expect(numbers(try context.all("LogEntry", "number > 5 AND number < 11", sort: byNumber)) == [6, 9, 9, 10])
   }
 
+  /// One unsaved object makes no fetch load every other, unless it is one that the fetch may see through a relationship.
+  @Test func unsavedObjectsElsewhereLeaveTheStoreToAnswer() throws {
+    let container = try filled()
+    let context = container.newBackgroundContext()
+    try context.performAndWait {
+      let condition = "aircraft.tailNumber == 'N2' OR number == 100"
+      let order = [FetchSortDescriptor(key: "aircraft.tailNumber"), FetchSortDescriptor(key: "number")]
+      let new = try context.make("LogEntry", ["number": 100])
+      // Held, because a context forgets unchanged objects that nobody holds.
+      let found = try context.all("LogEntry", condition, sort: order)
+      #expect(numbers(found) == [100, 1, 5, 9, 13, 17])
+      // Those that were found: the other 15 entries were not looked at here.
+      #expect(context.registeredObjects.count { $0.entity.name == "LogEntry" } == found.count)
+      // A changed entry is evaluated here, wherever it leads.
+      let first = try #require(try context.all("LogEntry", "number == 1").first)
+      let other = try #require(try context.all("Aircraft", "tailNumber == 'D4'").first)
+      first.setValue(other, forKey: "aircraft")
+      #expect(numbers(try context.all("LogEntry", condition, sort: order)) == [100, 5, 9, 13, 17])
+      // A changed aircraft is seen by every entry that leads to it.
+      other.setValue("N2", forKey: "tailNumber")
+      #expect(
+        Set(numbers(try context.all("LogEntry", condition, sort: order))) == [100, 1, 3, 5, 7, 9, 11, 13, 15, 17, 19])
+      context.delete(other)
+      #expect(numbers(try context.all("LogEntry", condition, sort: order)) == [100, 5, 9, 13, 17])
+      context.delete(new)
+      #expect(numbers(try context.all("LogEntry", condition, sort: order)) == [5, 9, 13, 17])
+    }
+  }
+
   @Test func evaluatesInMemory() throws {
     let context = try memoryContainer().viewContext
     let aircraft = try context.make("Aircraft", ["tailNumber": "N1", "colorScheme": ["primary": "white"]])

@@ -20,7 +20,7 @@ struct DestinationMemo {
   private static let most = 1 << 18
 
   init(whenNull: Bool) {
-    self.whenNull = whenNull
+    self.whenNull = whenNull && !isPlanted(.noDestinationNeverHolds)
     count = Self.least
     slots = .allocate(capacity: count)
     slots.initialize(repeating: Slot(), count: count)
@@ -32,7 +32,7 @@ struct DestinationMemo {
   @inline(__always)
   func answer(_ reference: UInt64) -> AsciiText.Answer {
     let slot = slots + Int(truncatingIfNeeded: reference & UInt64(truncatingIfNeeded: count &- 1))
-    return slot.pointee.reference == reference ? slot.pointee.answer : .unknown
+    return slot.pointee.reference == reference || isPlanted(.memoTakesNeighbour) ? slot.pointee.answer : .unknown
   }
 
   /// Notes an answer. If there have been more answers than slots, there will be four times as many slots.

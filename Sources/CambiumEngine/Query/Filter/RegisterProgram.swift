@@ -120,7 +120,8 @@ struct RegisterProgram {
         if y == 0 { return .null }
         result = x.dividedReportingOverflow(by: y)
       }
-      return result.overflow ? .unknown : Register(result.partialValue)
+      if result.overflow, !isPlanted(.programIgnoresOverflow) { return .unknown }
+      return Register(result.partialValue)
     }
     return computeOthers(operation, a, b)
   }

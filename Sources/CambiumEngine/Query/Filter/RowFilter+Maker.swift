@@ -28,6 +28,7 @@ extension RowFilter {
     mutating func add(_ predicate: Predicate, _ yes: Int32, _ no: Int32, depth: Int) -> Int32 {
       // Deeper ones are refused by the evaluator, in its own words.
       guard depth < Predicate.depthLimit else { return addSlow(predicate, yes, no) }
+      if leavesAllToEvaluator { return addSlow(predicate, yes, no) }
       if let condition = DestinationCondition(predicate, of: layout.entity),
         let added = add(condition, yes, no)
       {

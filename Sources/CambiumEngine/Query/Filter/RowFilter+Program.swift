@@ -123,7 +123,8 @@ extension RowFilter {
 
     @inline(never)
     private func compute(_ step: UnsafeMutablePointer<Step>, in view: RecordView) throws(StoreError) -> Answer {
-      try programs[Int(step.pointee.extra)].holds(view)
+      let answer = try programs[Int(step.pointee.extra)].holds(view)
+      return answer == .unknown && isPlanted(.unknownTakenForNo) ? .no : answer
     }
 
     private func isMember(

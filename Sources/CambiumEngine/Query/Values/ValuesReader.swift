@@ -76,7 +76,7 @@ final class ValuesReader {
           sources.append(.path(try reader.path(path, layout)))
         }
       default:
-        if let program = ValueProgram(expression, reader, layout) {
+        if !leavesAllToEvaluator, let program = ValueProgram(expression, reader, layout) {
           sources.append(.program(program, expression))
         } else {
           sources.append(.evaluator(expression))
