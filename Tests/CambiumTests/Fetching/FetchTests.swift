@@ -124,7 +124,8 @@ import Testing
       let condition = "aircraft.tailNumber == 'N2' OR number == 100"
       let order = [FetchSortDescriptor(key: "aircraft.tailNumber"), FetchSortDescriptor(key: "number")]
       let new = try context.make("LogEntry", ["number": 100])
-      // Held, because a context forgets unchanged objects that nobody holds.
+      // A context forgets unchanged objects that nobody holds.
+      context.retainsRegisteredObjects = true
       let found = try context.all("LogEntry", condition, sort: order)
       #expect(numbers(found) == [100, 1, 5, 9, 13, 17])
       // Those that were found: the other 15 entries were not looked at here.
