@@ -166,10 +166,10 @@ struct RegisterCompiler {
     }
     var instruction = RegisterProgram.Instruction(operation: operation, target: 0)
     instruction.leaf = Int32(truncatingIfNeeded: field.leaf)
-    if field.depth == 2 {
-      instruction.outer = Int32(truncatingIfNeeded: field[0])
-    } else if operation != .loadText, operation != .loadBoolean {
-      instruction.fixed = FixedField(BorrowedLayout(layout.record), field.leaf)
+    if field.depth == 2 { instruction.outer = Int32(truncatingIfNeeded: field[0]) }
+    if operation != .loadText, operation != .loadBoolean {
+      instruction.place = FixedPlace(
+        BorrowedLayout(layout.record), outer: field.depth == 2 ? field[0] : nil, field.leaf)
     }
     return append(instruction)
   }

@@ -21,8 +21,8 @@ struct RegisterProgram {
     /// The field of a composite of the row, or -1; and the field in it, or in the row.
     var outer: Int32 = -1
     var leaf: Int32 = 0
-    /// The same where the place of a number of the row itself is known.
-    var fixed: FixedField?
+    /// The same where the place of a number or date is known.
+    var place: FixedPlace?
   }
 
   /// So many registers and instructions there are at most.
@@ -56,6 +56,17 @@ struct RegisterProgram {
       i &+= 1
       let target = registers + Int(step.pointee.target)
       if step.pointee.operation.rawValue <= Operation.loadText.rawValue {
+        if let place = step.pointee.place {
+          switch place.find(in: record) {
+          case .null:
+            target.pointee = .null
+            continue
+          case .bits(let bits):
+            target.pointee = Register(kind: kind(of: step.pointee.operation), bits: bits)
+            continue
+          case .unknown: break
+          }
+        }
         target.pointee = try load(step, record)
         continue
       }
@@ -70,17 +81,15 @@ struct RegisterProgram {
     }
   }
 
+  @inline(__always)
+  private func kind(of operation: Operation) -> Register.Kind {
+    operation == .loadInteger ? .integer : operation == .loadDouble ? .double : .date
+  }
+
+  @inline(never)
   private func load(
     _ step: UnsafeMutablePointer<Instruction>, _ record: RecordView
   ) throws(StoreError) -> Register {
-    if let fixed = step.pointee.fixed {
-      if record.isNull(fixed) { return .null }
-      switch step.pointee.operation {
-      case .loadInteger: return Register(record.int64(fixed))
-      case .loadDate: return Register(date: record.double(fixed))
-      default: return Register(record.double(fixed))
-      }
-    }
     var parent = record
     if step.pointee.outer >= 0 {
       guard let inner = try record.nested(at: Int(step.pointee.outer)) else { return .null }
