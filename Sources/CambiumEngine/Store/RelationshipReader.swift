@@ -213,6 +213,19 @@ public final class RelationshipReader {
     return n
   }
 
+  /// How many of them a sieve of the destination lets through. O(the number of objects).
+  func count(from reference: ObjectReference, of sieve: RowSieve) throws(EngineError) -> Int {
+    var n = 0
+    try forEachID(from: reference) { (id) throws(EngineError) in
+      try offer(id, sieve) { (_) throws(EngineError) in
+        n += 1
+        return true
+      }
+      return true
+    }
+    return n
+  }
+
   private func inRow(_ reference: ObjectReference) throws(EngineError) -> [ObjectReference] {
     guard let row = try view.row(reference) else { return [] }
     if !relationship.isToMany { return try row.reference(relationship).map { [$0] } ?? [] }

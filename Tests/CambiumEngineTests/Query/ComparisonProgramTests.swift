@@ -98,7 +98,7 @@ import Testing
   }
 
   private static func expression(_ random: inout SplitMix64, _ prefix: String, depth: Int) -> Expression {
-    switch depth > 2 ? random.below(4) : random.below(9) {
+    switch depth > 2 ? random.below(4) : random.below(10) {
     case 0, 1, 2: return .keyPath(prefix + random.pick(paths))
     case 3: return .constant(constant(&random))
     case 4, 5, 6:
@@ -106,6 +106,15 @@ import Testing
         random.pick([.add, .subtract, .multiply, .divide]), expression(&random, prefix, depth: depth + 1),
         expression(&random, prefix, depth: depth + 1))
     case 7: return .negated(expression(&random, prefix, depth: depth + 1))
+    case 8:
+      var condition = comparison(&random, prefix)
+      if random.oneIn(3) { condition = .not(condition) }
+      if random.oneIn(3) {
+        condition = .or([condition, .and([comparison(&random, prefix), comparison(&random, prefix)])])
+      }
+      return .ternary(
+        condition, then: expression(&random, prefix, depth: depth + 2),
+        otherwise: expression(&random, prefix, depth: depth + 2))
     default:
       return .function(random.pick(["abs", "length", "noindex"]), [expression(&random, prefix, depth: depth + 1)])
     }
@@ -144,7 +153,7 @@ import Testing
   }
 
   private static func predicate(_ random: inout SplitMix64, depth: Int) -> Predicate {
-    switch depth > 2 ? 3 : random.below(8) {
+    switch depth > 2 ? 3 : random.below(10) {
     case 0: return .not(predicate(&random, depth: depth + 1))
     case 1: return .and([predicate(&random, depth: depth + 1), predicate(&random, depth: depth + 1)])
     case 2: return .or([predicate(&random, depth: depth + 1), predicate(&random, depth: depth + 1)])
@@ -156,6 +165,19 @@ import Testing
         .constant(
           random.oneIn(5)
             ? .list([.integer(1), .double(2.5)]) : random.oneIn(5) ? .double(1.5) : .integer(Int64(random.below(4)))))
+    case 7:
+      let part: Predicate = .compare(
+        .member(.variable("x"), path: random.pick(["i", "j", "d", "t"])),
+        random.pick([.equal, .notEqual, .less, .greaterOrEqual]), .constant(constant(&random)))
+      let left: Expression =
+        random.oneIn(2)
+        ? .aggregate(.count, .subquery(collection: .keyPath("from"), variable: "x", condition: part), path: nil)
+        : .aggregate(
+          random.pick([.sum, .average, .minimum, .maximum]), .keyPath("from"),
+          path: random.pick(["i", "j", "d", "way.j"]))
+      return .compare(
+        left, random.pick([.equal, .notEqual, .less, .greaterOrEqual]),
+        .constant(random.oneIn(4) ? constant(&random) : .integer(Int64(random.below(4)))))
     // One side of the row itself, the other of another one.
     default:
       return .compare(

@@ -1,27 +1,79 @@
 import CambiumKernel
 
-/// Compares the number of objects that a to-many relationship leads to with a number.
+/// Compares with a constant what the objects come to that a to-many relationship leads to: how many there are, of how many of them a
+/// condition holds, or the sum, average, least or greatest of their values. Links are followed where they lie, and rows are read in
+/// place; no list of the objects is made.
 final class CountTest {
-  private let objects: RelationshipReader
-  private let comparison: Comparison
-  private let number: Value
+  private enum Question {
+    case links
+    case matching(RowSieve)
+    case values(CollectionOperator, ValuesReader)
+  }
 
-  /// The test of `relationship.@count` and a constant; nil for any other comparison.
+  private let objects: RelationshipReader
+  private let question: Question
+  private let comparison: Comparison
+  private let constant: Value
+
+  /// Nil for any other comparison, and where the relationship may lead to objects that are gone, of which only the evaluator knows
+  /// how they count.
   init?(_ comparison: Comparison, _ entity: EntitySchema, _ view: EntityView) {
-    guard comparison.modifier == .direct, case .aggregate(.count, .keyPath(let path), path: nil) = comparison.left,
-      case .constant(let number) = comparison.right, number.isNumeric,
-      let relationship = entity.relationship(named: path), relationship.isToMany
+    guard comparison.modifier == .direct, case .constant(let constant) = comparison.right,
+      case .aggregate(let operation, let collection, let path) = comparison.left
     else { return nil }
-    do throws(EngineError) { objects = try view.destinations(of: relationship) } catch {
+    let name: String
+    var condition: Predicate?
+    switch (operation, collection, path) {
+    case (.count, .keyPath(let path), nil): name = path
+    case (.count, .subquery(.keyPath(let path), let variable, let inner), nil):
+      name = path
+      guard let moved = inner.moved(to: variable, depth: 0) else { return nil }
+      condition = moved
+    case (.sum, .keyPath(let path), .some), (.average, .keyPath(let path), .some),
+      (.minimum, .keyPath(let path), .some),
+      (.maximum, .keyPath(let path), .some):
+      name = path
+    default: return nil
+    }
+    guard let relationship = entity.relationship(named: name), relationship.isToMany else { return nil }
+    do throws(EngineError) {
+      objects = try view.destinations(of: relationship)
+      if operation == .count, condition == nil {
+        question = .links
+      } else {
+        guard case .derived = RelationshipStorage(relationship, in: view.store.schema) else { return nil }
+        if let path {
+          question = .values(operation, ValuesReader(view, [.keyPath(path)]))
+        } else {
+          let reader = PathReader(view: view)
+          reader.prepare(for: condition)
+          question = .matching(
+            try RowSieve(view, objects.destination, condition, includesSubentities: true, reader))
+        }
+      }
+    } catch {
       // The evaluator meets the error again.
       return nil
     }
     self.comparison = comparison
-    self.number = number
+    self.constant = constant
   }
 
   /// Whether it holds for an object.
   func holds(for reference: ObjectReference) throws(EngineError) -> Bool {
-    comparison.holds(.integer(Int64(try objects.count(from: reference))), number)
+    switch question {
+    case .links: return comparison.holds(.integer(Int64(try objects.count(from: reference))), constant)
+    case .matching(let sieve):
+      return comparison.holds(.integer(Int64(try objects.count(from: reference, of: sieve))), constant)
+    case .values(let operation, let reader):
+      var values: [Value] = []
+      try objects.forEachRow(from: reference) { (row) throws(EngineError) in
+        let value = try reader.first(of: row)
+        // Of a path through another to-many relationship there are several.
+        if case .list(let inner) = value { values += inner } else { values.append(value) }
+        return true
+      }
+      return comparison.holds(Aggregates.apply(operation, values), constant)
+    }
   }
 }

@@ -7,9 +7,8 @@ struct RegisterCompiler {
   private let layout: EntityLayout
   private var instructions: [RegisterProgram.Instruction] = []
   private var registers: [Register] = []
-  /// The bytes of constant texts, and of a pattern in front of them.
+  /// The bytes of constant texts and patterns.
   private var characters: [UInt8] = []
-  private var patternCount = 0
   /// Registers whose texts begin at an offset in `characters`.
   private var texts: [(register: Int, start: Int)] = []
 
@@ -22,56 +21,101 @@ struct RegisterCompiler {
     self.layout = layout
   }
 
-  // MARK: Comparisons
-
   /// The program of a comparison; nil if the evaluator has to be asked.
-  static func compile(_ c: Comparison, _ reader: PathReader, _ layout: EntityLayout) -> ComparisonProgram? {
-    guard c.modifier == .direct, c.comparator != .matches else { return nil }
+  static func compile(_ comparison: Comparison, _ reader: PathReader, _ layout: EntityLayout) -> RegisterProgram? {
     var compiler = RegisterCompiler(reader, layout)
-    return compiler.compile(c)
+    guard let result = compiler.add(comparison, depth: 0) else { return nil }
+    return compiler.finish(result: result)
   }
 
-  private mutating func compile(_ c: Comparison) -> ComparisonProgram? {
-    let test: ComparisonProgram.Test
-    var right = 0
-    var count = 1
-    if c.comparator == .like {
-      guard case .constant(.string(let text)) = c.right, let pattern = AsciiText.pattern(text) else { return nil }
-      characters = pattern
-      patternCount = pattern.count
+  /// The program of an expression that is computed; nil if the evaluator has to be asked.
+  static func compile(_ expression: Expression, _ reader: PathReader, _ layout: EntityLayout) -> RegisterProgram? {
+    var compiler = RegisterCompiler(reader, layout)
+    // What is not computed keeps its type as a value, which registers do not tell: floats are doubles there.
+    guard let result = compiler.add(expression, depth: 0), let last = compiler.instructions.last,
+      Int(last.target) == result, !last.operation.isLoad, last.operation != .select
+    else { return nil }
+    return compiler.finish(result: result)
+  }
+
+  private mutating func finish(result: Int) -> RegisterProgram {
+    let memory = UnsafeMutablePointer<UInt8>.allocate(capacity: max(1, characters.count))
+    for (i, byte) in characters.enumerated() { (memory + i).initialize(to: byte) }
+    for (register, start) in texts {
+      registers[register].bits = UInt64(UInt(bitPattern: UnsafeRawPointer(memory + start)))
     }
-    guard let left = add(c.left, depth: 0) else { return nil }
+    let steps = UnsafeMutablePointer<RegisterProgram.Instruction>.allocate(capacity: max(1, instructions.count))
+    for (i, instruction) in instructions.enumerated() { (steps + i).initialize(to: instruction) }
+    let room = UnsafeMutablePointer<Register>.allocate(capacity: max(1, registers.count))
+    for (i, register) in registers.enumerated() { (room + i).initialize(to: register) }
+    return RegisterProgram(
+      instructions: steps, count: instructions.count, registers: room, characters: memory, result: result)
+  }
+
+  // MARK: Predicates
+
+  /// Adds what decides a predicate; answers the register of the answer.
+  private mutating func add(_ predicate: Predicate, depth: Int) -> Int? {
+    guard depth <= Self.mostDepth else { return nil }
+    switch predicate {
+    case .true: return add(constant: .boolean(true))
+    case .false: return add(constant: .boolean(false))
+    case .not(let inner):
+      guard let a = add(inner, depth: depth + 1) else { return nil }
+      return append(.not, a)
+    case .and(let parts): return add(parts, .and, depth: depth + 1)
+    case .or(let parts): return add(parts, .or, depth: depth + 1)
+    case .comparison(let comparison): return add(comparison, depth: depth + 1)
+    }
+  }
+
+  private mutating func add(_ parts: [Predicate], _ operation: RegisterProgram.Operation, depth: Int) -> Int? {
+    guard var answer = add(constant: .boolean(operation == .and)) else { return nil }
+    for part in parts {
+      guard let next = add(part, depth: depth), let both = append(operation, answer, next) else { return nil }
+      answer = both
+    }
+    return answer
+  }
+
+  private mutating func add(_ c: Comparison, depth: Int) -> Int? {
+    guard c.modifier == .direct, let left = add(c.left, depth: depth) else { return nil }
+    let operation: RegisterProgram.Operation
     switch c.comparator {
-    case .equal: test = .equal
-    case .notEqual: test = .notEqual
-    case .less: test = .less
-    case .lessOrEqual: test = .lessOrEqual
-    case .greater: test = .greater
-    case .greaterOrEqual: test = .greaterOrEqual
-    case .beginsWith: test = .beginsWith
-    case .endsWith: test = .endsWith
-    case .contains: test = .contains
-    case .like: test = .like
-    case .matches: return nil
-    case .between:
-      guard case .constant(.list(let bounds)) = c.right, bounds.count == 2, let low = add(bounds) else { return nil }
-      (test, right) = (.between, low)
-    case .in:
-      if case .constant(.list(let elements)) = c.right {
-        guard elements.count <= Self.mostElements, let first = add(elements) else { return nil }
-        (test, right, count) = (.member, first, elements.count)
-      } else {
-        test = .part
-      }
+    case .equal: operation = .equal
+    case .notEqual: operation = .notEqual
+    case .less: operation = .less
+    case .lessOrEqual: operation = .lessOrEqual
+    case .greater: operation = .greater
+    case .greaterOrEqual: operation = .greaterOrEqual
+    case .beginsWith: operation = .beginsWith
+    case .endsWith: operation = .endsWith
+    case .contains: operation = .contains
+    case .between, .in, .like, .matches: return addSpecial(c, left, depth)
     }
-    if test != .between, test != .member, test != .like {
-      guard let register = add(c.right, depth: 0) else { return nil }
-      right = register
+    guard let right = add(c.right, depth: depth) else { return nil }
+    return append(operation, left, right, folds: c.options.contains(.caseInsensitive))
+  }
+
+  private mutating func addSpecial(_ c: Comparison, _ left: Int, _ depth: Int) -> Int? {
+    let folds = c.options.contains(.caseInsensitive)
+    switch (c.comparator, c.right) {
+    case (.between, .constant(.list(let bounds))):
+      guard bounds.count == 2, let low = add(bounds) else { return nil }
+      return append(.between, left, low, folds: folds)
+    case (.in, .constant(.list(let elements))):
+      guard elements.count <= Self.mostElements, let first = add(elements) else { return nil }
+      return append(.member, left, elements.isEmpty ? left : first, folds: folds, count: elements.count)
+    case (.in, let right):
+      guard let text = add(right, depth: depth) else { return nil }
+      return append(.part, left, text, folds: folds)
+    case (.like, .constant(.string(let text))):
+      guard let pattern = AsciiText.pattern(text) else { return nil }
+      let start = characters.count
+      characters += pattern
+      return append(.like, left, folds: folds, start: start, count: pattern.count)
+    default: return nil
     }
-    let (program, memory) = finish(result: left)
-    return ComparisonProgram(
-      program: program, test: test, left: left, right: right, count: count,
-      folds: c.options.contains(.caseInsensitive), characters: memory, patternCount: patternCount)
   }
 
   /// Constants in registers that follow one another; answers the first.
@@ -83,29 +127,6 @@ struct RegisterCompiler {
 
   // MARK: Expressions
 
-  /// The program of an expression that is computed; nil if the evaluator has to be asked. The memory is that of its texts.
-  static func compile(
-    _ expression: Expression, _ reader: PathReader, _ layout: EntityLayout
-  ) -> (program: RegisterProgram, characters: UnsafeMutablePointer<UInt8>)? {
-    var compiler = RegisterCompiler(reader, layout)
-    // What is not computed keeps its type as a value, which registers do not tell: floats are doubles there.
-    guard let result = compiler.add(expression, depth: 0), let last = compiler.instructions.last,
-      Int(last.target) == result, last.operation.rawValue > RegisterProgram.Operation.loadText.rawValue
-    else { return nil }
-    return compiler.finish(result: result)
-  }
-
-  private mutating func finish(
-    result: Int
-  ) -> (program: RegisterProgram, characters: UnsafeMutablePointer<UInt8>) {
-    let memory = UnsafeMutablePointer<UInt8>.allocate(capacity: max(1, characters.count))
-    for (i, byte) in characters.enumerated() { (memory + i).initialize(to: byte) }
-    for (register, start) in texts {
-      registers[register].bits = UInt64(UInt(bitPattern: UnsafeRawPointer(memory + start)))
-    }
-    return (RegisterProgram(instructions, registers, result: result), memory)
-  }
-
   /// Adds what computes an expression; answers its register.
   private mutating func add(_ expression: Expression, depth: Int) -> Int? {
     guard depth <= Self.mostDepth, registers.count < RegisterProgram.most else { return nil }
@@ -114,6 +135,11 @@ struct RegisterCompiler {
     case .keyPath(let path): return load(path)
     case .arithmetic(let operation, let a, let b): return arithmetic(operation, a, b, depth)
     case .negated(let inner): return unary(.negate, inner, depth)
+    case .ternary(let condition, let then, let otherwise):
+      guard let answer = add(condition, depth: depth + 1), let a = add(then, depth: depth + 1),
+        let b = add(otherwise, depth: depth + 1)
+      else { return nil }
+      return append(.select, a, b, condition: answer)
     case .function(let name, let arguments):
       let function: PredicateFunction
       let ordered: [Expression]
@@ -145,12 +171,12 @@ struct RegisterCompiler {
     case .power: return nil
     }
     guard let x = add(a, depth: depth + 1), let y = add(b, depth: depth + 1) else { return nil }
-    return append(RegisterProgram.Instruction(operation: instruction, target: 0, a: UInt8(x), b: UInt8(y)))
+    return append(instruction, x, y)
   }
 
   private mutating func unary(_ operation: RegisterProgram.Operation, _ a: Expression, _ depth: Int) -> Int? {
     guard let x = add(a, depth: depth + 1) else { return nil }
-    return append(RegisterProgram.Instruction(operation: operation, target: 0, a: UInt8(x)))
+    return append(operation, x)
   }
 
   private mutating func load(_ path: String) -> Int? {
@@ -172,6 +198,17 @@ struct RegisterCompiler {
         BorrowedLayout(layout.record), outer: field.depth == 2 ? field[0] : nil, field.leaf)
     }
     return append(instruction)
+  }
+
+  private mutating func append(
+    _ operation: RegisterProgram.Operation, _ a: Int, _ b: Int = 0, condition: Int = 0, folds: Bool = false,
+    start: Int = 0, count: Int = 0
+  ) -> Int? {
+    append(
+      RegisterProgram.Instruction(
+        operation: operation, target: 0, a: UInt8(truncatingIfNeeded: a), b: UInt8(truncatingIfNeeded: b),
+        condition: UInt8(truncatingIfNeeded: condition), folds: folds, start: Int32(truncatingIfNeeded: start),
+        count: Int32(truncatingIfNeeded: count)))
   }
 
   private mutating func append(_ instruction: RegisterProgram.Instruction) -> Int? {

@@ -1,15 +1,30 @@
 import CambiumKernel
 
-/// An expression of a row's own columns as steps on registers: data, and no code that is made for each expression. Plain memory,
-/// which whoever made it frees.
+/// An expression or comparison of a row's own columns as steps on registers: data, and no code that is made for each expression. Plain
+/// memory, which whoever made it frees.
 ///
 /// It gives what the evaluator gives (`Specs/07-predicates.md`), or says that it does not know: of sums that 64 bits do not hold,
-/// and of text that is not plain ASCII.
+/// and of text that is not plain ASCII. Nothing in it can fail, so that all parts may be computed whether they are needed or not.
 struct RegisterProgram {
   enum Operation: UInt8 {
     case loadInteger, loadBoolean, loadDouble, loadDate, loadText
     case add, subtract, multiply, divide
     case negate, absolute, length
+    case equal, notEqual, less, lessOrEqual, greater, greaterOrEqual
+    /// Between the registers at `b` and behind it.
+    case between
+    /// Equal to one of `count` registers from `b` on.
+    case member
+    case beginsWith, endsWith, contains
+    /// Part of the text at `b`.
+    case part
+    /// As the pattern of `count` bytes at `start` has it.
+    case like
+    case not, and, or
+    /// The register at `a` or at `b`, by the one at `condition`.
+    case select
+
+    var isLoad: Bool { rawValue <= Operation.loadText.rawValue }
   }
 
   struct Instruction {
@@ -18,44 +33,44 @@ struct RegisterProgram {
     /// The registers of the operands.
     var a: UInt8 = 0
     var b: UInt8 = 0
-    /// The field of a composite of the row, or -1; and the field in it, or in the row.
+    var condition: UInt8 = 0
+    /// Whether upper and lower case are alike.
+    var folds = false
+    /// Of what is loaded, the field of a composite of the row, or -1; and the field in it, or in the row.
     var outer: Int32 = -1
     var leaf: Int32 = 0
-    /// The same where the place of a number or date is known.
+    /// Of a list, how many registers; of a pattern, where its bytes are.
+    var start: Int32 = 0
+    var count: Int32 = 0
+    /// Of what is loaded, where the row has it, if that is a number or date.
     var place: FixedPlace?
   }
 
-  /// So many registers and instructions there are at most.
+  /// So many registers there are at most.
   static let most = 64
 
   let instructions: UnsafeMutablePointer<Instruction>
   let count: Int
   let registers: UnsafeMutablePointer<Register>
+  /// The bytes of constant texts and patterns.
+  let characters: UnsafeMutablePointer<UInt8>
   /// The register of the result.
   let result: Int
-
-  init(_ instructions: [Instruction], _ registers: [Register], result: Int) {
-    self.instructions = .allocate(capacity: max(1, instructions.count))
-    for (i, instruction) in instructions.enumerated() { (self.instructions + i).initialize(to: instruction) }
-    count = instructions.count
-    self.registers = .allocate(capacity: max(1, registers.count))
-    for (i, register) in registers.enumerated() { (self.registers + i).initialize(to: register) }
-    self.result = result
-  }
 
   func deallocate() {
     instructions.deallocate()
     registers.deallocate()
+    characters.deallocate()
   }
 
-  /// Computes all registers for a record.
-  func run(_ record: RecordView) throws(StoreError) {
+  /// Computes the result for a record.
+  func run(_ record: RecordView) throws(StoreError) -> Register {
     var i = 0
     while i < count {
       let step = instructions + i
       i &+= 1
       let target = registers + Int(step.pointee.target)
-      if step.pointee.operation.rawValue <= Operation.loadText.rawValue {
+      if step.pointee.operation.isLoad {
         if let place = step.pointee.place {
           switch place.find(in: record) {
           case .null:
@@ -70,15 +85,15 @@ struct RegisterProgram {
         target.pointee = try load(step, record)
         continue
       }
-      let a = registers[Int(step.pointee.a)]
+      let (a, b) = (registers[Int(step.pointee.a)], registers[Int(step.pointee.b)])
       switch step.pointee.operation {
-      case .add, .subtract, .multiply, .divide:
-        target.pointee = compute(step.pointee.operation, a, registers[Int(step.pointee.b)])
-      case .negate: target.pointee = negated(a)
-      case .absolute: target.pointee = absolute(a)
-      default: target.pointee = length(a)
+      case .add, .subtract, .multiply, .divide: target.pointee = compute(step.pointee.operation, a, b)
+      case .equal, .notEqual, .less, .lessOrEqual, .greater, .greaterOrEqual:
+        target.pointee = compare(step.pointee.operation, a, b, folds: step.pointee.folds)
+      default: target.pointee = computeOther(step, a, b)
       }
     }
+    return registers[result]
   }
 
   @inline(__always)
@@ -115,81 +130,72 @@ struct RegisterProgram {
     }
   }
 
+  /// Those of the operations that are rarer.
+  @inline(never)
+  private func computeOther(
+    _ step: UnsafeMutablePointer<Instruction>, _ a: Register, _ b: Register
+  ) -> Register {
+    let folds = step.pointee.folds
+    switch step.pointee.operation {
+    case .negate: return a.negated
+    case .absolute: return a.absolute
+    case .length: return a.length
+    case .between:
+      let low = compare(.greaterOrEqual, a, b, folds: folds)
+      if !low.isYes { return low }
+      return compare(.lessOrEqual, a, registers[Int(step.pointee.b) &+ 1], folds: folds)
+    case .member:
+      for i in 0..<Int(step.pointee.count) {
+        let answer = compare(.equal, a, registers[Int(step.pointee.b) &+ i], folds: folds)
+        if !answer.isNo { return answer }
+      }
+      return Register(false)
+    case .like:
+      guard a.kind == .text else { return a.kind == .unknown ? .unknown : Register(false) }
+      let pattern = UnsafeRawBufferPointer(
+        start: characters + Int(step.pointee.start), count: Int(step.pointee.count))
+      return Register(AsciiText.matches(a.text, pattern, folds: folds))
+    case .not: return a.kind == .unknown ? .unknown : Register(!a.isYes)
+    case .and: return a.isNo || b.isNo ? Register(false) : a.isYes && b.isYes ? Register(true) : .unknown
+    case .or: return a.isYes || b.isYes ? Register(true) : a.isNo && b.isNo ? Register(false) : .unknown
+    case .select:
+      let condition = registers[Int(step.pointee.condition)]
+      return condition.kind == .unknown ? .unknown : condition.isYes ? a : b
+    default: return test(step.pointee.operation, a, b, folds: folds)
+    }
+  }
+
+  private func test(_ operation: Operation, _ a: Register, _ b: Register, folds: Bool) -> Register {
+    if a.kind == .unknown || b.kind == .unknown { return .unknown }
+    guard a.kind == .text, b.kind == .text else { return Register(false) }
+    switch operation {
+    case .beginsWith: return Register(AsciiText.hasPrefix(a.text, b.text, folds: folds))
+    case .endsWith: return Register(AsciiText.hasSuffix(a.text, b.text, folds: folds))
+    case .contains: return Register(AsciiText.contains(a.text, b.text, folds: folds))
+    default: return Register(AsciiText.contains(b.text, a.text, folds: folds))
+    }
+  }
+
+  @inline(__always)
+  private func compare(_ operation: Operation, _ a: Register, _ b: Register, folds: Bool) -> Register {
+    let order = Register.order(a, b, folds: folds)
+    switch order {
+    case .less: return Register(operation == .less || operation == .lessOrEqual || operation == .notEqual)
+    case .equal:
+      return Register(operation == .equal || operation == .lessOrEqual || operation == .greaterOrEqual)
+    case .greater: return Register(operation == .greater || operation == .greaterOrEqual || operation == .notEqual)
+    case .unknown: return .unknown
+    case .none:
+      // Null equals null and nothing else; the others do not hold.
+      let areEqual = a.kind == .null && b.kind == .null
+      return Register(operation == .equal ? areEqual : operation == .notEqual ? !areEqual : false)
+    }
+  }
+
   /// As ``ArithmeticOperator/apply(_:_:)``.
   @inline(__always)
   private func compute(_ operation: Operation, _ a: Register, _ b: Register) -> Register {
-    if a.isWhole, b.isWhole {
-      let (x, y) = (a.integer, b.integer)
-      let result: (partialValue: Int64, overflow: Bool)
-      switch operation {
-      case .add: result = x.addingReportingOverflow(y)
-      case .subtract: result = x.subtractingReportingOverflow(y)
-      case .multiply: result = x.multipliedReportingOverflow(by: y)
-      default:
-        if y == 0 { return .null }
-        result = x.dividedReportingOverflow(by: y)
-      }
-      if result.overflow, !isPlanted(.programIgnoresOverflow) { return .unknown }
-      return Register(result.partialValue)
-    }
-    return computeOthers(operation, a, b)
-  }
-
-  @inline(never)
-  private func computeOthers(_ operation: Operation, _ a: Register, _ b: Register) -> Register {
-    if a.kind == .unknown || b.kind == .unknown { return .unknown }
-    if a.kind == .date || b.kind == .date { return computeDates(operation, a, b) }
-    guard let x = a.nearestDouble, let y = b.nearestDouble else { return .null }
-    switch operation {
-    case .add: return Register(x + y)
-    case .subtract: return Register(x - y)
-    case .multiply: return Register(x * y)
-    default: return y == 0 ? .null : Register(x / y)
-    }
-  }
-
-  private func computeDates(_ operation: Operation, _ a: Register, _ b: Register) -> Register {
-    switch (operation, a.kind, b.kind) {
-    case (.subtract, .date, .date): return Register(a.double - b.double)
-    case (.add, .date, _):
-      guard let seconds = b.nearestDouble else { return .null }
-      return Register(date: a.double + seconds)
-    case (.add, _, .date):
-      guard let seconds = a.nearestDouble else { return .null }
-      return Register(date: seconds + b.double)
-    case (.subtract, .date, _):
-      guard let seconds = b.nearestDouble else { return .null }
-      return Register(date: a.double - seconds)
-    default: return .null
-    }
-  }
-
-  /// As ``Value/arithmeticNegation``.
-  private func negated(_ a: Register) -> Register {
-    switch a.kind {
-    case .unknown: return .unknown
-    case .boolean, .integer: return compute(.subtract, Register(Int64(0)), a)
-    case .double: return Register(-a.double)
-    default: return .null
-    }
-  }
-
-  /// As ``Value/absolute``.
-  private func absolute(_ a: Register) -> Register {
-    switch a.kind {
-    case .unknown: return .unknown
-    case .boolean, .integer: return a.integer < 0 ? compute(.subtract, Register(Int64(0)), a) : Register(a.integer)
-    case .double: return Register(a.double.magnitude)
-    default: return .null
-    }
-  }
-
-  /// How many scalars a text has: as many as bytes, if it is plain ASCII.
-  private func length(_ a: Register) -> Register {
-    switch a.kind {
-    case .unknown: return .unknown
-    case .text: return a.text.isASCII ? Register(Int64(a.text.count)) : .unknown
-    default: return .null
-    }
+    if a.kind == .integer, b.kind == .integer { return Register.compute(operation, a.integer, b.integer) }
+    return Register.compute(operation, a, b)
   }
 }

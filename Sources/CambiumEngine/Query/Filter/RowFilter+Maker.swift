@@ -15,7 +15,7 @@ extension RowFilter {
     var lists: [MemberTable] = []
     /// By program, the comparison that it decides, or leaves to the evaluator.
     var fallbacks: [Predicate] = []
-    var programs: [ComparisonProgram] = []
+    var programs: [RegisterProgram] = []
     var destinations: [DestinationCondition] = []
     var counts: [CountTest] = []
 

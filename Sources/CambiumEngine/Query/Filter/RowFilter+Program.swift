@@ -6,7 +6,7 @@ extension RowFilter {
     let steps: UnsafeMutablePointer<Step>
     let characters: UnsafeRawPointer
     let lists: UnsafeMutablePointer<MemberTable>
-    let programs: UnsafeMutablePointer<ComparisonProgram>
+    let programs: UnsafeMutablePointer<RegisterProgram>
     let memos: UnsafeMutablePointer<DestinationMemo>
     let entry: Int32
 
@@ -123,8 +123,9 @@ extension RowFilter {
 
     @inline(never)
     private func compute(_ step: UnsafeMutablePointer<Step>, in view: RecordView) throws(StoreError) -> Answer {
-      let answer = try programs[Int(step.pointee.extra)].holds(view)
-      return answer == .unknown && isPlanted(.unknownTakenForNo) ? .no : answer
+      let answer = try programs[Int(step.pointee.extra)].run(view)
+      if answer.kind == .unknown, !isPlanted(.unknownTakenForNo) { return .unknown }
+      return Answer(answer.isYes)
     }
 
     private func isMember(

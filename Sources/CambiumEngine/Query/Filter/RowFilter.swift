@@ -23,7 +23,7 @@ final class RowFilter {
   private let texts: [String]
   private let lists: UnsafeMutablePointer<MemberTable>
   private let listCount: Int
-  private let programs: UnsafeMutablePointer<ComparisonProgram>
+  private let programs: UnsafeMutablePointer<RegisterProgram>
   private let memos: UnsafeMutablePointer<DestinationMemo>
   /// The steps, to be followed without counting references. Good as long as the filter is.
   let program: Program
