@@ -125,6 +125,12 @@ final class PathReader {
     try value(path(text, layout), record, reference)
   }
 
+  /// The packed reference of the object that a path leads to by a to-one relationship; nil if there is none.
+  func destination(_ path: CompiledPath, _ record: RecordView) throws(EngineError) -> UInt64? {
+    guard case .toOne(let field, _, _) = path.leg else { return nil }
+    return try storing { () throws(StoreError) in try record.reference(at: field) }
+  }
+
   /// The value at a path that ``path(_:_:)`` gave for the record's layout.
   func value(
     _ path: CompiledPath, _ record: RecordView, _ reference: ObjectReference

@@ -8,6 +8,8 @@ struct Register {
     case text
     /// The program cannot tell: the evaluator decides for this row.
     case unknown
+    /// What lies behind a relationship has not been read yet.
+    case missing
   }
 
   var kind: Kind
@@ -73,7 +75,7 @@ struct Register {
     case .double: return .double(double)
     case .date: return .date(double)
     case .text where text.isASCII: return .string(String(decoding: text, as: UTF8.self))
-    case .text, .unknown: return nil
+    case .text, .unknown, .missing: return nil
     }
   }
 

@@ -11,6 +11,8 @@ struct RegisterCompiler {
   private var characters: [UInt8] = []
   /// Registers whose texts begin at an offset in `characters`.
   private var texts: [(register: Int, start: Int)] = []
+  /// The paths through to-one relationships, by the place of what is known of them.
+  private(set) var paths: [String] = []
 
   /// Expressions inside of each other beyond which the evaluator is asked, and constants in a list.
   private static let mostDepth = 16
@@ -21,21 +23,25 @@ struct RegisterCompiler {
     self.layout = layout
   }
 
-  /// The program of a comparison; nil if the evaluator has to be asked.
-  static func compile(_ comparison: Comparison, _ reader: PathReader, _ layout: EntityLayout) -> RegisterProgram? {
+  /// The program of a comparison, and the paths of what it knows; nil if the evaluator has to be asked.
+  static func compile(
+    _ comparison: Comparison, _ reader: PathReader, _ layout: EntityLayout
+  ) -> (program: RegisterProgram, paths: [String])? {
     var compiler = RegisterCompiler(reader, layout)
     guard let result = compiler.add(comparison, depth: 0) else { return nil }
-    return compiler.finish(result: result)
+    return (compiler.finish(result: result), compiler.paths)
   }
 
-  /// The program of an expression that is computed; nil if the evaluator has to be asked.
-  static func compile(_ expression: Expression, _ reader: PathReader, _ layout: EntityLayout) -> RegisterProgram? {
+  /// The program of an expression that is computed, likewise.
+  static func compile(
+    _ expression: Expression, _ reader: PathReader, _ layout: EntityLayout
+  ) -> (program: RegisterProgram, paths: [String])? {
     var compiler = RegisterCompiler(reader, layout)
     // What is not computed keeps its type as a value, which registers do not tell: floats are doubles there.
     guard let result = compiler.add(expression, depth: 0), let last = compiler.instructions.last,
       Int(last.target) == result, !last.operation.isLoad, last.operation != .select
     else { return nil }
-    return compiler.finish(result: result)
+    return (compiler.finish(result: result), compiler.paths)
   }
 
   private mutating func finish(result: Int) -> RegisterProgram {
@@ -48,8 +54,11 @@ struct RegisterCompiler {
     for (i, instruction) in instructions.enumerated() { (steps + i).initialize(to: instruction) }
     let room = UnsafeMutablePointer<Register>.allocate(capacity: max(1, registers.count))
     for (i, register) in registers.enumerated() { (room + i).initialize(to: register) }
+    let known = UnsafeMutablePointer<KnownRegisters>.allocate(capacity: max(1, paths.count))
+    for i in paths.indices { (known + i).initialize(to: KnownRegisters()) }
     return RegisterProgram(
-      instructions: steps, count: instructions.count, registers: room, characters: memory, result: result)
+      instructions: steps, count: instructions.count, registers: room, characters: memory, known: known,
+      knownCount: paths.count, result: result)
   }
 
   // MARK: Predicates
@@ -180,6 +189,7 @@ struct RegisterCompiler {
   }
 
   private mutating func load(_ path: String) -> Int? {
+    if let field = reader.toOneField(path, layout) { return load(path, behind: field) }
     guard let (field, attribute) = reader.field(path, layout), field.depth <= 2 else { return nil }
     let operation: RegisterProgram.Operation
     switch attribute.type {
@@ -197,6 +207,26 @@ struct RegisterCompiler {
       instruction.place = FixedPlace(
         BorrowedLayout(layout.record), outer: field.depth == 2 ? field[0] : nil, field.leaf)
     }
+    return append(instruction)
+  }
+
+  /// Loads what lies behind a to-one relationship, if that is one value that a register holds.
+  private mutating func load(_ path: String, behind field: Int) -> Int? {
+    do throws(SchemaError) {
+      let resolved = try reader.view.store.schema.resolve(keyPath: path, from: layout.entity.id)
+      guard !resolved.isToMany, resolved.traversesRelationship else { return nil }
+      switch resolved.type {
+      case .integer16, .integer32, .integer64, .boolean, .double, .float, .date, .string: break
+      default: return nil
+      }
+    } catch {
+      // The evaluator meets the error again.
+      return nil
+    }
+    var instruction = RegisterProgram.Instruction(operation: .loadKnown, target: 0)
+    instruction.leaf = Int32(truncatingIfNeeded: field)
+    instruction.start = Int32(truncatingIfNeeded: paths.count)
+    paths.append(path)
     return append(instruction)
   }
 

@@ -8,6 +8,8 @@ import CambiumKernel
 struct RegisterProgram {
   enum Operation: UInt8 {
     case loadInteger, loadBoolean, loadDouble, loadDate, loadText
+    /// What is known of the object at the other end of a to-one relationship.
+    case loadKnown
     case add, subtract, multiply, divide
     case negate, absolute, length
     case equal, notEqual, less, lessOrEqual, greater, greaterOrEqual
@@ -24,7 +26,7 @@ struct RegisterProgram {
     /// The register at `a` or at `b`, by the one at `condition`.
     case select
 
-    var isLoad: Bool { rawValue <= Operation.loadText.rawValue }
+    var isLoad: Bool { rawValue <= Operation.loadKnown.rawValue }
   }
 
   struct Instruction {
@@ -39,7 +41,7 @@ struct RegisterProgram {
     /// Of what is loaded, the field of a composite of the row, or -1; and the field in it, or in the row.
     var outer: Int32 = -1
     var leaf: Int32 = 0
-    /// Of a list, how many registers; of a pattern, where its bytes are.
+    /// Of a list, how many registers; of a pattern, where its bytes are; of what is known, where among `known`.
     var start: Int32 = 0
     var count: Int32 = 0
     /// Of what is loaded, where the row has it, if that is a number or date.
@@ -54,6 +56,9 @@ struct RegisterProgram {
   let registers: UnsafeMutablePointer<Register>
   /// The bytes of constant texts and patterns.
   let characters: UnsafeMutablePointer<UInt8>
+  /// What is known by path through a to-one relationship.
+  let known: UnsafeMutablePointer<KnownRegisters>
+  let knownCount: Int
   /// The register of the result.
   let result: Int
 
@@ -61,9 +66,12 @@ struct RegisterProgram {
     instructions.deallocate()
     registers.deallocate()
     characters.deallocate()
+    for i in 0..<knownCount { known[i].deallocate() }
+    known.deallocate()
   }
 
-  /// Computes the result for a record.
+  /// Computes the result for a record. It is of kind `missing` if something behind a relationship has to be read first, and
+  /// noted in `known` at the place that is its `count`.
   func run(_ record: RecordView) throws(StoreError) -> Register {
     var i = 0
     while i < count {
@@ -81,6 +89,17 @@ struct RegisterProgram {
             continue
           case .unknown: break
           }
+        }
+        if step.pointee.operation == .loadKnown {
+          guard let reference = try record.reference(at: Int(step.pointee.leaf)) else {
+            target.pointee = .null
+            continue
+          }
+          target.pointee = known[Int(step.pointee.start)][reference]
+          if target.pointee.kind == .missing {
+            return Register(kind: .missing, count: UInt32(truncatingIfNeeded: step.pointee.start))
+          }
+          continue
         }
         target.pointee = try load(step, record)
         continue

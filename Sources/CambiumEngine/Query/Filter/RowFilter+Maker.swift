@@ -15,7 +15,7 @@ extension RowFilter {
     var lists: [MemberTable] = []
     /// By program, the comparison that it decides, or leaves to the evaluator.
     var fallbacks: [Predicate] = []
-    var programs: [RegisterProgram] = []
+    var programs: [ValueProgram] = []
     var destinations: [DestinationCondition] = []
     var counts: [CountTest] = []
 
@@ -71,7 +71,7 @@ extension RowFilter {
     }
 
     private mutating func addComputed(_ comparison: Comparison, _ yes: Int32, _ no: Int32) -> Int32? {
-      guard let program = RegisterCompiler.compile(comparison, reader, layout) else { return nil }
+      guard let program = ValueProgram(comparison, reader, layout) else { return nil }
       var step = Step(op: .computed)
       step.extra = Int32(truncatingIfNeeded: programs.count)
       programs.append(program)
@@ -110,9 +110,8 @@ extension RowFilter {
       if comparison.comparator == .in { return listed(comparison) == nil ? nil : 6 }
       var trial = Maker(reader: reader, layout: layout)
       guard trial.add(comparison, RowFilter.yes, RowFilter.no) != nil else {
-        guard let program = RegisterCompiler.compile(comparison, reader, layout) else { return nil }
-        program.deallocate()
-        return 14
+        guard let program = ValueProgram(comparison, reader, layout) else { return nil }
+        return program.readsElsewhere ? 18 : 14
       }
       guard trial.steps.count == 1, let step = trial.steps.first, step.depth <= 2 else { return nil }
       // Ranges and equal texts are told from a row's bytes before anything else, and few rows pass them.

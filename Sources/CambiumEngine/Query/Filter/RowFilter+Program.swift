@@ -124,7 +124,7 @@ extension RowFilter {
     @inline(never)
     private func compute(_ step: UnsafeMutablePointer<Step>, in view: RecordView) throws(StoreError) -> Answer {
       let answer = try programs[Int(step.pointee.extra)].run(view)
-      if answer.kind == .unknown, !isPlanted(.unknownTakenForNo) { return .unknown }
+      if answer.kind == .missing || answer.kind == .unknown, !isPlanted(.unknownTakenForNo) { return .unknown }
       return Answer(answer.isYes)
     }
 

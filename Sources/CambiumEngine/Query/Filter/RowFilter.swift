@@ -16,6 +16,7 @@ final class RowFilter {
   private let predicates: [Predicate]
   /// By program, the comparison for the rows of which it cannot tell.
   private let fallbacks: [Predicate]
+  private let computed: [ValueProgram]
   private let destinations: [DestinationTest]
   private let counts: [CountTest]
   /// By predicate, what asks it of the rows at the other end of a relationship, if that is all it is about.
@@ -25,6 +26,8 @@ final class RowFilter {
   private let listCount: Int
   private let programs: UnsafeMutablePointer<RegisterProgram>
   private let memos: UnsafeMutablePointer<DestinationMemo>
+  /// Whether a part may read other rows.
+  let readsElsewhere: Bool
   /// The steps, to be followed without counting references. Good as long as the filter is.
   let program: Program
   /// What rows have to meet before anything else, if that is a range of a number or date.
@@ -50,9 +53,12 @@ final class RowFilter {
     for (i, list) in maker.lists.enumerated() { (lists + i).initialize(to: list) }
     fallbacks = maker.fallbacks
     programs = .allocate(capacity: max(1, maker.programs.count))
-    for (i, program) in maker.programs.enumerated() { (programs + i).initialize(to: program) }
+    computed = maker.programs
+    for (i, program) in computed.enumerated() { (programs + i).initialize(to: program.steps) }
     counts = maker.counts
     destinations = maker.destinations.map { DestinationTest($0.predicate, reader.view) }
+    readsElsewhere =
+      !predicates.isEmpty || !destinations.isEmpty || !counts.isEmpty || computed.contains { $0.readsElsewhere }
     memos = .allocate(capacity: max(1, destinations.count))
     for (i, condition) in maker.destinations.enumerated() {
       (memos + i).initialize(to: DestinationMemo(whenNull: condition.whenNull))
@@ -83,15 +89,11 @@ final class RowFilter {
     firstRange = range
   }
 
-  /// Whether a part may read other rows.
-  var readsElsewhere: Bool { !predicates.isEmpty || !destinations.isEmpty || !counts.isEmpty }
-
   deinit {
     steps.deallocate()
     characters.deallocate()
     for i in 0..<listCount { lists[i].deallocate() }
     lists.deallocate()
-    for i in fallbacks.indices { programs[i].deallocate() }
     programs.deallocate()
     for i in destinations.indices { memos[i].deallocate() }
     memos.deallocate()
@@ -119,7 +121,11 @@ final class RowFilter {
         } else {
           holds = try reader.matches(predicates[Int(step.extra)], record, layout, reference)
         }
-      case .computed: holds = try reader.matches(fallbacks[Int(step.extra)], record, layout, reference)
+      case .computed:
+        let result = try computed[Int(step.extra)].result(record, reference)
+        holds =
+          result.kind == .unknown
+          ? try reader.matches(fallbacks[Int(step.extra)], record, layout, reference) : result.isYes
       case .count: holds = try counts[Int(step.extra)].holds(for: reference)
       case .destination: holds = try ask(step, record)
       default:

@@ -1,21 +1,49 @@
 import CambiumKernel
 
-/// The program of an expression, with its memory.
+/// A program with its memory, and what lies behind the relationships that it asks about.
 final class ValueProgram {
   private let program: RegisterProgram
+  private let paths: [String]
+  private let reader: PathReader
+  private let layout: EntityLayout
 
-  /// Nil if the evaluator has to be asked for the expression.
+  /// The program of an expression; nil if the evaluator has to be asked.
   init?(_ expression: Expression, _ reader: PathReader, _ layout: EntityLayout) {
     guard let made = RegisterCompiler.compile(expression, reader, layout) else { return nil }
-    program = made
+    (program, paths) = made
+    self.reader = reader
+    self.layout = layout
   }
 
-  deinit {
-    program.deallocate()
+  /// That of a comparison.
+  init?(_ comparison: Comparison, _ reader: PathReader, _ layout: EntityLayout) {
+    guard let made = RegisterCompiler.compile(comparison, reader, layout) else { return nil }
+    (program, paths) = made
+    self.reader = reader
+    self.layout = layout
   }
 
-  /// What the expression gives for a record; nil if the evaluator has to be asked.
-  func value(_ record: RecordView) throws(EngineError) -> Value? {
-    do throws(StoreError) { return try program.run(record).value } catch { throw .store(error) }
+  deinit { program.deallocate() }
+
+  /// The steps, to be followed without counting references. Good as long as this is.
+  var steps: RegisterProgram { program }
+
+  /// Whether rows of other objects are read.
+  var readsElsewhere: Bool { !paths.isEmpty }
+
+  /// The result for a record, of kind `unknown` if the evaluator has to be asked.
+  func result(_ record: RecordView, _ reference: ObjectReference) throws(EngineError) -> Register {
+    // Each round but the last one reads one path.
+    for _ in 0...paths.count {
+      let result: Register
+      do throws(StoreError) { result = try program.run(record) } catch { throw .store(error) }
+      guard result.kind == .missing else { return result }
+      let place = Int(result.count)
+      guard place < paths.count else { return .unknown }
+      let path = try reader.path(paths[place], layout)
+      guard let object = try reader.destination(path, record) else { return .unknown }
+      program.known[place].learn(object, try reader.value(path, record, reference))
+    }
+    return .unknown
   }
 }

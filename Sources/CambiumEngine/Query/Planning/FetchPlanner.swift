@@ -124,7 +124,8 @@ struct FetchPlanner {
         if relationship.isToMany {
           cost += costs.readElsewhere * (1 + objectsPerRow(relationship))
         } else if dot != nil {
-          cost += costs.readElsewhere
+          // A program knows them for most rows.
+          cost += c.modifier == .direct && cost < costs.computed ? costs.destination : costs.readElsewhere
         }
       }
       return cost

@@ -56,7 +56,7 @@ final class ValuesReader {
       } catch { throw .store(error) }
     case .path(let path): return try reader.value(path, record, row.reference)
     case .program(let program, let expression):
-      if let value = try program.value(record) { return value }
+      if let value = try program.result(record, row.reference).value { return value }
       return try reader.value(of: expression, record, row.layout, row.reference)
     case .evaluator(let expression):
       return try reader.value(of: expression, record, row.layout, row.reference)
