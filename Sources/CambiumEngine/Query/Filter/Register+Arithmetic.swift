@@ -1,3 +1,5 @@
+import CambiumKernel
+
 /// What operators and functions give, as the evaluator has it; or that a register cannot tell.
 extension Register {
   /// As ``ArithmeticOperator/apply(_:_:)`` of integers.
