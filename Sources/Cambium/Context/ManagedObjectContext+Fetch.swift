@@ -4,7 +4,8 @@ import CambiumKernel
 // A fetch asks the store, then takes the context's unsaved changes into account:
 //
 //   no changes                              the store's answer
-//   predicate and order stay in the row,    the store's answer, less the changed objects, plus those of them that match
+//   predicate and order stay in the row,    the store's answer, less the changed objects, plus those of them that
+// match
 //   or go through to-one relationships to
 //   entities without changes
 //   they go through other relationships     every object is evaluated in memory
@@ -14,9 +15,9 @@ extension ManagedObjectContext {
   /// Reads the newest commit, and lets unchanged objects that the context has show it. Objects are faults until a property
   /// is read, though their rows come with the fetch.
   ///
-  /// While the context has unsaved changes of objects that a predicate or order sees at the end of a to-one relationship, or has
-  /// any and the predicate goes through a to-many relationship, the fetch evaluates every object of the entity in memory. Save
-  /// first where that matters.
+  /// While the context has unsaved changes of objects that a predicate or order sees at the end of a to-one
+  /// relationship, or has any and the predicate goes through a to-many relationship, the fetch evaluates every object
+  /// of the entity in memory. Save first where that matters.
   ///
   /// Rows of very many objects are read by other threads, where there are processors for that, while objects are made of those before. If it
   /// throws, unchanged objects of the context may show the newest commit all the same.
@@ -233,7 +234,8 @@ extension ManagedObjectContext {
     plan.includesSubentities ? object.info.isKind(of: info) : object.info === info
   }
 
-  /// Whether predicate or order look at other objects than the one evaluated; with `changed`, whether they may look at one of those.
+  /// Answers whether predicate or order look at other objects than the evaluated one; with `changed`, whether they
+  /// may look at one of those.
   func leavesRow(
     _ plan: FetchPlan, _ predicate: CambiumEngine.Predicate?, _ info: EntityInfo, to changed: [ManagedObject]? = nil
   ) throws -> Bool {

@@ -1,12 +1,14 @@
-/// Values by the packed reference of the object that they were read for. Two references may meet in a slot; the later one takes it.
+/// A cache of the values behind a path through a to-one relationship, by the packed reference of the object there.
+/// Two references may share a slot; the later one takes it.
 struct KnownValues {
   private var references: [UInt64] = []
   private var values: [Value] = []
   private var learned = 0
 
-  /// As many slots at first, and at most.
+  /// The number of slots at first, and at most; and the bytes of the longest text that is kept.
   private static let least = 64
   private static let most = 1 << 16
+  private static let longestText = 256
 
   private func place(_ reference: UInt64) -> Int {
     Int(truncatingIfNeeded: reference & UInt64(truncatingIfNeeded: references.count &- 1))
@@ -21,8 +23,14 @@ struct KnownValues {
     return values[place]
   }
 
-  /// Notes a value. If there have been more values than slots, there will be four times as many slots.
+  /// Notes a value, unless it may take much memory. If there have been more values than slots, there will be four
+  /// times as many slots.
   mutating func learn(_ reference: UInt64, _ value: Value) {
+    switch value {
+    case .string(let text), .uri(let text): if text.utf8.count > Self.longestText { return }
+    case .binary, .composite, .list: return
+    default: break
+    }
     learned += 1
     if references.isEmpty {
       references = Array(repeating: 0, count: Self.least)

@@ -14,8 +14,7 @@ final class PathReader {
   /// Whether what lies behind a to-one relationship is kept for the rows that lead to the same object.
   private let keepsValues: Bool
 
-  /// - Parameter keepsValues: Whether the rows of the view stay as they are as long as the reader is used. Those of a transaction do
-  ///   so during a request, and no longer.
+  /// - Parameter keepsValues: Pass false for a reader that outlives one request of a write transaction, because rows change then.
   init(view: EntityView, variables: [String: Value] = [:], keepsValues: Bool = true) {
     self.view = view
     self.keepsValues = keepsValues
@@ -133,7 +132,7 @@ final class PathReader {
 
   /// The value at a path that ``path(_:_:)`` gave for the record's layout.
   func value(
-    _ path: CompiledPath, _ record: RecordView, _ reference: ObjectReference
+    _ path: CompiledPath, _ record: RecordView, _ reference: ObjectReference, isKept: Bool = true
   ) throws(EngineError) -> Value {
     switch path.leg {
     case .identity: return .reference(reference)
@@ -148,7 +147,7 @@ final class PathReader {
     case .toOne(let field, _, let rest):
       let target = try storing { () throws(StoreError) in try record.reference(at: field) }
       guard let target else { return .null }
-      if !keepsValues || rest == nil { return try follow(PackedReference.unpack(target), rest) ?? .null }
+      if !keepsValues || !isKept || rest == nil { return try follow(PackedReference.unpack(target), rest) ?? .null }
       if let known = path.known[target] { return known }
       let found = try follow(PackedReference.unpack(target), rest) ?? .null
       path.known.learn(target, found)

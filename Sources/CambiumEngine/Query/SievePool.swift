@@ -1,9 +1,9 @@
 import Synchronization
 
-/// Sieves for the parts of a scan: one for each thread, so that what a sieve has found out about the objects that rows lead to serves
-/// the next part as well. A sieve is used by one thread at a time.
+/// Sieves for the parts of a scan, one for each thread: what a sieve knows of the objects that rows lead to serves
+/// the next part as well. One thread at a time uses a sieve.
 final class SievePool: @unchecked Sendable {
-  // `@unchecked`: who has set the mark of a place has its sieve alone, until it takes the mark away.
+  // `@unchecked`: the thread that set the mark of a place owns its sieve until it clears the mark.
   private let marks: UnsafeMutablePointer<Atomic<Bool>>
   private let sieves: UnsafeMutablePointer<RowSieve?>
   private let count: Int
@@ -23,8 +23,8 @@ final class SievePool: @unchecked Sendable {
     sieves.deallocate()
   }
 
-  /// A sieve that nobody else uses, and its place, for ``giveBack(_:)``. It is made if there is none, and forgotten afterwards if all
-  /// places are taken: the place is nil then.
+  /// A sieve that no other thread uses, and its place for ``giveBack(_:)``. `make` makes it if the place has none. If
+  /// all places are taken, the place is nil, and the pool forgets the sieve.
   func take(
     _ make: () throws(EngineError) -> RowSieve
   ) throws(EngineError) -> (sieve: RowSieve, place: Int?) {

@@ -143,7 +143,7 @@ enum PlantedFault: CaseIterable {
   case unknownTakenForNo
   /// A memo gives the answer of another object that has the same slot.
   case memoTakesNeighbour
-  /// A condition of a destination does not hold where there is none, whatever it says of null.
+  /// A destination condition never holds for a row without a destination.
   case noDestinationNeverHolds
 }
 
@@ -164,7 +164,7 @@ func isPlanted(_ fault: PlantedFault) -> Bool {
   #endif
 }
 
-/// Whether nothing is asked of encoded rows, and everything of the evaluator: all tests hold with it too, because programs answer what
+/// True if filters leave every question to the evaluator. All tests hold with it too, because programs answer what
 /// the evaluator does. `CAMBIUM_PLANTED=everythingToTheEvaluator` sets it in a build with switches.
 let leavesAllToEvaluator: Bool = {
   #if CAMBIUM_VERIFICATION_SWITCHES

@@ -1,4 +1,5 @@
-/// Where a number or date of a row, or of a composite in it, lies: it is read from the row's bytes without a look at anything else.
+/// Where a number or date of a row, or of a composite in it, lies: it is read from the row's bytes without a look at
+/// anything else.
 ///
 /// Good for records of one layout only.
 public struct FixedPlace: Sendable {
@@ -10,6 +11,9 @@ public struct FixedPlace: Sendable {
   @usableFromInline let nullMask: UInt8
   @usableFromInline let position: Int
   @usableFromInline let tag: FieldTag
+
+  /// True for an integer, false for a double or date.
+  public var isInteger: Bool { tag == .int16 || tag == .int32 || tag == .int64 }
 
   /// What is known of a field.
   public enum Found {

@@ -4,8 +4,9 @@ import Testing
 
 @testable import CambiumEngine
 
-/// What programs on registers and memos of destinations answer is what the reference answers, on values at the edges: overflow at
-/// each operator, not-a-number, both zeros, text that is not ASCII at each place, nulls, and objects that are gone.
+/// What programs on registers and memos of destinations answer is what the reference answers, on values at the edges:
+/// overflow at each operator, not-a-number, both zeros, text that is not ASCII at each place, nulls, and objects that
+/// are gone.
 @Suite struct ComparisonProgramTests {
   private static let integers: [Int64] = [.min, .min + 1, -7, -1, 0, 1, 2, 7, 1 << 53, .max - 1, .max]
   private static let doubles: [Double] = [
@@ -126,7 +127,13 @@ import Testing
     ])
     let text = Expression.keyPath(prefix + random.pick(["t", "u", "part.t"]))
     let word = Expression.constant(.string(random.pick(texts)))
-    switch random.below(6) {
+    switch random.below(7) {
+    case 6:
+      return .compare(
+        .keyPath(prefix + "way"), random.pick([.equal, .notEqual, .less]),
+        random.oneIn(2)
+          ? .constant(random.oneIn(2) ? .null : .reference(ObjectReference(entity: 1, row: 5)))
+          : .keyPath(prefix + "to"))
     case 0:
       return .compare(
         text, random.pick([.beginsWith, .endsWith, .contains, .in, .equal, .less, .greaterOrEqual]),
@@ -218,7 +225,8 @@ import Testing
     }
   }
 
-  /// The rows for which the reference says that the predicate holds: evaluated on values that were read out one by one.
+  /// The rows for which the reference says that the predicate holds: evaluated on values that were read out one by
+  /// one.
   private static func expected(_ predicate: Predicate, _ made: Store, _ view: EntityView) throws -> [UInt64] {
     try made.rows.sorted { $0.row < $1.row }.filter { reference in
       try predicate.evaluate { (object: ObjectReference?, path: String) throws(EngineError) -> Value in
@@ -232,6 +240,10 @@ import Testing
   {
     if path == "self" { return .reference(reference) }
     guard let row = try view.row(reference) else { return .null }
+    if path == "to" || path == "way" {
+      guard let relationship = row.entity.relationship(named: path) else { return .null }
+      return try row.reference(relationship).map { .reference($0) } ?? .null
+    }
     for name in ["to", "way"] where path.hasPrefix(name + ".") {
       guard let relationship = row.entity.relationship(named: name), let next = try row.reference(relationship) else {
         return .null

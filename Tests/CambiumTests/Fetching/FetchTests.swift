@@ -116,7 +116,8 @@ import Testing
     #expect(numbers(try context.all("LogEntry", "number > 5 AND number < 11", sort: byNumber)) == [6, 9, 9, 10])
   }
 
-  /// One unsaved object makes no fetch load every other, unless it is one that the fetch may see through a relationship.
+  /// One unsaved object makes no fetch load every other, unless it is one that the fetch may see through a
+  /// relationship.
   @Test func unsavedObjectsElsewhereLeaveTheStoreToAnswer() throws {
     let container = try filled()
     let context = container.newBackgroundContext()

@@ -1,7 +1,7 @@
 import CambiumKernel
 
-/// Comparisons of text of ASCII characters alone, on the bytes as they lie. Of other text they say that they do not know: its
-/// normal form has to be made first.
+/// Comparisons of text of ASCII characters alone, on the bytes as they lie. Of other text they say that they do not
+/// know: its normal form has to be made first.
 enum AsciiText {
   /// What is known of a comparison.
   enum Answer: UInt8 {
@@ -50,8 +50,8 @@ enum AsciiText {
       part.count <= text.count && stands(part, in: text, at: text.count - part.count, folds: folds))
   }
 
-  /// Whether `part` stands anywhere in `text`. At most as many steps as the product of both lengths, which is bounded for short
-  /// parts; of longer ones the evaluator is asked, whose way is linear.
+  /// Whether `part` stands anywhere in `text`. At most as many steps as the product of both lengths, which is bounded
+  /// for short parts; of longer ones the evaluator is asked, whose way is linear.
   static func contains(_ text: UnsafeRawBufferPointer, _ part: UnsafeRawBufferPointer, folds: Bool) -> Answer {
     guard part.count <= 32, text.isASCII, part.isASCII else { return .unknown }
     guard let first = part.first else { return .yes }
@@ -66,7 +66,8 @@ enum AsciiText {
 
   // MARK: LIKE
 
-  /// A pattern as bytes, two for each part: what it is, and a character; nil if there are characters that are not ASCII.
+  /// A pattern as bytes, two for each part: what it is, and a character; nil if there are characters that are not
+  /// ASCII.
   static func pattern(_ text: String) -> [UInt8]? {
     var parts: [UInt8] = []
     var isEscaped = false

@@ -1,8 +1,8 @@
 import CambiumKernel
 
-/// Compares with a constant what the objects come to that a to-many relationship leads to: how many there are, of how many of them a
-/// condition holds, or the sum, average, least or greatest of their values. Links are followed where they lie, and rows are read in
-/// place; no list of the objects is made.
+/// Compares a constant with the count, sum, average, minimum or maximum over a to-many relationship, or with the
+/// number of its objects for which a condition holds. It follows links where they lie and reads rows in place; it
+/// makes no list of the objects.
 final class CountTest {
   private enum Question {
     case links
@@ -15,10 +15,11 @@ final class CountTest {
   private let comparison: Comparison
   private let constant: Value
 
-  /// Nil for any other comparison, and where the relationship may lead to objects that are gone, of which only the evaluator knows
-  /// how they count.
+  /// Nil for any other comparison, and where the relationship may lead to objects that are gone, because the
+  /// evaluator counts those differently.
   init?(_ comparison: Comparison, _ entity: EntitySchema, _ view: EntityView) {
-    guard comparison.modifier == .direct, case .constant(let constant) = comparison.right,
+    guard comparison.modifier == .direct, comparison.comparator != .matches,
+      case .constant(let constant) = comparison.right,
       case .aggregate(let operation, let collection, let path) = comparison.left
     else { return nil }
     let name: String
@@ -59,7 +60,7 @@ final class CountTest {
     self.constant = constant
   }
 
-  /// Whether it holds for an object.
+  /// Answers whether the comparison holds for an object.
   func holds(for reference: ObjectReference) throws(EngineError) -> Bool {
     switch question {
     case .links: return comparison.holds(.integer(Int64(try objects.count(from: reference))), constant)

@@ -1,8 +1,8 @@
-/// What is known of a condition by the object at the other end of a to-one relationship, so that it is asked once for each
-/// object and not once for each row that leads there. Plain memory, which whoever made it frees.
+/// A cache of the answers to a condition of the object at the other end of a to-one relationship, so that each object
+/// is asked once and not once for each row that leads to it. The owner must call `deallocate()`.
 ///
-/// An answer belongs to the whole packed reference, because rows of other entities have the same numbers. Two references may
-/// meet in a slot; the later one takes it.
+/// An answer belongs to the whole packed reference, because rows of other entities have the same numbers. Two
+/// references may share a slot; the later one takes it.
 struct DestinationMemo {
   struct Slot {
     var reference: UInt64 = 0
@@ -15,9 +15,9 @@ struct DestinationMemo {
   /// The answer where the relationship leads nowhere.
   let whenNull: Bool
 
-  /// As many slots at first, and at most: 4 MiB.
+  /// The number of slots at first, and at most: 1 MiB.
   private static let least = 256
-  private static let most = 1 << 18
+  private static let most = 1 << 16
 
   init(whenNull: Bool) {
     self.whenNull = whenNull && !isPlanted(.noDestinationNeverHolds)

@@ -12,7 +12,8 @@ final class DestinationTest {
     reader = PathReader(view: view)
   }
 
-  /// Whether it holds for an object; where there is none any more, all paths are null.
+  /// Answers whether the condition holds for an object. If that object is gone, all its paths are null: the answer is
+  /// `whenNull`.
   func holds(for packed: UInt64, whenNull: Bool) throws(EngineError) -> Bool {
     guard let row = try reader.view.row(PackedReference.unpack(packed)) else { return whenNull }
     let filter: RowFilter
@@ -29,12 +30,13 @@ final class DestinationTest {
   }
 }
 
-/// A condition of an object as one of the object at the other end of a to-one relationship, if it is about that one alone.
+/// A condition of an object as one of the object at the other end of a to-one relationship, if it is about that one
+/// alone.
 struct DestinationCondition {
   let relationship: RelationshipSchema
   /// The condition, whose key paths begin at that object.
   let predicate: Predicate
-  /// Whether it holds where there is no such object.
+  /// The answer where there is no such object.
   let whenNull: Bool
   /// Whether asking it cannot fail, so that it may be asked in another order.
   let isSafe: Bool
@@ -55,11 +57,17 @@ struct DestinationCondition {
     let entity: EntitySchema
     var relationship: RelationshipSchema?
     var isSafe = true
+    /// How many parts may still be moved. Each level of a predicate is tried, so that a deep one would take too long
+    /// without a limit.
+    private var partsLeft = 512
+    /// The relationships that a path may go through: each of them has a filter of its own.
+    private static let longestPath = 8
 
     init(entity: EntitySchema) { self.entity = entity }
 
     mutating func move(_ predicate: Predicate, depth: Int) -> Predicate? {
-      guard depth < Predicate.depthLimit else { return nil }
+      partsLeft -= 1
+      guard depth < Predicate.depthLimit, partsLeft > 0 else { return nil }
       switch predicate {
       case .true, .false: return predicate
       case .not(let inner): return move(inner, depth: depth + 1).map { .not($0) }
@@ -85,7 +93,8 @@ struct DestinationCondition {
     }
 
     private mutating func move(_ expression: Expression, depth: Int) -> Expression? {
-      guard depth < Predicate.depthLimit else { return nil }
+      partsLeft -= 1
+      guard depth < Predicate.depthLimit, partsLeft > 0 else { return nil }
       switch expression {
       case .constant: return expression
       case .keyPath(let path): return move(path).map { .keyPath($0) }
@@ -109,7 +118,7 @@ struct DestinationCondition {
     private mutating func move(_ path: String) -> String? {
       guard let dot = path.utf8.firstIndex(of: UInt8(ascii: ".")),
         let found = entity.relationship(named: String(path[..<dot])), !found.isToMany,
-        relationship == nil || relationship?.id == found.id
+        relationship == nil || relationship?.id == found.id, keyPathNames(path).count <= Self.longestPath
       else { return nil }
       relationship = found
       return String(path[path.utf8.index(after: dot)...])

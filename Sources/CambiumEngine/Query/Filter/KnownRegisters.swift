@@ -1,7 +1,7 @@
-/// What registers hold of a path through a to-one relationship, by the packed reference of the object that it leads to: it is read
-/// once for each such object. Plain memory, which whoever made it frees.
+/// A cache of the values behind a path through a to-one relationship, by the packed reference of the object there:
+/// the path is read once for each such object. The owner must call `deallocate()`.
 ///
-/// Two references may meet in a slot; the later one takes it.
+/// Two references may share a slot; the later one takes it.
 struct KnownRegisters {
   private struct Slot {
     var reference: UInt64 = 0
@@ -12,7 +12,7 @@ struct KnownRegisters {
   private var count: Int
   private var learned = 0
 
-  /// As many slots at first, and at most; and the longest text that is kept.
+  /// The number of slots at first, and at most; and the bytes of the longest text that is kept.
   private static let least = 64
   private static let most = 1 << 16
   private static let longestText = 256
@@ -68,8 +68,8 @@ struct KnownRegisters {
     case .float(let float): return Register(Double(float))
     case .date(let date): return Register(date: date)
     case .string(let text):
+      guard text.utf8.count <= longestText else { return .unknown }
       let bytes = Array(text.utf8)
-      guard bytes.count <= longestText else { return .unknown }
       let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: max(1, bytes.count), alignment: 1)
       copy.copyBytes(from: bytes)
       return Register(text: UnsafeRawBufferPointer(start: copy.baseAddress, count: bytes.count))

@@ -1,7 +1,7 @@
 import CambiumKernel
 
-/// The values of a list that rows are compared with, so that looking one up costs the same however many there are: plain
-/// memory, so that nothing is counted for a row.
+/// The values of a list that rows are compared with, so that looking one up costs the same however many there are:
+/// plain memory, so that nothing is counted for a row.
 ///
 /// Numbers are words that are equal where the numbers are; texts the UTF-8 of their normal forms.
 struct MemberTable {
@@ -20,8 +20,8 @@ struct MemberTable {
   private let words: UnsafeMutablePointer<UInt64>
   private let characters: UnsafeMutablePointer<UInt8>
 
-  /// The table of a list for an attribute's type; nil where values are not compared as words or bytes are. Its memory lasts
-  /// until ``deallocate()``.
+  /// The table of a list for an attribute's type; nil where values are not compared as words or bytes are. Its memory
+  /// lasts until ``deallocate()``.
   init?(_ list: [Value], _ type: AttributeType) {
     guard let kind = Self.kind(of: type) else { return nil }
     var includesNull = false
@@ -63,8 +63,8 @@ struct MemberTable {
     }
   }
 
-  /// Puts an entry into its slot, unless it is there already. Answers false if too many others would have to be passed, as
-  /// somebody may have chosen them.
+  /// Puts an entry into its slot, unless it is there already. Answers false if too many others would have to be
+  /// passed, as somebody may have chosen them.
   private func add(_ i: Int) -> Bool {
     let text = kind == .text ? text(i) : UnsafeRawBufferPointer(start: nil, count: 0)
     var at = (kind == .text ? Self.hash(text) : Self.hash(words[i])) & mask

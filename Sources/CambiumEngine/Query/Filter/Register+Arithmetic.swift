@@ -86,9 +86,9 @@ extension Register {
     self = answer == .unknown ? .unknown : Register(answer == .yes)
   }
 
-  /// Whether this is an answer, and yes.
+  /// True for the answer yes.
   @inline(__always) var isYes: Bool { kind == .boolean && bits != 0 }
 
-  /// Whether this is an answer, and no.
+  /// True for the answer no.
   @inline(__always) var isNo: Bool { kind == .boolean && bits == 0 }
 }

@@ -6,6 +6,8 @@ struct Register {
     case null, boolean, integer, double, date
     /// Text whose bytes lie in the row, or in the program's own memory.
     case text
+    /// An object, as a packed reference.
+    case reference
     /// The program cannot tell: the evaluator decides for this row.
     case unknown
     /// What lies behind a relationship has not been read yet.
@@ -66,7 +68,8 @@ struct Register {
     }
   }
 
-  /// The value that the evaluator would have; nil if it has to be asked, as it has to for text that is not plain ASCII.
+  /// The value that the evaluator would have; nil if it has to be asked, as it has to for text that is not plain
+  /// ASCII.
   var value: Value? {
     switch kind {
     case .null: return .null
@@ -74,6 +77,7 @@ struct Register {
     case .integer: return .integer(integer)
     case .double: return .double(double)
     case .date: return .date(double)
+    case .reference: return .reference(PackedReference.unpack(bits))
     case .text where text.isASCII: return .string(String(decoding: text, as: UTF8.self))
     case .text, .unknown, .missing: return nil
     }
@@ -108,6 +112,7 @@ struct Register {
     switch (a.kind, b.kind) {
     case (.text, .text): return AsciiText.order(a.text, b.text, folds: folds)
     case (.double, .double), (.date, .date): return Order(orderDoubles(a.double, b.double))
+    case (.reference, .reference): return Order(a.bits, b.bits)
     case (.boolean, .boolean), (.boolean, .integer), (.integer, .boolean): return Order(a.integer, b.integer)
     case (.integer, .double), (.boolean, .double): return Order(orderIntegerDouble(a.integer, b.double))
     case (.double, .integer), (.double, .boolean): return Order(orderIntegerDouble(b.integer, a.double).reversed)

@@ -1,7 +1,8 @@
 import CambiumKernel
 
-/// Lays expressions of a row's own columns out as steps on registers. What it does not know (decimals, most functions, anything
-/// that reads other rows, text that is not plain ASCII) is left to the evaluator.
+/// Lays expressions out as steps on registers: of a row's own columns, and of values behind to-one relationships. It
+/// leaves to the evaluator what it does not know: decimals, most functions, to-many relationships, and constants that
+/// are not plain ASCII.
 struct RegisterCompiler {
   private let reader: PathReader
   private let layout: EntityLayout
@@ -13,10 +14,14 @@ struct RegisterCompiler {
   private var texts: [(register: Int, start: Int)] = []
   /// The paths through to-one relationships, by the place of what is known of them.
   private(set) var paths: [String] = []
+  /// The registers of the paths that are loaded already.
+  private var loaded: [String: Int] = [:]
 
   /// Expressions inside of each other beyond which the evaluator is asked, and constants in a list.
   private static let mostDepth = 16
   private static let mostElements = 16
+  /// The bytes of the longest constant text or pattern.
+  private static let longestText = 1 << 16
 
   init(_ reader: PathReader, _ layout: EntityLayout) {
     self.reader = reader
@@ -119,7 +124,7 @@ struct RegisterCompiler {
       guard let text = add(right, depth: depth) else { return nil }
       return append(.part, left, text, folds: folds)
     case (.like, .constant(.string(let text))):
-      guard let pattern = AsciiText.pattern(text) else { return nil }
+      guard text.utf8.count <= Self.longestText, let pattern = AsciiText.pattern(text) else { return nil }
       let start = characters.count
       characters += pattern
       return append(.like, left, folds: folds, start: start, count: pattern.count)
@@ -141,7 +146,11 @@ struct RegisterCompiler {
     guard depth <= Self.mostDepth, registers.count < RegisterProgram.most else { return nil }
     switch expression {
     case .constant(let value): return add(constant: value)
-    case .keyPath(let path): return load(path)
+    case .keyPath(let path):
+      if let known = loaded[path] { return known }
+      let register = load(path)
+      loaded[path] = register
+      return register
     case .arithmetic(let operation, let a, let b): return arithmetic(operation, a, b, depth)
     case .negated(let inner): return unary(.negate, inner, depth)
     case .ternary(let condition, let then, let otherwise):
@@ -204,16 +213,22 @@ struct RegisterCompiler {
     instruction.leaf = Int32(truncatingIfNeeded: field.leaf)
     if field.depth == 2 { instruction.outer = Int32(truncatingIfNeeded: field[0]) }
     if operation != .loadText, operation != .loadBoolean {
-      instruction.place = FixedPlace(
-        BorrowedLayout(layout.record), outer: field.depth == 2 ? field[0] : nil, field.leaf)
+      let place = FixedPlace(BorrowedLayout(layout.record), outer: field.depth == 2 ? field[0] : nil, field.leaf)
+      // A damaged catalogue may say otherwise than the layout. Reading the field as a whole tells then.
+      if let place, place.isInteger == (operation == .loadInteger) { instruction.place = place }
     }
     return append(instruction)
   }
 
-  /// Loads what lies behind a to-one relationship, if that is one value that a register holds.
+  /// Loads the object of a to-one relationship, or what lies behind it, if that is one value that a register holds.
   private mutating func load(_ path: String, behind field: Int) -> Int? {
     do throws(SchemaError) {
       let resolved = try reader.view.store.schema.resolve(keyPath: path, from: layout.entity.id)
+      if resolved.steps.count == 1 {
+        var instruction = RegisterProgram.Instruction(operation: .loadReference, target: 0)
+        instruction.leaf = Int32(truncatingIfNeeded: field)
+        return append(instruction)
+      }
       guard !resolved.isToMany, resolved.traversesRelationship else { return nil }
       switch resolved.type {
       case .integer16, .integer32, .integer64, .boolean, .double, .float, .date, .string: break
@@ -257,9 +272,14 @@ struct RegisterCompiler {
     case .double(let double): return append(Register(double))
     case .float(let float): return append(Register(Double(float)))
     case .date(let date): return append(Register(date: date))
+    case .reference(let reference):
+      let packed = PackedReference.pack(reference)
+      guard PackedReference.unpack(packed) == reference else { return nil }
+      return append(Register(kind: .reference, bits: packed))
     case .string(let text):
+      guard text.utf8.count <= Self.longestText else { return nil }
       let bytes = Array(text.utf8)
-      guard bytes.count <= 1 << 16, !bytes.contains(where: { $0 >= 0x80 }) else { return nil }
+      guard !bytes.contains(where: { $0 >= 0x80 }) else { return nil }
       guard let register = append(Register(kind: .text, count: UInt32(bytes.count))) else { return nil }
       texts.append((register, characters.count))
       characters += bytes

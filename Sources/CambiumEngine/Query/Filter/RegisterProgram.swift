@@ -1,13 +1,14 @@
 import CambiumKernel
 
-/// An expression or comparison of a row's own columns as steps on registers: data, and no code that is made for each expression. Plain
-/// memory, which whoever made it frees.
+/// An expression or comparison as steps on registers. The steps are data; no code is generated. The owner must call
+/// `deallocate()`.
 ///
-/// It gives what the evaluator gives (`Specs/07-predicates.md`), or says that it does not know: of sums that 64 bits do not hold,
-/// and of text that is not plain ASCII. Nothing in it can fail, so that all parts may be computed whether they are needed or not.
+/// It gives what the evaluator gives (`Specs/07-predicates.md`), or says that it does not know: of sums that 64 bits
+/// do not hold, and of text that is not plain ASCII. Nothing in it can fail, so that all parts may be computed
+/// whether they are needed or not.
 struct RegisterProgram {
   enum Operation: UInt8 {
-    case loadInteger, loadBoolean, loadDouble, loadDate, loadText
+    case loadInteger, loadBoolean, loadDouble, loadDate, loadText, loadReference
     /// What is known of the object at the other end of a to-one relationship.
     case loadKnown
     case add, subtract, multiply, divide
@@ -70,8 +71,8 @@ struct RegisterProgram {
     known.deallocate()
   }
 
-  /// Computes the result for a record. It is of kind `missing` if something behind a relationship has to be read first, and
-  /// noted in `known` at the place that is its `count`.
+  /// Computes the result for a record. It is of kind `missing` if something behind a relationship has to be read
+  /// first, and noted in `known` at the place that is its `count`.
   func run(_ record: RecordView) throws(StoreError) -> Register {
     var i = 0
     while i < count {
@@ -143,13 +144,16 @@ struct RegisterProgram {
     case .loadDate:
       guard let value = try parent.date(at: leaf) else { return .null }
       return Register(date: value)
+    case .loadReference:
+      guard let value = try parent.reference(at: leaf) else { return .null }
+      return Register(kind: .reference, bits: value)
     default:
       guard let value = try parent.utf8(at: leaf) else { return .null }
       return Register(text: value)
     }
   }
 
-  /// Those of the operations that are rarer.
+  /// Computes the rare operations.
   @inline(never)
   private func computeOther(
     _ step: UnsafeMutablePointer<Instruction>, _ a: Register, _ b: Register

@@ -19,6 +19,11 @@ extension RowFilter {
     var destinations: [DestinationCondition] = []
     var counts: [CountTest] = []
 
+    /// The number of caches that a filter may have of destinations, and as many of values behind relationships: the
+    /// evaluator is asked about others, so that no predicate takes memory without bound.
+    private static let mostCaches = 16
+    private var knownPaths = 0
+
     init(reader: PathReader, layout: EntityLayout) {
       self.reader = reader
       self.layout = layout
@@ -52,9 +57,12 @@ extension RowFilter {
       }
     }
 
-    /// Adds a condition of the object at the other end of a to-one relationship; nil if rows of the layout do not have it.
+    /// Adds a condition of the object at the other end of a to-one relationship; nil if rows of the layout do not
+    /// have it.
     private mutating func add(_ condition: DestinationCondition, _ yes: Int32, _ no: Int32) -> Int32? {
-      guard let field = layout.fieldByName[condition.relationship.name] else { return nil }
+      guard destinations.count < Self.mostCaches, let field = layout.fieldByName[condition.relationship.name] else {
+        return nil
+      }
       var step = Step(op: .destination)
       step.leaf = Int32(truncatingIfNeeded: field)
       step.extra = Int32(truncatingIfNeeded: destinations.count)
@@ -71,7 +79,10 @@ extension RowFilter {
     }
 
     private mutating func addComputed(_ comparison: Comparison, _ yes: Int32, _ no: Int32) -> Int32? {
-      guard let program = ValueProgram(comparison, reader, layout) else { return nil }
+      guard let program = ValueProgram(comparison, reader, layout),
+        knownPaths + program.pathCount <= Self.mostCaches
+      else { return nil }
+      knownPaths += program.pathCount
       var step = Step(op: .computed)
       step.extra = Int32(truncatingIfNeeded: programs.count)
       programs.append(program)
@@ -79,8 +90,8 @@ extension RowFilter {
       return add(step, yes, no)
     }
 
-    /// Parts that lie together and are decided on the encoded row, the cheapest first: on sound rows they cannot fail, so that
-    /// their order makes no difference. What is asked of the evaluator stays where it is.
+    /// Puts parts that follow one another and cannot fail on sound rows in order, the cheapest first: their order
+    /// makes no difference to the answer. What the evaluator is asked stays where it is.
     private func cheapestFirst(_ parts: [Predicate]) -> [Predicate] {
       if parts.count < 2 { return parts }
       var ordered: [Predicate] = []
@@ -272,8 +283,8 @@ extension RowFilter {
       return comparator == .notEqual ? .reverse(step) : .step(step)
     }
 
-    /// The numbers that stand in the relation to `v`, in the order of ``orderDoubles(_:_:)``: not-a-number equals itself
-    /// and comes first.
+    /// The numbers that stand in the relation to `v`, in the order of ``orderDoubles(_:_:)``: not-a-number equals
+    /// itself and comes first.
     private mutating func real(_ op: Op, _ comparator: Comparator, _ v: Double, _ field: FieldPath) -> Condition {
       var step = step(op, field)
       let bits = KeyEncoder.orderedBits(v)

@@ -91,8 +91,8 @@ extension RowFilter {
         let wanted = UnsafeRawBufferPointer(
           start: characters + Int(step.pointee.start), count: Int(step.pointee.count))
         if value.count <= wanted.count { return value.count == wanted.count && hasPrefix(value, wanted) ? .yes : .no }
-        // Other bytes can be the same text only if they are no plain ASCII; each such character takes at least two bytes
-        // for one, so that there are more of them.
+        // Other bytes can be the same text only if they are no plain ASCII; each such character takes at least two
+        // bytes for one, so that there are more of them.
         return value.isASCII ? .no : .unknown
       case .prefix:
         guard let value = try view.utf8(at: leaf) else { return .no }
@@ -109,8 +109,8 @@ extension RowFilter {
       }
     }
 
-    /// Whether text begins with ASCII characters: not known where other ones come in, which may become such ones in the
-    /// normal form, or join with the one before them.
+    /// Whether text begins with ASCII characters: not known where other ones come in, which may become such ones in
+    /// the normal form, or join with the one before them.
     private func begins(_ value: UnsafeRawBufferPointer, _ wanted: UnsafeRawBufferPointer) -> Answer {
       for i in wanted.indices {
         guard i < value.count else { return .no }

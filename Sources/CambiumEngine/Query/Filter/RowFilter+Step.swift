@@ -16,7 +16,7 @@ extension RowFilter {
     case prefix
     /// Among the values of a list.
     case member
-    /// Any other comparison of the row's own columns, by a program.
+    /// Any other comparison of columns, and of values behind to-one relationships, by a program.
     case computed
     /// A condition of the object at the other end of a to-one relationship.
     case destination
@@ -26,17 +26,17 @@ extension RowFilter {
     case slow
   }
 
-  /// A condition, and where to go on when it holds or not: at another step, or at an answer. Plain memory, so that nothing
-  /// is counted or copied for a row.
+  /// A condition, and where to go on when it holds or not: at another step, or at an answer. Plain memory, so that
+  /// nothing is counted or copied for a row.
   struct Step {
     var op: Op
     /// How many fields lead to the value: 1 in the row itself, 2 in a composite of it, more by `path`.
     var depth: UInt8 = 1
     var outer: Int32 = 0
     var leaf: Int32 = 0
-    /// Index into `paths`, or into `fallbacks` of what is computed.
+    /// Index into `paths`.
     var path: Int32 = 0
-    /// Index into `predicates`, `texts`, `lists`, `programs`, `memos` or `counts`.
+    /// Index into `predicates`, `texts`, `lists`, `programs`, `memos` or `counts`, by the kind of step.
     var extra: Int32 = 0
     /// Of a number or date of the row itself.
     var fixed: FixedField?

@@ -1,9 +1,9 @@
 import CambiumKernel
 
-/// A checked predicate made ready for the rows of one layout. What it asks of a row's own columns is asked of the encoded row in
-/// place, by steps for the plainest comparisons and by programs for others; what it asks of the object at the other end of a to-one
-/// relationship is asked once for each such object. The evaluator is asked whatever else there is, and where a step cannot tell.
-/// All answer alike (``Predicate/evaluate(variables:now:value:)`` has the rules).
+/// A checked predicate made ready for the rows of one layout. Steps ask the encoded row in place about plain
+/// comparisons with constants, and programs about other comparisons. A condition of the object at the other end of a
+/// to-one relationship is asked once for each such object. The evaluator answers everything else, and every row for
+/// which a step is undecided. All answer alike (``Predicate/evaluate(variables:now:value:)`` has the rules).
 final class RowFilter {
   static let yes: Int32 = -1
   static let no: Int32 = -2
@@ -32,7 +32,8 @@ final class RowFilter {
   let program: Program
   /// What rows have to meet before anything else, if that is a range of a number or date.
   let firstRange: FixedRange?
-  /// What they have to meet next, if that is the text of a field of theirs or of a composite. Good as long as the filter is.
+  /// What they have to meet next, if that is the text of a field of theirs or of a composite. Good as long as the
+  /// filter is.
   let firstText: TextEquality?
 
   init(_ predicate: Predicate, _ layout: EntityLayout, _ reader: PathReader) {

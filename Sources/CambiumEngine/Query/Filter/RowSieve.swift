@@ -1,7 +1,7 @@
 import CambiumKernel
 
-/// Lets rows of an entity through that a predicate holds for. Rows of one layout tend to follow one another, so that what
-/// was found out about a layout is kept until another one comes.
+/// Lets rows of an entity through that a predicate holds for. Rows of one layout tend to follow one another, so that
+/// what was found out about a layout is kept until another one comes.
 final class RowSieve {
   private let view: EntityView
   private let plan: EntityPlan
@@ -27,10 +27,12 @@ final class RowSieve {
   /// The places in a run of rows that may be what is asked for.
   private let passed: UnsafeMutablePointer<Int32>
   private static let passedCount = 128
-  /// Whether to end with ``EngineError/cancelled``: asked before each run of rows, and now and then between single ones.
+  /// Whether to end with ``EngineError/cancelled``: asked before each run of rows, and now and then between single
+  /// ones.
   var isCancelled: (@Sendable () -> Bool)?
   @exclusivity(unchecked) private var untilAsked = 64
-  /// What else rows have to meet, which may become narrower while they are offered: what is outside is of no use any more.
+  /// What else rows have to meet, which may become narrower while they are offered: what is outside is of no use any
+  /// more.
   @exclusivity(unchecked) var bound: FixedRange?
   /// What rows of a list have to meet before they are offered here.
   var tests: [RelatedTest] = []
@@ -67,14 +69,14 @@ final class RowSieve {
   @inline(__always)
   func offer(_ run: LentRun, _ visit: EntityView.Visit) throws(EngineError) -> Bool {
     if let isCancelled, isCancelled() { throw .cancelled }
-    // Rows of another layout pass these, and may bring other ones for the rows behind them: those that were begun with say
-    // nothing of theirs.
+    // Rows of another layout pass these, and may bring other ones for the rows behind them: those that were begun
+    // with say nothing of theirs.
     guard known.isMember else { return try offerAll(run, visit) }
     // Taken before the first row is offered, which may be one of another entity, of which nothing is asked.
     let (range, first) = (known.range ?? bound, known.text)
     if range == nil, first == nil { return try offerAll(run, visit) }
-    // First, for some rows at once, the numbers, or the text: whether a row passes cannot be foreseen, and nothing is to depend on
-    // it. Then those that have passed, whose memory is then fetched for several at a time.
+    // First, for some rows at once, the numbers, or the text: whether a row passes cannot be foreseen, and nothing is
+    // to depend on it. Then those that have passed, whose memory is then fetched for several at a time.
     let text = range == nil ? nil : first
     let second = known.range == nil ? nil : bound
     var from = run.indices.lowerBound

@@ -1,6 +1,6 @@
 import CambiumKernel
 
-/// A program with its memory, and what lies behind the relationships that it asks about.
+/// A program with its memory. It reads the values behind to-one relationships that the program asks for.
 final class ValueProgram {
   private let program: RegisterProgram
   private let paths: [String]
@@ -15,7 +15,7 @@ final class ValueProgram {
     self.layout = layout
   }
 
-  /// That of a comparison.
+  /// The program of a comparison, likewise.
   init?(_ comparison: Comparison, _ reader: PathReader, _ layout: EntityLayout) {
     guard let made = RegisterCompiler.compile(comparison, reader, layout) else { return nil }
     (program, paths) = made
@@ -28,7 +28,10 @@ final class ValueProgram {
   /// The steps, to be followed without counting references. Good as long as this is.
   var steps: RegisterProgram { program }
 
-  /// Whether rows of other objects are read.
+  /// How many paths lead to other objects.
+  var pathCount: Int { paths.count }
+
+  /// Whether the program reads rows of other objects.
   var readsElsewhere: Bool { !paths.isEmpty }
 
   /// The result for a record, of kind `unknown` if the evaluator has to be asked.
@@ -42,7 +45,7 @@ final class ValueProgram {
       guard place < paths.count else { return .unknown }
       let path = try reader.path(paths[place], layout)
       guard let object = try reader.destination(path, record) else { return .unknown }
-      program.known[place].learn(object, try reader.value(path, record, reference))
+      program.known[place].learn(object, try reader.value(path, record, reference, isKept: false))
     }
     return .unknown
   }

@@ -23,6 +23,10 @@ extension FetchPlanner {
         let narrowing = try narrowing(relationship, predicate, covered: [place], depth: depth)
       {
         found.append(narrowing)
+      } else if let (relationship, predicate) = conditions.toManyAtLeast(conjunct.predicate),
+        let narrowing = try narrowing(relationship, predicate, covered: [], depth: depth)
+      {
+        found.append(narrowing)
       }
     }
     for (relationship, predicates, places) in together {

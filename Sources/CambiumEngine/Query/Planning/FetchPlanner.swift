@@ -95,7 +95,7 @@ struct FetchPlanner {
   }
 
   private func askingCost(_ predicate: Predicate) -> Double {
-    if DestinationCondition(predicate, of: entity) != nil { return costs.destination }
+    if let condition = DestinationCondition(predicate, of: entity) { return destinationCost(condition.relationship) }
     switch predicate {
     case .true, .false: return 0
     case .and(let parts), .or(let parts): return askingCost(parts)
@@ -105,11 +105,7 @@ struct FetchPlanner {
   }
 
   private func askingCost(_ c: Comparison) -> Double {
-    if case .aggregate(.count, .keyPath(let path), path: nil) = c.left, case .constant = c.right,
-      let relationship = entity.relationship(named: path), relationship.isToMany
-    {
-      return costs.related + objectsPerRow(relationship) * costs.key
-    }
+    if let cost = collectionCost(c) { return cost }
     var cost = max(computingCost(c.left), computingCost(c.right))
     // Lists are gone through, unless a row's own value is looked up in them.
     if c.comparator == .in, case .constant(.list(let list)) = c.right, !isLookedUp(c) {
@@ -125,20 +121,62 @@ struct FetchPlanner {
           cost += costs.readElsewhere * (1 + objectsPerRow(relationship))
         } else if dot != nil {
           // A program knows them for most rows.
-          cost += c.modifier == .direct && cost < costs.computed ? costs.destination : costs.readElsewhere
+          cost += c.modifier == .direct && cost < costs.computed ? destinationCost(relationship) : costs.readElsewhere
         }
       }
       return cost
     } catch { return cost + costs.readElsewhere }
   }
 
+  /// The cost of asking about the object that a to-one relationship leads to: the more rows lead to the same object,
+  /// the less.
+  private func destinationCost(_ relationship: RelationshipSchema) -> Double {
+    costs.destination + (costs.readElsewhere - costs.destination) * min(1, objectsPerRow(relationship))
+  }
+
+  /// The cost of following a to-many relationship from a row: to count its links, to look at all of its objects, or
+  /// to look at them until a condition holds for one. Nil for other comparisons.
+  private func collectionCost(_ c: Comparison) -> Double? {
+    if case .aggregate(_, let collection, let path) = c.left, case .constant = c.right, c.modifier == .direct {
+      let name: String
+      switch collection {
+      case .keyPath(let path): name = path
+      case .subquery(.keyPath(let path), _, _): name = path
+      default: return nil
+      }
+      guard let relationship = entity.relationship(named: name), relationship.isToMany else { return nil }
+      var perObject = costs.soughtRow
+      if case .keyPath = collection, path == nil { perObject = costs.key }
+      return costs.related + objectsPerRow(relationship) * perObject
+    }
+    let conditions = RelatedConditions(entity: entity, schema: view.store.schema)
+    guard let (relationship, condition) = conditions.toMany(.comparison(c)),
+      case .derived = RelationshipStorage(relationship, in: view.store.schema)
+    else { return nil }
+    let objects = objectsPerRow(relationship)
+    return costs.related + min(objects, 1 / max(share(of: condition, relationship), 0.000_1)) * costs.soughtRow
+  }
+
+  /// The share of the objects of a relationship's destination for which a condition holds, as far as an index tells;
+  /// else a quarter.
+  private func share(of condition: Predicate, _ relationship: RelationshipSchema) -> Double {
+    guard depth < Self.mostDepth, let destination = view.store.schema.entity(named: relationship.destination) else {
+      return 0.25
+    }
+    do throws(EngineError) {
+      let inner = try FetchPlanner(view, destination, costs: costs, depth: depth + 1)
+      guard inner.rowCount > 0, let (narrowing, _) = try inner.narrow(condition) else { return 0.25 }
+      return min(1, narrowing.rows / inner.rowCount)
+    } catch { return 0.25 }
+  }
+
   /// What it takes to compute an expression of columns, for which there are programs, or the evaluator.
   private func computingCost(_ expression: Expression) -> Double {
     switch expression {
-    case .arithmetic, .negated: return costs.programmed
+    case .arithmetic, .negated, .ternary: return costs.programmed
     case .function(let name, _):
       switch PredicateFunction(name) {
-      case .add, .subtract, .multiply, .divide, .absolute, .length: return costs.programmed
+      case .add, .subtract, .multiply, .divide, .absolute, .length, .noIndex: return costs.programmed
       default: return costs.computed
       }
     default: return 0

@@ -63,6 +63,23 @@ struct RelatedConditions {
     }
   }
 
+  /// A condition that more objects of a to-many relationship have to meet than none, as one of such an object: it
+  /// says less than the condition, so that the rows which it gives have to be asked as well.
+  func toManyAtLeast(_ predicate: Predicate) -> (RelationshipSchema, Predicate)? {
+    guard case .comparison(let c) = predicate, c.modifier == .direct, case .constant(let value) = c.right,
+      let least = value.exactInteger,
+      case .aggregate(.count, .subquery(.keyPath(let path), let name, let condition), path: nil) = c.left
+    else { return nil }
+    switch c.comparator {
+    case .equal where least > 0, .greaterOrEqual where least > 0, .greater where least >= 0: break
+    default: return nil
+    }
+    guard let (relationship, rest) = split(path), relationship.isToMany, rest == nil,
+      let moved = condition.moved(to: name, depth: 0)
+    else { return nil }
+    return (relationship, moved)
+  }
+
   private func direct(_ comparison: Comparison) -> Comparison {
     var direct = comparison
     direct.modifier = .direct

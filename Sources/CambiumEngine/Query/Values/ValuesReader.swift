@@ -64,7 +64,9 @@ final class ValuesReader {
   }
 
   private func change(to layout: EntityLayout) throws(EngineError) {
-    sources = []
+    // If a path is refused, nothing is left of the layout before.
+    layoutID = nil
+    var sources: [Source] = []
     for expression in expressions {
       switch expression {
       case .constant(let value): sources.append(.constant(value))
@@ -83,6 +85,7 @@ final class ValuesReader {
         }
       }
     }
+    self.sources = sources
     layoutID = layout.id
   }
 }
