@@ -157,17 +157,20 @@ struct FetchPlanner {
     return costs.related + min(objects, 1 / max(share(of: condition, relationship), 0.000_1)) * costs.soughtRow
   }
 
-  /// The share of the objects of a relationship's destination for which a condition holds, as far as an index tells;
-  /// else a quarter.
+  /// The share of the objects of a relationship's destination for which a condition holds. It is 0 where no index
+  /// tells, because then all objects may have to be looked at.
   private func share(of condition: Predicate, _ relationship: RelationshipSchema) -> Double {
     guard depth < Self.mostDepth, let destination = view.store.schema.entity(named: relationship.destination) else {
-      return 0.25
+      return 0
     }
     do throws(EngineError) {
       let inner = try FetchPlanner(view, destination, costs: costs, depth: depth + 1)
-      guard inner.rowCount > 0, let (narrowing, _) = try inner.narrow(condition) else { return 0.25 }
-      return min(1, narrowing.rows / inner.rowCount)
-    } catch { return 0.25 }
+      guard inner.rowCount > 0, let (narrowing, _) = try inner.narrow(condition) else { return 0 }
+      switch narrowing.path {
+      case .ranges, .rows: return min(1, narrowing.rows / inner.rowCount)
+      default: return 0
+      }
+    } catch { return 0 }
   }
 
   /// What it takes to compute an expression of columns, for which there are programs, or the evaluator.
