@@ -19,8 +19,18 @@ struct Options {
   var isOracle = false
   /// The folder with the flight data; nil for the month in the repository.
   var data: String?
-  /// What the random questions are made from; nil for another one each time.
+  /// What the random questions are made from; nil for another one each time, or for the published one if timed.
   var seed: UInt64?
+  /// Ask random questions, and tell how long both sides take.
+  var isTimed = false
+  /// Ask the fixed questions, and tell how long both sides take.
+  var isFixed = false
+  /// The number of random questions that are timed.
+  var questions = 3_000
+  /// The number of questions that are printed with both plans, those with the least ratios.
+  var worst = 50
+  /// The file that the figures of each question are written to.
+  var save: String?
   var predicates = 2_000
   var groups = 200
   /// Take the stores that an earlier run left instead of loading them: for profiles of reads.
@@ -54,6 +64,17 @@ struct Options {
                    --suite query and --suite story
       --seed       makes the same questions again
       --predicates, --groups   how many, 2,000 and 200 by default (--quick: 200 and 40)
+
+           CambiumBenchmarks --oracle --timed [--fixed] [--data DIR] [--seed N] [--questions N]
+                             [--worst N] [--save FILE] [--directory DIR] [--quick]
+
+      --timed      random questions, timed on both sides: prints the distribution of SQLite's time divided by
+                   Cambium's, by kind of question, and the questions with the least ratios with both plans
+      --fixed      the fixed questions, timed on both sides: those of the table of slow ones, and the 22 of FlightLog
+      --seed       of other questions than those of the published figures
+      --questions  how many random ones, 3,000 by default (--quick: 100)
+      --worst      how many are printed with their plans, 50 by default
+      --save       writes the figures of each random question as tab-separated values
     """
 
   struct Mistake: Error { let text: String }
@@ -78,6 +99,7 @@ struct Options {
         scale = 0.002
         sizes = [2_000, 10_000]
         predicates = 200
+        questions = 100
         groups = 40
       case "--rows": rows = max(10_000, try number(argument))
       case "--rounds": rounds = try number(argument)
@@ -100,6 +122,11 @@ struct Options {
       case "--oracle": isOracle = true
       case "--data": data = try value(argument)
       case "--seed": seed = UInt64(try number(argument))
+      case "--timed": isTimed = true
+      case "--fixed": isFixed = true
+      case "--questions": questions = try number(argument)
+      case "--worst": worst = try number(argument)
+      case "--save": save = try value(argument)
       case "--predicates": predicates = try number(argument)
       case "--groups": groups = try number(argument)
       case "--json": json = try value(argument)

@@ -9,6 +9,7 @@ struct Program {
   /// Runs; answers the exit status.
   func run() throws -> Int32 {
     try FileManager.default.createDirectory(atPath: options.directory, withIntermediateDirectories: true)
+    if options.isOracle, options.isTimed || options.isFixed { return try TimedRun(options: options).run() }
     if options.isOracle { return try OracleRun(options: options).run() }
     if options.suite == .growth { return try growthSuite() }
     let results: Results

@@ -13,3 +13,10 @@ func seconds(_ body: () throws -> Void) rethrows -> Double {
   try body()
   return now() - start
 }
+
+/// Seconds of processor time that all threads of this process have used.
+func processorSeconds() -> Double {
+  var time = timespec()
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
+  return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+}

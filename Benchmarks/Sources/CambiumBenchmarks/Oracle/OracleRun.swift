@@ -161,8 +161,10 @@ struct OracleRun {
         for aggregate in query.aggregates {
           if case .function(let name, _) = aggregate.expression { outcome.features[name, default: 0] += 1 }
         }
-        let results = try found.map { try $0.map { try plain($0, tables) } }
-        if let difference = difference(results, expected, keys: query.keys.count) { throw OracleError(difference) }
+        let results = try found.map { try $0.map { try tables.plain($0) } }
+        if let difference = GroupDifference.text(results, expected, keys: query.keys.count) {
+          throw OracleError(difference)
+        }
       } catch {
         outcome.failures += 1
         report("groups \(number): \(query.description)", sql.text, sql.parameters, "\(error)")
@@ -179,41 +181,5 @@ struct OracleRun {
     var rows: [[Value]] = []
     while try statement.step() { rows.append((0..<Int32(columns)).map { statement.value($0) }) }
     return rows
-  }
-
-  /// A value as SQLite has it.
-  private func plain(_ value: Value, _ tables: TwinTables) throws -> Value {
-    switch value {
-    case .date(let seconds): return .double(seconds)
-    case .boolean(let flag): return .integer(flag ? 1 : 0)
-    case .reference(let reference):
-      guard let name = tables.store.schema.entity(id: reference.entity)?.name,
-        let id = try tables.table(name).idOfRow[reference.row]
-      else { throw OracleError("there is no object \(reference)") }
-      return .integer(Int64(id))
-    default: return value
-    }
-  }
-
-  /// What differs between two lists of groups, which have no order; nil if nothing does.
-  private func difference(_ found: [[Value]], _ expected: [[Value]], keys: Int) -> String? {
-    var known: [[Value]: [Value]] = [:]
-    for row in expected { known[Array(row[..<keys])] = row }
-    if found.count != expected.count { return "\(found.count) groups instead of \(expected.count)" }
-    for row in found {
-      guard let other = known.removeValue(forKey: Array(row[..<keys])) else {
-        return "SQLite has no group \(row[..<keys].map { $0.formatText })"
-      }
-      for (ours, theirs) in zip(row, other) where !isSame(ours, theirs) {
-        return "group \(row[..<keys].map { $0.formatText }): \(ours.formatText) instead of \(theirs.formatText)"
-      }
-    }
-    return nil
-  }
-
-  /// Doubles may differ in their last digits, as sums of them do that are added up in another order.
-  private func isSame(_ a: Value, _ b: Value) -> Bool {
-    guard case .double(let x) = a, case .double(let y) = b else { return a == b }
-    return x == y || abs(x - y) <= 1e-9 * max(abs(x), abs(y))
   }
 }

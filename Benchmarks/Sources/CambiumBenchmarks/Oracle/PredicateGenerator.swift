@@ -74,6 +74,17 @@ struct PredicateGenerator {
     return try predicate(table, depth: 0)
   }
 
+  /// A tree of `AND`, `OR` and `NOT` without collections of many rows.
+  mutating func mixture(_ table: TwinTable) throws -> Predicate {
+    features = []
+    collectionsLeft = 0
+    let dice = below(100)
+    if dice < 20 { return .not(try predicate(table, depth: 1)) }
+    var parts: [Predicate] = []
+    for _ in 0..<(2 + below(2)) { parts.append(try predicate(table, depth: 1)) }
+    return dice < 60 ? .and(parts) : .or(parts)
+  }
+
   private mutating func predicate(_ table: TwinTable, depth: Int) throws -> Predicate {
     let dice = below(100)
     if depth < 3, dice < 45 {
@@ -114,7 +125,7 @@ struct PredicateGenerator {
     pick([.equal, .equal, .notEqual, .less, .lessOrEqual, .greater, .greaterOrEqual, .less, .greater])
   }
 
-  private mutating func plain(_ table: TwinTable) throws -> Predicate {
+  mutating func plain(_ table: TwinTable) throws -> Predicate {
     let path = try path(table)
     let comparator = path.column.kind == .boolean ? pick([.equal, .notEqual]) : order()
     features.insert(comparator.text)
@@ -129,7 +140,7 @@ struct PredicateGenerator {
   }
 
   /// Equality of the first part of an index, and something of the second.
-  private mutating func compound(_ table: TwinTable) throws -> Predicate {
+  mutating func compound(_ table: TwinTable) throws -> Predicate {
     let pairs = [
       "LogEntry": [("distance", "airTime"), ("flightNumber", "date")], "Aircraft": [("seats", "year")],
     ]
@@ -145,12 +156,12 @@ struct PredicateGenerator {
     return .and([equality, .compare(.keyPath(pair.1), order(), .constant(b))])
   }
 
-  private mutating func null(_ path: String) -> Predicate {
+  mutating func null(_ path: String) -> Predicate {
     features.insert("nil")
     return .compare(.keyPath(path), chance(50) ? .equal : .notEqual, .constant(.null))
   }
 
-  private mutating func between(_ table: TwinTable) throws -> Predicate {
+  mutating func between(_ table: TwinTable) throws -> Predicate {
     features.insert("BETWEEN")
     let path = try path(table) { $0 != .boolean }
     var bounds = [constant(path), constant(path)]
@@ -158,7 +169,7 @@ struct PredicateGenerator {
     return .compare(.keyPath(path.text), .between, .constant(.list(bounds)))
   }
 
-  private mutating func element(_ table: TwinTable) throws -> Predicate {
+  mutating func element(_ table: TwinTable) throws -> Predicate {
     features.insert("IN")
     let path = try path(table) { $0 != .boolean }
     let count = chance(10) ? 200 : 1 + below(12)
@@ -185,7 +196,7 @@ struct PredicateGenerator {
     return .compare(.keyPath(link.name), chance(60) ? .equal : .notEqual, .constant(references[0]))
   }
 
-  private mutating func text(_ table: TwinTable) throws -> Predicate {
+  mutating func text(_ table: TwinTable) throws -> Predicate {
     var path = try path(table) { $0 == .text }
     if path.column.kind != .text {
       guard let link = table.toOne.randomElement(using: &random) else { return try plain(table) }
@@ -239,7 +250,7 @@ struct PredicateGenerator {
   }
 
   /// Two columns of the same kind.
-  private mutating func columns(_ table: TwinTable) throws -> Predicate {
+  mutating func columns(_ table: TwinTable) throws -> Predicate {
     let first = try path(table)
     let second = try path(table) { $0 == first.column.kind || ($0.isNumber && first.column.kind.isNumber) }
     let kinds = (first.column.kind, second.column.kind)
@@ -277,7 +288,7 @@ struct PredicateGenerator {
     }
   }
 
-  private mutating func computed(_ table: TwinTable) throws -> Predicate {
+  mutating func computed(_ table: TwinTable) throws -> Predicate {
     features.insert("arithmetic")
     if chance(15), let column = table.columns.first(where: { $0.kind == .date }) {
       let path = Path(text: column.path, table: table, column: column)
@@ -301,8 +312,21 @@ struct PredicateGenerator {
 
   private mutating func collection(_ table: TwinTable) throws -> Predicate {
     let link = pick(table.toMany)
-    let other = try tables.table(link.table)
-    switch below(10) {
+    return try collection(link, try tables.table(link.table), below(10))
+  }
+
+  /// A condition on the rows that a to-many relationship leads to: `ANY` and the like, or one on their number or a sum.
+  mutating func timedCollection(_ table: TwinTable, isQuantified: Bool) throws -> Predicate {
+    features = []
+    collectionsLeft = 0
+    let link = pick(table.toMany)
+    return try collection(link, try tables.table(link.table), isQuantified ? 0 : 5 + below(5))
+  }
+
+  private mutating func collection(
+    _ link: (name: String, table: String, column: String), _ other: TwinTable, _ kind: Int
+  ) throws -> Predicate {
+    switch kind {
     case 0..<5:
       let modifier = pick([ComparisonModifier.any, .any, .all, .none])
       features.insert(modifier == .any ? "ANY" : modifier == .all ? "ALL" : "NONE")

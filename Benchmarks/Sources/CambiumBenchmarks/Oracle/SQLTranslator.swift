@@ -222,15 +222,21 @@ final class SQLTranslator {
   private func many(_ expression: Expression, _ scope: Scope) throws -> Many {
     switch expression {
     case .keyPath(let path):
-      let parts = path.split(separator: ".", maxSplits: 1).map(String.init)
-      guard let link = scope.table.toMany.first(where: { $0.name == parts[0] }) else {
+      var parts = path.split(separator: ".", maxSplits: 1).map(String.init)
+      var (start, outside) = (scope.table, "\(scope.alias).id")
+      if parts.count == 2, let one = start.toOne.first(where: { $0.name == parts[0] }) {
+        // Through a to-one relationship first.
+        (start, outside) = (try tables.table(one.table), "\(scope.alias).\"\(one.name)\"")
+        parts = parts[1].split(separator: ".", maxSplits: 1).map(String.init)
+      }
+      guard let link = start.toMany.first(where: { $0.name == parts[0] }) else {
         throw OracleError("'\(path)' gives one value")
       }
       var element = Scope(table: try tables.table(link.table), alias: alias())
       element.variables = scope.variables
       let value = parts.count == 1 ? "\(element.alias).id" : try column(parts[1], element.table, element.alias)
       return Many(
-        source: "\(link.table) \(element.alias) WHERE \(element.alias).\"\(link.column)\" = \(scope.alias).id",
+        source: "\(link.table) \(element.alias) WHERE \(element.alias).\"\(link.column)\" = \(outside)",
         element: element, value: value)
     case .subquery(let collection, let variable, let condition):
       let many = try self.many(collection, scope)
