@@ -149,6 +149,8 @@ struct PlanCosts {
   var readElsewhere = 25.0
   /// The way from a row to the beginning of what is related to it.
   var related = 15.0
+  /// The same, where a row is asked about what is related to it.
+  var links = 15.0
   /// The way to the beginning of a range.
   var range = 12.0
   /// Putting a row in order.

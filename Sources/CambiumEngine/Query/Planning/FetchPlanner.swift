@@ -147,14 +147,14 @@ struct FetchPlanner {
       guard let relationship = entity.relationship(named: name), relationship.isToMany else { return nil }
       var perObject = costs.soughtRow
       if case .keyPath = collection, path == nil { perObject = costs.key }
-      return costs.related + objectsPerRow(relationship) * perObject
+      return costs.links + objectsPerRow(relationship) * perObject
     }
     let conditions = RelatedConditions(entity: entity, schema: view.store.schema)
     guard let (relationship, condition) = conditions.toMany(.comparison(c)),
       case .derived = RelationshipStorage(relationship, in: view.store.schema)
     else { return nil }
     let objects = objectsPerRow(relationship)
-    return costs.related + min(objects, 1 / max(share(of: condition, relationship), 0.000_1)) * costs.soughtRow
+    return costs.links + min(objects, 1 / max(share(of: condition, relationship), 0.000_1)) * costs.soughtRow
   }
 
   /// The share of the objects of a relationship's destination for which a condition holds. It is 0 where no index
