@@ -16,6 +16,7 @@ import Testing
     "", "a", "A", "b", "ab", "AB", "aB", "abc", "xabx", "aab", "a*b", "a\\b", "?", "é", "éa", "aé", "aéb", "e\u{301}",
     "ß",
     "SS", "İ", "\u{301}a", "ab\u{301}", "a\u{0}b", String(repeating: "ab", count: 30),
+    String(repeating: "ab", count: 200),
   ]
 
   private struct Store {
@@ -39,11 +40,14 @@ import Testing
         RelationshipSchema("from", toMany: "Item", inverse: "to"),
         RelationshipSchema("way", to: "Item"),
       ])
+    // Has rows among those of items, of another layout.
+    let special = EntitySchema("Special", parent: "Item", attributes: [AttributeSchema("k", .integer64)])
     let part = CompositeSchema("Part", elements: [AttributeSchema("i", .integer32), AttributeSchema("t", .string)])
     let store = try EntityStore.create(
       in: try CambiumKernel.Store.create(on: MemoryDevice(), environment: TestEnvironment(seed: 5)),
-      schema: try Schema(SchemaDefinition([item], composites: [part])))
+      schema: try Schema(SchemaDefinition([item, special], composites: [part])))
     let entity = try #require(store.schema.entity(named: "Item"))
+    let child = try #require(store.schema.entity(named: "Special"))
     var rows: [ObjectReference] = []
     try store.write { (t) throws(EngineError) in
       for _ in 0..<count {
@@ -62,7 +66,7 @@ import Testing
                   random.oneIn(5) ? .null : .string(random.pick(texts)),
                 ])))
         }
-        let reference = try t.reserveReference(entity)
+        let reference = try t.reserveReference(random.oneIn(4) ? child : entity)
         if !random.oneIn(5), let other = rows.isEmpty ? nil : random.pick(rows) { values.set(toOne: "to", other) }
         if !random.oneIn(5), let other = rows.isEmpty ? nil : random.pick(rows) { values.set(toOne: "way", other) }
         try t.insert(reference, values)
@@ -160,7 +164,7 @@ import Testing
   }
 
   private static func predicate(_ random: inout SplitMix64, depth: Int) -> Predicate {
-    switch depth > 2 ? 3 : random.below(10) {
+    switch depth > 2 ? 3 : random.below(11) {
     case 0: return .not(predicate(&random, depth: depth + 1))
     case 1: return .and([predicate(&random, depth: depth + 1), predicate(&random, depth: depth + 1)])
     case 2: return .or([predicate(&random, depth: depth + 1), predicate(&random, depth: depth + 1)])
@@ -185,6 +189,17 @@ import Testing
       return .compare(
         left, random.pick([.equal, .notEqual, .less, .greaterOrEqual]),
         .constant(random.oneIn(4) ? constant(&random) : .integer(Int64(random.below(4)))))
+    // Of the objects that lead to the same one, and of that one itself.
+    case 8:
+      if random.oneIn(3) {
+        return .compare(
+          .keyPath("to.self"), random.pick([.equal, .notEqual]),
+          .constant(random.oneIn(3) ? .null : .reference(ObjectReference(entity: 1, row: UInt64(1 + random.below(20)))))
+        )
+      }
+      return .compare(
+        .keyPath("to.from.j"), random.pick([.equal, .less]), .constant(.integer(Int64(random.below(5)))),
+        modifier: random.pick([.any, .all, .none]))
     // One side of the row itself, the other of another one.
     default:
       return .compare(
@@ -245,16 +260,16 @@ import Testing
       return try row.reference(relationship).map { .reference($0) } ?? .null
     }
     for name in ["to", "way"] where path.hasPrefix(name + ".") {
-      guard let relationship = row.entity.relationship(named: name), let next = try row.reference(relationship) else {
-        return .null
-      }
+      guard let relationship = row.entity.relationship(named: name), let next = try row.reference(relationship),
+        try view.row(next) != nil
+      else { return .null }
       return try value(String(path.dropFirst(name.count + 1)), of: next, view)
     }
-    if path == "from" {
-      guard let relationship = row.entity.relationship(named: path) else { return .null }
+    if path == "from" || path == "from.j" {
+      guard let relationship = row.entity.relationship(named: "from") else { return .null }
       var found: [Value] = []
       try view.destinations(of: relationship).forEach(from: reference) { (object) throws(EngineError) in
-        found.append(.reference(object))
+        found.append(path == "from" ? .reference(object) : try value("j", of: object, view))
         return true
       }
       return .list(found)
