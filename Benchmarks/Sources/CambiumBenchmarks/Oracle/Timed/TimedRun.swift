@@ -54,15 +54,24 @@ struct TimedRun {
         different += 1
         print("DIFFERENT: question \(number), \(question.text)\n  \(error)")
       }
-      if number % 100 == 99 { log("\(number + 1) questions, \(different) different") }
+      if number % 50 == 49 {
+        log("\(number + 1) questions, \(different) different")
+        // A run of hours that is ended early leaves its figures.
+        try save(RatioReport(answers: timed))
+      }
     }
     print(
       "\(timed.count) questions timed, \(different) different, \(unknown) whose careful SQL took too long to compare")
     let report = RatioReport(answers: timed)
     print(report.distribution)
-    if let path = options.save { try report.figures.write(toFile: path, atomically: true, encoding: .utf8) }
+    try save(report)
     for answer in report.worst(options.worst) { print(try describe(answer, tables)) }
     return different == 0 ? 0 : 1
+  }
+
+  private func save(_ report: RatioReport) throws {
+    fflush(nil)
+    if let path = options.save { try report.figures.write(toFile: path, atomically: true, encoding: .utf8) }
   }
 
   /// The different ways to write a question for SQLite.
