@@ -68,6 +68,19 @@ extension EntityView {
     return result
   }
 
+  /// Those that occur so often at least, ascending, each once.
+  private static func occurring(_ rows: [UInt64], _ least: Int) -> [UInt64] {
+    var result: [UInt64] = []
+    var times = 0
+    var last: UInt64?
+    for row in rows.sorted() {
+      times = row == last ? times + 1 : 1
+      last = row
+      if times == least { result.append(row) }
+    }
+    return result
+  }
+
   /// The rows that are in both.
   private static func common(_ a: [UInt64], _ b: [UInt64]) -> [UInt64] {
     var result: [UInt64] = []
@@ -131,7 +144,7 @@ extension EntityView {
         if let owner { rows.append(PackedReference.unpack(owner).row) }
         return true
       }
-      return Self.ascending(rows, isAscending: false)
+      return related.least > 1 ? Self.occurring(rows, related.least) : Self.ascending(rows, isAscending: false)
     case (.toMany, .rows(let ends)): return ends
     }
   }

@@ -198,7 +198,8 @@ import Testing
         )
       }
       return .compare(
-        .keyPath("to.from.j"), random.pick([.equal, .less]), .constant(.integer(Int64(random.below(5)))),
+        .keyPath(random.pick(["to.from.j", "from.j"])), random.pick([.equal, .notEqual, .less]),
+        .constant(.integer(Int64(random.below(5)))),
         modifier: random.pick([.any, .all, .none]))
     // One side of the row itself, the other of another one.
     default:

@@ -6,6 +6,8 @@ import CambiumKernel
 final class CountTest {
   private enum Question {
     case links
+    /// Whether there is an object that the sieve lets through: not where ALL holds.
+    case exception(RowSieve)
     case matching(RowSieve)
     case values(CollectionOperator, ValuesReader)
   }
@@ -60,10 +62,42 @@ final class CountTest {
     self.constant = constant
   }
 
+  /// The test of `ALL relationship.path`: that no object is there for which the comparison does not hold.
+  init?(all comparison: Comparison, _ entity: EntitySchema, _ view: EntityView) {
+    guard case .keyPath(let text) = comparison.left, case .constant(let constant) = comparison.right,
+      comparison.modifier == .all, comparison.comparator != .matches,
+      let dot = text.utf8.firstIndex(of: UInt8(ascii: ".")),
+      let relationship = entity.relationship(named: String(text[..<dot])), relationship.isToMany,
+      case .derived = RelationshipStorage(relationship, in: view.store.schema)
+    else { return nil }
+    var single = comparison
+    single.modifier = .direct
+    single.left = .keyPath(String(text[text.utf8.index(after: dot)...]))
+    do throws(EngineError) {
+      let objects = try view.destinations(of: relationship)
+      self.objects = objects
+      guard case .keyPath(let path) = single.left else { return nil }
+      // Behind another to-many relationship there are several values again.
+      let resolved = try resolving { () throws(SchemaError) in
+        try view.store.schema.resolve(keyPath: path, from: objects.destination.entity.id)
+      }
+      if resolved.isToMany { return nil }
+      question = .exception(
+        try RowSieve(
+          view, objects.destination, .not(.comparison(single)), includesSubentities: true, PathReader(view: view)))
+    } catch {
+      // The evaluator meets the error again.
+      return nil
+    }
+    self.comparison = comparison
+    self.constant = constant
+  }
+
   /// Answers whether the comparison holds for an object.
   func holds(for reference: ObjectReference) throws(EngineError) -> Bool {
     switch question {
     case .links: return comparison.holds(.integer(Int64(try objects.count(from: reference))), constant)
+    case .exception(let sieve): return try !objects.leads(from: reference, toOneOf: sieve)
     case .matching(let sieve):
       return comparison.holds(.integer(Int64(try objects.count(from: reference, of: sieve))), constant)
     case .values(let operation, let reader):

@@ -51,6 +51,10 @@ extension RowFilter {
         for part in cheapestFirst(parts).reversed() { next = add(part, yes, next, depth: depth + 1) }
         return next
       case .not(let inner): return add(inner, no, yes, depth: depth + 1)
+      case .comparison(var comparison) where comparison.modifier == .none:
+        // It holds where the same with ANY does not.
+        comparison.modifier = .any
+        return add(.comparison(comparison), no, yes, depth: depth + 1)
       case .comparison(let comparison):
         return add(comparison, yes, no) ?? addCount(comparison, yes, no) ?? addComputed(comparison, yes, no)
           ?? addSlow(predicate, yes, no)
@@ -71,7 +75,9 @@ extension RowFilter {
     }
 
     private mutating func addCount(_ comparison: Comparison, _ yes: Int32, _ no: Int32) -> Int32? {
-      guard let test = CountTest(comparison, layout.entity, reader.view) else { return nil }
+      let made =
+        CountTest(comparison, layout.entity, reader.view) ?? CountTest(all: comparison, layout.entity, reader.view)
+      guard let test = made else { return nil }
       var step = Step(op: .count)
       step.extra = Int32(truncatingIfNeeded: counts.count)
       counts.append(test)

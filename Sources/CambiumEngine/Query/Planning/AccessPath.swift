@@ -73,6 +73,8 @@ struct RelatedRows {
   let relationship: RelationshipSchema
   let way: Way
   let ends: Ends
+  /// How many of the objects at least have to lead back to a row; more than 1 only along a to-many relationship.
+  var least = 1
 }
 
 /// A way to find rows by something else than looking at all of them.

@@ -23,8 +23,8 @@ extension FetchPlanner {
         let narrowing = try narrowing(relationship, predicate, covered: [place], depth: depth)
       {
         found.append(narrowing)
-      } else if let (relationship, predicate) = conditions.toManyAtLeast(conjunct.predicate),
-        let narrowing = try narrowing(relationship, predicate, covered: [], depth: depth)
+      } else if let (relationship, predicate, least) = conditions.toManyAtLeast(conjunct.predicate),
+        let narrowing = try narrowing(relationship, predicate, covered: [place], depth: depth, least: least)
       {
         found.append(narrowing)
       }
@@ -72,6 +72,24 @@ extension FetchPlanner {
       covered: isExact ? [place] : [])
   }
 
+  /// How many rows lead to the few objects that an index tells; nil if it does not tell, or they are many. To find them costs less than
+  /// to be wrong about an object to which very many rows lead.
+  private func links(_ tree: TreeID, of plan: FetchPlan, _ inner: FetchPlanner) throws(EngineError) -> Double? {
+    guard case .ranges = plan.path, plan.rows <= Self.fewEnds, let ends = try view.rows(of: plan.path),
+      Double(ends.count) <= Self.fewEnds
+    else { return nil }
+    var links = 0.0
+    for end in ends {
+      var prefix: [UInt8] = []
+      RowIDKey(end).withBytes { prefix.append(contentsOf: $0) }
+      let range = KeyRange(prefix: prefix)
+      links += Double(try storing { () throws(StoreError) in try view.trees.estimatedCount(tree, in: range) })
+    }
+    return links
+  }
+
+  private static let fewEnds = 8.0
+
   /// The tree of the way back of a to-one relationship.
   private func backTree(of relationship: RelationshipSchema) -> TreeID? {
     guard case .rowAndTree = RelationshipStorage(relationship, in: view.store.schema) else { return nil }
@@ -79,7 +97,7 @@ extension FetchPlanner {
   }
 
   private func narrowing(
-    _ relationship: RelationshipSchema, _ predicate: Predicate, covered: [Int], depth: Int
+    _ relationship: RelationshipSchema, _ predicate: Predicate, covered: [Int], depth: Int, least: Int = 1
   ) throws(EngineError) -> Narrowing? {
     let schema = view.store.schema
     guard let destination = schema.entity(named: relationship.destination) else { return nil }
@@ -102,13 +120,15 @@ extension FetchPlanner {
     // How many rows of the destination the condition holds for, as far as that can be told.
     var ends = plan.rows
     if case .scan = plan.path { ends = inner.rowCount / 4 }
-    let rows = min(ends * perRow, rowCount)
+    var rows = min(ends * perRow / Double(least), rowCount)
+    if case .toOne(let tree) = way, let links = try links(tree, of: plan, inner) { rows = min(links, rowCount) }
     let following: Double
     switch way {
     case .toOne: following = ends * costs.related + rows * costs.key
     case .toMany: following = ends
     }
-    let path = AccessPath.related(RelatedRows(relationship: relationship, way: way, ends: .found(destination, plan)))
+    let path = AccessPath.related(
+      RelatedRows(relationship: relationship, way: way, ends: .found(destination, plan), least: least))
     return Narrowing(path: path, rows: rows, cost: plan.cost + following, covered: covered)
   }
 }

@@ -63,21 +63,24 @@ struct RelatedConditions {
     }
   }
 
-  /// A condition that more objects of a to-many relationship have to meet than none, as one of such an object: it
-  /// says less than the condition, so that the rows which it gives have to be asked as well.
-  func toManyAtLeast(_ predicate: Predicate) -> (RelationshipSchema, Predicate)? {
+  /// A condition that at least so many objects of a to-many relationship have to meet, as one of such an object, and that number.
+  func toManyAtLeast(
+    _ predicate: Predicate
+  ) -> (relationship: RelationshipSchema, condition: Predicate, least: Int)? {
     guard case .comparison(let c) = predicate, c.modifier == .direct, case .constant(let value) = c.right,
-      let least = value.exactInteger,
+      let number = value.exactInteger, number >= 0, number < 1 << 31,
       case .aggregate(.count, .subquery(.keyPath(let path), let name, let condition), path: nil) = c.left
     else { return nil }
+    let least: Int64
     switch c.comparator {
-    case .equal where least > 0, .greaterOrEqual where least > 0, .greater where least >= 0: break
+    case .greaterOrEqual where number > 0: least = number
+    case .greater: least = number + 1
     default: return nil
     }
     guard let (relationship, rest) = split(path), relationship.isToMany, rest == nil,
       let moved = condition.moved(to: name, depth: 0)
     else { return nil }
-    return (relationship, moved)
+    return (relationship, moved, Int(least))
   }
 
   private func direct(_ comparison: Comparison) -> Comparison {
