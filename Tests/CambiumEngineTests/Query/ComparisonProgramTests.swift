@@ -103,7 +103,7 @@ import Testing
   }
 
   private static func expression(_ random: inout SplitMix64, _ prefix: String, depth: Int) -> Expression {
-    switch depth > 2 ? random.below(4) : random.below(10) {
+    switch depth > 2 ? random.below(4) : random.below(11) {
     case 0, 1, 2: return .keyPath(prefix + random.pick(paths))
     case 3: return .constant(constant(&random))
     case 4, 5, 6:
@@ -120,6 +120,10 @@ import Testing
       return .ternary(
         condition, then: expression(&random, prefix, depth: depth + 2),
         otherwise: expression(&random, prefix, depth: depth + 2))
+    case 9:
+      return .function(
+        random.pick(["modulus:by:", "min", "max"]),
+        [expression(&random, prefix, depth: depth + 1), expression(&random, prefix, depth: depth + 1)])
     default:
       return .function(random.pick(["abs", "length", "noindex"]), [expression(&random, prefix, depth: depth + 1)])
     }

@@ -10,9 +10,12 @@ extension Register {
     case .add: result = a.addingReportingOverflow(b)
     case .subtract: result = a.subtractingReportingOverflow(b)
     case .multiply: result = a.multipliedReportingOverflow(by: b)
-    default:
+    case .divide:
       if b == 0 { return .null }
       result = a.dividedReportingOverflow(by: b)
+    default:
+      if b == 0 { return .null }
+      return Register(b == -1 ? 0 : a % b)
     }
     if result.overflow, !isPlanted(.programIgnoresOverflow) { return .unknown }
     return Register(result.partialValue)
@@ -29,8 +32,23 @@ extension Register {
     case .add: return Register(x + y)
     case .subtract: return Register(x - y)
     case .multiply: return Register(x * y)
-    default: return y == 0 ? .null : Register(x / y)
+    case .divide: return y == 0 ? .null : Register(x / y)
+    default: return y == 0 ? .null : Register(x - truncated(x / y) * y)
     }
+  }
+
+  /// As ``Value/rounded(_:)`` towards zero.
+  private static func truncated(_ double: Double) -> Double {
+    double.magnitude < 0x1p52 ? Double(Int64(double)) : double
+  }
+
+  /// The lesser or the greater one of two values, of equal ones the first; the other one where one is null.
+  static func extreme(_ order: Order, _ a: Register, _ b: Register) -> Register {
+    if a.kind == .unknown || b.kind == .unknown { return .unknown }
+    if a.kind == .null { return b }
+    if b.kind == .null { return a }
+    let found = Self.order(b, a, folds: false)
+    return found == .unknown ? .unknown : found == order ? b : a
   }
 
   private static func computeDates(

@@ -44,7 +44,7 @@ struct RegisterCompiler {
     var compiler = RegisterCompiler(reader, layout)
     // What is not computed keeps its type as a value, which registers do not tell: floats are doubles there.
     guard let result = compiler.add(expression, depth: 0), let last = compiler.instructions.last,
-      Int(last.target) == result, !last.operation.isLoad, last.operation != .select
+      Int(last.target) == result, !last.operation.isLoad, !last.operation.isChoice
     else { return nil }
     return (compiler.finish(result: result), compiler.paths)
   }
@@ -169,6 +169,9 @@ struct RegisterCompiler {
       case .absolute: return unary(.absolute, ordered[0], depth)
       case .length: return unary(.length, ordered[0], depth)
       case .noIndex: return add(ordered[0], depth: depth + 1)
+      case .modulus: return binary(.remainder, ordered, depth)
+      case .minimum where ordered.count == 2: return binary(.least, ordered, depth)
+      case .maximum where ordered.count == 2: return binary(.greatest, ordered, depth)
       default:
         guard let operation = function.arithmetic else { return nil }
         return arithmetic(operation, ordered[0], ordered[1], depth)
@@ -190,6 +193,13 @@ struct RegisterCompiler {
     }
     guard let x = add(a, depth: depth + 1), let y = add(b, depth: depth + 1) else { return nil }
     return append(instruction, x, y)
+  }
+
+  private mutating func binary(
+    _ operation: RegisterProgram.Operation, _ operands: [Expression], _ depth: Int
+  ) -> Int? {
+    guard let x = add(operands[0], depth: depth + 1), let y = add(operands[1], depth: depth + 1) else { return nil }
+    return append(operation, x, y)
   }
 
   private mutating func unary(_ operation: RegisterProgram.Operation, _ a: Expression, _ depth: Int) -> Int? {

@@ -11,7 +11,9 @@ struct RegisterProgram {
     case loadInteger, loadBoolean, loadDouble, loadDate, loadText, loadReference
     /// What is known of the object at the other end of a to-one relationship.
     case loadKnown
-    case add, subtract, multiply, divide
+    case add, subtract, multiply, divide, remainder
+    /// The lesser and the greater one of two values; the other one of null.
+    case least, greatest
     case negate, absolute, length
     case equal, notEqual, less, lessOrEqual, greater, greaterOrEqual
     /// Between the registers at `b` and behind it.
@@ -26,6 +28,9 @@ struct RegisterProgram {
     case not, and, or
     /// The register at `a` or at `b`, by the one at `condition`.
     case select
+
+    /// True for what gives one of its operands.
+    var isChoice: Bool { self == .select || self == .least || self == .greatest }
 
     var isLoad: Bool { rawValue <= Operation.loadKnown.rawValue }
   }
@@ -107,7 +112,7 @@ struct RegisterProgram {
       }
       let (a, b) = (registers[Int(step.pointee.a)], registers[Int(step.pointee.b)])
       switch step.pointee.operation {
-      case .add, .subtract, .multiply, .divide: target.pointee = compute(step.pointee.operation, a, b)
+      case .add, .subtract, .multiply, .divide, .remainder: target.pointee = compute(step.pointee.operation, a, b)
       case .equal, .notEqual, .less, .lessOrEqual, .greater, .greaterOrEqual:
         target.pointee = compare(step.pointee.operation, a, b, folds: step.pointee.folds)
       default: target.pointee = computeOther(step, a, b)
@@ -160,6 +165,8 @@ struct RegisterProgram {
   ) -> Register {
     let folds = step.pointee.folds
     switch step.pointee.operation {
+    case .least: return Register.extreme(.less, a, b)
+    case .greatest: return Register.extreme(.greater, a, b)
     case .negate: return a.negated
     case .absolute: return a.absolute
     case .length: return a.length

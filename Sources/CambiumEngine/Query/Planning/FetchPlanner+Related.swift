@@ -72,8 +72,8 @@ extension FetchPlanner {
       covered: isExact ? [place] : [])
   }
 
-  /// How many rows lead to the few objects that an index tells; nil if it does not tell, or they are many. To find them costs less than
-  /// to be wrong about an object to which very many rows lead.
+  /// How many rows lead to the few objects that an index tells; nil if it does not tell, or they are many. To find
+  /// them costs less than to be wrong about an object to which very many rows lead.
   private func links(_ tree: TreeID, of plan: FetchPlan, _ inner: FetchPlanner) throws(EngineError) -> Double? {
     guard case .ranges = plan.path, plan.rows <= Self.fewEnds, let ends = try view.rows(of: plan.path),
       Double(ends.count) <= Self.fewEnds

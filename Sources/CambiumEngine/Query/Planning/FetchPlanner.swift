@@ -179,7 +179,8 @@ struct FetchPlanner {
     case .arithmetic, .negated, .ternary: return costs.programmed
     case .function(let name, _):
       switch PredicateFunction(name) {
-      case .add, .subtract, .multiply, .divide, .absolute, .length, .noIndex: return costs.programmed
+      case .add, .subtract, .multiply, .divide, .modulus, .absolute, .length, .noIndex, .minimum, .maximum:
+        return costs.programmed
       default: return costs.computed
       }
     default: return 0

@@ -63,7 +63,8 @@ struct RelatedConditions {
     }
   }
 
-  /// A condition that at least so many objects of a to-many relationship have to meet, as one of such an object, and that number.
+  /// A condition that at least so many objects of a to-many relationship have to meet, as one of such an object, and
+  /// that number.
   func toManyAtLeast(
     _ predicate: Predicate
   ) -> (relationship: RelationshipSchema, condition: Predicate, least: Int)? {
