@@ -304,7 +304,9 @@ import Testing
               try Self.value(path, of: object ?? reference, view)
             }, depth: 0)
         }
-        #expect("\(found.map { $0[0] })" == "\(expected)", "\(expression)")
+        // The sign of not-a-number is the processor's own.
+        let texts = [found.map { $0[0] }, expected].map { "\($0)".replacing("-nan", with: "nan") }
+        #expect(texts[0] == texts[1], "\(expression)")
       }
       for path in ["to.i", "way.t", "way.to.m"] {
         var fetch = EngineFetch(made.item)
