@@ -95,6 +95,7 @@ struct FetchPlanner {
   }
 
   private func askingCost(_ predicate: Predicate) -> Double {
+    if case .comparison(let c) = predicate, isOfOwnColumn(c) { return listCost(c) }
     if let condition = DestinationCondition(predicate, of: entity) { return destinationCost(condition.relationship) }
     switch predicate {
     case .true, .false: return 0
@@ -104,13 +105,22 @@ struct FetchPlanner {
     }
   }
 
+  /// True for a comparison of a column of the row itself with a constant, which most are.
+  private func isOfOwnColumn(_ c: Comparison) -> Bool {
+    guard c.modifier == .direct, case .keyPath(let path) = c.left, case .constant = c.right else { return false }
+    return !path.utf8.contains(UInt8(ascii: ".")) && entity.relationship(named: path) == nil
+  }
+
+  /// Lists are gone through, unless a row's own value is looked up in them.
+  private func listCost(_ c: Comparison) -> Double {
+    guard c.comparator == .in, case .constant(.list(let list)) = c.right, !isLookedUp(c) else { return 0 }
+    return Double(list.count) * costs.listed
+  }
+
   private func askingCost(_ c: Comparison) -> Double {
     if let cost = collectionCost(c) { return cost }
     var cost = max(computingCost(c.left), computingCost(c.right))
-    // Lists are gone through, unless a row's own value is looked up in them.
-    if c.comparator == .in, case .constant(.list(let list)) = c.right, !isLookedUp(c) {
-      cost += Double(list.count) * costs.listed
-    }
+    cost += listCost(c)
     do throws(PredicateError) {
       let reads = try Predicate.comparison(c).reads()
       if reads.otherObjects { cost += costs.readElsewhere }
