@@ -17,6 +17,7 @@ public struct FixedPlace: Sendable {
 
   /// What is known of a field.
   public enum Found {
+    /// The field is null.
     case null
     /// The bits of an integer, widened to 64 bits with its sign, or of a double or date.
     case bits(UInt64)
