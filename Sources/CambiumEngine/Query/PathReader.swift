@@ -14,7 +14,8 @@ final class PathReader {
   /// Whether what lies behind a to-one relationship is kept for the rows that lead to the same object.
   private let keepsValues: Bool
 
-  /// - Parameter keepsValues: Pass false for a reader that outlives one request of a write transaction: rows change then.
+  /// - Parameter keepsValues: Pass false for a reader that outlives one request of a write transaction, because the
+  ///   transaction changes rows between requests.
   init(view: EntityView, variables: [String: Value] = [:], keepsValues: Bool = true) {
     self.view = view
     self.keepsValues = keepsValues

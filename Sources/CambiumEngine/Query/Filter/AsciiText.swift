@@ -3,7 +3,7 @@ import CambiumKernel
 /// Comparisons of text of ASCII characters alone, on the bytes as they lie. Of other text they say that they do not
 /// know: its normal form has to be made first.
 enum AsciiText {
-  /// What is known of a comparison.
+  /// The answer of a comparison, which may be that the bytes do not tell.
   enum Answer: UInt8 {
     case no, yes, unknown
 
@@ -100,7 +100,7 @@ enum AsciiText {
     let parts = pattern.count / 2
     var at = 0
     var part = 0
-    // Where to go on if what was tried last does not lead to the end.
+    // The place in the text, and the part behind the last `*`, from which the search goes on after a mismatch.
     var retryAt = -1
     var retryPart = 0
     while at < text.count {

@@ -28,7 +28,7 @@ struct KnownRegisters {
     slots.deallocate()
   }
 
-  /// What is known of an object; of kind `missing` if that is nothing.
+  /// The cached value of an object; a register of kind `missing` if the cache has none.
   @inline(__always)
   subscript(reference: UInt64) -> Register {
     let slot = slots + place(reference)

@@ -1,6 +1,6 @@
 import CambiumKernel
 
-/// What operators and functions give, as the evaluator has it; or that a register cannot tell.
+/// The operators and functions that programs compute. Each gives what the evaluator gives, or `unknown`.
 extension Register {
   /// As ``ArithmeticOperator/apply(_:_:)`` of integers.
   @inline(__always)

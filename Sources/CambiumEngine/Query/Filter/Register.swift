@@ -10,7 +10,7 @@ struct Register {
     case reference
     /// The program cannot tell: the evaluator decides for this row.
     case unknown
-    /// What lies behind a relationship has not been read yet.
+    /// The cache does not have the value behind a relationship yet: the caller reads it and runs the program again.
     case missing
   }
 

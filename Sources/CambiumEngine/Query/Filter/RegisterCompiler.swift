@@ -12,7 +12,7 @@ struct RegisterCompiler {
   private var characters: [UInt8] = []
   /// Registers whose texts begin at an offset in `characters`.
   private var texts: [(register: Int, start: Int)] = []
-  /// The paths through to-one relationships, by the place of what is known of them.
+  /// The paths through to-one relationships. The path at an index belongs to the program's cache at that index.
   private(set) var paths: [String] = []
   /// The registers of the paths that are loaded already.
   private var loaded: [String: Int] = [:]
@@ -42,7 +42,7 @@ struct RegisterCompiler {
     _ expression: Expression, _ reader: PathReader, _ layout: EntityLayout
   ) -> (program: RegisterProgram, paths: [String])? {
     var compiler = RegisterCompiler(reader, layout)
-    // What is not computed keeps its type as a value, which registers do not tell: floats are doubles there.
+    // A column or constant must keep its type, and a register does not know it: it holds a float as a double.
     guard let result = compiler.add(expression, depth: 0), let last = compiler.instructions.last,
       Int(last.target) == result, !last.operation.isLoad, !last.operation.isChoice
     else { return nil }

@@ -9,7 +9,7 @@ import CambiumKernel
 struct RegisterProgram {
   enum Operation: UInt8 {
     case loadInteger, loadBoolean, loadDouble, loadDate, loadText, loadReference
-    /// What is known of the object at the other end of a to-one relationship.
+    /// Loads a value behind a to-one relationship from a cache.
     case loadKnown
     case add, subtract, multiply, divide, remainder
     /// The lesser and the greater one of two values; the other one of null.
@@ -44,13 +44,15 @@ struct RegisterProgram {
     var condition: UInt8 = 0
     /// Whether upper and lower case are alike.
     var folds = false
-    /// Of what is loaded, the field of a composite of the row, or -1; and the field in it, or in the row.
+    /// For a load: the field of a composite in the row, or -1.
     var outer: Int32 = -1
+    /// For a load: the field in that composite, or in the row.
     var leaf: Int32 = 0
-    /// Of a list, how many registers; of a pattern, where its bytes are; of what is known, where among `known`.
+    /// For `like`: where the pattern begins in `characters`. For `loadKnown`: the index of the cache in `known`.
     var start: Int32 = 0
+    /// For `member`: the number of registers. For `like`: the bytes of the pattern.
     var count: Int32 = 0
-    /// Of what is loaded, where the row has it, if that is a number or date.
+    /// For a load of a number or date: its place in the row's bytes, if it is fixed.
     var place: FixedPlace?
   }
 
@@ -62,7 +64,7 @@ struct RegisterProgram {
   let registers: UnsafeMutablePointer<Register>
   /// The bytes of constant texts and patterns.
   let characters: UnsafeMutablePointer<UInt8>
-  /// What is known by path through a to-one relationship.
+  /// The caches of values behind to-one relationships, one for each path.
   let known: UnsafeMutablePointer<KnownRegisters>
   let knownCount: Int
   /// The register of the result.
