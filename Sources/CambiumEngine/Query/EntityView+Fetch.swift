@@ -7,23 +7,17 @@ extension EntityView {
   public func fetch(_ fetch: EngineFetch) throws(EngineError) -> [ObjectReference] {
     var found: [ObjectReference] = []
     let plan = try store.plan(fetch.entity.id)
-    let chosen = try choose(fetch)
+    let chosen = try choose(fetch, readsRows: false)
     if fetch.sort.isEmpty, let rows = try rowsAlone(chosen, plan) {
       let range = fetch.range(of: rows.count)
       found.reserveCapacity(range.count)
       for row in rows[range] { found.append(ObjectReference(entity: plan.entity.id, row: row)) }
       return found
     }
-    if let order = chosen.order, chosen.residual == nil, !plan.sharesRows,
-      let rows = try rows(of: order, fetch, chosen.isCancelled)
-    {
-      for row in rows[fetch.range(of: rows.count)] { found.append(ObjectReference(entity: plan.entity.id, row: row)) }
-      return found
-    }
-    if !fetch.sort.isEmpty, !chosen.isInOrder {
-      try requireSortable(fetch)
-      for entry in try gatherSorted(fetch, plan, chosen, reader(for: chosen), needsRows: false) {
-        found.append(entry.reference)
+    if !fetch.sort.isEmpty, chosen.nearest == nil {
+      try forEachSorted(fetch, chosen, needsRows: false) { (rows) throws(EngineError) in
+        for reference in rows.references { found.append(PackedReference.unpack(reference)) }
+        return true
       }
       return found
     }
@@ -104,8 +98,8 @@ extension EntityView {
 
   typealias Visit = (borrowing RowReader) throws(EngineError) -> Bool
 
-  /// Chooses how a fetch is done.
-  func choose(_ fetch: EngineFetch) throws(EngineError) -> FetchPlan {
+  /// Chooses how a fetch is done. `readsRows` says whether the rows are looked at when they are in order.
+  func choose(_ fetch: EngineFetch, readsRows: Bool = true) throws(EngineError) -> FetchPlan {
     let predicate = try checked(fetch)
     // Trees must not change while one of them is gone through, as they would when a path is followed into one.
     _ = try settle()
@@ -113,7 +107,8 @@ extension EntityView {
     if fetch.usesIndexes {
       let wanted = fetch.limit.map { max(0, $0).addingSaturating(max(0, fetch.offset)) }
       chosen = try FetchPlanner(self, fetch.entity, costs: fetch.costs)
-        .choose(predicate, wanted: wanted, sort: fetch.sort)
+        .choose(
+          predicate, wanted: wanted, shown: readsRows ? fetch.limit.map { max(0, $0) } ?? .max : 0, sort: fetch.sort)
     }
     chosen.isCancelled = fetch.isCancelled
     return chosen
@@ -125,17 +120,12 @@ extension EntityView {
     ConcurrentScan(self, chosen, plan, includesSubentities: fetch.includesSubentities)
   }
 
-  private func reader(for chosen: FetchPlan) -> PathReader {
-    let reader = PathReader(view: self)
-    reader.prepare(for: chosen.residual)
-    return reader
-  }
-
   func run(_ fetch: EngineFetch, _ known: FetchPlan?, _ visit: Visit) throws(EngineError) {
     let plan = try store.plan(fetch.entity.id)
     let chosen: FetchPlan
     if let known { chosen = known } else { chosen = try choose(fetch) }
-    let reader = reader(for: chosen)
+    let reader = PathReader(view: self)
+    reader.prepare(for: chosen.residual)
     let offset = max(0, fetch.offset)
     if let limit = fetch.limit, limit <= 0 { return }
     var skipped = 0
@@ -150,15 +140,11 @@ extension EntityView {
       return fetch.limit.map { taken < $0 } ?? true
     }
     if !fetch.sort.isEmpty {
-      // What an index has in order can be sorted.
-      if !chosen.isInOrder { try requireSortable(fetch) }
-      if let order = chosen.order {
-        try forEach(order, fetch, chosen, reader) { (row) throws(EngineError) in try part(row) }
-      } else if let nearest = chosen.nearest {
+      if let nearest = chosen.nearest {
         try forEach(nearest, fetch, chosen, reader) { (row) throws(EngineError) in try part(row) }
       } else {
-        for entry in try gatherSorted(fetch, plan, chosen, reader, needsRows: true) {
-          if try !lend(entry, visit) { return }
+        try forEachSorted(fetch, chosen, needsRows: true) { (rows) throws(EngineError) in
+          try lend(rows, plan, chosen.isCancelled, visit)
         }
       }
     } else if chosen.residual != nil, fetch.wantsAll, let scan = concurrentScan(fetch, chosen, plan) {

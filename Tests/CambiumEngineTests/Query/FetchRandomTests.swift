@@ -167,7 +167,7 @@ import Testing
     try store.kernel.checkpoint()
     var fetch = EngineFetch(thing, predicate: format.isEmpty ? nil : try Predicate(format: format))
     fetch.sort = sort.map { EngineSort($0) }
-    if sort.count == 1 { fetch.costs.strayRow = 0 }
+    if sort.count == 1 { fetch.costs.sortedRow = 10_000 }
     let calls = Calls()
     fetch.isCancelled = {
       calls.count += 1

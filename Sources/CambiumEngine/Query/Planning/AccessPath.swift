@@ -115,6 +115,8 @@ struct OrderedIndex {
   /// How many of the index's parts the order is by, those included that are the same for all. Rows with the same ones come by
   /// their number, whatever the other parts.
   let parts: Int
+  /// Whether that is the whole order. If not, it is by other keys as well, and rows with the same parts have to be sorted.
+  let sortsAll: Bool
   /// Whether the order leaves parts of the index open.
   var isOfSomeParts: Bool { parts < ranges.maker.paths.count }
 }
@@ -156,7 +158,9 @@ struct PlanCosts {
   /// The way to the beginning of a range.
   var range = 12.0
   /// Putting a row in order.
-  var sortedRow = 10.0
+  var sortedRow = 4.0
+  /// Looking at a row once more when its place in an order is known.
+  var lateRow = 6.0
 
   /// As measured; see Specs/07-predicates.md.
   static let measured = PlanCosts()

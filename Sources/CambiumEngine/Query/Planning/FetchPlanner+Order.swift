@@ -1,58 +1,79 @@
 import CambiumKernel
 
 extension FetchPlanner {
-  /// A plan that goes through an index in the order asked for, and stops when there are enough; nil if no index has it.
+  /// What putting rows in order costs, and looking at those that are shown. With a limit, most rows come behind as many as
+  /// are wanted, which their first key tells.
+  func sortingCost(_ sort: [EngineSort], matches: Double, wanted: Int?, shown: Double) -> Double {
+    if sort.isEmpty { return 0 }
+    let kept = min(matches, wanted.map { 2 * Double($0) } ?? .infinity)
+    return (kept * Double(sort.count) + (matches - kept) * 0.5) * costs.sortedRow + min(shown, matches) * costs.lateRow
+  }
+
+  /// A plan that goes through an index in the order asked for, or in that of its first keys, and stops when there are
+  /// enough rows; nil if no index has it.
   func ordered(
-    _ sort: [EngineSort], _ conjuncts: [Conjunct], matches: Double, wanted: Int?
+    _ sort: [EngineSort], _ conjuncts: [Conjunct], matches: Double, wanted: Int?, shown: Double
   ) throws(EngineError) -> FetchPlan? {
     var best: FetchPlan?
     let limit = view.store.kernel.maxKeyLength
     for maker in makers where isUsable(maker, conjuncts) {
       let ranges = IndexRanges(maker, conjuncts, keyLimit: limit) ?? IndexRanges(all: maker)
-      guard ranges.ranges.count == 1, let (isReversed, parts) = direction(sort, ranges, conjuncts) else { continue }
-      let order = OrderedIndex(ranges: ranges, isReversed: isReversed, parts: parts)
+      guard ranges.ranges.count == 1, let order = order(sort, ranges) else { continue }
       let entries = ranges.shape == .open ? rowCount : ranges.isSingle ? 1 : try entries(ranges)
-      // Of the entries, as many are gone through as it takes to find what is wanted.
-      let share = wanted.map { min(1, Double($0) / matches) } ?? 1
+      // Of the entries, as many are gone through as it takes to find what is wanted, and all that come with the last one.
+      var passed = min(entries, entries * (wanted.map { Double($0) / matches } ?? 1))
+      if passed < entries, order.isOfSomeParts || !order.sortsAll {
+        passed = min(entries, passed + (try OrderWalk.countOfFirst(view, order)))
+      }
       let rest = FetchPlanner.joined(conjuncts, except: ranges.covered)
-      // Rows that are equal to the order are put by their number first, however many there are: maybe a quarter of all.
-      let gathered = order.isOfSomeParts ? max(0, 0.25 - share) * entries * costs.key : 0
-      let cost =
-        costs.range + gathered + entries * share * (costs.key + costs.strayRow + (rest == nil ? 0 : costs.scannedRow))
+      var cost = costs.range + passed * costs.key + min(shown, passed) * costs.lateRow
+      if rest != nil || !order.sortsAll || plan.sharesRows {
+        let asked = askingCost(rest.map { [$0] } ?? [])
+        cost += passed * (costs.soughtRow + asked)
+        cost += min(passed, wanted.map { 2 * Double($0) } ?? passed) * Double(sort.count) * costs.sortedRow
+      }
       if cost < best?.cost ?? .infinity {
-        best = FetchPlan(
-          path: .ranges(ranges), residual: rest, order: order, rows: entries * share, cost: cost)
+        best = FetchPlan(path: .ranges(ranges), residual: rest, order: order, rows: passed, cost: cost)
       }
     }
     return best
   }
 
-  /// Whether the entries of a range stand in the order asked for, or in its reverse, which is true, and by how many of their
-  /// parts that is; nil if they stand in neither.
-  private func direction(
-    _ sort: [EngineSort], _ ranges: IndexRanges, _ conjuncts: [Conjunct]
-  ) -> (isReversed: Bool, parts: Int)? {
+  /// How the entries of a range are gone through in the order asked for, or in that of its first keys; nil if they stand
+  /// in neither.
+  private func order(_ sort: [EngineSort], _ ranges: IndexRanges) -> OrderedIndex? {
     let maker = ranges.maker
     let fixed = maker.paths[..<ranges.equalParts]
     var part = ranges.equalParts
     var direction: Bool?
+    var sortsAll = true
     for key in sort {
       // What is the same for all makes no difference; text is the same only to the order of its scalars.
       if fixed.contains(key.keyPath), case .scalars = key.textOrder { continue }
       guard key.origin == nil, part < maker.paths.count, maker.paths[part] == key.keyPath, let type = maker.types[part],
-        type.isOrderedByKeys
-      else { return nil }
-      if type == .string || type == .uri {
-        guard case .scalars = key.textOrder else { return nil }
+        type.isOrderedByKeys, type != .string && type != .uri || key.textOrder.isOfScalars
+      else {
+        sortsAll = false
+        break
       }
       let isReversed = maker.ascending[part] != key.isAscending
-      if let direction, direction != isReversed { return nil }
+      if let direction, direction != isReversed {
+        sortsAll = false
+        break
+      }
       direction = isReversed
       part += 1
     }
     // An order by nothing but what is the same for all is that of a scan.
-    if direction == nil, part < maker.paths.count { return nil }
-    return (direction ?? false, part)
+    if direction == nil, part < maker.paths.count || !sortsAll { return nil }
+    return OrderedIndex(ranges: ranges, isReversed: direction ?? false, parts: part, sortsAll: sortsAll)
+  }
+}
+
+extension EngineTextOrder {
+  fileprivate var isOfScalars: Bool {
+    if case .scalars = self { return true }
+    return false
   }
 }
 

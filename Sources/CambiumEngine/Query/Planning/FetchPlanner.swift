@@ -38,9 +38,10 @@ struct FetchPlanner {
 
   // MARK: Choosing
 
-  /// The cheapest plan. `wanted` is how many results are, nil for all; `sort` the order that is asked for.
+  /// The cheapest plan. `wanted` is how many results are, nil for all, and `shown` of how many the rows are looked at when
+  /// they are in order; `sort` is the order that is asked for.
   func choose(
-    _ predicate: Predicate?, wanted: Int? = nil, sort: [EngineSort] = []
+    _ predicate: Predicate?, wanted: Int? = nil, shown: Int = .max, sort: [EngineSort] = []
   ) throws(EngineError) -> FetchPlan {
     guard let conjuncts = predicate.map({ Conjunct.all(of: $0) }) ?? [] else {
       return FetchPlan(path: .nothing, residual: nil, rows: 0, cost: 0)
@@ -50,16 +51,17 @@ struct FetchPlanner {
     // How many rows there are to be found: none that was said to be covered or not is left out in any narrowing.
     let matches = best.map { max($0.rows, 0.5) } ?? max(rowCount, 1)
     let asked = askingCost(conjuncts.map { $0.predicate })
+    let sorting = sortingCost(sort, matches: matches, wanted: wanted, shown: Double(shown))
     // Without an order, whoever wants few stops early.
     let share = sort.isEmpty ? wanted.map { min(1, Double($0) / matches) } ?? 1 : 1
     var chosen = FetchPlan(
       path: .scan, residual: Self.joined(conjuncts, except: []), rows: rowCount * share,
-      cost: rowCount * share * (costs.scannedRow + asked) + (sort.isEmpty ? 0 : matches * costs.sortedRow))
+      cost: rowCount * share * (costs.scannedRow + asked) + sorting)
     if let best {
       let rest = conjuncts.indices.filter { !best.covered.contains($0) }
       let reading =
         best.rows * share * (costs.soughtRow + askingCost(rest.map { conjuncts[$0].predicate }))
-        + (sort.isEmpty ? 0 : best.rows * costs.sortedRow)
+        + sorting
       let cost = best.cost + reading
       if cost < chosen.cost {
         chosen = FetchPlan(
@@ -72,7 +74,7 @@ struct FetchPlanner {
       chosen = nearest
     }
     if let first = sort.first, first.origin == nil,
-      let ordered = try ordered(sort, conjuncts, matches: matches, wanted: wanted),
+      let ordered = try ordered(sort, conjuncts, matches: matches, wanted: wanted, shown: Double(shown)),
       ordered.cost < chosen.cost
     {
       chosen = ordered
@@ -88,7 +90,7 @@ struct FetchPlanner {
   }
 
   /// What asking a row each of several conditions costs, besides looking at it.
-  private func askingCost(_ predicates: [Predicate]) -> Double {
+  func askingCost(_ predicates: [Predicate]) -> Double {
     var cost = 0.0
     for predicate in predicates { cost += askingCost(predicate) }
     return cost

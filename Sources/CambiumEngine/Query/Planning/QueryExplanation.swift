@@ -126,7 +126,9 @@ extension QueryExplanation {
       kinds.insert(.orderedIndex)
       add(
         order.ranges, plan.rows, depth,
-        suffix: order.isReversed ? ", from its end, in the order asked for" : ", in the order asked for")
+        suffix: (order.isReversed ? ", from its end" : "")
+          + (order.sortsAll ? ", in the order asked for" : ", in the order of the first keys"))
+      if !order.sortsAll { add("rows with the same first keys put in order", nil, depth) }
     } else if let nearest = plan.nearest {
       kinds.insert(.nearest)
       add("the nearest first, by " + name(of: nearest.maker), plan.rows, depth)

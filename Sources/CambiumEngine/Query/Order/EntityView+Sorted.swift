@@ -1,0 +1,187 @@
+import CambiumKernel
+
+/// Fetches in an order.
+extension EntityView {
+  /// Refuses keys that have no order.
+  func requireSortable(_ fetch: EngineFetch) throws(EngineError) {
+    let schema = store.schema
+    for key in fetch.sort {
+      if key.keyPath.utf8.split(separator: UInt8(ascii: ".")).contains(where: { $0.first == UInt8(ascii: "@") }) {
+        throw .unsupported("'\(key.keyPath)' cannot be sorted by: an attribute that is derived from it can")
+      }
+      let path = try resolving { () throws(SchemaError) in
+        try schema.resolve(keyPath: key.keyPath, from: fetch.entity.id)
+      }
+      if path.isToMany { throw .unsupported("'\(key.keyPath)' leads to several objects and cannot be sorted by") }
+      if key.origin != nil {
+        guard path.isPlace else {
+          throw .unsupported(
+            "'\(key.keyPath)' has no distance: that takes a composite with numbers 'latitude' and 'longitude'")
+        }
+      } else if path.type == .composite {
+        throw .unsupported("'\(key.keyPath)' is a composite: sort by one of its elements")
+      }
+    }
+  }
+
+  /// Hands `body` the rows of a fetch in its order, offset and limit considered: all at once, or a stretch of an index
+  /// after the other, until it answers false.
+  ///
+  /// - Parameter needsRows: Whether the rows are to be lent.
+  func forEachSorted(
+    _ fetch: EngineFetch, _ chosen: FetchPlan, needsRows: Bool,
+    _ body: (SortedRows) throws(EngineError) -> Bool
+  ) throws(EngineError) {
+    let plan = try store.plan(fetch.entity.id)
+    var offset = max(0, fetch.offset)
+    var limit = fetch.limit.map { max(0, $0) } ?? .max
+    if limit == 0 { return }
+    let reader = PathReader(view: self)
+    reader.prepare(for: chosen.residual)
+    guard let order = chosen.order else {
+      try requireSortable(fetch)
+      _ = try body(gatherSorted(fetch, plan, chosen, reader, needsRows).part(offset: offset, limit: limit))
+      return
+    }
+    // What an index has in order can be sorted.
+    if !order.sortsAll { try requireSortable(fetch) }
+    let sieve = try RowSieve(self, plan, chosen.residual, includesSubentities: fetch.includesSubentities, reader)
+    sieve.isCancelled = chosen.isCancelled
+    let walk = try OrderWalk(self, order, chosen.isCancelled)
+    var size = min(max(limit.addingSaturating(offset), Self.leastStretch), Self.firstStretch)
+    while limit > 0, let stretch = try walk.next(size) {
+      size = min(size * 2, Self.mostStretch)
+      var sorted = SortedRows(references: [], copies: nil)
+      if stretch.isInOrder, chosen.residual == nil, !plan.sharesRows {
+        let rows = stretch.rows.dropFirst(offset).prefix(limit)
+        offset -= min(offset, stretch.rows.count)
+        sorted.references = rows.map { PackedReference.pack(ObjectReference(entity: plan.entity.id, row: $0)) }[...]
+      } else {
+        let sorter = RowSorter(self, fetch.sort, plan.layout, wanted: nil, copiesRows: needsRows)
+        try offer(stretch.rows.sorted(), plan, sieve, inPlace: !readsElsewhere(fetch.sort)) {
+          (row) throws(EngineError) in
+          _ = try sorter.take(row)
+          return true
+        }
+        sorted = sorter.finish().part(offset: offset, limit: limit)
+        offset -= min(offset, sorter.count)
+      }
+      limit -= sorted.references.count
+      if !sorted.references.isEmpty, try !body(sorted) { return }
+    }
+  }
+
+  /// How many rows a stretch of an index has at least, how many the first one has at most, and how many any has, unless
+  /// more of them have equal keys.
+  private static var leastStretch: Int { 32 }
+  private static var firstStretch: Int { 4096 }
+  private static var mostStretch: Int { 1 << 16 }
+
+  /// Whether keys may be those of other objects.
+  private func readsElsewhere(_ sort: [EngineSort]) -> Bool {
+    sort.contains { $0.keyPath.utf8.contains(UInt8(ascii: ".")) }
+  }
+
+  /// Gathers what a plan finds and puts it in order.
+  private func gatherSorted(
+    _ fetch: EngineFetch, _ plan: EntityPlan, _ chosen: FetchPlan, _ reader: PathReader, _ needsRows: Bool
+  ) throws(EngineError) -> SortedRows {
+    let sort = fetch.sort
+    let wanted = fetch.limit.map { max(0, $0).addingSaturating(max(0, fetch.offset)) }
+    let sorter = RowSorter(self, sort, plan.layout, wanted: wanted, copiesRows: needsRows)
+    let sieve = try sieve(chosen, plan, includesSubentities: fetch.includesSubentities, reader)
+    let firstField = sort[0].origin == nil ? reader.field(sort[0].keyPath, plan.layout) : nil
+    try candidates(chosen, plan, sieve, readsElsewhere: readsElsewhere(sort)) { (row) throws(EngineError) in
+      if try sorter.take(row), let firstField, let number = sorter.lastNumber {
+        if let bound = bound(sort, number, firstField, plan.layout) { sieve.bound = bound }
+      }
+      return true
+    }
+    return sorter.finish()
+  }
+
+  /// The numbers in a field that come before the first key of the last row that is wanted, or may come with it: the others
+  /// need not be looked at more closely. Nil where the encoded row does not tell.
+  private func bound(
+    _ sort: [EngineSort], _ last: UInt64, _ field: (path: FieldPath, attribute: AttributeSchema), _ layout: EntityLayout
+  ) -> FixedRange? {
+    let record = BorrowedLayout(layout.record)
+    guard field.path.depth == 1, let fixed = FixedField(record, field.path.leaf) else { return nil }
+    // Rows come in ascending order: of several with the same only key, those that come later are behind those that are kept.
+    let step: UInt64 = sort.count == 1 ? 1 : 0
+    let isAscending = sort[0].isAscending
+    if step == 1, last == (isAscending ? 0 : .max) { return nil }
+    let isInteger: Bool
+    switch field.attribute.type {
+    case .integer16, .integer32, .integer64: isInteger = true
+    case .double, .float, .date: isInteger = false
+    default: return nil
+    }
+    // Integers are compared with their sign, and the words of an order have it reversed.
+    let sign: UInt64 = isInteger ? 1 << 63 : 0
+    // Null comes first, and is never behind a number in ascending order.
+    return isAscending
+      ? FixedRange(record, fixed, low: sign, high: (last &- step) ^ sign, includesNull: true)
+      : FixedRange(record, fixed, low: (last &+ step) ^ sign, high: .max ^ sign)
+  }
+
+  // MARK: Lending
+
+  /// Lends `visit` rows in their order. Answers whether to go on.
+  func lend(
+    _ sorted: SortedRows, _ plan: EntityPlan, _ isCancelled: (@Sendable () -> Bool)?, _ visit: Visit
+  ) throws(EngineError) -> Bool {
+    guard let copies = sorted.copies else { return try lendLate(sorted.references, plan, isCancelled, visit) }
+    for (reference, number) in zip(sorted.references, copies.numbers) {
+      let goesOn = try copies.bytes.withBytes(Int(number)) { (bytes) throws(EngineError) in
+        try lend(bytes, PackedReference.unpack(reference).row) { (row) throws(EngineError) in try visit(row) }
+      }
+      if !goesOn { return false }
+    }
+    return true
+  }
+
+  /// Copies of rows take about so many bytes at most.
+  private static var mostLate: Int { 1 << 22 }
+
+  /// The same for rows that are still to be read. Many are read together, in the order in which they lie, because a page
+  /// has many rows.
+  private func lendLate(
+    _ references: ArraySlice<UInt64>, _ plan: EntityPlan, _ isCancelled: (@Sendable () -> Bool)?, _ visit: Visit
+  ) throws(EngineError) -> Bool {
+    var copies = RowCopies()
+    var rest = references
+    var size = 256
+    while !rest.isEmpty {
+      if let isCancelled, isCancelled() { throw .cancelled }
+      let rows = rest.prefix(size).map { PackedReference.unpack($0).row }
+      rest = rest.dropFirst(size)
+      var places: [UInt32] = []
+      for place in rows.indices { places.append(UInt32(truncatingIfNeeded: place)) }
+      RadixSort.sort(&places, by: rows)
+      copies.removeAll()
+      // The number of each row's copy; -1 if there is no such row.
+      var numbers: [Int] = Array(repeating: -1, count: rows.count)
+      var next = 0
+      try storing { () throws(StoreError) in
+        let ascending = places.map { rows[Int($0)] }
+        try trees.forEach(plan.rows, of: ascending[...]) { (row, bytes) throws(StoreError) in
+          while next < places.count, ascending[next] != row { next += 1 }
+          guard next < places.count else { return false }
+          numbers[Int(places[next])] = copies.count
+          copies.add(bytes)
+          next += 1
+          return true
+        }
+      }
+      for place in rows.indices where numbers[place] >= 0 {
+        let goesOn = try copies.withBytes(numbers[place]) { (bytes) throws(EngineError) in
+          try lend(bytes, rows[place]) { (row) throws(EngineError) in try visit(row) }
+        }
+        if !goesOn { return false }
+      }
+      size = min(max(256, Self.mostLate / max(64, copies.byteCount / max(1, copies.count))), 1 << 16)
+    }
+    return true
+  }
+}
