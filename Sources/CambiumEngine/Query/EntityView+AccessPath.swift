@@ -127,6 +127,7 @@ extension EntityView {
     switch (related.way, related.ends) {
     case (.toOne(let tree), .rows(let ends)): return try sources(of: ends, tree)
     case (.toOne(let tree), .found(let destination, let plan)):
+      if let known = related.known { return try sources(of: known, tree) }
       var ends: [UInt64] = []
       try find(plan, in: destination, isCancelled) { (row) throws(EngineError) in
         ends.append(row.reference.row)
@@ -169,7 +170,7 @@ extension EntityView {
   }
 
   /// Lends `visit` the rows of an entity and its descendants that a plan finds.
-  private func find(
+  func find(
     _ plan: FetchPlan, in entity: EntitySchema, _ isCancelled: (@Sendable () -> Bool)?, _ visit: Visit
   ) throws(EngineError) {
     var plan = plan
@@ -259,6 +260,7 @@ extension EntityView {
   func offer(
     _ rows: [UInt64], _ plan: EntityPlan, _ sieve: RowSieve, inPlace: Bool, _ visit: Visit
   ) throws(EngineError) -> Bool {
+    if let range = Self.denseRange(rows) { return try offer(rows, in: range, plan, sieve, visit) }
     var rest = rows[...]
     if inPlace, !sieve.readsElsewhere {
       var failure: EngineError?
@@ -280,6 +282,39 @@ extension EntityView {
     }
     for row in rest where try !offer(row, plan, sieve, visit) { return false }
     return true
+  }
+
+  /// The numbers from the first row to the last one, if the rows ascend and are many of these numbers; else nil.
+  private static func denseRange(_ rows: [UInt64]) -> ClosedRange<UInt64>? {
+    guard rows.count >= 64, let first = rows.first, let last = rows.last, first < last,
+      last - first < 8 * UInt64(rows.count)
+    else { return nil }
+    for i in rows.indices.dropFirst() where rows[i - 1] >= rows[i] { return nil }
+    return first...last
+  }
+
+  /// Offers rows that lie so close to one another that going through all rows between them costs less than seeking each.
+  private func offer(
+    _ rows: [UInt64], in range: ClosedRange<UInt64>, _ plan: EntityPlan, _ sieve: RowSieve, _ visit: Visit
+  ) throws(EngineError) -> Bool {
+    var next = 0
+    var goesOn = true
+    var failure: EngineError?
+    try storing { () throws(StoreError) in
+      try trees.forEachRun(plan.rows, keys: range, isSparse: false) { (run) throws(StoreError) -> Bool in
+        for i in run.indices {
+          let key = run.key(i)
+          while next < rows.count, rows[next] < key { next &+= 1 }
+          if next == rows.count { return false }
+          if rows[next] != key { continue }
+          do throws(EngineError) { goesOn = try sieve.offerSingle(run.value(i), key, visit) } catch { failure = error }
+          if failure != nil || !goesOn { return false }
+        }
+        return true
+      }
+    }
+    if let failure { throw failure }
+    return goesOn
   }
 
   /// Offers a copy of a row. Answers whether to go on.

@@ -7,7 +7,7 @@ extension EntityView {
   public func fetch(_ fetch: EngineFetch) throws(EngineError) -> [ObjectReference] {
     var found: [ObjectReference] = []
     let plan = try store.plan(fetch.entity.id)
-    let chosen = try choose(fetch, readsRows: false)
+    let chosen = try choose(fetch, for: .identifiers)
     if fetch.sort.isEmpty, let rows = try rowsAlone(chosen, plan) {
       let range = fetch.range(of: rows.count)
       found.reserveCapacity(range.count)
@@ -71,8 +71,8 @@ extension EntityView {
     all.sort = []
     all.offset = 0
     all.limit = nil
-    let chosen = try choose(all)
-    if let n = try countAlone(chosen, plan) { return fetch.range(of: n).count }
+    let chosen = try choose(all, for: .count)
+    if let n = try countAlone(chosen, plan, usesIndexes: fetch.usesIndexes) { return fetch.range(of: n).count }
     var n = 0
     // Who wants to know no more than that there are so many need not see the others.
     let enough = fetch.limit.map { max(0, $0).addingSaturating(max(0, fetch.offset)) } ?? .max
@@ -98,8 +98,11 @@ extension EntityView {
 
   typealias Visit = (borrowing RowReader) throws(EngineError) -> Bool
 
-  /// Chooses how a fetch is done. `readsRows` says whether the rows are looked at when they are in order.
-  func choose(_ fetch: EngineFetch, readsRows: Bool = true) throws(EngineError) -> FetchPlan {
+  /// What a fetch is done for.
+  enum Use { case rows, identifiers, count }
+
+  /// Chooses how a fetch is done.
+  func choose(_ fetch: EngineFetch, for use: Use = .rows) throws(EngineError) -> FetchPlan {
     let predicate = try checked(fetch)
     // Trees must not change while one of them is gone through, as they would when a path is followed into one.
     _ = try settle()
@@ -108,7 +111,8 @@ extension EntityView {
       let wanted = fetch.limit.map { max(0, $0).addingSaturating(max(0, fetch.offset)) }
       chosen = try FetchPlanner(self, fetch.entity, costs: fetch.costs)
         .choose(
-          predicate, wanted: wanted, shown: readsRows ? fetch.limit.map { max(0, $0) } ?? .max : 0, sort: fetch.sort)
+          predicate, wanted: wanted, shown: use == .rows ? fetch.limit.map { max(0, $0) } ?? .max : 0,
+          sort: fetch.sort, isCount: use == .count)
     }
     chosen.isCancelled = fetch.isCancelled
     return chosen
@@ -153,9 +157,12 @@ extension EntityView {
       try candidates(
         chosen, plan, includesSubentities: fetch.includesSubentities, reader, readsElsewhere: false, visit)
     } else {
-      try candidates(
-        chosen, plan, includesSubentities: fetch.includesSubentities, reader, readsElsewhere: false
-      ) { (row) throws(EngineError) in try part(row) }
+      let sieve = try sieve(chosen, plan, includesSubentities: fetch.includesSubentities, reader)
+      if chosen.path.isScan, chosen.residual == nil, !plan.sharesRows {
+        sieve.offset = offset
+        skipped = offset
+      }
+      try candidates(chosen, plan, sieve, readsElsewhere: false) { (row) throws(EngineError) in try part(row) }
     }
   }
 
@@ -166,15 +173,48 @@ extension EntityView {
   }
 
   /// The same for their number, which ranges tell without their entries being gone through.
-  private func countAlone(_ chosen: FetchPlan, _ plan: EntityPlan) throws(EngineError) -> Int? {
-    guard case .ranges(let ranges) = chosen.path, chosen.residual == nil, !plan.sharesRows else {
-      return try rowsAlone(chosen, plan)?.count
-    }
+  private func countAlone(_ chosen: FetchPlan, _ plan: EntityPlan, usesIndexes: Bool) throws(EngineError) -> Int? {
+    if plan.sharesRows { return nil }
+    if let residual = chosen.residual { return usesIndexes ? try linkCount(residual, chosen, plan) : nil }
     var n: UInt64 = 0
-    for range in ranges.ranges {
-      n += try storing { () throws(StoreError) in try trees.count(ranges.maker.tree, in: range) }
+    switch chosen.path {
+    case .ranges(let ranges):
+      for range in ranges.ranges {
+        n += try storing { () throws(StoreError) in try trees.count(ranges.maker.tree, in: range) }
+      }
+    case .related(let related):
+      guard case .toOne(let tree) = related.way, let ends = related.known else {
+        return try rowsAlone(chosen, plan)?.count
+      }
+      for end in ends {
+        let range = KeyRange(rowsOf: end)
+        n += try storing { () throws(StoreError) in try trees.count(tree, in: range) }
+      }
+    default: return try rowsAlone(chosen, plan)?.count
     }
     return Int(clamping: n)
+  }
+}
+
+extension EntityView {
+  /// How many rows of a scan lead nowhere by a to-one relationship, or anywhere, if that is the only condition: the tree of
+  /// the way back has an entry for each row that leads anywhere.
+  private func linkCount(
+    _ residual: Predicate, _ chosen: FetchPlan, _ plan: EntityPlan
+  ) throws(EngineError) -> Int? {
+    guard chosen.path.isScan, let about = Conjunct(residual).about, about.value.isNull,
+      let relationship = plan.entity.relationship(named: about.path),
+      case .rowAndTree = RelationshipStorage(relationship, in: store.schema),
+      let tree = store.catalogue.relationships[relationship.id]
+    else { return nil }
+    let links = try storing { () throws(StoreError) in try trees.count(tree) }
+    switch about.comparator {
+    case .notEqual: return Int(clamping: links)
+    case .equal:
+      let rows = try storing { () throws(StoreError) in try trees.count(plan.rows) }
+      return Int(clamping: rows - min(rows, links))
+    default: return nil
+    }
   }
 }
 

@@ -118,6 +118,16 @@ final class PathReader {
     return nil
   }
 
+  /// The field of the to-one relationship that a path is; nil if it is anything else.
+  func wholeToOneField(_ text: String, _ layout: EntityLayout) -> Int? {
+    do throws(EngineError) {
+      if case .toOne(let field, _, nil) = try path(text, layout).leg { return field }
+    } catch {
+      // Whoever reads the path meets the error again.
+    }
+    return nil
+  }
+
   /// The value of a key path of a record.
   func value(
     _ text: String, _ record: RecordView, _ layout: EntityLayout, _ reference: ObjectReference

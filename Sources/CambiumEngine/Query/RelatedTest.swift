@@ -6,6 +6,8 @@ import CambiumKernel
 final class RelatedTest {
   private let objects: RelationshipReader
   private let sieve: RowSieve
+  /// What is known of all owners, once many of them have been asked.
+  private let counts: OwnerCounts?
 
   /// The test that says what a predicate says of objects of an entity; nil for other predicates.
   init?(_ predicate: Predicate, _ entity: EntitySchema, _ view: EntityView) {
@@ -25,6 +27,7 @@ final class RelatedTest {
       let reader = PathReader(view: view)
       reader.prepare(for: condition)
       sieve = try RowSieve(view, objects.destination, condition, includesSubentities: true, reader)
+      counts = OwnerCounts(relationship, condition, view)
     } catch { return nil }
   }
 
@@ -80,6 +83,6 @@ final class RelatedTest {
 
   /// Whether there is such an object.
   func holds(for reference: ObjectReference) throws(EngineError) -> Bool {
-    try objects.leads(from: reference, toOneOf: sieve)
+    try objects.leads(from: reference, toOneOf: sieve, counts)
   }
 }

@@ -118,11 +118,15 @@ public final class RelationshipReader {
   /// Whether the links lie apart from the rows, so that they can be followed from a row of any entity.
   var isApart: Bool { tree != nil }
 
-  /// Whether the relationship leads to a row that a sieve of its destination lets through.
-  func leads(from reference: ObjectReference, toOneOf sieve: RowSieve) throws(EngineError) -> Bool {
+  /// Whether the relationship leads to a row that a sieve of its destination lets through, as far as the first `limit` rows
+  /// tell. `visited` counts the rows that were looked at.
+  func leads(
+    from reference: ObjectReference, toOneOf sieve: RowSieve, visited: inout Int, limit: Int
+  ) throws(EngineError) -> Bool {
     var isFound = false
     guard let tree else {
       for found in try inRow(reference) where !isFound {
+        visited += 1
         try offer(found.row, sieve) { (_) throws(EngineError) in
           isFound = true
           return false
@@ -130,13 +134,16 @@ public final class RelationshipReader {
       }
       return isFound
     }
+    var count = 0
     try eachID(tree, reference.row) { (id) throws(EngineError) in
+      count += 1
       try offer(id, sieve) { (_) throws(EngineError) in
         isFound = true
         return false
       }
-      return !isFound
+      return !isFound && count < limit
     }
+    visited += count
     return isFound
   }
 
@@ -202,9 +209,15 @@ public final class RelationshipReader {
     if let failure { throw failure }
   }
 
-  /// The number of objects that the relationship leads to. O(that number).
+  /// The number of objects that the relationship leads to. O(log n), unless many links were written since the last
+  /// checkpoint.
   public func count(from reference: ObjectReference) throws(EngineError) -> Int {
     guard let tree else { return try inRow(reference).count }
+    if pending == nil {
+      _ = try view.settle()
+      let range = KeyRange(rowsOf: reference.row)
+      return Int(clamping: try storing { () throws(StoreError) in try view.trees.count(tree, in: range) })
+    }
     var n = 0
     try eachID(tree, reference.row) { (_) throws(EngineError) in
       n += 1
@@ -213,15 +226,30 @@ public final class RelationshipReader {
     return n
   }
 
-  /// How many of them a sieve of the destination lets through. O(the number of objects).
-  func count(from reference: ObjectReference, of sieve: RowSieve) throws(EngineError) -> Int {
+  /// The number of objects that the relationship leads to, or `limit` if there are more. O(`limit`).
+  func count(from reference: ObjectReference, limit: Int) throws(EngineError) -> Int {
     var n = 0
+    try forEachID(from: reference) { (_) throws(EngineError) in
+      n += 1
+      return n < limit
+    }
+    return n
+  }
+
+  /// How many of the first `limit` of them a sieve of the destination lets through. O(that number).
+  func count(
+    from reference: ObjectReference, of sieve: RowSieve, visited: inout Int, limit: Int
+  ) throws(EngineError) -> Int {
+    var n = 0
+    var count = 0
+    defer { visited += count }
     try forEachID(from: reference) { (id) throws(EngineError) in
+      count += 1
       try offer(id, sieve) { (_) throws(EngineError) in
         n += 1
         return true
       }
-      return true
+      return count < limit
     }
     return n
   }

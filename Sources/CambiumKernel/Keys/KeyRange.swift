@@ -19,6 +19,13 @@ public struct KeyRange: Equatable, Sendable {
     self.init(lower: prefix, upper: KeyRange.upperBound(ofPrefix: prefix))
   }
 
+  /// The keys of a relationship's tree that lead from a row.
+  public init(rowsOf row: UInt64) {
+    var prefix: [UInt8] = []
+    RowIDKey(row).withBytes { prefix.append(contentsOf: $0) }
+    self.init(prefix: prefix)
+  }
+
   /// The smallest key that is greater than all keys which begin with `prefix`; `nil` if there is none, because every byte
   /// of the prefix is 0xFF.
   public static func upperBound(ofPrefix prefix: [UInt8]) -> [UInt8]? {

@@ -39,13 +39,33 @@ public struct FixedRange: Sendable {
   ///   - layout: The rows' layout.
   ///   - outer: The field of the composite.
   ///   - index: The element's field in the composite.
-  ///   - low: As for a field of the row; so is `high`. Null is outside.
-  public init?(_ layout: BorrowedLayout, outer: Int, _ index: Int, low: UInt64, high: UInt64) {
+  ///   - low: As for a field of the row; so is `high`.
+  ///   - includesNull: Whether null is inside as well, and so no composite.
+  public init?(
+    _ layout: BorrowedLayout, outer: Int, _ index: Int, low: UInt64, high: UInt64, includesNull: Bool = false
+  ) {
     guard layout.table.pointee.isRow, let place = VariablePlace(layout.table, outer),
       let nested = layout.table.pointee.slots[outer].nested,
       let field = FixedField(BorrowedLayout(table: nested), index)
     else { return nil }
-    self.init(layout, place, nested, field, low, high, false)
+    self.init(layout, place, nested, field, low, high, includesNull)
+  }
+
+  /// Whether a field of any type is null, or is not; nil if there is no such field.
+  public init?(_ layout: BorrowedLayout, nullOf index: Int, isNull: Bool) {
+    guard layout.table.pointee.isRow, index >= 0, index < layout.table.pointee.fieldCount else { return nil }
+    layoutID = layout.table.pointee.layoutID
+    outer = nil
+    fixedEnd = layout.table.pointee.fixedEnd
+    nullByte = layout.table.pointee.bitsOffset + index / 8
+    nullMask = 1 << UInt8(index & 7)
+    // The first bytes of a row are read as its number. They are no integer of 16 bits that is as great as `low`, or are one
+    // like any other.
+    position = 0
+    tag = .int16
+    low = isNull ? 1 << 32 : 0
+    span = isNull ? 0 : .max
+    nullVerdict = isNull ? 0 : .max
   }
 
   private init?(

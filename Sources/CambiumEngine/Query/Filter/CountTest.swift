@@ -7,10 +7,13 @@ final class CountTest {
   private enum Question {
     case links
     /// Whether there is an object that the sieve lets through: not where ALL holds.
-    case exception(RowSieve)
-    case matching(RowSieve)
+    case exception(RowSieve, OwnerCounts?)
+    case matching(RowSieve, OwnerCounts?)
     case values(CollectionOperator, ValuesReader)
   }
+
+  /// Fewer links are gone through, because that costs less than asking the tree for their number.
+  private static let fewLinks: Int64 = 8
 
   private let objects: RelationshipReader
   private let question: Question
@@ -51,7 +54,8 @@ final class CountTest {
           let reader = PathReader(view: view)
           reader.prepare(for: condition)
           question = .matching(
-            try RowSieve(view, objects.destination, condition, includesSubentities: true, reader))
+            try RowSieve(view, objects.destination, condition, includesSubentities: true, reader),
+            condition.flatMap { OwnerCounts(relationship, $0, view) })
         }
       }
     } catch {
@@ -82,9 +86,10 @@ final class CountTest {
         try view.store.schema.resolve(keyPath: path, from: objects.destination.entity.id)
       }
       if resolved.isToMany { return nil }
+      let exception = Predicate.not(.comparison(single))
       question = .exception(
-        try RowSieve(
-          view, objects.destination, .not(.comparison(single)), includesSubentities: true, PathReader(view: view)))
+        try RowSieve(view, objects.destination, exception, includesSubentities: true, PathReader(view: view)),
+        OwnerCounts(relationship, exception, view))
     } catch {
       // The evaluator meets the error again.
       return nil
@@ -96,10 +101,20 @@ final class CountTest {
   /// Answers whether the comparison holds for an object.
   func holds(for reference: ObjectReference) throws(EngineError) -> Bool {
     switch question {
-    case .links: return comparison.holds(.integer(Int64(try objects.count(from: reference))), constant)
-    case .exception(let sieve): return try !objects.leads(from: reference, toOneOf: sieve)
-    case .matching(let sieve):
-      return comparison.holds(.integer(Int64(try objects.count(from: reference, of: sieve))), constant)
+    case .links:
+      // To compare with a small number, it is enough to know whether there are more.
+      var count: Int
+      if let number = constant.exactInteger, number >= 0, number < Self.fewLinks {
+        count = try objects.count(from: reference, limit: Int(number) + 1)
+      } else {
+        count = try objects.count(from: reference)
+      }
+      return comparison.holds(.integer(Int64(count)), constant)
+    case .exception(let sieve, let counts):
+      return try !objects.leads(from: reference, toOneOf: sieve, counts)
+    case .matching(let sieve, let counts):
+      let count = try objects.count(from: reference, of: sieve, counts)
+      return comparison.holds(.integer(Int64(count)), constant)
     case .values(let operation, let reader):
       var values: [Value] = []
       try objects.forEachRow(from: reference) { (row) throws(EngineError) in

@@ -149,8 +149,29 @@ extension RowFilter {
       var step = step
       step.whenTrue = yes
       step.whenFalse = no
+      if yes >= 0, steps[Int(yes)].whenFalse == no, var both = together(step, steps[Int(yes)]) {
+        both.whenTrue = steps[Int(yes)].whenTrue
+        both.whenFalse = no
+        step = both
+      }
       steps.append(step)
       return Int32(truncatingIfNeeded: steps.count - 1)
+    }
+
+    /// One step for two that both have to hold and are about ranges of the same field; nil for others.
+    private func together(_ step: Step, _ next: Step) -> Step? {
+      guard step.isRange, next.op == step.op, step.depth == next.depth, step.depth <= 2, step.outer == next.outer,
+        step.leaf == next.leaf
+      else { return nil }
+      var both = next
+      if step.op == .integer {
+        both.low = UInt64(bitPattern: max(Int64(bitPattern: step.low), Int64(bitPattern: next.low)))
+        both.high = UInt64(bitPattern: min(Int64(bitPattern: step.high), Int64(bitPattern: next.high)))
+      } else {
+        both.low = max(step.low, next.low)
+        both.high = min(step.high, next.high)
+      }
+      return both
     }
 
     private mutating func add(_ c: Comparison, _ yes: Int32, _ no: Int32) -> Int32? {
@@ -172,6 +193,13 @@ extension RowFilter {
         (path, constant, comparator) = (p, v, mirrored)
       default: return nil
       }
+      if constant.isNull, comparator == .equal || comparator == .notEqual,
+        let field = reader.wholeToOneField(path, layout)
+      {
+        var step = Step(op: .isNull)
+        step.leaf = Int32(truncatingIfNeeded: field)
+        return comparator == .equal ? add(step, yes, no) : add(step, no, yes)
+      }
       guard let (field, attribute) = reader.field(path, layout) else { return nil }
       switch (comparator, constant) {
       case (.equal, .null): return add(step(.isNull, field), yes, no)
@@ -180,6 +208,9 @@ extension RowFilter {
         guard bounds.count == 2, let low = single(.greaterOrEqual, bounds[0], field, attribute.type),
           let high = single(.lessOrEqual, bounds[1], field, attribute.type)
         else { return nil }
+        if case .step(let first) = low, case .step(let second) = high, let both = together(first, second) {
+          return add(both, yes, no)
+        }
         return add(low, add(high, yes, no), no)
       default: return single(comparator, constant, field, attribute.type).map { add($0, yes, no) }
       }

@@ -70,7 +70,16 @@ final class RowFilter {
     let record = BorrowedLayout(layout.record)
     var at = entry
     var range: FixedRange?
-    if at >= 0, steps[Int(at)].whenFalse == Self.no {
+    if at >= 0, steps[Int(at)].op == .isNull, steps[Int(at)].depth == 1 {
+      let step = steps[Int(at)]
+      if step.whenFalse == Self.no {
+        range = FixedRange(record, nullOf: Int(step.leaf), isNull: true)
+        at = step.whenTrue
+      } else if step.whenTrue == Self.no {
+        range = FixedRange(record, nullOf: Int(step.leaf), isNull: false)
+        at = step.whenFalse
+      }
+    } else if at >= 0, steps[Int(at)].whenFalse == Self.no {
       let step = steps[Int(at)]
       if let field = step.fixed {
         range = FixedRange(record, field, low: step.low, high: step.high)

@@ -34,6 +34,8 @@ final class RowSieve {
   /// What else rows have to meet, which may become narrower while they are offered: what is outside is of no use any
   /// more.
   @exclusivity(unchecked) var bound: FixedRange?
+  /// How many of the rows that are let through are passed over first. Where nothing is asked of rows, whole runs are.
+  @exclusivity(unchecked) var offset = 0
   /// What rows of a list have to meet before they are offered here.
   var tests: [RelatedTest] = []
 
@@ -63,12 +65,18 @@ final class RowSieve {
   var readsElsewhere: Bool { filter?.readsElsewhere ?? false || (predicate != nil && plan.sharesRows) }
 
   /// Whether of most rows a number of their own, or a text, is all that is looked at.
-  var readsSparsely: Bool { known.range.map { !$0.isOfElement } ?? (bound != nil || known.text != nil) }
+  var readsSparsely: Bool { (known.range ?? bound).map { !$0.isOfElement } ?? (known.text != nil) }
 
   /// Tells `visit` the rows of a run that the predicate holds for. Answers whether to go on.
   @inline(__always)
   func offer(_ run: LentRun, _ visit: EntityView.Visit) throws(EngineError) -> Bool {
     if let isCancelled, isCancelled() { throw .cancelled }
+    if offset > 0, predicate == nil, !plan.sharesRows {
+      let passed = min(offset, run.indices.count)
+      offset -= passed
+      for i in run.indices.dropFirst(passed) where try !offer(run.value(i), run.key(i), visit) { return false }
+      return true
+    }
     // Rows of another layout pass these, and may bring other ones for the rows behind them: those that were begun
     // with say nothing of theirs.
     guard known.isMember else { return try offerAll(run, visit) }

@@ -106,7 +106,6 @@ extension EntityView {
     _ sort: [EngineSort], _ last: UInt64, _ field: (path: FieldPath, attribute: AttributeSchema), _ layout: EntityLayout
   ) -> FixedRange? {
     let record = BorrowedLayout(layout.record)
-    guard field.path.depth == 1, let fixed = FixedField(record, field.path.leaf) else { return nil }
     // Rows come in ascending order: of several with the same only key, those that come later are behind those that are kept.
     let step: UInt64 = sort.count == 1 ? 1 : 0
     let isAscending = sort[0].isAscending
@@ -120,9 +119,13 @@ extension EntityView {
     // Integers are compared with their sign, and the words of an order have it reversed.
     let sign: UInt64 = isInteger ? 1 << 63 : 0
     // Null comes first, and is never behind a number in ascending order.
-    return isAscending
-      ? FixedRange(record, fixed, low: sign, high: (last &- step) ^ sign, includesNull: true)
-      : FixedRange(record, fixed, low: (last &+ step) ^ sign, high: .max ^ sign)
+    let (low, high) = isAscending ? (sign, (last &- step) ^ sign) : ((last &+ step) ^ sign, .max ^ sign)
+    let path = field.path
+    if path.depth == 2 {
+      return FixedRange(record, outer: path[0], path.leaf, low: low, high: high, includesNull: isAscending)
+    }
+    guard path.depth == 1, let fixed = FixedField(record, path.leaf) else { return nil }
+    return FixedRange(record, fixed, low: low, high: high, includesNull: isAscending)
   }
 
   // MARK: Lending

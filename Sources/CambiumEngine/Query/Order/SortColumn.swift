@@ -66,12 +66,7 @@ final class SortColumn {
   }
 
   private func number(of record: RecordView) throws(StoreError) -> UInt64? {
-    guard let source else { return nil }
-    var parent = record
-    if source.outer >= 0 {
-      guard let inner = try record.nested(at: source.outer) else { return nil }
-      parent = inner
-    }
+    guard let source, let parent = try source.parent(in: record) else { return nil }
     switch source.kind {
     case .integer: return try parent.int64(at: source.leaf).map(Self.ordered)
     case .real: return try parent.double(at: source.leaf).map(KeyEncoder.orderedBits)

@@ -75,6 +75,8 @@ struct RelatedRows {
   let ends: Ends
   /// How many of the objects at least have to lead back to a row; more than 1 only along a to-many relationship.
   var least = 1
+  /// The rows at the other end, if finding them took so little that the planner did it.
+  var known: [UInt64]?
 }
 
 /// A way to find rows by something else than looking at all of them.
@@ -133,20 +135,24 @@ struct NearestOrder {
 struct PlanCosts {
   /// A row of a scan.
   var scannedRow = 1.0
+  /// A row of a scan of which a number or text of its own is looked at, and hardly more, and the share of such rows that
+  /// are looked at more closely.
+  var siftedRow = 0.4
+  var passing = 0.3
   /// A key of an index, read in order.
-  var key = 0.7
+  var key = 1.2
   /// A place of a spatial index, with what is read around it and compared.
   var place = 2.0
   /// A row that is sought among others in ascending order.
-  var soughtRow = 5.0
+  var soughtRow = 4.0
   /// A row that is sought in no order.
   var strayRow = 12.0
   /// Asking a row something that the evaluator computes.
   var computed = 50.0
   /// Asking a row something that a program computes.
-  var programmed = 3.0
+  var programmed = 0.6
   /// Asking a row something about the object at the other end of a to-one relationship, which is known for most rows.
-  var destination = 4.0
+  var destination = 0.5
   /// Comparing with an element of a list.
   var listed = 0.7
   /// Asking a row something that is to be read elsewhere.
@@ -161,6 +167,11 @@ struct PlanCosts {
   var sortedRow = 4.0
   /// Looking at a row once more when its place in an order is known.
   var lateRow = 6.0
+
+  /// Whoever does not have to look at more rows than so many need not look for ways that are better still, nor find out
+  /// by reading rows what a condition costs.
+  var planned = 300.0
+  var sampled = 4000.0
 
   /// As measured; see Specs/07-predicates.md.
   static let measured = PlanCosts()

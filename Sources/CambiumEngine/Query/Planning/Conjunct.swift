@@ -15,6 +15,8 @@ struct Conjunct {
     isPlain = c.options.subtracting(.normalized).isEmpty
     switch (c.left, c.right) {
     case (.keyPath(let path), .constant(let value)): about = (path, c.comparator, value)
+    case (.constant(.string(let text)), .keyPath(let path)) where c.comparator == .in:
+      about = (path, .contains, .string(text))
     case (.constant(let value), .keyPath(let path)): about = c.comparator.mirrored.map { (path, $0, value) }
     default: about = nil
     }
@@ -23,7 +25,25 @@ struct Conjunct {
   /// The conditions of which a predicate says that all have to hold; nil if one of them never does.
   static func all(of predicate: Predicate) -> [Conjunct]? {
     var found: [Conjunct] = []
-    return gather(predicate, into: &found) ? found : nil
+    return gather(predicate, into: &found) && !contradict(found) ? found : nil
+  }
+
+  /// Whether two conditions want different numbers or texts of the same path.
+  private static func contradict(_ all: [Conjunct]) -> Bool {
+    if all.count < 2 { return false }
+    var wanted: [(path: String, value: Value)] = []
+    for conjunct in all where conjunct.isPlain {
+      guard let about = conjunct.about, about.comparator == .equal else { continue }
+      switch about.value {
+      case .integer, .string: break
+      default: continue
+      }
+      for other in wanted where other.path == about.path {
+        if let order = other.value.compare(to: about.value), order != .equal { return true }
+      }
+      wanted.append((about.path, about.value))
+    }
+    return false
   }
 
   private static func gather(_ predicate: Predicate, into found: inout [Conjunct]) -> Bool {
@@ -34,8 +54,34 @@ struct Conjunct {
       for part in parts where !gather(part, into: &found) { return false }
       return true
     case .or(let parts) where parts.count == 1: return gather(parts[0], into: &found)
+    case .not(let inner): return gather(not: inner, into: &found)
+    case .comparison(let c) where c.modifier == .direct && c.comparator != .matches:
+      if case .constant(let left) = c.left, case .constant(let right) = c.right { return c.holds(left, right) }
+      found.append(Conjunct(predicate))
+      return true
     default:
       found.append(Conjunct(predicate))
+      return true
+    }
+  }
+
+  /// The same for the reverse of a predicate. `!=` is the reverse of `==`, whatever is compared; other comparisons have none,
+  /// because of null.
+  private static func gather(not predicate: Predicate, into found: inout [Conjunct]) -> Bool {
+    switch predicate {
+    case .true: return false
+    case .false: return true
+    case .not(let inner): return gather(inner, into: &found)
+    case .or(let parts):
+      for part in parts where !gather(not: part, into: &found) { return false }
+      return true
+    case .and(let parts) where parts.count == 1: return gather(not: parts[0], into: &found)
+    case .comparison(var c) where c.modifier == .direct && (c.comparator == .equal || c.comparator == .notEqual):
+      c.comparator = c.comparator == .equal ? .notEqual : .equal
+      found.append(Conjunct(.comparison(c)))
+      return true
+    default:
+      found.append(Conjunct(.not(predicate)))
       return true
     }
   }

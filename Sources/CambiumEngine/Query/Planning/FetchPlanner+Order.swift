@@ -28,7 +28,7 @@ extension FetchPlanner {
       let rest = FetchPlanner.joined(conjuncts, except: ranges.covered)
       var cost = costs.range + passed * costs.key + min(shown, passed) * costs.lateRow
       if rest != nil || !order.sortsAll || plan.sharesRows {
-        let asked = askingCost(rest.map { [$0] } ?? [])
+        let asked = rest.map { askingCost($0) } ?? 0
         cost += passed * (costs.soughtRow + asked)
         cost += min(passed, wanted.map { 2 * Double($0) } ?? passed) * Double(sort.count) * costs.sortedRow
       }

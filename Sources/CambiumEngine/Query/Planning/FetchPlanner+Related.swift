@@ -4,38 +4,75 @@ import CambiumKernel
 /// relationship is followed back. This is done where the way back is kept with the relationship itself: to-one relationships
 /// with an unordered to-many inverse, from either end. Other inverses are kept apart, and might say something else.
 extension FetchPlanner {
-  func related(_ conjuncts: [Conjunct], depth: Int) throws(EngineError) -> [Narrowing] {
+  /// Conditions of the objects that one relationship leads to, and the plan by which these are found.
+  private struct Candidate {
+    let relationship: RelationshipSchema
+    var predicates: [Predicate]
+    var places: [Int]
+    var least = 1
+  }
+
+  /// - Parameter usual: What the best other way costs. If it is little, no other one is looked for.
+  func related(_ conjuncts: [Conjunct], depth: Int, usual: Double) throws(EngineError) -> [Narrowing] {
+    if usual < costs.planned { return [] }
     var found: [Narrowing] = []
-    // What is asked of the one object at the end of a to-one relationship is asked together.
+    var usual = usual
+    func take(_ narrowing: Narrowing) {
+      found.append(narrowing)
+      usual = min(usual, narrowing.cost + narrowing.rows * costs.soughtRow)
+    }
     let conditions = RelatedConditions(entity: entity, schema: view.store.schema)
-    var together: [(relationship: RelationshipSchema, predicates: [Predicate], places: [Int])] = []
+    var candidates: [Candidate] = []
     for (place, conjunct) in conjuncts.enumerated() {
       if let narrowing = try destinations(conjunct, place) {
-        found.append(narrowing)
-      } else if let (relationship, predicate) = conditions.toOne(conjunct) {
-        if let known = together.firstIndex(where: { $0.relationship.id == relationship.id }) {
-          together[known].predicates.append(predicate)
-          together[known].places.append(place)
+        take(narrowing)
+      } else if let (relationship, predicate) = try toOne(conjunct, conditions, conjuncts) {
+        // What is asked of the one object at the end of a to-one relationship is asked together.
+        if let known = candidates.firstIndex(where: { $0.relationship.id == relationship.id }) {
+          candidates[known].predicates.append(predicate)
+          candidates[known].places.append(place)
         } else {
-          together.append((relationship, [predicate], [place]))
+          candidates.append(Candidate(relationship: relationship, predicates: [predicate], places: [place]))
         }
-      } else if let (relationship, predicate) = conditions.toMany(conjunct.predicate),
-        let narrowing = try narrowing(relationship, predicate, covered: [place], depth: depth)
-      {
-        found.append(narrowing)
-      } else if let (relationship, predicate, least) = conditions.toManyAtLeast(conjunct.predicate),
-        let narrowing = try narrowing(relationship, predicate, covered: [place], depth: depth, least: least)
-      {
-        found.append(narrowing)
+      } else if let (relationship, predicate) = conditions.toMany(conjunct.predicate) {
+        candidates.append(Candidate(relationship: relationship, predicates: [predicate], places: [place]))
+      } else if let (relationship, predicate, least) = conditions.toManyAtLeast(conjunct.predicate) {
+        candidates.append(
+          Candidate(relationship: relationship, predicates: [predicate], places: [place], least: least))
       }
     }
-    for (relationship, predicates, places) in together {
-      let predicate = predicates.count == 1 ? predicates[0] : Predicate.and(predicates)
-      if let narrowing = try narrowing(relationship, predicate, covered: places, depth: depth) {
-        found.append(narrowing)
-      }
+    // The cheapest first: what is known of them tells whether the others are worth looking at more closely.
+    var planned: [(candidate: Candidate, destination: EntitySchema, inner: FetchPlanner, plan: FetchPlan)] = []
+    for candidate in candidates {
+      guard let destination = view.store.schema.entity(named: candidate.relationship.destination) else { continue }
+      let inner = try FetchPlanner(view, destination, costs: costs, depth: depth + 1)
+      let predicates = candidate.predicates
+      let plan = try inner.choose(predicates.count == 1 ? predicates[0] : .and(predicates))
+      planned.append((candidate, destination, inner, plan))
+    }
+    planned.order { $0.plan.cost < $1.plan.cost }
+    for (candidate, destination, inner, plan) in planned where usual >= costs.planned {
+      if let narrowing = try narrowing(candidate, destination, inner, plan, usual: usual) { take(narrowing) }
     }
     return found
+  }
+
+  /// A condition of the object that a to-one relationship leads to, as one of that object. `all` are the conditions that
+  /// have to hold together.
+  private func toOne(
+    _ conjunct: Conjunct, _ conditions: RelatedConditions, _ all: [Conjunct]
+  ) throws(EngineError) -> (RelationshipSchema, Predicate)? {
+    if let found = conditions.toOne(conjunct) { return found }
+    guard let condition = DestinationCondition(conjunct.predicate, of: entity) else { return nil }
+    // A condition that null meets holds for the rows that lead nowhere as well, unless another condition excludes them.
+    if condition.whenNull {
+      let isExcluded = all.contains { other in
+        guard let about = other.about else { return false }
+        return about.path == condition.relationship.name && other.excludesNull
+      }
+      if isExcluded ? !isNeverDangling(condition.relationship) : try !leadsAlways(condition.relationship) { return nil }
+    }
+    return (condition.relationship, condition.predicate)
   }
 
   /// What leads to given objects by a to-one relationship, whether there are such objects or not.
@@ -64,31 +101,70 @@ extension FetchPlanner {
     }
     let links = Double(try storing { () throws(StoreError) in try view.trees.count(tree) })
     let destinationRows = try view.store.plan(destination.id).rows
-    let ends = Double(try storing { () throws(StoreError) in try view.trees.count(destinationRows) })
-    let estimate = min(rowCount, Double(rows.count) * (ends > 0 ? max(1, links / ends) : 1))
-    let related = RelatedRows(relationship: relationship, way: .toOne(tree: tree), ends: .rows(rows.sorted()))
+    let objects = Double(try storing { () throws(StoreError) in try view.trees.count(destinationRows) })
+    let estimate = min(rowCount, Double(rows.count) * (objects > 0 ? max(1, links / objects) : 1))
+    let ends = rows.sorted()
+    let related = RelatedRows(
+      relationship: relationship, way: .toOne(tree: tree), ends: .rows(ends), known: ends)
     return Narrowing(
       path: .related(related), rows: estimate, cost: Double(rows.count) * costs.related + estimate * costs.key,
       covered: isExact ? [place] : [])
   }
 
-  /// How many rows lead to the few objects that an index tells; nil if it does not tell, or they are many. To find
-  /// them costs less than to be wrong about an object to which very many rows lead.
-  private func links(_ tree: TreeID, of plan: FetchPlan, _ inner: FetchPlanner) throws(EngineError) -> Double? {
-    guard case .ranges = plan.path, plan.rows <= Self.fewEnds, let ends = try view.rows(of: plan.path),
-      Double(ends.count) <= Self.fewEnds
-    else { return nil }
+  /// The objects that a plan of the destination finds, if that costs little; then they need not be estimated.
+  private func ends(
+    _ destination: EntitySchema, of plan: FetchPlan, usual: Double
+  ) throws(EngineError) -> [UInt64]? {
+    guard plan.cost < Self.cheap || plan.cost * Self.worthFinding < usual else { return nil }
+    if plan.residual == nil, case .ranges = plan.path, plan.rows > Self.mostKnown { return nil }
+    var ends: [UInt64] = []
+    try view.find(plan, in: destination, nil) { (row) throws(EngineError) in
+      ends.append(row.reference.row)
+      return Double(ends.count) <= Self.mostKnown
+    }
+    return Double(ends.count) <= Self.mostKnown ? ends : nil
+  }
+
+  /// A plan is carried out at once if it costs less than looking at so many rows, or less than this part of what the best
+  /// other way costs.
+  private static let cheap = 64.0
+  private static let worthFinding = 8.0
+  /// So many objects are kept at most.
+  private static let mostKnown = 4096.0
+  /// So many are asked for the number of rows that lead there, or as many as cost a part of the best other way. More of
+  /// them have as many as all have on the average.
+  private static let mostCounted = 64.0
+
+  /// About how many rows lead to some objects of `count`.
+  private func links(
+    _ tree: TreeID, to ends: [UInt64], of count: Double, usual: Double
+  ) throws(EngineError) -> Double {
+    if Double(ends.count) > max(Self.mostCounted, usual / Self.worthFinding / costs.range) {
+      let all = Double(try storing { () throws(StoreError) in try view.trees.count(tree) })
+      return all * min(1, Double(ends.count) / max(1, count))
+    }
     var links = 0.0
     for end in ends {
-      var prefix: [UInt8] = []
-      RowIDKey(end).withBytes { prefix.append(contentsOf: $0) }
-      let range = KeyRange(prefix: prefix)
+      let range = KeyRange(rowsOf: end)
       links += Double(try storing { () throws(StoreError) in try view.trees.estimatedCount(tree, in: range) })
     }
     return links
   }
 
-  private static let fewEnds = 8.0
+  /// Whether a to-one relationship never leads to an object that is gone.
+  private func isNeverDangling(_ relationship: RelationshipSchema) -> Bool {
+    guard let inverse = view.store.schema.inverse(of: relationship),
+      case .derived = RelationshipStorage(inverse, in: view.store.schema)
+    else { return false }
+    return true
+  }
+
+  /// Whether the to-one relationship of every row leads to an object that is there. The tree of the way back has an entry
+  /// for each row that leads anywhere, and the objects of a to-many inverse that is derived from it are there.
+  private func leadsAlways(_ relationship: RelationshipSchema) throws(EngineError) -> Bool {
+    guard let tree = backTree(of: relationship), !plan.sharesRows, isNeverDangling(relationship) else { return false }
+    return Double(try storing { () throws(StoreError) in try view.trees.count(tree) }) == rowCount
+  }
 
   /// The tree of the way back of a to-one relationship.
   private func backTree(of relationship: RelationshipSchema) -> TreeID? {
@@ -97,38 +173,41 @@ extension FetchPlanner {
   }
 
   private func narrowing(
-    _ relationship: RelationshipSchema, _ predicate: Predicate, covered: [Int], depth: Int, least: Int = 1
+    _ candidate: Candidate, _ destination: EntitySchema, _ inner: FetchPlanner, _ plan: FetchPlan, usual: Double
   ) throws(EngineError) -> Narrowing? {
     let schema = view.store.schema
-    guard let destination = schema.entity(named: relationship.destination) else { return nil }
+    let relationship = candidate.relationship
+    // How many rows of the destination the condition holds for, as far as that can be told.
+    var ends = plan.rows
+    if case .scan = plan.path { ends = inner.rowCount / 4 }
     let way: RelatedRows.Way
-    let perRow: Double
-    let inner = try FetchPlanner(view, destination, costs: costs, depth: depth + 1)
+    var known: [UInt64]?
+    var rows: Double
+    var cost: Double
     switch RelationshipStorage(relationship, in: schema) {
     case .rowAndTree:
       guard let tree = backTree(of: relationship) else { return nil }
       way = .toOne(tree: tree)
-      let links = Double(try storing { () throws(StoreError) in try view.trees.count(tree) })
-      perRow = inner.rowCount > 0 ? links / inner.rowCount : 0
+      known = try self.ends(destination, of: plan, usual: usual)
+      if let known {
+        ends = Double(known.count)
+        rows = try links(tree, to: known, of: inner.rowCount, usual: usual)
+      } else {
+        let links = Double(try storing { () throws(StoreError) in try view.trees.count(tree) })
+        rows = inner.rowCount > 0 ? ends * links / inner.rowCount : 0
+      }
+      cost = ends * costs.related + rows * costs.key
     case .derived:
       guard let inverse = schema.inverse(of: relationship) else { return nil }
       way = .toMany(inverse: inverse)
-      perRow = 1
+      rows = ends / Double(candidate.least)
+      cost = ends
     default: return nil
     }
-    let plan = try inner.choose(predicate)
-    // How many rows of the destination the condition holds for, as far as that can be told.
-    var ends = plan.rows
-    if case .scan = plan.path { ends = inner.rowCount / 4 }
-    var rows = min(ends * perRow / Double(least), rowCount)
-    if case .toOne(let tree) = way, let links = try links(tree, of: plan, inner) { rows = min(links, rowCount) }
-    let following: Double
-    switch way {
-    case .toOne: following = ends * costs.related + rows * costs.key
-    case .toMany: following = ends
-    }
-    let path = AccessPath.related(
-      RelatedRows(relationship: relationship, way: way, ends: .found(destination, plan), least: least))
-    return Narrowing(path: path, rows: rows, cost: plan.cost + following, covered: covered)
+    rows = min(rows, rowCount)
+    if known == nil { cost += plan.cost }
+    let related = RelatedRows(
+      relationship: relationship, way: way, ends: .found(destination, plan), least: candidate.least, known: known)
+    return Narrowing(path: .related(related), rows: rows, cost: cost, covered: candidate.places)
   }
 }

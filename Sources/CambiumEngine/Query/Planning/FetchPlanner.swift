@@ -41,31 +41,52 @@ struct FetchPlanner {
   /// The cheapest plan. `wanted` is how many results are, nil for all, and `shown` of how many the rows are looked at when
   /// they are in order; `sort` is the order that is asked for.
   func choose(
-    _ predicate: Predicate?, wanted: Int? = nil, shown: Int = .max, sort: [EngineSort] = []
+    _ predicate: Predicate?, wanted: Int? = nil, shown: Int = .max, sort: [EngineSort] = [], isCount: Bool = false
   ) throws(EngineError) -> FetchPlan {
     guard let conjuncts = predicate.map({ Conjunct.all(of: $0) }) ?? [] else {
       return FetchPlan(path: .nothing, residual: nil, rows: 0, cost: 0)
     }
     let narrowings = try narrowings(conjuncts)
-    let best = combined(narrowings, conjuncts)
+    var asking = conjuncts.map { askingCost($0.predicate) }
+    // Reading some rows tells what a condition costs that no index knows. It is not worth while where little is asked.
+    var usual = rowCount
+    for narrowing in narrowings { usual = min(usual, narrowing.rows) }
+    if usual * (costs.scannedRow + asking.reduce(0, +)) >= costs.sampled {
+      asking = conjuncts.map { askingCost($0.predicate, closely: true) }
+    }
+    let best = combined(narrowings, asking)
     // How many rows there are to be found: none that was said to be covered or not is left out in any narrowing.
     let matches = best.map { max($0.rows, 0.5) } ?? max(rowCount, 1)
-    let asked = askingCost(conjuncts.map { $0.predicate })
+    let asked = asking.reduce(0, +)
+    // A number or text of the row itself is looked at in many rows at once, and most rows end there.
+    let perRow =
+      conjuncts.contains { sifts($0) }
+      ? costs.siftedRow + costs.passing * (costs.scannedRow + asked) : costs.scannedRow + asked
     let sorting = sortingCost(sort, matches: matches, wanted: wanted, shown: Double(shown))
     // Without an order, whoever wants few stops early.
     let share = sort.isEmpty ? wanted.map { min(1, Double($0) / matches) } ?? 1 : 1
     var chosen = FetchPlan(
       path: .scan, residual: Self.joined(conjuncts, except: []), rows: rowCount * share,
-      cost: rowCount * share * (costs.scannedRow + asked) + sorting)
+      cost: rowCount * share * perRow + sorting)
     if let best {
       let rest = conjuncts.indices.filter { !best.covered.contains($0) }
+      // Identifiers alone need no rows, if no condition is left.
+      let isDecided = rest.isEmpty && shown == 0 && sort.isEmpty && !plan.sharesRows && !best.path.mayNameMissingRows
       let reading =
-        best.rows * share * (costs.soughtRow + askingCost(rest.map { conjuncts[$0].predicate }))
-        + sorting
+        isDecided
+        ? 0
+        : best.rows * share * (costs.soughtRow + rest.reduce(0) { $0 + asking[$1] })
+          + sorting
       let cost = best.cost + reading
       if cost < chosen.cost {
         chosen = FetchPlan(
           path: best.path, residual: Self.joined(conjuncts, except: best.covered), rows: best.rows * share, cost: cost)
+      }
+    }
+    if isCount, !plan.sharesRows {
+      for narrowing in narrowings where Set(narrowing.covered).count == conjuncts.count {
+        guard let cost = countingCost(narrowing), cost < chosen.cost else { continue }
+        chosen = FetchPlan(path: narrowing.path, residual: nil, rows: narrowing.rows, cost: cost)
       }
     }
     if let wanted, let nearest = try nearest(sort, conjuncts, matches: matches, wanted: wanted),
@@ -82,6 +103,17 @@ struct FetchPlanner {
     return chosen
   }
 
+  /// What it costs to tell from the trees alone how many rows a narrowing gives; nil if its rows have to be found.
+  private func countingCost(_ narrowing: Narrowing) -> Double? {
+    switch narrowing.path {
+    case .ranges(let ranges): return Double(ranges.ranges.count) * 2 * costs.range
+    case .related(let related):
+      guard case .toOne = related.way, let ends = related.known else { return nil }
+      return narrowing.cost - narrowing.rows * costs.key + Double(ends.count) * 2 * costs.range
+    default: return nil
+    }
+  }
+
   /// What is left to ask when the covered conditions hold; nil if nothing is.
   static func joined(_ conjuncts: [Conjunct], except covered: [Int]) -> Predicate? {
     var rest: [Predicate] = []
@@ -89,21 +121,32 @@ struct FetchPlanner {
     return rest.isEmpty ? nil : rest.count == 1 ? rest[0] : .and(rest)
   }
 
-  /// What asking a row each of several conditions costs, besides looking at it.
-  func askingCost(_ predicates: [Predicate]) -> Double {
-    var cost = 0.0
-    for predicate in predicates { cost += askingCost(predicate) }
-    return cost
+  /// Whether a scan tells rows apart by a condition before it looks at them more closely.
+  private func sifts(_ conjunct: Conjunct) -> Bool {
+    guard let about = conjunct.about, conjunct.isPlain else { return false }
+    switch about.comparator {
+    case .equal, .less, .lessOrEqual, .greater, .greaterOrEqual, .between: break
+    case .notEqual where about.value.isNull: break
+    default: return false
+    }
+    let schema = view.store.schema
+    do throws(SchemaError) {
+      let path = try schema.resolve(keyPath: about.path, from: entity.id)
+      return !path.isToMany && !path.traversesRelationship
+    } catch { return false }
   }
 
-  private func askingCost(_ predicate: Predicate) -> Double {
+  /// What asking a row a condition costs, besides looking at it.
+  ///
+  /// - Parameter closely: Whether rows may be read to find out.
+  func askingCost(_ predicate: Predicate, closely: Bool = false) -> Double {
     if case .comparison(let c) = predicate, isOfOwnColumn(c) { return listCost(c) }
     if let condition = DestinationCondition(predicate, of: entity) { return destinationCost(condition.relationship) }
     switch predicate {
     case .true, .false: return 0
-    case .and(let parts), .or(let parts): return askingCost(parts)
-    case .not(let inner): return askingCost(inner)
-    case .comparison(let comparison): return askingCost(comparison)
+    case .and(let parts), .or(let parts): return parts.reduce(0) { $0 + askingCost($1, closely: closely) }
+    case .not(let inner): return askingCost(inner, closely: closely)
+    case .comparison(let comparison): return askingCost(comparison, closely)
     }
   }
 
@@ -119,8 +162,8 @@ struct FetchPlanner {
     return Double(list.count) * costs.listed
   }
 
-  private func askingCost(_ c: Comparison) -> Double {
-    if let cost = collectionCost(c) { return cost }
+  private func askingCost(_ c: Comparison, _ closely: Bool) -> Double {
+    if let cost = collectionCost(c, closely) { return cost }
     var cost = max(computingCost(c.left), computingCost(c.right))
     cost += listCost(c)
     do throws(PredicateError) {
@@ -148,7 +191,7 @@ struct FetchPlanner {
 
   /// The cost of following a to-many relationship from a row: to count its links, to look at all of its objects, or
   /// to look at them until a condition holds for one. Nil for other comparisons.
-  private func collectionCost(_ c: Comparison) -> Double? {
+  private func collectionCost(_ c: Comparison, _ closely: Bool) -> Double? {
     if case .aggregate(_, let collection, let path) = c.left, case .constant = c.right, c.modifier == .direct {
       let name: String
       switch collection {
@@ -166,23 +209,45 @@ struct FetchPlanner {
       case .derived = RelationshipStorage(relationship, in: view.store.schema)
     else { return nil }
     let objects = objectsPerRow(relationship)
-    return costs.links + min(objects, 1 / max(share(of: condition, relationship), 0.000_1)) * costs.soughtRow
+    let share = closely ? share(of: condition, relationship) : 0
+    return costs.links + min(objects, 1 / max(share, 0.000_1)) * costs.soughtRow
   }
 
-  /// The share of the objects of a relationship's destination for which a condition holds. It is 0 where no index
-  /// tells, because then all objects may have to be looked at.
+  /// The share of the objects of a relationship's destination for which a condition holds: as an index tells, or some
+  /// objects from here and there.
   private func share(of condition: Predicate, _ relationship: RelationshipSchema) -> Double {
     guard depth < Self.mostDepth, let destination = view.store.schema.entity(named: relationship.destination) else {
       return 0
     }
     do throws(EngineError) {
       let inner = try FetchPlanner(view, destination, costs: costs, depth: depth + 1)
-      guard inner.rowCount > 0, let (narrowing, _) = try inner.narrow(condition) else { return 0 }
-      switch narrowing.path {
-      case .ranges, .rows: return min(1, narrowing.rows / inner.rowCount)
-      default: return 0
+      guard inner.rowCount > 0 else { return 0 }
+      if let (narrowing, _) = try inner.narrow(condition) {
+        switch narrowing.path {
+        case .ranges, .rows: return min(1, narrowing.rows / inner.rowCount)
+        case .related(let related) where related.known != nil: return min(1, narrowing.rows / inner.rowCount)
+        default: break
+        }
       }
+      return try inner.sampledShare(of: condition)
     } catch { return 0 }
+  }
+
+  /// So many rows are read to estimate a share.
+  private static let sample = 48
+
+  private func sampledShare(of condition: Predicate) throws(EngineError) -> Double {
+    if condition.isVolatile { return 0 }
+    let sieve = try RowSieve(view, plan, condition, includesSubentities: true, PathReader(view: view))
+    var rows: [UInt64] = []
+    // Rows are numbered from 1 on, and most of them are there.
+    for i in 0..<Self.sample { rows.append(UInt64(rowCount * (Double(i) + 0.5) / Double(Self.sample)) + 1) }
+    var holding = 0.0
+    _ = try view.offer(rows, plan, sieve, inPlace: !sieve.readsElsewhere) { (_) throws(EngineError) in
+      holding += 1
+      return true
+    }
+    return holding / Double(Self.sample)
   }
 
   /// What it takes to compute an expression of columns, for which there are programs, or the evaluator.
@@ -226,7 +291,7 @@ struct FetchPlanner {
       return (Narrowing(path: .nothing, rows: 0, cost: 0, covered: []), true)
     }
     let narrowings = try narrowings(conjuncts)
-    guard let best = combined(narrowings, conjuncts) else { return nil }
+    guard let best = combined(narrowings, conjuncts.map { askingCost($0.predicate) }) else { return nil }
     return (best, Set(best.covered).count == conjuncts.count)
   }
 
@@ -235,6 +300,7 @@ struct FetchPlanner {
     var found: [Narrowing] = []
     for (place, conjunct) in conjuncts.enumerated() {
       if let narrowing = identity(conjunct, place) { found.append(narrowing) }
+      if neverEquals(conjunct) { found.append(Narrowing(path: .nothing, rows: 0, cost: 0, covered: [place])) }
       if case .or(let parts) = conjunct.predicate, let narrowing = try union(parts, place) { found.append(narrowing) }
     }
     for maker in makers where isUsable(maker, conjuncts) {
@@ -246,8 +312,21 @@ struct FetchPlanner {
           cost: rows * costs.key + Double(ranges.ranges.count) * costs.range, covered: ranges.covered))
     }
     for maker in spatialMakers where isUsable(maker, conjuncts) { found += try places(conjuncts, maker) }
-    if depth < Self.mostDepth { found += try related(conjuncts, depth: depth) }
+    if depth < Self.mostDepth {
+      var usual = rowCount * costs.scannedRow
+      for narrowing in found { usual = min(usual, narrowing.cost + narrowing.rows * costs.soughtRow) }
+      found += try related(conjuncts, depth: depth, usual: usual)
+    }
     return found
+  }
+
+  /// Whether an integer is compared for equality with a number that is none.
+  private func neverEquals(_ conjunct: Conjunct) -> Bool {
+    guard let about = conjunct.about, about.comparator == .equal, about.value.isFraction else { return false }
+    do throws(SchemaError) {
+      let path = try view.store.schema.resolve(keyPath: about.path, from: entity.id)
+      return !path.isToMany && path.type.isInteger
+    } catch { return false }
   }
 
   /// Whether an index has all rows that the conditions hold for.
@@ -340,8 +419,9 @@ struct FetchPlanner {
   }
 
   /// The cheapest narrowing, or several of which only the rows that all of them give are read.
-  private func combined(_ narrowings: [Narrowing], _ conjuncts: [Conjunct]) -> Narrowing? {
-    let costOfEach = conjuncts.map { askingCost($0.predicate) }
+  ///
+  /// - Parameter costOfEach: What asking a row each of the conditions costs.
+  private func combined(_ narrowings: [Narrowing], _ costOfEach: [Double]) -> Narrowing? {
     let costOfAll = costOfEach.reduce(0, +)
     func total(_ n: Narrowing) -> Double {
       var asking = costOfAll

@@ -138,6 +138,7 @@ struct IndexRanges {
     var isCut = false
     var key = KeyEncoder(limit: prefix.limit)
     for element in list {
+      if maker.types[part].map({ $0.isInteger && element.isFraction }) ?? false { continue }
       key.removeAll()
       prefix.withBytes { key.append(encoded: $0) }
       guard Self.append(element, maker, part, to: &key) else { return false }
@@ -270,4 +271,20 @@ struct IndexRanges {
     }
     return true
   }
+}
+
+extension Value {
+  /// Whether this is a finite number that no integer equals.
+  var isFraction: Bool {
+    switch self {
+    case .double(let number): return number.isFinite && number.magnitude < 0x1p53 && Double(Int64(number)) != number
+    case .float(let number): return Value.double(Double(number)).isFraction
+    default: return false
+    }
+  }
+}
+
+extension AttributeType {
+  /// Whether values are integers.
+  var isInteger: Bool { self == .integer16 || self == .integer32 || self == .integer64 }
 }

@@ -121,6 +121,13 @@ extension QueryExplanation {
   }
 
   @_optimize(none)
+  init(distinct ranges: IndexRanges, _ predicate: Predicate) {
+    kinds = [.orderedIndex]
+    add(ranges, nil, 0, suffix: ", of the rows with the same key one")
+    add("for which " + predicate.description, nil, 0)
+  }
+
+  @_optimize(none)
   fileprivate mutating func add(_ plan: FetchPlan, _ entity: EntitySchema, _ fetch: EngineFetch?, depth: Int) {
     if let order = plan.order {
       kinds.insert(.orderedIndex)

@@ -28,10 +28,12 @@ struct RelatedConditions {
     guard case .comparison(var comparison) = predicate else { return nil }
     switch (comparison.modifier, comparison.comparator, comparison.left, comparison.right) {
     case (.any, let comparator, .keyPath(let path), .constant(let value)):
-      // A null among the values is no reason to hold for these; for the others, the comparison is as it is for the object.
-      guard comparator != .notEqual, !value.isNull, Conjunct(.comparison(direct(comparison))).excludesNull,
-        let (relationship, rest) = split(path), relationship.isToMany
-      else { return nil }
+      guard let (relationship, rest) = split(path), relationship.isToMany else { return nil }
+      // An object that is gone counts as no value here, and as null there. Where there may be such objects, null must be
+      // no reason to hold.
+      let excludesNull =
+        comparator != .notEqual && !value.isNull && Conjunct(.comparison(direct(comparison))).excludesNull
+      guard excludesNull || isOfRows(relationship, rest) else { return nil }
       // Behind another to-many relationship, there are several values again.
       if let rest {
         comparison.left = .keyPath(rest)
@@ -82,6 +84,13 @@ struct RelatedConditions {
       let moved = condition.moved(to: name, depth: 0)
     else { return nil }
     return (relationship, moved, Int(least))
+  }
+
+  /// Whether a path has one value for each row that leads back by the inverse of a to-many relationship, so that it leads to
+  /// no object that is gone.
+  private func isOfRows(_ relationship: RelationshipSchema, _ rest: String?) -> Bool {
+    guard case .derived = RelationshipStorage(relationship, in: schema), let rest else { return false }
+    return !isToMany(rest, from: relationship)
   }
 
   private func direct(_ comparison: Comparison) -> Comparison {

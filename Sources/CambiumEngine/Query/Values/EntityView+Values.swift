@@ -17,8 +17,8 @@ extension EntityView {
   /// Hands `body` the results of ``fetchValues(_:)``, one by one, until it answers false.
   ///
   /// Where there are neither groups nor an order, each is handed over as soon as it is found and then forgotten (of a
-  /// distinct fetch, known); so it is in an order that an index has. Of a distinct fetch without a limit that an index
-  /// answers, they are handed over in the end. `body` must not write through a transaction whose view
+  /// distinct fetch, known); so it is in an order that an index has. Of a distinct fetch without a limit, they are handed
+  /// over in the end. `body` must not write through a transaction whose view
   /// this is.
   ///
   /// - Throws: as ``fetchValues(_:)``, and what `body` throws.
@@ -34,7 +34,12 @@ extension EntityView {
       for slots in found where try design.having?.holds(ofSlots: slots, &state) ?? true {
         if try !collector.add(slots) { break }
       }
-    } else if design.isGrouped {
+    } else if isDistinctOfAll(request, design), let maker = try distinctIndex(request, design),
+      let found = try distinctSlots(by: maker, request, design)
+    {
+      for slots in found where try !collector.add(slots) { break }
+    } else if design.isGrouped || isDistinctOfAll(request, design) {
+      if !design.isGrouped { collector.hasDistinctSlots(design) }
       for slots in try groups(objects.fetch, design) where try design.having?.holds(ofSlots: slots, &state) ?? true {
         if try !collector.add(slots) { break }
       }
@@ -56,6 +61,13 @@ extension EntityView {
       if objects.isInOrder { return }
     }
     for values in collector.finish() where try !body(values) { return }
+  }
+
+  /// Whether results are wanted once each, and all of them have to be known before the first one. They are groups then, of
+  /// which nothing is gathered.
+  private func isDistinctOfAll(_ request: EngineValuesFetch, _ design: ValuesDesign) -> Bool {
+    !design.isGrouped && request.isDistinct && !design.read.isEmpty
+      && (request.fetch.limit == nil || !design.order.isEmpty)
   }
 
   /// Of which objects results are made: whether they come in the order of the results, and whether they are those of the results
@@ -90,6 +102,10 @@ extension EntityView {
     // Whether there are too many groups is known once they were looked for.
     if let groups = try indexGroups(request, design), try slots(of: groups, request, design) != nil {
       explanation = QueryExplanation(groups)
+    } else if isDistinctOfAll(request, design), let maker = try distinctIndex(request, design),
+      let predicate = try checked(request.fetch), try distinctSlots(by: maker, request, design) != nil
+    {
+      explanation = QueryExplanation(distinct: IndexRanges(all: maker), predicate)
     } else {
       explanation = try explain(objects.fetch)
     }

@@ -21,7 +21,9 @@ final class GroupGatherer {
   @exclusivity(unchecked) private var layoutID: UInt16?
   @exclusivity(unchecked) private var hasKeySources = false
   @exclusivity(unchecked) private var known = GroupKeys()
+  /// The groups by their values: of the first ones, as many as were needed so far.
   @exclusivity(unchecked) private var places: [[Value]: Int] = [:]
+  @exclusivity(unchecked) private var placed = 0
   @exclusivity(unchecked) private var keys: [[Value]] = []
   @exclusivity(unchecked) private var numbers: [GroupNumbers] = []
   @exclusivity(unchecked) private var gathered: [GroupAggregate] = []
@@ -77,9 +79,11 @@ final class GroupGatherer {
       if let found {
         group = found
       } else {
-        group = try groupByValues(row)
+        // As long as the bytes of all groups tell their values, other bytes are another group.
+        let isNew = placed == 0 && hasKeySources && known.tellsValues(keySources, keyCount)
+        group = try isNew ? newGroup(key(of: row)) : groupByValues(row)
         if hasKeySources {
-          known.learn(group)
+          known.learn(group, tellsValues: isNew)
           hasKeySources = known.isWorthwhile
         }
       }
@@ -96,15 +100,27 @@ final class GroupGatherer {
 
   @inline(never)
   private func groupByValues(_ row: borrowing RowReader) throws(EngineError) -> Int {
+    let key = try key(of: row)
+    while placed < keys.count {
+      places[keys[placed]] = placed
+      placed += 1
+    }
+    if let group = places[key] { return group }
+    let group = newGroup(key)
+    places[key] = group
+    placed = keys.count
+    return group
+  }
+
+  private func key(of row: borrowing RowReader) throws(EngineError) -> [Value] {
     var key: [Value] = []
     key.reserveCapacity(keyCount)
     try keyReader.read(row, into: &key)
-    return places[key] ?? newGroup(key)
+    return key
   }
 
   private func newGroup(_ key: [Value]) -> Int {
     let group = keys.count
-    places[key] = group
     keys.append(key)
     for _ in fast { numbers.append(GroupNumbers()) }
     for i in slow { gathered.append(GroupAggregate(design.aggregates[i].function)) }
@@ -138,6 +154,10 @@ final class GroupGatherer {
     result.reserveCapacity(keys.count)
     for group in keys.indices {
       var slots = keys[group]
+      if design.aggregates.isEmpty {
+        result.append(slots)
+        continue
+      }
       var found: [Value] = Array(repeating: .null, count: design.aggregates.count)
       for (place, i) in fast.enumerated() { found[i] = numbers[group * fast.count + place].value(designed[place]) }
       for (place, i) in slow.enumerated() { found[i] = gathered[group * slow.count + place].value }

@@ -11,8 +11,9 @@ struct GroupKeys: ~Copyable {
     }
 
     var kind: Kind
-    /// The field of the composite, if it is an element of one; else -1.
+    /// The field of the composite, if it is an element of one, and of the composite in that one; else -1.
     var outer: Int
+    var middle = -1
     var leaf: Int
 
     /// The place of a key path: of an attribute, an element of a composite, or a to-one relationship, on whose destination
@@ -23,8 +24,9 @@ struct GroupKeys: ~Copyable {
         (kind, leaf) = (.reference, field)
         return
       }
-      guard let (field, attribute) = reader.field(path, layout), field.depth <= 2 else { return nil }
-      if field.depth == 2 { outer = field[0] }
+      guard let (field, attribute) = reader.field(path, layout), field.depth <= 3 else { return nil }
+      if field.depth > 1 { outer = field[0] }
+      if field.depth == 3 { middle = field[1] }
       leaf = field.leaf
       switch attribute.type {
       case .integer16, .integer32, .integer64: kind = .integer
@@ -35,6 +37,14 @@ struct GroupKeys: ~Copyable {
       case .uuid: kind = .uuid
       default: return nil
       }
+    }
+
+    /// The record that has the value; nil if a composite on the way is null.
+    @inline(__always)
+    func parent(in record: RecordView) throws(StoreError) -> RecordView? {
+      if outer < 0 { return record }
+      guard let inner = try record.nested(at: outer) else { return nil }
+      return middle < 0 ? inner : try inner.nested(at: middle)
     }
   }
 
@@ -53,6 +63,8 @@ struct GroupKeys: ~Copyable {
   private var keyCount = 0
   private var hash: UInt64 = 0
   private var asked = 0
+  /// How many entries there are whose bytes do not tell their values.
+  private var ambiguous = 0
   /// How many slots were passed that others had.
   private var passed = 0
   private static let longestKey = 256
@@ -61,11 +73,39 @@ struct GroupKeys: ~Copyable {
 
   deinit { key.deallocate() }
 
-  /// Whether bytes still tell groups at less cost than values: not if most rows bring new ones, nor if their hashes meet, as
-  /// somebody may have chosen them.
+  /// Whether bytes still tell groups at less cost than values: not if most rows bring new ones that do not tell their values,
+  /// nor if their hashes meet, as somebody may have chosen them.
   var isWorthwhile: Bool {
-    (asked < 4096 || entries.count < asked / 2) && (passed < 1 << 16 || passed / 32 < asked)
+    (asked < 4096 || ambiguous < asked / 2) && (passed < 1 << 16 || passed / 32 < asked)
   }
+
+  /// Whether rows with other bytes than the row asked about last have other values, as long as their bytes tell their values
+  /// too: not for references, behind which there may be the same, nor for zeros, not-a-number, and text that is not ASCII.
+  func tellsValues(_ sources: UnsafeMutablePointer<Source>, _ count: Int) -> Bool {
+    guard keyCount >= 0 else { return false }
+    var at = 0
+    for i in 0..<count {
+      let mark = key.load(fromByteOffset: at, as: UInt8.self)
+      at &+= 1
+      if mark == Self.null { continue }
+      switch sources[i].kind {
+      case .integer, .boolean: at &+= 8
+      case .uuid: at &+= 17
+      case .reference: return false
+      case .real, .date:
+        let number = Double(bitPattern: key.loadUnaligned(fromByteOffset: at, as: UInt64.self))
+        if number == 0 || number.isNaN { return false }
+        at &+= 8
+      case .text:
+        if !UnsafeRawBufferPointer(start: key + at, count: Int(mark)).isASCII { return false }
+        at &+= Int(mark)
+      }
+    }
+    return true
+  }
+
+  /// The mark of null. No text has as many bytes.
+  private static let null: UInt8 = 0xFF
 
   /// The group of rows with the same bytes as this one; nil if there was none yet, or there are too many bytes. Then
   /// ``learn(_:)`` says which it is.
@@ -106,7 +146,8 @@ struct GroupKeys: ~Copyable {
   }
 
   /// The group of the row asked about last, for the next ones with the same bytes.
-  mutating func learn(_ group: Int) {
+  mutating func learn(_ group: Int, tellsValues: Bool = false) {
+    if !tellsValues { ambiguous &+= 1 }
     guard keyCount >= 0, entries.count < Int(Int32.max) / 2 else { return }
     entries.append(Entry(hash: hash, start: bytes.count, count: keyCount, group: group))
     bytes.append(contentsOf: UnsafeRawBufferPointer(start: key, count: keyCount))
@@ -131,11 +172,7 @@ struct GroupKeys: ~Copyable {
   ) throws(StoreError) -> Bool {
     // A mark, 16 bytes of a UUID, and the word behind the last one.
     guard keyCount <= Self.longestKey &- 32 else { return false }
-    var parent = record
-    if source.pointee.outer >= 0 {
-      guard let inner = try record.nested(at: source.pointee.outer) else { return appendNull() }
-      parent = inner
-    }
+    guard let parent = try source.pointee.parent(in: record) else { return appendNull() }
     let leaf = source.pointee.leaf
     switch source.pointee.kind {
     case .integer: return append(try parent.int64(at: leaf).map { UInt64(bitPattern: $0) })
@@ -167,8 +204,7 @@ struct GroupKeys: ~Copyable {
   }
 
   private mutating func appendNull() -> Bool {
-    // No text has as many bytes.
-    key.storeBytes(of: 0xFF, toByteOffset: keyCount, as: UInt8.self)
+    key.storeBytes(of: Self.null, toByteOffset: keyCount, as: UInt8.self)
     keyCount &+= 1
     return true
   }

@@ -8,7 +8,8 @@ struct ValuesCollector {
   }
 
   private let design: ValuesDesign
-  private let isDistinct: Bool
+  /// Whether equal results may come, of which only the first one is wanted.
+  private var isDistinct: Bool
   /// How many results are left out at the start.
   let offset: Int
   /// How many results count from the first; nil for all.
@@ -29,6 +30,11 @@ struct ValuesCollector {
       let (sum, overflow) = offset.addingReportingOverflow(max(0, limit))
       return overflow ? Int.max : sum
     }
+  }
+
+  /// Says that no two results will have the same slots.
+  mutating func hasDistinctSlots(_ design: ValuesDesign) {
+    if design.hasColumnsOfAllSlots { isDistinct = false }
   }
 
   /// The result that slots make; nil for one that there was already, where each is wanted once.

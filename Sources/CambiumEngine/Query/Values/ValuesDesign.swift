@@ -30,6 +30,15 @@ struct ValuesDesign {
   /// The condition on groups, with variables called after the slots.
   private(set) var having: Predicate?
 
+  /// Whether each slot is a column as it is, so that results with different slots are different.
+  var hasColumnsOfAllSlots: Bool {
+    var isColumn: [Bool] = Array(repeating: false, count: read.count + aggregates.count)
+    for column in columns {
+      if case .slot(let slot) = column.source, column.type == nil { isColumn[slot] = true }
+    }
+    return !isColumn.contains(false)
+  }
+
   private let groupBy: [String]
   private var named: [String: Int] = [:]
   /// What the aggregates are of, as it was written, to be found again.
