@@ -48,18 +48,16 @@ extension Question {
       // A condition on each of an aircraft's flights, and how many it holds for.
       let often = try FetchPredicate(
         format: "SUBQUERY(logEntries, $leg, $leg.departure.delay > 120 AND $leg.arrival.delay > 120).@count >= 3")
-      let aircraft: [Aircraft] = try context.find(
-        "Aircraft", often, by: [FetchSortDescriptor(key: "tailNumber")])
-      var times: [(aircraft: Aircraft, late: Int)] = []
-      for one in aircraft {
-        let late = try context.count(
-          "LogEntry", "aircraft == %@ AND departure.delay > 120 AND arrival.delay > 120", one)
-        times.append((one, late))
-      }
-      times.sort { ($1.late, $0.aircraft.tailNumber) < ($0.late, $1.aircraft.tailNumber) }
-      return ["\(grouped(aircraft.count)) aircraft three times or more"]
-        + times.prefix(4).map { one in
-          "\(column(one.aircraft.tailNumber, 6)) \(padded("\(one.late)", 3)) times  \(one.aircraft.aircraftModel ?? "?")"
+      let request = FetchRequest<Aircraft>(entityName: "Aircraft")
+      request.predicate = often
+      let rows = try context.groups(
+        of: "LogEntry", where: "departure.delay > 120 AND arrival.delay > 120 AND aircraft != nil",
+        by: ["aircraft.tailNumber", "aircraft.aircraftModel"], [("late", "count(SELF)")],
+        having: "late >= 3", order: [("late", false), ("aircraft.tailNumber", true)], limit: 4)
+      return ["\(grouped(try context.count(for: request))) aircraft three times or more"]
+        + rows.map { row in
+          "\(column(row.text("aircraft.tailNumber"), 6)) \(padded("\(row.integer("late"))", 3)) times  "
+            + (row["aircraft.aircraftModel"] as? String ?? "?")
         }
     },
     Question(title: "Which airlines fly aircraft built before 1975, and which never left two hours late?") { context in

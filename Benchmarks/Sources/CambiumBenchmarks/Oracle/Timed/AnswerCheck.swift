@@ -25,7 +25,7 @@ struct AnswerCheck {
     let condition = try question.predicate.map { " WHERE " + (try translator.condition($0, scope)) } ?? ""
     let source = "FROM \(question.table.name) \(scope.alias)\(condition)"
     switch question.form {
-    case .identifiers, .columns:
+    case .identifiers, .columns, .links:
       var sql = "SELECT \(scope.alias).id \(source) ORDER BY "
       for key in question.sort {
         sql += "\(try translator.scalar(.keyPath(key.keyPath), scope))\(key.isAscending ? "" : " DESC"), "

@@ -5,6 +5,8 @@ final class CambiumAsker {
   private let tables: TwinTables
   private let isCount: Bool
   private let isIdentifiers: Bool
+  /// The relationship whose objects are counted for each row.
+  private let links: RelationshipSchema?
   private let fetch: EngineFetch
   private let values: EngineValuesFetch?
   private let columns: [ReadColumn]
@@ -20,6 +22,11 @@ final class CambiumAsker {
     case .count: isCount = true
     case .identifiers: isIdentifiers = true
     default: break
+    }
+    if case .links(let name) = question.form {
+      links = try tables.entity(question.table).relationship(named: name)
+    } else {
+      links = nil
     }
     (self.isCount, self.isIdentifiers) = (isCount, isIdentifiers)
     let entity = try tables.entity(question.table)
@@ -50,12 +57,19 @@ final class CambiumAsker {
     } else {
       var found = answer
       let columns = columns
+      var rows: [ObjectReference] = []
+      let keepsRows = links != nil
       try view.forEach(fetch) { (row) throws(EngineError) in
         var digest = RowDigest()
         digest.add(Optional(Int64(bitPattern: row.reference.row)))
         for column in columns { try column.read(row, into: &digest) }
         found.add(digest.value)
+        if keepsRows { rows.append(row.reference) }
         return true
+      }
+      if let links {
+        let reader = try view.destinations(of: links)
+        for row in rows { found.sum &+= UInt64(try reader.count(from: row)) }
       }
       answer = found
     }

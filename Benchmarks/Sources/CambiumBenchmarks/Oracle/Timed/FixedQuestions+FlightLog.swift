@@ -7,11 +7,6 @@ extension FixedQuestions {
   /// Midnight UTC of a day of January 2013, in seconds since 2001.
   private func january(_ day: Int) -> Value { .date(Double(4_383 + day - 1) * 86_400) }
 
-  private func references(_ table: String, _ format: String) throws -> [Value] {
-    let fetch = try rows(table, format).fetch(tables)
-    return try tables.store.view().fetch(fetch).map { .reference($0) }
-  }
-
   /// All questions.
   func flightLog() throws -> [FixedQuestion] { try punctuality() + aircraft() + places() + summaries() }
 
@@ -77,12 +72,10 @@ extension FixedQuestions {
   }
 
   private func aircraft() throws -> [FixedQuestion] {
-    let boeings = try references("Aircraft", "manufacturer == 'BOEING'")
     return [
       FixedQuestion(
         "legs of each Boeing",
-        try [rows("Aircraft", "manufacturer == 'BOEING'")]
-          + boeings.map { try count("LogEntry", "aircraft == %@", [$0]) },
+        [try rows("Aircraft", "manufacturer == 'BOEING'", form: .links("logEntries"))],
         [
           """
           SELECT a.id, a.tailNumber, a.seats, (SELECT count(*) FROM LogEntry l WHERE l.aircraft = a.id)
@@ -167,8 +160,6 @@ extension FixedQuestions {
     func above(_ expression: Expression, _ comparator: Comparator, _ number: Int64) -> Predicate {
       .compare(expression, comparator, .constant(.integer(number)))
     }
-    let late = try references(
-      "Aircraft", "SUBQUERY(logEntries, $leg, $leg.departure.delay > 120 AND $leg.arrival.delay > 120).@count >= 3")
     return [
       FixedQuestion(
         "airlines that arrive latest on average",
@@ -204,22 +195,15 @@ extension FixedQuestions {
             order: [("minutes", false)], limit: 4)
         ]),
       FixedQuestion(
-        "aircraft two hours late three times, and how often",
-        try [
-          rows(
-            "Aircraft",
-            "SUBQUERY(logEntries, $leg, $leg.departure.delay > 120 AND $leg.arrival.delay > 120).@count >= 3",
-            sort: [EngineSort("tailNumber")])
-        ]
-          + late.map {
-            try count("LogEntry", "aircraft == %@ AND departure.delay > 120 AND arrival.delay > 120", [$0])
-          },
+        "aircraft two hours late three times, and the four that were most often",
         [
-          """
-          SELECT a.id, a.tailNumber, a.seats, count(*) FROM LogEntry l JOIN Aircraft a ON a.id = l.aircraft
-          WHERE l."departure.delay" > 120 AND l."arrival.delay" > 120
-          GROUP BY l.aircraft HAVING count(*) >= 3 ORDER BY a.tailNumber
-          """
+          try count(
+            "Aircraft",
+            "SUBQUERY(logEntries, $leg, $leg.departure.delay > 120 AND $leg.arrival.delay > 120).@count >= 3"),
+          try groups(
+            by: ["aircraft.tailNumber", "aircraft.aircraftModel"], [("late", size)],
+            where: "departure.delay > 120 AND arrival.delay > 120 AND aircraft != nil",
+            having: above(size, .greaterOrEqual, 3), order: [("late", false)], limit: 4),
         ]),
       FixedQuestion(
         "airlines with old aircraft, and those never two hours late",

@@ -82,7 +82,7 @@ final class PlainSQL {
     var tail = ""
     switch question.form {
     case .identifiers: selected = ["\(scope.alias).id"]
-    case .columns:
+    case .columns, .links:
       selected = ["\(scope.alias).id"]
       selected += try TimedQuestion.readColumns(of: question.table).map { try column($0, scope).sql }
     case .count: selected = ["count(*)"]

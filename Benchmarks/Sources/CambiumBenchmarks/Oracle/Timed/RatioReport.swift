@@ -57,9 +57,9 @@ struct RatioReport {
     return "| " + cells.joined(separator: " | ") + " |\n"
   }
 
-  /// The questions with the least ratios, of those that SQLite answers in 1 ms or more.
-  func worst(_ count: Int) -> [TimedAnswer] {
-    Array(answers.filter { $0.isLong }.sorted { ($0.ratio, $0.number) < ($1.ratio, $1.number) }.prefix(count))
+  /// The questions with the least ratios, of those that SQLite answers in 1 ms or more, or of the shorter ones.
+  func worst(_ count: Int, isLong: Bool = true) -> [TimedAnswer] {
+    Array(answers.filter { $0.isLong == isLong }.sorted { ($0.ratio, $0.number) < ($1.ratio, $1.number) }.prefix(count))
   }
 
   /// All figures as tab-separated values, one question a line, so that two runs of one seed can be compared.

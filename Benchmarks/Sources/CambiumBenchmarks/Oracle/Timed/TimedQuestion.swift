@@ -38,6 +38,9 @@ struct TimedQuestion {
     case identifiers
     /// The identifier of each row found, and the table's columns of ``readColumns(of:)``.
     case columns
+    /// As `columns`, and for each row found the number of objects that a relationship leads to. Random questions do not have
+    /// this form.
+    case links(String)
     /// The number of rows found.
     case count
     /// Each combination of the values of some key paths once.
@@ -48,7 +51,7 @@ struct TimedQuestion {
     var name: String {
       switch self {
       case .identifiers: return "identifiers"
-      case .columns: return "columns"
+      case .columns, .links: return "columns"
       case .count: return "count"
       case .distinct: return "distinct"
       case .groups: return "groups"
@@ -86,7 +89,7 @@ struct TimedQuestion {
   /// The fetch of values, for the forms `distinct` and `groups`; nil for the others.
   func valuesFetch(_ tables: TwinTables) throws -> EngineValuesFetch? {
     switch form {
-    case .identifiers, .columns, .count: return nil
+    case .identifiers, .columns, .links, .count: return nil
     case .distinct(let paths):
       var request = EngineValuesFetch(try fetch(tables), columns: paths.map { EngineColumn($0, .keyPath($0)) })
       request.isDistinct = true

@@ -65,7 +65,9 @@ struct TimedRun {
     let report = RatioReport(answers: timed)
     print(report.distribution)
     try save(report)
-    for answer in report.worst(options.worst) { print(try describe(answer, tables)) }
+    for answer in report.worst(options.worst) + report.worst(options.worst / 2, isLong: false) {
+      print(try describe(answer, tables))
+    }
     return different == 0 ? 0 : 1
   }
 
