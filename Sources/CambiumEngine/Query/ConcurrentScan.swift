@@ -92,7 +92,7 @@ struct ConcurrentScan {
     _ number: Int, isCancelled: (@Sendable () -> Bool)?, _ visit: EntityView.Visit
   ) throws(EngineError) -> Bool {
     let (sieve, place) = try sieves.take { () throws(EngineError) in
-      try view.sieve(chosen, plan, includesSubentities: includesSubentities, PathReader(view: view))
+      try view.sieve(chosen, plan, includesSubentities: includesSubentities, view.reader(for: chosen))
     }
     defer { sieves.giveBack(place) }
     sieve.isCancelled = isCancelled

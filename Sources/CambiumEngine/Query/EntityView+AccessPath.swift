@@ -175,8 +175,7 @@ extension EntityView {
   ) throws(EngineError) {
     var plan = plan
     plan.isCancelled = isCancelled
-    let reader = PathReader(view: self)
-    reader.prepare(for: plan.residual)
+    let reader = reader(for: plan)
     try candidates(plan, try store.plan(entity.id), includesSubentities: true, reader, readsElsewhere: false, visit)
   }
 
@@ -202,7 +201,8 @@ extension EntityView {
     if !chosen.path.isScan, let predicate = residual, let conjuncts = Conjunct.all(of: predicate) {
       var asked: [Int] = []
       for (place, conjunct) in conjuncts.enumerated() {
-        guard let test = RelatedTest(conjunct.predicate, plan.entity, self), test.isForAnyRow || !plan.sharesRows else {
+        guard let test = RelatedTest(conjunct.predicate, plan.entity, reader), test.isForAnyRow || !plan.sharesRows
+        else {
           continue
         }
         tests.append(test)

@@ -109,13 +109,23 @@ extension EntityView {
     var chosen = FetchPlan(path: .scan, residual: predicate, rows: 0, cost: 0)
     if fetch.usesIndexes {
       let wanted = fetch.limit.map { max(0, $0).addingSaturating(max(0, fetch.offset)) }
-      chosen = try FetchPlanner(self, fetch.entity, costs: fetch.costs)
+      chosen = try FetchPlanner(self, fetch.entity, costs: fetch.costs, fetch.isCancelled)
         .choose(
           predicate, wanted: wanted, shown: use == .rows ? fetch.limit.map { max(0, $0) } ?? .max : 0,
           sort: fetch.sort, isCount: use == .count)
     }
     chosen.isCancelled = fetch.isCancelled
+    chosen.usesIndexes = fetch.usesIndexes
     return chosen
+  }
+
+  /// A reader for the rows of a plan.
+  func reader(for chosen: FetchPlan) -> PathReader {
+    let reader = PathReader(view: self)
+    reader.isCancelled = chosen.isCancelled
+    reader.usesIndexes = chosen.usesIndexes
+    reader.prepare(for: chosen.residual)
+    return reader
   }
 
   private func concurrentScan(
@@ -128,10 +138,9 @@ extension EntityView {
     let plan = try store.plan(fetch.entity.id)
     let chosen: FetchPlan
     if let known { chosen = known } else { chosen = try choose(fetch) }
-    let reader = PathReader(view: self)
-    reader.prepare(for: chosen.residual)
     let offset = max(0, fetch.offset)
-    if let limit = fetch.limit, limit <= 0 { return }
+    // An order that there is not is refused also where nothing is wanted.
+    if let limit = fetch.limit, limit <= 0, fetch.sort.isEmpty || chosen.nearest != nil { return }
     var skipped = 0
     var taken = 0
     func part(_ row: borrowing RowReader) throws(EngineError) -> Bool {
@@ -145,7 +154,7 @@ extension EntityView {
     }
     if !fetch.sort.isEmpty {
       if let nearest = chosen.nearest {
-        try forEach(nearest, fetch, chosen, reader) { (row) throws(EngineError) in try part(row) }
+        try forEach(nearest, fetch, chosen, reader(for: chosen)) { (row) throws(EngineError) in try part(row) }
       } else {
         try forEachSorted(fetch, chosen, needsRows: true) { (rows) throws(EngineError) in
           try lend(rows, plan, chosen.isCancelled, visit)
@@ -155,9 +164,9 @@ extension EntityView {
       try scan.forEach(visit)
     } else if offset == 0, fetch.limit == nil {
       try candidates(
-        chosen, plan, includesSubentities: fetch.includesSubentities, reader, readsElsewhere: false, visit)
+        chosen, plan, includesSubentities: fetch.includesSubentities, reader(for: chosen), readsElsewhere: false, visit)
     } else {
-      let sieve = try sieve(chosen, plan, includesSubentities: fetch.includesSubentities, reader)
+      let sieve = try sieve(chosen, plan, includesSubentities: fetch.includesSubentities, reader(for: chosen))
       if chosen.path.isScan, chosen.residual == nil, !plan.sharesRows {
         sieve.offset = offset
         skipped = offset

@@ -11,6 +11,12 @@ final class PathReader {
   /// What predicates need besides the rows; kept from one row to the next. Exclusive access is not checked for each of them:
   /// `matches` alone uses it, and what the evaluator asks for does not come back there.
   @exclusivity(unchecked) private var state: EvaluationState
+  /// Whether to end; see ``EngineFetch/isCancelled``.
+  var isCancelled: (@Sendable () -> Bool)?
+  /// See ``EngineFetch/usesIndexes``.
+  var usesIndexes = true
+  /// How many conditions have an ``OwnerCounts``.
+  var countedConditions = 0
   /// Whether what lies behind a to-one relationship is kept for the rows that lead to the same object.
   private let keepsValues: Bool
 
@@ -109,19 +115,11 @@ final class PathReader {
   }
 
   /// The field of the to-one relationship that a path begins with; nil if it begins with anything else.
-  func toOneField(_ text: String, _ layout: EntityLayout) -> Int? {
+  ///
+  /// - Parameter isWhole: Whether nothing may follow the relationship.
+  func toOneField(_ text: String, _ layout: EntityLayout, isWhole: Bool = false) -> Int? {
     do throws(EngineError) {
-      if case .toOne(let field, _, _) = try path(text, layout).leg { return field }
-    } catch {
-      // Whoever reads the path meets the error again.
-    }
-    return nil
-  }
-
-  /// The field of the to-one relationship that a path is; nil if it is anything else.
-  func wholeToOneField(_ text: String, _ layout: EntityLayout) -> Int? {
-    do throws(EngineError) {
-      if case .toOne(let field, _, nil) = try path(text, layout).leg { return field }
+      if case .toOne(let field, _, let rest) = try path(text, layout).leg, !isWhole || rest == nil { return field }
     } catch {
       // Whoever reads the path meets the error again.
     }

@@ -10,7 +10,8 @@ final class RelatedTest {
   private let counts: OwnerCounts?
 
   /// The test that says what a predicate says of objects of an entity; nil for other predicates.
-  init?(_ predicate: Predicate, _ entity: EntitySchema, _ view: EntityView) {
+  init?(_ predicate: Predicate, _ entity: EntitySchema, _ outer: PathReader) {
+    let view = outer.view
     guard case .comparison(let comparison) = predicate else { return nil }
     do throws(EngineError) {
       let conditions = RelatedConditions(entity: entity, schema: view.store.schema)
@@ -27,7 +28,7 @@ final class RelatedTest {
       let reader = PathReader(view: view)
       reader.prepare(for: condition)
       sieve = try RowSieve(view, objects.destination, condition, includesSubentities: true, reader)
-      counts = OwnerCounts(relationship, condition, view)
+      counts = OwnerCounts(relationship, condition, outer)
     } catch { return nil }
   }
 

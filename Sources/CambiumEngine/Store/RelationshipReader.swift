@@ -22,6 +22,10 @@ public final class RelationshipReader {
   // Exclusive access is not checked at run time, since the checks would be a good part of a step.
   @exclusivity(unchecked) private var cursor: Cursor?
   @exclusivity(unchecked) private var stamp: UInt64 = 0
+  /// The row whose links the cursor was sought for last, and whether it stands at an entry: the first one of these links, or
+  /// one behind it.
+  @exclusivity(unchecked) private var sought: UInt64 = .max
+  @exclusivity(unchecked) private var isAtEntry = false
 
   init(_ view: EntityView, _ relationship: RelationshipSchema) throws(EngineError) {
     self.view = view
@@ -275,16 +279,23 @@ public final class RelationshipReader {
       cursor = try storing { () throws(StoreError) in try view.trees.cursor(tree) }
       self.cursor = cursor
       stamp = now
+      sought = .max
     }
     try RowIDKey(from).withBytes { (prefix) throws(EngineError) in
+      // Rows are mostly asked in ascending order. If the cursor went past this one already, there are no links.
+      if sought < from, !isAtEntry || compareKeys(cursor.key, prefix) > 0 && !hasPrefix(cursor.key, prefix) { return }
+      // Not known if something throws.
+      sought = .max
       var more = try storing { () throws(StoreError) in try cursor.seek(prefix) }
       while more {
         let key = cursor.key
-        guard hasPrefix(key, prefix) else { return }
+        guard hasPrefix(key, prefix) else { break }
         let id = try storing { () throws(StoreError) in try KeyDecoder.rowID(atEndOf: key).id }
-        if try !body(id) { return }
+        if try !body(id) { break }
         more = try storing { () throws(StoreError) in try cursor.next() }
       }
+      isAtEntry = more
+      sought = from
     }
   }
 }

@@ -135,6 +135,54 @@ import Testing
     #expect(byIndex > 40)
   }
 
+  /// With a limit, the values of rows that come behind are not kept, however many different ones there are.
+  @Test(arguments: [true, false]) func fewValuesAreKept(ascending: Bool) throws {
+    let store = try EntityStore.create(
+      in: try Store.create(on: MemoryDevice(), environment: TestEnvironment(seed: 5)), schema: try Self.schema())
+    let item = try #require(store.schema.entity(named: "Item"))
+    let count = 12_000
+    try store.write { (t) throws(EngineError) in
+      for n in 0..<count {
+        var values = RowValues()
+        values.set("text", .string("text \(10_000_000 + n * 7919 % count)"))
+        try t.insert(try t.reserveReference(item), values)
+      }
+    }
+    let view = try store.view()
+    let plan = try store.plan(item.id)
+    let sort = [EngineSort("text", ascending: ascending)]
+    let sorter = RowSorter(view, sort, plan.layout, wanted: 20, copiesRows: false)
+    var most = 0
+    try view.forEach(EngineFetch(item)) { (row) throws(EngineError) in
+      _ = try sorter.take(row)
+      most = max(most, sorter.valueCount)
+      return true
+    }
+    #expect(most < 4_300)
+    var fetch = EngineFetch(item)
+    fetch.sort = sort
+    fetch.usesIndexes = false
+    let all = try view.fetch(fetch)
+    fetch.limit = 20
+    #expect(try view.fetch(fetch) == Array(all.prefix(20)))
+    #expect(sorter.finish().references.prefix(20).map { PackedReference.unpack($0) } == Array(all.prefix(20)))
+  }
+
+  /// What cannot be sorted by is refused, also if nothing is wanted.
+  @Test func whatHasNoOrderIsRefused() throws {
+    var random = SplitMix64(seed: 3)
+    let store = try Self.store(&random, rows: 10)
+    var fetch = EngineFetch(try #require(store.schema.entity(named: "Item")))
+    for path in ["from.text", "part", "small.from"] {
+      for limit in [nil, 0, 5] {
+        fetch.sort = [EngineSort("small"), EngineSort(path)]
+        fetch.limit = limit
+        #expect(throws: EngineError.self) { try store.view().fetch(fetch) }
+        #expect(throws: EngineError.self) { try store.view().fetchRows(fetch) }
+      }
+    }
+  }
+
   /// Words of eight and of eleven bits a pass, and few of them; equal ones stay where they are.
   @Test(arguments: [0, 1, 2, 24, 25, 300, 5_000]) func wordsAreSorted(count: Int) {
     var random = SplitMix64(seed: testSeed(20_261_212))

@@ -22,7 +22,8 @@ final class CountTest {
 
   /// Nil for any other comparison, and where the relationship may lead to objects that are gone, because the
   /// evaluator counts those differently.
-  init?(_ comparison: Comparison, _ entity: EntitySchema, _ view: EntityView) {
+  init?(_ comparison: Comparison, _ entity: EntitySchema, _ outer: PathReader) {
+    let view = outer.view
     guard comparison.modifier == .direct, comparison.comparator != .matches,
       case .constant(let constant) = comparison.right,
       case .aggregate(let operation, let collection, let path) = comparison.left
@@ -55,7 +56,7 @@ final class CountTest {
           reader.prepare(for: condition)
           question = .matching(
             try RowSieve(view, objects.destination, condition, includesSubentities: true, reader),
-            condition.flatMap { OwnerCounts(relationship, $0, view) })
+            condition.flatMap { OwnerCounts(relationship, $0, outer) })
         }
       }
     } catch {
@@ -67,7 +68,8 @@ final class CountTest {
   }
 
   /// The test of `ALL relationship.path`: that no object is there for which the comparison does not hold.
-  init?(all comparison: Comparison, _ entity: EntitySchema, _ view: EntityView) {
+  init?(all comparison: Comparison, _ entity: EntitySchema, _ outer: PathReader) {
+    let view = outer.view
     guard case .keyPath(let text) = comparison.left, case .constant(let constant) = comparison.right,
       comparison.modifier == .all, comparison.comparator != .matches,
       let dot = text.utf8.firstIndex(of: UInt8(ascii: ".")),
@@ -89,7 +91,7 @@ final class CountTest {
       let exception = Predicate.not(.comparison(single))
       question = .exception(
         try RowSieve(view, objects.destination, exception, includesSubentities: true, PathReader(view: view)),
-        OwnerCounts(relationship, exception, view))
+        OwnerCounts(relationship, exception, outer))
     } catch {
       // The evaluator meets the error again.
       return nil

@@ -6,7 +6,7 @@ import CambiumKernel
 /// condition holds, these are found, and the owners that they lead back to are counted. So it never costs more than about
 /// twice as much as the better way, and nothing has to be known beforehand.
 final class OwnerCounts {
-  private let view: EntityView
+  private let reader: PathReader
   private let destination: EntitySchema
   private let inverse: RelationshipSchema
   private let condition: Predicate
@@ -14,21 +14,29 @@ final class OwnerCounts {
   private let own: (test: DestinationTest, whenNull: Bool)?
   private var spent = 0.0
   private var plan: FetchPlan?
-  /// By row; those of great row numbers apart.
+  /// By row.
   @exclusivity(unchecked) private var counts: [UInt32]?
-  @exclusivity(unchecked) private var others: [UInt64: UInt32] = [:]
+  /// Whether owners are asked one by one to the end, because there are too many to be counted.
+  private var isRefused = false
 
-  /// Rows of smaller numbers have places in an array of at most 16 MiB.
-  private static let dense: UInt64 = 1 << 22
+  /// Owners have row numbers below that, so that their counts take 16 MiB at most.
+  private static let mostOwners: UInt64 = 1 << 22
+  /// So many conditions of one fetch have counts; the others are asked owner by owner.
+  static let mostConditions = 16
 
   /// Nil for a relationship whose objects do not lead back by their own rows, and for conditions that may give another
   /// answer at another time.
-  init?(_ relationship: RelationshipSchema, _ condition: Predicate, _ view: EntityView) {
+  ///
+  /// - Parameter reader: That of the fetch, which knows whether to end, and whether indexes may be used.
+  init?(_ relationship: RelationshipSchema, _ condition: Predicate, _ reader: PathReader) {
+    let view = reader.view
+    guard reader.usesIndexes, reader.countedConditions < Self.mostConditions else { return nil }
     let schema = view.store.schema
     guard case .derived = RelationshipStorage(relationship, in: schema), !condition.isVolatile,
       let inverse = schema.inverse(of: relationship), let destination = schema.entity(named: relationship.destination)
     else { return nil }
-    self.view = view
+    reader.countedConditions += 1
+    self.reader = reader
     self.destination = destination
     self.inverse = inverse
     self.condition = condition
@@ -56,14 +64,18 @@ final class OwnerCounts {
   func ask<Answer>(
     _ visit: (_ visited: inout Int, _ limit: Int) throws(EngineError) -> Answer
   ) throws(EngineError) -> Answer? {
-    while counts == nil {
+    if isRefused {
+      var unused = 0
+      return try visit(&unused, .max)
+    }
+    while counts == nil, !isRefused {
       let limit = Int(min(max(16, left / PlanCosts.measured.strayRow), 1e9))
       var visited = 0
       let answer = try visit(&visited, limit)
       try note(links: visited)
       if visited < limit { return answer }
     }
-    return nil
+    return isRefused ? try ask(visit) : nil
   }
 
   /// What may be spent yet before the objects are found, or it is known what that costs.
@@ -75,8 +87,7 @@ final class OwnerCounts {
   /// The count of an owner; nil as long as it is to be asked itself.
   func count(of row: UInt64) -> Int? {
     guard let counts else { return nil }
-    if row < UInt64(counts.count) { return Int(counts[Int(row)]) }
-    return Int(others[row] ?? 0)
+    return row < UInt64(counts.count) ? Int(counts[Int(row)]) : 0
   }
 
   /// Notes that an owner was asked, by looking at so many objects.
@@ -89,7 +100,7 @@ final class OwnerCounts {
       plan = known
     } else {
       if spent < Self.unplanned { return }
-      plan = try FetchPlanner(view, destination, costs: costs).choose(condition)
+      plan = try FetchPlanner(reader.view, destination, costs: costs, reader.isCancelled).choose(condition)
       self.plan = plan
     }
     if spent >= plan.cost { try gather(plan) }
@@ -98,25 +109,25 @@ final class OwnerCounts {
   private func gather(_ plan: FetchPlan) throws(EngineError) {
     var counts: [UInt32] = []
     var known: (layout: UInt16, field: Int?)?
-    try view.find(plan, in: destination, nil) { (row) throws(EngineError) in
+    try reader.view.find(plan, in: destination, reader.isCancelled) { (row) throws(EngineError) in
       if known?.layout != row.layoutID { known = (row.layoutID, row.layout.fieldByName[inverse.name]) }
       guard let field = known?.field else { return true }
       let record = row.record
       let owner = try storing { () throws(StoreError) in try record.reference(at: field) }
       guard let owner else { return true }
       let number = PackedReference.unpack(owner).row
-      if number < Self.dense {
-        if number >= UInt64(counts.count) {
-          let more = max(Int(number) + 1, min(counts.count * 2, Int(Self.dense))) - counts.count
-          counts.append(contentsOf: repeatElement(0, count: more))
-        }
-        counts[Int(number)] &+= 1
-      } else {
-        others[number, default: 0] &+= 1
+      if number >= Self.mostOwners {
+        isRefused = true
+        return false
       }
+      if number >= UInt64(counts.count) {
+        let more = max(Int(number) + 1, min(counts.count * 2, Int(Self.mostOwners))) - counts.count
+        counts.append(contentsOf: repeatElement(0, count: more))
+      }
+      counts[Int(number)] &+= 1
       return true
     }
-    self.counts = counts
+    if !isRefused { self.counts = counts }
   }
 }
 

@@ -76,7 +76,7 @@ extension RowFilter {
 
     private mutating func addCount(_ comparison: Comparison, _ yes: Int32, _ no: Int32) -> Int32? {
       let made =
-        CountTest(comparison, layout.entity, reader.view) ?? CountTest(all: comparison, layout.entity, reader.view)
+        CountTest(comparison, layout.entity, reader) ?? CountTest(all: comparison, layout.entity, reader)
       guard let test = made else { return nil }
       var step = Step(op: .count)
       step.extra = Int32(truncatingIfNeeded: counts.count)
@@ -194,7 +194,7 @@ extension RowFilter {
       default: return nil
       }
       if constant.isNull, comparator == .equal || comparator == .notEqual,
-        let field = reader.wholeToOneField(path, layout)
+        let field = reader.toOneField(path, layout, isWhole: true)
       {
         var step = Step(op: .isNull)
         step.leaf = Int32(truncatingIfNeeded: field)

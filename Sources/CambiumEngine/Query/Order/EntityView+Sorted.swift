@@ -33,18 +33,16 @@ extension EntityView {
     _ body: (SortedRows) throws(EngineError) -> Bool
   ) throws(EngineError) {
     let plan = try store.plan(fetch.entity.id)
+    // What an index has in order can be sorted.
+    if !(chosen.order?.sortsAll ?? false) { try requireSortable(fetch) }
     var offset = max(0, fetch.offset)
     var limit = fetch.limit.map { max(0, $0) } ?? .max
     if limit == 0 { return }
-    let reader = PathReader(view: self)
-    reader.prepare(for: chosen.residual)
+    let reader = reader(for: chosen)
     guard let order = chosen.order else {
-      try requireSortable(fetch)
       _ = try body(gatherSorted(fetch, plan, chosen, reader, needsRows).part(offset: offset, limit: limit))
       return
     }
-    // What an index has in order can be sorted.
-    if !order.sortsAll { try requireSortable(fetch) }
     let sieve = try RowSieve(self, plan, chosen.residual, includesSubentities: fetch.includesSubentities, reader)
     sieve.isCancelled = chosen.isCancelled
     let walk = try OrderWalk(self, order, chosen.isCancelled)
@@ -57,7 +55,9 @@ extension EntityView {
         offset -= min(offset, stretch.rows.count)
         sorted.references = rows.map { PackedReference.pack(ObjectReference(entity: plan.entity.id, row: $0)) }[...]
       } else {
-        let sorter = RowSorter(self, fetch.sort, plan.layout, wanted: nil, copiesRows: needsRows)
+        // Of very many rows with the same first keys, no more are kept than are wanted.
+        let wanted = fetch.limit.map { _ in offset.addingSaturating(limit) }
+        let sorter = RowSorter(self, fetch.sort, plan.layout, wanted: wanted, copiesRows: needsRows)
         try offer(stretch.rows.sorted(), plan, sieve, inPlace: !readsElsewhere(fetch.sort)) {
           (row) throws(EngineError) in
           _ = try sorter.take(row)
@@ -144,8 +144,9 @@ extension EntityView {
     return true
   }
 
-  /// Copies of rows take about so many bytes at most.
+  /// Copies of rows take about so many bytes, as far as the rows before tell; and so many rows are read at first.
   private static var mostLate: Int { 1 << 22 }
+  private static var firstLate: Int { 32 }
 
   /// The same for rows that are still to be read. Many are read together, in the order in which they lie, because a page
   /// has many rows.
@@ -154,7 +155,7 @@ extension EntityView {
   ) throws(EngineError) -> Bool {
     var copies = RowCopies()
     var rest = references
-    var size = 256
+    var size = Self.firstLate
     while !rest.isEmpty {
       if let isCancelled, isCancelled() { throw .cancelled }
       let rows = rest.prefix(size).map { PackedReference.unpack($0).row }
@@ -183,7 +184,7 @@ extension EntityView {
         }
         if !goesOn { return false }
       }
-      size = min(max(256, Self.mostLate / max(64, copies.byteCount / max(1, copies.count))), 1 << 16)
+      size = min(max(1, Self.mostLate / max(64, copies.byteCount / max(1, copies.count))), size * 8)
     }
     return true
   }

@@ -73,15 +73,29 @@ final class OrderWalk {
     if order.isOfSomeParts { rows[start...].sort() } else if order.isReversed { rows[start...].reverse() }
   }
 
-  /// How many rows have the same parts as the first one.
-  static func countOfFirst(_ view: EntityView, _ order: OrderedIndex) throws(EngineError) -> Double {
+  /// About how many rows are gone through until there are so many, because rows with the same parts come together.
+  static func count(_ view: EntityView, _ order: OrderedIndex, toReach wanted: Double) throws(EngineError) -> Double {
     let walk = try OrderWalk(view, order, nil)
-    guard walk.isAtEntry, walk.isInRange else { return 0 }
     return try storing { () throws(StoreError) in
-      let key = walk.cursor.key
-      let end = try order.end(ofPartsOf: key, try KeyDecoder.rowID(atEndOf: key).start).end
-      let range = KeyRange(prefix: Array(key[..<end]))
-      return Double(try view.trees.estimatedCount(order.ranges.maker.tree, in: range))
+      var count = 0.0
+      var groups = 0
+      // Where there are very many different ones, the last one makes no difference.
+      while walk.isAtEntry, walk.isInRange, count < wanted, groups < 8 {
+        let key = walk.cursor.key
+        let end = try order.end(ofPartsOf: key, try KeyDecoder.rowID(atEndOf: key).start).end
+        let range = KeyRange(prefix: Array(key[..<end]))
+        count += Double(try view.trees.estimatedCount(order.ranges.maker.tree, in: range))
+        groups += 1
+        if order.isReversed {
+          walk.isAtEntry = try range.lower.withUnsafeBytesEngine { (b) throws(StoreError) in
+            try walk.cursor.seek(before: b)
+          }
+        } else {
+          guard let next = range.upper else { break }
+          walk.isAtEntry = try next.withUnsafeBytesEngine { (b) throws(StoreError) in try walk.cursor.seek(b) }
+        }
+      }
+      return max(count, wanted)
     }
   }
 }

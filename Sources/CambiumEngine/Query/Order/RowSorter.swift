@@ -24,14 +24,16 @@ final class RowSorter {
     copies = copiesRows && wanted == nil ? RowCopies() : nil
   }
 
+  /// How many different values are kept of the keys that are no numbers.
+  var valueCount: Int { columns.reduce(0) { $0 + $1.valueCount } }
+
   /// How many rows are kept.
   var count: Int { references.count }
 
   /// Takes a row in, unless it comes behind as many as are wanted. Returns whether rows were given up, so that
   /// ``lastNumber`` has changed.
   func take(_ row: borrowing RowReader) throws(EngineError) -> Bool {
-    let first = try columns[0].word(of: row)
-    if columns[0].isBehind(first, isOnlyKey: columns.count == 1) { return false }
+    guard let first = try columns[0].word(of: row, isOnlyKey: columns.count == 1) else { return false }
     columns[0].append(first)
     for i in 1..<max(1, columns.count) { columns[i].append(try columns[i].word(of: row)) }
     references.append(PackedReference.pack(row.reference))

@@ -35,6 +35,9 @@ final class SortColumn {
     isOfNumbers = sort.origin == nil && (GroupKeys.Source(sort.keyPath, layout, paths)?.isNumber ?? false)
   }
 
+  /// How many different values are kept.
+  var valueCount: Int { keys.count }
+
   // MARK: Rows
 
   /// Adds the word of a row.
@@ -42,7 +45,20 @@ final class SortColumn {
   func append(_ word: UInt64) { words.append(word) }
 
   /// The word of a row.
+  ///
+  /// - Returns: Nil for a row that comes behind the last one that is wanted, if ``keep(_:last:)`` told that one. Of rows with
+  ///   the same key as the last one those do that come later, if `isOnlyKey`.
+  func word(of row: borrowing RowReader, isOnlyKey: Bool) throws(EngineError) -> UInt64? {
+    guard let word = try word(of: row, unlessBehind: isOnlyKey) else { return nil }
+    return isBehind(word, isOnlyKey: isOnlyKey) ? nil : word
+  }
+
+  /// The same whatever was told.
   func word(of row: borrowing RowReader) throws(EngineError) -> UInt64 {
+    try word(of: row, unlessBehind: nil) ?? 0
+  }
+
+  private func word(of row: borrowing RowReader, unlessBehind isOnlyKey: Bool?) throws(EngineError) -> UInt64? {
     if layoutID != row.layoutID { change(to: row.layout) }
     if isOfNumbers {
       let record = row.record
@@ -57,7 +73,7 @@ final class SortColumn {
       // The greatest integer has no word above null and all other integers.
       becomeValues()
     }
-    return UInt64(truncatingIfNeeded: try index(of: row))
+    return try index(of: row, unlessBehind: isOnlyKey).map { UInt64(truncatingIfNeeded: $0) }
   }
 
   private func bits(of record: RecordView, _ field: FixedField) -> UInt64 {
@@ -79,16 +95,28 @@ final class SortColumn {
   private static func ordered(_ integer: Int64) -> UInt64 { UInt64(bitPattern: integer) ^ 1 << 63 }
 
   /// The index of a row's value, which the row's bytes tell if there was a row with the same ones.
-  private func index(of row: borrowing RowReader) throws(EngineError) -> Int {
+  private func index(of row: borrowing RowReader, unlessBehind isOnlyKey: Bool?) throws(EngineError) -> Int? {
     let record = row.record
-    guard var source, known.isWorthwhile else { return learn(try reader.first(of: row)) }
-    let found: Int?
-    do throws(StoreError) { found = try known.group(of: record, &source, 1) } catch { throw .store(error) }
-    if let found { return found }
-    let index = learn(try reader.first(of: row))
-    known.learn(index)
+    var isKnown = false
+    if var source, known.isWorthwhile {
+      let found: Int?
+      do throws(StoreError) { found = try known.group(of: record, &source, 1) } catch { throw .store(error) }
+      if let found { return found }
+      isKnown = true
+    }
+    let value = try reader.first(of: row)
+    // Values that come behind are kept only as long as they are few: those of all rows would take too much memory.
+    if let isOnlyKey, let last, keys.count >= max(Self.fewKeys, 4 * words.count) {
+      let order = sort.order(sort.key(value), keys[Int(truncatingIfNeeded: last)])
+      if order == 0 ? isOnlyKey : sort.isAscending ? order > 0 : order < 0 { return nil }
+    }
+    let index = learn(value)
+    if isKnown { known.learn(index) }
     return index
   }
+
+  /// So many values may be kept that no row has which is wanted.
+  private static let fewKeys = 4096
 
   private func learn(_ value: Value) -> Int {
     keys.append(sort.key(value))
@@ -124,8 +152,7 @@ final class SortColumn {
 
   // MARK: Order
 
-  /// Replaces indices by ranks, so that words order as values do. Rows are not to be added after it, unless
-  /// ``keep(_:)`` was called.
+  /// Replaces indices by ranks, so that words order as values do. The words themselves stay as they are.
   func ranks() -> [UInt64] {
     if isOfNumbers { return words }
     var isUsed = [Bool](repeating: false, count: keys.count)
@@ -150,7 +177,7 @@ final class SortColumn {
       self.last = lastWord
       return
     }
-    if keys.count > 4096, keys.count / 4 > words.count {
+    if keys.count > Self.fewKeys, keys.count / 4 > words.count {
       // Values of rows that are not wanted any more would take memory for nothing.
       let old = keys
       var indices: [UInt64: UInt64] = [:]
@@ -175,7 +202,7 @@ final class SortColumn {
 
   /// Whether a row with this word comes behind the last one that is wanted. Of equal ones those do that come later, if
   /// there is no other key.
-  func isBehind(_ word: UInt64, isOnlyKey: Bool) -> Bool {
+  private func isBehind(_ word: UInt64, isOnlyKey: Bool) -> Bool {
     guard let last else { return false }
     if word == last { return isOnlyKey }
     if isOfNumbers { return sort.isAscending ? word > last : word < last }

@@ -105,6 +105,8 @@ struct FetchPlan {
   var cost: Double
   /// Whether to end; see ``EngineFetch/isCancelled``.
   var isCancelled: (@Sendable () -> Bool)?
+  /// See ``EngineFetch/usesIndexes``.
+  var usesIndexes = true
   /// Whether rows are found in the order asked for.
   var isInOrder: Bool { order != nil || nearest != nil }
 }

@@ -30,7 +30,8 @@ struct Conjunct {
 
   /// Whether two conditions want different numbers or texts of the same path.
   private static func contradict(_ all: [Conjunct]) -> Bool {
-    if all.count < 2 { return false }
+    // Of more conditions than anybody writes, each pair would take too long.
+    if all.count < 2 || all.count > 64 { return false }
     var wanted: [(path: String, value: Value)] = []
     for conjunct in all where conjunct.isPlain {
       guard let about = conjunct.about, about.comparator == .equal else { continue }

@@ -23,7 +23,7 @@ extension FetchPlanner {
       // Of the entries, as many are gone through as it takes to find what is wanted, and all that come with the last one.
       var passed = min(entries, entries * (wanted.map { Double($0) / matches } ?? 1))
       if passed < entries, order.isOfSomeParts || !order.sortsAll {
-        passed = min(entries, passed + (try OrderWalk.countOfFirst(view, order)))
+        passed = min(entries, try OrderWalk.count(view, order, toReach: passed))
       }
       let rest = FetchPlanner.joined(conjuncts, except: ranges.covered)
       var cost = costs.range + passed * costs.key + min(shown, passed) * costs.lateRow

@@ -23,10 +23,14 @@ extension FetchPlanner {
     }
     let conditions = RelatedConditions(entity: entity, schema: view.store.schema)
     var candidates: [Candidate] = []
+    var excluded: Set<String> = []
+    for conjunct in conjuncts where conjunct.excludesNull {
+      if let about = conjunct.about { excluded.insert(about.path) }
+    }
     for (place, conjunct) in conjuncts.enumerated() {
       if let narrowing = try destinations(conjunct, place) {
         take(narrowing)
-      } else if let (relationship, predicate) = try toOne(conjunct, conditions, conjuncts) {
+      } else if let (relationship, predicate) = try toOne(conjunct, conditions, excluded: excluded, usual: usual) {
         // What is asked of the one object at the end of a to-one relationship is asked together.
         if let known = candidates.firstIndex(where: { $0.relationship.id == relationship.id }) {
           candidates[known].predicates.append(predicate)
@@ -45,7 +49,7 @@ extension FetchPlanner {
     var planned: [(candidate: Candidate, destination: EntitySchema, inner: FetchPlanner, plan: FetchPlan)] = []
     for candidate in candidates {
       guard let destination = view.store.schema.entity(named: candidate.relationship.destination) else { continue }
-      let inner = try FetchPlanner(view, destination, costs: costs, depth: depth + 1)
+      let inner = try FetchPlanner(view, destination, costs: costs, depth: depth + 1, share: share, isCancelled)
       let predicates = candidate.predicates
       let plan = try inner.choose(predicates.count == 1 ? predicates[0] : .and(predicates))
       planned.append((candidate, destination, inner, plan))
@@ -57,20 +61,20 @@ extension FetchPlanner {
     return found
   }
 
-  /// A condition of the object that a to-one relationship leads to, as one of that object. `all` are the conditions that
-  /// have to hold together.
+  /// A condition of the object that a to-one relationship leads to, as one of that object. `excluded` are the relationships
+  /// that must not be null by another condition.
   private func toOne(
-    _ conjunct: Conjunct, _ conditions: RelatedConditions, _ all: [Conjunct]
+    _ conjunct: Conjunct, _ conditions: RelatedConditions, excluded: Set<String>, usual: Double
   ) throws(EngineError) -> (RelationshipSchema, Predicate)? {
     if let found = conditions.toOne(conjunct) { return found }
     guard let condition = DestinationCondition(conjunct.predicate, of: entity) else { return nil }
-    // A condition that null meets holds for the rows that lead nowhere as well, unless another condition excludes them.
+    // A condition that null meets holds for the rows that lead nowhere as well, unless another condition excludes them, and
+    // for those that lead to an object that is gone.
     if condition.whenNull {
-      let isExcluded = all.contains { other in
-        guard let about = other.about else { return false }
-        return about.path == condition.relationship.name && other.excludesNull
-      }
-      if isExcluded ? !isNeverDangling(condition.relationship) : try !leadsAlways(condition.relationship) { return nil }
+      let isFound =
+        excluded.contains(condition.relationship.name)
+        ? try leadsToRows(condition.relationship, usual: usual) : try leadsAlways(condition.relationship, usual: usual)
+      if !isFound { return nil }
     }
     return (condition.relationship, condition.predicate)
   }
@@ -115,10 +119,10 @@ extension FetchPlanner {
   private func ends(
     _ destination: EntitySchema, of plan: FetchPlan, usual: Double
   ) throws(EngineError) -> [UInt64]? {
-    guard plan.cost < Self.cheap || plan.cost * Self.worthFinding < usual else { return nil }
+    guard plan.cost < Self.cheap * share || plan.cost * Self.worthFinding < usual * share else { return nil }
     if plan.residual == nil, case .ranges = plan.path, plan.rows > Self.mostKnown { return nil }
     var ends: [UInt64] = []
-    try view.find(plan, in: destination, nil) { (row) throws(EngineError) in
+    try view.find(plan, in: destination, isCancelled) { (row) throws(EngineError) in
       ends.append(row.reference.row)
       return Double(ends.count) <= Self.mostKnown
     }
@@ -139,7 +143,7 @@ extension FetchPlanner {
   private func links(
     _ tree: TreeID, to ends: [UInt64], of count: Double, usual: Double
   ) throws(EngineError) -> Double {
-    if Double(ends.count) > max(Self.mostCounted, usual / Self.worthFinding / costs.range) {
+    if Double(ends.count) > max(Self.mostCounted, usual * share / Self.worthFinding / costs.range) {
       let all = Double(try storing { () throws(StoreError) in try view.trees.count(tree) })
       return all * min(1, Double(ends.count) / max(1, count))
     }
@@ -151,19 +155,37 @@ extension FetchPlanner {
     return links
   }
 
-  /// Whether a to-one relationship never leads to an object that is gone.
-  private func isNeverDangling(_ relationship: RelationshipSchema) -> Bool {
-    guard let inverse = view.store.schema.inverse(of: relationship),
-      case .derived = RelationshipStorage(inverse, in: view.store.schema)
+  /// Whether a to-one relationship leads to no object that is gone. What it leads to is looked up, each object once, unless
+  /// that costs too much.
+  private func leadsToRows(_ relationship: RelationshipSchema, usual: Double) throws(EngineError) -> Bool {
+    guard let tree = backTree(of: relationship),
+      let destination = view.store.schema.entity(named: relationship.destination)
     else { return false }
-    return true
+    let rows = try view.store.plan(destination.id).rows
+    let count = Double(try storing { () throws(StoreError) in try view.trees.count(rows) })
+    guard count * (costs.range + costs.strayRow) < usual / 4 else { return false }
+    return try storing { () throws(StoreError) in
+      let cursor = try view.trees.cursor(tree)
+      var isAtEntry = try cursor.seekFirst()
+      while isAtEntry {
+        let key = cursor.key
+        let source = try KeyDecoder.rowID(atEndOf: key)
+        let end = try KeyDecoder.rowID(atEndOf: UnsafeRawBufferPointer(rebasing: key[..<source.start])).id
+        if try view.trees.withValue(rows, end, { (_) in true }) == nil { return false }
+        guard let next = KeyRange(rowsOf: end).upper else { return true }
+        isAtEntry = try next.withUnsafeBytesEngine { (b) throws(StoreError) in try cursor.seek(b) }
+      }
+      return true
+    }
   }
 
   /// Whether the to-one relationship of every row leads to an object that is there. The tree of the way back has an entry
-  /// for each row that leads anywhere, and the objects of a to-many inverse that is derived from it are there.
-  private func leadsAlways(_ relationship: RelationshipSchema) throws(EngineError) -> Bool {
-    guard let tree = backTree(of: relationship), !plan.sharesRows, isNeverDangling(relationship) else { return false }
-    return Double(try storing { () throws(StoreError) in try view.trees.count(tree) }) == rowCount
+  /// for each row that leads anywhere.
+  private func leadsAlways(_ relationship: RelationshipSchema, usual: Double) throws(EngineError) -> Bool {
+    guard let tree = backTree(of: relationship), !plan.sharesRows,
+      Double(try storing { () throws(StoreError) in try view.trees.count(tree) }) == rowCount
+    else { return false }
+    return try leadsToRows(relationship, usual: usual)
   }
 
   /// The tree of the way back of a to-one relationship.

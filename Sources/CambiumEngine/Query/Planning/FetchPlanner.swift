@@ -9,6 +9,10 @@ struct FetchPlanner {
   let costs: PlanCosts
   /// How many relationships and alternatives this is inside of.
   private let depth: Int
+  /// The share of the work that may be done while planning: each of several alternatives gets a part.
+  let share: Double
+  /// Whether to end; see ``EngineFetch/isCancelled``.
+  let isCancelled: (@Sendable () -> Bool)?
   /// The number of rows in the entity's tree.
   let rowCount: Double
   let makers: [KeyMaker]
@@ -23,7 +27,12 @@ struct FetchPlanner {
   /// Ranges of which the entries are counted; there are about as many in each of the others.
   private static let mostCountedRanges = 16
 
-  init(_ view: EntityView, _ entity: EntitySchema, costs: PlanCosts, depth: Int = 0) throws(EngineError) {
+  init(
+    _ view: EntityView, _ entity: EntitySchema, costs: PlanCosts, depth: Int = 0, share: Double = 1,
+    _ isCancelled: (@Sendable () -> Bool)? = nil
+  ) throws(EngineError) {
+    self.share = share
+    self.isCancelled = isCancelled
     self.view = view
     self.entity = entity
     self.costs = costs
@@ -220,7 +229,7 @@ struct FetchPlanner {
       return 0
     }
     do throws(EngineError) {
-      let inner = try FetchPlanner(view, destination, costs: costs, depth: depth + 1)
+      let inner = try FetchPlanner(view, destination, costs: costs, depth: depth + 1, share: share, isCancelled)
       guard inner.rowCount > 0 else { return 0 }
       if let (narrowing, _) = try inner.narrow(condition) {
         switch narrowing.path {
@@ -392,7 +401,7 @@ struct FetchPlanner {
   /// What any of several conditions holds for, if all of them can be narrowed down.
   private func union(_ parts: [Predicate], _ place: Int) throws(EngineError) -> Narrowing? {
     guard depth < Self.mostDepth, parts.count <= Self.mostAlternatives else { return nil }
-    let inner = FetchPlanner(self, depth: depth + 1)
+    let inner = FetchPlanner(self, depth: depth + 1, share: share / Double(max(1, parts.count)))
     var alternatives: [AccessPath.Alternative] = []
     var rows = 0.0
     var cost = 0.0
@@ -407,7 +416,9 @@ struct FetchPlanner {
     return Narrowing(path: .union(alternatives), rows: min(rows, rowCount), cost: cost, covered: isExact ? [place] : [])
   }
 
-  private init(_ other: FetchPlanner, depth: Int) {
+  private init(_ other: FetchPlanner, depth: Int, share: Double) {
+    self.share = share
+    isCancelled = other.isCancelled
     view = other.view
     plan = other.plan
     entity = other.entity

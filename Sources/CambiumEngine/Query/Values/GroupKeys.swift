@@ -108,7 +108,7 @@ struct GroupKeys: ~Copyable {
   private static let null: UInt8 = 0xFF
 
   /// The group of rows with the same bytes as this one; nil if there was none yet, or there are too many bytes. Then
-  /// ``learn(_:)`` says which it is.
+  /// ``learn(_:tellsValues:)`` says which it is.
   mutating func group(
     of record: RecordView, _ sources: UnsafeMutablePointer<Source>, _ count: Int
   ) throws(StoreError) -> Int? {
