@@ -145,6 +145,16 @@ enum PlantedFault: CaseIterable {
   case memoTakesNeighbour
   /// A destination condition never holds for a row without a destination.
   case noDestinationNeverHolds
+  /// What a relationship leads to is taken to be there.
+  case goneTakenForThere
+  /// The objects that lead back to an owner are counted twice.
+  case ownerCountedTwice
+  /// Rows with equal keys are put in the reverse order.
+  case equalRowsReversed
+  /// A stretch of an index ends between rows with the same parts.
+  case stretchEndsAnywhere
+  /// Of rows with the same key, only the first one is asked.
+  case distinctRowsPassedOver
 }
 
 extension PlantedFault {

@@ -124,7 +124,7 @@ final class OwnerCounts {
         let more = max(Int(number) + 1, min(counts.count * 2, Int(Self.mostOwners))) - counts.count
         counts.append(contentsOf: repeatElement(0, count: more))
       }
-      counts[Int(number)] &+= 1
+      counts[Int(number)] &+= isPlanted(.ownerCountedTwice) ? 2 : 1
       return true
     }
     if !isRefused { self.counts = counts }

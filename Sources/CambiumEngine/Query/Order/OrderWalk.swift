@@ -47,7 +47,7 @@ final class OrderWalk {
       let key = cursor.key
       let (row, end) = try storing { () throws(StoreError) in try KeyDecoder.rowID(atEndOf: key) }
       let mayBeCut = end > longestWhole
-      if order.isByRow, !mayBeCut {
+      if order.isByRow || isPlanted(.stretchEndsAnywhere), !mayBeCut {
         if stretch.rows.count >= least { break }
         hasParts = false
       } else if !hasParts || !order.hasSameParts(key, end, as: parts) {

@@ -65,7 +65,7 @@ enum RadixSort {
         places[i] = sum
         sum &+= count
       }
-      for index in source {
+      for index in isPlanted(.equalRowsReversed) ? source.reversed() : source {
         let digit = digit(words[Int(index)])
         target[places[digit]] = index
         places[digit] &+= 1

@@ -171,7 +171,7 @@ extension FetchPlanner {
         let key = cursor.key
         let source = try KeyDecoder.rowID(atEndOf: key)
         let end = try KeyDecoder.rowID(atEndOf: UnsafeRawBufferPointer(rebasing: key[..<source.start])).id
-        if try view.trees.withValue(rows, end, { (_) in true }) == nil { return false }
+        if try view.trees.withValue(rows, end, { (_) in true }) == nil, !isPlanted(.goneTakenForThere) { return false }
         guard let next = KeyRange(rowsOf: end).upper else { return true }
         isAtEntry = try next.withUnsafeBytesEngine { (b) throws(StoreError) in try cursor.seek(b) }
       }

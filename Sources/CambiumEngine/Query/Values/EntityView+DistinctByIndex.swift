@@ -61,7 +61,7 @@ extension EntityView {
         holds = true
         return false
       }
-      if !holds {
+      if !holds, !isPlanted(.distinctRowsPassedOver) {
         isAtEntry = try storing { () throws(StoreError) in try cursor.next() }
         continue
       }
