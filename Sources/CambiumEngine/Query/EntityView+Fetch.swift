@@ -116,6 +116,7 @@ extension EntityView {
     }
     chosen.isCancelled = fetch.isCancelled
     chosen.usesIndexes = fetch.usesIndexes
+    chosen.condition = predicate
     return chosen
   }
 

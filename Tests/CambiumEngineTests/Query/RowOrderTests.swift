@@ -101,7 +101,10 @@ import Testing
       fetch.includesSubentities = !random.oneIn(4)
       if random.oneIn(2) { fetch.costs.sortedRow = 10_000 }
       if random.oneIn(3) {
-        fetch.predicate = try Predicate(format: random.pick(["small > 0", "flag == YES", "small == 1"]))
+        fetch.predicate = try Predicate(
+          format: random.pick([
+            "small > 0", "flag == YES", "small == 1", "part.number == 3 AND flag == NO", "amount == 77",
+          ]))
       }
       let paths = random.oneIn(2) ? Self.paths : ["small", "text", "half", "day"]
       var columns: [EngineColumn] = [EngineColumn("self", .evaluatedObject)]

@@ -46,9 +46,13 @@ extension EntityView {
     let sieve = try RowSieve(self, plan, chosen.residual, includesSubentities: fetch.includesSubentities, reader)
     sieve.isCancelled = chosen.isCancelled
     let walk = try OrderWalk(self, order, chosen.isCancelled)
+    var passed = 0
+    var shown = 0
+    let enough = try rowsBeforeScan(chosen, fetch, plan)
     var size = min(max(limit.addingSaturating(offset), Self.leastStretch), Self.firstStretch)
     while limit > 0, let stretch = try walk.next(size) {
       size = min(size * 2, Self.mostStretch)
+      passed += stretch.rows.count
       var sorted = SortedRows(references: [], copies: nil)
       if stretch.isInOrder, chosen.residual == nil, !plan.sharesRows {
         let rows = stretch.rows.dropFirst(offset).prefix(limit)
@@ -67,8 +71,28 @@ extension EntityView {
         offset -= min(offset, sorter.count)
       }
       limit -= sorted.references.count
+      shown += sorted.references.count
       if !sorted.references.isEmpty, try !body(sorted) { return }
+      if limit > 0, passed >= enough {
+        // The rows that were shown are the first ones in the order of a scan's result as well.
+        var scan = chosen
+        (scan.path, scan.order, scan.residual) = (.scan, nil, chosen.condition)
+        let rest = try gatherSorted(fetch, plan, scan, self.reader(for: scan), needsRows)
+        _ = try body(rest.part(offset: max(0, fetch.offset).addingSaturating(shown), limit: limit))
+        return
+      }
     }
+  }
+
+  /// After how many rows of an index a scan would have cost less. The planner does not know how rarely a condition holds that
+  /// no index decides.
+  private func rowsBeforeScan(
+    _ chosen: FetchPlan, _ fetch: EngineFetch, _ plan: EntityPlan
+  ) throws(EngineError) -> Int {
+    if chosen.residual == nil || fetch.limit == nil { return .max }
+    let costs = fetch.costs
+    let rows = Double(try storing { () throws(StoreError) in try trees.count(plan.rows) })
+    return Int(min(rows * costs.scannedRow / (costs.key + costs.soughtRow), 1e9))
   }
 
   /// How many rows a stretch of an index has at least, how many the first one has at most, and how many any has, unless
@@ -147,12 +171,29 @@ extension EntityView {
   /// Copies of rows take about so many bytes, as far as the rows before tell; and so many rows are read at first.
   private static var mostLate: Int { 1 << 22 }
   private static var firstLate: Int { 32 }
+  /// Fewer rows are lent where they lie.
+  private static var fewLate: Int { 256 }
 
   /// The same for rows that are still to be read. Many are read together, in the order in which they lie, because a page
   /// has many rows.
   private func lendLate(
     _ references: ArraySlice<UInt64>, _ plan: EntityPlan, _ isCancelled: (@Sendable () -> Bool)?, _ visit: Visit
   ) throws(EngineError) -> Bool {
+    if references.count <= Self.fewLate {
+      var goesOn = true
+      var failure: EngineError?
+      try storing { () throws(StoreError) in
+        let rows = references.map { PackedReference.unpack($0).row }
+        try trees.forEach(plan.rows, of: rows[...]) { (row, bytes) throws(StoreError) in
+          do throws(EngineError) {
+            goesOn = try lend(bytes, row) { (row) throws(EngineError) in try visit(row) }
+          } catch { failure = error }
+          return goesOn && failure == nil
+        }
+      }
+      if let failure { throw failure }
+      return goesOn
+    }
     var copies = RowCopies()
     var rest = references
     var size = Self.firstLate

@@ -28,6 +28,11 @@ extension FetchPlanner {
       if let about = conjunct.about { excluded.insert(about.path) }
     }
     for (place, conjunct) in conjuncts.enumerated() {
+      if let about = conjunct.about, entity.relationship(named: about.path) == nil,
+        !about.path.utf8.contains(UInt8(ascii: "."))
+      {
+        continue
+      }
       if let narrowing = try destinations(conjunct, place) {
         take(narrowing)
       } else if let (relationship, predicate) = try toOne(conjunct, conditions, excluded: excluded, usual: usual) {

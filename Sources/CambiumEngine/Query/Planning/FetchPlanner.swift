@@ -55,7 +55,7 @@ struct FetchPlanner {
     guard let conjuncts = predicate.map({ Conjunct.all(of: $0) }) ?? [] else {
       return FetchPlan(path: .nothing, residual: nil, rows: 0, cost: 0)
     }
-    let narrowings = try narrowings(conjuncts)
+    let narrowings = try narrowings(conjuncts, isCount: isCount && !plan.sharesRows)
     var asking = conjuncts.map { askingCost($0.predicate) }
     // Reading some rows tells what a condition costs that no index knows. It is not worth while where little is asked.
     var usual = rowCount
@@ -67,30 +67,31 @@ struct FetchPlanner {
     // How many rows there are to be found: none that was said to be covered or not is left out in any narrowing.
     let matches = best.map { max($0.rows, 0.5) } ?? max(rowCount, 1)
     let asked = asking.reduce(0, +)
-    // A number or text of the row itself is looked at in many rows at once, and most rows end there.
-    let perRow =
-      conjuncts.contains { sifts($0) }
-      ? costs.siftedRow + costs.passing * (costs.scannedRow + asked) : costs.scannedRow + asked
     let sorting = sortingCost(sort, matches: matches, wanted: wanted, shown: Double(shown))
     // Without an order, whoever wants few stops early.
     let share = sort.isEmpty ? wanted.map { min(1, Double($0) / matches) } ?? 1 : 1
-    var chosen = FetchPlan(
-      path: .scan, residual: Self.joined(conjuncts, except: []), rows: rowCount * share,
-      cost: rowCount * share * perRow + sorting)
+    var narrowed: FetchPlan?
     if let best {
       let rest = conjuncts.indices.filter { !best.covered.contains($0) }
       // Identifiers alone need no rows, if no condition is left.
       let isDecided = rest.isEmpty && shown == 0 && sort.isEmpty && !plan.sharesRows && !best.path.mayNameMissingRows
-      let reading =
-        isDecided
-        ? 0
-        : best.rows * share * (costs.soughtRow + rest.reduce(0) { $0 + asking[$1] })
-          + sorting
-      let cost = best.cost + reading
-      if cost < chosen.cost {
-        chosen = FetchPlan(
-          path: best.path, residual: Self.joined(conjuncts, except: best.covered), rows: best.rows * share, cost: cost)
-      }
+      let perRow = isDecided ? 0 : costs.soughtRow + rest.reduce(0) { $0 + asking[$1] }
+      narrowed = FetchPlan(
+        path: best.path, residual: Self.joined(conjuncts, except: best.covered), rows: best.rows * share,
+        cost: best.cost + best.rows * share * perRow + sorting)
+    }
+    var chosen: FetchPlan
+    if let narrowed, narrowed.cost < rowCount * share * costs.siftedRow + sorting {
+      chosen = narrowed
+    } else {
+      // A number or text of the row itself is looked at in many rows at once, and most rows end there.
+      let perRow =
+        conjuncts.contains { sifts($0) }
+        ? costs.siftedRow + costs.passing * (costs.scannedRow + asked) : costs.scannedRow + asked
+      chosen = FetchPlan(
+        path: .scan, residual: Self.joined(conjuncts, except: []), rows: rowCount * share,
+        cost: rowCount * share * perRow + sorting)
+      if let narrowed, narrowed.cost < chosen.cost { chosen = narrowed }
     }
     if isCount, !plan.sharesRows {
       for narrowing in narrowings where Set(narrowing.covered).count == conjuncts.count {
@@ -305,7 +306,9 @@ struct FetchPlanner {
   }
 
   /// Each way to narrow the rows down.
-  private func narrowings(_ conjuncts: [Conjunct]) throws(EngineError) -> [Narrowing] {
+  ///
+  /// - Parameter isCount: Whether only the number of rows is wanted, so that nothing costs less than a range that decides.
+  private func narrowings(_ conjuncts: [Conjunct], isCount: Bool = false) throws(EngineError) -> [Narrowing] {
     var found: [Narrowing] = []
     for (place, conjunct) in conjuncts.enumerated() {
       if let narrowing = identity(conjunct, place) { found.append(narrowing) }
@@ -319,6 +322,11 @@ struct FetchPlanner {
         Narrowing(
           path: .ranges(ranges), rows: rows,
           cost: rows * costs.key + Double(ranges.ranges.count) * costs.range, covered: ranges.covered))
+    }
+    if isCount {
+      for narrowing in found where Set(narrowing.covered).count == conjuncts.count {
+        if case .ranges = narrowing.path { return [narrowing] }
+      }
     }
     for maker in spatialMakers where isUsable(maker, conjuncts) { found += try places(conjuncts, maker) }
     if depth < Self.mostDepth {
