@@ -56,12 +56,20 @@ struct FetchPlanner {
       return FetchPlan(path: .nothing, residual: nil, rows: 0, cost: 0)
     }
     let narrowings = try narrowings(conjuncts, isCount: isCount && !plan.sharesRows)
+    if isCount, narrowings.count == 1, let only = narrowings.first, Set(only.covered).count == conjuncts.count,
+      let cost = countingCost(only), !plan.sharesRows
+    {
+      return FetchPlan(path: only.path, residual: nil, rows: only.rows, cost: cost)
+    }
     var asking = conjuncts.map { askingCost($0.predicate) }
     // Reading some rows tells what a condition costs that no index knows. It is not worth while where little is asked.
     var usual = rowCount
     for narrowing in narrowings { usual = min(usual, narrowing.rows) }
     if usual * (costs.scannedRow + asking.reduce(0, +)) >= costs.sampled {
-      asking = conjuncts.map { askingCost($0.predicate, closely: true) }
+      // What is related makes the difference, and nothing else.
+      for place in asking.indices where asking[place] >= costs.links {
+        asking[place] = askingCost(conjuncts[place].predicate, closely: true)
+      }
     }
     let best = combined(narrowings, asking)
     // How many rows there are to be found: none that was said to be covered or not is left out in any narrowing.
@@ -163,7 +171,8 @@ struct FetchPlanner {
   /// True for a comparison of a column of the row itself with a constant, which most are.
   private func isOfOwnColumn(_ c: Comparison) -> Bool {
     guard c.modifier == .direct, case .keyPath(let path) = c.left, case .constant = c.right else { return false }
-    return !path.utf8.contains(UInt8(ascii: ".")) && entity.relationship(named: path) == nil
+    let dot = path.utf8.firstIndex(of: UInt8(ascii: "."))
+    return entity.relationship(named: dot.map { String(path[..<$0]) } ?? path) == nil
   }
 
   /// Lists are gone through, unless a row's own value is looked up in them.
