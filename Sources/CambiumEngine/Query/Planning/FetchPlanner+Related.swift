@@ -50,6 +50,13 @@ extension FetchPlanner {
           Candidate(relationship: relationship, predicates: [predicate], places: [place], least: least))
       }
     }
+    // Rows that a relationship was followed back to do not lead nowhere.
+    for (place, conjunct) in conjuncts.enumerated() {
+      guard let about = conjunct.about, about.comparator == .notEqual, about.value.isNull else { continue }
+      for i in candidates.indices where candidates[i].relationship.name == about.path {
+        candidates[i].places.append(place)
+      }
+    }
     // The cheapest first: what is known of them tells whether the others are worth looking at more closely.
     var planned: [(candidate: Candidate, destination: EntitySchema, inner: FetchPlanner, plan: FetchPlan)] = []
     for candidate in candidates {
@@ -168,7 +175,7 @@ extension FetchPlanner {
     else { return false }
     let rows = try view.store.plan(destination.id).rows
     let count = Double(try storing { () throws(StoreError) in try view.trees.count(rows) })
-    guard count * (costs.range + costs.strayRow) < usual / 4 else { return false }
+    guard count * (costs.range + costs.strayRow) < usual / 3 else { return false }
     return try storing { () throws(StoreError) in
       let cursor = try view.trees.cursor(tree)
       var isAtEntry = try cursor.seekFirst()
