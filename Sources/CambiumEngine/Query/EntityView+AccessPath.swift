@@ -293,7 +293,8 @@ extension EntityView {
     return first...last
   }
 
-  /// Offers rows that lie so close to one another that going through all rows between them costs less than seeking each.
+  /// Offers rows that lie so close to one another that going through all rows between them costs less than seeking
+  /// each.
   private func offer(
     _ rows: [UInt64], in range: ClosedRange<UInt64>, _ plan: EntityPlan, _ sieve: RowSieve, _ visit: Visit
   ) throws(EngineError) -> Bool {

@@ -207,8 +207,8 @@ extension EntityView {
 }
 
 extension EntityView {
-  /// How many rows of a scan lead nowhere by a to-one relationship, or anywhere, if that is the only condition: the tree of
-  /// the way back has an entry for each row that leads anywhere.
+  /// How many rows of a scan lead nowhere by a to-one relationship, or anywhere, if that is the only condition: the
+  /// tree of the way back has an entry for each row that leads anywhere.
   private func linkCount(
     _ residual: Predicate, _ chosen: FetchPlan, _ plan: EntityPlan
   ) throws(EngineError) -> Int? {

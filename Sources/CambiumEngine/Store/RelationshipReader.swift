@@ -22,8 +22,8 @@ public final class RelationshipReader {
   // Exclusive access is not checked at run time, since the checks would be a good part of a step.
   @exclusivity(unchecked) private var cursor: Cursor?
   @exclusivity(unchecked) private var stamp: UInt64 = 0
-  /// The row whose links the cursor was sought for last, and whether it stands at an entry: the first one of these links, or
-  /// one behind it.
+  /// The row whose links the cursor was sought for last, and whether it stands at an entry: the first one of these
+  /// links, or one behind it.
   @exclusivity(unchecked) private var sought: UInt64 = .max
   @exclusivity(unchecked) private var isAtEntry = false
 
@@ -122,8 +122,8 @@ public final class RelationshipReader {
   /// Whether the links lie apart from the rows, so that they can be followed from a row of any entity.
   var isApart: Bool { tree != nil }
 
-  /// Whether the relationship leads to a row that a sieve of its destination lets through, as far as the first `limit` rows
-  /// tell. `visited` counts the rows that were looked at.
+  /// Whether the relationship leads to a row that a sieve of its destination lets through, as far as the first
+  /// `limit` rows tell. `visited` counts the rows that were looked at.
   func leads(
     from reference: ObjectReference, toOneOf sieve: RowSieve, visited: inout Int, limit: Int
   ) throws(EngineError) -> Bool {

@@ -59,8 +59,8 @@ public struct FixedRange: Sendable {
     fixedEnd = layout.table.pointee.fixedEnd
     nullByte = layout.table.pointee.bitsOffset + index / 8
     nullMask = 1 << UInt8(index & 7)
-    // The first bytes of a row are read as its number. They are no integer of 16 bits that is as great as `low`, or are one
-    // like any other.
+    // The first bytes of a row are read as its number. They are no integer of 16 bits that is as great as `low`, or
+    // are one like any other.
     position = 0
     tag = .int16
     low = isNull ? 1 << 32 : 0

@@ -4,8 +4,8 @@ import Testing
 
 @testable import CambiumEngine
 
-/// Conditions that the planner sees through before it looks at rows, and values that an index tells with a condition beside
-/// it. A fetch without indexes finds the same.
+/// Conditions that the planner sees through before it looks at rows, and values that an index tells with a condition
+/// beside it. A fetch without indexes finds the same.
 @Suite struct ConditionShapeTests {
   private static func store(rows: Int) throws -> (EntityStore, EntitySchema) {
     let item = EntitySchema(

@@ -4,8 +4,8 @@ import Testing
 
 @testable import CambiumEngine
 
-/// Conditions of related objects, asked of so many rows that the engine finds the related objects instead and counts the
-/// rows that they lead to; and conditions of one related object that null meets. All answers are the evaluator's.
+/// Conditions of related objects, asked of so many rows that the engine finds the related objects instead and counts
+/// the rows that they lead to; and conditions of one related object that null meets. All answers are the evaluator's.
 @Suite struct ManyOwnersTests {
   private struct Made {
     let store: EntityStore
@@ -192,8 +192,8 @@ import Testing
     #expect(found > 100)
   }
 
-  /// The objects are found at last, and not asked for owner by owner: of 240 owners with 1,000 entries, for which an index
-  /// has three.
+  /// The objects are found at last, and not asked for owner by owner: of 240 owners with 1,000 entries, for which an
+  /// index has three.
   @Test func manyOwnersAreCounted() throws {
     var random = SplitMix64(seed: 7)
     let made = try Self.made(&random, leadsAlways: true)

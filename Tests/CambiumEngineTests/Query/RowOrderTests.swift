@@ -4,8 +4,8 @@ import Testing
 
 @testable import CambiumEngine
 
-/// Orders are those that sorting the values of the keys gives: by a scan, by an index that has the order or its first keys
-/// only, with and without a limit, of rows that are lent and of identifiers.
+/// Orders are those that sorting the values of the keys gives: by a scan, by an index that has the order or its first
+/// keys only, with and without a limit, of rows that are lent and of identifiers.
 @Suite struct RowOrderTests {
   private static let paths = [
     "small", "large", "half", "flag", "day", "text", "key", "part.number", "to.text", "to.small", "to.part.number",

@@ -2,9 +2,9 @@ import CambiumKernel
 
 /// For how many objects of a to-many relationship a condition holds, by owner.
 ///
-/// Owners are asked one by one at first, link by link. When that has cost as much as finding all objects for which the
-/// condition holds, these are found, and the owners that they lead back to are counted. So it never costs more than about
-/// twice as much as the better way, and nothing has to be known beforehand.
+/// Owners are asked one by one at first, link by link. When that has cost as much as finding all objects for which
+/// the condition holds, these are found, and the owners that they lead back to are counted. So it costs at most
+/// about twice as much as the better way, for each thread that scans, and nothing has to be known beforehand.
 final class OwnerCounts {
   private let reader: PathReader
   private let destination: EntitySchema
@@ -24,8 +24,8 @@ final class OwnerCounts {
   /// So many conditions of one fetch have counts; the others are asked owner by owner.
   static let mostConditions = 16
 
-  /// Nil for a relationship whose objects do not lead back by their own rows, and for conditions that may give another
-  /// answer at another time.
+  /// Nil for a relationship whose objects do not lead back by their own rows, and for conditions that may give
+  /// another answer at another time.
   ///
   /// - Parameter reader: That of the fetch, which knows whether to end, and whether indexes may be used.
   init?(_ relationship: RelationshipSchema, _ condition: Predicate, _ reader: PathReader) {
@@ -47,16 +47,16 @@ final class OwnerCounts {
     }
   }
 
-  /// Whether the condition holds for all objects of an owner, or for none, because it is about the owner; nil if it is about
-  /// the objects.
+  /// Whether the condition holds for all objects of an owner, or for none, because it is about the owner; nil if it
+  /// is about the objects.
   func holdsForAll(of owner: ObjectReference) throws(EngineError) -> Bool? {
     try own.map { (own) throws(EngineError) in
       try own.test.holds(for: PackedReference.pack(owner), whenNull: own.whenNull)
     }
   }
 
-  /// Asks an owner by looking at its objects until the answer is known, but at no more than may be worth while; then all
-  /// objects are found.
+  /// Asks an owner by looking at its objects until the answer is known, but at no more than may be worth while; then
+  /// all objects are found.
   ///
   /// - Parameter visit: Looks at so many objects at most, and adds to the number how many there were. Gives the answer,
   ///   which counts if there were fewer.

@@ -6,8 +6,8 @@ public struct EngineSort: Sendable {
   public var isAscending: Bool
   /// How texts are put in order; other values have one order only.
   public var textOrder: EngineTextOrder
-  /// If there is one, the key path leads to a composite with elements `latitude` and `longitude`, and the order is that of
-  /// the distances from here.
+  /// If there is one, the key path leads to a composite with elements `latitude` and `longitude`, and the order is
+  /// that of the distances from here.
   public var origin: EnginePlace?
 
   /// A key of an order.
@@ -17,8 +17,8 @@ public struct EngineSort: Sendable {
     self.textOrder = textOrder
   }
 
-  /// The order of distances from a place, as `distanceToLocation:fromLocation:` has them: in ascending order the nearest
-  /// come first, and objects without a distance last, since they are not near.
+  /// The order of distances from a place, as `distanceToLocation:fromLocation:` has them: in ascending order the
+  /// nearest come first, and objects without a distance last, since they are not near.
   ///
   /// - Parameter keyPath: A composite with numbers `latitude` and `longitude`, in degrees. If there is an R-tree index on
   ///   both and a limit, only what is around the place is read.
@@ -82,15 +82,16 @@ public enum EngineTextOrder: Sendable {
   case scalars
   /// The same, with upper and lower case alike (as predicates' `[c]` has it).
   case caseInsensitive
-  /// As ``caseInsensitive``, with stretches of the digits 0 to 9 by their numbers: "A2" before "a10". Leading zeros don't
-  /// count.
+  /// As ``caseInsensitive``, with stretches of the digits 0 to 9 by their numbers: "A2" before "a10". Leading zeros
+  /// don't count.
   case natural
   /// As a function says, which answers a negative number if the first one is the lesser, 0 for equals.
   case custom(@Sendable (String, String) -> Int)
 }
 
-/// Bytes that are ordered as the text is in natural order: in front of each number stands how many digits it has, so that
-/// those with more come later. A number begins with a digit nevertheless, which places it among other characters.
+/// Bytes that are ordered as the text is in natural order: in front of each number stands how many digits it has, so
+/// that those with more come later. A number begins with a digit nevertheless, which places it among other
+/// characters.
 private func naturalKey(_ text: String) -> [UInt8] {
   let bytes = FoldedText(text, .caseInsensitive).bytes
   var key: [UInt8] = []

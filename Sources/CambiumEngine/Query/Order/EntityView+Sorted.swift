@@ -24,8 +24,8 @@ extension EntityView {
     }
   }
 
-  /// Hands `body` the rows of a fetch in its order, offset and limit considered: all at once, or a stretch of an index
-  /// after the other, until it answers false.
+  /// Hands `body` the rows of a fetch in its order, offset and limit considered: all at once, or a stretch of an
+  /// index after the other, until it answers false.
   ///
   /// - Parameter needsRows: Whether the rows are to be lent.
   func forEachSorted(
@@ -84,8 +84,8 @@ extension EntityView {
     }
   }
 
-  /// After how many rows of an index a scan would have cost less. The planner does not know how rarely a condition holds that
-  /// no index decides.
+  /// After how many rows of an index a scan would have cost less. The planner does not know how rarely a condition
+  /// holds that no index decides.
   private func rowsBeforeScan(
     _ chosen: FetchPlan, _ fetch: EngineFetch, _ plan: EntityPlan
   ) throws(EngineError) -> Int {
@@ -95,8 +95,8 @@ extension EntityView {
     return Int(min(rows * costs.scannedRow / (costs.key + costs.soughtRow), 1e9))
   }
 
-  /// How many rows a stretch of an index has at least, how many the first one has at most, and how many any has, unless
-  /// more of them have equal keys.
+  /// How many rows a stretch of an index has at least, how many the first one has at most, and how many any has,
+  /// unless more of them have equal keys.
   private static var leastStretch: Int { 32 }
   private static var firstStretch: Int { 4096 }
   private static var mostStretch: Int { 1 << 16 }
@@ -124,13 +124,14 @@ extension EntityView {
     return sorter.finish()
   }
 
-  /// The numbers in a field that come before the first key of the last row that is wanted, or may come with it: the others
-  /// need not be looked at more closely. Nil where the encoded row does not tell.
+  /// The numbers in a field that come before the first key of the last row that is wanted, or may come with it: the
+  /// others need not be looked at more closely. Nil where the encoded row does not tell.
   private func bound(
     _ sort: [EngineSort], _ last: UInt64, _ field: (path: FieldPath, attribute: AttributeSchema), _ layout: EntityLayout
   ) -> FixedRange? {
     let record = BorrowedLayout(layout.record)
-    // Rows come in ascending order: of several with the same only key, those that come later are behind those that are kept.
+    // Rows come in ascending order: of several with the same only key, those that come later are behind those that
+    // are kept.
     let step: UInt64 = sort.count == 1 ? 1 : 0
     let isAscending = sort[0].isAscending
     if step == 1, last == (isAscending ? 0 : .max) { return nil }
@@ -174,8 +175,8 @@ extension EntityView {
   /// Fewer rows are lent where they lie.
   private static var fewLate: Int { 256 }
 
-  /// The same for rows that are still to be read. Many are read together, in the order in which they lie, because a page
-  /// has many rows.
+  /// The same for rows that are still to be read. Many are read together, in the order in which they lie, because a
+  /// page has many rows.
   private func lendLate(
     _ references: ArraySlice<UInt64>, _ plan: EntityPlan, _ isCancelled: (@Sendable () -> Bool)?, _ visit: Visit
   ) throws(EngineError) -> Bool {

@@ -34,8 +34,8 @@ final class OrderWalk {
     return range.upper.map { upper in upper.withUnsafeBytes { compareKeys(cursor.key, $0) < 0 } } ?? true
   }
 
-  /// The next rows, at least `least`, if there are as many. A stretch ends where the parts change that the order is by,
-  /// because of rows with the same ones none may come in another stretch. Nil at the end.
+  /// The next rows, at least `least`, if there are as many. A stretch ends where the parts change that the order is
+  /// by, because of rows with the same ones none may come in another stretch. Nil at the end.
   func next(_ least: Int) throws(EngineError) -> Stretch? {
     var stretch = Stretch(rows: [], isInOrder: order.sortsAll)
     // Where the rows begin that have the same parts as the last one.
@@ -104,7 +104,8 @@ extension OrderedIndex {
   /// True if entries come in the order of the fetch one by one, so that a stretch may end behind any of them.
   fileprivate var isByRow: Bool { !isReversed && !isOfSomeParts && sortsAll }
 
-  /// Where the parts of a key end that the order is by, and whether one of them was cut; `end` is where all of them do.
+  /// Where the parts of a key end that the order is by, and whether one of them was cut; `end` is where all of them
+  /// do.
   fileprivate func end(
     ofPartsOf key: UnsafeRawBufferPointer, _ end: Int
   ) throws(StoreError) -> (end: Int, wasCut: Bool) {
@@ -126,7 +127,8 @@ extension OrderedIndex {
 }
 
 extension Cursor {
-  /// To the first entry of a range, or to its last one; answers whether there is one before or behind the range's other end.
+  /// To the first entry of a range, or to its last one; answers whether there is one before or behind the range's
+  /// other end.
   func move(toStartOf range: KeyRange, reversed: Bool) throws(StoreError) -> Bool {
     if !reversed { return try range.lower.withUnsafeBytesEngine { (b) throws(StoreError) in try seek(b) } }
     guard let upper = range.upper else { return try seekLast() }

@@ -1,7 +1,8 @@
 /// Sorts indices by the words of a key, without comparing two of them.
 enum RadixSort {
-  /// Puts indices in the order of `words[index]`. Indices with equal words stay in the order in which they are, so that an
-  /// order by several keys is made by sorting by the last one first. O(n) for each 8 or 11 bits in which the words differ.
+  /// Puts indices in the order of `words[index]`. Indices with equal words stay in the order in which they are, so
+  /// that an order by several keys is made by sorting by the last one first. O(n) for each 8 or 11 bits in which the
+  /// words differ.
   static func sort(_ indices: inout [UInt32], by words: [UInt64], ascending: Bool = true) {
     if indices.count <= 24 { return insert(&indices, words, ascending) }
     guard var least = indices.first.map({ words[Int($0)] }) else { return }

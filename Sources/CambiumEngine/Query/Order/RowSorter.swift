@@ -63,8 +63,8 @@ final class RowSorter {
     return order
   }
 
-  /// Gives up the rows that are not among the first `wanted` ones. Those that stay are still in the order in which they
-  /// came.
+  /// Gives up the rows that are not among the first `wanted` ones. Those that stay are still in the order in which
+  /// they came.
   private func giveUp(behind wanted: Int) {
     var rows = Array(order().prefix(max(1, wanted)))
     guard let last = rows.last else { return }

@@ -2,16 +2,17 @@ import CambiumKernel
 
 /// One key of an order: a word for each row that was gathered.
 ///
-/// For a number, date or boolean the word is the value itself, in bits that order as the values do; 0 stands for null. For
-/// everything else it is the index of the value among the different values that were met. These are put in order at
-/// the end, each once: a million flights have a few thousand tail numbers.
+/// For a number, date or boolean the word is the value itself, in bits that order as the values do; 0 stands for
+/// null. For everything else it is the index of the value among the different values that were met. These are put in
+/// order at the end, each once: a million flights have a few thousand tail numbers.
 final class SortColumn {
   private let sort: EngineSort
   private let paths: PathReader
   private let reader: ValuesReader
   /// True while words are numbers, and not indices of values.
   private(set) var isOfNumbers: Bool
-  /// Where rows of the layout that was met last have the key; nil if its bytes do not tell, and the value has to be read.
+  /// Where rows of the layout that was met last have the key; nil if its bytes do not tell, and the value has to be
+  /// read.
   @exclusivity(unchecked) private var source: GroupKeys.Source?
   @exclusivity(unchecked) private var fixed: FixedField?
   @exclusivity(unchecked) private var layoutID: UInt16?
@@ -46,8 +47,8 @@ final class SortColumn {
 
   /// The word of a row.
   ///
-  /// - Returns: Nil for a row that comes behind the last one that is wanted, if ``keep(_:last:)`` told that one. Of rows with
-  ///   the same key as the last one those do that come later, if `isOnlyKey`.
+  /// - Returns: Nil for a row that comes behind the last one that is wanted, if ``keep(_:last:)`` told that one. Of
+  ///   rows with the same key as the last one those do that come later, if `isOnlyKey`.
   func word(of row: borrowing RowReader, isOnlyKey: Bool) throws(EngineError) -> UInt64? {
     guard let word = try word(of: row, unlessBehind: isOnlyKey) else { return nil }
     return isBehind(word, isOnlyKey: isOnlyKey) ? nil : word
@@ -200,8 +201,8 @@ final class SortColumn {
   /// The number of the last row that is wanted, as its bits, if words are numbers; nil where it is null or not known.
   var lastNumber: UInt64? { isOfNumbers ? last.flatMap { $0 == 0 ? nil : $0 &- 1 } : nil }
 
-  /// Whether a row with this word comes behind the last one that is wanted. Of equal ones those do that come later, if
-  /// there is no other key.
+  /// Whether a row with this word comes behind the last one that is wanted. Of equal ones those do that come later,
+  /// if there is no other key.
   private func isBehind(_ word: UInt64, isOnlyKey: Bool) -> Bool {
     guard let last else { return false }
     if word == last { return isOnlyKey }

@@ -121,7 +121,8 @@ struct OrderedIndex {
   /// How many of the index's parts the order is by, those included that are the same for all. Rows with the same ones come by
   /// their number, whatever the other parts.
   let parts: Int
-  /// Whether that is the whole order. If not, it is by other keys as well, and rows with the same parts have to be sorted.
+  /// Whether that is the whole order. If not, it is by other keys as well, and rows with the same parts have to be
+  /// sorted.
   let sortsAll: Bool
   /// Whether the order leaves parts of the index open.
   var isOfSomeParts: Bool { parts < ranges.maker.paths.count }
@@ -139,8 +140,8 @@ struct NearestOrder {
 struct PlanCosts {
   /// A row of a scan.
   var scannedRow = 1.0
-  /// A row of a scan of which a number or text of its own is looked at, and hardly more, and the share of such rows that
-  /// are looked at more closely.
+  /// A row of a scan of which a number or text of its own is looked at, and hardly more, and the share of such rows
+  /// that are looked at more closely.
   var siftedRow = 0.4
   var passing = 0.3
   /// A key of an index, read in order.
@@ -172,8 +173,8 @@ struct PlanCosts {
   /// Looking at a row once more when its place in an order is known.
   var lateRow = 6.0
 
-  /// Whoever does not have to look at more rows than so many need not look for ways that are better still, nor find out
-  /// by reading rows what a condition costs.
+  /// Whoever does not have to look at more rows than so many need not look for ways that are better still, nor find
+  /// out by reading rows what a condition costs.
   var planned = 300.0
   var sampled = 4000.0
 

@@ -1,8 +1,8 @@
 import CambiumKernel
 
 extension FetchPlanner {
-  /// What putting rows in order costs, and looking at those that are shown. With a limit, most rows come behind as many as
-  /// are wanted, which their first key tells.
+  /// What putting rows in order costs, and looking at those that are shown. With a limit, most rows come behind as
+  /// many as are wanted, which their first key tells.
   func sortingCost(_ sort: [EngineSort], matches: Double, wanted: Int?, shown: Double) -> Double {
     if sort.isEmpty { return 0 }
     let kept = min(matches, wanted.map { 2 * Double($0) } ?? .infinity)
@@ -20,7 +20,8 @@ extension FetchPlanner {
       let ranges = IndexRanges(maker, conjuncts, keyLimit: limit) ?? IndexRanges(all: maker)
       guard ranges.ranges.count == 1, let order = order(sort, ranges) else { continue }
       let entries = ranges.shape == .open ? rowCount : ranges.isSingle ? 1 : try entries(ranges)
-      // Of the entries, as many are gone through as it takes to find what is wanted, and all that come with the last one.
+      // Of the entries, as many are gone through as it takes to find what is wanted, and all that come with the last
+      // one.
       var passed = min(entries, entries * (wanted.map { Double($0) / matches } ?? 1))
       if passed < entries, order.isOfSomeParts || !order.sortsAll {
         passed = min(entries, try OrderWalk.count(view, order, toReach: passed))
@@ -39,8 +40,8 @@ extension FetchPlanner {
     return best
   }
 
-  /// How the entries of a range are gone through in the order asked for, or in that of its first keys; nil if they stand
-  /// in neither.
+  /// How the entries of a range are gone through in the order asked for, or in that of its first keys; nil if they
+  /// stand in neither.
   private func order(_ sort: [EngineSort], _ ranges: IndexRanges) -> OrderedIndex? {
     let maker = ranges.maker
     let fixed = maker.paths[..<ranges.equalParts]

@@ -73,15 +73,15 @@ extension FetchPlanner {
     return found
   }
 
-  /// A condition of the object that a to-one relationship leads to, as one of that object. `excluded` are the relationships
-  /// that must not be null by another condition.
+  /// A condition of the object that a to-one relationship leads to, as one of that object. `excluded` are the
+  /// relationships that must not be null by another condition.
   private func toOne(
     _ conjunct: Conjunct, _ conditions: RelatedConditions, excluded: Set<String>, usual: Double
   ) throws(EngineError) -> (RelationshipSchema, Predicate)? {
     if let found = conditions.toOne(conjunct) { return found }
     guard let condition = DestinationCondition(conjunct.predicate, of: entity) else { return nil }
-    // A condition that null meets holds for the rows that lead nowhere as well, unless another condition excludes them, and
-    // for those that lead to an object that is gone.
+    // A condition that null meets holds for the rows that lead nowhere as well, unless another condition excludes
+    // them, and for those that lead to an object that is gone.
     if condition.whenNull {
       let isFound =
         excluded.contains(condition.relationship.name)
@@ -141,14 +141,14 @@ extension FetchPlanner {
     return Double(ends.count) <= Self.mostKnown ? ends : nil
   }
 
-  /// A plan is carried out at once if it costs less than looking at so many rows, or less than this part of what the best
-  /// other way costs.
+  /// A plan is carried out at once if it costs less than looking at so many rows, or less than this part of what the
+  /// best other way costs.
   private static let cheap = 64.0
   private static let worthFinding = 8.0
   /// So many objects are kept at most.
   private static let mostKnown = 4096.0
-  /// So many are asked for the number of rows that lead there, or as many as cost a part of the best other way. More of
-  /// them have as many as all have on the average.
+  /// So many are asked for the number of rows that lead there, or as many as cost a part of the best other way. More
+  /// of them have as many as all have on the average.
   private static let mostCounted = 64.0
 
   /// About how many rows lead to some objects of `count`.
@@ -167,8 +167,8 @@ extension FetchPlanner {
     return links
   }
 
-  /// Whether a to-one relationship leads to no object that is gone. What it leads to is looked up, each object once, unless
-  /// that costs too much.
+  /// Whether a to-one relationship leads to no object that is gone. What it leads to is looked up, each object once,
+  /// unless that costs too much.
   private func leadsToRows(_ relationship: RelationshipSchema, usual: Double) throws(EngineError) -> Bool {
     guard let tree = backTree(of: relationship),
       let destination = view.store.schema.entity(named: relationship.destination)
@@ -191,8 +191,8 @@ extension FetchPlanner {
     }
   }
 
-  /// Whether the to-one relationship of every row leads to an object that is there. The tree of the way back has an entry
-  /// for each row that leads anywhere.
+  /// Whether the to-one relationship of every row leads to an object that is there. The tree of the way back has an
+  /// entry for each row that leads anywhere.
   private func leadsAlways(_ relationship: RelationshipSchema, usual: Double) throws(EngineError) -> Bool {
     guard let tree = backTree(of: relationship), !plan.sharesRows,
       Double(try storing { () throws(StoreError) in try view.trees.count(tree) }) == rowCount

@@ -47,8 +47,8 @@ struct FetchPlanner {
 
   // MARK: Choosing
 
-  /// The cheapest plan. `wanted` is how many results are, nil for all, and `shown` of how many the rows are looked at when
-  /// they are in order; `sort` is the order that is asked for.
+  /// The cheapest plan. `wanted` is how many results are, nil for all, and `shown` of how many the rows are looked at
+  /// when they are in order; `sort` is the order that is asked for.
   func choose(
     _ predicate: Predicate?, wanted: Int? = nil, shown: Int = .max, sort: [EngineSort] = [], isCount: Bool = false
   ) throws(EngineError) -> FetchPlan {
@@ -62,7 +62,8 @@ struct FetchPlanner {
       return FetchPlan(path: only.path, residual: nil, rows: only.rows, cost: cost)
     }
     var asking = conjuncts.map { askingCost($0.predicate) }
-    // Reading some rows tells what a condition costs that no index knows. It is not worth while where little is asked.
+    // Reading some rows tells what a condition costs that no index knows. It is not worth while where little is
+    // asked.
     var usual = rowCount
     for narrowing in narrowings { usual = min(usual, narrowing.rows) }
     if usual * (costs.scannedRow + asking.reduce(0, +)) >= costs.sampled {
@@ -316,7 +317,8 @@ struct FetchPlanner {
 
   /// Each way to narrow the rows down.
   ///
-  /// - Parameter isCount: Whether only the number of rows is wanted, so that nothing costs less than a range that decides.
+  /// - Parameter isCount: Whether only the number of rows is wanted, so that nothing costs less than a range that
+  ///   decides.
   private func narrowings(_ conjuncts: [Conjunct], isCount: Bool = false) throws(EngineError) -> [Narrowing] {
     var found: [Narrowing] = []
     for (place, conjunct) in conjuncts.enumerated() {

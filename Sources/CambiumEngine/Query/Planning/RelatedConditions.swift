@@ -29,8 +29,8 @@ struct RelatedConditions {
     switch (comparison.modifier, comparison.comparator, comparison.left, comparison.right) {
     case (.any, let comparator, .keyPath(let path), .constant(let value)):
       guard let (relationship, rest) = split(path), relationship.isToMany else { return nil }
-      // An object that is gone counts as no value here, and as null there. Where there may be such objects, null must be
-      // no reason to hold.
+      // An object that is gone counts as no value here, and as null there. Where there may be such objects, null must
+      // be no reason to hold.
       let excludesNull =
         comparator != .notEqual && !value.isNull && Conjunct(.comparison(direct(comparison))).excludesNull
       guard excludesNull || isOfRows(relationship, rest) else { return nil }
@@ -86,8 +86,8 @@ struct RelatedConditions {
     return (relationship, moved, Int(least))
   }
 
-  /// Whether a path has one value for each row that leads back by the inverse of a to-many relationship, so that it leads to
-  /// no object that is gone.
+  /// Whether a path has one value for each row that leads back by the inverse of a to-many relationship, so that it
+  /// leads to no object that is gone.
   private func isOfRows(_ relationship: RelationshipSchema, _ rest: String?) -> Bool {
     guard case .derived = RelationshipStorage(relationship, in: schema), let rest else { return false }
     return !isToMany(rest, from: relationship)

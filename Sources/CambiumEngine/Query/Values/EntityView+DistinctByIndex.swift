@@ -4,8 +4,8 @@ extension EntityView {
   /// Of the rows that are looked at, the distinct values by an index may take one in so many; else a scan costs less.
   private static var rowsPerAsked: Double { 16 }
 
-  /// The index whose parts are the distinct values that a request with a condition asks for; nil if there is none, or so few
-  /// rows that a scan costs less.
+  /// The index whose parts are the distinct values that a request with a condition asks for; nil if there is none, or
+  /// so few rows that a scan costs less.
   func distinctIndex(_ request: EngineValuesFetch, _ design: ValuesDesign) throws(EngineError) -> KeyMaker? {
     guard request.fetch.usesIndexes, request.fetch.predicate != nil else { return nil }
     let planner = try FetchPlanner(self, request.fetch.entity, costs: request.fetch.costs)
@@ -19,9 +19,9 @@ extension EntityView {
     }
   }
 
-  /// The slots of each distinct result, in the order in which their first objects come. Of the rows with the same key one
-  /// after the other is asked until the condition holds for one; the others are passed over. Nil if keys were cut, or if so
-  /// many rows had to be asked that a scan costs less.
+  /// The slots of each distinct result, in the order in which their first objects come. Of the rows with the same key
+  /// one after the other is asked until the condition holds for one; the others are passed over. Nil if keys were
+  /// cut, or if so many rows had to be asked that a scan costs less.
   func distinctSlots(
     by maker: KeyMaker, _ request: EngineValuesFetch, _ design: ValuesDesign
   ) throws(EngineError) -> [[Value]]? {
@@ -33,7 +33,8 @@ extension EntityView {
     let sieve = try RowSieve(
       self, plan, predicate, includesSubentities: request.fetch.includesSubentities, paths)
     let reader = ValuesReader(self, design.read)
-    // Asking row by row costs more than a scan does for a row, and is given up before it costs as much as the usual way.
+    // Asking row by row costs more than a scan does for a row, and is given up before it costs as much as the usual
+    // way.
     var unordered = request.fetch
     unordered.sort = []
     unordered.limit = nil

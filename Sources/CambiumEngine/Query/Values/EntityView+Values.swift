@@ -17,9 +17,8 @@ extension EntityView {
   /// Hands `body` the results of ``fetchValues(_:)``, one by one, until it answers false.
   ///
   /// Where there are neither groups nor an order, each is handed over as soon as it is found and then forgotten (of a
-  /// distinct fetch, known); so it is in an order that an index has. Of a distinct fetch without a limit, they are handed
-  /// over in the end. `body` must not write through a transaction whose view
-  /// this is.
+  /// distinct fetch, known); so it is in an order that an index has. Of a distinct fetch without a limit, they are
+  /// handed over in the end. `body` must not write through a transaction whose view this is.
   ///
   /// - Throws: as ``fetchValues(_:)``, and what `body` throws.
   public func forEachValues(
@@ -63,8 +62,8 @@ extension EntityView {
     for values in collector.finish() where try !body(values) { return }
   }
 
-  /// Whether results are wanted once each, and all of them have to be known before the first one. They are groups then, of
-  /// which nothing is gathered.
+  /// Whether results are wanted once each, and all of them have to be known before the first one. They are groups
+  /// then, of which nothing is gathered.
   private func isDistinctOfAll(_ request: EngineValuesFetch, _ design: ValuesDesign) -> Bool {
     !design.isGrouped && request.isDistinct && !design.read.isEmpty
       && (request.fetch.limit == nil || !design.order.isEmpty)

@@ -73,14 +73,15 @@ struct GroupKeys: ~Copyable {
 
   deinit { key.deallocate() }
 
-  /// Whether bytes still tell groups at less cost than values: not if most rows bring new ones that do not tell their values,
-  /// nor if their hashes meet, as somebody may have chosen them.
+  /// Whether bytes still tell groups at less cost than values: not if most rows bring new ones that do not tell their
+  /// values, nor if their hashes meet, as somebody may have chosen them.
   var isWorthwhile: Bool {
     (asked < 4096 || ambiguous < asked / 2) && (passed < 1 << 16 || passed / 32 < asked)
   }
 
-  /// Whether rows with other bytes than the row asked about last have other values, as long as their bytes tell their values
-  /// too: not for references, behind which there may be the same, nor for zeros, not-a-number, and text that is not ASCII.
+  /// Whether rows with other bytes than the row asked about last have other values, as long as their bytes tell their
+  /// values too: not for references, behind which there may be the same, nor for zeros, not-a-number, and text that
+  /// is not ASCII.
   func tellsValues(_ sources: UnsafeMutablePointer<Source>, _ count: Int) -> Bool {
     guard keyCount >= 0 else { return false }
     var at = 0

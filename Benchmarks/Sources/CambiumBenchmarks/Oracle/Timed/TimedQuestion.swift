@@ -38,8 +38,8 @@ struct TimedQuestion {
     case identifiers
     /// The identifier of each row found, and the table's columns of ``readColumns(of:)``.
     case columns
-    /// As `columns`, and for each row found the number of objects that a relationship leads to. Random questions do not have
-    /// this form.
+    /// As `columns`, and for each row found the number of objects that a relationship leads to. Random questions do
+    /// not have this form.
     case links(String)
     /// The number of rows found.
     case count
