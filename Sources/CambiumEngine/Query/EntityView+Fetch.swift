@@ -98,7 +98,7 @@ extension EntityView {
 
   typealias Visit = (borrowing RowReader) throws(EngineError) -> Bool
 
-  /// What a fetch is done for.
+  /// What the caller wants of a fetch: rows to read, identifiers alone, or the number of rows.
   enum Use { case rows, identifiers, count }
 
   /// Chooses how a fetch is done.

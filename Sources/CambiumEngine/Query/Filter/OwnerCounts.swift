@@ -21,7 +21,8 @@ final class OwnerCounts {
 
   /// Owners have row numbers below that, so that their counts take 16 MiB at most.
   private static let mostOwners: UInt64 = 1 << 22
-  /// So many conditions of one fetch have counts; the others are asked owner by owner.
+  /// At most 16 conditions of one fetch have counts by owner, because each takes up to 16 MiB. The filter asks further
+  /// conditions owner by owner.
   static let mostConditions = 16
 
   /// Nil for a relationship whose objects do not lead back by their own rows, and for conditions that may give
@@ -78,7 +79,7 @@ final class OwnerCounts {
     return isRefused ? try ask(visit) : nil
   }
 
-  /// What may be spent yet before the objects are found, or it is known what that costs.
+  /// The cost that asking single owners may still have, before `note` makes a plan or `gather` finds all objects.
   private var left: Double { max(0, (plan?.cost ?? Self.unplanned) - spent) }
 
   /// So much may be spent before a plan is made, which takes a while itself.

@@ -30,7 +30,7 @@ final class RowFilter {
   let readsElsewhere: Bool
   /// The steps, to be followed without counting references. Good as long as the filter is.
   let program: Program
-  /// What rows have to meet before anything else, if that is a range of a number or date, or that a field is null or
+  /// The first condition of the filter, if it is a range of a number or date, or says that a field is null or
   /// not.
   let firstRange: FixedRange?
   /// What they have to meet next, if that is the text of a field of theirs or of a composite. Good as long as the

@@ -33,7 +33,7 @@ extension EntityView {
     _ body: (SortedRows) throws(EngineError) -> Bool
   ) throws(EngineError) {
     let plan = try store.plan(fetch.entity.id)
-    // What an index has in order can be sorted.
+    // Types that an index keeps in order always have an order, so that only other keys have to be checked.
     if !(chosen.order?.sortsAll ?? false) { try requireSortable(fetch) }
     var offset = max(0, fetch.offset)
     var limit = fetch.limit.map { max(0, $0) } ?? .max
@@ -175,7 +175,7 @@ extension EntityView {
   /// Fewer rows are lent where they lie.
   private static var fewLate: Int { 256 }
 
-  /// The same for rows that are still to be read. Many are read together, in the order in which they lie, because a
+  /// Reads rows whose order is known, and lends them. It reads many together, in the order of their numbers, because a
   /// page has many rows.
   private func lendLate(
     _ references: ArraySlice<UInt64>, _ plan: EntityPlan, _ isCancelled: (@Sendable () -> Bool)?, _ visit: Visit

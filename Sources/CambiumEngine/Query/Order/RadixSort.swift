@@ -26,7 +26,7 @@ enum RadixSort {
     }
   }
 
-  /// The same for few indices: each goes before those behind which it does not belong.
+  /// Sorts few indices by insertion: moves each index in front of all indices with greater words.
   private static func insert(_ indices: inout [UInt32], _ words: [UInt64], _ isAscending: Bool) {
     for i in indices.indices.dropFirst() {
       let index = indices[i]

@@ -54,7 +54,7 @@ final class SortColumn {
     return isBehind(word, isOnlyKey: isOnlyKey) ? nil : word
   }
 
-  /// The same whatever was told.
+  /// The word of a row, also if the row comes behind the last one that is wanted.
   func word(of row: borrowing RowReader) throws(EngineError) -> UInt64 {
     try word(of: row, unlessBehind: nil) ?? 0
   }

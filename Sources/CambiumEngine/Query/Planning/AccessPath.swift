@@ -173,8 +173,8 @@ struct PlanCosts {
   /// Looking at a row once more when its place in an order is known.
   var lateRow = 6.0
 
-  /// Whoever does not have to look at more rows than so many need not look for ways that are better still, nor find
-  /// out by reading rows what a condition costs.
+  /// The planner looks for no better way if a known one costs less than `planned`. It reads rows to estimate a
+  /// condition only if a fetch may cost more than `sampled`.
   var planned = 300.0
   var sampled = 4000.0
 

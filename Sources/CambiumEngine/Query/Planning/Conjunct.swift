@@ -66,7 +66,7 @@ struct Conjunct {
     }
   }
 
-  /// The same for the reverse of a predicate. `!=` is the reverse of `==`, whatever is compared; other comparisons
+  /// Takes the reverse of a predicate apart. `!=` is the reverse of `==`, whatever is compared; other comparisons
   /// have none, because of null.
   private static func gather(not predicate: Predicate, into found: inout [Conjunct]) -> Bool {
     switch predicate {

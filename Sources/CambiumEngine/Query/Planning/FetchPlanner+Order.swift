@@ -1,7 +1,7 @@
 import CambiumKernel
 
 extension FetchPlanner {
-  /// What putting rows in order costs, and looking at those that are shown. With a limit, most rows come behind as
+  /// The cost of sorting rows, and of reading those that are shown. With a limit, most rows come behind as
   /// many as are wanted, which their first key tells.
   func sortingCost(_ sort: [EngineSort], matches: Double, wanted: Int?, shown: Double) -> Double {
     if sort.isEmpty { return 0 }
@@ -20,7 +20,7 @@ extension FetchPlanner {
       let ranges = IndexRanges(maker, conjuncts, keyLimit: limit) ?? IndexRanges(all: maker)
       guard ranges.ranges.count == 1, let order = order(sort, ranges) else { continue }
       let entries = ranges.shape == .open ? rowCount : ranges.isSingle ? 1 : try entries(ranges)
-      // Of the entries, as many are gone through as it takes to find what is wanted, and all that come with the last
+      // The walk passes as many entries as it takes to find the wanted rows, and all entries that come with the last
       // one.
       var passed = min(entries, entries * (wanted.map { Double($0) / matches } ?? 1))
       if passed < entries, order.isOfSomeParts || !order.sortsAll {
