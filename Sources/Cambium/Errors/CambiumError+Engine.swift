@@ -8,7 +8,8 @@ extension CambiumError {
     case .store(let error): self.init(error, during: operation)
     case .schema: self.init(.invalidModel, "\(error)", underlying: [error])
     case .predicate: self.init(.invalidPredicate, "\(error)", underlying: [error])
-    case .noSuchObject: self.init(.managedObjectReferentialIntegrity, "\(error)", underlying: [error])
+    case .noSuchObject, .missingDestinations:
+      self.init(.managedObjectReferentialIntegrity, "\(error)", underlying: [error])
     case .uniqueViolation(_, let entity, _, _):
       self.init(.managedObjectConstraintMerge, "\(error)", entityName: entity, underlying: [error])
     case .typeMismatch(let entity, let property, _, _):

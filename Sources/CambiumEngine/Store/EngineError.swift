@@ -10,6 +10,8 @@ public enum EngineError: Error, Sendable {
   case predicate(PredicateError)
   /// There is no such object, or it was deleted.
   case noSuchObject(ObjectReference)
+  /// Links lead to objects that do not exist at the end of the transaction: they were deleted, or never inserted. Nothing was committed.
+  case missingDestinations([ObjectReference])
   /// Two objects would have the same values under a uniqueness constraint. Nothing was committed.
   case uniqueViolation(constraint: [String], entity: String, existing: ObjectReference, offending: ObjectReference)
   /// A value is not of the property's type, or does not fit it.
@@ -48,6 +50,10 @@ extension EngineError: CustomStringConvertible {
     case .schema(let error): return error.description
     case .predicate(let error): return error.description
     case .noSuchObject(let reference): return "there is no object \(reference.description); it may have been deleted"
+    case .missingDestinations(let objects):
+      let first = objects.first?.description ?? "an object"
+      let more = objects.count > 1 ? " (and \(objects.count - 1) others)" : ""
+      return "a relationship was led to \(first)\(more), which does not exist: insert it first, or lead it elsewhere"
     case .uniqueViolation(let constraint, let entity, let existing, let offending):
       return "\(entity): objects \(existing.description) and \(offending.description) have the same "
         + joined(constraint) + ", which must be unique"

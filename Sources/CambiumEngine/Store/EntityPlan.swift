@@ -25,8 +25,14 @@ final class EntityPlan: Sendable {
   let backTrees: [(relationship: RelationshipSchema, field: Int, tree: TreeID)]
   /// Relationships kept in a tree of their own.
   let linkTrees: [(relationship: RelationshipSchema, tree: TreeID)]
-  /// Whether there are any of these.
-  let hasLinkTrees: Bool
+  /// The sides of relationships that have an inverse.
+  let sides: [LinkSide]
+  /// Those kept in rows whose other side is kept as well.
+  let followedSides: [LinkSide]
+  /// Whether links of another side lead to the entity's objects: what is to be taken back when one is deleted.
+  let isLedTo: Bool
+  /// The fields that lead to other objects.
+  let referenceFields: [ReferenceField]
   /// The entity that a relationship leads to, by its place among all of them.
   let destinations: [UInt32]
   /// A reference to ``fields``, or 0 until they are asked for. (`AtomicLazyReference` takes longer than a look-up.)
@@ -99,7 +105,15 @@ final class EntityPlan: Sendable {
     destinations = entity.allRelationships.map { schema.entity(named: $0.destination)?.id ?? 0 }
     backTrees = back
     linkTrees = links
-    hasLinkTrees = !links.isEmpty
+    let sides = entity.allRelationships.compactMap { LinkSide($0, of: entity, layout, schema, catalogue) }
+    self.sides = sides
+    followedSides = sides.filter { $0.isFollowed }
+    isLedTo = sides.contains { !$0.isInverseDerived }
+    referenceFields = entity.allRelationships.enumerated().compactMap { [destinations] (place, r) in
+      guard !r.isTransient, let field = layout.fieldByName[r.name] else { return nil }
+      return ReferenceField(
+        field: field, mask: PropertyMask.mask(field), isList: r.isToMany, destination: destinations[place])
+    }
   }
 }
 

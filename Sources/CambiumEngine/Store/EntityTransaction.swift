@@ -1,7 +1,7 @@
 import CambiumKernel
 
-/// Changes to objects, within one transaction. Keeps indexes, constraints and relationship trees in step with the rows;
-/// knows no delete rules, inverses or validation, which are the object layer's.
+/// Changes to objects, within one transaction. Keeps indexes, constraints and both ends of links in step with the rows. It
+/// validates nothing, which is the object layer's task.
 ///
 /// Rows are written at once; changes of indexes are gathered, and made in the order of their keys when something reads an
 /// index, when they take much memory, and at the commit.
@@ -28,6 +28,10 @@ public final class EntityTransaction: EntityView {
   @exclusivity(unchecked) private(set) var changes: UInt64 = 0
   /// Whether who writes wants a view of what is committed; see ``EntityStore/write(keeping:_:)``.
   public var keepsView = false
+  /// What is noted of the links that are written.
+  @exclusivity(unchecked) var ledger = LinkLedger()
+  /// Whether ``changedEnds`` are noted.
+  public var notesChangedEnds = false
   /// What other threads gather for the indexes, once a row was written that may be gathered.
   @exclusivity(unchecked) private var newRowEntries: NewRowEntries?
   /// The memory that it takes, in bytes.
@@ -37,6 +41,8 @@ public final class EntityTransaction: EntityView {
     /// The last one given out, and how many by this transaction.
     var last: UInt64
     var given: Int64 = 0
+    /// The last one that was given out before this transaction.
+    let first: UInt64
     /// Rows after this one, up to the last one given out, are known not to be there.
     var highestWritten: UInt64
   }
@@ -112,7 +118,8 @@ public final class EntityTransaction: EntityView {
       let last = try storing { () throws(StoreError) in
         try transaction.counter(Catalogue.tree, Catalogue.rowCounter)
       }
-      counter = RowCounter(last: UInt64(clamping: last), highestWritten: UInt64(clamping: last))
+      counter = RowCounter(
+        last: UInt64(clamping: last), first: UInt64(clamping: last), highestWritten: UInt64(clamping: last))
     }
     guard counter.last &+ 1 < 1 << PackedReference.rowBits else { throw .misuse("no object identifiers are left") }
     counter.last &+= 1
@@ -122,12 +129,19 @@ public final class EntityTransaction: EntityView {
     return counter.last
   }
 
+  /// Whether a row's number was given out by this transaction.
+  func isNew(_ row: UInt64) -> Bool { counter.map { row > $0.first } ?? false }
+
+  /// Notes that trees are written, so that nobody goes on with a cursor.
+  func noteWrite() { changes &+= 1 }
+
   func makeWriter(_ plan: EntityPlan) throws(EngineError) -> RowWriter {
     guard let kit else { throw .store(.misuse("the transaction has ended")) }
     return kit.makeWriter(plan, self)
   }
 
-  private func writer(_ plan: EntityPlan) throws(EngineError) -> RowWriter {
+  /// The transaction's own writer of an entity's rows.
+  func writer(_ plan: EntityPlan) throws(EngineError) -> RowWriter {
     if let known = writers[plan.entityID] { return known }
     let made = try makeWriter(plan)
     writers[plan.entityID] = made
@@ -183,22 +197,12 @@ public final class EntityTransaction: EntityView {
     try update(reference) { (writer) throws(EngineError) in try set(values, writer) }
   }
 
-  /// Removes an object, its index entries, and the links that begin at it.
-  ///
-  /// - Throws: ``EngineError/noSuchObject(_:)``.
-  public func delete(_ reference: ObjectReference) throws(EngineError) {
-    try writer(ownPlan(reference)).delete(reference)
-  }
-
   /// The plan of the object's own entity.
   private func ownPlan(_ reference: ObjectReference) throws(EngineError) -> EntityPlan {
     let plan = try store.plan(reference.entity)
     if !plan.sharesRows { return plan }
-    let layout = try storing { () throws(StoreError) in
-      try trees.withValue(plan.rows, reference.row) { (b) throws(StoreError) in try RecordView.layoutID(of: b) }
-    }
-    guard let layout else { throw .noSuchObject(reference) }
-    return try store.plan(try store.currentLayout(layout).entityID)
+    guard let own = try planOfRow(reference) else { throw .noSuchObject(reference) }
+    return own
   }
 
   // MARK: What writers write
@@ -356,6 +360,7 @@ public final class EntityTransaction: EntityView {
   func finish() throws(EngineError) {
     if let failure, !isPlanted(.brokenTransactionCommits) { throw failure }
     _ = try settle()
+    try checkDestinations()
     try checkConstraints()
     if let counter, counter.given > 0, !isPlanted(.rowNumbersReused) {
       try storing { () throws(StoreError) in
@@ -409,27 +414,12 @@ public final class EntityTransaction: EntityView {
     return PropertyKey(id: entity.allRelationships[place].id, place: place)
   }
 
-  /// Writes the links of a row that is written already: without all of them it must not be committed.
-  func writeLinks(_ links: [(tree: TreeID, rows: [UInt64])], of reference: ObjectReference) throws(EngineError) {
-    do throws(EngineError) { for link in links { try setLinks(link.tree, reference.row, link.rows) } } catch {
-      breakOff(error)
-      throw error
-    }
-  }
-
+  /// Removes the links that begin at a row and are in trees.
   func removeLinks(_ plan: EntityPlan, _ row: UInt64) throws(EngineError) {
-    if !plan.hasLinkTrees { return }
-    for (_, tree) in plan.linkTrees { try setLinks(tree, row, []) }
-  }
-
-  private func setLinks(_ tree: TreeID, _ from: UInt64, _ rows: [UInt64]) throws(EngineError) {
-    changes &+= 1
-    var old = Set<UInt64>()
-    try eachLink(tree, from) { old.insert($0) }
-    let new = Set(rows)
-    try storing { () throws(StoreError) in
-      for row in old.subtracting(new).sorted() { _ = try transaction.delete(tree, linkKey(from, row)) }
-      for row in new.subtracting(old).sorted() { try transaction.put(tree, linkKey(from, row), []) }
+    for (_, tree) in plan.linkTrees {
+      var links: [[UInt8]] = []
+      try eachLink(tree, row) { links.append(linkKey(row, $0)) }
+      try removeLinks(links, tree)
     }
   }
 

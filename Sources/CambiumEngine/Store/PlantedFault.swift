@@ -36,6 +36,9 @@ enum PlantedFault: CaseIterable {
   /// A transaction commits although a row and its indexes are out of step.
   case brokenTransactionCommits
 
+  /// A transaction commits although a link leads to an object that does not exist.
+  case missingDestinationsAccepted
+
   // MARK: RowWriter
 
   /// A change does not advance the version of its row.

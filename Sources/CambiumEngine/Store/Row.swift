@@ -152,7 +152,7 @@ public struct RowValues: Sendable {
     toOne.updateValue(reference, forKey: relationship)
   }
 
-  /// Sets all destinations of an ordered or many-to-many relationship, on this side only.
+  /// Sets all destinations of a to-many relationship.
   public mutating func set(toMany relationship: String, _ references: [ObjectReference]) {
     toMany[relationship] = references
   }

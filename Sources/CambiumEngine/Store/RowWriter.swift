@@ -17,6 +17,9 @@ import CambiumKernel
 ///       }
 ///     }
 ///
+/// A link has two ends: ``save()`` writes the other ends of the relationships that were set as well. Their destinations may be inserted
+/// later, and must exist when the transaction ends.
+///
 /// Every setter takes nil for null and replaces what was set before. It throws ``EngineError/typeMismatch(entity:property:expected:found:)``
 /// if the property is of another type or too narrow, and ``EngineError/misuse(_:)`` if no row was begun. An element
 /// of a composite is set by its own field (`colorScheme.primary`); that makes the composite non-null, unless the element is
@@ -28,7 +31,7 @@ public final class RowWriter {
     case existing(ObjectReference)
   }
 
-  private let transaction: EntityTransaction
+  let transaction: EntityTransaction
   let plan: EntityPlan
   /// The builder, and the row as it was.
   let buffers: TransactionKit.Buffers
@@ -40,9 +43,13 @@ public final class RowWriter {
   // Exclusive access is not checked at run time, since the checks would take longer than most setters; nothing here calls
   // out to code that could come back.
   @exclusivity(unchecked) private var state = State.idle
-  @exclusivity(unchecked) private var touched: UInt64 = 0
-  /// Links that the row is to have in trees of their own: written after it.
-  @exclusivity(unchecked) private var links: [(tree: TreeID, rows: [UInt64])] = []
+  @exclusivity(unchecked) private(set) var touched: UInt64 = 0
+  /// The destinations that the row is to have by unordered relationships, by the places of these: written after it.
+  @exclusivity(unchecked) private var links: [(place: Int, destinations: [ObjectReference])] = []
+  /// What the row that was just written changes of relationships whose other sides are written after it.
+  @exclusivity(unchecked) var edits: [LinkEdit] = []
+  /// Whether a row is written without the other sides of its links.
+  @exclusivity(unchecked) var isAlone = false
   /// How many changes the transaction had seen when the row was read.
   @exclusivity(unchecked) private var changesSeen: UInt64 = 0
 
@@ -109,7 +116,7 @@ public final class RowWriter {
       try write(reference, isNew: true) { (record) throws(EngineError) in
         try keeper.insert(record, reference, transaction, isNew: true)
       }
-      if !links.isEmpty { try writeLinks(reference) }
+      try writeLinks(reference, isNew: true)
       return reference
     case .existing(let reference):
       state = .idle
@@ -119,7 +126,7 @@ public final class RowWriter {
           try keeper.update(before, after, reference, touched: touched, transaction)
         }
       }
-      if !links.isEmpty { try writeLinks(reference) }
+      try writeLinks(reference, isNew: false)
       return reference
     }
   }
@@ -136,19 +143,44 @@ public final class RowWriter {
         try keeper.insert(record, reference, transaction, isNew: true)
       }
     }
+    try writeLinks(reference, isNew: true)
   }
 
-  private func writeLinks(_ reference: ObjectReference) throws(EngineError) {
-    let links = links
+  /// Writes the links of a row that is written already, and the other sides of all its links: without them it must not be committed.
+  @inline(__always)
+  private func writeLinks(_ reference: ObjectReference, isNew: Bool) throws(EngineError) {
+    if links.isEmpty, edits.isEmpty, !isNew || !transaction.ledger.hasClaims { return }
+    try writeLinksAndOtherSides(reference, isNew: isNew)
+  }
+
+  @inline(never)
+  private func writeLinksAndOtherSides(_ reference: ObjectReference, isNew: Bool) throws(EngineError) {
+    // The transaction may write further rows by this writer.
+    var (links, edits) = (links, edits)
     self.links = []
-    try transaction.writeLinks(links, of: reference)
+    self.edits = []
+    do throws(EngineError) {
+      if isNew, transaction.ledger.hasClaims { try transaction.takeClaims(reference, plan, &edits) }
+      for link in links { try transaction.setUnordered(link.place, of: reference, plan, link.destinations) }
+      for edit in edits { try transaction.follow(edit, of: reference) }
+    } catch {
+      transaction.breakOff(error)
+      throw error
+    }
   }
 
-  /// Removes an object, its index entries, and the links that begin at it. Forgets what was begun and not saved.
+  /// Removes an object as ``EntityTransaction/delete(_:)`` does. Forgets what was begun and not saved.
   ///
   /// - Throws: ``EngineError/noSuchObject(_:)``; ``EngineError/misuse(_:)`` if the object is of another entity than the
   ///   writer.
   public func delete(_ reference: ObjectReference) throws(EngineError) {
+    state = .idle
+    if let own = try transaction.planOfRow(reference), own !== plan { throw wrongEntity(own.reference(to: reference)) }
+    try transaction.delete(reference)
+  }
+
+  /// Removes a row, its index entries, and the links in trees that begin at it.
+  func removeRow(_ reference: ObjectReference) throws(EngineError) {
     state = .idle
     try copyOld(reference)
     let own = ObjectReference(entity: plan.entityID, row: reference.row)
@@ -178,6 +210,7 @@ public final class RowWriter {
     _ bytes: UnsafeRawBufferPointer, _ reference: ObjectReference, isNew: Bool,
     _ index: (RecordView) throws(EngineError) -> Void
   ) throws(EngineError) {
+    if !plan.referenceFields.isEmpty { try noteReferences(bytes, isNew: isNew) }
     let isGathered: Bool
     do throws(StoreError) {
       isGathered = try transaction.putRow(plan, reference.row, bytes, mayGather: isNew && keeper.mayGather)
@@ -216,7 +249,7 @@ public final class RowWriter {
     if entity != plan.entityID { throw wrongEntity(ObjectReference(entity: entity, row: reference.row)) }
   }
 
-  private func withOld(_ body: (RecordView) throws(EngineError) -> Void) throws(EngineError) {
+  func withOld(_ body: (RecordView) throws(EngineError) -> Void) throws(EngineError) {
     let record: RecordView
     do throws(StoreError) { record = try RecordView(buffers.old.bytes, layout: fields.layout) } catch {
       throw .store(error)
@@ -292,7 +325,7 @@ public final class RowWriter {
     }
   }
 
-  /// Sets a to-one relationship, or an object identity. The inverse, if it is a to-one itself, is the caller's to set.
+  /// Sets a to-one relationship, or an object identity.
   public func set(_ field: RowField, _ value: ObjectReference?) throws(EngineError) {
     guard let place = try place(field, isNull: value == nil) else { return }
     if let value, let family = field.destination, !family.contains(value.entity) {
@@ -337,8 +370,7 @@ public final class RowWriter {
     if field >= 0 { touch(field) }
   }
 
-  /// Sets a to-one relationship. The inverse, if it is a to-one itself, is the caller's to set. Nothing is written for a
-  /// transient one.
+  /// Sets a to-one relationship. Nothing is written for a transient one.
   ///
   /// - Throws: ``EngineError/misuse(_:)`` if the entity does not have it.
   public func set(toOne key: PropertyKey, _ reference: ObjectReference?) throws(EngineError) {
@@ -347,21 +379,31 @@ public final class RowWriter {
     if field >= 0 { touch(field) }
   }
 
-  /// Sets all destinations of an ordered or many-to-many relationship, on this side only. Nothing is written for one whose
-  /// destinations follow from the other side.
+  /// Sets all destinations of a to-many relationship. Nothing is written for a transient one.
   ///
   /// - Throws: ``EngineError/misuse(_:)`` if the entity does not have it.
   public func set(toMany key: PropertyKey, _ references: [ObjectReference]) throws(EngineError) {
     if case .idle = state { throw Self.nothingBegun() }
     let place = try fields.place(relationship: key, isToMany: true)
     for reference in references { try fields.requireDestination(reference, place) }
-    if let tree = plan.linkTree(place) { links.append((tree, references.map { $0.row })) }
-    let field = fields.field(ofRelationshipAt: place)
-    guard plan.entity.allRelationships[place].isOrdered, field >= 0 else { return }
+    let relationship = plan.entity.allRelationships[place]
+    if relationship.isTransient { return }
+    if !relationship.isOrdered {
+      links.removeAll { $0.place == place }
+      return links.append((place, references))
+    }
+    try set(references, at: fields.field(ofRelationshipAt: place))
+  }
+
+  /// Sets a field that holds a list, in which each reference is once.
+  private func set(_ references: [ObjectReference], at field: Int) throws(EngineError) {
+    if field < 0 { return }
     touch(field)
-    do throws(StoreError) {
-      try builder.set(references: references.isEmpty ? nil : references.map(PackedReference.pack), at: field)
-    } catch { throw .store(error) }
+    var seen = Set<UInt64>()
+    let packed = references.filter { seen.insert($0.row).inserted }.map(PackedReference.pack)
+    do throws(StoreError) { try builder.set(references: packed.isEmpty ? nil : packed, at: field) } catch {
+      throw .store(error)
+    }
   }
 
   /// Makes a property null.

@@ -1,0 +1,59 @@
+import CambiumKernel
+
+extension EntityTransaction {
+  /// Removes objects, their index entries, and the links at both ends: what leads to them by a relationship with an inverse leads to
+  /// nothing afterwards. References stay, and lead nowhere, where there is no inverse, or where the rule of the removed object's relationship
+  /// is to do nothing. No further object is removed: see ``deletion(of:rule:)``.
+  ///
+  /// - Parameter rule: The delete rule of a relationship, if the model in use has another one than the stored model.
+  /// - Throws: ``EngineError/noSuchObject(_:)``; ``EngineError/misuse(_:)`` if an object is named twice; kernel errors.
+  /// - Complexity: O(links of the objects).
+  public func delete(
+    _ objects: [ObjectReference], rule: (RelationshipSchema) -> DeleteRule = { $0.deleteRule }
+  ) throws(EngineError) {
+    var plans: [EntityPlan] = []
+    plans.reserveCapacity(objects.count)
+    for object in objects {
+      // Where nothing else has to be read of a row, its removal finds out whether there is one.
+      let plan = try store.plan(object.entity)
+      if plan.sharesRows || plan.isLedTo {
+        guard let own = try planOfRow(object) else { throw .noSuchObject(object) }
+        plans.append(own)
+      } else {
+        plans.append(plan)
+      }
+    }
+    var seen = Set<UInt64>()
+    let isEach = objects.count == 1 || objects.allSatisfy { seen.insert($0.row).inserted }
+    if !isEach { throw .misuse("an object is to be deleted twice by one call: name each once") }
+    var left: [LinkEnd: (side: LinkSide, objects: [ObjectReference])] = [:]
+    for (object, plan) in zip(objects, plans) where plan.isLedTo {
+      try adoptPendingLinks(object)
+      for side in plan.sides where !side.isInverseDerived {
+        guard let relationship = plan.entity.allRelationships.first(where: { $0.id == side.id }),
+          rule(relationship) != .noAction
+        else { continue }
+        for target in try related(object, relationship) where !seen.contains(target.row) && target.row != object.row {
+          left[LinkEnd(side.inverse, target), default: (side, [])].objects.append(plan.reference(to: object))
+        }
+      }
+    }
+    do throws(EngineError) {
+      for (end, (side, objects)) in left.ordered(by: { $0.key < $1.key }) {
+        try detach(objects, from: end.object, by: side)
+      }
+    } catch {
+      breakOff(error)
+      throw error
+    }
+    for (object, plan) in zip(objects, plans) {
+      try writer(plan).removeRow(plan.reference(to: object))
+      ledger.forgetDestination(object.row)
+    }
+  }
+
+  /// Removes an object: see ``delete(_:rule:)``.
+  ///
+  /// - Throws: ``EngineError/noSuchObject(_:)``; kernel errors.
+  public func delete(_ object: ObjectReference) throws(EngineError) { try delete([object]) }
+}

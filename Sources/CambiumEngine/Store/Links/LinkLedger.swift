@@ -1,0 +1,90 @@
+import CambiumKernel
+
+/// What a transaction notes of the links that it writes, until it ends.
+struct LinkLedger {
+  /// Rows that do not exist yet, and the rows that lead to them already: these are taken over when such a row is inserted.
+  struct Claims {
+    private var order: [ObjectReference] = []
+    private var rows = Set<UInt64>()
+
+    var isEmpty: Bool { rows.isEmpty }
+
+    mutating func add(_ source: ObjectReference) {
+      if rows.insert(source.row).inserted { order.append(source) }
+    }
+
+    mutating func remove(_ source: ObjectReference) { rows.remove(source.row) }
+
+    func contains(_ source: ObjectReference) -> Bool { rows.contains(source.row) }
+
+    /// The sources in the order in which they came; the last one of those that came twice.
+    var sources: [ObjectReference] {
+      var seen = Set<UInt64>()
+      return order.reversed().filter { rows.contains($0.row) && seen.insert($0.row).inserted }.reversed()
+    }
+  }
+
+  /// By relationship and row of what is led to.
+  private struct Place: Hashable {
+    let relationship: UInt32
+    let row: UInt64
+  }
+
+  private var claims: [Place: Claims] = [:]
+  /// The destinations that were written and not looked for yet, by entity.
+  private var destinations: [(entity: UInt32, rows: RowSet)] = []
+  /// The ends of links that were changed because others were written, each once, in the order of the changes.
+  private(set) var changed: [LinkEnd] = []
+  private var known = Set<LinkEnd>()
+
+  var hasClaims: Bool { !claims.isEmpty }
+
+  mutating func claim(_ relationship: UInt32, of row: UInt64, _ source: ObjectReference) {
+    claims[Place(relationship: relationship, row: row), default: Claims()].add(source)
+  }
+
+  mutating func withdraw(_ relationship: UInt32, of row: UInt64, _ source: ObjectReference) {
+    if claims.isEmpty { return }
+    let place = Place(relationship: relationship, row: row)
+    claims[place]?.remove(source)
+    if claims[place]?.isEmpty == true { claims[place] = nil }
+  }
+
+  func claims(_ relationship: UInt32, of row: UInt64) -> Claims? {
+    claims.isEmpty ? nil : claims[Place(relationship: relationship, row: row)]
+  }
+
+  /// Hands out who leads to a row that is there from now on.
+  mutating func takeClaims(_ relationship: UInt32, of row: UInt64) -> Claims? {
+    claims.removeValue(forKey: Place(relationship: relationship, row: row))
+  }
+
+  mutating func noteChanged(_ end: LinkEnd) {
+    if known.insert(end).inserted { changed.append(end) }
+  }
+
+  /// Notes a row that a link leads to.
+  ///
+  /// - Parameter entity: one of its hierarchy, the same for all rows of one relationship.
+  @inline(__always)
+  mutating func noteDestination(_ entity: UInt32, _ row: UInt64) {
+    for i in destinations.indices where destinations[i].entity == entity {
+      destinations[i].rows.insert(row)
+      return
+    }
+    var rows = RowSet()
+    rows.insert(row)
+    destinations.append((entity, rows))
+  }
+
+  /// Forgets that a row was led to: it is deleted, and what leads to it still may do so.
+  mutating func forgetDestination(_ row: UInt64) {
+    for i in destinations.indices { destinations[i].rows.remove(row) }
+  }
+
+  mutating func takeDestinations() -> [(entity: UInt32, rows: RowSet)] {
+    if destinations.isEmpty { return [] }
+    defer { destinations = [] }
+    return destinations
+  }
+}
