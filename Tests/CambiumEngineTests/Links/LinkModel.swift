@@ -89,7 +89,11 @@ struct LinkModel: Equatable {
     links[side]?[object] = list
   }
 
-  mutating func delete(_ gone: [ObjectReference]) {
+  /// - Parameter waiting: Objects that are not inserted yet. By what their rows are to hold they never lead to what is gone.
+  mutating func delete(_ gone: [ObjectReference], waiting: Set<ObjectReference>) {
+    for (side, design) in sides.enumerated() where !design.isToMany || design.isOrdered {
+      for object in waiting { links[side]?[object]?.removeAll { gone.contains($0) } }
+    }
     for object in gone {
       for side in sides.indices {
         // A side that follows from the rows which lead there loses the row in any case.

@@ -229,7 +229,7 @@ private struct LinkRun {
     if kind == 2 {
       let gone = Array(Set((0..<(1 + random.below(3))).map { _ in random.pick(objects) }).sorted())
       log.append("delete \(gone.map(\.row))")
-      model.delete(gone)
+      model.delete(gone, waiting: waiting)
       return try t.delete(gone)
     }
     let object = random.pick(objects)

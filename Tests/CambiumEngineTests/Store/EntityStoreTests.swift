@@ -196,14 +196,11 @@ import Testing
     #expect(
       try f.fetch("Flight", "date == %@", .date(1e9)).count == (0..<400).filter { $0 % 2 == 0 && $0 % 5 != 1 }.count)
     #expect(try f.store.check().problems == [])
-    // One side was written, and the other one says so.
-    let told = try f.store.check().relationships
-    #expect(
-      told.count == 2 && told.allSatisfy { $0.contains("'partners' leads to an object whose 'partners'") }, "\(told)")
     try f.reopen()
-    #expect(try f.store.check().isSound)
+    #expect(try f.store.check().isSound && f.store.check().relationships == [])
     let partners = try #require(f.store.schema.entity(named: "Airport")?.relationship(named: "partners"))
     #expect(try f.store.view().related(airports[0], partners) == [airports[1], airports[2]])
+    #expect(try f.store.view().related(airports[2], partners) == [airports[0]])
   }
 
   @Test func uniquenessIsCheckedAtTheEnd() throws {

@@ -63,24 +63,35 @@ import Testing
       (self.store, people, clubs, steps) = (store, made[0], made[1], made[2])
     }
 
+    /// Sets one side of a relationship, and leaves the other as it is, which no public interface does.
     func set(_ object: ObjectReference, _ name: String, _ targets: [ObjectReference]) throws {
       try store.write { (t) throws(EngineError) in
-        var values = RowValues()
-        values.set(toMany: name, targets)
-        try t.update(object, values)
+        let plan = try store.plan(object.entity)
+        guard let place = plan.entity.allRelationships.firstIndex(where: { $0.name == name }) else { return }
+        if let tree = plan.linkTree(place) {
+          try t.removeLinks(plan, object.row)
+          return try t.put(targets.map { linkKey(object.row, $0.row) }, tree)
+        }
+        guard let field = plan.layout.fieldByName[name] else { return }
+        let writer = try t.writer(plan)
+        try writer.begin(changing: object)
+        try writer.saveAlone(field, references: targets)
       }
     }
 
     func set(_ object: ObjectReference, _ name: String, _ target: ObjectReference?) throws {
       try store.write { (t) throws(EngineError) in
-        var values = RowValues()
-        values.set(toOne: name, target)
-        try t.update(object, values)
+        let plan = try store.plan(object.entity)
+        guard let field = plan.layout.fieldByName[name] else { return }
+        let writer = try t.writer(plan)
+        try writer.begin(changing: object)
+        try writer.saveAlone(field, reference: target)
       }
     }
 
+    /// Removes a row, and leaves what leads to it as it is.
     func delete(_ object: ObjectReference) throws {
-      try store.write { (t) throws(EngineError) in try t.delete(object) }
+      try store.write { (t) throws(EngineError) in try t.writer(store.plan(object.entity)).removeRow(object) }
     }
 
     /// Whether the check finds that many problems that contain a text, and nothing else.

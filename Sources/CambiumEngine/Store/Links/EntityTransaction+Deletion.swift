@@ -48,7 +48,7 @@ extension EntityTransaction {
     }
     for (object, plan) in zip(objects, plans) {
       try writer(plan).removeRow(plan.reference(to: object))
-      ledger.forgetDestination(object.row)
+      ledger.forget(object)
     }
   }
 

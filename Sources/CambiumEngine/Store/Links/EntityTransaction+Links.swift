@@ -186,6 +186,8 @@ extension EntityTransaction {
       try put(added.map { $0.row }.sorted().map { linkKey(object.row, $0) }, tree)
     }
     guard let side = plan.side(relationship.id) else { return }
+    // Rows that are not inserted yet are not among the old destinations.
+    if case .derived = side.storage { ledger.withdrawAll(side.inverse, object) }
     try follow(LinkEdit(side: side, removed: removed, added: added), of: object)
   }
 }

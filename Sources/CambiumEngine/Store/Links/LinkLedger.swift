@@ -50,6 +50,13 @@ struct LinkLedger {
     if claims[place]?.isEmpty == true { claims[place] = nil }
   }
 
+  /// Withdraws what an object claims of any row by a relationship.
+  mutating func withdrawAll(_ relationship: UInt32, _ source: ObjectReference) {
+    for place in claims.keys where place.relationship == relationship {
+      withdraw(relationship, of: place.row, source)
+    }
+  }
+
   func claims(_ relationship: UInt32, of row: UInt64) -> Claims? {
     claims.isEmpty ? nil : claims[Place(relationship: relationship, row: row)]
   }
@@ -77,9 +84,11 @@ struct LinkLedger {
     destinations.append((entity, rows))
   }
 
-  /// Forgets that a row was led to: it is deleted, and what leads to it still may do so.
-  mutating func forgetDestination(_ row: UInt64) {
-    for i in destinations.indices { destinations[i].rows.remove(row) }
+  /// Forgets an object that is deleted: it leads to no row that is inserted later, and what still leads to it may do so.
+  mutating func forget(_ object: ObjectReference) {
+    for i in destinations.indices { destinations[i].rows.remove(object.row) }
+    if claims.isEmpty { return }
+    for place in claims.keys { claims[place]?.remove(object) }
   }
 
   mutating func takeDestinations() -> [(entity: UInt32, rows: RowSet)] {
