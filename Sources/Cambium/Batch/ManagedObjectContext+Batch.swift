@@ -34,14 +34,11 @@ extension ManagedObjectContext {
         }
       }
       let rows = try given.map { try values.row($0) }
-      if store.space.derives(info) { return try insertObjects(given, rows, info, store, request.resultType) }
-      let identifiers = try batch(store) { (t, history) throws(BatchError) in
+      let identifiers = try batch(store) { (t, history, derived) throws(BatchError) in
         var made: [ObjectReference] = []
         var known: Set<ObjectReference> = []
         let keys = try UniqueKeys(info, t)
-        var destinations = BatchDestinations(values)
         for (place, (given, row)) in zip(given, rows).enumerated() {
-          try destinations.require(row, t)
           if let existing = try keys.existing(row) {
             // An object of another entity is not changed by what is said of this one.
             guard mergePolicy.mergeType != .error, let own = store.space.info(existing.entity), own.isKind(of: info)
@@ -53,6 +50,7 @@ extension ManagedObjectContext {
             for (name, value) in given { try accepting { try values.set(value, name, in: &changes) } }
             if !changes.isEmpty { try engine { () throws(EngineError) in try t.update(existing, changes) } }
             history?.updated(existing, own, given.keys.ordered())
+            derived?.note(existing, own, changed: given.keys.ordered(), isComputed: false)
             if known.insert(existing).inserted { made.append(existing) }
             continue
           }
@@ -62,6 +60,7 @@ extension ManagedObjectContext {
             return reference
           }
           history?.inserted(reference)
+          derived?.note(reference, info, isComputed: false)
           if known.insert(reference).inserted { made.append(reference) }
         }
         return made
@@ -138,12 +137,10 @@ extension ManagedObjectContext {
 
   private func execute(_ update: PreparedUpdate, of request: BatchUpdateRequest) throws -> [ManagedObjectID] {
     let (store, values) = (update.store, update.values)
-    if store.space.derives(values.info) { return try updateObjects(request, update.asked, store) }
     let names = Set(request.propertiesToUpdate.keys.map { name in String(name.prefix { $0 != "." }) }).ordered()
-    return try batch(store) { (t, history) throws(BatchError) in
+    return try batch(store) { (t, history, derived) throws(BatchError) in
       let rows = try engine { () throws(EngineError) in try t.fetchValues(update.asked) }
       var changed: [ObjectReference] = []
-      var destinations = BatchDestinations(values)
       for row in rows {
         guard case .reference(let reference) = row[0] else { continue }
         var changes = update.fixed
@@ -156,9 +153,11 @@ extension ManagedObjectContext {
           }
         }
         try update.elements.set(of: reference, ofElements, in: &changes, t)
-        try destinations.require(changes, t)
         if !changes.isEmpty { try engine { () throws(EngineError) in try t.update(reference, changes) } }
-        if let own = store.space.info(reference.entity) { history?.updated(reference, own, names) }
+        if let own = store.space.info(reference.entity) {
+          history?.updated(reference, own, names)
+          derived?.note(reference, own, changed: names, isComputed: false)
+        }
         changed.append(reference)
       }
       return changed
@@ -205,12 +204,11 @@ extension ManagedObjectContext {
         store = known
         references = identifiers.filter { !$0.isTemporaryID }.map { $0.reference }
       }
-      let identifiers = try batch(store) { (t, history) throws(BatchError) in
-        var deletion = BatchDeletion(store.space, history)
+      let identifiers = try batch(store) { (t, history, _) throws(BatchError) in
         let asked = try fetch.map { (fetch) throws(BatchError) in
           try engine { () throws(EngineError) in try t.fetch(fetch) }
         }
-        return try deletion.delete(asked ?? references, t)
+        return try t.deleteByRules(asked ?? references, in: store.space, history).found
       }
       return BatchResult(.delete, request.resultType, identifiers)
     }
@@ -250,7 +248,7 @@ extension ManagedObjectContext {
   /// Runs a batch in a transaction of its own, of which the store's history tells.
   private func batch(
     _ store: PersistentStore,
-    _ body: (EntityTransaction, HistoryRecorder?) throws(BatchError) -> [ObjectReference]
+    _ body: (EntityTransaction, HistoryRecorder?, inout DerivedValues?) throws(BatchError) -> [ObjectReference]
   ) throws -> [ManagedObjectID] {
     if store.isReadOnly { throw store.readOnlyError }
     var refusal: CambiumError?
@@ -258,9 +256,12 @@ extension ManagedObjectContext {
     do throws(EngineError) {
       let references = try store.write { (t) throws(EngineError) -> [ObjectReference] in
         let history = HistoryRecorder(self, store)
+        var derived = DerivedValues(store.space)
+        t.notesChangedEnds = history != nil || derived != nil
         do throws(BatchError) {
-          let references = try body(t, history)
-          do throws(EngineError) { try history?.finish(t) } catch { throw .engine(error) }
+          let references = try body(t, history, &derived)
+          _ = try derived?.write(t, history, checks: false, isOwn: { _ in false })
+          try engine { () throws(EngineError) in try history?.finish(t, store.space) }
           return references
         } catch {
           switch error {
@@ -276,6 +277,9 @@ extension ManagedObjectContext {
       if let refusal { throw refusal }
       var result = CambiumError(error, during: .persistentStoreSave)
       result.storeURL = store.url
+      if case .missingDestinations(let gone) = error {
+        result.affectedObjectIDs = gone.map { ManagedObjectID(space: store.space, reference: $0) }
+      }
       if case .uniqueViolation(_, _, let existing, let offending) = error {
         result.affectedObjectIDs = [existing, offending].map { ManagedObjectID(space: store.space, reference: $0) }
       }
@@ -302,114 +306,6 @@ extension ManagedObjectContext {
     error.storeURL = store.url
     return error
   }
-
-  // MARK: By way of objects
-
-  // Where attributes are derived, objects have to be made of the rows.
-
-  private func scratch() -> ManagedObjectContext {
-    let context = ManagedObjectContext(
-      concurrencyType: .privateQueue, persistentStoreCoordinator: persistentStoreCoordinator)
-    context.name = name
-    context.transactionAuthor = transactionAuthor
-    context.mergePolicy = mergePolicy
-    context.isOfBatch = true
-    return context
-  }
-
-  private func insertObjects(
-    _ given: [[String: Any]], _ rows: [RowValues], _ info: EntityInfo, _ store: PersistentStore, _ type: BatchResultType
-  ) throws -> BatchResult {
-    if store.isReadOnly { throw store.readOnlyError }
-    let context = scratch()
-    defer { advance() }
-    let view = try context.view(of: store.space)
-    var made: [ManagedObject] = []
-    var known: Set<ManagedObject> = []
-    var byKeys: [[Value]: ManagedObject] = [:]
-    do throws(BatchError) {
-      let keys = try UniqueKeys(info, view)
-      for (place, (values, row)) in zip(given, rows).enumerated() {
-        var object = keys.values(row).lazy.compactMap { byKeys[$0] }.first
-        if object == nil, let existing = try keys.existing(row) {
-          guard mergePolicy.mergeType != .error, let own = store.space.info(existing.entity), own.isKind(of: info)
-          else {
-            throw .refused(notUnique(existing, values, at: place, store))
-          }
-          object = try accepting {
-            try context.existingObject(with: ManagedObjectID(space: store.space, reference: existing))
-          }
-        }
-        if object != nil, mergePolicy.mergeType == .error {
-          throw .refused(
-            CambiumError(
-              .managedObjectConstraintMerge, "two of the batch's objects of '\(info.name)' have the same unique values",
-              entityName: info.name))
-        }
-        if object != nil, !mergePolicy.changesExisting { continue }
-        let target = try accepting {
-          if let object { return object }
-          let new = try context.insertNewObject(forEntityName: info.name)
-          context.assign(new, to: store)
-          return new
-        }
-        try accepting { try context.set(values, of: target) }
-        for key in keys.values(row) { byKeys[key] = target }
-        if known.insert(target).inserted { made.append(target) }
-      }
-    } catch {
-      switch error {
-      case .engine(let error): throw CambiumError(error, during: .persistentStoreSave)
-      case .refused(let error): throw error
-      }
-    }
-    try context.save()
-    return BatchResult(.insert, type, made.map { $0.objectID })
-  }
-
-  private func updateObjects(
-    _ request: BatchUpdateRequest, _ asked: EngineValuesFetch, _ store: PersistentStore
-  ) throws -> [ManagedObjectID] {
-    let context = scratch()
-    defer { advance() }
-    let view = try context.view(of: store.space)
-    let rows = try mapping { () throws(EngineError) in try view.fetchValues(asked) }
-    var objects: [ManagedObject] = []
-    for row in rows {
-      guard case .reference(let reference) = row[0] else { continue }
-      let object = try context.existingObject(with: ManagedObjectID(space: store.space, reference: reference))
-      var values = request.propertiesToUpdate
-      for (place, column) in asked.columns.enumerated().dropFirst() {
-        let type = object.info.properties[column.name]?.attribute?.type ?? .undefined
-        values[column.name] = row[place].foundation(type: type, objects: store.space) as Any
-      }
-      try context.set(values, of: object)
-      // What is derived is computed of all that are asked for, also of those that get nothing new: a migration may have brought it.
-      context.noteChange(of: object)
-      objects.append(object)
-    }
-    try context.save()
-    return objects.map { $0.objectID }
-  }
-
-  private func set(_ values: [String: Any], of object: ManagedObject) throws {
-    for (name, given) in values.ordered(by: { $0.key < $1.key }) {
-      let value = unwrapped(given)
-      if let id = value as? ManagedObjectID {
-        try object.set(self.object(with: id), forKey: name)
-      } else if let foreign = value as? ManagedObject {
-        try object.set(self.object(with: foreign.objectID), forKey: name)
-      } else if name.utf8.contains(UInt8(ascii: ".")) {
-        try object.set(value, forKeyPath: name)
-      } else {
-        try object.set(value, forKey: name)
-      }
-    }
-  }
-}
-
-private func engine<R>(_ body: () throws(EngineError) -> R) throws(BatchError) -> R {
-  do throws(EngineError) { return try body() } catch { throw .engine(error) }
 }
 
 private func accepting<R>(_ body: () throws -> R) throws(BatchError) -> R {
@@ -465,18 +361,6 @@ extension MergePolicy {
     switch mergeType {
     case .mergeByPropertyObjectTrump, .overwrite: return true
     case .error, .mergeByPropertyStoreTrump, .rollback: return false
-    }
-  }
-}
-
-extension StoreSpace {
-  /// Whether attributes of an entity or its relatives are derived, or others' are derived from them.
-  fileprivate func derives(_ info: EntityInfo) -> Bool {
-    derivedRules.contains { rule in
-      [rule.entity.id, rule.destination].contains { id in
-        guard let id, let other = self.info(id) else { return false }
-        return info.isKind(of: other) || other.isKind(of: info)
-      }
     }
   }
 }

@@ -55,8 +55,8 @@ extension ManagedObjectContext {
   }
 
   private func pushChanges(to parent: ManagedObjectContext) throws {
-    var lists = pendingLists()
-    if !lists.isEmpty { try validate(&lists) {} }
+    try validate()
+    let lists = pendingLists()
     guard !lists.isEmpty else {
       updated.removeAll()
       return
@@ -84,10 +84,8 @@ extension ManagedObjectContext {
       parent.pushingChild = self
       defer { parent.pushingChild = outer }
       var faults: [ManagedObject] = []
-      let unfinished = parent.unfinishedDeletions
       do { try apply(deletions, insertions, updates, to: parent, &faults) } catch {
         parent.revertEvent()
-        parent.unfinishedDeletions = unfinished
         for object in faults {
           object.dropChanges()
           object.become(object.objectID, object.info, in: parent)
@@ -207,11 +205,9 @@ extension ManagedObjectContext {
       try pushDepartures(of: object, target, parent)
     }
     let last = parent.changeCount
-    for (_, target) in doomed { try parent.deleteCascading(target, callsHook: false) }
+    try parent.deleteByRules(doomed.map { $0.target }, callsHook: false)
     // What goes along in the parent, or leads there, may be what the child has not seen: the parent could not save that.
     if doomed.isEmpty { return }
-    parent.deletionCheck = DeletionCheck()
-    defer { parent.deletionCheck = nil }
     for object in parent.deleted.values where object.changeOrder > last { try object.validateDeletion() }
   }
 

@@ -69,7 +69,6 @@ extension ManagedObject {
     let base = try cached.reference(r.schema).map { ManagedObjectID(space: objectID.space, reference: $0) }
     let theirs = try committedToOne(r)
     guard base != theirs else { return }
-    try requireContext().doubtRelationships(in: space)
     let isMine = toOneChanges.contains(r.place)
     guard isMine || kind == .overwrite else { return }
     let mine = try (isMine ? try currentToOne(r) : base).map { try newest($0, by: r) }
@@ -92,7 +91,6 @@ extension ManagedObject {
     let theirs = try committedToMany(r)
     // Also of one that nobody else has changed since: what it leads to may lead elsewhere by now.
     guard base != theirs || toManyChanges[r.place] != nil else { return }
-    try requireContext().doubtRelationships(in: space)
     guard let mine = toManyChanges[r.place]?.list ?? (kind == .overwrite ? base : nil) else { return }
     var wanted = mine
     if kind != .overwrite, base != theirs {

@@ -9,10 +9,9 @@ extension ManagedObjectContext {
 
   /// Writes a batch.
   ///
-  /// - Parameter owners: Objects that are saved only for what is derived; saving itself resolves conflicts of these.
-  /// - Throws: as ``resolve(_:of:owners:)``.
-  func writeOrResolve(_ batch: SaveBatch, owners: [ManagedObject]) throws -> SaveOutcome {
-    do { return try write(batch) } catch { throw try resolve(error, of: batch, owners: owners) }
+  /// - Throws: as ``resolve(_:of:watched:)``.
+  func writeOrResolve(_ batch: SaveBatch) throws -> SaveOutcome {
+    do { return try write(batch) } catch { throw try resolve(error, of: batch) }
   }
 
   /// Does what is to be done about what writing a batch has thrown.
@@ -20,13 +19,12 @@ extension ManagedObjectContext {
   /// - Returns: ``ResolvedConflicts`` if there were conflicts, and the policy has resolved them; else the error.
   /// - Throws: what the policy throws, or in place of the error.
   private func resolve(
-    _ error: any Error, of batch: SaveBatch, watched: [WatchedObject]? = nil, owners: [ManagedObject]
+    _ error: any Error, of batch: SaveBatch, watched: [WatchedObject]? = nil
   ) throws -> any Error {
     let watched = watched ?? batch.watched
     guard let error = error as? CambiumError else { return error }
     switch error.code {
     case .managedObjectMerge where !error.conflicts.isEmpty && batch.policy != .error:
-      if error.conflicts.allSatisfy({ owners.contains($0.sourceObject) }) { return error }
       // Objects without changes are looked after for who wants to know of every conflict.
       if batch.policy.isPlain,
         error.conflicts.contains(where: { conflict in
@@ -53,20 +51,20 @@ extension ManagedObjectContext {
   /// refuses is saved in none.
   ///
   /// - Parameter settle: Is told each that was saved, also if then one fails.
-  /// - Throws: as ``writeOrResolve(_:owners:)``; if one has been told, what kept the transaction of another from ending.
+  /// - Throws: as ``writeOrResolve(_:)``; if one has been told, what kept the transaction of another from ending.
   func writeOrResolve(
-    _ batches: [SaveBatch], owners: [ManagedObject], _ settle: (SaveOutcome) -> Void
+    _ batches: [SaveBatch], _ settle: (SaveOutcome) -> Void
   ) throws {
     for batch in batches { try readFaults(of: batch) }
     // In one order for all who write into these stores: none waits for another who waits for it.
     let ordered = batches.ordered { $0.space.identifier < $1.space.identifier }
     var prepared: [PreparedBatch] = []
     for batch in ordered {
-      do { prepared.append(try prepare(batch)) } catch { throw try resolve(error, of: batch, owners: owners) }
+      do { prepared.append(try prepare(batch)) } catch { throw try resolve(error, of: batch) }
     }
     if zip(prepared, prepared.dropFirst()).contains(where: { $0.isOfSameStore(as: $1) }) {
       // Two transactions of one store cannot be one within the other.
-      for batch in ordered { settle(try writeOrResolve(batch, owners: owners)) }
+      for batch in ordered { settle(try writeOrResolve(batch)) }
       return
     }
     var written: [SaveOutcome] = []
@@ -96,7 +94,7 @@ extension ManagedObjectContext {
         watched += later.flatMap { $0.batch.watched }
         if !further.isEmpty { error = CambiumError(mergeConflicts: error.conflicts + further) }
       }
-      throw try resolve(error, of: batch, watched: watched, owners: owners)
+      throw try resolve(error, of: batch, watched: watched)
     }
     for outcome in written { settle(outcome) }
   }
@@ -117,7 +115,6 @@ extension ManagedObjectContext {
     }
     for conflict in conflicts {
       try settle(conflict)
-      doubtRelationships(in: conflict.sourceObject.space)
     }
   }
 

@@ -15,7 +15,7 @@ extension ManagedObjectContext {
   /// Whether there is anything to save.
   public var hasChanges: Bool {
     lock.run {
-      !inserted.isEmpty || !deleted.isEmpty || !unfinishedDeletions.isEmpty || updated.values.contains { $0.isUpdated }
+      !inserted.isEmpty || !deleted.isEmpty || updated.values.contains { $0.isUpdated }
     }
   }
 
@@ -208,8 +208,6 @@ extension ManagedObjectContext {
   private func takeBackRelationships(of object: ManagedObject) {
     guard object.changesRelationships else { return }
     undoManager?.forget(relationshipsOf: [object])
-    // What a delete rule has changed of it is dropped as well.
-    doubtRelationships(in: object.space)
     object.forgetRow()
     if object.state != .fault { object.state = .stale }
     do { try object.takeBackChanges() } catch let error as CambiumError
@@ -265,11 +263,7 @@ extension ManagedObjectContext {
     let (row, state, parentState) = (object.row, object.state, object.parentState)
     object.forgetRow()
     if object.state != .fault { object.state = .stale }
-    do {
-      try object.load()
-      // The rules were applied to what was there before.
-      if !row.isSame(as: object.row) { doubtRelationships(in: object.space) }
-    } catch let error as CambiumError where error.code == .managedObjectReferentialIntegrity {
+    do { try object.load() } catch let error as CambiumError where error.code == .managedObjectReferentialIntegrity {
       return
     } catch {
       (object.row, object.state, object.parentState) = (row, state, parentState)

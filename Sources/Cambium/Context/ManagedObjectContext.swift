@@ -111,12 +111,6 @@ public final class ManagedObjectContext: @unchecked Sendable {
   @exclusivity(unchecked) var deleted = PendingObjects(.deleted)
   /// See ``OwnCommits``.
   @exclusivity(unchecked) var ownCommits = OwnCommits()
-  /// See ``OldestKnowledge``.
-  @exclusivity(unchecked) var oldestKnowledge = OldestKnowledge()
-  /// What the check of deletions has found out, while a save makes it.
-  var deletionCheck: DeletionCheck?
-  /// How many times something was written into a store.
-  var settleCount = 0
   /// How objects find the context.
   let link = ContextLink()
   @exclusivity(unchecked) private(set) var homes = ObjectHome.List()
@@ -139,18 +133,10 @@ public final class ManagedObjectContext: @unchecked Sendable {
   @exclusivity(unchecked) var saveNumber: UInt64 = 0
   /// While objects are told of a save, those that were told and have changed since; nil otherwise.
   @exclusivity(unchecked) var changedWhileTold: [ManagedObject]?
-  /// How many times a save was written into a store.
-  @exclusivity(unchecked) var writeNumber: UInt64 = 0
-  /// Whether methods that validate are called, in which nobody saves.
-  @exclusivity(unchecked) var isValidating = false
-  /// What was changed since they are called; nil if they are not.
-  @exclusivity(unchecked) var changesOfValidation: ValidationChanges?
-  /// What could not be read that is deleted: see ``finishDeletions()``.
-  var unfinishedDeletions: [UnfinishedDeletion] = []
+  /// While methods that validate are called, in which nobody saves; nil otherwise.
+  @exclusivity(unchecked) var validation: ValidationWatch?
   private var notedErrors: [CambiumError] = []
   var lostChanges: [any Error] = []
-  /// Whether the context saves what a batch request asks for, which the rules of the model are not for.
-  var isOfBatch = false
   /// Whether the context is a migration manager's, which saves it itself.
   var isSavedByMigration = false {
     didSet { isNotingEvents = !isSavedByMigration }
@@ -205,7 +191,6 @@ public final class ManagedObjectContext: @unchecked Sendable {
       self.coordinator = coordinator
       parentContext = parent
       advance()
-      oldestKnowledge.forget()
       forgetRegistry()
       generation = QueryGeneration()
       undoManager?.removeAllActions()
@@ -334,22 +319,11 @@ public final class ManagedObjectContext: @unchecked Sendable {
     return try mapping { () throws(EngineError) in try store.view() }
   }
 
-  /// Whether others may have saved, since the unsaved changes of a store began, what these were made without knowing of.
-  func knowsLess(than sequence: UInt64, of space: StoreSpace) -> Bool {
-    let key = ObjectIdentifier(space)
-    // Who has never read anything knows what rows say, whose versions are compared.
-    guard let oldest = oldestKnowledge.sequence(of: key) ?? views[key]?.view.sequence else { return false }
-    return oldest != sequence
-  }
-
   /// Reads the newest commit from now on.
   func advance() {
     readOwnCommits()
     if !readers.isEmpty { readers = [] }
     if lastView == nil, views.isEmpty { return }
-    if parent == nil, oldestKnowledge.isNeeded || hasPending {
-      for (space, known) in views { oldestKnowledge.note(known.view.sequence, of: space) }
-    }
     lastView = nil
     views = [:]
   }
@@ -370,36 +344,6 @@ public final class ManagedObjectContext: @unchecked Sendable {
     }
     if version < known.version { return true }
     return try row().map { !$0.isSame(as: known) } ?? true
-  }
-
-  /// The snapshots that a context reads.
-  struct Snapshots {
-    fileprivate let views: [ObjectIdentifier: (store: PersistentStore, view: EntityView)]
-  }
-
-  /// What the context shows until it computes what is derived, which it does by the newest commit; nil if it derives nothing.
-  func snapshotsBeforeDeriving() -> Snapshots? {
-    if persistentStoreCoordinator.persistentStores.allSatisfy({ $0.space.derivedRules.isEmpty }) { return nil }
-    return Snapshots(views: views)
-  }
-
-  /// Shows again what was shown before a save that was refused: what is read anew is not of a later commit than the rest.
-  func goBack(to snapshots: Snapshots) {
-    advance()
-    views = snapshots.views
-    for object in allRegistered where object.state == .loaded && !object.isUpdated && !object.isDeleted {
-      guard let row = object.row else { continue }
-      if let known = views[ObjectIdentifier(object.space)] {
-        if let shown = try? known.view.row(object.reference) {
-          if shown.version > row.version { continue }
-          if shown.version == row.version, !known.store.hasChangedModel || shown.isSame(as: row) { continue }
-        }
-      } else if !generation.isSaving {
-        continue
-      }
-      object.row = nil
-      object.state = .stale
-    }
   }
 
   /// What follows a relationship in the snapshot of a store that the context reads.
@@ -486,20 +430,18 @@ public final class ManagedObjectContext: @unchecked Sendable {
   }
 
   /// Whether there may be anything to save; what was taken back may count as well.
-  var hasPending: Bool { !unfinishedDeletions.isEmpty || !inserted.isEmpty || !updated.isEmpty || !deleted.isEmpty }
+  var hasPending: Bool { !inserted.isEmpty || !updated.isEmpty || !deleted.isEmpty }
 
   /// Forgets what the next save would do.
   func forgetPending() {
     inserted.removeAll()
     updated.removeAll()
     deleted.removeAll()
-    unfinishedDeletions = []
-    oldestKnowledge.forget()
   }
 
   /// Notes an object that is changed while changes are of no event: by a save, as far as anybody is to hear of it.
   func noteChangeBySaving(_ object: ManagedObject) {
-    changesOfValidation?.note(object)
+    validation?.note(object, isRelationship: false)
     if notesChangesBySaving, !isSavedByMigration { changedBySaving.insert(object) }
   }
 

@@ -125,7 +125,6 @@ extension ManagedObjectContext {
   /// Notes that unsaved changes may know of no more than what the generation has.
   private func doubtPinned() {
     guard generation.isPinned, hasPending else { return }
-    for store in persistentStoreCoordinator.persistentStores { doubtRelationships(in: store.space) }
   }
 
   /// Saves by the newest commits, and has the next read pin what they are then.

@@ -26,8 +26,7 @@ extension ManagedObjectContext {
 
   /// Ends the event. What those who are told change meanwhile is of the next one.
   func processEvent() {
-    let unfinished = unfinishedDeletions.isEmpty ? [] : marksOfUnfinishedDeletions()
-    guard !eventObjects.isEmpty || !refreshed.isEmpty || !unfinished.isEmpty else { return }
+    guard !eventObjects.isEmpty || !refreshed.isEmpty else { return }
     let objects = eventObjects
     let refreshedNow = refreshed
     eventObjects = []
@@ -37,15 +36,14 @@ extension ManagedObjectContext {
     isTakingIn = false
     if let undoManager, undoManager.isUndoRegistrationEnabled, !isTakenIn {
       do {
-        let event = try UndoEvent(objects, unfinished: unfinished)
-        if !event.changes.isEmpty || !unfinished.isEmpty { undoManager.register(.changes(.init(context: self), event)) }
+        let event = try UndoEvent(objects)
+        if !event.changes.isEmpty { undoManager.register(.changes(.init(context: self), event)) }
       } catch {
         // What cannot be described cannot be undone, and what was before it not either.
         undoManager.removeAllActions()
         record(error, losesChange: false)
       }
     }
-    if objects.isEmpty, refreshedNow.isEmpty { return }
     tellChildren(changed: objects, refreshed: refreshedNow)
     let isObserved = isObserved
     guard isObserved || persistentStoreCoordinator.saveObservers.follow(self) else {

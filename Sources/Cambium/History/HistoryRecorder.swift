@@ -65,8 +65,14 @@ final class HistoryRecorder {
     transaction.changes.append(change)
   }
 
-  /// Adds what was gathered to the history, if that is anything.
-  func finish(_ t: EntityTransaction) throws(EngineError) {
+  /// Adds what was gathered to the history, if that is anything; and the ends of links that were changed because others were.
+  func finish(_ t: EntityTransaction, _ space: StoreSpace) throws(EngineError) {
+    for end in t.changedEnds {
+      guard let reference = try t.row(end.object)?.reference, let info = space.info(reference.entity),
+        let relationship = info.schema.allRelationships.first(where: { $0.id == end.relationship })
+      else { continue }
+      updated(reference, info, [relationship.name])
+    }
     if transaction.changes.isEmpty { return }
     transaction.timestamp = Date().timeIntervalSinceReferenceDate
     try t.appendHistory(transaction)

@@ -66,7 +66,7 @@ extension ManagedObject {
     var value = value
     if property.isTransformed { value = try property.rules?.untransformed(value, path: key, entity: entity.name) }
     if attribute.type == .objectID { try requireOwnStore(value, key) }
-    managedObjectContext?.changesOfValidation?.note(self)
+    managedObjectContext?.validation?.note(self, isRelationship: false)
     try assignQuietly(try attribute.accept(value, path: key, entity: entity.name), at: property.place)
   }
 

@@ -12,21 +12,6 @@ extension ManagedObject {
     return try requireContext().object(with: id)
   }
 
-  /// Where a to-one relationship leads in the newest commit that the context has seen, if that is newer than the row that the object has,
-  /// and there is no unsaved change of it; nil otherwise. What an unordered to-many relationship gives is of that commit, and so may know
-  /// more than an object that was read before: to add and to remove is decided by that.
-  func newerToOne(_ r: RelationshipInfo) throws -> ManagedObjectID?? {
-    guard toOneChanges[r.place] == nil, let context = managedObjectContext, context.parent == nil,
-      let row = try shownRow()
-    else { return nil }
-    let view = try context.view(of: space)
-    return try mapping { () throws(EngineError) -> ManagedObjectID?? in
-      guard let newest = try view.row(reference), try context.isNewer(newest.version, than: row, in: space, newest)
-      else { return nil }
-      return .some(try newest.reference(r.key).map { ManagedObjectID(space: space, reference: $0) })
-    }
-  }
-
   /// The row that an object shows which is no fault: of one that was saved and not looked at since, the one that was saved.
   private func shownRow() throws -> Row? {
     if state == .stale { try load() }
@@ -54,21 +39,9 @@ extension ManagedObject {
     }
   }
 
-  /// Has a to-one relationship lead to an object no longer, if it does; also if it was others who have led it there. It leads elsewhere already
-  /// where a merge policy has decided about it first.
+  /// Has a to-one relationship lead to an object no longer, if it does.
   func leave(_ id: ManagedObjectID, by r: RelationshipInfo) throws {
-    if try currentToOne(r) == id { return try recordToOne(r, nil) }
-    guard let newer = try newerToOne(r), newer == id else { return }
-    if isUpdated {
-      // Its changes stay based on the row that it has: what others did is a conflict when it is saved, and this is among the changes.
-      managedObjectContext?.doubtRelationships(in: space)
-      willChange()
-      ownOverlay.toOneChanges.updateValue(nil, forKey: r.place)
-      noteChange()
-    } else {
-      managedObjectContext?.rebase(self)
-      try recordToOne(r, nil)
-    }
+    if try currentToOne(r) == id { try recordToOne(r, nil) }
   }
 
   /// Shows the newest row that the context has seen, if there are no unsaved changes, and a to-one relationship leads to an object already by the
@@ -77,23 +50,6 @@ extension ManagedObject {
     guard let back, !back.isToMany, try currentToOne(back) == id else { return }
     try takeNewestRow()
     try load()
-  }
-
-  /// Has a to-one relationship lead to an object. Where the object's row says so and a newer one does not, that is no change of what the object
-  /// shows, and one of what is stored all the same.
-  private func arrive(at id: ManagedObjectID, by r: RelationshipInfo) throws {
-    if try currentToOne(r) == id, let newer = try newerToOne(r), newer != id {
-      guard isUpdated else {
-        managedObjectContext?.rebase(self)
-        return try arrive(at: id, by: r)
-      }
-      // As in leaving.
-      managedObjectContext?.doubtRelationships(in: space)
-      willChange()
-      ownOverlay.toOneChanges.updateValue(id, forKey: r.place)
-      return noteChange()
-    }
-    try recordToOne(r, id)
   }
 
   /// Reads the object if it may have been deleted without being taken out of what leads to it: what is gone must not be changed, since
@@ -179,7 +135,7 @@ extension ManagedObject {
         if let previous = try object(try new.currentToOne(back)), previous !== self {
           try unlessGone { try previous.leave(new.objectID, by: r) }
         }
-        try new.arrive(at: objectID, by: back)
+        try new.recordToOne(back, objectID)
       }
     }
     try recordToOne(r, new?.objectID)
@@ -201,12 +157,9 @@ extension ManagedObject {
       try recordAdd(new.objectID, r)
       if new !== self || back.schema.name != r.schema.name { try new.recordAdd(objectID, back) }
     } else {
-      var previous = try object(try new.currentToOne(back))
-      if previous === self {
-        guard let newer = try new.newerToOne(back), newer != objectID else { return }
-        if !new.isUpdated { managedObjectContext?.rebase(new) }
-        previous = try object(newer)
-      }
+      try new.requireNewestRow(at: objectID, by: back)
+      let previous = try object(try new.currentToOne(back))
+      if previous === self { return }
       if let previous {
         try unlessGone {
           try previous.loadIfLeftBehind(by: r)
@@ -214,7 +167,7 @@ extension ManagedObject {
         }
       }
       try recordAdd(new.objectID, r)
-      try new.arrive(at: objectID, by: back)
+      try new.recordToOne(back, objectID)
     }
   }
 
@@ -230,9 +183,8 @@ extension ManagedObject {
       if old !== self || back.schema.name != r.schema.name { try unlessGone { try old.recordRemove(objectID, back) } }
     } else {
       if try old.currentToOne(back) != objectID {
-        guard let newer = try old.newerToOne(back), newer == objectID else { return }
-        // The unsaved changes of one that has some stay based on the row that it has: what others did is a conflict when it is saved.
-        if !old.isUpdated { managedObjectContext?.rebase(old) }
+        try old.takeNewestRow()
+        guard try old.currentToOne(back) == objectID else { return }
       }
       try recordRemove(old.objectID, r)
       try old.recordToOne(back, nil)
@@ -242,8 +194,6 @@ extension ManagedObject {
   func assignToMany(_ new: [ManagedObject], _ r: RelationshipInfo) throws {
     for object in new { try checkDestination(object, r) }
     let context = try requireContext()
-    context.oldestKnowledge.begin()
-    defer { context.oldestKnowledge.end() }
     try loadIfRead(by: r)
     for object in new where !object.isEarly { try object.loadIfRead(by: inverse(of: r, on: object)) }
     for object in new {
@@ -263,7 +213,7 @@ extension ManagedObject {
     try load()
     let ids = unique.map { $0.objectID }
     if try currentToMany(r) != ids {
-      willChange()
+      willChangeRelationship()
       toManyChanges[r.place] = try listChange(ids, r)
       context.noteChange(of: self)
     }

@@ -148,9 +148,17 @@ extension ManagedObject {
     return try committedToOne(r)
   }
 
+  /// Is called before a relationship of the object changes.
+  func willChangeRelationship() {
+    if let context = managedObjectContext, context.validation != nil {
+      context.validation?.note(self, isRelationship: true)
+    }
+    willChange()
+  }
+
   func recordToOne(_ r: RelationshipInfo, _ id: ManagedObjectID?) throws {
     guard try currentToOne(r) != id else { return }
-    willChange()
+    willChangeRelationship()
     let overlay = ownOverlay
     overlay.toOneChanges.updateValue(id, forKey: r.place)
     noteChange()
@@ -241,10 +249,10 @@ extension ManagedObject {
       try load()
       let ids = try knownToMany(r)
       guard !ids.contains(id) else { return }
-      willChange()
+      willChangeRelationship()
       toManyChanges[r.place] = try listChange(ids + [id], r)
     } else {
-      willChange()
+      willChangeRelationship()
       // What was taken out here and is put back may have been taken out by others as well.
       let isAgain = try isCancelled(id, r, by: true)
       ownOverlay.toManyChanges.change(r.place, from: ToManyChange()) {
@@ -261,10 +269,10 @@ extension ManagedObject {
       try load()
       let ids = try knownToMany(r)
       guard ids.contains(id) else { return }
-      willChange()
+      willChangeRelationship()
       toManyChanges[r.place] = try listChange(ids.filter { $0 != id }, r)
     } else {
-      willChange()
+      willChangeRelationship()
       let isAgain = try isCancelled(id, r, by: false)
       ownOverlay.toManyChanges.change(r.place, from: ToManyChange()) {
         $0.remove(id)

@@ -63,8 +63,6 @@ struct OverlayFields {
   var changeOrder: UInt64 = 0
   /// The save that the object was last told of, by its number.
   var toldOfSave: UInt64 = 0
-  /// The write that has found the object's row in the store, by its number.
-  var foundByWrite: UInt64 = 0
   /// The place among the insertions of the save that was last tried.
   var savePlace = 0
   /// Whether the next change is one behind ``toldOfSave``, of which the object is to be told again.

@@ -23,6 +23,8 @@ final class StoreSpace: Sendable {
   private let idByName: [String: UInt32]
   /// The derived attributes of all entities.
   let derivedRules: [DerivedRule]
+  /// The delete rules of relationships, by their identifiers in the store.
+  let deleteRules: [UInt32: DeleteRule]
 
   /// - Parameters:
   ///   - stored: The schema that the store's rows are read with.
@@ -41,6 +43,11 @@ final class StoreSpace: Sendable {
     first = (0..<UInt32(256)).map { infos[$0] }
     idByName = ids
     derivedRules = stored.entities.compactMap { infos[$0.id] }.flatMap { $0.derivedRules }
+    var rules: [UInt32: DeleteRule] = [:]
+    for r in infos.values.flatMap({ $0.relationships }).compactMap({ $0.relationship }) {
+      rules[r.schema.id] = r.rules.deleteRule
+    }
+    deleteRules = rules
   }
 
   /// Of objects that belong to no store.
@@ -52,6 +59,7 @@ final class StoreSpace: Sendable {
     infos = [:]
     idByName = [:]
     derivedRules = []
+    deleteRules = [:]
   }
 
   /// What is known of an entity, by its identifier in the store.
@@ -129,12 +137,19 @@ final class EntityInfo: Sendable {
     readableAttributes = NameIndex(
       ordered.filter { $0.isAttribute && !$0.isTransient && !$0.isTransformed }.map { ($0.name, $0.place) })
     directAttributes = DirectAttributes(ordered, attributeKeys, entity)
-    checked = ordered.filter { $0.isChecked }
+    // What is derived by way of a relationship is computed in the transaction, and checked there.
+    checked = ordered.filter { $0.isChecked && !Self.isDerivedByRelationship($0, entity) }
     withDefaults = ordered.filter { $0.rules?.defaultValue.isNull == false }
     identifierPlaces = ordered.filter { $0.isAttribute && !$0.isTransient && $0.attribute?.type == .objectID }.map {
       $0.place
     }
     properties = PropertyTable(ordered)
+  }
+
+  private static func isDerivedByRelationship(_ property: PropertyInfo, _ entity: EntitySchema) -> Bool {
+    guard property.isDerived, let path = property.rules?.derivation.flatMap({ Derivation($0) })?.path else { return false }
+    let first = path.split(separator: ".", omittingEmptySubsequences: false).first
+    return first.map { entity.relationship(named: String($0)) != nil } ?? false
   }
 
   /// Of all entities that no store holds.

@@ -45,8 +45,6 @@ public final class ContextUndoManager {
   public private(set) var groupingLevel = 0
   /// Whether something is being undone at the moment.
   public private(set) var isUndoing = false
-  /// Whether what is being undone began a deletion that was never finished.
-  private var isGivingUp = false
   /// Whether something is being redone at the moment.
   public private(set) var isRedoing = false
 
@@ -150,11 +148,9 @@ public final class ContextUndoManager {
     endEvents()
     guard let group = undoStack.popLast() else { return }
     isUndoing = true
-    isGivingUp = false
     let opposite = takeBack(group)
     isUndoing = false
-    // Half of a deletion is not redone.
-    if !opposite.actions.isEmpty, !isGivingUp { redoStack.append(opposite) }
+    if !opposite.actions.isEmpty { redoStack.append(opposite) }
   }
 
   /// Redoes what was undone last, if nothing was changed since; a group that has begun is ended.
@@ -184,9 +180,7 @@ public final class ContextUndoManager {
         let isReverted = context.lock.run {
           defer { context.processEvent() }
           // Each event is taken back as one, so that redoing them comes by the same states.
-          guard context.revert(event) else { return false }
-          if context.giveUpDeletions(event.unfinished) { isGivingUp = true }
-          return true
+          return context.revert(event)
         }
         if isReverted { continue }
         // What came before it cannot be taken back either.

@@ -72,9 +72,7 @@ enum PropertyChange {
         let after = isGone ? nil : object.toOneChanges[r.place]
         if before == nil && after == nil { continue }
         let committed = try object.committedToOne(r)
-        // To lead where an old row says so is a change of what is stored.
-        let isOverNewer = try before == nil && after == .some(committed) && object.isOutdated()
-        if before ?? committed != after ?? committed || isOverNewer {
+        if before ?? committed != after ?? committed {
           func object(_ id: ManagedObjectID?) -> ManagedObject? { id.map { context.object(with: $0) } }
           result.append(.toOne(r, before: object(before ?? committed), after: object(after ?? committed)))
         }

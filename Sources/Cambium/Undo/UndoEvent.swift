@@ -18,11 +18,8 @@ struct UndoEvent {
   final class KeptRemains { var remains: ObjectRemains? }
 
   let changes: [ObjectChange]
-  /// Deletions that were begun, and could not be finished.
-  let unfinished: [UnfinishedDeletion.Mark]
 
-  init(_ objects: [ManagedObject], unfinished: [UnfinishedDeletion.Mark]) throws {
-    self.unfinished = unfinished
+  init(_ objects: [ManagedObject]) throws {
     changes = try objects.compactMap { object in
       guard let state = object.eventState else { return nil }
       let (existed, exists) = (state.existed, object.isPresent)
@@ -300,7 +297,7 @@ extension ManagedObjectContext {
       if isLedTo { continue }
       if back.isToMany {
         if try other.contains(object.objectID, back) { try other.recordRemove(object.objectID, back) }
-      } else if try other.newerToOne(back) ?? other.currentToOne(back) == object.objectID {
+      } else if try other.currentToOne(back) == object.objectID {
         try other.leave(object.objectID, by: back)
       }
     }

@@ -30,7 +30,7 @@ public final class EntityTransaction: EntityView {
   public var keepsView = false
   /// What is noted of the links that are written.
   @exclusivity(unchecked) var ledger = LinkLedger()
-  /// Whether ``changedEnds`` are noted.
+  /// Whether ``changedEnds`` are noted. To be set before anything is written.
   public var notesChangedEnds = false
   /// What other threads gather for the indexes, once a row was written that may be gathered.
   @exclusivity(unchecked) private var newRowEntries: NewRowEntries?

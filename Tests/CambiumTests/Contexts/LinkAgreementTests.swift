@@ -53,7 +53,6 @@ import Testing
   }
 
   private func save() throws {
-    context.doubtRelationships(in: nodes[0].space)
     try context.save()
     let store = try #require(container.persistentStoreCoordinator.persistentStores.first)
     let report = try store.check()
@@ -186,40 +185,6 @@ import Testing
     try save()
     #expect(try stored(nodes[1], "friends") == [])
     #expect(try stored(nodes[1], "likes") == [])
-  }
-
-  /// Who is the only one to save never has anything compared.
-  @Test func knowsLessOnlyBesideOthers() throws {
-    let other = container.newBackgroundContext()
-    let space = nodes[0].space
-    func newest() throws -> UInt64 { try #require(try context.newestView(of: space)).sequence }
-    for n in 0..<3 {
-      try nodes[0].link("likes", nodes[1])
-      try nodes[0].set("edited \(n)", forKey: "name")
-      _ = try context.all("Node")
-      #expect(try !context.knowsLess(than: newest(), of: space))
-      try context.save()
-    }
-    _ = try context.all("Node")
-    try nodes[0].link("tags", nodes[1])
-    try other.object(with: nodes[2].objectID).set("theirs", forKey: "name")
-    try other.save()
-    #expect(try context.knowsLess(than: newest(), of: space))
-    // To go on to their commit does not make what is changed know of it.
-    _ = try context.all("Node")
-    #expect(try context.knowsLess(than: newest(), of: space))
-    try context.save()
-    _ = try context.all("Node")
-    #expect(try !context.knowsLess(than: newest(), of: space))
-    // Nor does a generation that is read no longer.
-    try context.setQueryGenerationFrom(.current)
-    _ = try context.all("Node")
-    try nodes[0].link("next", nodes[1])
-    try context.setQueryGenerationFrom(nil)
-    #expect(try context.knowsLess(than: newest(), of: space))
-    context.rollback()
-    _ = try context.all("Node")
-    #expect(try !context.knowsLess(than: newest(), of: space))
   }
 }
 

@@ -27,6 +27,7 @@ extension EntityTransaction {
     let isEach = objects.count == 1 || objects.allSatisfy { seen.insert($0.row).inserted }
     if !isEach { throw .misuse("an object is to be deleted twice by one call: name each once") }
     var left: [LinkEnd: (side: LinkSide, objects: [ObjectReference])] = [:]
+    if notesChangedEnds { for (object, plan) in zip(objects, plans) { try noteDerivedEnds(of: object, plan) } }
     for (object, plan) in zip(objects, plans) where plan.isLedTo {
       try adoptPendingLinks(object)
       for side in plan.sides where !side.isInverseDerived {
@@ -49,6 +50,17 @@ extension EntityTransaction {
     for (object, plan) in zip(objects, plans) {
       try writer(plan).removeRow(plan.reference(to: object))
       ledger.forget(object)
+    }
+  }
+
+  /// Notes the ends that follow from the row of an object that goes.
+  private func noteDerivedEnds(of object: ObjectReference, _ plan: EntityPlan) throws(EngineError) {
+    guard plan.sides.contains(where: { $0.isInverseDerived }), let row = try row(object) else { return }
+    for side in plan.sides where side.isInverseDerived {
+      guard let relationship = plan.entity.allRelationships.first(where: { $0.id == side.id }),
+        let target = try row.reference(relationship)
+      else { continue }
+      noteChanged(side.inverse, target)
     }
   }
 

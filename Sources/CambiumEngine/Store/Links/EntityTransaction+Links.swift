@@ -40,6 +40,7 @@ extension EntityTransaction {
       if let side = plan.side(relationship.id) { try attach(object, to: destination, by: side) }
     case .derived:
       noteEnds(object, destination)
+      noteChanged(relationship.id, object)
       if let side = plan.side(relationship.id) { try attach(object, to: destination, by: side) }
     }
   }
@@ -69,6 +70,7 @@ extension EntityTransaction {
       noteChanged(relationship.id, object)
       if let side = plan.side(relationship.id) { try detach(object, from: destination, by: side) }
     case .derived:
+      noteChanged(relationship.id, object)
       if let side = plan.side(relationship.id) { try detach(object, from: destination, by: side) }
     }
   }
@@ -117,10 +119,14 @@ extension EntityTransaction {
     try setUnordered(place, of: object, plan, destinations)
   }
 
-  /// The ends of links that this transaction has changed because other ends were written or deleted, as far as their objects existed when it
-  /// began: for example a list that an object left because its to-one relationship leads elsewhere. Each is told once. Nothing is
-  /// noted unless ``notesChangedEnds`` is set.
+  /// The ends of links that were changed so far, whichever end was written: for example a list that an object left because its to-one
+  /// relationship leads elsewhere. Each is told once. Ends of objects that this transaction has inserted are left out. Nothing is noted
+  /// unless ``notesChangedEnds`` is set.
   public var changedEnds: [LinkEnd] { ledger.changed }
+
+  /// The objects whose rows were written so far because the other ends of their links were, each once. Objects that this transaction has
+  /// inserted are left out. Some may have been deleted since.
+  public var changedByLinks: [ObjectReference] { ledger.changedObjects }
 
   // MARK: Parts
 
@@ -151,8 +157,8 @@ extension EntityTransaction {
   }
 
   private func noteEnds(_ object: ObjectReference, _ destination: ObjectReference) {
-    ledger.noteDestination(object.entity, object.row)
-    ledger.noteDestination(destination.entity, destination.row)
+    ledger.noteDestination(object)
+    ledger.noteDestination(destination)
   }
 
   private func editList(
@@ -177,10 +183,11 @@ extension EntityTransaction {
     var added: [ObjectReference] = []
     for destination in destinations
     where newRows.insert(destination.row).inserted && !oldRows.contains(destination.row) {
-      ledger.noteDestination(destination.entity, destination.row)
+      ledger.noteDestination(destination)
       added.append(destination)
     }
     let removed = old.filter { !newRows.contains($0.row) }
+    if !removed.isEmpty || !added.isEmpty { noteChanged(relationship.id, object) }
     if let tree = plan.linkTree(place) {
       try removeLinks(removed.map { linkKey(object.row, $0.row) }, tree)
       try put(added.map { $0.row }.sorted().map { linkKey(object.row, $0) }, tree)

@@ -21,8 +21,16 @@ extension EntityTransaction {
     if notesChangedEnds, !isNew(object.row) { ledger.noteChanged(LinkEnd(relationship, object)) }
   }
 
+  /// Notes that a row was written because the other end of a link was.
+  private func noteWritten(_ relationship: UInt32, _ object: ObjectReference) {
+    if isNew(object.row) { return }
+    ledger.noteChanged(object)
+    noteChanged(relationship, object)
+  }
+
   /// Writes the other sides of what a row changed of a relationship.
   func follow(_ edit: LinkEdit, of object: ObjectReference) throws(EngineError) {
+    noteChanged(edit.side.id, object)
     do throws(EngineError) {
       for target in edit.removed { try detach(object, from: target, by: edit.side) }
       for target in edit.added { try attach(object, to: target, by: edit.side) }
@@ -35,7 +43,7 @@ extension EntityTransaction {
 
   /// Has an object that a relationship leads to lead back.
   func attach(_ object: ObjectReference, to target: ObjectReference, by side: LinkSide) throws(EngineError) {
-    if side.isInverseDerived { return }
+    if side.isInverseDerived { return noteChanged(side.inverse, target) }
     if let tree = side.inverseTree {
       try adoptPendingLinks(target)
       try put([linkKey(target.row, object.row)], tree)
@@ -49,14 +57,14 @@ extension EntityTransaction {
       let former = try writer.oldReference(at: field)
       if former?.row == object.row { return }
       try writer.saveAlone(field, reference: object)
-      noteChanged(back.id, own)
+      noteWritten(back.id, own)
       if let former { try detach(own, from: former, by: back) }
     case .list(let field):
       var list = try writer.oldReferences(at: field)
       if list.contains(where: { $0.row == object.row }) { return }
       list.append(object)
       try writer.saveAlone(field, references: list)
-      noteChanged(back.id, own)
+      noteWritten(back.id, own)
     case .tree, .derived: break
     }
   }
@@ -83,7 +91,7 @@ extension EntityTransaction {
   func detach(
     _ objects: [ObjectReference], from target: ObjectReference, by side: LinkSide
   ) throws(EngineError) {
-    if side.isInverseDerived { return }
+    if side.isInverseDerived { return noteChanged(side.inverse, target) }
     if let tree = side.inverseTree {
       try adoptPendingLinks(target)
       try removeLinks(objects.map { linkKey(target.row, $0.row) }, tree)
@@ -106,7 +114,7 @@ extension EntityTransaction {
       try writer.saveAlone(field, references: left)
     case .tree, .derived: return
     }
-    noteChanged(back.id, writer.plan.reference(to: target))
+    noteWritten(back.id, writer.plan.reference(to: target))
   }
 
   /// Takes over the links that lead to a row since before it was inserted. What the row itself says of a relationship counts; a

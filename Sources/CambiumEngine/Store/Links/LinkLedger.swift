@@ -36,6 +36,9 @@ struct LinkLedger {
   /// The ends of links that were changed because others were written, each once, in the order of the changes.
   private(set) var changed: [LinkEnd] = []
   private var known = Set<LinkEnd>()
+  /// The objects whose rows were written because others were, each once, in the order of the changes.
+  private(set) var changedObjects: [ObjectReference] = []
+  private var knownObjects = RowSet()
 
   var hasClaims: Bool { !claims.isEmpty }
 
@@ -70,18 +73,20 @@ struct LinkLedger {
     if known.insert(end).inserted { changed.append(end) }
   }
 
-  /// Notes a row that a link leads to.
-  ///
-  /// - Parameter entity: one of its hierarchy, the same for all rows of one relationship.
+  mutating func noteChanged(_ object: ObjectReference) {
+    if knownObjects.insert(object.row) { changedObjects.append(object) }
+  }
+
+  /// Notes an object that a link leads to.
   @inline(__always)
-  mutating func noteDestination(_ entity: UInt32, _ row: UInt64) {
-    for i in destinations.indices where destinations[i].entity == entity {
-      destinations[i].rows.insert(row)
+  mutating func noteDestination(_ object: ObjectReference) {
+    for i in destinations.indices where destinations[i].entity == object.entity {
+      destinations[i].rows.insert(object.row)
       return
     }
     var rows = RowSet()
-    rows.insert(row)
-    destinations.append((entity, rows))
+    rows.insert(object.row)
+    destinations.append((object.entity, rows))
   }
 
   /// Forgets an object that is deleted: it leads to no row that is inserted later, and what still leads to it may do so.

@@ -15,17 +15,19 @@ extension RowWriter {
       if field.isList {
         let known = isNew ? [] : Set(try oldReferences(at: field.field).lazy.map { $0.row })
         for destination in try Self.references(at: field.field, of: record) where !known.contains(destination.row) {
-          transaction.ledger.noteDestination(field.destination, destination.row)
+          transaction.ledger.noteDestination(destination)
         }
       } else if let destination = try Self.reference(at: field.field, of: record) {
         let known = isNew ? nil : try oldReference(at: field.field)
         if known?.row == destination.row { continue }
-        transaction.ledger.noteDestination(field.destination, destination.row)
+        transaction.ledger.noteDestination(destination)
       }
     }
-    if plan.followedSides.isEmpty { return }
     edits = []
-    for side in plan.followedSides where isNew || touched & side.mask != 0 {
+    // What follows from the row itself is of interest to who asks for the ends of links.
+    let notesEnds = transaction.notesChangedEnds
+    if plan.followedSides.isEmpty, !notesEnds { return }
+    for side in notesEnds ? plan.sides : plan.followedSides where side.mask != 0 && (isNew || touched & side.mask != 0) {
       let now = try destinations(side, record)
       let before = isNew ? [] : try oldDestinations(side)
       if now.isEmpty, before.isEmpty { continue }

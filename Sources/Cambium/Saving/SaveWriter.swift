@@ -4,43 +4,33 @@ import CambiumEngine
 final class SaveWriter {
   let context: ManagedObjectContext
   let batch: SaveBatch
-  private let number: UInt64
   // Exclusive access is not checked at run time, since it would be asked for every value; nothing here calls code of the
   // application's.
   /// The references of the inserted objects, in their order: as they are, and the permanent ones, once those are reserved.
   @exclusivity(unchecked) private var present: [ObjectReference] = []
   @exclusivity(unchecked) private(set) var permanent: [ObjectReference] = []
-  /// The destinations of to-many relationships that are written of inserted objects, by their places.
-  @exclusivity(unchecked) private(set) var destinations: [Int: PendingDestinations] = [:]
-  /// What changes lead to and is there, as far as no object of the context says so.
-  @exclusivity(unchecked) private var found = Set<ObjectReference>()
-  @exclusivity(unchecked) private var lastFound: ObjectReference?
-  /// What changes lead to and nobody has looked for in the store yet.
-  @exclusivity(unchecked) private var toBeFound: [ObjectReference] = []
+  /// The to-many relationships that are written of inserted objects, by the objects' places.
+  @exclusivity(unchecked) private(set) var links: [Int: PendingLinks] = [:]
   /// What writes the rows of each entity, the last one first.
   @exclusivity(unchecked) private var writers: [(entity: UInt32, rows: RowWriter)] = []
 
   /// Objects that others have changed, with their rows as they are now.
   private(set) var conflicts: [(object: ManagedObject, row: Row?)] = []
-  /// What changes lead to, and others have deleted.
-  @exclusivity(unchecked) private(set) var gone: [ManagedObjectID] = []
   /// What says more than the engine's error.
   @exclusivity(unchecked) var refusal: CambiumError?
 
   init(_ context: ManagedObjectContext, _ batch: SaveBatch) {
     self.context = context
     self.batch = batch
-    context.writeNumber += 1
-    number = context.writeNumber
     present.reserveCapacity(batch.insertions.count)
   }
 
   /// Takes in what is to be known of an object that is inserted: once, since to look at many objects takes longer than to write
   /// them.
-  func prepare(_ object: ManagedObject, at place: Int, _ destinations: PendingDestinations) {
+  func prepare(_ object: ManagedObject, at place: Int, _ links: PendingLinks) {
     object.noteSavePlace(place)
     present.append(object.reference)
-    if !destinations.isEmpty { self.destinations[place] = destinations }
+    if !links.isEmpty { self.links[place] = links }
   }
 
   /// Reserves the permanent references of the inserted objects, and answers them.
@@ -56,11 +46,9 @@ final class SaveWriter {
   ///
   /// Answers which of the deleted objects are there.
   ///
-  /// - Parameters:
-  ///   - hasChangedModel: Whether the store has (``PersistentStore/hasChangedModel``).
-  ///   - isOld: Is set if a deletion is based on an older row.
+  /// - Parameter hasChangedModel: Whether the store has (``PersistentStore/hasChangedModel``).
   func findConflicts(
-    _ updates: [PendingUpdate], _ t: EntityTransaction, hasChangedModel: Bool, _ isOld: inout Bool
+    _ updates: [PendingUpdate], _ t: EntityTransaction, hasChangedModel: Bool
   ) throws(EngineError) -> [Bool] {
     // Whether others have written what an object is based on.
     func isOther(_ current: UInt32?, _ base: UInt32, _ row: @autoclosure () -> Row?) throws(EngineError) -> Bool {
@@ -75,9 +63,8 @@ final class SaveWriter {
     try batch.deletions.lend(areFar: true) { (_, object) throws(EngineError) in
       let current = try t.rowVersion(object.reference)
       isThere.append(current != nil)
-      guard let base = object.rowVersion, try isOther(current, base, object.row) else { return }
-      isOld = true
-      if current != nil, asksBeforeDeleting { try note(object, t) }
+      guard asksBeforeDeleting, current != nil, let base = object.rowVersion else { return }
+      if try isOther(current, base, object.row) { try note(object, t) }
     }
     for update in updates {
       guard let base = update.version else { continue }
@@ -101,9 +88,34 @@ final class SaveWriter {
     let reference = permanent[place]
     let rows = try writer(reference.entity, of: object, t)
     rows.begin(reference)
-    let written = destinations.isEmpty ? [] : destinations[place] ?? []
+    let written = links.isEmpty ? [] : links[place]?.lists ?? []
     try write(object, written, isNew: true, rows)
     try rows.save()
+  }
+
+  /// Writes the row of a changed object.
+  func update(_ update: PendingUpdate, _ t: EntityTransaction) throws(EngineError) {
+    if update.version == nil { return }
+    try t.update(update.object.reference) { (row) throws(EngineError) in
+      try write(update.object, update.links.lists, isNew: false, row)
+    }
+  }
+
+  /// Writes what came and went of unordered relationships: when all rows are there.
+  func writeEdits(_ updates: [PendingUpdate], _ t: EntityTransaction) throws(EngineError) {
+    // Writers that are held when the transaction ends are of no use to the next one.
+    writers = []
+    for (place, links) in links.ordered(by: { $0.key < $1.key }) { try write(links, of: permanent[place], t) }
+    for update in updates { try write(update.links, of: update.object.reference, t) }
+  }
+
+  private func write(
+    _ links: PendingLinks, of reference: ObjectReference, _ t: EntityTransaction
+  ) throws(EngineError) {
+    for (relationship, added, removed) in links.edits {
+      for id in removed where !id.isTemporaryID { try t.unlink(reference, relationship, from: id.reference) }
+      for id in added { try t.link(reference, relationship, to: try resolve(id)) }
+    }
   }
 
   /// What writes the rows of an entity, which is that of an object.
@@ -122,7 +134,7 @@ final class SaveWriter {
 
   /// Writes an object's changes into the row that a writer has begun.
   func write(
-    _ object: ManagedObject, _ destinations: PendingDestinations, isNew: Bool, _ row: RowWriter
+    _ object: ManagedObject, _ lists: [(key: PropertyKey, ids: [ManagedObjectID])], isNew: Bool, _ row: RowWriter
   ) throws(EngineError) {
     guard let held = object.heldOverlay else { return }
     let info = object.info
@@ -143,7 +155,7 @@ final class SaveWriter {
       } catch { failure = error }
     }
     if let failure { throw failure }
-    for (key, ids) in destinations {
+    for (key, ids) in lists {
       var references: [ObjectReference] = []
       references.reserveCapacity(ids.count)
       for id in ids { references.append(try resolve(id)) }
@@ -151,21 +163,30 @@ final class SaveWriter {
     }
   }
 
-  /// Throws if changes lead to what others have deleted; to be called when all are written.
-  func requireDestinations(_ t: EntityTransaction) throws(EngineError) {
-    // Those that are held when the transaction ends are of no use to the next one.
-    writers = []
-    let missing = try t.missing(among: toBeFound)
-    if !missing.isEmpty {
-      gone = toBeFound.filter { missing.contains($0) }.map { ManagedObjectID(space: batch.space, reference: $0) }
+  /// Takes out of the relationships of deleted objects what was taken out before they were deleted: the delete rules are not to follow
+  /// these links.
+  func writeDepartures(_ deletions: [ManagedObject], _ t: EntityTransaction) throws(EngineError) {
+    for object in deletions where object.changesRelationships {
+      guard let overlay = object.overlay else { continue }
+      let (info, links) = (object.info, object.pendingLinks())
+      try t.update(object.reference) { (row) throws(EngineError) in
+        try overlay.toOneChanges.forEach { (place, _) throws(EngineError) in
+          guard let r = info.relationships[place].relationship, !r.isTransient else { return }
+          try row.set(toOne: r.key, nil)
+        }
+        for (key, ids) in links.lists {
+          try row.set(toMany: key, ids.filter { !$0.isTemporaryID }.map { $0.reference })
+        }
+      }
+      for (relationship, _, removed) in links.edits {
+        for id in removed where !id.isTemporaryID { try t.unlink(object.reference, relationship, from: id.reference) }
+      }
     }
-    guard gone.isEmpty else { throw .misuse("destinations are gone") }
   }
 
   /// What a relationship leads to, once the save is done.
   func resolve(_ id: ManagedObjectID) throws(EngineError) -> ObjectReference {
     let reference = id.reference
-    if reference == lastFound { return reference }
     // Not as others look it up: an object that is let go of may run code of the application's, which must not come here. Nothing of what
     // follows changes the registry, which holds the object.
     let object = context.registry.glance(id)
@@ -184,18 +205,6 @@ final class SaveWriter {
         "a relationship leads to \(id), which is neither saved nor inserted in this context", objectID: id)
       throw .misuse("a relationship leads to an object that is not saved")
     }
-    // Others may have deleted it, and have known nothing of what leads to it here. Each is asked for once.
-    lastFound = reference
-    if let overlay {
-      let isKnown = overlay._withUnsafeGuaranteedRef { overlay in
-        defer { overlay.fields.pointee.foundByWrite = number }
-        return overlay.fields.pointee.foundByWrite == number
-      }
-      if isKnown { return reference }
-    } else if !found.insert(reference).inserted {
-      return reference
-    }
-    toBeFound.append(reference)
     return reference
   }
 }

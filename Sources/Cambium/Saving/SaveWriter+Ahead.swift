@@ -8,12 +8,11 @@ extension SaveWriter {
   private static let sizeOfRun = 128
 
   /// Inserts the rows of all new objects, in their order.
-  func insertAll(_ history: HistoryRecorder?, _ t: EntityTransaction) throws(EngineError) {
+  func insertAll(_ t: EntityTransaction) throws(EngineError) {
     let objects = batch.insertions
     guard objects.count >= Self.leastAhead, t.encodesAhead else {
       return try objects.lend { (place, object) throws(EngineError) in
         try insert(object, at: place, t)
-        history?.inserted(permanent[place])
       }
     }
     // The objects are looked at by several threads, and changed by none, as long as this takes: it calls nothing of the application's.
@@ -36,7 +35,6 @@ extension SaveWriter {
           } else {
             try insert(objects[place], at: place, t)
           }
-          history?.inserted(reference)
         }
       })
   }
@@ -48,11 +46,11 @@ private struct InsertionSource {
   /// Where their to-one relationships lead, in the order of the objects and, of each, of its changes; and where an object's begin.
   private(set) var targets: [ObjectReference] = []
   private(set) var firstTargets: [Int] = []
-  private let destinations: [Int: PendingDestinations]
+  private let links: [Int: PendingLinks]
 
   init(_ writer: SaveWriter) throws(EngineError) {
     objects = writer.batch.insertions
-    destinations = writer.destinations
+    links = writer.links
     firstTargets.reserveCapacity(objects.count)
     var targets: [ObjectReference] = []
     var firstTargets: [Int] = []
@@ -70,7 +68,7 @@ private struct InsertionSource {
   }
 
   /// Whether nothing is written of an object but its row.
-  func isRowAlone(_ place: Int) -> Bool { destinations.isEmpty || destinations[place] == nil }
+  func isRowAlone(_ place: Int) -> Bool { links.isEmpty || links[place]?.lists.isEmpty != false }
 }
 
 /// Rows of some new objects that follow one another.

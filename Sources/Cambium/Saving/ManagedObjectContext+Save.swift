@@ -1,8 +1,8 @@
 import CambiumEngine
 
-// Saving, in Core Data's order: willSave until nothing changes any more, derived attributes, validation of what is deleted,
-// inserted and updated, then per store one transaction (conflicts, identifiers, rows), the first of which ends when all are written,
-// then what the objects learn of it.
+// Saving, in Core Data's order: willSave until nothing changes any more; one validation of what is deleted, inserted and updated; for
+// each store one transaction (conflicts, rows, links, deletions, derived values, history), the first of which ends when all are
+// written; then what the objects learn of it.
 extension ManagedObjectContext {
   /// Puts the context's changes into the stores, each store's in one transaction; or, if it has a ``parent``, into that. When it returns, they are as durable as
   /// the stores' ``Durability`` says; inserted objects have permanent identifiers. When it throws, nothing was saved and
@@ -21,7 +21,7 @@ extension ManagedObjectContext {
         throw CambiumError(
           .persistentStoreSave, "a migration saves its contexts itself; a policy leaves its changes to the manager")
       }
-      guard !isValidating else {
+      guard validation == nil else {
         throw CambiumError(
           .persistentStoreSave,
           "a method that validates has called save() while a save is under way, which saves what that method changes as well"
@@ -45,25 +45,11 @@ extension ManagedObjectContext {
       lostChanges = []
       throw first
     }
-    if !unfinishedDeletions.isEmpty { try finishDeletions() }
     if !isMigrating {
       takeInMail()
       processEvent()
       if hasChanges { tell { ContextNotification(.willSave, self) } }
-      if parent == nil { try applyLateDeleteRules() }
-      changedWhileTold = []
-      defer { changedWhileTold = nil }
       try callWillSave()
-      // What the hooks led to what is deleted; and what was deleted for that is told.
-      if parent == nil, !deleted.isEmpty {
-        try applyLateDeleteRules()
-        try callWillSave(isFurther: true)
-      }
-      if !unfinishedDeletions.isEmpty {
-        // A hook has deleted what could not be read.
-        try finishDeletions()
-        try callWillSave(isFurther: true)
-      }
       processEvent()
     }
     notesChangesBySaving = !isMigrating && persistentStoreCoordinator.saveObservers.follow(self)
@@ -73,50 +59,44 @@ extension ManagedObjectContext {
         throw error
       }
     }
-    // What is derived is not undone, but derived anew.
+    // What a save computes is not undone.
     let wasNotingEvents = isNotingEvents
     isNotingEvents = false
     defer { isNotingEvents = wasNotingEvents }
     // Told in the end, also of the stores that were saved before one failed or was tried again.
     var settled = SettledObjects()
     defer { if !isMigrating { tell(settled) } }
-    var shown: Snapshots? = snapshotsBeforeDeriving()
-    let commits = settleCount
-    var guests: [ManagedObject] = []
-    do { try saveDeriving(isMigrating: isMigrating, &guests, &shown, &settled) } catch {
-      // What has own changes by now, by a method that validates, keeps them.
-      for guest in guests where guest.managedObjectContext === self && !guest.hasOwnChanges { forgetDerived(guest) }
-      // What this save, or one within it, has written is of a later commit.
-      if let shown, settleCount == commits { goBack(to: shown) }
-      throw settled.completed(error)
-    }
-  }
-
-  /// Saves with what is derived, again as long as others' changes are in the way that do not matter.
-  ///
-  /// - Parameters:
-  ///   - guests: Objects that joined the save for what they derive alone.
-  ///   - shown: What the context goes back to if it fails; nil once a merge policy has decided.
-  private func saveDeriving(
-    isMigrating: Bool, _ guests: inout [ManagedObject], _ shown: inout Snapshots?, _ settled: inout SettledObjects
-  ) throws {
-    // Objects that are only in the save for what is derived give way to others' changes of them.
-    for _ in 0..<100 {
-      var owners = try computeDerived(&guests)
-      do { return try saveChanges(isMigrating: isMigrating, &owners, &guests, &settled) } catch is ResolvedConflicts {
-        // What a policy has decided is based on the newest commit.
-        shown = nil
-      } catch let error as CambiumError
-        where error.code == .managedObjectMerge && !error.conflicts.isEmpty
-        && error.conflicts.allSatisfy({ conflict in owners.contains { $0.objectID == conflict.objectID } })
-      {
-        for owner in owners { forgetDerived(owner) }
+    do {
+      try deriveFromOwnAttributes()
+      if !isMigrating { try validate() }
+      // A policy changes objects in memory, and the save is tried again.
+      for _ in 0..<100 {
+        try deriveFromOwnAttributes()
+        do { return try saveChanges(isMigrating: isMigrating, &settled) } catch is ResolvedConflicts {}
       }
-    }
-    var owners = try computeDerived(&guests)
-    do { try saveChanges(isMigrating: isMigrating, &owners, &guests, &settled) } catch is ResolvedConflicts {
       throw CambiumError(
         .managedObjectMerge, "the merge policy resolved conflicts a hundred times, and there were others")
+    } catch { throw settled.completed(error) }
+  }
+
+  /// Computes the derived attributes that depend on their own objects alone, of what is about to be saved.
+  private func deriveFromOwnAttributes() throws {
+    for object in inserted.values + updated.values where object.pending == .inserted || object.isUpdated {
+      for rule in object.space.derivedRules where rule.relationship == nil && object.info.isKind(of: rule.entity.id) {
+        // One that others have deleted has no values. Whether that is a conflict, writing will tell.
+        try unlessGone {
+          let value = try rule.ownValue(of: object)
+          guard let coerced = rule.attribute.coerce(value) else {
+            throw CambiumError(
+              .managedObjectValidation,
+              "the derived attribute '\(rule.attribute.name)' is of type \(rule.attribute.type.name), which cannot hold \(value)",
+              entityName: object.entity.name, key: rule.attribute.name, objectID: object.objectID)
+          }
+          // A new object has null without a change.
+          if coerced.isNull, object.state == .inserted, try object.currentValue(rule.attribute).isNull { return }
+          try object.assign(coerced, to: rule.attribute)
+        }
+      }
     }
   }
 
@@ -176,17 +156,10 @@ extension ManagedObjectContext {
     persistentStoreCoordinator.saveObservers.tell(takenIn: SavedObjects(changed: changed), in: self)
   }
 
-  /// - Parameters:
-  ///   - owners: The objects that are in the save for what they derive alone; others may come by what validation changes.
-  ///   - guests: All that were so far.
-  private func saveChanges(
-    isMigrating: Bool, _ owners: inout [ManagedObject], _ guests: inout [ManagedObject], _ settled: inout SettledObjects
-  ) throws {
-    var lists = pendingLists()
-    if !isMigrating, !isOfBatch, !lists.isEmpty { try validate(&lists) { owners = try computeDerived(&guests) } }
+  private func saveChanges(isMigrating: Bool, _ settled: inout SettledObjects) throws {
+    let lists = pendingLists()
     guard !lists.isEmpty else {
       updated.removeAll()
-      oldestKnowledge.forget()
       settled.isToBeTold = true
       return
     }
@@ -218,9 +191,9 @@ extension ManagedObjectContext {
     if isMigrating {
       for batch in batches { settle(try write(batch)) }
     } else if batches.count > 1 {
-      try writeOrResolve(batches, owners: owners, settle)
+      try writeOrResolve(batches, settle)
     } else if let batch = batches.first {
-      settle(try writeOrResolve(batch, owners: owners))
+      settle(try writeOrResolve(batch))
     }
     watched = [:]
   }
@@ -236,13 +209,13 @@ extension ManagedObjectContext {
   // MARK: Before
 
   /// Tells the objects that the save concerns; again those that are changed meanwhile, until none is.
-  ///
-  /// - Parameter isFurther: Whether those that were told of this save are not told again unless they were changed.
-  func callWillSave(isFurther: Bool = false) throws {
+  private func callWillSave() throws {
     // What was told is marked with the number of the save.
-    if !isFurther { saveNumber += 1 }
+    saveNumber += 1
+    changedWhileTold = []
+    defer { changedWhileTold = nil }
     var last: ManagedObject?
-    for _ in 0..<100 {
+    for _ in 0..<1000 {
       let again = changedWhileTold ?? []
       changedWhileTold = []
       let seen = (changeCount, updated.count)
@@ -273,7 +246,7 @@ extension ManagedObjectContext {
     let entity = last.map { "'\($0.entity.name)'" } ?? "an entity"
     throw CambiumError(
       .persistentStoreSave,
-      "willSave() of \(entity) changes objects whenever it is called, and was called in 100 rounds; compare before setting, or use "
+      "willSave() of \(entity) changes objects whenever it is called, and was called in 1,000 rounds; compare before setting, or use "
         + "setPrimitiveValue(_:forKey:)",
       entityName: last?.entity.name, objectID: last?.objectID)
   }
@@ -308,7 +281,6 @@ extension ManagedObjectContext {
 
   private func settle(_ outcome: SaveOutcome) {
     let batch = outcome.batch
-    settleCount &+= 1
     advance()
     // What is in another store, or was changed too late for this save.
     let leavesSome =
@@ -358,8 +330,6 @@ extension ManagedObjectContext {
     }
     updated.forget(count)
     updated.removeAll { $0.space === batch.space && !$0.isUpdated }
-    // What validation has changed of other objects is not saved yet.
-    if inserted.isEmpty, deleted.isEmpty, !updated.values.contains(where: { $0.isUpdated }) { oldestKnowledge.forget() }
     for id in outcome.changedByRules + outcome.deletedByRules {
       guard let object = registered(id), object.isPresent, !object.isUpdated else { continue }
       object.row = nil

@@ -16,23 +16,29 @@ struct SaveOutcome {
   let batch: SaveBatch
   /// The permanent references of the inserted objects, in their order.
   var permanent: [ObjectReference] = []
-  /// Objects that are not of the save, and were changed or deleted by delete rules, since others have led them to what it
-  /// deletes.
+  /// Objects that the save does not write, and whose rows the transaction has written or deleted: the other ends of links, what
+  /// delete rules say of them, and what is derived.
   var changedByRules: [ManagedObjectID] = []
   var deletedByRules: [ManagedObjectID] = []
   /// What the store has with it; nil if it could not be had.
   var view: EntityView?
 }
 
-/// The destinations of the to-many relationships that a save writes.
-typealias PendingDestinations = [(key: PropertyKey, ids: [ManagedObjectID])]
+/// What a save writes of the to-many relationships of an object.
+struct PendingLinks {
+  /// The lists of ordered relationships, which are written whole.
+  var lists: [(key: PropertyKey, ids: [ManagedObjectID])] = []
+  /// What came and went of unordered ones.
+  var edits: [(relationship: RelationshipSchema, added: [ManagedObjectID], removed: [ManagedObjectID])] = []
+
+  var isEmpty: Bool { lists.isEmpty && edits.isEmpty }
+}
 
 /// What an update is going to write.
 struct PendingUpdate {
   let object: ManagedObject
-  let destinations: PendingDestinations
-  /// The version of the row that the changes are based on; `nil` if only derived relationships changed, for which nothing
-  /// is written.
+  let links: PendingLinks
+  /// The version of the row that the changes are based on; `nil` if the row itself is not written.
   let version: UInt32?
 }
 
@@ -43,8 +49,6 @@ struct PreparedBatch {
   fileprivate let history: HistoryRecorder?
   fileprivate let writer: SaveWriter
   fileprivate let updates: [PendingUpdate]
-  fileprivate let departures: [BatchDeletion.Lead]
-  fileprivate let omissions: Set<BatchDeletion.Lead>
 
   /// Whether both are written into one store, which may have two spaces if it was opened again.
   func isOfSameStore(as other: PreparedBatch) -> Bool { store === other.store }
@@ -77,15 +81,12 @@ extension ManagedObjectContext {
     if store.isReadOnly {
       throw store.readOnlyError
     }
-    // Everything that reads happens before the transaction: ordered and many-to-many relationships are written whole.
-    // History tells of objects too of which nothing is written.
+    // Everything that reads happens before the transaction. History tells of objects too of which nothing is written.
     let history = HistoryRecorder(self, store)
     var updates: [PendingUpdate] = []
     var deletedByOthers: [MergeConflict] = []
-    var omissions: Set<BatchDeletion.Lead> = []
     try batch.updates.lend { _, object in
       let isWritten = object.isWrittenBySave
-      if !isWritten, history == nil { return }
       if isWritten { try object.requirePermanentIdentifiers() }
       if isWritten, object.row == nil {
         // A fault whose relationships were set was never read: its changes are based on the row as it is now, and so is what they are added to.
@@ -96,24 +97,18 @@ extension ManagedObjectContext {
           return
         }
       }
-      let destinations = try object.pendingDestinations(&omissions)
-      updates.append(
-        PendingUpdate(object: object, destinations: destinations, version: isWritten ? object.row?.version : nil))
+      let links = object.pendingLinks()
+      if !isWritten, links.isEmpty, history == nil { return }
+      updates.append(PendingUpdate(object: object, links: links, version: isWritten ? object.row?.version : nil))
     }
     // After what may have called the application, which may have asked for permanent identifiers.
     let writer = SaveWriter(self, batch)
     try batch.insertions.lend { place, object in
       try object.requirePermanentIdentifiers()
-      writer.prepare(object, at: place, try object.pendingDestinations(&omissions))
+      writer.prepare(object, at: place, object.pendingLinks())
     }
     if !deletedByOthers.isEmpty { throw CambiumError(mergeConflicts: deletedByOthers) }
-    var departures: [BatchDeletion.Lead] = []
-    try batch.deletions.lend(areFar: true) { _, object in
-      if object.changesRelationships { try object.addDepartures(to: &departures) }
-    }
-    return PreparedBatch(
-      batch: batch, store: store, history: history, writer: writer, updates: updates, departures: departures,
-      omissions: omissions)
+    return PreparedBatch(batch: batch, store: store, history: history, writer: writer, updates: updates)
   }
 
   /// Writes a batch in one transaction.
@@ -121,60 +116,20 @@ extension ManagedObjectContext {
   /// - Parameter further: Called when all is written and checked, before the transaction ends; if it throws, the transaction is rolled back.
   /// - Throws: ``RefusedBatch``; what `further` throws, as it is.
   func write(_ prepared: PreparedBatch, further: (() throws -> Void)? = nil) throws -> SaveOutcome {
-    let (batch, store, history, writer) = (prepared.batch, prepared.store, prepared.history, prepared.writer)
+    let (batch, store, writer) = (prepared.batch, prepared.store, prepared.writer)
     var outcome = SaveOutcome(batch: batch)
     var failure: (any Error)?
     var view: EntityView?
     do throws(EngineError) {
       try store.write(keeping: &view) { (t) throws(EngineError) in
-        let permanent = try writer.reserve(t)
-        // Whether others may have led something to what is deleted, or away from what is changed, without the context's knowing.
-        var isOld = knowsLess(than: t.sequence, of: batch.space)
-        let isThere = try writer.findConflicts(
-          prepared.updates, t, hasChangedModel: store.hasChangedModel || batch.space !== store.space, &isOld)
-        let inserted = isOld ? Set(permanent.lazy.map { $0.row }) : []
-        var links = isOld ? LinkAgreement(batch, history, inserted) : nil
-        try links?.noteBefore(prepared.updates, t)
-        try writer.insertAll(history, t)
-        for update in prepared.updates {
-          let object = update.object
-          // Of what nothing is written nothing has told whether others have deleted it.
-          if let history {
-            let isThere = update.version == nil ? try t.contains(object.reference) : true
-            if isThere { history.updated(object.reference, object.info, object.changedKeys) }
-          }
-          if update.version == nil { continue }
-          try t.update(object.reference) { (row) throws(EngineError) in
-            try writer.write(object, update.destinations, isNew: false, row)
+        do throws(BatchError) { try write(prepared, t, &outcome) } catch {
+          switch error {
+          case .engine(let error): throw error
+          case .refused(let error):
+            writer.refusal = error
+            throw .misuse("the save was refused")
           }
         }
-        try writer.requireDestinations(t)
-        try links?.restore(insertions: permanent, isThere, t)
-        if isOld, isThere.contains(true) {
-          let deletions = zip(batch.deletions, isThere).filter { $0.1 }.map { $0.0 }
-          var deletion = BatchDeletion(batch.space, history, asksOtherSides: true, inserted: inserted)
-          (deletion.departures, deletion.omissions) = (Set(prepared.departures), prepared.omissions)
-          do throws(BatchError) { _ = try deletion.delete(deletions.map { $0.reference }, t) } catch {
-            switch error {
-            case .engine(let error): throw error
-            case .refused(let error):
-              writer.refusal = error
-              throw .misuse("the deletion was refused")
-            }
-          }
-          let known = Set(deletions.map { $0.objectID })
-          outcome.deletedByRules = deletion.deleted.filter { !known.contains($0) }
-          outcome.changedByRules = deletion.changed.filter { links?.isOwn($0) != true }
-        } else {
-          try batch.deletions.lend(areFar: true) { (place, object) throws(EngineError) in
-            if !isThere[place] { return }
-            try history?.deleted(object.reference, object.info, t)
-            try t.delete(object.reference)
-          }
-        }
-        if let changed = try links?.finish(t) { outcome.changedByRules += changed }
-        try history?.finish(t)
-        outcome.permanent = permanent
         // Of deletions alone nothing is left to be shown, and views keep their room from being used again.
         t.keepsView =
           !isSavedByMigration
@@ -193,13 +148,81 @@ extension ManagedObjectContext {
     return outcome
   }
 
+  /// Writes a batch: conflicts are found first, then come changes, new rows, links, deletions by the delete rules, derived values and
+  /// history.
+  private func write(
+    _ prepared: PreparedBatch, _ t: EntityTransaction, _ outcome: inout SaveOutcome
+  ) throws(BatchError) {
+    let (batch, history, writer) = (prepared.batch, prepared.history, prepared.writer)
+    var derived = DerivedValues(batch.space)
+    t.notesChangedEnds = history != nil || derived != nil
+    let isThere = try engine { () throws(EngineError) -> [Bool] in
+      outcome.permanent = try writer.reserve(t)
+      let isThere = try writer.findConflicts(
+        prepared.updates, t, hasChangedModel: prepared.store.hasChangedModel || batch.space !== prepared.store.space)
+      // Lists come before the rows that they lead to: these need not look for their places then.
+      for update in prepared.updates { try writer.update(update, t) }
+      try writer.insertAll(t)
+      try writer.writeEdits(prepared.updates, t)
+      return isThere
+    }
+    try engine { () throws(EngineError) in
+      if let history { for reference in outcome.permanent { history.inserted(reference) } }
+      for update in prepared.updates {
+        let object = update.object
+        // Of what nothing is written nothing has told whether others have deleted it.
+        let isThere = update.version == nil ? try t.contains(object.reference) : true
+        if isThere { history?.updated(object.reference, object.info, object.changedKeys) }
+      }
+    }
+    let gone = zip(batch.deletions, isThere).filter { $0.1 }.map { $0.0 }
+    if !gone.isEmpty {
+      try engine { () throws(EngineError) in try writer.writeDepartures(gone, t) }
+      let known = Set(gone.lazy.map { $0.reference.row })
+      let deleted = try t.deleteByRules(gone.map { $0.reference }, in: batch.space, history).deleted
+      outcome.deletedByRules = deleted.lazy.filter { !known.contains($0.row) }.map {
+        ManagedObjectID(space: batch.space, reference: $0)
+      }
+    }
+    try finish(prepared, t, &derived, &outcome)
+  }
+
+  /// Writes what follows from all else: derived values and history. Notes the rows that others than the objects of the batch have got.
+  private func finish(
+    _ prepared: PreparedBatch, _ t: EntityTransaction, _ derived: inout DerivedValues?, _ outcome: inout SaveOutcome
+  ) throws(BatchError) {
+    let (batch, history) = (prepared.batch, prepared.history)
+    var changed = t.changedByLinks
+    if derived != nil || !changed.isEmpty {
+      var own = Set(outcome.permanent.lazy.map { $0.row })
+      for update in prepared.updates where update.version != nil { own.insert(update.object.reference.row) }
+      if derived != nil {
+        for (object, reference) in zip(batch.insertions, outcome.permanent) {
+          derived?.note(reference, object.info, isComputed: true)
+        }
+        for update in prepared.updates {
+          let object = update.object
+          derived?.note(object.reference, object.info, changed: object.changedKeys, isComputed: true)
+        }
+        changed += try derived?.write(t, history, checks: !isSavedByMigration, isOwn: { own.contains($0.row) }) ?? []
+      }
+      var seen = Set<UInt64>()
+      try engine { () throws(EngineError) in
+        for reference in changed where !own.contains(reference.row) && seen.insert(reference.row).inserted {
+          guard try t.contains(reference) else { continue }
+          outcome.changedByRules.append(ManagedObjectID(space: batch.space, reference: reference))
+        }
+      }
+    }
+    try engine { () throws(EngineError) in try history?.finish(t, batch.space) }
+  }
+
   /// What others have changed of a batch of which nothing was written, as far as that can be read.
   func mergeConflicts(of prepared: PreparedBatch) -> [MergeConflict] {
     do throws(EngineError) {
       try prepared.store.write { (t) throws(EngineError) in
-        var isOld = false
         _ = try prepared.writer.findConflicts(
-          prepared.updates, t, hasChangedModel: prepared.store.hasChangedModel, &isOld)
+          prepared.updates, t, hasChangedModel: prepared.store.hasChangedModel)
         throw .misuse("nothing is to be written")
       }
     } catch {
@@ -212,7 +235,10 @@ extension ManagedObjectContext {
   func explained(_ refused: RefusedBatch, of prepared: PreparedBatch) -> CambiumError {
     let (writer, space) = (prepared.writer, prepared.batch.space)
     var conflicts = writer.conflicts
-    for id in writer.gone { conflicts.append((object(with: id), nil)) }
+    // What changes lead to, and others have deleted.
+    if case .missingDestinations(let gone) = refused.error {
+      for reference in gone { conflicts.append((object(with: ManagedObjectID(space: space, reference: reference)), nil)) }
+    }
     if !conflicts.isEmpty {
       return CambiumError(mergeConflicts: conflicts.map { MergeConflict($0.object, persisted: $0.row) })
     }
@@ -227,8 +253,10 @@ extension ManagedObjectContext {
 }
 
 extension ManagedObject {
-  /// Whether a save writes anything of the object itself, so that it finds out what others have done to it.
-  var isWrittenBySave: Bool { hasRowChanges || overlay?.changesToMany(where: isWritten) == true }
+  /// Whether a save writes the row of the object, so that it finds out what others have done to it.
+  var isWrittenBySave: Bool {
+    hasRowChanges || overlay?.changesToMany { info.relationships[$0].relationship?.isOrdered == true } == true
+  }
 
   /// Refuses to save identifiers that objects have until they are saved only: an attribute holds them as they are.
   @inline(__always)
@@ -249,18 +277,6 @@ extension ManagedObject {
     }
   }
 
-  /// Adds where to-one relationships led before they were changed, of an object that was deleted then.
-  fileprivate func addDepartures(to departures: inout [BatchDeletion.Lead]) throws {
-    guard heldRow != nil, let overlay, !overlay.toOneChanges.isEmpty else { return }
-    for property in info.relationships where !property.isTransient {
-      guard let r = property.relationship, overlay.toOneChanges.contains(r.place) else { continue }
-      let old = try committedToOne(r)
-      guard let old, try currentToOne(r) != old else { continue }
-      departures.append(
-        BatchDeletion.Lead(object: reference, relationship: r.schema.id, destination: old.reference))
-    }
-  }
-
   /// Whether a save writes attributes or to-one relationships of the object.
   fileprivate var hasRowChanges: Bool {
     guard let overlay else { return false }
@@ -268,33 +284,22 @@ extension ManagedObject {
     return overlay.toOneChanges.containsKey { !info.relationships[$0].isTransient }
   }
 
-  /// Whether anything is written for the relationship at a place, if it is to-many.
-  private func isWritten(_ place: Int) -> Bool {
-    guard let r = info.relationships[place].relationship else { return false }
-    return !r.isDerived && !r.isTransient
-  }
-
-  /// The destinations of the to-many relationships that a save writes.
-  ///
-  /// - Parameter omissions: Gets what is not among them because it is deleted: what others have put under that is to go along, though it
-  ///   is written without it.
-  fileprivate func pendingDestinations(_ omissions: inout Set<BatchDeletion.Lead>) throws -> PendingDestinations {
-    guard let heldOverlay, heldOverlay._withUnsafeGuaranteedRef({ $0.changesToMany(where: isWritten) }), let overlay,
-      let context = managedObjectContext
-    else { return [] }
-    var result: PendingDestinations = []
+  /// What a save writes of the to-many relationships of the object.
+  func pendingLinks() -> PendingLinks {
+    var result = PendingLinks()
+    guard let heldOverlay, heldOverlay._withUnsafeGuaranteedRef({ !$0.toManyChanges.isEmpty }), let overlay else {
+      return result
+    }
     for place in overlay.toManyChanges.keys {
-      guard isWritten(place), let r = info.relationships[place].relationship else { continue }
-      var ids = try knownToMany(r)
-      if !context.deleted.isEmpty {
-        for id in ids where context.pending(id) == .deleted {
-          guard let inverse = r.inverse else { break }
-          omissions.insert(
-            BatchDeletion.Lead(object: id.reference, relationship: inverse.id, destination: reference))
-        }
-        ids.removeAll { context.pending($0) == .deleted }
+      guard let r = info.relationships[place].relationship, !r.isDerived, !r.isTransient,
+        let change = overlay.toManyChanges[place]
+      else { continue }
+      if let list = change.list {
+        result.lists.append((r.key, list))
+      } else {
+        let (added, removed) = change.difference(from: ToManyChange())
+        result.edits.append((r.schema, added, removed))
       }
-      result.append((r.key, ids))
     }
     return result
   }

@@ -1,0 +1,42 @@
+import CambiumEngine
+
+extension StoreSpace {
+  /// The delete rule of a relationship by the model in use, which the stored model need not have.
+  func deleteRule(of relationship: RelationshipSchema) -> DeleteRule {
+    deleteRules[relationship.id] ?? relationship.deleteRule
+  }
+}
+
+extension EntityTransaction {
+  /// Deletes objects by the delete rules of the model in use, as the transaction sees the links: what others have saved counts.
+  ///
+  /// - Returns: Those of the objects that existed, and all that were deleted: with them what goes along.
+  func deleteByRules(
+    _ asked: [ObjectReference], in space: StoreSpace, _ history: HistoryRecorder?
+  ) throws(BatchError) -> (found: [ObjectReference], deleted: [ObjectReference]) {
+    let rule = { space.deleteRule(of: $0) }
+    var found: [ObjectReference] = []
+    let deletion = try engine { () throws(EngineError) -> Deletion<ObjectReference, RelationshipSchema> in
+      var seen = Set<UInt64>()
+      for reference in asked where seen.insert(reference.row).inserted {
+        if try contains(reference) { found.append(reference) }
+      }
+      return try self.deletion(of: found, rule: rule)
+    }
+    if let denial = deletion.denials.first {
+      let id = ManagedObjectID(space: space, reference: denial.object)
+      var check = ValueCheck(id.entityName, id)
+      check.denied(denial.relationship.name)
+      throw .refused(check.errors[0])
+    }
+    try engine { () throws(EngineError) in
+      if let history {
+        for reference in deletion.objects {
+          if let info = space.info(reference.entity) { try history.deleted(reference, info, self) }
+        }
+      }
+      try delete(deletion.objects, rule: rule)
+    }
+    return (Array(deletion.objects.prefix(found.count)), deletion.objects)
+  }
+}

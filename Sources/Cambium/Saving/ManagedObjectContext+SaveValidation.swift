@@ -1,0 +1,112 @@
+import CambiumEngine
+
+// What a save asks of its objects before it writes them.
+extension ManagedObjectContext {
+  /// The objects that a save is about.
+  struct PendingLists {
+    var deletions: [ManagedObject]
+    var insertions: [ManagedObject]
+    var updates: [ManagedObject]
+
+    var isEmpty: Bool { deletions.isEmpty && insertions.isEmpty && updates.isEmpty }
+  }
+
+  /// What there is to save now.
+  func pendingLists() -> PendingLists {
+    PendingLists(deletions: deleted.ordered(), insertions: inserted.ordered(), updates: updated.orderedUpdates())
+  }
+
+  /// Whether all that a save is about is still to be saved as it was.
+  func isPending(_ lists: PendingLists) -> Bool {
+    lists.insertions.allSatisfy { $0.pending == .inserted } && lists.deletions.allSatisfy { $0.pending == .deleted }
+      && lists.updates.allSatisfy { $0.pending == .updated }
+  }
+
+  /// Calls the methods that validate, once for each object. Such a method may correct the attributes, the transient values and the elements of
+  /// composites of its own object, which are saved so. Whatever else it changes belongs into `willSave()`, which is called until nothing
+  /// changes any more.
+  ///
+  /// - Throws: What the methods throw; ``CambiumError/Code/persistentStoreSave`` if one of them has changed something else.
+  func validate() throws {
+    let lists = pendingLists()
+    if lists.isEmpty { return }
+    var errors = ValidationErrors()
+    validation = ValidationWatch()
+    defer { validation = nil }
+    func call(_ object: ManagedObject, _ kind: PendingKind, _ method: () throws -> Void) {
+      validation?.current = object
+      defer { validation?.current = nil }
+      if object.pending != kind { return }
+      do { try method() } catch { errors.note(error, of: object) }
+    }
+    lists.deletions.lend(areFar: true) { _, object in call(object, .deleted) { try object.validateForDelete() } }
+    lists.insertions.lend { _, object in call(object, .inserted) { try object.validateForInsert() } }
+    lists.updates.lend { _, object in call(object, .updated) { try object.validateForUpdate() } }
+    if let foreign = validation?.foreign { throw Self.changedByValidation(foreign) }
+    guard isPending(lists), inserted.count == lists.insertions.count, deleted.count == lists.deletions.count else {
+      throw CambiumError(
+        .persistentStoreSave,
+        "a method that validates has inserted, deleted or taken back what is being saved; do that in willSave(), or before the save")
+    }
+    try errors.throwing()
+  }
+
+  private static func changedByValidation(_ change: ValidationWatch.Change) -> CambiumError {
+    CambiumError(
+      .persistentStoreSave,
+      "a method that validates '\(change.validated)' has changed \(change.text) of '\(change.object.entity.name)'; it may correct the "
+        + "attributes of its own object only: change the rest in willSave()", entityName: change.object.entity.name,
+      objectID: change.object.objectID)
+  }
+}
+
+/// What methods that validate change, while they are called.
+struct ValidationWatch {
+  /// A change that such a method must not make.
+  struct Change {
+    let validated: String
+    let object: ManagedObject
+    let text: String
+  }
+
+  /// The object that is asked.
+  var current: ManagedObject?
+  /// The first change that is not allowed.
+  private(set) var foreign: Change?
+
+  /// Notes that an object is changed: its relationships, or something else.
+  mutating func note(_ object: ManagedObject, isRelationship: Bool) {
+    if foreign != nil || object === current && !isRelationship { return }
+    let text = object === current ? "relationships" : "another object"
+    foreign = Change(validated: current?.entity.name ?? "an object", object: object, text: text)
+  }
+}
+
+/// What methods that validate have thrown.
+private struct ValidationErrors {
+  private var errors: [CambiumError] = []
+  /// An error of the application's own is thrown as it is if it is the only one.
+  private var foreign: (any Error)?
+
+  @inline(never)
+  mutating func note(_ error: any Error, of object: ManagedObject) {
+    if let error = error as? CambiumError {
+      errors += error.code == .validationMultipleErrors ? error.detailedErrors : [error]
+      return
+    }
+    foreign = foreign ?? error
+    errors.append(
+      CambiumError(
+        .managedObjectValidation, "\(error)", entityName: object.entity.name, objectID: object.objectID,
+        underlying: [error]))
+  }
+
+  func throwing() throws {
+    guard let first = errors.first else { return }
+    guard errors.count > 1 else { throw foreign ?? first }
+    var result = CambiumError(.validationMultipleErrors, "\(errors.count) validation errors; see detailedErrors")
+    result.detailedErrors = errors
+    result.affectedObjectIDs = errors.compactMap { $0.objectID }
+    throw result
+  }
+}

@@ -1,0 +1,113 @@
+/// What leads where, as far as delete rules ask: stored links, or the objects of a context.
+public protocol DeletionSource {
+  /// An object.
+  associatedtype Object: Hashable
+  /// One of its relationships.
+  associatedtype Relationship
+  /// What reading throws.
+  associatedtype Failure: Error
+
+  /// The relationships of an object, with their rules. Those may be left out that have nothing to say about the deletion.
+  func rules(of object: Object) throws(Failure) -> [(relationship: Relationship, rule: DeleteRule)]
+  /// Where a relationship of an object leads.
+  func destinations(of object: Object, by relationship: Relationship) throws(Failure) -> [Object]
+}
+
+/// What the deletion of some objects deletes, empties and denies, by the delete rules of their relationships.
+///
+/// It is gathered first, by ``init(of:in:)``, which only reads and may fail. To apply it then only writes.
+public struct Deletion<Object: Hashable, Relationship> {
+  /// A relationship of an object that is deleted, and a destination of it.
+  public struct Lead {
+    /// The object that is deleted.
+    public let object: Object
+    /// Its relationship.
+    public let relationship: Relationship
+    /// Where that leads.
+    public let destination: Object
+  }
+
+  /// The objects that are deleted: those that were asked for, and behind them those that go along by the rule to cascade. Each once.
+  public private(set) var objects: [Object] = []
+  /// What leads to an object that stays, which is to lead back no longer.
+  public private(set) var emptied: [Lead] = []
+  /// What denies the deletion: leads to objects that stay.
+  public private(set) var denials: [Lead] = []
+
+  /// Gathers the deletion of some objects.
+  ///
+  /// - Throws: What reading throws.
+  /// - Complexity: O(links of the objects that are deleted).
+  public init<Source: DeletionSource>(of asked: [Object], in source: Source) throws(Source.Failure)
+  where Source.Object == Object, Source.Relationship == Relationship {
+    var gone: Set<Object> = []
+    for object in asked where gone.insert(object).inserted { objects.append(object) }
+    var left: [Lead] = []
+    var denied: [Lead] = []
+    var next = 0
+    while next < objects.count {
+      let object = objects[next]
+      next += 1
+      for (relationship, rule) in try source.rules(of: object) where rule != .noAction {
+        for destination in try source.destinations(of: object, by: relationship) {
+          let lead = Lead(object: object, relationship: relationship, destination: destination)
+          switch rule {
+          case .cascade: if gone.insert(destination).inserted { objects.append(destination) }
+          case .deny: denied.append(lead)
+          case .nullify, .noAction: left.append(lead)
+          }
+        }
+      }
+    }
+    emptied = left.filter { !gone.contains($0.destination) }
+    denials = denied.filter { !gone.contains($0.destination) }
+  }
+}
+
+/// The links that a transaction sees.
+private struct StoredLinks: DeletionSource {
+  let transaction: EntityTransaction
+  let rule: (RelationshipSchema) -> DeleteRule
+
+  func rules(
+    of object: ObjectReference
+  ) throws(EngineError) -> [(relationship: RelationshipSchema, rule: DeleteRule)] {
+    var result: [(relationship: RelationshipSchema, rule: DeleteRule)] = []
+    for relationship in try transaction.store.plan(object.entity).entity.allRelationships
+    where !relationship.isTransient {
+      let rule = rule(relationship)
+      // The transaction empties what leads to removed rows when it removes them.
+      if rule == .cascade || rule == .deny { result.append((relationship, rule)) }
+    }
+    return result
+  }
+
+  func destinations(
+    of object: ObjectReference, by relationship: RelationshipSchema
+  ) throws(EngineError) -> [ObjectReference] {
+    var found: [ObjectReference] = []
+    for destination in try transaction.related(object, relationship) {
+      // What is gone already was left behind by its rule.
+      if let plan = try transaction.planOfRow(destination) { found.append(plan.reference(to: destination)) }
+    }
+    return found
+  }
+}
+
+extension EntityTransaction {
+  /// What the deletion of some objects deletes and denies by the delete rules, as the transaction sees the links now. Objects that do
+  /// not exist are left out. What it empties, ``delete(_:rule:)`` finds itself.
+  ///
+  /// - Parameter rule: The delete rule of a relationship, if the model in use has another one than the stored model.
+  /// - Throws: What reading throws.
+  public func deletion(
+    of objects: [ObjectReference], rule: @escaping (RelationshipSchema) -> DeleteRule = { $0.deleteRule }
+  ) throws(EngineError) -> Deletion<ObjectReference, RelationshipSchema> {
+    var own: [ObjectReference] = []
+    for object in objects {
+      // The object's own entity, whatever the reference says.
+      if let plan = try planOfRow(object) { own.append(plan.reference(to: object)) }
+    }
+    return try Deletion(of: own, in: StoredLinks(transaction: self, rule: rule))
+  }
+}
