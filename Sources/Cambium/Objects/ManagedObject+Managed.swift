@@ -129,7 +129,7 @@ extension ManagedObject {
       try assign(value, at: place)
       return true
     }
-    guard let coerced = type == .composite ? info.schema.coerce(value, at: place) : type.coerce(value) else {
+    guard let coerced = type == .composite ? info.compositeValue(value, at: place) : type.coerce(value) else {
       return false
     }
     try assign(coerced, at: place)
