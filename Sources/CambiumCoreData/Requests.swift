@@ -245,7 +245,16 @@ extension MutableRelationship {
   public var allObjects: [Any] { objects }
 
   /// ``add(_:)`` for each; what is no object is passed over.
-  public func addObjects(from array: [Any]) { union(array.compactMap { $0 as? ManagedObject }) }
+  public func addObjects(from array: [Any]) { formUnion(array.compactMap { $0 as? ManagedObject }) }
+
+  /// ``formUnion(_:)``.
+  public func union(_ objects: some Sequence<some ManagedObject>) { formUnion(objects) }
+
+  /// ``subtract(_:)``.
+  public func minus(_ objects: some Sequence<some ManagedObject>) { subtract(objects) }
+
+  /// ``formIntersection(_:)``.
+  public func intersect(_ objects: some Sequence<some ManagedObject>) { formIntersection(objects) }
 
   /// ``removeAll()``.
   public func removeAllObjects() { removeAll() }

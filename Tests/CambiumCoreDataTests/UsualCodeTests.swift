@@ -288,6 +288,11 @@ import Testing
     let set = list.mutableSetValue(forKey: "items")
     set.addObjects(from: items)
     #expect(set.allObjects.count == 3 && items[0].list === list)
+    set.intersect(items.prefix(2))
+    set.minus([items[0]])
+    #expect(set.allObjects.count == 1 && items[0].list == nil)
+    set.union(items)
+    #expect(set.allObjects.count == 3)
     set.removeAllObjects()
     #expect(list.items?.count == 0 && items[0].list == nil)
   }

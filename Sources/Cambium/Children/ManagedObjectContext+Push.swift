@@ -214,11 +214,16 @@ extension ManagedObjectContext {
   /// The attributes that are pushed: those that changed, as far as the policy lets them; all, if the object's state counts.
   private func pushAttributes(_ one: Pushed) throws {
     for property in one.object.info.ordered where !property.isTransient && !property.isDerived {
-      guard case .attribute(let attribute, _) = property.kind else { continue }
-      if let value = one.object.changedAttribute(at: property.place) {
-        if isKept(property.name, one) { try one.target.assign(value, to: attribute) }
-      } else if mergePolicy.mergeType == .overwrite, one.changedElsewhere.contains(property.name) {
-        try one.target.assign(try one.object.currentValue(attribute), to: attribute)
+      guard property.isAttribute else { continue }
+      let isChangedElsewhere = one.changedElsewhere.contains(property.name)
+      if var value = one.object.changedAttribute(at: property.place) {
+        if isChangedElsewhere {
+          let (base, theirs) = (try one.object.committedValue(property), try one.target.currentValue(property))
+          value = value.merged(with: theirs, base: base, by: mergePolicy.mergeType)
+        }
+        try one.target.assign(value, to: property)
+      } else if mergePolicy.mergeType == .overwrite, isChangedElsewhere {
+        try one.target.assign(try one.object.currentValue(property), to: property)
       }
     }
   }

@@ -20,11 +20,8 @@ extension MergeConflict {
     for property in object.info.ordered where !property.isTransient {
       if let attribute = property.attribute {
         if property.isDerived { continue }
-        let isMine = object.changesAttribute(at: property.place)
-        let base = try cached.value(attribute)
-        guard try persisted.value(attribute) != base else { continue }
-        if kind == .mergeByPropertyStoreTrump, isMine { object.takeBackOverlay(at: property.place) }
-        if kind == .overwrite, !isMine { object.overlay(base, at: property.place) }
+        let (base, theirs) = (try cached.value(attribute), try persisted.value(attribute))
+        if theirs != base { object.merge(attributeAt: property.place, kind, theirs, base: base) }
       } else if let r = property.relationship {
         if r.isOrdered {
           // What only the decision about another object has changed is based on what is stored: nothing of that is missing.
@@ -60,18 +57,72 @@ extension MergeConflict {
     if kind == .rollback { return try object.takeBackChanges() }
     for name in try object.namesChanged(in: target).ordered() {
       guard let property = object.info.properties[name] else { continue }
-      switch (kind, property.kind) {
-      case (.mergeByPropertyStoreTrump, .attribute): object.takeBackOverlay(at: property.place)
-      case (.mergeByPropertyStoreTrump, .relationship(let r)):
-        guard object.toOneChanges.contains(r.place) else { continue }
+      switch property.kind {
+      case .attribute:
+        let (base, theirs) = (try object.committedValue(property), try target.currentValue(property))
+        object.merge(attributeAt: property.place, kind, theirs, base: base)
+      case .relationship(let r):
+        guard kind == .mergeByPropertyStoreTrump, object.toOneChanges.contains(r.place) else { continue }
         let other = try target.currentToOne(r).map { context.object(with: $0) }
         try object.assignToOne(try other.flatMap { try $0.isDeleted || $0.isThere() ? $0 : nil }, r)
-      case (.overwrite, .attribute(let attribute, _)):
-        if !object.changesAttribute(at: property.place) {
-          object.overlay(try object.committedValue(attribute), at: property.place)
-        }
-      default: break
       }
+    }
+  }
+}
+
+extension ManagedObject {
+  /// Decides about an attribute that others have changed since this object read it.
+  ///
+  /// - Parameters:
+  ///   - theirs: The value that others gave the attribute.
+  ///   - base: The value that this object read.
+  fileprivate func merge(
+    attributeAt place: Int, _ kind: MergePolicy.MergePolicyType, _ theirs: Value, base: Value
+  ) {
+    guard let mine = changedAttribute(at: place) else {
+      if kind == .overwrite { overlay(base, at: place) }
+      return
+    }
+    let merged = mine.merged(with: theirs, base: base, by: kind)
+    if kind == .mergeByPropertyStoreTrump, merged == theirs { return takeBackOverlay(at: place) }
+    overlay(merged, at: place)
+  }
+
+  /// Returns the values that the changed composites had before they were changed, by place.
+  func basesOfChangedComposites() throws -> [(place: Int, base: Value)] {
+    guard changesAttributes else { return [] }
+    return try attributeChanges.compactMap { place, value in
+      guard case .composite = value else { return nil }
+      return (place, try committedValue(at: place))
+    }
+  }
+
+  /// Applies the changed elements of composites to the newest values, which the object has read since.
+  func rebaseComposites(_ bases: [(place: Int, base: Value)]) throws {
+    for (place, base) in bases {
+      merge(attributeAt: place, .mergeByPropertyObjectTrump, try committedValue(at: place), base: base)
+    }
+  }
+}
+
+extension Value {
+  /// Returns the value of an attribute that a context changed to this value, and others to `theirs`.
+  ///
+  /// Elements of composites are decided about one by one. A composite that is null in one of the three versions is one
+  /// value.
+  func merged(with theirs: Value, base: Value, by kind: MergePolicy.MergePolicyType) -> Value {
+    switch kind {
+    case .error, .overwrite: return self
+    case .rollback: return theirs
+    case .mergeByPropertyStoreTrump, .mergeByPropertyObjectTrump:
+      guard case .composite(var result) = self, case .composite(let others) = theirs, case .composite(let before) = base
+      else { return kind == .mergeByPropertyObjectTrump ? self : theirs }
+      for name in result.names {
+        let (mine, other, old) = (result[name] ?? .null, others[name] ?? .null, before[name] ?? .null)
+        if other == old { continue }
+        result[name] = mine == old ? other : mine.merged(with: other, base: old, by: kind)
+      }
+      return .composite(result)
     }
   }
 }

@@ -110,7 +110,7 @@ extension ManagedObjectContext {
           throw CambiumError(
             .invalidArgument, "batches are of objects, and their size is not negative", entityName: plan.name)
         }
-        try request.settleClass(of: plan.name, plan.parts.map { $0.info }, in: persistentStoreCoordinator)
+        try request.settleClass(of: plan.parts.map { $0.info }, in: persistentStoreCoordinator)
         return FetchBatches(
           self, try identifiers(plan), batchSize: request.fetchBatchSize == 0 ? 100 : request.fetchBatchSize)
       }

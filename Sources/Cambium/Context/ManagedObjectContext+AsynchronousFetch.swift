@@ -16,7 +16,7 @@ extension ManagedObjectContext {
     try lock.run {
       let request = search.fetchRequest.copy()
       let plan = try plan(request)
-      try request.settleClass(of: plan.name, plan.parts.map { $0.info }, in: persistentStoreCoordinator)
+      try request.settleClass(of: plan.parts.map { $0.info }, in: persistentStoreCoordinator)
       guard parent == nil, plan.parts.count == 1, let part = plan.parts.first, !hasPendingChanges(plan),
         !generation.isPinned,
         request.resultType == .managedObject || request.resultType == .managedObjectID

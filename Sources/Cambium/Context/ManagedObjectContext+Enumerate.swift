@@ -171,7 +171,7 @@ extension ManagedObjectContext {
       throw CambiumError(
         .invalidArgument, "what is enumerated is objects, and batches of them are not empty", entityName: plan.name)
     }
-    try request.settleClass(of: plan.name, plan.parts.map { $0.info }, in: persistentStoreCoordinator)
+    try request.settleClass(of: plan.parts.map { $0.info }, in: persistentStoreCoordinator)
     if let found = try storedReferences(plan) {
       return ListedObjects(identifiers: .stored(found.space, found.references), batchSize: batchSize)
     }

@@ -42,7 +42,7 @@ extension ManagedObjectContext {
     case .count: return try cast([try count(plan)], request)
     case .managedObjectID: return try cast(try identifiers(plan), request)
     case .managedObject:
-      try request.settleClass(of: plan.name, plan.parts.map { $0.info }, in: persistentStoreCoordinator)
+      try request.settleClass(of: plan.parts.map { $0.info }, in: persistentStoreCoordinator)
       let found = try found(plan)
       try prepare(found.objects, for: request)
       if let paths = request.relationshipKeyPathsForPrefetching { try prefetch(paths, from: found.objects) }

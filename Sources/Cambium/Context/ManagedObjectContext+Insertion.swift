@@ -8,6 +8,8 @@ extension ManagedObjectContext {
     let twin: EntityDescription
     let version: Int
     let home: ObjectHome
+    /// The class of the objects; nil before one was inserted.
+    var objectClass: ManagedObject.Type?
 
     /// - Parameter twin: That of the home.
     init(_ entity: EntityDescription, _ home: ObjectHome, _ twin: EntityDescription, version: Int) {
@@ -38,7 +40,7 @@ extension ManagedObjectContext {
   private func insertHere(_ object: ManagedObject, _ entity: EntityDescription) {
     registry.sweepIfFull()
     // From here on, nothing of the application's is called until the object is one of the context.
-    if let known = knownInsertable(entity) {
+    if let known = knownInsertable(entity, type(of: object)) {
       known._withUnsafeGuaranteedRef { adoptInserted(object, $0.home, $0.twin) }
       return object.awakeFromInsert()
     }
@@ -50,8 +52,26 @@ extension ManagedObjectContext {
           "'\(name)' is not an entity that objects can be inserted of: it is abstract, unknown to the model, or in no "
             + "store that is loaded", entityName: name), losesChange: true)
     }
+    do { try settleClass(of: object, made) } catch { return record(error, losesChange: true) }
     adoptInserted(object, made.home, made.twin)
     object.awakeFromInsert()
+  }
+
+  /// Makes sure that a new object is of its entity's class, because objects of its row will be of that class. A plain object of an entity
+  /// whose class the model names is allowed, as in Core Data: once it was let go of, its row gives an object of that class. So is any object
+  /// in the contexts of a migration.
+  private func settleClass(of object: ManagedObject, _ place: Insertable) throws {
+    let own = type(of: object)
+    if isSavedByMigration || own == ManagedObject.self && place.home.info.objectClass != nil {
+      place.objectClass = own
+      return
+    }
+    let settled = try persistentStoreCoordinator.use(own, for: place.home.info)
+    guard settled == own else {
+      throw persistentStoreCoordinator.mismatch(
+        own, place.home.info, settled, instead: "make them by \(settled)(context:), or by their entity's name")
+    }
+    place.objectClass = settled
   }
 
   /// Takes an object that is new into the unsaved changes, with what it was given before; who calls this tells it by
@@ -96,12 +116,16 @@ extension ManagedObjectContext {
     }
   }
 
-  /// Where new objects of an entity, or of its twin, are inserted, if it is the one that there was an object of last.
+  /// Where new objects of an entity, or of its twin, and of a class are inserted, if it is the one that there was an
+  /// object of last.
   @inline(__always)
-  private func knownInsertable(_ entity: EntityDescription) -> Unmanaged<Insertable>? {
+  private func knownInsertable(
+    _ entity: EntityDescription, _ objectClass: ManagedObject.Type
+  ) -> Unmanaged<Insertable>? {
     let version = persistentStoreCoordinator.storesVersion
     return lastInsertable.glance?._withUnsafeGuaranteedRef { last in
-      guard last.twin === entity || last.entity === entity, last.version == version else { return nil }
+      guard last.twin === entity || last.entity === entity, last.version == version, last.objectClass == objectClass
+      else { return nil }
       return .passUnretained(last)
     }
   }

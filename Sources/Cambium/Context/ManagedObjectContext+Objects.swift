@@ -261,6 +261,7 @@ extension ManagedObjectContext {
   func rebaseDeletion(_ object: ManagedObject) {
     readOwnCommits()
     let (row, state, parentState) = (object.row, object.state, object.parentState)
+    let composites = (try? object.basesOfChangedComposites()) ?? []
     object.forgetRow()
     if object.state != .fault { object.state = .stale }
     do { try object.load() } catch let error as CambiumError where error.code == .managedObjectReferentialIntegrity {
@@ -278,6 +279,7 @@ extension ManagedObjectContext {
     // What is read from here on is what the context sees, and not what it has saved before.
     readOwnCommits()
     let (row, state, parentState) = (object.row, object.state, object.parentState)
+    let composites = (try? object.basesOfChangedComposites()) ?? []
     object.forgetRow()
     if object.state != .fault { object.state = .stale }
     object.fetchedValues = [:]
@@ -289,6 +291,7 @@ extension ManagedObjectContext {
       object.parentState = parentState
       return record(error, losesChange: false)
     }
+    do { try object.rebaseComposites(composites) } catch { record(error, losesChange: false) }
     guard parent == nil, let row, !Row?(row).isSame(as: object.row) else { return }
     // What was begun of this cannot be taken back.
     do { try object.rebaseRelationships(on: row) } catch { record(error, losesChange: true) }

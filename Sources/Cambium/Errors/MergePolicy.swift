@@ -27,6 +27,12 @@ open class MergePolicy: @unchecked Sendable {
   /// `mergeByPropertyStoreTrump`, else the context's, and what else came is at the end. Nothing is led to an object that
   /// others have deleted.
   ///
+  /// The policies that decide property by property decide about each element of a composite, at any depth, as they
+  /// decide about an attribute. If one context sets `place.latitude` and another `place.longitude`, both changes are
+  /// kept. An element counts as changed if its value differs from the one that the context read: to set a composite
+  /// changes the elements whose values differ. A composite that is null in the context, in the store, or before both
+  /// changes is one value for this conflict.
+  ///
   /// A uniqueness constraint is broken by new objects that have the values of a stored object, or of each other. Of these
   /// one stays: the stored one, else the first that was made. What it takes over of the others is said below. The others are
   /// dropped: they have no context any more. What the save has led to them leads to the one that stays, and their children

@@ -9,44 +9,30 @@ extension FetchRequest {
     return coordinator.entity(for: objectClass).name
   }
 
-  /// Makes sure that objects of the entities can be of the class that the request is to give, before any is read: also where
-  /// there are none. An entity that has no class gets that one.
+  /// Makes sure that objects of an entity can be of the class that the request gives, before any is read: also where
+  /// there are none. An entity without a class gets that one if none of its objects was made before.
   ///
-  /// - Throws: ``CambiumError/Code/invalidArgument`` if the model, or the application before, gives an entity another class, of
-  ///   which the wanted one is no subclass either (objects of a subentity may be of that); if the class is that of another entity.
-  func settleClass(of name: String, _ entities: [EntityInfo], in coordinator: PersistentStoreCoordinator) throws {
-    guard resultType == .managedObject, let wanted = Result.self as? ManagedObject.Type else { return }
-    // As a rule it is settled.
-    if wanted == ManagedObject.self || entities.allSatisfy({ coordinator.objectClass(for: $0) == wanted }) { return }
-    let own = coordinator.managedObjectModel.entity(for: wanted)
-    func refusal(_ info: EntityInfo, _ given: ManagedObject.Type) -> CambiumError {
-      let advice =
-        if let own, own.name != info.name {
-          "did you mean entityName '\(own.name)'?"
-        } else {
-          "fetch \(given), or ManagedObject"
-        }
-      return CambiumError(
-        .invalidArgument, "objects of '\(info.name)' are of class \(given), not \(wanted); \(advice)",
-        entityName: info.name)
-    }
-    // Who asks first decides the class of an entity that has none, but not by mistake.
-    for info in entities where coordinator.objectClass(for: info) == ManagedObject.self {
-      if let own, !own.descends(from: info.name), !info.description.descends(from: own.name) {
-        throw refusal(info, ManagedObject.self)
-      }
-    }
-    coordinator.note(wanted, for: name)
+  /// - Parameter entities: The entity in each store.
+  /// - Throws: ``CambiumError/Code/invalidArgument`` if the entity has another class, of which the wanted one is no
+  ///   subclass either (objects of a subentity may be of that); if the class is that of another entity.
+  func settleClass(of entities: [EntityInfo], in coordinator: PersistentStoreCoordinator) throws {
+    guard resultType == .managedObject, let wanted = Result.self as? ManagedObject.Type, wanted != ManagedObject.self
+    else { return }
     for info in entities {
-      let given = coordinator.objectClass(for: info)
-      guard given == wanted || given is Result.Type || given.includes(wanted) else { throw refusal(info, given) }
+      let given = try coordinator.use(wanted, for: info)
+      if given == wanted || given is Result.Type { continue }
+      let own = coordinator.managedObjectModel.entity(for: wanted)
+      let isOfSubentity = own.map { $0.name != info.name && $0.descends(from: info.name) } ?? false
+      guard given == ManagedObject.self ? isOfSubentity : given.includes(wanted) else {
+        throw coordinator.mismatch(wanted, info, given, instead: "fetch \(given), or ManagedObject")
+      }
     }
   }
 }
 
 extension EntityDescription {
   /// Whether this is the entity of a name, or inherits from it.
-  fileprivate func descends(from name: String) -> Bool {
+  func descends(from name: String) -> Bool {
     var next: EntityDescription? = self
     // A hierarchy that goes in a circle cannot be in use; it would not matter here.
     for _ in 0..<1_000 {

@@ -96,11 +96,11 @@ extension ManagedObject {
       let from = try source.attribute(at: sourcePath), let to = try attribute(at: path)
     else {
       let value = unwrapped(try expression.value(in: context))
-      if value == nil, let to = try attribute(at: path), !to.isOptional, !to.defaultValue.isNull { return }
+      if value == nil, let to = try attribute(at: path), !to.isOptional, !to.initialValue.isNull { return }
       return try set(value, forKeyPath: path)
     }
     let value = try source.engineValue(keyPath: sourcePath)
-    if value.isNull, !to.isOptional, !to.defaultValue.isNull { return }
+    if value.isNull, !to.isOptional, !to.initialValue.isNull { return }
     guard let converted = AttributeConversion.convert(value, from: from, to: to) else {
       throw CambiumError(
         .invalidArgument,
@@ -110,7 +110,9 @@ extension ManagedObject {
     if let whole = info.properties[path]?.attribute, !whole.isTransient { return try assign(converted, to: whole) }
     // An element of a composite that nothing goes into does not make it one.
     if converted.isNull, try engineValue(keyPath: path).isNull { return }
-    try set(converted.foundation(type: to.type, objects: objectID.space), forKeyPath: path)
+    // Elements that are null stay so, which a dictionary leaves out.
+    let given: Any? = to.type == .composite ? converted : converted.foundation(type: to.type, objects: objectID.space)
+    try set(given, forKeyPath: path)
   }
 
   /// The attribute, or element of one, at the end of a key path; nil if there is none.

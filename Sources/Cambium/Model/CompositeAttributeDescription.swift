@@ -29,6 +29,11 @@ public enum ManagedObjectModelError: Error, Equatable, Sendable, CustomStringCon
 /// Objects give and take its values as `[String: Any]` dictionaries keyed by element name, or as a Swift type of the
 /// application's: see ``CompositeRepresentable``. Predicates, sort descriptors and indexes reach the elements by key
 /// paths such as `colorScheme.primary`.
+///
+/// **Defaults.** An element that a dictionary leaves out takes its default, and an element that it sets to `nil` is
+/// null. A new object has a required composite with the defaults of its elements, if one of them has a default. An
+/// optional composite begins as null. The same holds for composites within composites. For example, with a required
+/// element `zone` whose default is "UTC", `["latitude": 47.5]` sets `zone` to "UTC".
 public final class CompositeAttributeDescription: AttributeDescription, @unchecked Sendable {
   // `@unchecked`: set up on one thread; from when its model is in use, assignments are refused, so that it only is read.
   private var storedElements: [AttributeDescription] = []

@@ -9,9 +9,11 @@ public final class EntityDescription: @unchecked Sendable, ModelPart {
   // `@unchecked`: set up on one thread; from when its model is in use, assignments are refused, so that it only is read.
   /// The name, unique in the model.
   @ModelValue public var name: String = ""
-  /// The class of the objects; `nil` for ``ManagedObject``, or for the subclass that is first used for the entity by
-  /// ``ManagedObject/init(context:)``, a typed fetch, or a ``Managed()`` property that leads to it. An object that somebody
-  /// holds stays of the class that it was made of: name the class here where both kinds of access meet.
+  /// The class of the objects. If it is `nil`, each coordinator fixes the class when it is used first: a subclass by
+  /// ``ManagedObject/init(context:)``, a typed fetch, or a ``Managed()`` property that leads to an object, and
+  /// ``ManagedObject`` when an object is made otherwise. The class stays the same from then on, and another one is
+  /// refused with ``CambiumError/Code/invalidArgument``. For example, a fetch of `ManagedObject` before
+  /// `Plane(context:)` makes the latter fail: name the class here.
   @ModelValue public var managedObjectClass: ManagedObject.Type?
   @ModelValue var explicitClassName: String?
   /// Whether there are no objects of the entity itself, only of its subentities.

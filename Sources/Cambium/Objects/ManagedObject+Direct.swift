@@ -57,7 +57,9 @@ extension ManagedObject {
 
   /// The destination of a to-one relationship that is not changed, by where the row says that it leads. The outer optional is nil
   /// where that cannot be said so: the general way is to be gone then.
-  final func directDestination(_ key: String) throws -> ManagedObject?? {
+  ///
+  /// - Parameter type: The class to use for the entity that the relationship leads to.
+  final func directDestination(_ key: String, as type: ManagedObject.Type) throws -> ManagedObject?? {
     // What the home knows of names is for who has the lock.
     guard let context = managedObjectContext, context.lock.isHeldHere, context.parent == nil,
       let r = heldHome.flatMap({ $0._withUnsafeGuaranteedRef { $0.toOne(key) } })
@@ -69,7 +71,7 @@ extension ManagedObject {
     let reference: ObjectReference?
     do throws(EngineError) { reference = try heldRow.reference(relationship) } catch { throw CambiumError(error) }
     guard let reference else { return .some(nil) }
-    return context.destination(space, reference)
+    return context.destination(space, reference) { use(type, for: r.takeUnretainedValue(), context) }
   }
 
   @inline(__always)

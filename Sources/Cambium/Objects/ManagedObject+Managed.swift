@@ -78,7 +78,9 @@ extension ManagedObject {
 
   @usableFromInline
   func misread(_ key: String, _ found: String, _ type: String) -> CambiumError {
-    let remedy = found == "a ManagedObject" ? "; name the class of its entity in the model" : ""
+    let remedy =
+      found == "a ManagedObject"
+      ? "; name the class of its entity in the model, or use it before the first object is made" : ""
     return CambiumError(
       .invalidArgument, "'\(key)' of '\(entity.name)' has \(found), which cannot be read as \(type)\(remedy)",
       entityName: entity.name, key: key, objectID: objectID)
@@ -129,7 +131,7 @@ extension ManagedObject {
       try assign(value, at: place)
       return true
     }
-    guard let coerced = type == .composite ? info.schema.coerce(value, at: place) : type.coerce(value) else {
+    guard let coerced = type == .composite ? info.compositeValue(value, at: place) : type.coerce(value) else {
       return false
     }
     try assign(coerced, at: place)
@@ -161,44 +163,24 @@ extension ManagedObject {
 
   /// The destination of a to-one relationship, which has to be of the class.
   func destination<T: ManagedObject>(_ key: String, as type: T.Type) throws -> T? {
-    if let direct = try directDestination(key) {
-      guard let direct else { return nil }
-      // A class that nobody inherits from is told at a glance.
-      if Swift.type(of: direct) == type { return unsafeDowncast(direct, to: type) }
-      // One that comes to be of another class has to be held by nobody, and not by this either.
-      if Swift.type(of: direct) != ManagedObject.self || type == ManagedObject.self, let result = direct as? T {
-        return result
-      }
-    }
+    if let direct = try directDestination(key, as: type) { return try direct.map { try object($0, key, as: type) } }
     let property = try property(key)
     guard let r = property.relationship, !r.isToMany else { throw misread(key, "no to-one relationship", "\(type)") }
-    if property.isTransient { return try heldObjects(property).first.map { try heldObject($0, key, as: type) } }
+    if property.isTransient { return try heldObjects(property).first.map { try object($0, key, as: type) } }
     guard let id = try currentToOne(r) else { return nil }
-    return try destination(id, r, try requireContext(), as: type)
+    let context = try requireContext()
+    use(type, for: r, context)
+    return try object(context.object(with: id), key, as: type)
   }
 
-  private func destination<T: ManagedObject>(
-    _ id: ManagedObjectID, _ r: RelationshipInfo, _ context: ManagedObjectContext, as type: T.Type
-  ) throws -> T {
-    var object = context.object(with: id)
-    // A class that nobody inherits from is told at a glance.
-    if Swift.type(of: object) == type { return unsafeDowncast(object, to: type) }
-    if let result = object as? T { return result }
-    // An entity without a class gets the one of the first property that leads to it. Where nobody else holds the object
-    // yet, it can still be made anew.
-    if Swift.type(of: object) == ManagedObject.self, object.info.name == r.schema.destination {
-      // Nor is it to be held because it was prefetched.
-      context.letGoOfPrefetched()
-      context.unregister(id)
-      if isKnownUniquelyReferenced(&object) {
-        context.persistentStoreCoordinator.note(type, for: object.info.name)
-        object = context.object(with: id)
-        if let result = object as? T { return result }
-      } else {
-        context.register(object)
-      }
-    }
-    throw misread(r.schema.name, "a \(Swift.type(of: object))", "\(type)")
+  /// Fixes the class of the entity that a relationship leads to, if the model names none and none was used before.
+  func use(_ type: ManagedObject.Type, for r: RelationshipInfo, _ context: ManagedObjectContext) {
+    if type != ManagedObject.self, let info = space.info(r.destination) { use(type, for: info, context) }
+  }
+
+  private func use(_ type: ManagedObject.Type, for info: EntityInfo, _ context: ManagedObjectContext) {
+    // If the entity is of another class, its objects are found not to be of this one.
+    if info.objectClass == nil { _ = try? context.persistentStoreCoordinator.use(type, for: info) }
   }
 
   /// The destinations of a to-many relationship, or the objects of a fetched property; they have to be of the class.
@@ -206,15 +188,22 @@ extension ManagedObject {
     guard let fetched = fetchedProperty(key) else {
       let property = try property(key)
       guard let r = property.relationship, r.isToMany else { throw misread(key, "no to-many relationship", "\(type)") }
-      if property.isTransient { return try heldObjects(property).map { try heldObject($0, key, as: type) } }
+      if property.isTransient { return try heldObjects(property).map { try object($0, key, as: type) } }
       let context = try requireContext()
-      return try currentToMany(r).map { try destination($0, r, context, as: type) }
+      let ids = try currentToMany(r)
+      if !ids.isEmpty { use(type, for: r, context) }
+      return try ids.map { try object(context.object(with: $0), key, as: type) }
     }
-    return try fetchedObjects(fetched).map { try heldObject($0, key, as: type) }
+    if type != ManagedObject.self, let name = fetched.fetchRequest?.entityName, let info = space.info(named: name) {
+      use(type, for: info, try requireContext())
+    }
+    return try fetchedObjects(fetched).map { try object($0, key, as: type) }
   }
 
-  /// An object that has to be of a class, and cannot be made anew.
-  private func heldObject<T: ManagedObject>(_ object: ManagedObject, _ key: String, as type: T.Type) throws -> T {
+  /// An object that has to be of a class.
+  private func object<T: ManagedObject>(_ object: ManagedObject, _ key: String, as type: T.Type) throws -> T {
+    // A class that nobody inherits from is told at a glance.
+    if Swift.type(of: object) == type { return unsafeDowncast(object, to: type) }
     guard let result = object as? T else { throw misread(key, "a \(Swift.type(of: object))", "\(type)") }
     return result
   }

@@ -58,16 +58,16 @@ extension ManagedObject {
 
   private func setPrimitive(_ value: Any?, _ key: String) throws {
     let property = try settableProperty(key)
-    guard let attribute = property.attribute else { return try set(value, forKey: key) }
+    guard let rules = property.rules else { return try set(value, forKey: key) }
     if property.isTransient {
       transients[key] = try acceptTransient(value, property)
       return
     }
     var value = value
-    if property.isTransformed { value = try property.rules?.untransformed(value, path: key, entity: entity.name) }
-    if attribute.type == .objectID { try requireOwnStore(value, key) }
+    if property.isTransformed { value = try rules.untransformed(value, path: key, entity: entity.name) }
+    if rules.type == .objectID { try requireOwnStore(value, key) }
     managedObjectContext?.validation?.note(self, isRelationship: false)
-    try assignQuietly(try attribute.accept(value, path: key, entity: entity.name), at: property.place)
+    try assignQuietly(try rules.accept(value, path: key, entity: entity.name), at: property.place)
   }
 
   // MARK: Accessors of primitive values

@@ -74,7 +74,8 @@ extension ManagedObject {
     guard let rules = property.rules, rules.type != .undefined, rules.type != .transformable,
       let value = transients[property.name]
     else { return .null }
-    return try rules.accept(value, path: property.name, entity: entity.name)
+    // Elements that the held dictionary lacks are null. They took their defaults when it was set.
+    return Value(foundation: value).flatMap { rules.coerce($0) } ?? .null
   }
 
   /// Sets a transient attribute that has a type to a value in its form.

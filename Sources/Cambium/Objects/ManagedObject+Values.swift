@@ -61,8 +61,8 @@ extension ManagedObject {
   /// taken if the attribute holds them without loss; a to-many relationship takes a set or an array.
   ///
   /// A composite takes a `[String: Any]` dictionary, nested for nested composites, or a ``CompositeRepresentable``. An
-  /// element that is missing or `nil` becomes null; an element that the composite does not have, or a value that its
-  /// element cannot hold, is refused as a whole.
+  /// element that is missing takes its default (see ``CompositeAttributeDescription``), and one that is `nil` becomes
+  /// null. An element that the composite does not have, or a value that its element cannot hold, is refused as a whole.
   ///
   /// A transient attribute takes what a stored one of its type does; one without type, and a transformable one, whatever is
   /// given.
@@ -75,13 +75,11 @@ extension ManagedObject {
     let property = try settableProperty(key)
     if property.isTransient { return try setTransient(value, property) }
     switch property.kind {
-    case .attribute(let attribute, _):
+    case .attribute(let attribute, let rules):
       var value = value
-      if property.isTransformed {
-        value = try property.rules?.untransformed(value, path: key, entity: entity.name)
-      }
+      if property.isTransformed { value = try rules.untransformed(value, path: key, entity: entity.name) }
       if attribute.type == .objectID { try requireOwnStore(value, key) }
-      try assign(try attribute.accept(value, path: key, entity: entity.name), to: attribute)
+      try assign(try rules.accept(value, path: key, entity: entity.name), to: property)
     case .relationship(let r) where r.isToMany:
       guard let value = unwrapped(value) else { return try assignToMany([], r) }
       if let objects = value as? [ManagedObject] {
@@ -211,7 +209,7 @@ extension ManagedObject {
   }
 
   /// Sets the value at the end of a key path through to-one relationships, or an element of a composite, whose other
-  /// elements stay.
+  /// elements stay. A composite that was null comes into being with the defaults of its other elements.
   ///
   /// - Throws: as ``set(_:forKey:)``; ``CambiumError/Code/invalidArgument`` if a relationship on the way is empty.
   public func set(_ value: Any?, forKeyPath keyPath: String) throws {
@@ -219,15 +217,15 @@ extension ManagedObject {
     let (key, rest) = split(keyPath)
     guard let rest else { return try set(value, forKey: key) }
     let property = try settableProperty(key)
-    if let attribute = property.attribute {
-      let target = try elementPath(rest, attribute, keyPath)
+    if let attribute = property.attribute, let rules = property.rules {
+      let target = try elementPath(rest, rules, keyPath)
       var bytes = value
-      if property.isTransformed, let rules = property.rules {
-        bytes = try elementPath(rest, rules, keyPath).untransformed(value, path: keyPath, entity: entity.name)
+      if property.isTransformed {
+        bytes = try target.untransformed(value, path: keyPath, entity: entity.name)
       }
       let new = try target.accept(bytes, path: keyPath, entity: entity.name)
       let present = property.isTransient ? try transientEngineValue(property) : try currentValue(attribute)
-      let changed = replacing(rest, with: new, in: present)
+      let changed = replacing(rest, with: new, in: present, of: rules)
       guard let coerced = attribute.coerce(changed) else { throw misfit(value as Any, keyPath, "another value") }
       if property.isTransient { return setTransientEngineValue(coerced, property) }
       return try assign(coerced, to: attribute)
@@ -282,11 +280,15 @@ extension ManagedObject {
   }
 
   /// The value with an element replaced; composites on the way that are null come into being. As deep as the schema.
-  private func replacing(_ path: String, with new: Value, in value: Value) -> Value {
+  private func replacing(_ path: String, with new: Value, in value: Value, of attribute: AttributeSchema) -> Value {
     let (key, rest) = split(path)
-    var composite = CompositeValue(names: [], values: [])
-    if case .composite(let present) = value { composite = present }
-    composite[key] = rest.map { replacing($0, with: new, in: composite[key] ?? .null) } ?? new
+    var composite: CompositeValue
+    if case .composite(let present) = value { composite = present } else { composite = attribute.initialElements }
+    if let rest, let element = attribute.element(named: key) {
+      composite[key] = replacing(rest, with: new, in: composite[key] ?? .null, of: element)
+    } else {
+      composite[key] = new
+    }
     return .composite(composite)
   }
 

@@ -170,7 +170,8 @@ open class ManagedObject {
 
   /// Makes an object and, if there is a context, inserts it.
   ///
-  /// An entity that is not of the context's stores makes an object that is of no use; the context notes
+  /// An entity that is not of the context's stores, or whose objects are of another class than this
+  /// (``EntityDescription/managedObjectClass``), makes an object that is of no use; the context notes
   /// ``CambiumError/Code/invalidArgument``, and its next save throws it.
   ///
   /// A class that overrides this has it called for objects of rows as well, without a context and before the object is that of its row: what

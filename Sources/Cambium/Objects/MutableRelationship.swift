@@ -42,15 +42,15 @@ public struct MutableRelationship: Sequence {
   /// Takes an object out.
   public func remove(_ object: ManagedObject) { changing { try owner.remove(object, fromRelationship: key) } }
 
-  /// Adds several.
-  public func union(_ objects: some Sequence<ManagedObject>) { for object in objects { add(object) } }
+  /// Adds several objects.
+  public func formUnion(_ objects: some Sequence<some ManagedObject>) { for object in objects { add(object) } }
 
-  /// Takes several out.
-  public func minus(_ objects: some Sequence<ManagedObject>) { for object in objects { remove(object) } }
+  /// Removes several objects.
+  public func subtract(_ objects: some Sequence<some ManagedObject>) { for object in objects { remove(object) } }
 
-  /// Takes out what is not among some objects.
-  public func intersect(_ objects: some Sequence<ManagedObject>) {
-    let kept = Set(objects)
+  /// Removes all objects but the given ones.
+  public func formIntersection(_ objects: some Sequence<some ManagedObject>) {
+    let kept = Set(objects.map { $0 as ManagedObject })
     for object in self.objects where !kept.contains(object) { remove(object) }
   }
 

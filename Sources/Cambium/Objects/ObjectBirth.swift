@@ -43,7 +43,11 @@ extension ManagedObjectContext {
   /// The object of a row of a store that the context reads, which a relationship of one of its objects leads to. Reads nothing.
   ///
   /// To be called with the lock held, of a context without a parent, for a row that is in a store.
-  func destination(_ space: StoreSpace, _ reference: ObjectReference) -> ManagedObject {
+  ///
+  /// - Parameter useClass: Fixes the class of the entity. Called before an object may be the first one of its entity.
+  func destination(
+    _ space: StoreSpace, _ reference: ObjectReference, _ useClass: () -> Void = {}
+  ) -> ManagedObject {
     if let object = registry.object(space, reference) { return object }
     if let known = lastBirth, known.version == persistentStoreCoordinator.storesVersion,
       known.birth.home._withUnsafeGuaranteedRef({ $0.entityID == reference.entity && $0.space === space })
@@ -52,11 +56,11 @@ extension ManagedObjectContext {
       defer { withExtendedLifetime(known.twin) {} }
       return make(known.birth, reference.row, registry)
     }
+    useClass()
     let version = persistentStoreCoordinator.storesVersion
     let object = object(with: ManagedObjectID(space: space, reference: reference))
-    // An entity without a class may get one later.
     if let home = object.home, home.space === space, home.entityID == reference.entity,
-      type(of: object) != ManagedObject.self, type(of: object) == persistentStoreCoordinator.objectClass(for: home.info)
+      type(of: object) == persistentStoreCoordinator.objectClass(for: home.info)
     {
       let twin = twin(of: home)
       lastBirth = KnownBirth(birth: ObjectBirth(type(of: object), home, twin), twin: twin, version: version)

@@ -25,6 +25,7 @@ public final class PersistentStoreCoordinator: @unchecked Sendable {
   private let versionOfStores = Atomic(0)
   /// Is another one when the coordinator has other stores.
   var storesVersion: Int { versionOfStores.load(ordering: .relaxed) }
+  /// The classes of the entities that the model names no class for, once they are fixed.
   private var classes: [String: ManagedObject.Type] = [:]
   private var entities: [ObjectIdentifier: EntityDescription] = [:]
 
@@ -345,25 +346,61 @@ public final class PersistentStoreCoordinator: @unchecked Sendable {
     }
   }
 
-  /// The class of an entity's objects.
-  func objectClass(for entity: EntityInfo) -> ManagedObject.Type {
-    if makesPlainObjects { return ManagedObject.self }
-    return entity.objectClass ?? lock.locked { classes[entity.name] } ?? ManagedObject.self
-  }
-
   /// The entity that a class stands for: the one that names the class, or is called like it; one without properties if
   /// there is none.
   func entity(for objectClass: ManagedObject.Type) -> EntityDescription {
     if let known = lock.locked({ entities[ObjectIdentifier(objectClass)] }) { return known }
     guard let found = managedObjectModel.entity(for: objectClass) else { return EntityDescription("\(objectClass)") }
     lock.locked { entities[ObjectIdentifier(objectClass)] = found }
-    note(objectClass, for: found.name)
     return found
   }
 
-  /// Remembers the class that the application uses for an entity that names none.
-  func note(_ objectClass: ManagedObject.Type, for entity: String) {
-    guard objectClass != ManagedObject.self else { return }
-    lock.locked { if classes[entity] == nil { classes[entity] = objectClass } }
+  // MARK: Classes of objects
+
+  /// Returns the class of an entity's objects: the class that the model names. If it names none, the class is fixed
+  /// now, unless it was before.
+  ///
+  /// - Parameter first: The class to fix.
+  func objectClass(
+    for entity: EntityInfo, first: ManagedObject.Type = ManagedObject.self
+  ) -> ManagedObject.Type {
+    if makesPlainObjects { return ManagedObject.self }
+    if let named = entity.objectClass { return named }
+    return lock.locked {
+      if let known = classes[entity.name] { return known }
+      classes[entity.name] = first
+      return first
+    }
+  }
+
+  /// Returns the class of an entity's objects, for an application that uses a class for it. See
+  /// ``objectClass(for:first:)``.
+  ///
+  /// - Throws: ``CambiumError/Code/invalidArgument`` if the class would be fixed, and stands for an unrelated entity.
+  func use(_ objectClass: ManagedObject.Type, for entity: EntityInfo) throws -> ManagedObject.Type {
+    let isSettled = makesPlainObjects || entity.objectClass != nil || lock.locked { classes[entity.name] != nil }
+    if !isSettled, objectClass != ManagedObject.self, let own = managedObjectModel.entity(for: objectClass),
+      !entity.description.descends(from: own.name)
+    {
+      // A class of a subentity is used to find its objects among those of this entity.
+      if own.descends(from: entity.name) { return ManagedObject.self }
+      throw mismatch(objectClass, entity, ManagedObject.self)
+    }
+    return self.objectClass(for: entity, first: objectClass)
+  }
+
+  /// Returns the error that an entity's objects are of a class, and not of the wanted one.
+  func mismatch(
+    _ wanted: ManagedObject.Type, _ entity: EntityInfo, _ given: ManagedObject.Type, instead: String = ""
+  ) -> CambiumError {
+    var advice = instead
+    if let own = managedObjectModel.entity(for: wanted), own.name != entity.name {
+      advice = "did you mean entityName '\(own.name)'?"
+    } else if given == ManagedObject.self {
+      advice = "name the class in the model, or use it before the first object is made"
+    }
+    return CambiumError(
+      .invalidArgument, "objects of '\(entity.name)' are of class \(given), not \(wanted); \(advice)",
+      entityName: entity.name)
   }
 }

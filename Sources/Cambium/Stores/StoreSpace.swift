@@ -117,10 +117,9 @@ final class EntityInfo: Sendable {
     objectClass = description.managedObjectClass
     var ordered: [PropertyInfo] = []
     for attribute in entity.allAttributes {
-      ordered.append(
-        PropertyInfo(
-          name: attribute.name, place: ordered.count,
-          kind: .attribute(attribute, rules.attribute(named: attribute.name) ?? attribute)))
+      var rule = rules.attribute(named: attribute.name) ?? attribute
+      rule.defaultValue = rule.initialValue
+      ordered.append(PropertyInfo(name: attribute.name, place: ordered.count, kind: .attribute(attribute, rule)))
     }
     let keys = entity.relationshipKeys
     for (place, relationship) in entity.allRelationships.enumerated() {
@@ -182,6 +181,14 @@ final class EntityInfo: Sendable {
     return ordered.filter { own.contains($0.name) }.compactMap { DerivedRule($0, self) }
   }
 
+  /// Returns a value of the composite at a place in the form that is stored, with the defaults of elements that it
+  /// leaves out; `nil` for one that the composite does not hold.
+  func compositeValue(_ value: Value, at place: Int) -> Value? {
+    let property = ordered[place]
+    guard property.hasInitialElements, let rules = property.rules else { return schema.coerce(value, at: place) }
+    return schema.coerce(rules.completed(value), at: place)
+  }
+
   /// Whether the entity is `other` or inherits from it.
   func isKind(of other: EntityInfo) -> Bool { isKind(of: other.entityID) }
 
@@ -225,6 +232,8 @@ final class PropertyInfo: Sendable {
   /// Whether it is an attribute of which values are read and set as they are stored.
   let isPlain: Bool
   let isAttribute: Bool
+  /// See ``AttributeSchema/hasInitialElements``.
+  let hasInitialElements: Bool
   /// Whether the model has rules that values are checked against when saving.
   let isChecked: Bool
   /// Whether what is checked is no more than that there is a value.
@@ -245,6 +254,7 @@ final class PropertyInfo: Sendable {
       (isTransformed, isDerived, isTransient) = (rules.isTransformed, rules.derivation != nil, rules.isTransient)
       isPlain = !isTransformed && !isDerived && !isTransient
       isAttribute = true
+      hasInitialElements = rules.hasInitialElements
       isChecked = Self.hasRules(rules)
       isCheckedForNullOnly =
         !rules.isOptional && rules.minimum.isNull && rules.maximum.isNull && rules.regularExpression == nil
@@ -254,7 +264,7 @@ final class PropertyInfo: Sendable {
       relationship = nil
     case .relationship(let relationship):
       (isTransformed, isDerived, isTransient, isPlain) = (false, false, relationship.rules.isTransient, false)
-      isAttribute = false
+      (isAttribute, hasInitialElements) = (false, false)
       let rules = relationship.rules
       isChecked =
         !rules.isTransient

@@ -1,6 +1,7 @@
 import CambiumEngine
 
-/// The elements of a composite attribute, by name; those that are not there are null.
+/// The elements of a composite attribute, by name. Those that are not there read as null. When the composite is set,
+/// they take their defaults; see ``CompositeAttributeDescription``.
 public struct CompositeElements: Sendable {
   /// The row that they are still in, which was looked at: reading it does not fail. It keeps what ``borrowed`` leads to.
   private var row: Row?

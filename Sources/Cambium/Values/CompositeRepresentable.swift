@@ -33,8 +33,8 @@
 public protocol CompositeRepresentable: FetchComparable, ManagedValue {
   /// Reads the elements that have a value; `nil` to refuse them.
   init?(compositeValues: [String: Any])
-  /// The elements to store. What is missing or `nil` is stored as null; a name that the composite does not have, or a
-  /// value that its element cannot hold, is refused.
+  /// The elements to store. An element that is missing takes its default, and one that is `nil` is stored as null; a
+  /// name that the composite does not have, or a value that its element cannot hold, is refused.
   var compositeValues: [String: Any] { get }
   /// Reads the elements; `nil` to refuse them. By default, from ``init(compositeValues:)``.
   init?(compositeElements elements: CompositeElements)

@@ -105,7 +105,8 @@ extension Value {
 }
 
 extension AttributeSchema {
-  /// Brings what a caller passed into the form that the attribute stores.
+  /// Brings what a caller passed into the form that the attribute stores. Elements that a dictionary leaves out take
+  /// their defaults.
   ///
   /// - Throws: ``CambiumError/Code/invalidArgument`` with the key path of the part that does not fit, for an element that
   ///   the composite does not have, and for a value that the type cannot hold (a number is rounded to the nearest
@@ -117,6 +118,9 @@ extension AttributeSchema {
       switch value {
       case let dictionary as [String: Any]: elements = dictionary
       case let composite as any CompositeRepresentable: elements = composite.compositeValues
+      case let value as Value:
+        guard let coerced = coerce(value) else { fallthrough }
+        return coerced
       default:
         throw misfit(value, path, entity, "assign a dictionary of its elements or a CompositeRepresentable")
       }
@@ -128,8 +132,11 @@ extension AttributeSchema {
       }
       var values: [Value] = []
       for element in self.elements {
-        values.append(
-          try element.accept(elements[element.name], path: path + "." + element.name, entity: entity))
+        guard let given = elements[element.name] else {
+          values.append(element.initialValue)
+          continue
+        }
+        values.append(try element.accept(given, path: path + "." + element.name, entity: entity))
       }
       return .composite(CompositeValue(names: self.elements.map { $0.name }, values: values))
     }

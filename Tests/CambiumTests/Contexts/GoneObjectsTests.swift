@@ -98,7 +98,7 @@ import Testing
     #expect(try #require(try reader.all("Note").first).value(forKey: key) == nil)
   }
 
-  /// Who asks first decides the class of an entity that has none; not if the class is called like another entity.
+  /// The first use fixes the class of an entity that has none, but not if the class is called like another entity.
   @Test func aClassOfAnotherEntityIsRefused() throws {
     let container = try memoryContainer(
       try ManagedObjectModel {
@@ -109,7 +109,9 @@ import Testing
     let context = container.newBackgroundContext()
     let error = cambiumError { _ = try context.fetch(FetchRequest<Strayer>(entityName: "Other")) }
     #expect(error?.code == .invalidArgument && error?.message.contains("entityName 'Strayer'") == true)
-    // The right ones are as they were.
+    // The classes are not fixed by that.
+    #expect(try context.fetch(FetchRequest<OtherThing>(entityName: "Other")).isEmpty)
+    #expect(try context.fetch(FetchRequest<Strayer>(entityName: "Strayer")).isEmpty)
     try context.make("Other", ["name": "o"])
     try context.make("Strayer", ["name": "s"])
     try context.save()

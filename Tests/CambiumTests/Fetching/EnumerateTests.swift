@@ -369,7 +369,7 @@ import Testing
   }
 
   @Test func classesAndWrongUse() throws {
-    try context.make("Aircraft", ["tailNumber": "N1"])
+    Aircraft(context: context).tailNumber = "N1"
     try context.save()
     let aircraft = FetchRequest<Aircraft>(entityName: "Aircraft")
     var tails: [String?] = []

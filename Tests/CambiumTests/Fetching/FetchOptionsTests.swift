@@ -130,7 +130,7 @@ import Testing
   }
 
   @Test func rowsAndFaults() throws {
-    for number in 0..<3 { try context.make("Aircraft", ["tailNumber": "N\(number)"]) }
+    for number in 0..<3 { Aircraft(context: context).tailNumber = "N\(number)" }
     try context.save()
     let other = container.newBackgroundContext()
     let request = FetchRequest<Aircraft>(entityName: "Aircraft")

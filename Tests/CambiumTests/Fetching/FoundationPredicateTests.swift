@@ -267,7 +267,8 @@ import Testing
     let directory = try TemporaryDirectory()
     let context = try directory.container().viewContext
     for (tail, color) in [("N1", "white"), ("N2", "blue")] {
-      try context.make("Aircraft", ["tailNumber": tail, "colorScheme": ["primary": color]])
+      let aircraft = Aircraft(context: context)
+      (aircraft.tailNumber, aircraft.colorScheme) = (tail, ["primary": color])
     }
     try context.save()
     let request = Aircraft.fetchRequest()

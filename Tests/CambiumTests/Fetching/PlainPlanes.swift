@@ -99,7 +99,7 @@ struct Planes {
 
   static func model() throws -> ManagedObjectModel {
     try ManagedObjectModel {
-      Entity("Plane") {
+      Entity("Plane", class: PlaneObject.self) {
         Attribute("tail", .string, optional: false)
         Attribute("seats", .integer32)
         Attribute("engines", .integer16)

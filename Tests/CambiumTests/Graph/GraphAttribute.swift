@@ -29,6 +29,25 @@ enum GraphValue: Hashable, ExpressibleByIntegerLiteral, CustomStringConvertible 
     return .elements(elements)
   }
 
+  /// Returns the result of a change here and one elsewhere. Elements of composites are decided about one by one.
+  static func merged(_ mine: GraphValue?, _ theirs: GraphValue?, base: GraphValue?, keepsMine: Bool) -> GraphValue? {
+    guard case .elements(let here)? = mine, case .elements(let there)? = theirs, case .elements(let before)? = base
+    else {
+      return keepsMine ? mine : theirs
+    }
+    var result: [String: GraphValue] = [:]
+    for name in Set(here.keys).union(there.keys) {
+      if here[name] == before[name] {
+        result[name] = there[name]
+      } else if there[name] == before[name] {
+        result[name] = here[name]
+      } else {
+        result[name] = merged(here[name], there[name], base: before[name], keepsMine: keepsMine)
+      }
+    }
+    return .elements(result)
+  }
+
   var description: String {
     switch self {
     case .number(let number): return "\(number)"

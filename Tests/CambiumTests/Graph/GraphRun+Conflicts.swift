@@ -237,7 +237,11 @@ struct GraphMerge {
         var expected = isTouched ? here.values[name] : there.values[name]
         if conflicts.contains(number) {
           switch policy {
-          case .mergeByPropertyStoreTrump where there.values[name] != before.values[name]: expected = there.values[name]
+          case .mergeByPropertyStoreTrump, .mergeByPropertyObjectTrump:
+            guard there.values[name] != before.values[name], isTouched else { break }
+            expected = GraphValue.merged(
+              here.values[name], there.values[name], base: before.values[name],
+              keepsMine: policy == .mergeByPropertyObjectTrump)
           case .overwrite: expected = here.values[name]
           case .rollback: expected = there.values[name]
           default: break

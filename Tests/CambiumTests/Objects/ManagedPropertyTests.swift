@@ -228,47 +228,6 @@ import Testing
     #expect(found.value(forKey: "wheels") as? Int == 2)
     #expect((found as Vehicle).wheels == 20 && found.bell)
   }
-
-  @Test func propertiesGiveEntitiesTheirClass() throws {
-    func model() throws -> ManagedObjectModel {
-      try ManagedObjectModel {
-        Entity("Shelf") { ToMany("boxes", "Box", inverse: "shelf") }
-        Entity("Box") { ToOne("shelf", "Shelf", inverse: "boxes") }
-      }
-    }
-    let container = try memoryContainer(try model())
-    let background = container.newBackgroundContext()
-    let id = try background.performAndWait {
-      let box = try background.insertNewObject(forEntityName: "Box")
-      try box.set(try background.insertNewObject(forEntityName: "Shelf"), forKey: "shelf")
-      try background.save()
-      return box.objectID
-    }
-    // Nobody has said that shelves are of a class before the property does.
-    let context = container.viewContext
-    let boxes = try context.fetch(FetchRequest<Box>(entityName: "Box"))
-    #expect(boxes.map(\.objectID) == [id])
-    #expect(boxes[0].shelf?.boxes == Set(boxes))
-    #expect(context.recordedErrors.isEmpty)
-
-    // Who holds an object that was made before keeps it.
-    let held = try memoryContainer(try model()).viewContext
-    let shelf = try held.insertNewObject(forEntityName: "Shelf")
-    let box = Box(context: held)
-    try box.set(shelf, forKey: "shelf")
-    try held.save()
-    #expect(box.shelf == nil)
-    #expect(held.recordedErrors.last?.code == .invalidArgument)
-    #expect(box.value(forKey: "shelf") as? ManagedObject === shelf)
-  }
-}
-
-private final class Shelf: ManagedObject {
-  @Managed var boxes: Set<Box>
-}
-
-private final class Box: ManagedObject {
-  @Managed var shelf: Shelf?
 }
 
 private final class Craft: ManagedObject {

@@ -213,7 +213,7 @@ final class LeaderObject: ManagedObject {
     #expect(try context.fetch(request).first === own && context.registeredObject(for: ids[0]) === own)
     // Objects by their identifiers are made so as well.
     context.reset()
-    BusyObject.beginning = { ManagedObject(entity: $0, insertInto: context) }
+    BusyObject.beginning = { BusyObject(entity: $0, insertInto: context) }
     let one = try #require(context.object(with: ids[1]) as? BusyObject)
     #expect(one.name == "1" && one.objectID == ids[1])
     #expect(one.entity === container.managedObjectModel.entitiesByName["Busy"])
