@@ -24,7 +24,7 @@ extension ManagedObject {
   func takeBack(toOne r: RelationshipInfo) throws {
     _ = try currentToOne(r).map { try newest($0) }
     let other = try committedToOne(r).map { try newest($0) }
-    try assignToOne(try other.flatMap { try $0.isDeleted || $0.isThere() ? $0 : nil }, r)
+    try assignToOne(try other.flatMap { try $0.isThere() ? $0 : nil }, r)
     toOneChanges.removeValue(forKey: r.place)
   }
 

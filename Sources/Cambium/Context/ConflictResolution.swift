@@ -64,7 +64,7 @@ extension MergeConflict {
       case .relationship(let r):
         guard kind == .mergeByPropertyStoreTrump, object.toOneChanges.contains(r.place) else { continue }
         let other = try target.currentToOne(r).map { context.object(with: $0) }
-        try object.assignToOne(try other.flatMap { try $0.isDeleted || $0.isThere() ? $0 : nil }, r)
+        try object.assignToOne(try other.flatMap { try $0.isThere() ? $0 : nil }, r)
       }
     }
   }

@@ -55,7 +55,6 @@ extension ManagedObjectContext {
   func writeOrResolve(
     _ batches: [SaveBatch], _ settle: (SaveOutcome) -> Void
   ) throws {
-    for batch in batches { try readFaults(of: batch) }
     // In one order for all who write into these stores: none waits for another who waits for it.
     let ordered = batches.ordered { $0.space.identifier < $1.space.identifier }
     var prepared: [PreparedBatch] = []

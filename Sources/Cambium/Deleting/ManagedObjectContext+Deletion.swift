@@ -20,6 +20,8 @@ private struct ContextLinks: DeletionSource {
 
   func destinations(of object: ManagedObject, by r: RelationshipInfo) throws -> [ManagedObject] {
     var result: [ManagedObject] = []
+    // Objects that are made meanwhile may reset the context.
+    guard object.isOfContext(context) else { return [] }
     // Of one that others have deleted there is nothing left to be followed.
     try unlessGone {
       let ids = r.isToMany ? try object.currentToMany(r) : try object.currentToOne(r).map { [$0] } ?? []
@@ -77,6 +79,7 @@ extension ManagedObjectContext {
       } catch let error as CambiumError where error.code == .managedObjectReferentialIntegrity { continue }
     }
     let deletion = try Deletion(of: asked, in: ContextLinks(context: self))
+    guard asked.allSatisfy({ isToBeDeleted($0) }) else { return }
     if callsHook {
       for object in deletion.objects.dropFirst(asked.count) where isToBeDeleted(object) { object.prepareForDeletion() }
     }

@@ -11,6 +11,8 @@ final class HistoryRecorder {
   private var transaction = HistoryTransaction(timestamp: 0)
   /// The places of updates: an object has one in a transaction.
   private var updates: [ObjectReference: Int] = [:]
+  /// What is new or gone is told as that alone.
+  private var others = Set<ObjectReference>()
 
   /// Nil if the store keeps no history.
   convenience init?(_ context: ManagedObjectContext, _ store: PersistentStore) {
@@ -26,9 +28,13 @@ final class HistoryRecorder {
     transaction.processName = "\(process.processIdentifier)"
   }
 
-  func inserted(_ reference: ObjectReference) { transaction.changes.append(HistoryChange(.insert, reference)) }
+  func inserted(_ reference: ObjectReference) {
+    transaction.changes.append(HistoryChange(.insert, reference))
+    others.insert(reference)
+  }
 
   func updated(_ reference: ObjectReference, _ info: EntityInfo, _ names: [String]) {
+    if others.contains(reference) { return }
     var ids: [UInt32] = []
     for name in names {
       if let id = info.schema.attribute(named: name)?.id ?? info.schema.relationship(named: name)?.id { ids.append(id) }

@@ -89,6 +89,12 @@ extension ManagedObject {
         "'\(name)' of '\(entity.name)' cannot lead to an object of another context; use object(with:) on this one",
         entityName: entity.name, key: name, objectID: object.objectID)
     }
+    guard !object.isDeleted else {
+      throw CambiumError(
+        .managedObjectReferentialIntegrity,
+        "'\(name)' of '\(entity.name)' cannot lead to \(object.objectID), which is deleted; lead it elsewhere, or undo the deletion",
+        entityName: entity.name, key: name, objectID: object.objectID)
+    }
     guard object.space === space else {
       throw CambiumError(
         .managedObjectExternalRelationship, "'\(name)' of '\(entity.name)' cannot lead to an object of another store",

@@ -70,9 +70,10 @@ extension ManagedObject {
     try check.throwing()
   }
 
-  /// Checks that no relationship denies the deletion, as far as the context knows where it leads. The transaction, or the parent, checks
-  /// it once more by what others have saved.
+  /// Checks that no relationship denies the deletion, as far as the context knows where it leads. In a save the transaction checks that, or
+  /// the parent, by what others have saved as well.
   func validateDeletion() throws {
+    if managedObjectContext?.validation != nil { return }
     var check = ValueCheck(entity.name, objectID)
     for property in info.relationships {
       guard let r = property.relationship, r.rules.deleteRule == .deny, !r.rules.isTransient else { continue }

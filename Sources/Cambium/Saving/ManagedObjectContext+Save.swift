@@ -81,7 +81,7 @@ extension ManagedObjectContext {
 
   /// Computes the derived attributes that depend on their own objects alone, of what is about to be saved.
   private func deriveFromOwnAttributes() throws {
-    for object in inserted.values + updated.values where object.pending == .inserted || object.isUpdated {
+    for object in inserted.values + updated.values where object.pending == .inserted || object.isWrittenBySave {
       for rule in object.space.derivedRules where rule.relationship == nil && object.info.isKind(of: rule.entity.id) {
         // One that others have deleted has no values. Whether that is a conflict, writing will tell.
         try unlessGone {

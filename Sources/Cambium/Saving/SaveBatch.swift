@@ -27,9 +27,9 @@ struct SaveOutcome {
 /// What a save writes of the to-many relationships of an object.
 struct PendingLinks {
   /// The lists of ordered relationships, which are written whole.
-  var lists: [(key: PropertyKey, ids: [ManagedObjectID])] = []
+  var lists: [(r: RelationshipInfo, ids: [ManagedObjectID])] = []
   /// What came and went of unordered ones.
-  var edits: [(relationship: RelationshipSchema, added: [ManagedObjectID], removed: [ManagedObjectID])] = []
+  var edits: [(r: RelationshipInfo, added: [ManagedObjectID], removed: [ManagedObjectID])] = []
 
   var isEmpty: Bool { lists.isEmpty && edits.isEmpty }
 }
@@ -64,13 +64,6 @@ extension ManagedObjectContext {
   func write(_ batch: SaveBatch) throws -> SaveOutcome {
     let prepared = try prepare(batch)
     do { return try write(prepared) } catch let refused as RefusedBatch { throw explained(refused, of: prepared) }
-  }
-
-  /// Reads the faults that a batch changes, which calls the application: before anything is prepared of batches that are written together.
-  func readFaults(of batch: SaveBatch) throws {
-    try batch.updates.lend { _, object in
-      if object.heldRow == nil, object.isWrittenBySave { try unlessGone { try object.load() } }
-    }
   }
 
   /// Reads what has to be known of a batch before its transaction begins.
@@ -295,10 +288,10 @@ extension ManagedObject {
         let change = overlay.toManyChanges[place]
       else { continue }
       if let list = change.list {
-        result.lists.append((r.key, list))
+        result.lists.append((r, list))
       } else {
         let (added, removed) = change.difference(from: ToManyChange())
-        result.edits.append((r.schema, added, removed))
+        result.edits.append((r, added, removed))
       }
     }
     return result

@@ -112,9 +112,9 @@ final class SaveWriter {
   private func write(
     _ links: PendingLinks, of reference: ObjectReference, _ t: EntityTransaction
   ) throws(EngineError) {
-    for (relationship, added, removed) in links.edits {
-      for id in removed where !id.isTemporaryID { try t.unlink(reference, relationship, from: id.reference) }
-      for id in added { try t.link(reference, relationship, to: try resolve(id)) }
+    for (r, added, removed) in links.edits {
+      for id in removed where !id.isTemporaryID { try t.unlink(reference, r.schema, from: id.reference) }
+      for id in added { try t.link(reference, r.schema, to: try resolve(id)) }
     }
   }
 
@@ -134,7 +134,7 @@ final class SaveWriter {
 
   /// Writes an object's changes into the row that a writer has begun.
   func write(
-    _ object: ManagedObject, _ lists: [(key: PropertyKey, ids: [ManagedObjectID])], isNew: Bool, _ row: RowWriter
+    _ object: ManagedObject, _ lists: [(r: RelationshipInfo, ids: [ManagedObjectID])], isNew: Bool, _ row: RowWriter
   ) throws(EngineError) {
     guard let held = object.heldOverlay else { return }
     let info = object.info
@@ -155,11 +155,11 @@ final class SaveWriter {
       } catch { failure = error }
     }
     if let failure { throw failure }
-    for (key, ids) in lists {
+    for (r, ids) in lists {
       var references: [ObjectReference] = []
       references.reserveCapacity(ids.count)
       for id in ids { references.append(try resolve(id)) }
-      try row.set(toMany: key, references)
+      try row.set(toMany: r.key, references)
     }
   }
 
@@ -169,17 +169,20 @@ final class SaveWriter {
     for object in deletions where object.changesRelationships {
       guard let overlay = object.overlay else { continue }
       let (info, links) = (object.info, object.pendingLinks())
+      var lists: [(key: PropertyKey, left: [ObjectReference])] = []
+      for (r, ids) in links.lists {
+        let kept = Set(ids.lazy.map { $0.reference.row })
+        lists.append((r.key, try t.related(object.reference, r.schema).filter { kept.contains($0.row) }))
+      }
       try t.update(object.reference) { (row) throws(EngineError) in
         try overlay.toOneChanges.forEach { (place, _) throws(EngineError) in
           guard let r = info.relationships[place].relationship, !r.isTransient else { return }
           try row.set(toOne: r.key, nil)
         }
-        for (key, ids) in links.lists {
-          try row.set(toMany: key, ids.filter { !$0.isTemporaryID }.map { $0.reference })
-        }
+        for (key, left) in lists { try row.set(toMany: key, left) }
       }
-      for (relationship, _, removed) in links.edits {
-        for id in removed where !id.isTemporaryID { try t.unlink(object.reference, relationship, from: id.reference) }
+      for (r, _, removed) in links.edits {
+        for id in removed where !id.isTemporaryID { try t.unlink(object.reference, r.schema, from: id.reference) }
       }
     }
   }
