@@ -70,10 +70,10 @@ extension ManagedObject {
     try check.throwing()
   }
 
-  /// Checks that no relationship denies the deletion, as far as the context knows where it leads. In a save the transaction checks that, or
-  /// the parent, by what others have saved as well.
+  /// Checks that no relationship denies the deletion, as far as the context knows where it leads. When a context saves into a store, the
+  /// transaction checks that instead, by what others have saved as well.
   func validateDeletion() throws {
-    if managedObjectContext?.validation != nil { return }
+    if let context = managedObjectContext, context.parent == nil, context.validation != nil { return }
     var check = ValueCheck(entity.name, objectID)
     for property in info.relationships {
       guard let r = property.relationship, r.rules.deleteRule == .deny, !r.rules.isTransient else { continue }

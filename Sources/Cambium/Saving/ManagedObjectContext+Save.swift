@@ -41,16 +41,14 @@ extension ManagedObjectContext {
   func saveForMigration() throws { try lock.run { try saveLocked(isMigrating: true) } }
 
   private func saveLocked(isMigrating: Bool = false) throws {
-    if let first = lostChanges.first {
-      lostChanges = []
-      throw first
-    }
+    try throwLostChange()
     if !isMigrating {
       takeInMail()
       processEvent()
       if hasChanges { tell { ContextNotification(.willSave, self) } }
       try callWillSave()
       processEvent()
+      try throwLostChange()
     }
     notesChangesBySaving = !isMigrating && persistentStoreCoordinator.saveObservers.follow(self)
     if let parent {
@@ -77,6 +75,13 @@ extension ManagedObjectContext {
       throw CambiumError(
         .managedObjectMerge, "the merge policy resolved conflicts a hundred times, and there were others")
     } catch { throw settled.completed(error) }
+  }
+
+  /// Throws the first change that was lost in a call that cannot throw: once.
+  private func throwLostChange() throws {
+    guard let first = lostChanges.first else { return }
+    lostChanges = []
+    throw first
   }
 
   /// Computes the derived attributes that depend on their own objects alone, of what is about to be saved.

@@ -182,15 +182,13 @@ import Testing
     }
   }
 
-  /// Calls what it is told to while it is made of a row, and when that is first read.
+  /// Calls what it is told to while it is made of a row.
   class Waker: ManagedObject {
-    nonisolated(unsafe) static var atFetch: (() -> Void)?
     nonisolated(unsafe) static var atBeginning: (() -> Void)?
     required init(entity: EntityDescription, insertInto context: ManagedObjectContext?) {
       super.init(entity: entity, insertInto: context)
       Self.atBeginning?()
     }
-    override func awakeFromFetch() { Self.atFetch?() }
   }
   final class WakerA: Waker {}
   final class WakerB: Waker {}
@@ -229,30 +227,6 @@ import Testing
       let objects = try ["1", "2"].map { try other.make(entity, ["name": $0]) }
       try other.save()
       return objects
-    }
-
-    /// What is called while one store's faults are read may give objects of the other their identifiers.
-    @Test(arguments: [("A", "B"), ("B", "A")])
-    func faultsAreReadBeforeAnythingIsPrepared(new: String, old: String) throws {
-      defer { Waker.atFetch = nil }
-      let ids = try stored(old).map { $0.objectID }
-      let made = try context.make(new, ["name": "new"])
-      let (first, second) = (context.object(with: ids[0]), context.object(with: ids[1]))
-      try first.add(second, toRelationship: "peers")
-      #expect(first.isFault || second.isFault)
-      let (calls, failures) = (Locked(0), Locked(0))
-      Waker.atFetch = {
-        calls.withLock { $0 += 1 }
-        do { try context.obtainPermanentIDs(for: [made]) } catch { failures.withLock { $0 += 1 } }
-      }
-      try context.save()
-      Waker.atFetch = nil
-      #expect(calls.withLock { $0 } > 0 && failures.withLock { $0 } == 0)
-      let reading = container.newBackgroundContext()
-      #expect(reading.object(with: made.objectID).value(forKey: "name") as? String == "new")
-      #expect(made.value(forKey: "name") as? String == "new")
-      #expect(try reading.all(new).count == 1)
-      #expect(try reading.all(old, "peers.@count == 1").map { $0.objectID } == [first.objectID])
     }
 
     /// What a refused save has objects made for is made when no transaction is under way: it may save into either store.
