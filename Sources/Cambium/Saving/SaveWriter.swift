@@ -163,26 +163,37 @@ final class SaveWriter {
     }
   }
 
-  /// Takes out of the relationships of deleted objects what was taken out before they were deleted: the delete rules are not to follow
-  /// these links.
+  /// Writes where relationships of deleted objects were led before they were deleted, as far as no other object says so: the delete rules
+  /// are to follow these links, and not those of the rows. What others have led elsewhere since stays as they have left it.
   func writeDepartures(_ deletions: [ManagedObject], _ t: EntityTransaction) throws(EngineError) {
     for object in deletions where object.changesRelationships {
       guard let overlay = object.overlay else { continue }
-      let (info, links) = (object.info, object.pendingLinks())
-      var lists: [(key: PropertyKey, left: [ObjectReference])] = []
-      for (r, ids) in links.lists {
-        let kept = Set(ids.lazy.map { $0.reference.row })
-        lists.append((r.key, try t.related(object.reference, r.schema).filter { kept.contains($0.row) }))
+      let info = object.info
+      guard let stored = try t.row(object.reference) else { continue }
+      var led: [(r: RelationshipInfo, to: ObjectReference?)] = []
+      try overlay.toOneChanges.forEach { (place, id) throws(EngineError) in
+        guard let r = info.relationships[place].relationship, !r.isTransient else { return }
+        // A to-one inverse, or a list, is written by the object that has it.
+        guard r.inverse.map({ $0.isToMany && !$0.isOrdered }) ?? true,
+          try stored.reference(r.schema)?.row == object.row?.reference(r.schema)?.row
+        else { return }
+        let isThere = id.map { !$0.isTemporaryID || context.pending($0) == .inserted } ?? false
+        led.append((r, isThere ? try id.map { (id) throws(EngineError) in try resolve(id) } : nil))
       }
-      try t.update(object.reference) { (row) throws(EngineError) in
-        try overlay.toOneChanges.forEach { (place, _) throws(EngineError) in
-          guard let r = info.relationships[place].relationship, !r.isTransient else { return }
-          try row.set(toOne: r.key, nil)
+      if !led.isEmpty {
+        try t.update(object.reference) { (row) throws(EngineError) in
+          for (r, destination) in led { try row.set(toOne: r.key, destination) }
         }
-        for (key, left) in lists { try row.set(toMany: key, left) }
       }
-      for (r, _, removed) in links.edits {
-        for id in removed where !id.isTemporaryID { try t.unlink(object.reference, r.schema, from: id.reference) }
+      for place in overlay.toManyChanges.keys {
+        guard let r = info.relationships[place].relationship, r.inverse == nil, !r.isTransient,
+          let change = overlay.toManyChanges[place]
+        else { continue }
+        for other in try t.related(object.reference, r.schema) {
+          let id = ManagedObjectID(space: batch.space, reference: other)
+          let isKept = change.list.map { $0.contains(id) } ?? (change.state(of: id) != false)
+          if !isKept { try t.unlink(object.reference, r.schema, from: other) }
+        }
       }
     }
   }
