@@ -46,7 +46,8 @@ extension ManagedObjectContext {
     guard isPending(lists), inserted.count == lists.insertions.count, deleted.count == lists.deletions.count else {
       throw CambiumError(
         .persistentStoreSave,
-        "a method that validates has inserted, deleted or taken back what is being saved; do that in willSave(), or before the save")
+        "a method that validates has inserted, deleted or taken back what is being saved; do that in willSave(), or before the save"
+      )
     }
     try errors.throwing()
   }

@@ -110,4 +110,3 @@ struct ValueCheck {
     }
   }
 }
-

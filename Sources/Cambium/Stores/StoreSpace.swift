@@ -146,7 +146,9 @@ final class EntityInfo: Sendable {
   }
 
   private static func isDerivedByRelationship(_ property: PropertyInfo, _ entity: EntitySchema) -> Bool {
-    guard property.isDerived, let path = property.rules?.derivation.flatMap({ Derivation($0) })?.path else { return false }
+    guard property.isDerived, let path = property.rules?.derivation.flatMap({ Derivation($0) })?.path else {
+      return false
+    }
     let first = path.split(separator: ".", omittingEmptySubsequences: false).first
     return first.map { entity.relationship(named: String($0)) != nil } ?? false
   }

@@ -140,7 +140,9 @@ struct LinkModel: Equatable {
         let expected = destinations(place, object).map { $0.row }
         let isSame = side.isOrdered ? stored == expected : stored.sorted() == expected.sorted()
         if !isSame { return "\(entity) \(object).\(side.name) leads to \(stored), expected \(expected)" }
-        if try view.relatedCount(object, relationship) != expected.count { return "\(entity).\(side.name) counts wrong" }
+        if try view.relatedCount(object, relationship) != expected.count {
+          return "\(entity).\(side.name) counts wrong"
+        }
       }
     }
     return nil

@@ -25,7 +25,9 @@ import Testing
       pending += run.pendingTransactions
       if run.hasFailed { return }
     }
-    print("\(operations) operations in \(round) models, \(images) crash images, \(pending) transactions beside rows that wait")
+    print(
+      "\(operations) operations in \(round) models, \(images) crash images, \(pending) transactions beside rows that wait"
+    )
     #expect(images > Self.count / 500 && pending > Self.count / 500)
   }
 }
@@ -184,7 +186,8 @@ private struct LinkRun {
       wanted.append((place, targets))
     }
     // Two relationships of one new row are written in the order of the model.
-    log.append("insert \(entity) \(reference.row) with \(wanted.map { "\(model.sides[$0.0].name): \($0.1.map(\.row))" })")
+    log.append(
+      "insert \(entity) \(reference.row) with \(wanted.map { "\(model.sides[$0.0].name): \($0.1.map(\.row))" })")
     try t.insert(reference, values)
     for (place, targets) in wanted where model.sides[place].isToMany && !model.sides[place].isOrdered {
       model.replace(place, reference, targets)
@@ -314,7 +317,8 @@ private struct LinkRun {
         let difference = try state.difference(from: view)
         #expect(difference == nil, "seed \(seed), crash at \(point): \(difference ?? "")")
         let report = try opened.check()
-        #expect(report.isSound && report.relationships.isEmpty, "seed \(seed), crash at \(point): \(report.relationships)")
+        #expect(
+          report.isSound && report.relationships.isEmpty, "seed \(seed), crash at \(point): \(report.relationships)")
       }
     }
   }

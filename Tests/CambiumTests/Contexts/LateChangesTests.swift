@@ -33,7 +33,9 @@ import Testing
     context.delete(aircraft)
     let error = try #require(cambiumError { try saved.set(aircraft, forKey: "aircraft") })
     #expect(error.code == .managedObjectReferentialIntegrity && error.message.contains("is deleted"))
-    #expect(cambiumError { try aircraft.add(saved, toRelationship: "entries") } == nil || saved.value(forKey: "aircraft") == nil)
+    #expect(
+      cambiumError { try aircraft.add(saved, toRelationship: "entries") } == nil
+        || saved.value(forKey: "aircraft") == nil)
     saved.setValue(aircraft, forKey: "aircraft")
     #expect(cambiumError { try context.save() }?.code == .managedObjectReferentialIntegrity)
     try context.save()

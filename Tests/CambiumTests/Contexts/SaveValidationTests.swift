@@ -170,7 +170,8 @@ import Testing
     case insertion, otherObject, ownRelationship, deletion, reset
   }
 
-  @Test(arguments: [false, true], Change.allCases) func whatElseIsChangedIsAnError(isChild: Bool, change: Change) throws {
+  @Test(arguments: [false, true], Change.allCases) func whatElseIsChangedIsAnError(isChild: Bool, change: Change) throws
+  {
     let all = try Contexts(isChild: isChild)
     let other = all.make("other")
     try all.save()

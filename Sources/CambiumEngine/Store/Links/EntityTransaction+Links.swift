@@ -85,7 +85,9 @@ extension EntityTransaction {
     after other: ObjectReference?
   ) throws(EngineError) {
     let (plan, place) = try place(of: relationship, of: object)
-    guard relationship.isOrdered else { throw .misuse("'\(relationship.name)' is not ordered: its objects have no places") }
+    guard relationship.isOrdered else {
+      throw .misuse("'\(relationship.name)' is not ordered: its objects have no places")
+    }
     try editList(object, plan, place) { list in
       guard let from = list.firstIndex(where: { $0.row == destination.row }) else { return false }
       let moved = list.remove(at: from)

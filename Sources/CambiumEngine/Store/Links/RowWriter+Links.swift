@@ -27,7 +27,8 @@ extension RowWriter {
     // What follows from the row itself is of interest to who asks for the ends of links.
     let notesEnds = transaction.notesChangedEnds
     if plan.followedSides.isEmpty, !notesEnds { return }
-    for side in notesEnds ? plan.sides : plan.followedSides where side.mask != 0 && (isNew || touched & side.mask != 0) {
+    for side in notesEnds ? plan.sides : plan.followedSides where side.mask != 0 && (isNew || touched & side.mask != 0)
+    {
       let now = try destinations(side, record)
       let before = isNew ? [] : try oldDestinations(side)
       if now.isEmpty, before.isEmpty { continue }
