@@ -124,7 +124,6 @@ extension ManagedObject {
     let context = try requireContext()
     let other = context.object(with: id)
     if other === self || other.isDeleted || other.isUpdated && other.isWrittenBySave { return other }
-    context.readOwnCommits()
     switch other.state {
     case .fault: other.forgetRow()
     case .loaded, .stale:

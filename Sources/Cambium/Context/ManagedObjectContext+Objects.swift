@@ -223,8 +223,6 @@ extension ManagedObjectContext {
   /// ``ContextNotification/refreshedObjects``.
   public func refreshAllObjects() {
     lock.run {
-      // All are read anew.
-      ownCommits.forgetAll()
       advance()
       for object in deleted.values { rebaseDeletion(object) }
       func refreshAll() {
@@ -259,7 +257,6 @@ extension ManagedObjectContext {
 
   /// Bases the deletion of an object on the row as it is now; if that is gone, there is nothing left to be deleted.
   func rebaseDeletion(_ object: ManagedObject) {
-    readOwnCommits()
     let (row, state, parentState) = (object.row, object.state, object.parentState)
     let composites = (try? object.basesOfChangedComposites()) ?? []
     object.forgetRow()
@@ -276,8 +273,6 @@ extension ManagedObjectContext {
   /// they are based on from now on is read at once: what others save after this is a conflict.
   func rebase(_ object: ManagedObject) {
     if object.pending == .deleted { return rebaseDeletion(object) }
-    // What is read from here on is what the context sees, and not what it has saved before.
-    readOwnCommits()
     let (row, state, parentState) = (object.row, object.state, object.parentState)
     let composites = (try? object.basesOfChangedComposites()) ?? []
     object.forgetRow()

@@ -109,8 +109,6 @@ public final class ManagedObjectContext: @unchecked Sendable {
   @exclusivity(unchecked) var inserted = PendingObjects(.inserted)
   @exclusivity(unchecked) var updated = PendingObjects(.updated)
   @exclusivity(unchecked) var deleted = PendingObjects(.deleted)
-  /// See ``OwnCommits``.
-  @exclusivity(unchecked) var ownCommits = OwnCommits()
   /// How objects find the context.
   let link = ContextLink()
   @exclusivity(unchecked) private(set) var homes = ObjectHome.List()
@@ -321,7 +319,6 @@ public final class ManagedObjectContext: @unchecked Sendable {
 
   /// Reads the newest commit from now on.
   func advance() {
-    readOwnCommits()
     if !readers.isEmpty { readers = [] }
     if lastView == nil, views.isEmpty { return }
     lastView = nil

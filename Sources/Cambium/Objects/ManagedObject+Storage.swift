@@ -39,8 +39,7 @@ extension ManagedObject {
       if let parent = context.parent {
         if row == nil, parentState == nil { try load(from: parent, context) }
       } else if row == nil {
-        var found = wasFault ? nil : try context.savedRow(of: self)
-        if found == nil { found = try readRow(try context.view(of: space)) }
+        var found = try readRow(try context.view(of: space))
         if found == nil, let newest = try context.newestView(of: space) {
           // Others may have saved it since the context last looked. If nobody has, other objects show what they showed.
           found = try readRow(newest)

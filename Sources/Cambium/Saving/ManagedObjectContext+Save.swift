@@ -284,6 +284,21 @@ extension ManagedObjectContext {
     }
   }
 
+  /// Has the objects of a save show the rows that were written. What they are given next is based on these: what others save behind them is
+  /// a conflict.
+  private func showSaved(_ outcome: SaveOutcome) {
+    let batch = outcome.batch
+    guard let rows = outcome.rows else { return }
+    var next = 0
+    let written = outcome.writtenUpdates
+    rows.forEach { row, reference in
+      let object = next < written.count ? written[next] : batch.insertions[next - written.count]
+      next += 1
+      object.row = outcome.rewritten.isEmpty ? row.row : outcome.rewritten[reference] ?? row.row
+      object.state = .loaded
+    }
+  }
+
   private func settle(_ outcome: SaveOutcome) {
     let batch = outcome.batch
     advance()
@@ -322,16 +337,15 @@ extension ManagedObjectContext {
     }
     inserted.forget(count)
     count = 0
-    var unread: [ObjectReference] = []
     batch.updates.lend { _, object in
       if object.pending == .updated {
         object.pending = .none
         count += 1
       }
       object.dropChanges()
-      let hasRow = object.heldRow != nil
-      if object.state != .fault { object.state = .stale } else if hasRow { unread.append(object.reference) }
-      if hasRow { object.row = nil }
+      // What was not written is read anew.
+      if object.state != .fault { object.state = .stale }
+      if object.heldRow != nil { object.row = nil }
     }
     updated.forget(count)
     updated.removeAll { $0.space === batch.space && !$0.isUpdated }
@@ -340,7 +354,7 @@ extension ManagedObjectContext {
       object.row = nil
       if object.state == .loaded { object.state = .stale }
     }
-    keepOwnCommit(outcome, unread: unread)
+    showSaved(outcome)
     if leavesSome { renameChanges(renamed) }
     if !isToldOn { return }
     // The event may have begun in the save, with who was told of the one before.

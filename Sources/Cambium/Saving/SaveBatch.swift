@@ -20,8 +20,13 @@ struct SaveOutcome {
   /// delete rules say of them, and what is derived.
   var changedByRules: [ManagedObjectID] = []
   var deletedByRules: [ManagedObjectID] = []
-  /// What the store has with it; nil if it could not be had.
-  var view: EntityView?
+  /// The rows as they were written: of the updates that were written, and behind them of the insertions, in their order. None if a
+  /// migration saves, which reads them again if it needs them.
+  var rows: FoundRows?
+  /// The objects of ``rows`` that were changed.
+  var writtenUpdates: [ManagedObject] = []
+  /// Objects of the batch whose rows were written once more behind that, and the rows as they are.
+  var rewritten: [ObjectReference: Row] = [:]
 }
 
 /// What a save writes of the to-many relationships of an object.
@@ -112,9 +117,8 @@ extension ManagedObjectContext {
     let (batch, store, writer) = (prepared.batch, prepared.store, prepared.writer)
     var outcome = SaveOutcome(batch: batch)
     var failure: (any Error)?
-    var view: EntityView?
     do throws(EngineError) {
-      try store.write(keeping: &view) { (t) throws(EngineError) in
+      try store.write { (t) throws(EngineError) in
         do throws(BatchError) { try write(prepared, t, &outcome) } catch {
           switch error {
           case .engine(let error): throw error
@@ -123,10 +127,6 @@ extension ManagedObjectContext {
             throw .misuse("the save was refused")
           }
         }
-        // Of deletions alone nothing is left to be shown, and views keep their room from being used again.
-        t.keepsView =
-          !isSavedByMigration
-          && !(batch.insertions.isEmpty && batch.updates.isEmpty && outcome.changedByRules.isEmpty)
         guard let further else { return }
         try t.prepareToCommit()
         do { try further() } catch {
@@ -137,7 +137,6 @@ extension ManagedObjectContext {
     } catch {
       throw failure ?? RefusedBatch(error: error)
     }
-    outcome.view = view
     return outcome
   }
 
@@ -153,9 +152,11 @@ extension ManagedObjectContext {
       outcome.permanent = try writer.reserve(t)
       let isThere = try writer.findConflicts(
         prepared.updates, t, hasChangedModel: prepared.store.hasChangedModel || batch.space !== prepared.store.space)
+      t.keepsRows = !isSavedByMigration
       // Lists come before the rows that they lead to: these need not look for their places then.
       for update in prepared.updates { try writer.update(update, t) }
       try writer.insertAll(t)
+      t.keepsRows = false
       try writer.writeEdits(prepared.updates, t)
       return isThere
     }
@@ -186,7 +187,7 @@ extension ManagedObjectContext {
   ) throws(BatchError) {
     let (batch, history) = (prepared.batch, prepared.history)
     var changed = t.changedByLinks
-    if derived != nil || !changed.isEmpty {
+    if derived != nil || !changed.isEmpty || !t.newChangedByLinks.isEmpty {
       var own = Set(outcome.permanent.lazy.map { $0.row })
       for update in prepared.updates where update.version != nil { own.insert(update.object.reference.row) }
       if derived != nil {
@@ -201,11 +202,19 @@ extension ManagedObjectContext {
       }
       var seen = Set<UInt64>()
       try engine { () throws(EngineError) in
-        for reference in changed where !own.contains(reference.row) && seen.insert(reference.row).inserted {
-          guard try t.contains(reference) else { continue }
-          outcome.changedByRules.append(ManagedObjectID(space: batch.space, reference: reference))
+        for reference in changed + t.newChangedByLinks where seen.insert(reference.row).inserted {
+          guard let row = try t.row(reference) else { continue }
+          if own.contains(reference.row) {
+            outcome.rewritten[row.reference] = row
+          } else {
+            outcome.changedByRules.append(ManagedObjectID(space: batch.space, reference: reference))
+          }
         }
       }
+    }
+    if !isSavedByMigration {
+      outcome.rows = t.keptRows
+      outcome.writtenUpdates = prepared.updates.lazy.filter { $0.version != nil }.map { $0.object }
     }
     try engine { () throws(EngineError) in try history?.finish(t, batch.space) }
   }

@@ -131,15 +131,6 @@ public final class PersistentStore: @unchecked Sendable {
   func write<R>(
     isOfHistory: Bool = false, _ body: (EntityTransaction) throws(EngineError) -> R
   ) throws(EngineError) -> R {
-    var view: EntityView?
-    return try write(isOfHistory: isOfHistory, keeping: &view, body)
-  }
-
-  /// The same, and answers in `view` what the store has with it; see `EntityStore.write(keeping:_:)`.
-  func write<R>(
-    isOfHistory: Bool = false, keeping view: inout EntityView?,
-    _ body: (EntityTransaction) throws(EngineError) -> R
-  ) throws(EngineError) -> R {
     func checked(_ t: EntityTransaction) throws(EngineError) -> R {
       // With the turn to write: what is saved before the copy is begun is in it.
       if lock.locked({ isMoving }) {
@@ -152,7 +143,7 @@ public final class PersistentStore: @unchecked Sendable {
       return try body(t)
     }
     do throws(EngineError) {
-      return try engine.write(keeping: &view) { (t) throws(EngineError) in try checked(t) }
+      return try engine.write { (t) throws(EngineError) in try checked(t) }
     } catch {
       // Told before `body` runs.
       guard case .modelChanged = error, let changed = try changedEngine() else {
@@ -161,7 +152,7 @@ public final class PersistentStore: @unchecked Sendable {
         try? engine.kernel.makeVisible()
         throw error
       }
-      return try changed.write(keeping: &view) { (t) throws(EngineError) in try checked(t) }
+      return try changed.write { (t) throws(EngineError) in try checked(t) }
     }
   }
 

@@ -118,7 +118,6 @@ extension ManagedObjectContext {
     if isRead, !object.isUpdated, !object.isDeleted, parent == nil, let newest = try newestView(of: object.space) {
       let version = try mapping { () throws(EngineError) in try newest.rowVersion(object.reference) }
       if version == nil {
-        readOwnCommits()
         object.row = nil
         object.state = .stale
         throw object.goneError
@@ -164,7 +163,6 @@ extension ManagedObjectContext {
       deleted.remove(object)
       // What others have deleted as well is gone, whatever row is known of it.
       if parent == nil, (try? object.isThere()) == false {
-        readOwnCommits()
         object.forgetRow()
         object.state = .stale
       }

@@ -145,15 +145,6 @@ public final class EntityStore: Sendable {
   /// - Throws: What `body` throws; ``EngineError/modelChanged`` if the store was migrated since it was opened;
   ///   ``EngineError/uniqueViolation(constraint:entity:existing:offending:)``; kernel errors.
   public func write<R>(_ body: (EntityTransaction) throws(EngineError) -> R) throws(EngineError) -> R {
-    var view: EntityView?
-    return try write(keeping: &view, body)
-  }
-
-  /// The same, and if `body` sets ``EntityTransaction/keepsView`` answers in `view` what the store has with it: without what others
-  /// commit right behind it, as a view that is asked for afterwards may have. It holds on to pages as any view does.
-  public func write<R>(
-    keeping view: inout EntityView?, _ body: (EntityTransaction) throws(EngineError) -> R
-  ) throws(EngineError) -> R {
     let t = try beginWrite()
     let transaction = EntityTransaction(store: self, transaction: t, kit: spareKit ?? makeKit())
     spareKit = nil
@@ -163,13 +154,7 @@ public final class EntityStore: Sendable {
       try transaction.finish()
       // Before the turn is given up.
       spareKit = transaction.end()
-      do throws(StoreError) {
-        if transaction.keepsView {
-          view = try t.commitKeepingView().map { EntityView(store: self, trees: $0) }
-        } else {
-          try t.commit()
-        }
-      } catch { throw .store(error) }
+      do throws(StoreError) { try t.commit() } catch { throw .store(error) }
       return result
     } catch {
       transaction.end()

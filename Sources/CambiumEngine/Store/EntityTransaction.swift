@@ -26,8 +26,11 @@ public final class EntityTransaction: EntityView {
   @exclusivity(unchecked) private(set) var suspects: [IndexBatch.Suspect] = []
   /// How many changes there were.
   @exclusivity(unchecked) private(set) var changes: UInt64 = 0
-  /// Whether who writes wants a view of what is committed; see ``EntityStore/write(keeping:_:)``.
-  public var keepsView = false
+  /// Whether copies of rows that are written are kept in ``keptRows``. May be switched on and off.
+  public var keepsRows = false
+  /// Copies of the rows that writers have written while ``keepsRows`` was set, in the order of the writing. Rows that were written because of
+  /// the other end of a link are left out.
+  @exclusivity(unchecked) public internal(set) var keptRows = FoundRows()
   /// What is noted of the links that are written.
   @exclusivity(unchecked) var ledger = LinkLedger()
   /// Whether ``changedEnds`` are noted. To be set before anything is written.

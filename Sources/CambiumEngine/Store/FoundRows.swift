@@ -75,13 +75,27 @@ public struct FoundRows: @unchecked Sendable {
   /// Adds a copy of a row behind the others.
   mutating func add(_ row: borrowing RowReader) {
     var offset: UInt32 = 0
-    if let last, let added = row.add(to: last) { offset = added } else { addBlock(row) }
+    if let last, let added = row.add(to: last) {
+      offset = added
+    } else {
+      addBlock(row.record.bytes, row.layout, row.reference.row)
+    }
     places.append(Place(row: row.reference.row, entity: row.reference.entity, offset: offset))
   }
 
+  /// Adds a copy of a row, given by its bytes, behind the others.
+  mutating func add(_ bytes: UnsafeRawBufferPointer, _ layout: EntityLayout, _ number: UInt64) {
+    var offset: UInt32 = 0
+    if let last, let added = last._withUnsafeGuaranteedRef({ $0.add(bytes, layout, number) }) {
+      offset = added
+    } else {
+      addBlock(bytes, layout, number)
+    }
+    places.append(Place(row: number, entity: layout.entityID, offset: offset))
+  }
+
   @inline(never)
-  private mutating func addBlock(_ row: borrowing RowReader) {
-    let (bytes, layout, number) = (row.record.bytes, row.layout, row.reference.row)
+  private mutating func addBlock(_ bytes: UnsafeRawBufferPointer, _ layout: EntityLayout, _ number: UInt64) {
     let size = RowBlock.headSize + bytes.count
     // One that is long has its memory for itself. What comes behind it begins small again: where every second row is long, each of the
     // others has a block for itself as well.

@@ -215,6 +215,7 @@ public final class RowWriter {
     do throws(StoreError) {
       isGathered = try transaction.putRow(plan, reference.row, bytes, mayGather: isNew && keeper.mayGather)
     } catch { throw .store(error) }
+    if transaction.keepsRows, !isAlone { transaction.keptRows.add(bytes, plan.layout, reference.row) }
     if isGathered { return try transaction.settleIfLarge() }
     let record: RecordView
     do throws(StoreError) { record = try RecordView(bytes, layout: fields.layout) } catch {

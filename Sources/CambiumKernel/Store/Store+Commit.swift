@@ -4,18 +4,8 @@ import Synchronization
 
 extension Store {
   func commit(_ t: WriteTransaction, waits: Bool) throws(StoreError) -> UInt64 {
-    var view: Snapshot?
-    return try commit(t, waits: waits, keepsView: false, &view)
-  }
-
-  /// Commits, and answers in `view` what was committed, without what others commit right behind it; nothing if it cannot be pinned.
-  func commit(
-    _ t: WriteTransaction, waits: Bool, keepsView: Bool, _ view: inout Snapshot?
-  ) throws(StoreError) -> UInt64 {
     if t.isEmpty {
       let sequence = t.upTo
-      // What it has seen of others may have to wait for its sync still.
-      if keepsView, isVisible(sequence) { view = ownSnapshot(upTo: sequence) }
       t.rollBack()
       return sequence
     }
@@ -32,7 +22,6 @@ extension Store {
         nextTree = t.nextTree
         counters.commits += 1
         t.end()
-        if keepsView { view = ownSnapshot(upTo: sequence) }
         // What a checkpoint meets does not concern this commit, which is in the log; the next checkpoint meets it again.
         do throws(StoreError) { try advanceCheckpoint() } catch { noteMaintenanceFailure(error) }
         // No sync follows such a commit, so no other call would look at the file.
@@ -64,7 +53,6 @@ extension Store {
     // Going back to a retained commit is quick, whatever it gives up: that is for the commits behind it to move.
     let restores = t.restoring != nil
     t.end()
-    if keepsView { view = ownSnapshot(upTo: committed) }
     endTurn()
     // What it superseded, it does not hold itself any more.
     if !restores { settleRoom() }
@@ -76,25 +64,6 @@ extension Store {
     lock.lock()
     defer { lock.unlock() }
     return fileLoss != nil
-  }
-
-  private func isVisible(_ sequence: UInt64) -> Bool {
-    lock.lock()
-    defer { lock.unlock() }
-    return visibleSequence >= sequence
-  }
-
-  /// A view of what has been committed up to a commit that nobody else can have followed yet: with the turn. Views of others do not
-  /// show it before it is durable; who waits for that must not hand this one out before.
-  private func ownSnapshot(upTo sequence: UInt64) -> Snapshot? {
-    lock.lock()
-    defer { lock.unlock() }
-    guard !isClosed, pinShared(current.number) else { return nil }
-    snapshotCounter &+= 1
-    pins.add(current.number)
-    return Snapshot(
-      core: self, generation: current, upTo: sequence, hint: snapshotCounter,
-      suspensions: suspensions.load(ordering: .relaxed))
   }
 
   func noteMaintenanceFailure(_ error: StoreError) {

@@ -538,17 +538,6 @@ public final class WriteTransaction: TreeView {
     return try core.commit(self, waits: durably)
   }
 
-  /// Commits durably, and answers a view of just that: what others commit right behind it is not in it, as it may be in a view that is
-  /// begun afterwards. `nil` if such a view cannot be had, which is no reason not to commit.
-  ///
-  /// - Throws: as ``commit(durably:)``.
-  public func commitKeepingView() throws(StoreError) -> Snapshot? {
-    try requireOpen()
-    var view: Snapshot?
-    _ = try core.commit(self, waits: true, keepsView: true, &view)
-    return view
-  }
-
   /// Undoes everything and ends the transaction. Nothing happens if it has ended.
   public func rollBack() {
     guard isOpen else { return }

@@ -57,48 +57,6 @@ import Testing
     }
   }
 
-  /// Who asks for a view of their own commit gets just that, though one sync is for several, and all are seen from then on.
-  @Test(arguments: [Durability.full, .normal])
-  func aViewOfOnesOwnCommit(durability: Durability) throws {
-    var options = StoreOptions()
-    options.durability = durability
-    let environment = TestEnvironment(processors: 4)
-    let store = try Store.create(on: SimulatedDisk(), environment: environment, options: options)
-    let t = try store.beginWrite()
-    let tree = try t.createTree(.integer)
-    try t.put(tree, 0, [0, 0])
-    try t.commit()
-    let found = Locked<[Int]>([])
-    let wrong = Locked<[String]>([])
-    environment.runConcurrently(6) { thread in
-      for round in 0..<100 {
-        do {
-          let t = try store.beginWrite()
-          let bytes = try t.value(tree, 0) ?? []
-          let number = Int(bytes[0]) << 8 + Int(bytes[1]) + 1
-          let mine = [UInt8(truncatingIfNeeded: number >> 8), UInt8(truncatingIfNeeded: number)]
-          try t.put(tree, 0, mine)
-          // One of them does not fit into a record.
-          if thread == 0, round % 40 == 7 {
-            for row in 1..<600 as Range<UInt64> { try t.put(tree, row, [UInt8](repeating: 1, count: 4000)) }
-          }
-          let view = try #require(try t.commitKeepingView())
-          let seen = try view.value(tree, 0)
-          let newest = try store.snapshot().value(tree, 0) ?? []
-          let isKnown = newest.lexicographicallyPrecedes(mine) == false
-          if seen != mine || !isKnown { wrong.withLock { $0.append("\(mine) \(seen ?? []) \(newest)") } }
-          found.withLock { $0.append(number) }
-        } catch { wrong.withLock { $0.append("\(error)") } }
-      }
-    }
-    #expect(wrong.withLock { $0 } == [])
-    #expect(found.withLock { $0.sorted() } == Array(1...600))
-    #expect(try store.check().problems.isEmpty)
-    // An empty transaction has a view as well, which holds nothing back once it is gone.
-    #expect(try store.beginWrite().commitKeepingView()?.value(tree, 0) == [2, 88])
-    try store.close()
-  }
-
   /// A sync that fails is told to all who wait for it.
   @Test func aSyncThatFailsIsToldToAll() throws {
     for index in 0..<6 {

@@ -32,7 +32,6 @@ final class AgreementRun {
     let children = (0..<2).map { _ in ManagedObjectContext(concurrencyType: .privateQueue, parent: root) }
     contexts = [root, container.newBackgroundContext()] + children
     // What a save wrote is read when the context goes on, as it is after saves of many objects.
-    if seed % 2 == 0 { for context in contexts { context.ownCommits.leastKept = 0 } }
     let policies: [MergePolicy] = [
       .mergeByPropertyObjectTrump, .mergeByPropertyStoreTrump, .overwrite, .rollback, .error,
     ]

@@ -130,6 +130,9 @@ extension EntityTransaction {
   /// inserted are left out. Some may have been deleted since.
   public var changedByLinks: [ObjectReference] { ledger.changedObjects }
 
+  /// The same of objects that this transaction has inserted.
+  public var newChangedByLinks: [ObjectReference] { ledger.newChangedObjects }
+
   // MARK: Parts
 
   private func place(

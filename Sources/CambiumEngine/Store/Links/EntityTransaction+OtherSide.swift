@@ -23,8 +23,7 @@ extension EntityTransaction {
 
   /// Notes that a row was written because the other end of a link was.
   private func noteWritten(_ relationship: UInt32, _ object: ObjectReference) {
-    if isNew(object.row) { return }
-    ledger.noteChanged(object)
+    ledger.noteChanged(object, isNew: isNew(object.row))
     noteChanged(relationship, object)
   }
 
@@ -141,10 +140,12 @@ extension EntityTransaction {
     switch side.storage {
     case .toOne(let field):
       // Where the inverse is derived, nothing else tells what the row says itself.
-      if try writer.oldReference(at: field) == nil { try writer.saveAlone(field, reference: last) }
+      if try writer.oldReference(at: field) != nil { return }
+      try writer.saveAlone(field, reference: last)
     case .list(let field): try writer.saveAlone(field, references: sources)
-    case .tree, .derived: break
+    case .tree, .derived: return
     }
+    noteWritten(side.id, object)
   }
 
   /// Prepares changing the row of an object; nil if there is none.

@@ -36,8 +36,9 @@ struct LinkLedger {
   /// The ends of links that were changed because others were written, each once, in the order of the changes.
   private(set) var changed: [LinkEnd] = []
   private var known = Set<LinkEnd>()
-  /// The objects whose rows were written because others were, each once, in the order of the changes.
+  /// The objects whose rows were written because others were, each once, in the order of the changes; new ones apart.
   private(set) var changedObjects: [ObjectReference] = []
+  private(set) var newChangedObjects: [ObjectReference] = []
   private var knownObjects = RowSet()
 
   var hasClaims: Bool { !claims.isEmpty }
@@ -73,8 +74,9 @@ struct LinkLedger {
     if known.insert(end).inserted { changed.append(end) }
   }
 
-  mutating func noteChanged(_ object: ObjectReference) {
-    if knownObjects.insert(object.row) { changedObjects.append(object) }
+  mutating func noteChanged(_ object: ObjectReference, isNew: Bool) {
+    if !knownObjects.insert(object.row) { return }
+    if isNew { newChangedObjects.append(object) } else { changedObjects.append(object) }
   }
 
   /// Notes an object that a link leads to.
