@@ -258,7 +258,6 @@ extension ManagedObjectContext {
   /// Bases the deletion of an object on the row as it is now; if that is gone, there is nothing left to be deleted.
   func rebaseDeletion(_ object: ManagedObject) {
     let (row, state, parentState) = (object.row, object.state, object.parentState)
-    let composites = (try? object.basesOfChangedComposites()) ?? []
     object.forgetRow()
     if object.state != .fault { object.state = .stale }
     do { try object.load() } catch let error as CambiumError where error.code == .managedObjectReferentialIntegrity {

@@ -146,8 +146,33 @@ extension EntityView {
         return true
       }
       return related.least > 1 ? Self.occurring(rows, related.least) : Self.ascending(rows, isAscending: false)
-    case (.toMany, .rows(let ends)): return ends
+    case (.inverse(let inverse), .found(let destination, let plan)):
+      var ends: [UInt64] = related.known ?? []
+      if related.known == nil {
+        try find(plan, in: destination, isCancelled) { (row) throws(EngineError) in
+          ends.append(row.reference.row)
+          return true
+        }
+      }
+      let rows = try sources(of: ends, destination, inverse)
+      return related.least > 1 ? Self.occurring(rows, related.least) : Self.ascending(rows, isAscending: false)
+    case (.toMany, .rows(let ends)), (.inverse, .rows(let ends)): return ends
     }
+  }
+
+  /// The rows that an inverse leads to from some objects.
+  private func sources(
+    of ends: [UInt64], _ destination: EntitySchema, _ inverse: RelationshipSchema
+  ) throws(EngineError) -> [UInt64] {
+    let reader = try destinations(of: inverse)
+    var rows: [UInt64] = []
+    for end in ends {
+      try reader.forEachID(from: ObjectReference(entity: destination.id, row: end)) { (row) in
+        rows.append(row)
+        return true
+      }
+    }
+    return rows
   }
 
   /// The rows that a relationship's tree leads back to.

@@ -60,6 +60,8 @@ struct RelatedRows {
     case toOne(tree: TreeID)
     /// By the field of the to-one relationship that is the inverse of a to-many one of the rows wanted.
     case toMany(inverse: RelationshipSchema)
+    /// By the inverse, which is kept as well: transactions write both ends of every link.
+    case inverse(RelationshipSchema)
   }
 
   /// The objects that it is followed from.

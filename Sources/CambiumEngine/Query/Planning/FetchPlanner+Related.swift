@@ -1,8 +1,7 @@
 import CambiumKernel
 
-/// Narrowing by what is related: the condition is taken to the other end of the relationship, rows are found there, and the
-/// relationship is followed back. This is done where the way back is kept with the relationship itself: to-one relationships
-/// with an unordered to-many inverse, from either end. Other inverses are kept apart, and might say something else.
+/// Narrowing by related objects: the planner takes the condition to the other end of the relationship, finds rows there, and follows the
+/// relationship back. It can do so for every relationship with an inverse, because transactions write both ends of every link.
 extension FetchPlanner {
   /// Conditions of the objects that one relationship leads to, and the plan by which these are found.
   private struct Candidate {
@@ -206,6 +205,27 @@ extension FetchPlanner {
     return view.store.catalogue.relationships[relationship.id]
   }
 
+  /// The inverse of a relationship if it is kept and leads back to all rows of the entity.
+  private func keptInverse(of relationship: RelationshipSchema) -> RelationshipSchema? {
+    let schema = view.store.schema
+    guard let inverse = schema.inverse(of: relationship), !inverse.isTransient,
+      let back = schema.entity(named: inverse.destination), schema.isEntity(entity.id, orDescendantOf: back.id)
+    else { return nil }
+    return inverse
+  }
+
+  /// About how many objects a relationship leads to from each of `count` objects.
+  private func linksPerObject(_ relationship: RelationshipSchema, _ count: Double) throws(EngineError) -> Double {
+    guard relationship.isToMany, count > 0 else { return 1 }
+    // Of lists nobody counts the entries.
+    guard case .tree = RelationshipStorage(relationship, in: view.store.schema),
+      let tree = view.store.catalogue.relationships[relationship.id]
+    else { return Self.usualList }
+    return Double(try storing { () throws(StoreError) in try view.trees.count(tree) }) / count
+  }
+
+  private static let usualList = 8.0
+
   private func narrowing(
     _ candidate: Candidate, _ destination: EntitySchema, _ inner: FetchPlanner, _ plan: FetchPlan, usual: Double
   ) throws(EngineError) -> Narrowing? {
@@ -236,7 +256,13 @@ extension FetchPlanner {
       way = .toMany(inverse: inverse)
       rows = ends / Double(candidate.least)
       cost = ends
-    default: return nil
+    case .row, .list, .tree:
+      guard let inverse = keptInverse(of: relationship) else { return nil }
+      way = .inverse(inverse)
+      known = try self.ends(destination, of: plan, usual: usual)
+      if let known { ends = Double(known.count) }
+      rows = ends * (try linksPerObject(inverse, inner.rowCount)) / Double(candidate.least)
+      cost = ends * costs.related + rows * costs.key
     }
     rows = min(rows, rowCount)
     if known == nil { cost += plan.cost }

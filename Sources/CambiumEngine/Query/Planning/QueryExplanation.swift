@@ -193,7 +193,7 @@ extension QueryExplanation {
       add("all of", rows, depth)
       for part in parts { add(part.path, part.rows, entity, depth + 1) }
     case .related(let related):
-      if case .toMany = related.way { kinds.insert(.toMany) } else { kinds.insert(.toOne) }
+      kinds.insert(related.relationship.isToMany ? .toMany : .toOne)
       add("those that '\(related.relationship.name)' leads from", rows, depth)
       switch related.ends {
       case .rows(let ends): add("to \(ends.count) given object" + (ends.count == 1 ? "" : "s"), nil, depth + 1)
