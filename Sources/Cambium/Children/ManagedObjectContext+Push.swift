@@ -4,14 +4,14 @@ import CambiumEngine
 // parent's own rules, so that both sides of them agree there whatever the parent and its other children did meanwhile.
 extension ManagedObjectContext {
   /// Puts the context's changes into its parent. When it throws, the parent is as it was.
-  func push(to parent: ManagedObjectContext) throws {
+  func push(to parent: ManagedObjectContext, in session: SaveSession) throws {
     // What a policy decides is of no event, as in other saves.
     let wasNotingEvents = isNotingEvents
     defer { isNotingEvents = wasNotingEvents }
     for _ in 0..<100 {
       do {
         isNotingEvents = false
-        return try pushChanges(to: parent)
+        return try pushChanges(to: parent, in: session)
       } catch let found as ParentConflicts {
         try parent.lock.run {
           let objects = found.conflicts.map { $0.sourceObject }
@@ -54,8 +54,8 @@ extension ManagedObjectContext {
     if !object.isDeleted, !object.isUpdated { updated.remove(object) }
   }
 
-  private func pushChanges(to parent: ManagedObjectContext) throws {
-    try validate()
+  private func pushChanges(to parent: ManagedObjectContext, in session: SaveSession) throws {
+    try session.validate()
     let lists = pendingLists()
     guard !lists.isEmpty else {
       updated.removeAll()

@@ -127,12 +127,8 @@ public final class ManagedObjectContext: @unchecked Sendable {
   @exclusivity(unchecked) var isTakingIn = false
   /// New objects whose relationships are still to be set, while some are set that were made without a context.
   @exclusivity(unchecked) var earlyInWaiting: [(ManagedObject, ManagedObject.EarlyValues)]?
-  /// How many saves were begun.
-  @exclusivity(unchecked) var saveNumber: UInt64 = 0
-  /// While objects are told of a save, those that were told and have changed since; nil otherwise.
-  @exclusivity(unchecked) var changedWhileTold: [ManagedObject]?
-  /// While methods that validate are called, in which nobody saves; nil otherwise.
-  @exclusivity(unchecked) var validation: ValidationWatch?
+  /// The save under way; nil if there is none.
+  @exclusivity(unchecked) var session: SaveSession?
   private var notedErrors: [CambiumError] = []
   var lostChanges: [any Error] = []
   /// Whether the context is a migration manager's, which saves it itself.
@@ -438,7 +434,7 @@ public final class ManagedObjectContext: @unchecked Sendable {
 
   /// Notes an object that is changed while changes are of no event: by a save, as far as anybody is to hear of it.
   func noteChangeBySaving(_ object: ManagedObject) {
-    validation?.note(object, isRelationship: false)
+    session?.validation?.note(object, isRelationship: false)
     if notesChangesBySaving, !isSavedByMigration { changedBySaving.insert(object) }
   }
 

@@ -41,12 +41,6 @@ final class ObjectRegistry {
   /// The object of an identifier, which stays even if nobody else holds it: nothing of the application's is called.
   func peek(_ id: ManagedObjectID) -> ManagedObject? { known.object(id) }
 
-  /// The object of an identifier, if somebody else holds it: nothing of the application's is called.
-  func peekAtHeld(_ space: StoreSpace, _ reference: ObjectReference) -> ManagedObject? {
-    if retainsAll { return known.object(space, reference) }
-    return known.glanceAtHeld(space, reference)?.takeUnretainedValue()
-  }
-
   /// The object of an identifier without counting a reference to it.
   @inline(__always)
   func glance(_ id: ManagedObjectID) -> Unmanaged<ManagedObject>? { known.glance(id.space, id.reference) }

@@ -68,7 +68,7 @@ extension ManagedObject {
   private func noteFirstChange() {
     if let overlay, overlay.fields.pointee.isWatchedBySave {
       overlay.fields.pointee.isWatchedBySave = false
-      managedObjectContext?.noteChangeWhileToldOfSave(self)
+      managedObjectContext?.session?.changedWhileTold?.append(self)
     }
     willChangeForNow()
   }

@@ -149,9 +149,7 @@ extension ManagedObject {
 
   /// Is called before a relationship of the object changes.
   func willChangeRelationship() {
-    if let context = managedObjectContext, context.validation != nil {
-      context.validation?.note(self, isRelationship: true)
-    }
+    managedObjectContext?.session?.validation?.note(self, isRelationship: true)
     willChange()
   }
 

@@ -21,14 +21,16 @@ extension ManagedObjectContext {
     lists.insertions.allSatisfy { $0.pending == .inserted } && lists.deletions.allSatisfy { $0.pending == .deleted }
       && lists.updates.allSatisfy { $0.pending == .updated }
   }
+}
 
+extension SaveSession {
   /// Calls the methods that validate, once for each object. Such a method may correct the attributes, the transient values and the elements of
   /// composites of its own object, which are saved so. Whatever else it changes belongs into `willSave()`, which is called until nothing
   /// changes any more.
   ///
   /// - Throws: What the methods throw; ``CambiumError/Code/persistentStoreSave`` if one of them has changed something else.
   func validate() throws {
-    let lists = pendingLists()
+    let lists = context.pendingLists()
     if lists.isEmpty { return }
     var errors = ValidationErrors()
     validation = ValidationWatch()
@@ -43,7 +45,9 @@ extension ManagedObjectContext {
     lists.insertions.lend { _, object in call(object, .inserted) { try object.validateForInsert() } }
     lists.updates.lend { _, object in call(object, .updated) { try object.validateForUpdate() } }
     if let foreign = validation?.foreign { throw Self.changedByValidation(foreign) }
-    guard isPending(lists), inserted.count == lists.insertions.count, deleted.count == lists.deletions.count else {
+    guard context.isPending(lists), context.inserted.count == lists.insertions.count,
+      context.deleted.count == lists.deletions.count
+    else {
       throw CambiumError(
         .persistentStoreSave,
         "a method that validates has inserted, deleted or taken back what is being saved; do that in willSave(), or before the save"

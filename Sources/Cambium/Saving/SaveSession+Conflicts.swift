@@ -3,7 +3,7 @@ import CambiumKernel
 
 // Conflicts are looked for when a write was refused, outside of the transaction, so that a save without any pays nothing; who
 // resolves them changes the objects in memory, and the save is tried again.
-extension ManagedObjectContext {
+extension SaveSession {
   /// A save that is to be tried again, since its conflicts were resolved.
   struct ResolvedConflicts: Error {}
 
@@ -101,13 +101,13 @@ extension ManagedObjectContext {
   /// Has a policy decide, with what the objects have based on the rows that are in the store: only so does it see which
   /// objects relationships lead to by now.
   private func resolve(_ conflicts: [MergeConflict], by policy: MergePolicy) throws {
-    advance()
+    context.advance()
     for conflict in conflicts {
       if let persisted = conflict.persisted { conflict.sourceObject.row = persisted }
     }
     do { try policy.resolve(optimisticLockingConflicts: conflicts) } catch {
       // They stay conflicts.
-      for conflict in conflicts where conflict.sourceObject.managedObjectContext === self {
+      for conflict in conflicts where conflict.sourceObject.managedObjectContext === context {
         conflict.sourceObject.row = conflict.cached
       }
       throw error
@@ -120,9 +120,9 @@ extension ManagedObjectContext {
   /// Bases an object's changes on the row that is in the store.
   private func settle(_ conflict: MergeConflict) throws {
     let object = conflict.sourceObject
-    guard object.managedObjectContext === self else { return }
-    noteChangeBySaving(object)
-    watched[object.objectID] = nil
+    guard object.managedObjectContext === context else { return }
+    context.noteChangeBySaving(object)
+    context.watched[object.objectID] = nil
     if let persisted = conflict.persisted {
       object.row = persisted
     } else if !object.isDeleted {
@@ -130,7 +130,7 @@ extension ManagedObjectContext {
       try release(object)
     }
     if !object.isDeleted, !object.isUpdated {
-      updated.remove(object)
+      context.updated.remove(object)
       object.row = nil
       if object.state != .fault { object.state = .stale }
     }
@@ -138,7 +138,7 @@ extension ManagedObjectContext {
 
   /// Has no unsaved change lead to an object that is gone, by relationships without an inverse.
   private func release(_ gone: ManagedObject) throws {
-    for object in inserted.values + updated.values where object !== gone {
+    for object in context.inserted.values + context.updated.values where object !== gone {
       for property in object.info.relationships where !property.isTransient {
         guard let r = property.relationship else { continue }
         if r.isToMany {
@@ -176,8 +176,8 @@ extension ManagedObjectContext {
         entity = current.parentID.flatMap { id in object.info.storeSchema?.entity(id: id) }
       }
     }
-    advance()
-    let view = try view(of: batch.space)
+    context.advance()
+    let view = try context.view(of: batch.space)
     var result: [ConstraintConflict] = []
     for key in order {
       guard let group = groups[key] else { continue }
@@ -210,11 +210,11 @@ extension ManagedObjectContext {
 
   /// The object of a row that has a group's values in the store, unless the save takes them from it, or it is in the group.
   private func holder(_ id: ManagedObjectID, of group: Group) throws -> (object: ManagedObject, isNew: Bool)? {
-    guard let known = registered(id) else { return (object(with: id), true) }
+    guard let known = context.registered(id) else { return (context.object(with: id), true) }
     if known.isDeleted || group.objects.contains(known) { return nil }
     guard known.pending == .updated else {
       // What the context has of it may be old.
-      if known.state == .loaded { rebase(known) } else { known.row = nil }
+      if known.state == .loaded { context.rebase(known) } else { known.row = nil }
       return (known, false)
     }
     return try values(of: known, under: group.constraint).map { $0 == group.values } ?? true ? (known, false) : nil

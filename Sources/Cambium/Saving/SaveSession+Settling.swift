@@ -1,0 +1,85 @@
+import CambiumEngine
+
+// What the objects of a save learn of it.
+extension SaveSession {
+  /// Has the objects of a save show the rows that were written. What they are given next is based on these: what others save behind them is
+  /// a conflict.
+  private func showSaved(_ outcome: SaveOutcome) {
+    let batch = outcome.batch
+    guard let rows = outcome.rows else { return }
+    var next = 0
+    let written = outcome.writtenUpdates
+    rows.forEach { row, reference in
+      let object = next < written.count ? written[next] : batch.insertions[next - written.count]
+      next += 1
+      object.row = outcome.rewritten.isEmpty ? row.row : outcome.rewritten[reference] ?? row.row
+      object.state = .loaded
+    }
+  }
+
+  func settle(_ outcome: SaveOutcome) {
+    let batch = outcome.batch
+    context.advance()
+    // What is in another store, or was changed too late for this save.
+    let leavesSome =
+      context.deleted.count + context.inserted.count + context.updated.count
+      > batch.deletions.count + batch.insertions.count + batch.updates.count
+    context.deleted.remove(contentsOf: batch.deletions)
+    batch.deletions.lend(areFar: true) { _, object in
+      context.registry.remove(batch.space, object.reference)
+      object.dropChanges()
+      object.leaveContext()
+      object.state = .detached
+    }
+    // Who looks on, as results do, may have told of inserted objects.
+    let isToldOn = !context.eventObjects.isEmpty || !context.children.living.isEmpty || context.notesChangesBySaving
+    let isRenaming = isToldOn || leavesSome
+    var renamed: [ManagedObjectID: ManagedObjectID] = [:]
+    if isRenaming { renamed.reserveCapacity(batch.insertions.count) }
+    // Nothing in these two loops calls the application, which would find the lists half-way.
+    var count = 0
+    batch.insertions.lend { place, object in
+      if object.pending == .inserted {
+        object.pending = .none
+        count += 1
+      }
+      let temporary = object.reference
+      if temporary.row >= ManagedObjectID.firstTemporaryRow {
+        object.become(permanent: outcome.permanent[place])
+        context.registry.rename(object, batch.space, from: temporary, to: outcome.permanent[place])
+      }
+      if isRenaming { renamed[ManagedObjectID(space: batch.space, reference: temporary)] = object.objectID }
+      object.dropChanges()
+      if object.heldRow != nil { object.row = nil }
+      object.state = .stale
+    }
+    context.inserted.forget(count)
+    count = 0
+    batch.updates.lend { _, object in
+      if object.pending == .updated {
+        object.pending = .none
+        count += 1
+      }
+      object.dropChanges()
+      // What was not written is read anew.
+      if object.state != .fault { object.state = .stale }
+      if object.heldRow != nil { object.row = nil }
+    }
+    context.updated.forget(count)
+    context.updated.removeAll { $0.space === batch.space && !$0.isUpdated }
+    for id in outcome.changedByRules + outcome.deletedByRules {
+      guard let object = context.registered(id), object.isPresent, !object.isUpdated else { continue }
+      object.row = nil
+      if object.state == .loaded { object.state = .stale }
+    }
+    showSaved(outcome)
+    if leavesSome { context.renameChanges(renamed) }
+    if !isToldOn { return }
+    // The event may have begun in the save, with who was told of the one before.
+    context.renameEventStates(renamed)
+    // To children they are told, which notes them. Of very many, nobody has been told one by one.
+    let isFollowed = context.notesChangesBySaving && context.children.living.isEmpty && renamed.count <= context.permanentIDs.limit
+    if isFollowed { context.permanentIDs.merge(renamed) }
+    context.tellChildren(permanent: renamed)
+  }
+}
