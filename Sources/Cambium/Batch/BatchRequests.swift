@@ -18,8 +18,8 @@ public enum BatchResultType: Int, Sendable {
 /// values of another one in a uniqueness constraint meets the context's merge policy: ``MergePolicy/error`` refuses all of them,
 /// by-property policies with the object's precedence and ``MergePolicy/overwrite`` change the other one, the rest leave it as it is.
 /// Changed is what is given alone: defaults are for objects that are new, and ``MergePolicy/overwrite`` leaves the rest as well.
-/// Rules of the model are not checked otherwise. Objects of an entity of or for which attributes are derived are made in a context of
-/// their own and saved, so that what their class does then is done; the rules are not for these either. What is pending in contexts plays no part, and contexts are not told:
+/// Rules of the model are not checked otherwise. Derived attributes are computed in the same transaction. Unsaved changes of contexts play no
+/// part, and contexts are not told:
 /// ``ManagedObjectContext/mergeChanges(fromContextDidSave:)-(ObjectIDNotification)`` tells them, with
 /// ``BatchResult/objectIDNotification()`` or what history has of it.
 public struct BatchInsertRequest {
@@ -59,9 +59,8 @@ public struct BatchInsertRequest {
 ///     try context.execute(request)
 ///
 /// In one transaction for each store that holds the entity, with the values that it finds; if one fails after others, the error is
-/// ``CambiumError/Code/persistentStoreIncompleteSave``. See ``BatchInsertRequest`` for what plays no part, and for entities with
-/// derived attributes. What is derived is computed of all objects that are found; those that get nothing new by either are not written. (One that
-/// derives `now()` always gets something new.)
+/// ``CambiumError/Code/persistentStoreIncompleteSave``. See ``BatchInsertRequest`` for what plays no part. All objects that the request finds
+/// are written, and their derived attributes are computed.
 public struct BatchUpdateRequest {
   /// The entity.
   public let entityName: String

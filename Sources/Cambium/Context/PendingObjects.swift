@@ -16,8 +16,6 @@ struct PendingObjects {
   private(set) var values: [ManagedObject] = []
   /// Whether ``values`` are in the order in which they changed.
   private var isInOrder = true
-  /// Counts up whenever anything is taken out: as long as it stands, whoever has a list of ``values`` need not ask whether they are still here.
-  private(set) var departures = 0
 
   init(_ kind: PendingKind) { self.kind = kind }
 
@@ -56,7 +54,6 @@ struct PendingObjects {
   mutating func remove(_ object: ManagedObject) -> Bool {
     guard let place = place(of: object) else { return false }
     object.pending = .none
-    departures &+= 1
     let last = values.count - 1
     if place < last {
       values.swapAt(place, last)
@@ -81,7 +78,6 @@ struct PendingObjects {
       }
     }
     values = left
-    if left.count < before.count { departures &+= 1 }
     if left.isEmpty { isInOrder = true }
     // Who goes now may call the context.
     withExtendedLifetime(before) {}
@@ -100,7 +96,6 @@ struct PendingObjects {
   /// Takes out as many objects, whose ``ManagedObject/pending`` says already that they are in no list.
   mutating func forget(_ count: Int) {
     if count == 0 { return }
-    departures &+= 1
     let before = values
     if count < before.count {
       let kind = kind
@@ -117,7 +112,6 @@ struct PendingObjects {
     let gone = values
     values = []
     isInOrder = true
-    if !gone.isEmpty { departures &+= 1 }
     for object in gone { object.pending = .none }
   }
 

@@ -63,7 +63,6 @@ extension ManagedObjectContext {
         throw CambiumError(
           .invalidArgument, "the query generation is of a store that the context's coordinator does not have")
       }
-      doubtPinned()
       generation.token = token
       advance()
     }
@@ -122,15 +121,9 @@ extension ManagedObjectContext {
     advance()
   }
 
-  /// Notes that unsaved changes may know of no more than what the generation has.
-  private func doubtPinned() {
-    guard generation.isPinned, hasPending else { return }
-  }
-
   /// Saves by the newest commits, and has the next read pin what they are then.
   func savingPastGeneration(_ save: () throws -> Void) throws {
     guard generation.isPinned else { return try save() }
-    doubtPinned()
     generation.isSaving = true
     advance()
     defer {

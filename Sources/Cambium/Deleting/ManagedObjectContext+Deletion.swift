@@ -29,10 +29,11 @@ private struct ContextLinks: DeletionSource {
         let destination = context.destination(of: id)
         if destination.isDeleted { continue }
         result.append(destination)
-        // What is changed later is read now. Where the other side is derived, nothing is read of it.
-        guard let back = r.inverse(in: destination.info), !back.isDerived else { continue }
+        // What is changed or deleted later is read now. Unordered relationships are changed without reading.
+        let back = r.inverse(in: destination.info)
+        guard r.rules.deleteRule == .cascade || back.map({ !$0.isToMany || $0.isOrdered }) == true else { continue }
         try unlessGone {
-          if back.isOrdered { try destination.takeNewestRow() }
+          if back?.isOrdered == true { try destination.takeNewestRow() }
           try destination.load()
         }
       }
@@ -79,7 +80,8 @@ extension ManagedObjectContext {
       } catch let error as CambiumError where error.code == .managedObjectReferentialIntegrity { continue }
     }
     let deletion = try Deletion(of: asked, in: ContextLinks(context: self))
-    guard asked.allSatisfy({ isToBeDeleted($0) }) else { return }
+    // Not if the context was reset meanwhile: what was gathered behind that hangs on objects of before.
+    guard asked.allSatisfy({ $0.isOfContext(self) }) else { return }
     if callsHook {
       for object in deletion.objects.dropFirst(asked.count) where isToBeDeleted(object) { object.prepareForDeletion() }
     }

@@ -11,8 +11,8 @@ final class HistoryRecorder {
   private var transaction = HistoryTransaction(timestamp: 0)
   /// The places of updates: an object has one in a transaction.
   private var updates: [ObjectReference: Int] = [:]
-  /// What is new or gone is told as that alone.
-  private var others = Set<ObjectReference>()
+  /// The objects that are new: these are told as that alone.
+  private var new = Set<ObjectReference>()
 
   /// Nil if the store keeps no history.
   convenience init?(_ context: ManagedObjectContext, _ store: PersistentStore) {
@@ -30,11 +30,11 @@ final class HistoryRecorder {
 
   func inserted(_ reference: ObjectReference) {
     transaction.changes.append(HistoryChange(.insert, reference))
-    others.insert(reference)
+    new.insert(reference)
   }
 
   func updated(_ reference: ObjectReference, _ info: EntityInfo, _ names: [String]) {
-    if others.contains(reference) { return }
+    if new.contains(reference) { return }
     var ids: [UInt32] = []
     for name in names {
       if let id = info.schema.attribute(named: name)?.id ?? info.schema.relationship(named: name)?.id { ids.append(id) }
@@ -55,6 +55,11 @@ final class HistoryRecorder {
   func deleted(
     _ reference: ObjectReference, _ info: EntityInfo, _ t: EntityTransaction
   ) throws(EngineError) {
+    // What is gone at the end is told as that alone.
+    if let known = updates.removeValue(forKey: reference) {
+      transaction.changes.remove(at: known)
+      for (other, place) in updates where place > known { updates[other] = place - 1 }
+    }
     var change = HistoryChange(.delete, reference)
     let kept = info.ordered.compactMap { property -> AttributeSchema? in
       guard case .attribute(let stored, let rules) = property.kind, rules.preservesValueInHistoryOnDeletion,

@@ -303,6 +303,9 @@ open class ManagedObject {
 
   /// Checks that an object may be deleted. Overriding methods call this one.
   ///
+  /// When a context saves into a store, this method does not ask for `deny` rules: the transaction does, by what all contexts have saved, after
+  /// all objects were validated.
+  ///
   /// - Throws: ``CambiumError/Code/validationRelationshipDeniedDelete``.
   open func validateForDelete() throws { try validateDeletion() }
 }

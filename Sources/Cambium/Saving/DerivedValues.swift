@@ -56,8 +56,9 @@ struct DerivedValues {
       }
       if try write(rules, of: object, t, history, checks: checks) { written.append(object) }
     }
-    let others = (written + t.changedByLinks).filter { !isOwn($0) }
-    for object in others {
+    // What was computed as a whole above has its time.
+    let others = Set(written + t.changedByLinks).filter { !isOwn($0) && (checks || !objects.contains($0)) }
+    for object in others.ordered() {
       _ = try write(space.derivedRules.filter { $0.derivation == .now }, of: object, t, history, checks: false)
     }
     return written

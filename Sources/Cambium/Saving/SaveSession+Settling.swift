@@ -7,13 +7,14 @@ extension SaveSession {
   private func showSaved(_ outcome: SaveOutcome) {
     let batch = outcome.batch
     guard let rows = outcome.rows else { return }
+    // Large rows are not kept, and read when somebody asks for them.
+    let objects = outcome.writtenUpdates + batch.insertions
     var next = 0
-    let written = outcome.writtenUpdates
     rows.forEach { row, reference in
-      let object = next < written.count ? written[next] : batch.insertions[next - written.count]
-      next += 1
-      object.row = outcome.rewritten.isEmpty ? row.row : outcome.rewritten[reference] ?? row.row
-      object.state = .loaded
+      while next < objects.count, objects[next].reference.row != reference.row { next += 1 }
+      guard next < objects.count else { return }
+      objects[next].row = outcome.rewritten.isEmpty ? row.row : outcome.rewritten[reference] ?? row.row
+      objects[next].state = .loaded
     }
   }
 
@@ -67,18 +68,19 @@ extension SaveSession {
     }
     context.updated.forget(count)
     context.updated.removeAll { $0.space === batch.space && !$0.isUpdated }
+    showSaved(outcome)
     for id in outcome.changedByRules + outcome.deletedByRules {
       guard let object = context.registered(id), object.isPresent, !object.isUpdated else { continue }
       object.row = nil
       if object.state == .loaded { object.state = .stale }
     }
-    showSaved(outcome)
     if leavesSome { context.renameChanges(renamed) }
     if !isToldOn { return }
     // The event may have begun in the save, with who was told of the one before.
     context.renameEventStates(renamed)
     // To children they are told, which notes them. Of very many, nobody has been told one by one.
-    let isFollowed = context.notesChangesBySaving && context.children.living.isEmpty && renamed.count <= context.permanentIDs.limit
+    let isFollowed =
+      context.notesChangesBySaving && context.children.living.isEmpty && renamed.count <= context.permanentIDs.limit
     if isFollowed { context.permanentIDs.merge(renamed) }
     context.tellChildren(permanent: renamed)
   }

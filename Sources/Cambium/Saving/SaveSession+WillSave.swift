@@ -17,7 +17,9 @@ extension SaveSession {
         told += 1
         object.willSave()
       }
-      let (deletions, insertions, updates) = (context.deleted.ordered(), context.inserted.ordered(), context.updated.ordered())
+      let (deletions, insertions, updates) = (
+        context.deleted.ordered(), context.inserted.ordered(), context.updated.ordered()
+      )
       for object in again where object.hasChanges { tell(object) }
       deletions.lend(areFar: true) { _, object in
         if object.toldOfSave != number { tell(object) }

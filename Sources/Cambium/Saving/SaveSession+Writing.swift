@@ -151,7 +151,8 @@ extension SaveSession {
           let object = update.object
           derived?.note(object.reference, object.info, changed: object.changedKeys, isComputed: true)
         }
-        changed += try derived?.write(t, history, checks: !context.isSavedByMigration, isOwn: { own.contains($0.row) }) ?? []
+        changed +=
+          try derived?.write(t, history, checks: !context.isSavedByMigration, isOwn: { own.contains($0.row) }) ?? []
       }
       var seen = Set<UInt64>()
       try engine { () throws(EngineError) in
@@ -192,7 +193,9 @@ extension SaveSession {
     var conflicts = writer.conflicts
     // What changes lead to, and others have deleted.
     if case .missingDestinations(let gone) = refused.error {
-      for reference in gone { conflicts.append((context.object(with: ManagedObjectID(space: space, reference: reference)), nil)) }
+      for reference in gone {
+        conflicts.append((context.object(with: ManagedObjectID(space: space, reference: reference)), nil))
+      }
     }
     if !conflicts.isEmpty {
       return CambiumError(mergeConflicts: conflicts.map { MergeConflict($0.object, persisted: $0.row) })
@@ -206,4 +209,3 @@ extension SaveSession {
     return result
   }
 }
-

@@ -56,10 +56,11 @@ final class SaveSession {
     do {
       try deriveFromOwnAttributes()
       if !isMigrating { try validate() }
-      // A policy changes objects in memory, and the save is tried again.
       for _ in 0..<100 {
-        try deriveFromOwnAttributes()
         do { return try saveChanges() } catch is ResolvedConflicts {}
+        // A policy has changed objects in memory: what it decided is checked as all else is.
+        try deriveFromOwnAttributes()
+        if !isMigrating { try validate() }
       }
       throw CambiumError(
         .managedObjectMerge, "the merge policy resolved conflicts a hundred times, and there were others")
@@ -75,7 +76,8 @@ final class SaveSession {
 
   /// Computes the derived attributes that depend on their own objects alone, of what is about to be saved.
   private func deriveFromOwnAttributes() throws {
-    for object in context.inserted.values + context.updated.values where object.pending == .inserted || object.isWrittenBySave {
+    for object in context.inserted.values + context.updated.values
+    where object.pending == .inserted || object.isWrittenBySave {
       for rule in object.space.derivedRules where rule.relationship == nil && object.info.isKind(of: rule.entity.id) {
         // One that others have deleted has no values. Whether that is a conflict, writing will tell.
         try unlessGone {
@@ -107,10 +109,12 @@ final class SaveSession {
     var isToBeTold = false
     var isEmpty: Bool { deletions.isEmpty && insertions.isEmpty && updates.isEmpty }
 
-    mutating func add(_ batch: SaveBatch) {
+    /// - Parameter gone: Objects that the delete rules have deleted in the transaction, whatever was written of them before.
+    mutating func add(_ batch: SaveBatch, without gone: Set<ManagedObjectID>) {
       // As a rule there is one store, and nothing is copied.
       func joined(_ known: [ManagedObject], _ new: [ManagedObject]) -> [ManagedObject] {
-        known.isEmpty ? new : known + new
+        let new = gone.isEmpty ? new : new.filter { !gone.contains($0.objectID) }
+        return known.isEmpty ? new : known + new
       }
       deletions = joined(deletions, batch.deletions)
       insertions = joined(insertions, batch.insertions)
@@ -174,7 +178,7 @@ final class SaveSession {
       let batch = outcome.batch
       self.settle(outcome)
       context.note(remains, of: batch.deletions)
-      settled.add(batch)
+      settled.add(batch, without: Set(outcome.deletedByRules))
       settled.changedByRules += outcome.changedByRules
       settled.deletedByRules += outcome.deletedByRules
       if context.persistentStoreCoordinator.saveObservers.isEmpty { return }

@@ -177,8 +177,10 @@ final class SaveWriter {
         guard r.inverse.map({ $0.isToMany && !$0.isOrdered }) ?? true,
           try stored.reference(r.schema)?.row == object.row?.reference(r.schema)?.row
         else { return }
-        let isThere = id.map { !$0.isTemporaryID || context.pending($0) == .inserted } ?? false
-        led.append((r, isThere ? try id.map { (id) throws(EngineError) in try resolve(id) } : nil))
+        guard let id, !id.isTemporaryID || context.pending(id) == .inserted else { return led.append((r, nil)) }
+        let destination = try resolve(id)
+        // Others may have deleted it.
+        led.append((r, try t.contains(destination) ? destination : nil))
       }
       if !led.isEmpty {
         try t.update(object.reference) { (row) throws(EngineError) in

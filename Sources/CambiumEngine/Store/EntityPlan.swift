@@ -109,10 +109,9 @@ final class EntityPlan: Sendable {
     self.sides = sides
     followedSides = sides.filter { $0.isFollowed }
     isLedTo = sides.contains { !$0.isInverseDerived }
-    referenceFields = entity.allRelationships.enumerated().compactMap { [destinations] (place, r) in
+    referenceFields = entity.allRelationships.compactMap { r in
       guard !r.isTransient, let field = layout.fieldByName[r.name] else { return nil }
-      return ReferenceField(
-        field: field, mask: PropertyMask.mask(field), isList: r.isToMany, destination: destinations[place])
+      return ReferenceField(field: field, mask: PropertyMask.mask(field), isList: r.isToMany)
     }
   }
 }

@@ -28,9 +28,11 @@ public final class EntityTransaction: EntityView {
   @exclusivity(unchecked) private(set) var changes: UInt64 = 0
   /// Whether copies of rows that are written are kept in ``keptRows``. May be switched on and off.
   public var keepsRows = false
-  /// Copies of the rows that writers have written while ``keepsRows`` was set, in the order of the writing. Rows that were written because of
-  /// the other end of a link are left out.
+  /// Copies of the rows that writers have written while ``keepsRows`` was set, in the order of the writing. Rows of more than 64 KiB are
+  /// left out, and rows that were written because of the other end of a link.
   @exclusivity(unchecked) public internal(set) var keptRows = FoundRows()
+  /// So many bytes a row may have that is kept.
+  static let mostKept = 1 << 16
   /// What is noted of the links that are written.
   @exclusivity(unchecked) var ledger = LinkLedger()
   /// Whether ``changedEnds`` are noted. To be set before anything is written.

@@ -71,7 +71,7 @@ public final class RowWriter {
   ///   one if there is none.
   public func begin(_ reference: ObjectReference? = nil) {
     builder.begin(entity: UInt16(truncatingIfNeeded: plan.entityID), version: 1)
-    if !links.isEmpty { links = [] }
+    forgetLinks()
     state = .new(reference)
     touched = PropertyMask.all
   }
@@ -82,7 +82,7 @@ public final class RowWriter {
   ///   writer.
   public func begin(changing reference: ObjectReference) throws(EngineError) {
     state = .idle
-    if !links.isEmpty { links = [] }
+    forgetLinks()
     try copyOld(reference)
     try withOld { (record) throws(EngineError) in
       do throws(StoreError) {
@@ -136,6 +136,7 @@ public final class RowWriter {
   /// - Throws: as ``save()``; ``EngineError/misuse(_:)`` if the row is of another entity than the writer.
   public func save(_ rows: RowEncoder, _ number: Int, as reference: ObjectReference) throws(EngineError) {
     state = .idle
+    forgetLinks()
     guard reference.entity == plan.entityID, rows.isOf(plan) else { throw wrongEntity(reference) }
     try transaction.requireNew(plan, reference)
     try rows.withBytes(number) { (bytes) throws(EngineError) in
@@ -144,6 +145,13 @@ public final class RowWriter {
       }
     }
     try writeLinks(reference, isNew: true)
+  }
+
+  /// Forgets the links of a row that was begun and not saved.
+  @inline(__always)
+  private func forgetLinks() {
+    if !links.isEmpty { links = [] }
+    if !edits.isEmpty { edits = [] }
   }
 
   /// Writes the links of a row that is written already, and the other sides of all its links: without them it must not be committed.
@@ -215,7 +223,9 @@ public final class RowWriter {
     do throws(StoreError) {
       isGathered = try transaction.putRow(plan, reference.row, bytes, mayGather: isNew && keeper.mayGather)
     } catch { throw .store(error) }
-    if transaction.keepsRows, !isAlone { transaction.keptRows.add(bytes, plan.layout, reference.row) }
+    if transaction.keepsRows, !isAlone, bytes.count <= EntityTransaction.mostKept {
+      transaction.keptRows.add(bytes, plan.layout, reference.row)
+    }
     if isGathered { return try transaction.settleIfLarge() }
     let record: RecordView
     do throws(StoreError) { record = try RecordView(bytes, layout: fields.layout) } catch {

@@ -51,7 +51,9 @@ import Testing
     let club = try #require(store.schema.entity(named: "Club"))
     var people: [ObjectReference] = []
     var clubs: [ObjectReference] = []
-    while people.count < 2_000 { people.append(try Self.insert(person, ["number": .integer(Int64(people.count))], store)) }
+    while people.count < 2_000 {
+      people.append(try Self.insert(person, ["number": .integer(Int64(people.count))], store))
+    }
     for number in 0..<200 {
       clubs.append(
         try Self.insert(club, ["code": .integer(Int64(number)), "size": .integer(Int64(random.below(3)))], store))

@@ -37,11 +37,10 @@ extension EntityTransaction {
       try adoptPendingLinks(object)
       try put([linkKey(object.row, destination.row)], tree)
       noteChanged(relationship.id, object)
-      if let side = plan.side(relationship.id) { try attach(object, to: destination, by: side) }
+      if let side = plan.side(relationship.id) { try follow(LinkEdit(side: side, added: [destination]), of: object) }
     case .derived:
       noteEnds(object, destination)
-      noteChanged(relationship.id, object)
-      if let side = plan.side(relationship.id) { try attach(object, to: destination, by: side) }
+      if let side = plan.side(relationship.id) { try follow(LinkEdit(side: side, added: [destination]), of: object) }
     }
   }
 
@@ -68,10 +67,9 @@ extension EntityTransaction {
       try adoptPendingLinks(object)
       try removeLinks([linkKey(object.row, destination.row)], tree)
       noteChanged(relationship.id, object)
-      if let side = plan.side(relationship.id) { try detach(object, from: destination, by: side) }
+      if let side = plan.side(relationship.id) { try follow(LinkEdit(side: side, removed: [destination]), of: object) }
     case .derived:
-      noteChanged(relationship.id, object)
-      if let side = plan.side(relationship.id) { try detach(object, from: destination, by: side) }
+      if let side = plan.side(relationship.id) { try follow(LinkEdit(side: side, removed: [destination]), of: object) }
     }
   }
 
@@ -117,6 +115,7 @@ extension EntityTransaction {
       return try update(object) { (row) throws(EngineError) in try row.set(toMany: key(place, plan), destinations) }
     }
     for destination in destinations { try requireDestination(destination, plan, place) }
+    ledger.noteDestination(object)
     try adoptPendingLinks(object)
     try setUnordered(place, of: object, plan, destinations)
   }

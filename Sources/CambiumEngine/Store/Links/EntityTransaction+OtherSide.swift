@@ -31,8 +31,17 @@ extension EntityTransaction {
   func follow(_ edit: LinkEdit, of object: ObjectReference) throws(EngineError) {
     noteChanged(edit.side.id, object)
     do throws(EngineError) {
-      for target in edit.removed { try detach(object, from: target, by: edit.side) }
-      for target in edit.added { try attach(object, to: target, by: edit.side) }
+      for target in edit.removed { try detach([object], from: target, by: edit.side) }
+      // Many may come from one list, which is written once.
+      var left: [ObjectReference: [ObjectReference]] = [:]
+      var back: LinkSide?
+      for target in edit.added {
+        guard let displaced = try attach(object, to: target, by: edit.side) else { continue }
+        left[displaced.former, default: []].append(displaced.target)
+        back = displaced.side
+      }
+      guard let back else { return }
+      for (former, targets) in left.ordered(by: { $0.key < $1.key }) { try detach(targets, from: former, by: back) }
     } catch {
       // One side is written, and the other is not.
       breakOff(error)
@@ -40,53 +49,58 @@ extension EntityTransaction {
     }
   }
 
-  /// Has an object that a relationship leads to lead back.
-  func attach(_ object: ObjectReference, to target: ObjectReference, by side: LinkSide) throws(EngineError) {
-    if side.isInverseDerived { return noteChanged(side.inverse, target) }
+  /// Makes a target lead back to the object that leads to it. Answers the object that the target led to before, which the caller has to
+  /// detach from it.
+  private func attach(
+    _ object: ObjectReference, to target: ObjectReference, by side: LinkSide
+  ) throws(EngineError) -> (former: ObjectReference, target: ObjectReference, side: LinkSide)? {
+    if side.isInverseDerived {
+      noteChanged(side.inverse, target)
+      return nil
+    }
     if let tree = side.inverseTree {
       try adoptPendingLinks(target)
       try put([linkKey(target.row, object.row)], tree)
-      return noteChanged(side.inverse, target)
+      noteChanged(side.inverse, target)
+      return nil
     }
-    guard let writer = try writer(changing: target) else { return try claim(object, of: target, by: side) }
-    guard let back = writer.plan.side(side.inverse) else { return }
+    guard let writer = try writer(changing: target) else {
+      try claim(object, of: target, by: side)
+      return nil
+    }
+    guard let back = writer.plan.side(side.inverse) else { return nil }
     let own = writer.plan.reference(to: target)
     switch back.storage {
     case .toOne(let field):
       let former = try writer.oldReference(at: field)
-      if former?.row == object.row { return }
+      if former?.row == object.row { return nil }
       try writer.saveAlone(field, reference: object)
       noteWritten(back.id, own)
-      if let former { try detach(own, from: former, by: back) }
+      return former.map { ($0, own, back) }
     case .list(let field):
       var list = try writer.oldReferences(at: field)
-      if list.contains(where: { $0.row == object.row }) { return }
+      if list.contains(where: { $0.row == object.row }) { return nil }
       list.append(object)
       try writer.saveAlone(field, references: list)
       noteWritten(back.id, own)
     case .tree, .derived: break
     }
+    return nil
   }
 
   /// Notes that a row which is not inserted yet is to lead back.
   private func claim(_ object: ObjectReference, of target: ObjectReference, by side: LinkSide) throws(EngineError) {
-    let former = ledger.claims(side.inverse, of: target.row)?.sources ?? []
     guard let back = try store.plan(target.entity).side(side.inverse) else { return }
     if case .toOne = back.storage {
-      for source in former where source.row != object.row {
+      for source in ledger.claims(side.inverse, of: target.row)?.sources ?? [] where source.row != object.row {
         ledger.withdraw(side.inverse, of: target.row, source)
-        try detach(target, from: source, by: back)
+        try detach([target], from: source, by: back)
       }
     }
     ledger.claim(side.inverse, of: target.row, object)
   }
 
-  /// Has an object that a relationship no longer leads to lead back no longer.
-  func detach(_ object: ObjectReference, from target: ObjectReference, by side: LinkSide) throws(EngineError) {
-    try detach([object], from: target, by: side)
-  }
-
-  /// The same of several objects.
+  /// Takes objects out of a target that their relationship no longer leads to.
   func detach(
     _ objects: [ObjectReference], from target: ObjectReference, by side: LinkSide
   ) throws(EngineError) {
@@ -129,7 +143,7 @@ extension EntityTransaction {
       // Those that lead here and are led to agree already.
       let said = Set(edits[place].added.lazy.map { $0.row })
       edits[place].added.removeAll { claims.contains($0) }
-      for source in sources where !said.contains(source.row) { try detach(object, from: source, by: side) }
+      for source in sources where !said.contains(source.row) { try detach([object], from: source, by: side) }
     }
   }
 

@@ -22,16 +22,12 @@ struct LinkSide: Sendable {
   let storage: Storage
   /// The bit of the field (``PropertyMask``); 0 if there is none.
   let mask: UInt64
-  /// The entity that the relationship leads to.
-  let destination: UInt32
   /// The identifier of the inverse.
   let inverse: UInt32
   /// The inverse's tree, if that is where it is kept.
   let inverseTree: TreeID?
   /// Whether the inverse follows from this side, so that nothing is written for it.
   let isInverseDerived: Bool
-  /// What the stored model says becomes of the destinations when the object is deleted.
-  let deleteRule: DeleteRule
 
   /// Nil for a relationship without an inverse, or whose inverse is transient, and for one whose inverse does not lead back to the
   /// entity: an inverse that the destination inherits may lead to other entities only.
@@ -40,13 +36,10 @@ struct LinkSide: Sendable {
     _ catalogue: Catalogue
   ) {
     guard !relationship.isTransient, let inverse = schema.inverse(of: relationship), !inverse.isTransient,
-      let back = schema.entity(named: inverse.destination), schema.isEntity(entity.id, orDescendantOf: back.id),
-      let destination = schema.entity(named: relationship.destination)
+      let back = schema.entity(named: inverse.destination), schema.isEntity(entity.id, orDescendantOf: back.id)
     else { return nil }
     id = relationship.id
     self.inverse = inverse.id
-    self.destination = destination.id
-    deleteRule = relationship.deleteRule
     let field = layout.fieldByName[relationship.name]
     mask = field.map { PropertyMask.mask($0) } ?? 0
     switch RelationshipStorage(relationship, in: schema) {
@@ -89,13 +82,11 @@ public struct LinkEnd: Hashable, Comparable, Sendable {
   }
 }
 
-/// A field of rows that leads to other objects, and the tree of the rows that it leads to.
+/// A field of rows that leads to other objects.
 struct ReferenceField: Sendable {
   let field: Int
   let mask: UInt64
   let isList: Bool
-  /// The entity that it leads to.
-  let destination: UInt32
 }
 
 /// What a row that was written changes of one of its relationships.
