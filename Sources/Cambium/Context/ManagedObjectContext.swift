@@ -112,10 +112,7 @@ public final class ManagedObjectContext: @unchecked Sendable {
   /// How objects find the context.
   let link = ContextLink()
   @exclusivity(unchecked) private(set) var homes = ObjectHome.List()
-  /// What was prefetched in the block that runs, or by the last fetch outside of one: held, so that it is there when it is asked for.
-  @exclusivity(unchecked) var prefetched: [ManagedObject] = []
-  /// How many blocks run, one within the other.
-  @exclusivity(unchecked) private(set) var blockDepth = 0
+  let prefetched = PrefetchedObjects()
   /// See ``KnownBirth``.
   @exclusivity(unchecked) var lastBirth: KnownBirth?
   /// What objects were last inserted of, and of which class, so that it need not be looked up for every one.
@@ -250,10 +247,9 @@ public final class ManagedObjectContext: @unchecked Sendable {
   public func performAndWait<R, Failure: Error>(_ block: () throws(Failure) -> R) throws(Failure) -> R {
     try lock.run { () throws(Failure) in
       // What the block has used, and nobody uses any more, goes with its end.
-      blockDepth += 1
+      prefetched.beginBlock()
       defer {
-        blockDepth -= 1
-        if blockDepth == 0 { letGoOfPrefetched() }
+        prefetched.endBlock()
         if lock.isOutermost { registry.sweepIfGrown() }
       }
       return try block()
@@ -393,7 +389,7 @@ public final class ManagedObjectContext: @unchecked Sendable {
   }
 
   func forgetRegistry() {
-    letGoOfPrefetched()
+    prefetched.letGo()
     homes = ObjectHome.List()
     (lastInsertable, lastClass, lastOfClass, lastBirth) = (Glanced(), nil, Glanced(), nil)
     registry = ObjectRegistry()
