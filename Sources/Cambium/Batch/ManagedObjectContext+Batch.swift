@@ -1,8 +1,8 @@
 extension ManagedObjectContext {
   /// Makes many objects at once.
   ///
-  /// - Throws: ``CambiumError/Code/unknownKey`` and ``CambiumError/Code/invalidArgument`` for values that the entity cannot
-  ///   have; ``CambiumError/Code/managedObjectConstraintMerge`` for objects that are not unique;
+  /// - Throws: ``CambiumError/Code/unknownKey`` and ``CambiumError/Code/invalidArgument`` for values that the entity
+  ///   cannot have; ``CambiumError/Code/managedObjectConstraintMerge`` for objects that are not unique;
   ///   ``CambiumError/Code/fileWriteNoPermission``; what writing throws. Nothing was made then.
   @discardableResult
   public func execute(_ request: BatchInsertRequest) throws -> BatchResult {
@@ -27,8 +27,8 @@ extension ManagedObjectContext {
 
   /// Deletes many objects at once.
   ///
-  /// - Throws: ``CambiumError/Code/validationRelationshipDeniedDelete``; ``CambiumError/Code/invalidArgument`` for objects of
-  ///   several stores; else as for ``execute(_:)-(BatchInsertRequest)``.
+  /// - Throws: ``CambiumError/Code/validationRelationshipDeniedDelete``; ``CambiumError/Code/invalidArgument`` for
+  ///   objects of several stores; else as for ``execute(_:)-(BatchInsertRequest)``.
   @discardableResult
   public func execute(_ request: BatchDeleteRequest) throws -> BatchResult {
     try lock.run {

@@ -81,12 +81,3 @@ final class ContextLock: @unchecked Sendable {
     gate.unlock()
   }
 }
-
-/// Runs the blocks of a private queue one after the other. At the end of each, the event ends.
-actor ContextQueue {
-  func run<R: Sendable, Failure: Error>(
-    _ context: ManagedObjectContext, _ body: @Sendable () throws(Failure) -> R
-  ) throws(Failure) -> R {
-    try context.runEvent(body)
-  }
-}

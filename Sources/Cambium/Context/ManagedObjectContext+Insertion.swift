@@ -1,33 +1,6 @@
 import CambiumEngine
 
 extension ManagedObjectContext {
-  /// Where objects of an entity are inserted, as it was when the coordinator had its stores the `version`th time.
-  final class Insertable {
-    let entity: EntityDescription
-    /// The entity's; see ``EntityDescription/init(twinFor:)``.
-    let twin: EntityDescription
-    let version: Int
-    let home: ObjectHome
-    /// The class of the objects; nil before one was inserted.
-    var objectClass: ManagedObject.Type?
-
-    /// - Parameter twin: That of the home.
-    init(_ entity: EntityDescription, _ home: ObjectHome, _ twin: EntityDescription, version: Int) {
-      (self.entity, self.home, self.twin, self.version) = (entity, home, twin, version)
-    }
-  }
-
-  /// An object that is held, and looked at without counting a reference to it.
-  struct Glanced<Instance: AnyObject> {
-    private(set) var held: Instance?
-    private(set) var glance: Unmanaged<Instance>?
-
-    mutating func hold(_ instance: Instance) {
-      held = instance
-      glance = .passUnretained(instance)
-    }
-  }
-
   /// Inserts an object that has never been in a context.
   ///
   /// - Parameter entity: The object's, or a twin of that.
@@ -40,7 +13,8 @@ extension ManagedObjectContext {
   private func insertHere(_ object: ManagedObject, _ entity: EntityDescription) {
     registry.sweepIfFull()
     // From here on, nothing of the application's is called until the object is one of the context.
-    if let known = knownInsertable(entity, type(of: object)) {
+    let version = persistentStoreCoordinator.storesVersion
+    if let known = insertables.place(of: entity, type(of: object), version: version) {
       known._withUnsafeGuaranteedRef { adoptInserted(object, $0.home, $0.twin) }
       return object.awakeFromInsert()
     }
@@ -60,7 +34,7 @@ extension ManagedObjectContext {
   /// Makes sure that a new object is of its entity's class, because objects of its row will be of that class. A plain object of an entity
   /// whose class the model names is allowed, as in Core Data: once it was let go of, its row gives an object of that class. So is any object
   /// in the contexts of a migration.
-  private func settleClass(of object: ManagedObject, _ place: Insertable) throws {
+  private func settleClass(of object: ManagedObject, _ place: KnownInsertables.Insertable) throws {
     let own = type(of: object)
     if isSavedByMigration || own == ManagedObject.self && place.home.info.objectClass != nil {
       place.objectClass = own
@@ -116,30 +90,16 @@ extension ManagedObjectContext {
     }
   }
 
-  /// Where new objects of an entity, or of its twin, and of a class are inserted, if it is the one that there was an
-  /// object of last.
-  @inline(__always)
-  private func knownInsertable(
-    _ entity: EntityDescription, _ objectClass: ManagedObject.Type
-  ) -> Unmanaged<Insertable>? {
+  private func insertable(_ entity: EntityDescription) -> KnownInsertables.Insertable? {
     let version = persistentStoreCoordinator.storesVersion
-    return lastInsertable.glance?._withUnsafeGuaranteedRef { last in
-      guard last.twin === entity || last.entity === entity, last.version == version, last.objectClass == objectClass
-      else { return nil }
-      return .passUnretained(last)
-    }
-  }
-
-  private func insertable(_ entity: EntityDescription) -> Insertable? {
-    let version = persistentStoreCoordinator.storesVersion
-    if let last = lastInsertable.held, last.entity === entity, last.version == version { return last }
+    if let last = insertables.place(of: entity, version: version) { return last }
     guard let store = persistentStoreCoordinator.store(forEntity: entity.name),
       let info = store.space.info(named: entity.name), !info.schema.isAbstract
     else { return nil }
     let id = ManagedObjectID(space: store.space, reference: ObjectReference(entity: info.schema.id, row: 0))
     let home = home(of: id, info, entity)
-    let made = Insertable(entity, home, twin(of: home), version: version)
-    lastInsertable.hold(made)
+    let made = KnownInsertables.Insertable(entity, home, twin(of: home), version: version)
+    insertables.note(made)
     return made
   }
 
@@ -151,15 +111,11 @@ extension ManagedObjectContext {
   }
 
   private func birthEntityHere(_ objectClass: ManagedObject.Type) -> EntityDescription {
-    if lastClass == objectClass {
-      let version = persistentStoreCoordinator.storesVersion
-      let known = lastOfClass.glance?._withUnsafeGuaranteedRef { $0.version == version ? $0.twin : nil }
-      if let known = known ?? nil { return known }
-    }
+    let version = persistentStoreCoordinator.storesVersion
+    if let known = insertables.twin(for: objectClass, version: version) { return known }
     let entity = persistentStoreCoordinator.entity(for: objectClass)
     guard let made = insertable(entity) else { return entity }
-    lastClass = objectClass
-    lastOfClass.hold(made)
+    insertables.note(made, for: objectClass)
     return made.twin
   }
 }

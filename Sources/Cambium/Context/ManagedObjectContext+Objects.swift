@@ -153,7 +153,7 @@ extension ManagedObjectContext {
       forgetPending()
       forgetRegistry()
       forgetErrors()
-      advanceGeneration()
+      snapshots.advanceGeneration()
       undoManager?.removeAllActions()
       forgetEvent()
       refreshed = []

@@ -89,18 +89,9 @@ public final class ManagedObjectContext: @unchecked Sendable {
   /// Whether anybody is to hear of those, as of the beginning of the save.
   @exclusivity(unchecked) var notesChangesBySaving = false
   private let queue = ContextQueue()
-  /// With each view its store, which is not closed before.
-  @exclusivity(unchecked) private var views: [ObjectIdentifier: (store: PersistentStore, view: EntityView)] = [:]
-  /// The one of ``views`` that was used last.
-  @exclusivity(unchecked) private var lastView: (space: StoreSpace, view: EntityView)?
-  /// What follows relationships from many objects, in the views that they are read in.
-  @exclusivity(unchecked) private var readers:
-    [(relationship: RelationshipInfo, view: EntityView, reader: RelationshipReader)] = []
-  var generation = QueryGeneration()
+  let snapshots: ContextSnapshots
   /// See ``stalenessInterval``.
   var keptStalenessInterval = -1.0
-  private let tailLock = StateLock()
-  private var tail: Task<Void, Never>?
   @exclusivity(unchecked) private(set) var registry = ObjectRegistry()
   /// Objects of which others' changes are a conflict though they have none here.
   @exclusivity(unchecked) var watched: [ManagedObjectID: WatchedObject] = [:]
@@ -115,10 +106,7 @@ public final class ManagedObjectContext: @unchecked Sendable {
   let prefetched = PrefetchedObjects()
   /// See ``KnownBirth``.
   @exclusivity(unchecked) var lastBirth: KnownBirth?
-  /// What objects were last inserted of, and of which class, so that it need not be looked up for every one.
-  @exclusivity(unchecked) var lastInsertable = Glanced<Insertable>()
-  @exclusivity(unchecked) var lastClass: ManagedObject.Type?
-  @exclusivity(unchecked) var lastOfClass = Glanced<Insertable>()
+  @exclusivity(unchecked) var insertables = KnownInsertables()
   @exclusivity(unchecked) private(set) var changeCount: UInt64 = 0
   /// Whether the event that ends is about what others have saved, and is not to be undone.
   @exclusivity(unchecked) var isTakingIn = false
@@ -130,8 +118,7 @@ public final class ManagedObjectContext: @unchecked Sendable {
   @exclusivity(unchecked) var changedWhileTold: [ManagedObject]?
   /// While methods that validate are called, in which nobody saves; nil otherwise.
   @exclusivity(unchecked) var validation: ValidationWatch?
-  private var notedErrors: [CambiumError] = []
-  var lostChanges: [any Error] = []
+  private var errors = RecordedErrors()
   /// Whether the context is a migration manager's, which saves it itself.
   var isSavedByMigration = false {
     didSet { isNotingEvents = !isSavedByMigration }
@@ -141,6 +128,7 @@ public final class ManagedObjectContext: @unchecked Sendable {
   public init(concurrencyType: ConcurrencyType, persistentStoreCoordinator: PersistentStoreCoordinator) {
     self.concurrencyType = concurrencyType
     coordinator = persistentStoreCoordinator
+    snapshots = ContextSnapshots(persistentStoreCoordinator)
     link.lead(to: self)
   }
 
@@ -165,6 +153,7 @@ public final class ManagedObjectContext: @unchecked Sendable {
   public init(concurrencyType: ConcurrencyType, parent: ManagedObjectContext) {
     self.concurrencyType = concurrencyType
     coordinator = parent.persistentStoreCoordinator
+    snapshots = ContextSnapshots(coordinator)
     parentContext = parent
     link.lead(to: self)
     parent.children.add(self)
@@ -185,9 +174,8 @@ public final class ManagedObjectContext: @unchecked Sendable {
       parentContext?.children.remove(self)
       self.coordinator = coordinator
       parentContext = parent
-      advance()
+      snapshots.move(to: coordinator)
       forgetRegistry()
-      generation = QueryGeneration()
       undoManager?.removeAllActions()
       parent?.children.add(self)
       if parent == nil, automaticallyMergesChangesFromParent { coordinator.saveObservers.add(self) }
@@ -203,7 +191,7 @@ public final class ManagedObjectContext: @unchecked Sendable {
   public func perform<R: Sendable, Failure: Error>(
     _ block: @escaping @Sendable () throws(Failure) -> R
   ) async throws(Failure) -> R {
-    await tailLock.locked { tail }?.value
+    await queue.last?.value
     return try await run(block)
   }
 
@@ -211,7 +199,7 @@ public final class ManagedObjectContext: @unchecked Sendable {
     _ block: @escaping @Sendable () throws(Failure) -> R
   ) async throws(Failure) -> R {
     switch concurrencyType {
-    case .privateQueue: return try await queue.run(self, block)
+    case .privateQueue: return try await queue.runner.run(self, block)
     case .mainQueue: return try await onMain(block)
     }
   }
@@ -232,13 +220,7 @@ public final class ManagedObjectContext: @unchecked Sendable {
 
   /// Starts a block on the context's queue. Blocks that are started so run in the order of their starting.
   public func perform(_ block: @escaping @Sendable () -> Void) {
-    tailLock.locked {
-      let previous = tail
-      tail = Task.detached {
-        await previous?.value
-        await self.run(block)
-      }
-    }
+    queue.start { await self.run(block) }
   }
 
   /// Runs a block with the context for itself, on the calling thread, when no other block of the context runs; blocks that were started, and
@@ -259,7 +241,7 @@ public final class ManagedObjectContext: @unchecked Sendable {
   // MARK: Errors
 
   /// What went wrong in calls that cannot throw, the oldest first, at most 100: see ``ManagedObject``.
-  public var recordedErrors: [CambiumError] { lock.run { notedErrors } }
+  public var recordedErrors: [CambiumError] { lock.run { errors.all } }
 
   func record(_ error: any Error, losesChange: Bool) {
     let noted = error as? CambiumError ?? CambiumError(.coreData, "\(error)", underlying: [error])
@@ -270,9 +252,8 @@ public final class ManagedObjectContext: @unchecked Sendable {
       object.isDeleted = true
       return
     }
-    if notedErrors.count < 100 { notedErrors.append(noted) }
+    errors.append(noted, losesChange: losesChange)
     persistentStoreCoordinator.eventHook.tell(.recordedError(noted), by: self)
-    if losesChange, lostChanges.count < 100 { lostChanges.append(noted) }
   }
 
   /// Whether an object counts as deleted only because its row was not there when it was read. Others may have saved the row
@@ -281,75 +262,13 @@ public final class ManagedObjectContext: @unchecked Sendable {
     object.isDeleted && object.state != .inserted && object.state != .detached && object.pending != .deleted
   }
 
-  func forgetErrors() {
-    notedErrors = []
-    lostChanges = []
+  /// The errors by which a change was lost.
+  var lostChanges: [any Error] {
+    get { errors.ofLostChanges }
+    set { errors.ofLostChanges = newValue }
   }
 
-  // MARK: Snapshots
-
-  /// The snapshot of a store that the context reads.
-  func view(of space: StoreSpace) throws -> EntityView {
-    if let pinned = try pinnedView(of: space) { return pinned }
-    if let lastView, lastView.space === space { return lastView.view }
-    if let known = views[ObjectIdentifier(space)] {
-      lastView = (space, known.view)
-      return known.view
-    }
-    guard let store = persistentStoreCoordinator.store(of: space) else {
-      throw CambiumError(
-        .persistentStoreOperation, "the object's store was removed from the coordinator, or is another coordinator's")
-    }
-    let view = try mapping { () throws(EngineError) in try store.view() }
-    views[ObjectIdentifier(space)] = (store, view)
-    lastView = (space, view)
-    return view
-  }
-
-  /// The newest commit of a store, which the context does not go on to; nil if it reads a generation, or knows no store.
-  func newestView(of space: StoreSpace) throws -> EntityView? {
-    if generation.isPinned { return nil }
-    guard let store = persistentStoreCoordinator.store(of: space) else { return nil }
-    return try mapping { () throws(EngineError) in try store.view() }
-  }
-
-  /// Reads the newest commit from now on.
-  func advance() {
-    if !readers.isEmpty { readers = [] }
-    if lastView == nil, views.isEmpty { return }
-    lastView = nil
-    views = [:]
-  }
-
-  /// Whether the row that the context sees of an object is a newer one than the object has. One of a lower version is, too, and may be one of the
-  /// same version, after a migration was undone; but else it is not: a generation that is read, or what is gone back to when a save was
-  /// refused, may be older than the object.
-  ///
-  /// - Parameters:
-  ///   - version: The version of the row that is seen.
-  ///   - row: That row, which is asked for if the version does not tell.
-  func isNewer(
-    _ version: UInt32, than known: Row, in space: StoreSpace, _ row: @autoclosure () throws(EngineError) -> Row?
-  ) throws(EngineError) -> Bool {
-    if version > known.version { return true }
-    guard !generation.isPinned, persistentStoreCoordinator.store(of: space)?.hasChangedModel == true else {
-      return false
-    }
-    if version < known.version { return true }
-    return try row().map { !$0.isSame(as: known) } ?? true
-  }
-
-  /// What follows a relationship in the snapshot of a store that the context reads.
-  func destinations(of relationship: RelationshipInfo, in space: StoreSpace) throws -> RelationshipReader {
-    let view = try view(of: space)
-    if let known = readers.first(where: { $0.relationship === relationship && $0.view === view }) {
-      return known.reader
-    }
-    let reader = try mapping { () throws(EngineError) in try view.destinations(of: relationship.schema) }
-    if readers.count >= 16 { readers = [] }
-    readers.append((relationship, view, reader))
-    return reader
-  }
+  func forgetErrors() { errors = RecordedErrors() }
 
   // MARK: Registry
 
@@ -391,7 +310,7 @@ public final class ManagedObjectContext: @unchecked Sendable {
   func forgetRegistry() {
     prefetched.letGo()
     homes = ObjectHome.List()
-    (lastInsertable, lastClass, lastOfClass, lastBirth) = (Glanced(), nil, Glanced(), nil)
+    (insertables, lastBirth) = (KnownInsertables(), nil)
     registry = ObjectRegistry()
     registry.retainsAll = retainsRegisteredObjects
     watched = [:]

@@ -12,7 +12,7 @@ struct BackgroundFetch<Result: FetchRequestResult> {
     let plan = fetch.plan
     try request.settleClass(of: plan.parts.map { $0.info }, in: context.persistentStoreCoordinator)
     guard context.parent == nil, plan.parts.count == 1, let part = plan.parts.first, !fetch.concernsPendingChanges,
-      !context.generation.isPinned,
+      !context.snapshots.generation.isPinned,
       request.resultType == .managedObject || request.resultType == .managedObjectID
     else { return startOnQueue(request) }
     let asked = try fetch.wholeEngineFetch(part.info)

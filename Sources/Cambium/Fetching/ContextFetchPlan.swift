@@ -33,7 +33,7 @@ struct ContextFetchPlan {
     }
     try request.checkProperties(of: parts.map { $0.info })
     for part in parts { try request.checkPrefetching(from: part.info, in: part.store.space) }
-    let pinned = try context.pinned(of: parts.map { $0.store })
+    let pinned = try context.snapshots.pinned(of: parts.map { $0.store })
     self.name = name
     self.parts = parts.filter { part in pinned.contains { $0 === part.store } }
     predicate = request.predicate

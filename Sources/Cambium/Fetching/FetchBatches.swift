@@ -1,5 +1,5 @@
-/// The objects of a fetch, whose rows are read in batches when you ask for them: for long lists of which a part is shown.
-/// Core Data: the array that a request with a batch size gives.
+/// The objects of a fetch, whose rows are read in batches when you ask for them: for long lists of which a part is
+/// shown. Core Data: the array that a request with a batch size gives.
 ///
 /// The list keeps the identifiers, and the objects of the batches used last. Each batch shows the newest commit at the
 /// time it is read. An object that was deleted in the meantime is a fault without a row.

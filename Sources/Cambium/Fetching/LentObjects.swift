@@ -29,8 +29,8 @@ extension Array where Element: ManagedObject {
     withExtendedLifetime(self) {}
   }
 
-  /// Reads the cache lines of objects and of their overlays that every loop over objects uses. No read depends on another
-  /// one, so that the processor loads them at the same time.
+  /// Reads the cache lines of objects and of their overlays that every loop over objects uses. No read depends on
+  /// another one, so that the processor loads them at the same time.
   @inline(never)
   private func bringNear(from start: Int, to end: Int) {
     var sum = 0

@@ -1,11 +1,3 @@
-import CambiumEngine
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
-
 extension ManagedObjectContext {
   /// Asks the stores for their history, or deletes the beginning of it.
   ///
@@ -17,68 +9,8 @@ extension ManagedObjectContext {
   @discardableResult
   public func execute(_ request: PersistentHistoryChangeRequest) throws -> PersistentHistoryResult {
     try lock.run {
-      try told(.history(isDeletion: request.isDeletion), count: { $0.count }) { try executeLocked(request) }
-    }
-  }
-
-  private func executeLocked(_ request: PersistentHistoryChangeRequest) throws -> PersistentHistoryResult {
-    var page = HistoryPage(request)
-    var result = PersistentHistoryResult(resultType: request.resultType)
-    let stores = persistentStoreCoordinator.persistentStores.filter { store in
-      guard let wanted = request.affectedStores else {
-        return !request.isDeletion || store.readOnlyReason != .requested
-      }
-      return wanted.contains(store.identifier)
-    }
-    // Of all of them before anything is deleted.
-    if case .delete(let place) = request.task {
-      if stores.isEmpty, request.affectedStores == nil, let only = persistentStoreCoordinator.persistentStores.first {
-        throw only.readOnlyError
-      }
-      for store in stores { try Self.requireDeletable(store, before: place) }
-    }
-    for store in stores {
-      switch request.task {
-      case .delete(let place): result.count += try Self.deleteHistory(store, before: place)
-      case .fetch(let place): try HistoryReader(store, request).read(after: place, &page, into: &result)
-      case .fetchTransactions(let predicate, _, _), .fetchChanges(let predicate, _, _):
-        try HistoryReader(store, request).read(where: predicate, &page, into: &result)
-      }
-    }
-    return result
-  }
-
-  private static func requireDeletable(
-    _ store: PersistentStore, before place: PersistentHistoryChangeRequest.Place
-  ) throws {
-    if store.readOnlyReason == .requested { throw store.readOnlyError }
-    if case .token(let token?) = place {
-      try HistoryReader.requireKnown(
-        token, store, try mapping { () throws(EngineError) in try store.view().historyBounds() })
-    }
-  }
-
-  private static func deleteHistory(
-    _ store: PersistentStore, before place: PersistentHistoryChangeRequest.Place
-  ) throws -> Int {
-    try mapping(.persistentStoreSave) { () throws(EngineError) in
-      try store.write(isOfHistory: true) { (t) throws(EngineError) -> Int in
-        let bounds = try t.historyBounds()
-        var last = bounds.deletedTo
-        switch place {
-        case .token(let token):
-          // Without a token, nothing is known to be known.
-          guard let position = token?.positions[store.identifier], position > 0 else { return 0 }
-          last = UInt64(position)
-        case .date(let date):
-          try t.forEachHistoryTransaction(after: bounds.deletedTo, readsChanges: false) { (entry) in
-            guard entry.timestamp < date.timeIntervalSinceReferenceDate else { return false }
-            last = entry.number
-            return true
-          }
-        }
-        try t.deleteHistory(upTo: last)
-        return Int(clamping: try t.historyBounds().deletedTo - bounds.deletedTo)
+      try told(.history(isDeletion: request.isDeletion), count: { $0.count }) {
+        try HistoryRequestExecution(coordinator: persistentStoreCoordinator, request: request).run()
       }
     }
   }
@@ -94,7 +26,7 @@ extension ManagedObjectContext {
   public func mergeChanges(fromContextDidSave notification: ObjectIDNotification) {
     lock.run {
       processEvent()
-      advanceGeneration()
+      snapshots.advanceGeneration()
       var concerned = Set<ManagedObject>()
       for id in notification.updatedObjectIDs.union(notification.deletedObjectIDs) {
         if let object = registered(id), object.pending == .deleted { rebaseDeletion(object) }

@@ -106,7 +106,7 @@ extension FetchedResultsController {
     // What others save is not seen yet where a generation is read, and would be forgotten.
     var context: ManagedObjectContext? = managedObjectContext
     while let next = context {
-      if next.generation.token != nil { return .everything }
+      if next.snapshots.generation.token != nil { return .everything }
       context = next.parent
     }
     var looked = plan
