@@ -8,8 +8,8 @@ import Synchronization
 final class ContextLock: @unchecked Sendable {
   // `@unchecked`: `depth` is touched with the lock held only.
 
-  // The lock itself: free, held, or held while others may wait. A waiter says so with `gate` held, and whoever gives the lock
-  // up and finds it said takes `gate` before waking, so that no waiter is missed between looking and waiting.
+  // The lock itself: free, held, or held while others may wait. A waiter says so with `gate` held, and whoever gives
+  // the lock up and finds it said takes `gate` before waking, so that no waiter is missed between looking and waiting.
   private static var free: UInt8 { 0 }
   private static var held: UInt8 { 1 }
   private static var awaited: UInt8 { 2 }

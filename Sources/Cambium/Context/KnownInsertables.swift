@@ -1,5 +1,8 @@
 /// The places of insertion that were used last, so that inserting many objects looks them up once.
-struct KnownInsertables {
+///
+/// Every insertion asks for them. They are a class because a method of a structure may copy the structure, and would then
+/// retain its fields.
+final class KnownInsertables {
   /// The place where objects of an entity are inserted, valid for one version of the coordinator's stores.
   final class Insertable {
     let entity: EntityDescription
@@ -27,10 +30,10 @@ struct KnownInsertables {
     }
   }
 
-  private var last = Glanced<Insertable>()
+  @exclusivity(unchecked) private var last = Glanced<Insertable>()
   /// The class that an initializer was called of last.
-  private var lastClass: ManagedObject.Type?
-  private var lastOfClass = Glanced<Insertable>()
+  @exclusivity(unchecked) private var lastClass: ManagedObject.Type?
+  @exclusivity(unchecked) private var lastOfClass = Glanced<Insertable>()
 
   /// Returns the place of new objects of an entity, or of its twin, and of a class, if it was used last.
   @inline(__always)
@@ -58,11 +61,14 @@ struct KnownInsertables {
   }
 
   /// Notes the place that was used last.
-  mutating func note(_ place: Insertable) { last.hold(place) }
+  func note(_ place: Insertable) { last.hold(place) }
 
   /// Notes the place that an initializer of a class used last.
-  mutating func note(_ place: Insertable, for objectClass: ManagedObject.Type) {
+  func note(_ place: Insertable, for objectClass: ManagedObject.Type) {
     lastClass = objectClass
     lastOfClass.hold(place)
   }
+
+  /// Forgets all places.
+  func forget() { (last, lastClass, lastOfClass) = (Glanced(), nil, Glanced()) }
 }

@@ -12,11 +12,12 @@ public enum ConcurrencyType: UInt, Sendable {
 /// A working copy of a coordinator's objects. Core Data: `NSManagedObjectContext`.
 ///
 /// Objects are used on the context's queue: within ``perform(_:)->_`` or ``performAndWait(_:)``, or, for a main-queue
-/// context, anywhere on the main thread. The context's own methods take its lock, so each is atomic; a sequence of them is if
-/// it is in one block.
+/// context, anywhere on the main thread. The context's own methods take its lock, so each is atomic; a sequence of them
+/// is if it is in one block.
 ///
 /// The context reads a snapshot, which each fetch and each save replaces by the newest commit. It keeps one object for
-/// each row. Objects without unsaved changes that nobody else holds are let go of as more come, and at the end of a block.
+/// each row. Objects without unsaved changes that nobody else holds are let go of as more come, and at the end of a
+/// block.
 public final class ManagedObjectContext: @unchecked Sendable {
   // `@unchecked`: everything that changes is touched with `lock` held, or on the context's queue by its objects.
 
@@ -24,15 +25,15 @@ public final class ManagedObjectContext: @unchecked Sendable {
   public let concurrencyType: ConcurrencyType
   /// The stores. A child's are those of its parent.
   ///
-  /// May be set, as may ``parent``, as long as the context has no objects: by who makes it, before others know of it. Later the context
-  /// stays as it is, and notes ``CambiumError/Code/invalidArgument``.
+  /// The code that makes the context may set this, and ``parent``, as long as the context has no objects and no other
+  /// code knows it. Later the context stays as it is, and notes ``CambiumError/Code/invalidArgument``.
   public var persistentStoreCoordinator: PersistentStoreCoordinator {
     get { coordinator }
     set { move(to: newValue, parent: nil) }
   }
   @exclusivity(unchecked) private var coordinator: PersistentStoreCoordinator
-  /// The context that this one reads from and saves into, in place of the stores; `nil` for one that works on the stores. May be set
-  /// before there are objects; see ``persistentStoreCoordinator``.
+  /// The context that this one reads from and saves into, in place of the stores; `nil` for one that works on the
+  /// stores. May be set before there are objects; see ``persistentStoreCoordinator``.
   public var parent: ManagedObjectContext? {
     get { parentContext }
     set { move(to: newValue?.persistentStoreCoordinator ?? coordinator, parent: newValue) }
@@ -40,22 +41,23 @@ public final class ManagedObjectContext: @unchecked Sendable {
   @exclusivity(unchecked) private var parentContext: ManagedObjectContext?
   /// A name for logs, and for the history of the stores.
   public var name: String?
-  /// Who makes the context's changes, as the history of the stores tells: "importer", say.
+  /// The author of the context's changes in the history of the stores, for example "importer".
   public var transactionAuthor: String?
-  /// What saving does about objects that others changed.
+  /// Decides what a save does with objects that others changed.
   public var mergePolicy = MergePolicy.error
-  /// Whether the context keeps all of its objects, and not only those with unsaved changes, until it is reset. Off at first.
+  /// Whether the context keeps all of its objects, and not only those with unsaved changes, until it is reset. Off at
+  /// first.
   public var retainsRegisteredObjects = false {
     didSet { registry.retainsAll = retainsRegisteredObjects }
   }
-  /// What happens when an object is read whose row is gone, by a call that cannot throw. If on, as at first, the object counts
-  /// as deleted (``ManagedObject/isDeleted``), and has no values. If off, it has no values either, and each reading notes
-  /// ``CambiumError/Code/managedObjectReferentialIntegrity`` in ``recordedErrors``.
+  /// Decides what happens when a call that cannot throw reads an object whose row is gone. If on, which is the default,
+  /// the object counts as deleted (``ManagedObject/isDeleted``), and has no values. If off, it has no values either,
+  /// and each read notes ``CambiumError/Code/managedObjectReferentialIntegrity`` in ``recordedErrors``.
   public var shouldDeleteInaccessibleFaults = true
-  /// What the application attaches to the context.
+  /// Values that the application attaches to the context.
   public var userInfo: [String: Any] = [:]
 
-  /// Undoes and redoes what is changed in the context; `nil`, the default, for nothing.
+  /// Undoes and redoes the changes of the context. `nil`, the default, if changes cannot be undone.
   public var undoManager: ContextUndoManager? {
     didSet {
       oldValue?.detach(self)
@@ -90,23 +92,22 @@ public final class ManagedObjectContext: @unchecked Sendable {
   @exclusivity(unchecked) var notesChangesBySaving = false
   private let queue = ContextQueue()
   let snapshots: ContextSnapshots
-  /// See ``stalenessInterval``.
-  var keptStalenessInterval = -1.0
   @exclusivity(unchecked) private(set) var registry = ObjectRegistry()
   /// Objects of which others' changes are a conflict though they have none here.
   @exclusivity(unchecked) var watched: [ManagedObjectID: WatchedObject] = [:]
-  // Exclusive access to what every change touches is not checked at run time, since the checks would take longer than the
-  // changes. What is taken out of these is held by others until it is out, so that no object's end comes back meanwhile.
+  // Exclusive access to the properties that every change touches is not checked at run time, because the checks would
+  // take longer than the changes. The caller holds an object that it takes out, so that the object does not end
+  // meanwhile.
   @exclusivity(unchecked) var inserted = PendingObjects(.inserted)
   @exclusivity(unchecked) var updated = PendingObjects(.updated)
   @exclusivity(unchecked) var deleted = PendingObjects(.deleted)
-  /// How objects find the context.
+  /// The reference by which objects find the context.
   let link = ContextLink()
   @exclusivity(unchecked) private(set) var homes = ObjectHome.List()
   let prefetched = PrefetchedObjects()
   /// See ``KnownBirth``.
   @exclusivity(unchecked) var lastBirth: KnownBirth?
-  @exclusivity(unchecked) var insertables = KnownInsertables()
+  let insertables = KnownInsertables()
   @exclusivity(unchecked) private(set) var changeCount: UInt64 = 0
   /// Whether the event that ends is about what others have saved, and is not to be undone.
   @exclusivity(unchecked) var isTakingIn = false
@@ -137,19 +138,22 @@ public final class ManagedObjectContext: @unchecked Sendable {
   /// A child of another context, which it keeps alive.
   ///
   /// To the child, the parent's objects are as good as stored, unsaved changes included: fetches find them so, and
-  /// ``save()`` puts the child's changes into the parent, where they are unsaved changes like others; they come into the stores
-  /// when the last of the parents saves. Inserted objects have the same temporary identifier in all of them until then.
+  /// ``save()`` puts the child's changes into the parent, where they are unsaved changes like others; they come into
+  /// the stores when the last of the parents saves. Inserted objects have the same temporary identifier in all of them
+  /// until then.
   ///
-  /// Each of the child's objects shows the parent's as it was when it was read. What the parent changes later shows after a
-  /// fetch, ``refresh(_:mergeChanges:)``, or by ``automaticallyMergesChangesFromParent``. If the parent's object was changed by
-  /// then, the child's ``mergePolicy`` decides when it saves.
+  /// Each of the child's objects shows the parent's as it was when it was read. What the parent changes later shows
+  /// after a fetch, ``refresh(_:mergeChanges:)``, or by ``automaticallyMergesChangesFromParent``. If the parent's
+  /// object was changed by then, the child's ``mergePolicy`` decides when it saves.
   ///
-  /// A child that works on another thread than its parent takes the parent's lock whenever it reads. That keeps them apart if
-  /// the parent's objects are used in blocks of ``perform(_:)->_`` or ``performAndWait(_:)`` only, for a main-queue parent
-  /// as well. A block of the parent must not wait for the child; a block of the child may wait for the parent.
+  /// A child that works on another thread than its parent takes the parent's lock whenever it reads. That keeps them
+  /// apart if the parent's objects are used in blocks of ``perform(_:)->_`` or ``performAndWait(_:)`` only, for a
+  /// main-queue parent as well. A block of the parent must not wait for the child; a block of the child may wait for
+  /// the parent.
   ///
-  /// What a child's save changes in the parent is told (``observe(_:)``, ``FetchedResultsController``) before the save returns;
-  /// if the parent has the main queue and the child saves on another thread, afterwards, on the main thread.
+  /// The parent tells the changes of a child's save (``observe(_:)``, ``FetchedResultsController``) before the save
+  /// returns. If the parent has the main queue and the child saves on another thread, it tells them afterwards, on the
+  /// main thread.
   public init(concurrencyType: ConcurrencyType, parent: ManagedObjectContext) {
     self.concurrencyType = concurrencyType
     coordinator = parent.persistentStoreCoordinator
@@ -185,8 +189,8 @@ public final class ManagedObjectContext: @unchecked Sendable {
   // MARK: Queue
 
   /// Runs a block on the context's queue and waits for it without holding a thread up. Blocks that were started before
-  /// (``perform(_:)-(()->Void)``), also by the context itself to take in what others have saved, come first. `R` must be `Sendable`: hand
-  /// identifiers out of the block, not objects.
+  /// (``perform(_:)-(()->Void)``) come first, also those that the context starts to merge the saves of others. `R` must
+  /// be `Sendable`: hand identifiers out of the block, not objects.
   @discardableResult
   public func perform<R: Sendable, Failure: Error>(
     _ block: @escaping @Sendable () throws(Failure) -> R
@@ -223,12 +227,12 @@ public final class ManagedObjectContext: @unchecked Sendable {
     queue.start { await self.run(block) }
   }
 
-  /// Runs a block with the context for itself, on the calling thread, when no other block of the context runs; blocks that were started, and
-  /// have not begun, it does not wait for. May be called within a block of the same context.
+  /// Runs a block on the calling thread when no other block of the context runs. It does not wait for blocks that were
+  /// started and have not begun. May be called within a block of the same context.
   @discardableResult
   public func performAndWait<R, Failure: Error>(_ block: () throws(Failure) -> R) throws(Failure) -> R {
     try lock.run { () throws(Failure) in
-      // What the block has used, and nobody uses any more, goes with its end.
+      // The context lets go of unused objects at the end of the block.
       prefetched.beginBlock()
       defer {
         prefetched.endBlock()
@@ -240,7 +244,7 @@ public final class ManagedObjectContext: @unchecked Sendable {
 
   // MARK: Errors
 
-  /// What went wrong in calls that cannot throw, the oldest first, at most 100: see ``ManagedObject``.
+  /// The errors of calls that cannot throw, the oldest first, at most 100. See ``ManagedObject``.
   public var recordedErrors: [CambiumError] { lock.run { errors.all } }
 
   func record(_ error: any Error, losesChange: Bool) {
@@ -256,8 +260,8 @@ public final class ManagedObjectContext: @unchecked Sendable {
     persistentStoreCoordinator.eventHook.tell(.recordedError(noted), by: self)
   }
 
-  /// Whether an object counts as deleted only because its row was not there when it was read. Others may have saved the row
-  /// since.
+  /// Whether an object counts as deleted only because its row was missing when it was read. Others may have saved the
+  /// row since.
   func isMissing(_ object: ManagedObject) -> Bool {
     object.isDeleted && object.state != .inserted && object.state != .detached && object.pending != .deleted
   }
@@ -281,7 +285,7 @@ public final class ManagedObjectContext: @unchecked Sendable {
 
   func unregister(_ id: ManagedObjectID) { registry.remove(id) }
 
-  /// The objects that the context has, less those that nobody uses.
+  /// The objects of the context, without those that nobody else holds.
   var allRegistered: [ManagedObject] { registry.objects }
 
   /// The home of the context's objects of an identifier.
@@ -290,7 +294,7 @@ public final class ManagedObjectContext: @unchecked Sendable {
     homes.home(of: id, info, entity, link)
   }
 
-  /// Has a home be among those of the context.
+  /// Adds a home to those of the context.
   func keep(_ home: ObjectHome) { homes.keep(home) }
 
   /// See ``ObjectHome/List/twin(of:)``.
@@ -310,7 +314,8 @@ public final class ManagedObjectContext: @unchecked Sendable {
   func forgetRegistry() {
     prefetched.letGo()
     homes = ObjectHome.List()
-    (insertables, lastBirth) = (KnownInsertables(), nil)
+    insertables.forget()
+    lastBirth = nil
     registry = ObjectRegistry()
     registry.retainsAll = retainsRegisteredObjects
     watched = [:]

@@ -1,11 +1,11 @@
 extension ManagedObjectContext {
   /// Asks the stores for their history, or deletes the beginning of it.
   ///
-  /// - Throws: ``CambiumError/Code/persistentHistoryTokenExpired`` for a token behind which transactions were deleted, or which
-  ///   the store's history has not come to (another file has taken its place): fetch everything anew, and go on from
-  ///   ``PersistentStoreCoordinator/currentPersistentHistoryToken(fromStores:)``;
-  ///   ``CambiumError/Code/invalidPredicate``; ``CambiumError/Code/fileWriteNoPermission`` for deleting from a store that was
-  ///   opened for reading only; what reading and writing throw.
+  /// - Throws: ``CambiumError/Code/persistentHistoryTokenExpired`` for a token behind which transactions were deleted,
+  ///   or which the store's history has not come to (another file has taken its place): fetch everything anew, and go
+  ///   on from ``PersistentStoreCoordinator/currentPersistentHistoryToken(fromStores:)``;
+  ///   ``CambiumError/Code/invalidPredicate``; ``CambiumError/Code/fileWriteNoPermission`` for deleting from a store
+  ///   that was opened for reading only; what reading and writing throw.
   @discardableResult
   public func execute(_ request: PersistentHistoryChangeRequest) throws -> PersistentHistoryResult {
     try lock.run {
@@ -15,72 +15,34 @@ extension ManagedObjectContext {
     }
   }
 
-  // MARK: Taking changes in
+  // MARK: Merging changes
 
-  /// Brings the objects of the context up to date with what was changed elsewhere: unchanged ones show the newest commit
-  /// when they are read next, changes are based on it from then on, and deleted ones are as if they had never been fetched,
-  /// unless they have unsaved changes, which meet a conflict when they are saved. Those that the next save will delete are
-  /// deleted as they are now.
+  /// Brings the objects of the context up to date with what was changed elsewhere: unchanged ones show the newest
+  /// commit when they are read next, changes are based on it from then on, and deleted ones are as if they had never
+  /// been fetched, unless they have unsaved changes, which meet a conflict when they are saved. Those that the next
+  /// save will delete are deleted as they are now.
   ///
   /// It changes objects: call it on the context's queue, for a main-queue context on the main thread, or in a block.
   public func mergeChanges(fromContextDidSave notification: ObjectIDNotification) {
-    lock.run {
-      processEvent()
-      snapshots.advanceGeneration()
-      var concerned = Set<ManagedObject>()
-      for id in notification.updatedObjectIDs.union(notification.deletedObjectIDs) {
-        if let object = registered(id), object.pending == .deleted { rebaseDeletion(object) }
-      }
-      for id in notification.updatedObjectIDs.union(notification.insertedObjectIDs) {
-        guard let object = registered(id), object.state != .inserted else { continue }
-        guard !object.isDeleted || isMissing(object) else { continue }
-        object.isDeleted = false
-        concerned.insert(object)
-        rebase(object)
-        if object.isUpdated { object.awake(fromSnapshotEvents: .refresh) }
-      }
-      for id in notification.deletedObjectIDs {
-        guard let object = registered(id), object.state != .inserted, !object.isDeleted, !object.isUpdated else {
-          continue
-        }
-        concerned.insert(object)
-        object.turnIntoFault()
-      }
-      undoManager?.forget(relationshipsOf: concerned)
-      refreshed.formUnion(concerned)
-      // First, since it says more than the event: what others have inserted is not in the context.
-      persistentStoreCoordinator.saveObservers.tell(
-        takenIn: SavedObjects(
-          changed: notification.updatedObjectIDs.union(notification.insertedObjectIDs),
-          deleted: notification.deletedObjectIDs), in: self)
-      isTakingIn = true
-      processEvent()
-      isTakingIn = false
-      tellChildren(notification)
-      tell {
-        var told = ContextNotification(.didMergeChanges, self)
-        told.objectIDs = notification
-        return told
-      }
-    }
+    lock.run { ObjectRefresh(context: self).merge(notification) }
   }
 
-  /// The same of what a context told when it had saved: in ``observe(_:)``, on that context's queue.
+  /// Merges the changes of a save that another context tells of: in ``observe(_:)``, on that context's queue.
   public func mergeChanges(fromContextDidSave notification: ContextNotification) {
     mergeChanges(fromContextDidSave: notification.objectIDs)
   }
 
-  /// The same of an element of ``events(_:bufferingPolicy:)``.
+  /// Merges the changes of an element of ``events(_:bufferingPolicy:)``.
   public func mergeChanges(fromContextDidSave event: ContextEvent) {
     mergeChanges(fromContextDidSave: event.objectIDs)
   }
 
-  /// The same for several contexts, from any thread. Main-queue contexts take it in when their queue comes to it, unless this
-  /// is called on it: by code that is isolated to the main actor, on the main thread, or in a block of the context. The
-  /// others have taken it in when this returns.
+  /// Merges changes into several contexts, from any thread. Main-queue contexts merge them when their queue comes to
+  /// it, unless this is called on it: by code that is isolated to the main actor, on the main thread, or in a block of
+  /// the context. The others have merged them when this returns.
   ///
-  /// - Parameter isolation: The actor that the caller is isolated to, which the compiler knows. Nothing else tells on every
-  ///   platform: on Linux the main actor goes on by another thread than the main one once it was waited for.
+  /// - Parameter isolation: The actor that the caller is isolated to. The compiler provides it, because the thread does
+  ///   not tell on every platform: on Linux the main actor continues on another thread than the main one after a wait.
   public static func mergeChanges(
     fromRemoteContextSave notification: ObjectIDNotification, into contexts: [ManagedObjectContext],
     isolation: isolated (any Actor)? = #isolation

@@ -2,8 +2,8 @@ import CambiumEngine
 
 /// The commits of the stores that a context reads. Use them with the context's lock held.
 ///
-/// The context reads one commit of each store until it advances. It reads the newest commit then, unless it reads a query
-/// generation.
+/// The context reads one commit of each store until it advances. It reads the newest commit then, unless it reads a
+/// query generation.
 final class ContextSnapshots {
   private var coordinator: PersistentStoreCoordinator
   /// The views by their stores. A store must stay open until its view is done.
@@ -15,6 +15,8 @@ final class ContextSnapshots {
     [(relationship: RelationshipInfo, view: EntityView, reader: RelationshipReader)] = []
   /// The query generation that the context reads.
   private(set) var generation = QueryGeneration()
+  /// See ``ManagedObjectContext/stalenessInterval``.
+  var stalenessInterval = -1.0
 
   init(_ coordinator: PersistentStoreCoordinator) { self.coordinator = coordinator }
 
@@ -124,7 +126,8 @@ final class ContextSnapshots {
     return stores.filter { token.snapshots[$0.identifier] != nil }
   }
 
-  /// Returns the query generation. The first read after ``QueryGenerationToken/current`` was set pins the newest commits.
+  /// Returns the query generation. The first read after ``QueryGenerationToken/current`` was set pins the newest
+  /// commits.
   private func pinned() throws -> QueryGenerationToken? {
     guard let token = generation.token, token === QueryGenerationToken.current else { return generation.token }
     // Without stores there is nothing to pin yet.

@@ -1,9 +1,10 @@
 import CambiumEngine
 
-/// A state of a coordinator's stores, which contexts read whatever is saved meanwhile. Core Data: `NSQueryGenerationToken`.
+/// A state of a coordinator's stores, which contexts read whatever is saved meanwhile. Core Data:
+/// `NSQueryGenerationToken`.
 ///
-/// A token holds a snapshot of each store: their files are not closed before it is gone, and the room of changed or deleted
-/// rows is not used again. Nothing is copied.
+/// A token holds a snapshot of each store: their files are not closed before it is gone, and the room of changed or
+/// deleted rows is not used again. Nothing is copied.
 public final class QueryGenerationToken: Hashable, Sendable {
   /// Stands for the state at the next read of the context that it is set on.
   public static let current = QueryGenerationToken([:])
