@@ -1,7 +1,7 @@
 /// The places of insertion that were used last, so that inserting many objects looks them up once.
 ///
-/// Every insertion asks for them. They are a class because a method of a structure may copy the structure, and would then
-/// retain its fields.
+/// Every insertion asks for them. They are a class because a method of a structure may copy the structure, and would
+/// then retain its fields.
 final class KnownInsertables {
   /// The place where objects of an entity are inserted, valid for one version of the coordinator's stores.
   final class Insertable {
