@@ -8,8 +8,8 @@ import Synchronization
 final class ContextLock: @unchecked Sendable {
   // `@unchecked`: `depth` is touched with the lock held only.
 
-  // The lock itself: free, held, or held while others may wait. A waiter says so with `gate` held, and whoever gives the lock
-  // up and finds it said takes `gate` before waking, so that no waiter is missed between looking and waiting.
+  // The lock itself: free, held, or held while others may wait. A waiter says so with `gate` held, and whoever gives
+  // the lock up and finds it said takes `gate` before waking, so that no waiter is missed between looking and waiting.
   private static var free: UInt8 { 0 }
   private static var held: UInt8 { 1 }
   private static var awaited: UInt8 { 2 }
@@ -79,14 +79,5 @@ final class ContextLock: @unchecked Sendable {
     gate.lock()
     gate.wakeAll()
     gate.unlock()
-  }
-}
-
-/// Runs the blocks of a private queue one after the other. At the end of each, the event ends.
-actor ContextQueue {
-  func run<R: Sendable, Failure: Error>(
-    _ context: ManagedObjectContext, _ body: @Sendable () throws(Failure) -> R
-  ) throws(Failure) -> R {
-    try context.runEvent(body)
   }
 }

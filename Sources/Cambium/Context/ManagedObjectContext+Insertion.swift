@@ -1,46 +1,20 @@
 import CambiumEngine
 
 extension ManagedObjectContext {
-  /// Where objects of an entity are inserted, as it was when the coordinator had its stores the `version`th time.
-  final class Insertable {
-    let entity: EntityDescription
-    /// The entity's; see ``EntityDescription/init(twinFor:)``.
-    let twin: EntityDescription
-    let version: Int
-    let home: ObjectHome
-    /// The class of the objects; nil before one was inserted.
-    var objectClass: ManagedObject.Type?
-
-    /// - Parameter twin: That of the home.
-    init(_ entity: EntityDescription, _ home: ObjectHome, _ twin: EntityDescription, version: Int) {
-      (self.entity, self.home, self.twin, self.version) = (entity, home, twin, version)
-    }
-  }
-
-  /// An object that is held, and looked at without counting a reference to it.
-  struct Glanced<Instance: AnyObject> {
-    private(set) var held: Instance?
-    private(set) var glance: Unmanaged<Instance>?
-
-    mutating func hold(_ instance: Instance) {
-      held = instance
-      glance = .passUnretained(instance)
-    }
-  }
-
   /// Inserts an object that has never been in a context.
   ///
-  /// - Parameter entity: The object's, or a twin of that.
+  /// - Parameter entity: The object's entity, or a twin of it.
   func insertNew(_ object: ManagedObject, _ entity: EntityDescription) {
-    // To run a block counts references to the context, slowly.
+    // Running a block retains the context, which takes time.
     if lock.isHeldHere { return insertHere(object, entity) }
     lock.run { insertHere(object, entity) }
   }
 
   private func insertHere(_ object: ManagedObject, _ entity: EntityDescription) {
     registry.sweepIfFull()
-    // From here on, nothing of the application's is called until the object is one of the context.
-    if let known = knownInsertable(entity, type(of: object)) {
+    // Call no code of the application until the object belongs to the context.
+    let version = persistentStoreCoordinator.storesVersion
+    if let known = insertables.place(of: entity, type(of: object), version: version) {
       known._withUnsafeGuaranteedRef { adoptInserted(object, $0.home, $0.twin) }
       return object.awakeFromInsert()
     }
@@ -57,10 +31,11 @@ extension ManagedObjectContext {
     object.awakeFromInsert()
   }
 
-  /// Makes sure that a new object is of its entity's class, because objects of its row will be of that class. A plain object of an entity
-  /// whose class the model names is allowed, as in Core Data: once it was let go of, its row gives an object of that class. So is any object
-  /// in the contexts of a migration.
-  private func settleClass(of object: ManagedObject, _ place: Insertable) throws {
+  /// Throws unless a new object has its entity's class, because the objects of its row will have that class.
+  ///
+  /// A plain object is allowed if the model names a class, as in Core Data. Its row gives objects of the named class
+  /// after the context has let go of the plain one. Contexts of a migration allow any class.
+  private func settleClass(of object: ManagedObject, _ place: KnownInsertables.Insertable) throws {
     let own = type(of: object)
     if isSavedByMigration || own == ManagedObject.self && place.home.info.objectClass != nil {
       place.objectClass = own
@@ -74,19 +49,19 @@ extension ManagedObjectContext {
     place.objectClass = settled
   }
 
-  /// Takes an object that is new into the unsaved changes, with what it was given before; who calls this tells it by
-  /// ``ManagedObject/awakeFromInsert()``.
+  /// Adds a new object to the unsaved changes, with the values that it was given before. The caller must call
+  /// ``ManagedObject/awakeFromInsert()`` afterwards.
   private func adoptInserted(_ object: ManagedObject, _ home: ObjectHome, _ twin: EntityDescription) {
     let reference = ObjectReference(entity: home.entityID, row: ManagedObjectID.nextTemporaryRow())
     let early = object.heldOverlay == nil ? nil : object.takeEarlyValues()
     object.become(reference.row, .passUnretained(home), .passUnretained(twin), nil)
     object.state = .inserted
-    // As a rule, most attributes are set.
+    // Make room for all attributes, because most of them are usually set.
     let overlay = object.overlay ?? ObjectOverlay.make(room: home.info.attributeKeys.count)
     overlay.fields.pointee.changeOrder = nextChangeOrder()
     object.overlay = overlay
     inserted.insert(object)
-    // The identifier is new.
+    // No other object has the identifier, because it is new.
     _ = registry.addUnlessThere(object, home.space, reference)
     if isNotingEvents {
       overlay.eventState = .absent
@@ -98,8 +73,8 @@ extension ManagedObjectContext {
     if !early.relationships.isEmpty { setRelationships(early, of: object) }
   }
 
-  /// Sets the relationships that an object had before it was one of the context, and then those of the objects that come along by them, and
-  /// so on: not each within the one before, however many they are.
+  /// Sets the relationships that an object had before it was inserted, then those of the objects that they lead to, and
+  /// so on. A list replaces recursion, because there may be many objects.
   private func setRelationships(_ early: ManagedObject.EarlyValues, of object: ManagedObject) {
     if earlyInWaiting != nil {
       earlyInWaiting?.append((object, early))
@@ -110,56 +85,38 @@ extension ManagedObjectContext {
     var next = 0
     while let (object, early) = earlyInWaiting?.dropFirst(next).first {
       next += 1
-      // Who is told of the others may have reset the context, or deleted the object.
+      // Observers of earlier objects may have reset the context, or deleted this object.
       guard object.isOfContext(self), !object.isDeleted else { continue }
       for (name, value) in early.relationships { object.setValue(value, forKey: name) }
     }
   }
 
-  /// Where new objects of an entity, or of its twin, and of a class are inserted, if it is the one that there was an
-  /// object of last.
-  @inline(__always)
-  private func knownInsertable(
-    _ entity: EntityDescription, _ objectClass: ManagedObject.Type
-  ) -> Unmanaged<Insertable>? {
+  private func insertable(_ entity: EntityDescription) -> KnownInsertables.Insertable? {
     let version = persistentStoreCoordinator.storesVersion
-    return lastInsertable.glance?._withUnsafeGuaranteedRef { last in
-      guard last.twin === entity || last.entity === entity, last.version == version, last.objectClass == objectClass
-      else { return nil }
-      return .passUnretained(last)
-    }
-  }
-
-  private func insertable(_ entity: EntityDescription) -> Insertable? {
-    let version = persistentStoreCoordinator.storesVersion
-    if let last = lastInsertable.held, last.entity === entity, last.version == version { return last }
+    if let last = insertables.place(of: entity, version: version) { return last }
     guard let store = persistentStoreCoordinator.store(forEntity: entity.name),
       let info = store.space.info(named: entity.name), !info.schema.isAbstract
     else { return nil }
     let id = ManagedObjectID(space: store.space, reference: ObjectReference(entity: info.schema.id, row: 0))
     let home = home(of: id, info, entity)
-    let made = Insertable(entity, home, twin(of: home), version: version)
-    lastInsertable.hold(made)
+    let made = KnownInsertables.Insertable(entity, home, twin(of: home), version: version)
+    insertables.note(made)
     return made
   }
 
-  /// What an initializer makes a new object of a class with: the twin of the entity that it stands for, by which references are counted
-  /// faster; or the entity itself, if objects of it cannot be inserted.
+  /// Returns the entity that an initializer makes a new object of a class with. It is the twin of the class's entity,
+  /// because retaining the twin is faster, or the entity itself if objects of it cannot be inserted.
   func birthEntity(for objectClass: ManagedObject.Type) -> EntityDescription {
     if lock.isHeldHere { return birthEntityHere(objectClass) }
     return lock.run { birthEntityHere(objectClass) }
   }
 
   private func birthEntityHere(_ objectClass: ManagedObject.Type) -> EntityDescription {
-    if lastClass == objectClass {
-      let version = persistentStoreCoordinator.storesVersion
-      let known = lastOfClass.glance?._withUnsafeGuaranteedRef { $0.version == version ? $0.twin : nil }
-      if let known = known ?? nil { return known }
-    }
+    let version = persistentStoreCoordinator.storesVersion
+    if let known = insertables.twin(for: objectClass, version: version) { return known }
     let entity = persistentStoreCoordinator.entity(for: objectClass)
     guard let made = insertable(entity) else { return entity }
-    lastClass = objectClass
-    lastOfClass.hold(made)
+    insertables.note(made, for: objectClass)
     return made.twin
   }
 }

@@ -26,8 +26,8 @@ extension ManagedObjectContext {
   /// ``CambiumError/Code/managedObjectReferentialIntegrity``.
   public func object(with id: ManagedObjectID) -> ManagedObject {
     lock.run {
-      // What the parent has renamed has to be found by its new name, or there would be two objects of a row. Not while a save
-      // into the parent, or of a child into this one, is under way: that takes it in where it may be.
+      // Take in new identifiers from the parent, or there would be two objects of a row. A save into the parent, or of
+      // a child into this context, takes them in itself.
       if !isPushing, pushingChild == nil { takeInMail() }
       let id = id.isTemporaryID ? permanentIDs[id] ?? id : id
       if let object = registered(id) { return object }
@@ -43,8 +43,8 @@ extension ManagedObjectContext {
 
   /// The object of an identifier, its row read.
   ///
-  /// - Throws: ``CambiumError/Code/managedObjectReferentialIntegrity`` if there is none, or the context will delete it; what
-  ///   reading throws.
+  /// - Throws: ``CambiumError/Code/managedObjectReferentialIntegrity`` if there is none, or the context will delete it;
+  ///   what reading throws.
   public func existingObject(with id: ManagedObjectID) throws -> ManagedObject {
     try lock.run {
       let object = object(with: id)
@@ -85,16 +85,16 @@ extension ManagedObjectContext {
 
   /// Inserts an object that was made without a context. An object that has a context, or had one, is left alone.
   ///
-  /// What the object was given before comes along, as with Core Data: attributes, and relationships, which keep their inverses from now on. Objects
-  /// that these lead to, and that were made without a context as well, are inserted with it, as they are where an object of a context is led to
-  /// them. (If the model was not in use by any coordinator when the object was
-  /// made, it had no values, and took none.)
+  /// The object keeps the attributes and relationships that it was given before, as with Core Data. Relationships keep
+  /// their inverses from now on. Destinations that were made without a context are inserted with the object, as they
+  /// are whenever an object of a context is led to them. (If no coordinator used the model when the object was made, it
+  /// had no values, and took none.)
   ///
-  /// An entity that is abstract, or in none of the context's stores, is noted as ``CambiumError/Code/invalidArgument``, and
-  /// the next save throws it.
+  /// An entity that is abstract, or in none of the context's stores, is noted as ``CambiumError/Code/invalidArgument``,
+  /// and the next save throws it.
   public func insert(_ object: ManagedObject) {
     lock.run {
-      // What ends may insert the object.
+      // An object that ends here may insert this one.
       registry.sweepIfFull()
       guard object.isEarly else { return }
       insertNew(object, object.entity)
@@ -103,16 +103,16 @@ extension ManagedObjectContext {
 
   // MARK: Forgetting
 
-  /// Drops all unsaved changes: inserted objects leave the context, deleted ones are back, changed ones have their saved
-  /// values. Reads nothing. Noted errors are forgotten.
+  /// Drops all unsaved changes: inserted objects leave the context, deleted ones are back, changed ones have their
+  /// saved values. Reads nothing. Noted errors are forgotten.
   public func rollback() {
     lock.run {
-      // What was inserted and deleted again is in none of the lists, but results may have it until the event is told, which it
-      // never is.
+      // An object that was inserted and deleted again is in none of the lists. Results may still have it, because the
+      // event is never told.
       let unlisted = allRegistered.filter { $0.isDeleted && $0.state == .inserted }
       let pending = inserted.values + updated.values + deleted.values
       let dropped = Set((pending + unlisted + eventObjects).map { $0.objectID })
-      // Children may have been told of these, and have objects of them.
+      // Children may have objects of the inserted ones.
       var gone = ObjectIDNotification()
       gone.deletedObjectIDs = Set(inserted.values.map { $0.objectID })
       for object in inserted.values {
@@ -153,7 +153,7 @@ extension ManagedObjectContext {
       forgetPending()
       forgetRegistry()
       forgetErrors()
-      advanceGeneration()
+      snapshots.advanceGeneration()
       undoManager?.removeAllActions()
       forgetEvent()
       refreshed = []
@@ -169,132 +169,25 @@ extension ManagedObjectContext {
 
   /// Brings an object up to date with the store. With `mergeChanges` unsaved changes are kept, and are based on the new
   /// row from then on, which is read at once (if that fails, the error is noted and they stay based on the old one);
-  /// without, they are dropped, those of relationships on the other side as well, and the object is a fault. An object that the next save will
-  /// delete stays so; what others save after this is a conflict. Does nothing for an object that is not saved.
+  /// without, they are dropped, those of relationships on the other side as well, and the object is a fault. An object
+  /// that the next save will delete stays so; what others save after this is a conflict. Does nothing for an object
+  /// that is not saved.
   ///
-  /// If relationships of the object have unsaved changes, and these are dropped, or others have saved it, the event ends before, and another
-  /// with it.
+  /// The event ends before the refresh, and another one ends with it, if relationships of the object have unsaved
+  /// changes and these are dropped or others have saved the object.
   public func refresh(_ object: ManagedObject, mergeChanges: Bool) {
-    lock.run {
-      watched[object.objectID] = nil
-      if object.pending == .deleted, object.managedObjectContext === self {
-        advance()
-        return rebaseDeletion(object)
-      }
-      guard object.managedObjectContext === self, object.state != .inserted else { return }
-      guard !object.isDeleted || isMissing(object) else { return }
-      object.isDeleted = false
-      advance()
-      if object.changesRelationships, !mergeChanges || takesIn(object) {
-        // Who is told of the event before may have reset the context.
-        takingIn { if object.isOfContext(self) { renew(object, mergeChanges: mergeChanges) } }
-        guard object.isOfContext(self) else { return }
-      } else {
-        renew(object, mergeChanges: mergeChanges)
-      }
-      refreshed.insert(object)
-      object.awake(fromSnapshotEvents: .refresh)
-    }
+    lock.run { ObjectRefresh(context: self).refresh(object, mergeChanges: mergeChanges) }
   }
 
-  private func renew(_ object: ManagedObject, mergeChanges: Bool) {
-    if mergeChanges { return rebase(object) }
-    takeBackRelationships(of: object)
-    object.turnIntoFault()
-    updated.remove(object)
-  }
+  /// Makes all objects without unsaved changes faults, and reads the newest commit from then on. The end of the event
+  /// tells them as ``ContextNotification/refreshedObjects``.
+  public func refreshAllObjects() { lock.run { ObjectRefresh(context: self).refreshAll() } }
 
-  /// Drops the unsaved changes of an object's relationships on the other side as well: what is saved then would lead one way only.
-  private func takeBackRelationships(of object: ManagedObject) {
-    guard object.changesRelationships else { return }
-    undoManager?.forget(relationshipsOf: [object])
-    object.forgetRow()
-    if object.state != .fault { object.state = .stale }
-    do { try object.takeBackChanges() } catch let error as CambiumError
-      where error.code == .managedObjectReferentialIntegrity
-    {
-      do { try object.withdrawChanges() } catch { record(error, losesChange: false) }
-    } catch {
-      record(error, losesChange: false)
-    }
-  }
-
-  /// Makes all objects without unsaved changes faults, and reads the newest commit from then on. The end of the event tells them as
-  /// ``ContextNotification/refreshedObjects``.
-  public func refreshAllObjects() {
-    lock.run {
-      advance()
-      for object in deleted.values { rebaseDeletion(object) }
-      func refreshAll() {
-        for object in allRegistered where object.state != .inserted && (!object.isDeleted || isMissing(object)) {
-          object.isDeleted = false
-          refreshed.insert(object)
-          if object.isUpdated {
-            rebase(object)
-            object.awake(fromSnapshotEvents: .refresh)
-          } else {
-            object.turnIntoFault()
-          }
-        }
-      }
-      if updated.values.contains(where: { takesIn($0) }) { takingIn { refreshAll() } } else { refreshAll() }
-    }
-  }
-
-  /// Whether others may have changed relationships of an object that have unsaved changes.
-  private func takesIn(_ object: ManagedObject) -> Bool {
-    object.changesRelationships && (try? object.isOutdated()) != false
-  }
-
-  /// Takes in what others have saved, in an event of its own: what that does to changed relationships is the others', and is not undone.
-  func takingIn(_ body: () -> Void) {
-    processEvent()
-    body()
-    isTakingIn = true
-    processEvent()
-    isTakingIn = false
-  }
-
-  /// Bases the deletion of an object on the row as it is now; if that is gone, there is nothing left to be deleted.
-  func rebaseDeletion(_ object: ManagedObject) {
-    let (row, state, parentState) = (object.row, object.state, object.parentState)
-    object.forgetRow()
-    if object.state != .fault { object.state = .stale }
-    do { try object.load() } catch let error as CambiumError where error.code == .managedObjectReferentialIntegrity {
-      return
-    } catch {
-      (object.row, object.state, object.parentState) = (row, state, parentState)
-      record(error, losesChange: false)
-    }
-  }
-
-  /// Gives up the row that the context has of an object, but not the unsaved changes. Where there are some, the row that
-  /// they are based on from now on is read at once: what others save after this is a conflict.
-  func rebase(_ object: ManagedObject) {
-    if object.pending == .deleted { return rebaseDeletion(object) }
-    let (row, state, parentState) = (object.row, object.state, object.parentState)
-    let composites = (try? object.basesOfChangedComposites()) ?? []
-    object.forgetRow()
-    if object.state != .fault { object.state = .stale }
-    object.fetchedValues = [:]
-    guard object.isUpdated else { return }
-    do { try object.load() } catch {
-      // Based on the row as it was, the changes meet a conflict when they are saved, if others have changed it.
-      object.row = row
-      object.state = state
-      object.parentState = parentState
-      return record(error, losesChange: false)
-    }
-    do { try object.rebaseComposites(composites) } catch { record(error, losesChange: false) }
-    guard parent == nil, let row, !Row?(row).isSame(as: object.row) else { return }
-    // What was begun of this cannot be taken back.
-    do { try object.rebaseRelationships(on: row) } catch { record(error, losesChange: true) }
-    // What is the others' now must not be undone with what was the same here.
-    undoManager?.forget(relationshipsOf: [object])
-  }
+  /// Forgets the row of an object, and keeps the unsaved changes. See ``ObjectRefresh/rebase(_:)``.
+  func rebase(_ object: ManagedObject) { ObjectRefresh(context: self).rebase(object) }
 }
 
-/// Does something to an object, unless its row is gone.
+/// Runs `body`, and ignores the error that the row of an object is gone.
 func unlessGone(_ body: () throws -> Void) throws {
   do { try body() } catch let error as CambiumError where error.code == .managedObjectReferentialIntegrity {}
 }
@@ -302,8 +195,8 @@ func unlessGone(_ body: () throws -> Void) throws {
 extension EntityDescription {
   /// Inserts a new object of an entity. Core Data: `NSEntityDescription.insertNewObject(forEntityName:into:)`.
   ///
-  /// Where ``ManagedObjectContext/insertNewObject(forEntityName:)`` throws and Core Data raises, the object is of no use; the
-  /// context notes the error, and its next save throws it.
+  /// Where ``ManagedObjectContext/insertNewObject(forEntityName:)`` throws and Core Data raises, the object is of no
+  /// use; the context notes the error, and its next save throws it.
   public static func insertNewObject(
     forEntityName name: String, into context: ManagedObjectContext
   ) -> ManagedObject {

@@ -1,8 +1,8 @@
-// What Core Data has to be told, and Cambium does one way.
+// Switches of Core Data for which Cambium has one behaviour.
 extension ManagedObjectContext {
-  /// Whether delete rules wait for the end of the event, as they do in Core Data unless this is off. In Cambium they never do:
-  /// ``delete(_:)`` applies nullify and cascade at once, so that no object is seen that leads to one that is deleted. Always
-  /// false; setting it to true is noted as ``CambiumError/Code/unsupported`` in ``recordedErrors``.
+  /// Whether deletes propagate at the end of the event, as they do in Core Data unless this is off. In Cambium, deletes
+  /// propagate immediately, so that no object leads to a deleted one. Always false. Setting it to true notes
+  /// ``CambiumError/Code/unsupported`` in ``recordedErrors``.
   public var propagatesDeletesAtEndOfEvent: Bool {
     get { false }
     set {
@@ -16,12 +16,12 @@ extension ManagedObjectContext {
     }
   }
 
-  /// How old, in seconds, what a cache has of a row may be when an object is read; negative for no limit. Core Data has a cache of
-  /// rows between contexts and stores. Cambium has none: what is read is of the commit that the context sees, which is the newest
-  /// as of the last fetch, refresh or save, or that of its query generation, and so never older than any value allows. The value is
-  /// kept, and has no effect.
+  /// The age limit of cached rows in seconds. Negative for no limit. The value is kept, and has no effect.
+  ///
+  /// Core Data has a cache of rows between contexts and stores. Cambium has none. An object shows the commit that its
+  /// context reads: the newest one at the time of the last fetch, refresh or save, or the one of its query generation.
   public var stalenessInterval: Double {
-    get { lock.run { keptStalenessInterval } }
-    set { lock.run { keptStalenessInterval = newValue } }
+    get { lock.run { snapshots.stalenessInterval } }
+    set { lock.run { snapshots.stalenessInterval = newValue } }
   }
 }

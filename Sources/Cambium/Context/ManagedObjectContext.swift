@@ -12,11 +12,12 @@ public enum ConcurrencyType: UInt, Sendable {
 /// A working copy of a coordinator's objects. Core Data: `NSManagedObjectContext`.
 ///
 /// Objects are used on the context's queue: within ``perform(_:)->_`` or ``performAndWait(_:)``, or, for a main-queue
-/// context, anywhere on the main thread. The context's own methods take its lock, so each is atomic; a sequence of them is if
-/// it is in one block.
+/// context, anywhere on the main thread. The context's own methods take its lock, so each is atomic; a sequence of them
+/// is if it is in one block.
 ///
 /// The context reads a snapshot, which each fetch and each save replaces by the newest commit. It keeps one object for
-/// each row. Objects without unsaved changes that nobody else holds are let go of as more come, and at the end of a block.
+/// each row. Objects without unsaved changes that nobody else holds are let go of as more come, and at the end of a
+/// block.
 public final class ManagedObjectContext: @unchecked Sendable {
   // `@unchecked`: everything that changes is touched with `lock` held, or on the context's queue by its objects.
 
@@ -24,15 +25,15 @@ public final class ManagedObjectContext: @unchecked Sendable {
   public let concurrencyType: ConcurrencyType
   /// The stores. A child's are those of its parent.
   ///
-  /// May be set, as may ``parent``, as long as the context has no objects: by who makes it, before others know of it. Later the context
-  /// stays as it is, and notes ``CambiumError/Code/invalidArgument``.
+  /// The code that makes the context may set this, and ``parent``, as long as the context has no objects and no other
+  /// code knows it. Later the context stays as it is, and notes ``CambiumError/Code/invalidArgument``.
   public var persistentStoreCoordinator: PersistentStoreCoordinator {
     get { coordinator }
     set { move(to: newValue, parent: nil) }
   }
   @exclusivity(unchecked) private var coordinator: PersistentStoreCoordinator
-  /// The context that this one reads from and saves into, in place of the stores; `nil` for one that works on the stores. May be set
-  /// before there are objects; see ``persistentStoreCoordinator``.
+  /// The context that this one reads from and saves into, in place of the stores; `nil` for one that works on the
+  /// stores. May be set before there are objects; see ``persistentStoreCoordinator``.
   public var parent: ManagedObjectContext? {
     get { parentContext }
     set { move(to: newValue?.persistentStoreCoordinator ?? coordinator, parent: newValue) }
@@ -40,22 +41,23 @@ public final class ManagedObjectContext: @unchecked Sendable {
   @exclusivity(unchecked) private var parentContext: ManagedObjectContext?
   /// A name for logs, and for the history of the stores.
   public var name: String?
-  /// Who makes the context's changes, as the history of the stores tells: "importer", say.
+  /// The author of the context's changes in the history of the stores, for example "importer".
   public var transactionAuthor: String?
-  /// What saving does about objects that others changed.
+  /// Decides what a save does with objects that others changed.
   public var mergePolicy = MergePolicy.error
-  /// Whether the context keeps all of its objects, and not only those with unsaved changes, until it is reset. Off at first.
+  /// Whether the context keeps all of its objects, and not only those with unsaved changes, until it is reset. Off at
+  /// first.
   public var retainsRegisteredObjects = false {
     didSet { registry.retainsAll = retainsRegisteredObjects }
   }
-  /// What happens when an object is read whose row is gone, by a call that cannot throw. If on, as at first, the object counts
-  /// as deleted (``ManagedObject/isDeleted``), and has no values. If off, it has no values either, and each reading notes
-  /// ``CambiumError/Code/managedObjectReferentialIntegrity`` in ``recordedErrors``.
+  /// Decides what happens when a call that cannot throw reads an object whose row is gone. If on, which is the default,
+  /// the object counts as deleted (``ManagedObject/isDeleted``), and has no values. If off, it has no values either,
+  /// and each read notes ``CambiumError/Code/managedObjectReferentialIntegrity`` in ``recordedErrors``.
   public var shouldDeleteInaccessibleFaults = true
-  /// What the application attaches to the context.
+  /// Values that the application attaches to the context.
   public var userInfo: [String: Any] = [:]
 
-  /// Undoes and redoes what is changed in the context; `nil`, the default, for nothing.
+  /// Undoes and redoes the changes of the context. `nil`, the default, if changes cannot be undone.
   public var undoManager: ContextUndoManager? {
     didSet {
       oldValue?.detach(self)
@@ -89,39 +91,23 @@ public final class ManagedObjectContext: @unchecked Sendable {
   /// Whether anybody is to hear of those, as of the beginning of the save.
   @exclusivity(unchecked) var notesChangesBySaving = false
   private let queue = ContextQueue()
-  /// With each view its store, which is not closed before.
-  @exclusivity(unchecked) private var views: [ObjectIdentifier: (store: PersistentStore, view: EntityView)] = [:]
-  /// The one of ``views`` that was used last.
-  @exclusivity(unchecked) private var lastView: (space: StoreSpace, view: EntityView)?
-  /// What follows relationships from many objects, in the views that they are read in.
-  @exclusivity(unchecked) private var readers:
-    [(relationship: RelationshipInfo, view: EntityView, reader: RelationshipReader)] = []
-  var generation = QueryGeneration()
-  /// See ``stalenessInterval``.
-  var keptStalenessInterval = -1.0
-  private let tailLock = StateLock()
-  private var tail: Task<Void, Never>?
+  let snapshots: ContextSnapshots
   @exclusivity(unchecked) private(set) var registry = ObjectRegistry()
   /// Objects of which others' changes are a conflict though they have none here.
   @exclusivity(unchecked) var watched: [ManagedObjectID: WatchedObject] = [:]
-  // Exclusive access to what every change touches is not checked at run time, since the checks would take longer than the
-  // changes. What is taken out of these is held by others until it is out, so that no object's end comes back meanwhile.
+  // Exclusive access to the properties that every change touches is not checked at run time, because the checks would
+  // take longer than the changes. The caller holds an object that it takes out, so that the object does not end
+  // meanwhile.
   @exclusivity(unchecked) var inserted = PendingObjects(.inserted)
   @exclusivity(unchecked) var updated = PendingObjects(.updated)
   @exclusivity(unchecked) var deleted = PendingObjects(.deleted)
-  /// How objects find the context.
+  /// The reference by which objects find the context.
   let link = ContextLink()
   @exclusivity(unchecked) private(set) var homes = ObjectHome.List()
-  /// What was prefetched in the block that runs, or by the last fetch outside of one: held, so that it is there when it is asked for.
-  @exclusivity(unchecked) var prefetched: [ManagedObject] = []
-  /// How many blocks run, one within the other.
-  @exclusivity(unchecked) private(set) var blockDepth = 0
+  let prefetched = PrefetchedObjects()
   /// See ``KnownBirth``.
   @exclusivity(unchecked) var lastBirth: KnownBirth?
-  /// What objects were last inserted of, and of which class, so that it need not be looked up for every one.
-  @exclusivity(unchecked) var lastInsertable = Glanced<Insertable>()
-  @exclusivity(unchecked) var lastClass: ManagedObject.Type?
-  @exclusivity(unchecked) var lastOfClass = Glanced<Insertable>()
+  let insertables = KnownInsertables()
   @exclusivity(unchecked) private(set) var changeCount: UInt64 = 0
   /// Whether the event that ends is about what others have saved, and is not to be undone.
   @exclusivity(unchecked) var isTakingIn = false
@@ -129,8 +115,7 @@ public final class ManagedObjectContext: @unchecked Sendable {
   @exclusivity(unchecked) var earlyInWaiting: [(ManagedObject, ManagedObject.EarlyValues)]?
   /// The save under way; nil if there is none.
   @exclusivity(unchecked) var session: SaveSession?
-  private var notedErrors: [CambiumError] = []
-  var lostChanges: [any Error] = []
+  private var errors = RecordedErrors()
   /// Whether the context is a migration manager's, which saves it itself.
   var isSavedByMigration = false {
     didSet { isNotingEvents = !isSavedByMigration }
@@ -140,6 +125,7 @@ public final class ManagedObjectContext: @unchecked Sendable {
   public init(concurrencyType: ConcurrencyType, persistentStoreCoordinator: PersistentStoreCoordinator) {
     self.concurrencyType = concurrencyType
     coordinator = persistentStoreCoordinator
+    snapshots = ContextSnapshots(persistentStoreCoordinator)
     link.lead(to: self)
   }
 
@@ -148,22 +134,26 @@ public final class ManagedObjectContext: @unchecked Sendable {
   /// A child of another context, which it keeps alive.
   ///
   /// To the child, the parent's objects are as good as stored, unsaved changes included: fetches find them so, and
-  /// ``save()`` puts the child's changes into the parent, where they are unsaved changes like others; they come into the stores
-  /// when the last of the parents saves. Inserted objects have the same temporary identifier in all of them until then.
+  /// ``save()`` puts the child's changes into the parent, where they are unsaved changes like others; they come into
+  /// the stores when the last of the parents saves. Inserted objects have the same temporary identifier in all of them
+  /// until then.
   ///
-  /// Each of the child's objects shows the parent's as it was when it was read. What the parent changes later shows after a
-  /// fetch, ``refresh(_:mergeChanges:)``, or by ``automaticallyMergesChangesFromParent``. If the parent's object was changed by
-  /// then, the child's ``mergePolicy`` decides when it saves.
+  /// Each of the child's objects shows the parent's as it was when it was read. What the parent changes later shows
+  /// after a fetch, ``refresh(_:mergeChanges:)``, or by ``automaticallyMergesChangesFromParent``. If the parent's
+  /// object was changed by then, the child's ``mergePolicy`` decides when it saves.
   ///
-  /// A child that works on another thread than its parent takes the parent's lock whenever it reads. That keeps them apart if
-  /// the parent's objects are used in blocks of ``perform(_:)->_`` or ``performAndWait(_:)`` only, for a main-queue parent
-  /// as well. A block of the parent must not wait for the child; a block of the child may wait for the parent.
+  /// A child that works on another thread than its parent takes the parent's lock whenever it reads. That keeps them
+  /// apart if the parent's objects are used in blocks of ``perform(_:)->_`` or ``performAndWait(_:)`` only, for a
+  /// main-queue parent as well. A block of the parent must not wait for the child; a block of the child may wait for
+  /// the parent.
   ///
-  /// What a child's save changes in the parent is told (``observe(_:)``, ``FetchedResultsController``) before the save returns;
-  /// if the parent has the main queue and the child saves on another thread, afterwards, on the main thread.
+  /// The parent tells the changes of a child's save (``observe(_:)``, ``FetchedResultsController``) before the save
+  /// returns. If the parent has the main queue and the child saves on another thread, it tells them afterwards, on the
+  /// main thread.
   public init(concurrencyType: ConcurrencyType, parent: ManagedObjectContext) {
     self.concurrencyType = concurrencyType
     coordinator = parent.persistentStoreCoordinator
+    snapshots = ContextSnapshots(coordinator)
     parentContext = parent
     link.lead(to: self)
     parent.children.add(self)
@@ -184,9 +174,8 @@ public final class ManagedObjectContext: @unchecked Sendable {
       parentContext?.children.remove(self)
       self.coordinator = coordinator
       parentContext = parent
-      advance()
+      snapshots.move(to: coordinator)
       forgetRegistry()
-      generation = QueryGeneration()
       undoManager?.removeAllActions()
       parent?.children.add(self)
       if parent == nil, automaticallyMergesChangesFromParent { coordinator.saveObservers.add(self) }
@@ -196,13 +185,13 @@ public final class ManagedObjectContext: @unchecked Sendable {
   // MARK: Queue
 
   /// Runs a block on the context's queue and waits for it without holding a thread up. Blocks that were started before
-  /// (``perform(_:)-(()->Void)``), also by the context itself to take in what others have saved, come first. `R` must be `Sendable`: hand
-  /// identifiers out of the block, not objects.
+  /// (``perform(_:)-(()->Void)``) come first, also those that the context starts to merge the saves of others. `R` must
+  /// be `Sendable`: hand identifiers out of the block, not objects.
   @discardableResult
   public func perform<R: Sendable, Failure: Error>(
     _ block: @escaping @Sendable () throws(Failure) -> R
   ) async throws(Failure) -> R {
-    await tailLock.locked { tail }?.value
+    await queue.last?.value
     return try await run(block)
   }
 
@@ -210,7 +199,7 @@ public final class ManagedObjectContext: @unchecked Sendable {
     _ block: @escaping @Sendable () throws(Failure) -> R
   ) async throws(Failure) -> R {
     switch concurrencyType {
-    case .privateQueue: return try await queue.run(self, block)
+    case .privateQueue: return try await queue.runner.run(self, block)
     case .mainQueue: return try await onMain(block)
     }
   }
@@ -231,25 +220,18 @@ public final class ManagedObjectContext: @unchecked Sendable {
 
   /// Starts a block on the context's queue. Blocks that are started so run in the order of their starting.
   public func perform(_ block: @escaping @Sendable () -> Void) {
-    tailLock.locked {
-      let previous = tail
-      tail = Task.detached {
-        await previous?.value
-        await self.run(block)
-      }
-    }
+    queue.start { await self.run(block) }
   }
 
-  /// Runs a block with the context for itself, on the calling thread, when no other block of the context runs; blocks that were started, and
-  /// have not begun, it does not wait for. May be called within a block of the same context.
+  /// Runs a block on the calling thread when no other block of the context runs. It does not wait for blocks that were
+  /// started and have not begun. May be called within a block of the same context.
   @discardableResult
   public func performAndWait<R, Failure: Error>(_ block: () throws(Failure) -> R) throws(Failure) -> R {
     try lock.run { () throws(Failure) in
-      // What the block has used, and nobody uses any more, goes with its end.
-      blockDepth += 1
+      // The context lets go of unused objects at the end of the block.
+      prefetched.beginBlock()
       defer {
-        blockDepth -= 1
-        if blockDepth == 0 { letGoOfPrefetched() }
+        prefetched.endBlock()
         if lock.isOutermost { registry.sweepIfGrown() }
       }
       return try block()
@@ -258,8 +240,8 @@ public final class ManagedObjectContext: @unchecked Sendable {
 
   // MARK: Errors
 
-  /// What went wrong in calls that cannot throw, the oldest first, at most 100: see ``ManagedObject``.
-  public var recordedErrors: [CambiumError] { lock.run { notedErrors } }
+  /// The errors of calls that cannot throw, the oldest first, at most 100. See ``ManagedObject``.
+  public var recordedErrors: [CambiumError] { lock.run { errors.all } }
 
   func record(_ error: any Error, losesChange: Bool) {
     let noted = error as? CambiumError ?? CambiumError(.coreData, "\(error)", underlying: [error])
@@ -270,86 +252,23 @@ public final class ManagedObjectContext: @unchecked Sendable {
       object.isDeleted = true
       return
     }
-    if notedErrors.count < 100 { notedErrors.append(noted) }
+    errors.append(noted, losesChange: losesChange)
     persistentStoreCoordinator.eventHook.tell(.recordedError(noted), by: self)
-    if losesChange, lostChanges.count < 100 { lostChanges.append(noted) }
   }
 
-  /// Whether an object counts as deleted only because its row was not there when it was read. Others may have saved the row
-  /// since.
+  /// Whether an object counts as deleted only because its row was missing when it was read. Others may have saved the
+  /// row since.
   func isMissing(_ object: ManagedObject) -> Bool {
     object.isDeleted && object.state != .inserted && object.state != .detached && object.pending != .deleted
   }
 
-  func forgetErrors() {
-    notedErrors = []
-    lostChanges = []
+  /// The errors by which a change was lost.
+  var lostChanges: [any Error] {
+    get { errors.ofLostChanges }
+    set { errors.ofLostChanges = newValue }
   }
 
-  // MARK: Snapshots
-
-  /// The snapshot of a store that the context reads.
-  func view(of space: StoreSpace) throws -> EntityView {
-    if let pinned = try pinnedView(of: space) { return pinned }
-    if let lastView, lastView.space === space { return lastView.view }
-    if let known = views[ObjectIdentifier(space)] {
-      lastView = (space, known.view)
-      return known.view
-    }
-    guard let store = persistentStoreCoordinator.store(of: space) else {
-      throw CambiumError(
-        .persistentStoreOperation, "the object's store was removed from the coordinator, or is another coordinator's")
-    }
-    let view = try mapping { () throws(EngineError) in try store.view() }
-    views[ObjectIdentifier(space)] = (store, view)
-    lastView = (space, view)
-    return view
-  }
-
-  /// The newest commit of a store, which the context does not go on to; nil if it reads a generation, or knows no store.
-  func newestView(of space: StoreSpace) throws -> EntityView? {
-    if generation.isPinned { return nil }
-    guard let store = persistentStoreCoordinator.store(of: space) else { return nil }
-    return try mapping { () throws(EngineError) in try store.view() }
-  }
-
-  /// Reads the newest commit from now on.
-  func advance() {
-    if !readers.isEmpty { readers = [] }
-    if lastView == nil, views.isEmpty { return }
-    lastView = nil
-    views = [:]
-  }
-
-  /// Whether the row that the context sees of an object is a newer one than the object has. One of a lower version is, too, and may be one of the
-  /// same version, after a migration was undone; but else it is not: a generation that is read, or what is gone back to when a save was
-  /// refused, may be older than the object.
-  ///
-  /// - Parameters:
-  ///   - version: The version of the row that is seen.
-  ///   - row: That row, which is asked for if the version does not tell.
-  func isNewer(
-    _ version: UInt32, than known: Row, in space: StoreSpace, _ row: @autoclosure () throws(EngineError) -> Row?
-  ) throws(EngineError) -> Bool {
-    if version > known.version { return true }
-    guard !generation.isPinned, persistentStoreCoordinator.store(of: space)?.hasChangedModel == true else {
-      return false
-    }
-    if version < known.version { return true }
-    return try row().map { !$0.isSame(as: known) } ?? true
-  }
-
-  /// What follows a relationship in the snapshot of a store that the context reads.
-  func destinations(of relationship: RelationshipInfo, in space: StoreSpace) throws -> RelationshipReader {
-    let view = try view(of: space)
-    if let known = readers.first(where: { $0.relationship === relationship && $0.view === view }) {
-      return known.reader
-    }
-    let reader = try mapping { () throws(EngineError) in try view.destinations(of: relationship.schema) }
-    if readers.count >= 16 { readers = [] }
-    readers.append((relationship, view, reader))
-    return reader
-  }
+  func forgetErrors() { errors = RecordedErrors() }
 
   // MARK: Registry
 
@@ -362,7 +281,7 @@ public final class ManagedObjectContext: @unchecked Sendable {
 
   func unregister(_ id: ManagedObjectID) { registry.remove(id) }
 
-  /// The objects that the context has, less those that nobody uses.
+  /// The objects of the context, without those that nobody else holds.
   var allRegistered: [ManagedObject] { registry.objects }
 
   /// The home of the context's objects of an identifier.
@@ -371,7 +290,7 @@ public final class ManagedObjectContext: @unchecked Sendable {
     homes.home(of: id, info, entity, link)
   }
 
-  /// Has a home be among those of the context.
+  /// Adds a home to those of the context.
   func keep(_ home: ObjectHome) { homes.keep(home) }
 
   /// See ``ObjectHome/List/twin(of:)``.
@@ -389,9 +308,10 @@ public final class ManagedObjectContext: @unchecked Sendable {
   }
 
   func forgetRegistry() {
-    letGoOfPrefetched()
+    prefetched.letGo()
     homes = ObjectHome.List()
-    (lastInsertable, lastClass, lastOfClass, lastBirth) = (Glanced(), nil, Glanced(), nil)
+    insertables.forget()
+    lastBirth = nil
     registry = ObjectRegistry()
     registry.retainsAll = retainsRegisteredObjects
     watched = [:]

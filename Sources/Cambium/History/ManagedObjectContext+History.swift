@@ -1,154 +1,48 @@
-import CambiumEngine
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
-
 extension ManagedObjectContext {
   /// Asks the stores for their history, or deletes the beginning of it.
   ///
-  /// - Throws: ``CambiumError/Code/persistentHistoryTokenExpired`` for a token behind which transactions were deleted, or which
-  ///   the store's history has not come to (another file has taken its place): fetch everything anew, and go on from
-  ///   ``PersistentStoreCoordinator/currentPersistentHistoryToken(fromStores:)``;
-  ///   ``CambiumError/Code/invalidPredicate``; ``CambiumError/Code/fileWriteNoPermission`` for deleting from a store that was
-  ///   opened for reading only; what reading and writing throw.
+  /// - Throws: ``CambiumError/Code/persistentHistoryTokenExpired`` for a token behind which transactions were deleted,
+  ///   or which the store's history has not come to (another file has taken its place): fetch everything anew, and go
+  ///   on from ``PersistentStoreCoordinator/currentPersistentHistoryToken(fromStores:)``;
+  ///   ``CambiumError/Code/invalidPredicate``; ``CambiumError/Code/fileWriteNoPermission`` for deleting from a store
+  ///   that was opened for reading only; what reading and writing throw.
   @discardableResult
   public func execute(_ request: PersistentHistoryChangeRequest) throws -> PersistentHistoryResult {
     try lock.run {
-      try told(.history(isDeletion: request.isDeletion), count: { $0.count }) { try executeLocked(request) }
-    }
-  }
-
-  private func executeLocked(_ request: PersistentHistoryChangeRequest) throws -> PersistentHistoryResult {
-    var page = HistoryPage(request)
-    var result = PersistentHistoryResult(resultType: request.resultType)
-    let stores = persistentStoreCoordinator.persistentStores.filter { store in
-      guard let wanted = request.affectedStores else {
-        return !request.isDeletion || store.readOnlyReason != .requested
-      }
-      return wanted.contains(store.identifier)
-    }
-    // Of all of them before anything is deleted.
-    if case .delete(let place) = request.task {
-      if stores.isEmpty, request.affectedStores == nil, let only = persistentStoreCoordinator.persistentStores.first {
-        throw only.readOnlyError
-      }
-      for store in stores { try Self.requireDeletable(store, before: place) }
-    }
-    for store in stores {
-      switch request.task {
-      case .delete(let place): result.count += try Self.deleteHistory(store, before: place)
-      case .fetch(let place): try HistoryReader(store, request).read(after: place, &page, into: &result)
-      case .fetchTransactions(let predicate, _, _), .fetchChanges(let predicate, _, _):
-        try HistoryReader(store, request).read(where: predicate, &page, into: &result)
-      }
-    }
-    return result
-  }
-
-  private static func requireDeletable(
-    _ store: PersistentStore, before place: PersistentHistoryChangeRequest.Place
-  ) throws {
-    if store.readOnlyReason == .requested { throw store.readOnlyError }
-    if case .token(let token?) = place {
-      try HistoryReader.requireKnown(
-        token, store, try mapping { () throws(EngineError) in try store.view().historyBounds() })
-    }
-  }
-
-  private static func deleteHistory(
-    _ store: PersistentStore, before place: PersistentHistoryChangeRequest.Place
-  ) throws -> Int {
-    try mapping(.persistentStoreSave) { () throws(EngineError) in
-      try store.write(isOfHistory: true) { (t) throws(EngineError) -> Int in
-        let bounds = try t.historyBounds()
-        var last = bounds.deletedTo
-        switch place {
-        case .token(let token):
-          // Without a token, nothing is known to be known.
-          guard let position = token?.positions[store.identifier], position > 0 else { return 0 }
-          last = UInt64(position)
-        case .date(let date):
-          try t.forEachHistoryTransaction(after: bounds.deletedTo, readsChanges: false) { (entry) in
-            guard entry.timestamp < date.timeIntervalSinceReferenceDate else { return false }
-            last = entry.number
-            return true
-          }
-        }
-        try t.deleteHistory(upTo: last)
-        return Int(clamping: try t.historyBounds().deletedTo - bounds.deletedTo)
+      try told(.history(isDeletion: request.isDeletion), count: { $0.count }) {
+        try HistoryRequestExecution(coordinator: persistentStoreCoordinator, request: request).run()
       }
     }
   }
 
-  // MARK: Taking changes in
+  // MARK: Merging changes
 
-  /// Brings the objects of the context up to date with what was changed elsewhere: unchanged ones show the newest commit
-  /// when they are read next, changes are based on it from then on, and deleted ones are as if they had never been fetched,
-  /// unless they have unsaved changes, which meet a conflict when they are saved. Those that the next save will delete are
-  /// deleted as they are now.
+  /// Brings the objects of the context up to date with what was changed elsewhere: unchanged ones show the newest
+  /// commit when they are read next, changes are based on it from then on, and deleted ones are as if they had never
+  /// been fetched, unless they have unsaved changes, which meet a conflict when they are saved. Those that the next
+  /// save will delete are deleted as they are now.
   ///
   /// It changes objects: call it on the context's queue, for a main-queue context on the main thread, or in a block.
   public func mergeChanges(fromContextDidSave notification: ObjectIDNotification) {
-    lock.run {
-      processEvent()
-      advanceGeneration()
-      var concerned = Set<ManagedObject>()
-      for id in notification.updatedObjectIDs.union(notification.deletedObjectIDs) {
-        if let object = registered(id), object.pending == .deleted { rebaseDeletion(object) }
-      }
-      for id in notification.updatedObjectIDs.union(notification.insertedObjectIDs) {
-        guard let object = registered(id), object.state != .inserted else { continue }
-        guard !object.isDeleted || isMissing(object) else { continue }
-        object.isDeleted = false
-        concerned.insert(object)
-        rebase(object)
-        if object.isUpdated { object.awake(fromSnapshotEvents: .refresh) }
-      }
-      for id in notification.deletedObjectIDs {
-        guard let object = registered(id), object.state != .inserted, !object.isDeleted, !object.isUpdated else {
-          continue
-        }
-        concerned.insert(object)
-        object.turnIntoFault()
-      }
-      undoManager?.forget(relationshipsOf: concerned)
-      refreshed.formUnion(concerned)
-      // First, since it says more than the event: what others have inserted is not in the context.
-      persistentStoreCoordinator.saveObservers.tell(
-        takenIn: SavedObjects(
-          changed: notification.updatedObjectIDs.union(notification.insertedObjectIDs),
-          deleted: notification.deletedObjectIDs), in: self)
-      isTakingIn = true
-      processEvent()
-      isTakingIn = false
-      tellChildren(notification)
-      tell {
-        var told = ContextNotification(.didMergeChanges, self)
-        told.objectIDs = notification
-        return told
-      }
-    }
+    lock.run { ObjectRefresh(context: self).merge(notification) }
   }
 
-  /// The same of what a context told when it had saved: in ``observe(_:)``, on that context's queue.
+  /// Merges the changes of a save that another context tells of: in ``observe(_:)``, on that context's queue.
   public func mergeChanges(fromContextDidSave notification: ContextNotification) {
     mergeChanges(fromContextDidSave: notification.objectIDs)
   }
 
-  /// The same of an element of ``events(_:bufferingPolicy:)``.
+  /// Merges the changes of an element of ``events(_:bufferingPolicy:)``.
   public func mergeChanges(fromContextDidSave event: ContextEvent) {
     mergeChanges(fromContextDidSave: event.objectIDs)
   }
 
-  /// The same for several contexts, from any thread. Main-queue contexts take it in when their queue comes to it, unless this
-  /// is called on it: by code that is isolated to the main actor, on the main thread, or in a block of the context. The
-  /// others have taken it in when this returns.
+  /// Merges changes into several contexts, from any thread. Main-queue contexts merge them when their queue comes to
+  /// it, unless this is called on it: by code that is isolated to the main actor, on the main thread, or in a block of
+  /// the context. The others have merged them when this returns.
   ///
-  /// - Parameter isolation: The actor that the caller is isolated to, which the compiler knows. Nothing else tells on every
-  ///   platform: on Linux the main actor goes on by another thread than the main one once it was waited for.
+  /// - Parameter isolation: The actor that the caller is isolated to. The compiler provides it, because the thread does
+  ///   not tell on every platform: on Linux the main actor continues on another thread than the main one after a wait.
   public static func mergeChanges(
     fromRemoteContextSave notification: ObjectIDNotification, into contexts: [ManagedObjectContext],
     isolation: isolated (any Actor)? = #isolation

@@ -34,8 +34,8 @@ extension ManagedObject {
     guard let context = managedObjectContext, context.parent == nil, let row = try shownRow() else { return false }
     let view = try context.view(of: space)
     return try mapping { () throws(EngineError) in
-      guard let version = try view.rowVersion(reference) else { return !context.generation.isPinned }
-      return try context.isNewer(version, than: row, in: space, view.row(reference))
+      guard let version = try view.rowVersion(reference) else { return !context.snapshots.generation.isPinned }
+      return try context.snapshots.isNewer(version, than: row, in: space, view.row(reference))
     }
   }
 

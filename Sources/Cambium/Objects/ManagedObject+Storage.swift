@@ -171,8 +171,10 @@ extension ManagedObject {
       }
     }
     let space = space
-    if r.isOrdered, context.generation.isPinned, let list = try listNewerThanGeneration(r, context) { return list }
-    let reader = try context.destinations(of: r, in: space)
+    if r.isOrdered, context.snapshots.generation.isPinned, let list = try listNewerThanGeneration(r, context) {
+      return list
+    }
+    let reader = try context.snapshots.destinations(of: r, in: space)
     var ids: [ManagedObjectID] = []
     do throws(EngineError) {
       try reader.forEach(from: reference) { (found) in

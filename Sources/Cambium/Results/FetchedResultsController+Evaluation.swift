@@ -54,7 +54,7 @@ private enum ResultsScope {
 extension FetchedResultsController {
   /// The results by a fetch; what is looked at later is looked at by the same request.
   func allEntries(of request: FetchRequest<Result>) throws -> [ResultsEntry<Result>] {
-    let plan = try managedObjectContext.plan(request)
+    let plan = try ContextFetchPlan(request, in: managedObjectContext)
     let isOfObjects = try scope(plan) == .object
     let sort = isOfObjects ? plan.sort.map { $0.engine } : []
     let unsavedNow = isOfObjects ? unsavedObjects(plan) : []
@@ -83,7 +83,7 @@ extension FetchedResultsController {
     }
   }
 
-  private func unsavedObjects(_ plan: ManagedObjectContext.FetchPlan) -> Set<ManagedObject> {
+  private func unsavedObjects(_ plan: ContextFetchPlan) -> Set<ManagedObject> {
     guard let part = plan.parts.first else { return [] }
     let context = managedObjectContext
     let all = context.inserted.values + context.updated.values + context.deleted.values
@@ -91,7 +91,7 @@ extension FetchedResultsController {
   }
 
   private func isOfRequest(
-    _ id: ManagedObjectID, _ plan: ManagedObjectContext.FetchPlan, _ part: (store: PersistentStore, info: EntityInfo)
+    _ id: ManagedObjectID, _ plan: ContextFetchPlan, _ part: (store: PersistentStore, info: EntityInfo)
   ) -> Bool {
     let own = part.store.space
     // What another coordinator has saved into the store may be told by identifiers of its own.
@@ -101,12 +101,12 @@ extension FetchedResultsController {
     return plan.includesSubentities ? info.isKind(of: part.info) : info === part.info
   }
 
-  private func scope(_ plan: ManagedObjectContext.FetchPlan) throws -> ResultsScope {
+  private func scope(_ plan: ContextFetchPlan) throws -> ResultsScope {
     guard plan.parts.count == 1, let part = plan.parts.first else { return .everything }
     // What others save is not seen yet where a generation is read, and would be forgotten.
     var context: ManagedObjectContext? = managedObjectContext
     while let next = context {
-      if next.generation.token != nil { return .everything }
+      if next.snapshots.generation.token != nil { return .everything }
       context = next.parent
     }
     var looked = plan
@@ -116,7 +116,7 @@ extension FetchedResultsController {
     }
     let predicate = try plan.predicate?.checked(for: part.info, inMemory: true)
     if predicate?.isVolatile == true { return .everything }
-    if try managedObjectContext.leavesRow(looked, predicate, part.info) { return .everything }
+    if try ContextFetch(managedObjectContext, looked).leavesRow(predicate, part.info) { return .everything }
     return plan.limit == nil && plan.offset == 0 && plan.includesPendingChanges ? .object : .entity
   }
 
@@ -135,7 +135,7 @@ extension FetchedResultsController {
       }
       if object.state == .loaded { context.rebase(object) } else { object.forgetRow() }
     }
-    let plan = try context.plan(request)
+    let plan = try ContextFetchPlan(request, in: context)
     let scope = try scope(plan)
     guard scope != .everything, let part = plan.parts.first else { return try fetchedUpdate(told) }
     let concerned = told.all.filter { isOfRequest($0, plan, part) }
@@ -167,7 +167,7 @@ extension FetchedResultsController {
 
   /// The results, of which only some objects are looked at.
   private func evaluatedUpdate(
-    _ told: ToldObjects, _ concerned: Set<ManagedObjectID>, _ plan: ManagedObjectContext.FetchPlan, _ info: EntityInfo
+    _ told: ToldObjects, _ concerned: Set<ManagedObjectID>, _ plan: ContextFetchPlan, _ info: EntityInfo
   ) throws -> ResultsUpdate<Result>? {
     let context = managedObjectContext
     // As they are now: predicates and comparators are the application's, and may fetch.

@@ -338,6 +338,20 @@ public final class PersistentStoreCoordinator: @unchecked Sendable {
     }
   }
 
+  /// Returns the error about an entity that no store holds, or none of the stores that the caller named.
+  func noStore(forEntity name: String, of affected: [PersistentStore]?) -> CambiumError {
+    let stores = affected ?? persistentStores
+    let names = Set(stores.flatMap { $0.space.entityNames }).ordered()
+    let remedy =
+      stores.isEmpty
+      ? affected == nil ? "load the stores first" : "name stores in affectedStores, or none"
+      : "there are \(names.prefix(40).joined(separator: ", "))"
+    return CambiumError(
+      .invalidArgument,
+      "no store \(affected == nil ? "of this context" : "in affectedStores") holds an entity '\(name)'; \(remedy)",
+      entityName: name)
+  }
+
   func store(of space: StoreSpace) -> PersistentStore? {
     lock.locked {
       for store in stores where store.space === space { return store }

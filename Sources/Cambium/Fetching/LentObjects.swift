@@ -1,11 +1,11 @@
 import Synchronization
 
 extension Array where Element: ManagedObject {
-  /// Goes through the objects without counting a reference to each: to those that lie far from one another in memory, that takes as
-  /// long as most of what is done with them. The array holds them meanwhile, whatever `body` does to what it was copied from.
+  /// Calls `body` with each object without retaining it, because a retain of an object that is not in the processor's
+  /// cache takes as long as most work with the object. The array holds the objects meanwhile.
   ///
-  /// - Parameter areFar: Whether objects that follow one another lie anywhere, as those that are deleted along with others do: a few at a
-  ///   time are brought near first, all of which the processor waits for together.
+  /// - Parameter areFar: Whether neighbors in the array are far apart in memory, for example objects of a cascading
+  ///   delete. The method then loads a few of them into the cache together, so that the processor waits once.
   @inline(__always)
   func lend<Failure: Error>(
     areFar: Bool = false, _ body: (_ place: Int, _ object: Element) throws(Failure) -> Void
@@ -29,8 +29,8 @@ extension Array where Element: ManagedObject {
     withExtendedLifetime(self) {}
   }
 
-  /// Reads something of each line of memory of objects and their overlays that is looked at wherever objects are gone through. Nothing that is read says what to read next, so
-  /// that the processor need not wait for one before the other.
+  /// Reads the cache lines of objects and of their overlays that every loop over objects uses. No read depends on
+  /// another one, so that the processor loads them at the same time.
   @inline(never)
   private func bringNear(from start: Int, to end: Int) {
     var sum = 0
@@ -50,11 +50,11 @@ extension Array where Element: ManagedObject {
   }
 }
 
-/// Has what was read for no other end than to be near be read.
+/// Stores the sum of the loaded values, so that the compiler keeps the loads.
 func noteBroughtNear(_ sum: Int) { lastBroughtNear.store(sum, ordering: .relaxed) }
 
-/// So many objects at a time: about as many lines of memory as a processor waits for at once.
+/// The number of objects to load together: about as many cache lines as a processor loads at the same time.
 private let broughtNearTogether = 16
 
-/// What was read last, so that it has to be read.
+/// The sum that ``noteBroughtNear(_:)`` stored last.
 private let lastBroughtNear = Atomic(0)

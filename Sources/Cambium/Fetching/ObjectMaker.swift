@@ -1,60 +1,17 @@
 import CambiumEngine
 
-// Rows that were read become objects.
-extension ManagedObjectContext {
-  /// What a fetch finds.
-  struct FoundObjects {
-    var objects: [ManagedObject]
-    /// The class of all of them; nil if there are several, or that is not known. To look at each of many objects once more takes
-    /// longer than to note it.
-    var onlyClass: ManagedObject.Type?
-  }
-
-  /// What a fetch finds in a store, with the rows of the commit that the context reads. Where rows are very many, they are copied by other
-  /// threads while those before them become objects.
-  func foundRows(_ fetch: EngineFetch, _ store: PersistentStore) throws -> FoundObjects {
-    let view = try view(of: store.space)
-    let maker = ObjectMaker(self, store.space)
-    // An initializer of the application's may remove the store, which is not closed before its view is done with.
-    defer { withExtendedLifetime(store) {} }
-    do {
-      try mappingFetch { () throws(EngineError) in
-        try view.forEachFound(fetch) { rows, toCome in maker.take(rows, toCome: toCome) }
-      }
-    } catch {
-      maker.giveUp()
-      throw error
-    }
-    return maker.found
-  }
-
-  /// The objects of references to a store, with the rows of the commit that the context reads; those without are left out.
-  func objects(of references: [ObjectReference], in space: StoreSpace) throws -> [ManagedObject] {
-    let view = try view(of: space)
-    let rows = try mappingFetch { () throws(EngineError) in try view.findRows(of: references) }
-    return objects(of: rows, in: space).objects
-  }
-
-  /// The objects of rows, which unchanged ones show from now on.
-  func objects(of rows: FoundRows, in space: StoreSpace) -> FoundObjects {
-    let maker = ObjectMaker(self, space)
-    maker.take(rows, toCome: 0)
-    return maker.found
-  }
-}
-
-/// Makes the objects of rows of a store, some after the others, or finds those that the context has: these show the rows from then on, if
-/// they are unchanged.
-private final class ObjectMaker {
+/// Makes the objects of a store's rows, one batch of rows after the other. An object that the context already has is
+/// reused, and shows its row from then on if it is unchanged.
+final class ObjectMaker {
   private let context: ManagedObjectContext
   private let space: StoreSpace
   private let registry: ObjectRegistry
   private var objects: [ManagedObject] = []
   private var hasBegun = false
-  /// What new objects are made of: the same until one is of another entity.
+  /// The parts that new objects are made with, until a row of another entity comes.
   private var birth: ObjectBirth?
   private var entityID: UInt32?
-  /// The context keeps its twins, but not all of those that it ever had.
+  /// Keeps the twins alive, because the context may let go of them.
   private var twins: [EntityDescription] = []
   private var onlyClass: ManagedObject.Type?
   private var isOfOneClass = true
@@ -63,19 +20,21 @@ private final class ObjectMaker {
     (self.context, self.space, registry) = (context, space, context.registry)
   }
 
-  var found: ManagedObjectContext.FoundObjects {
-    ManagedObjectContext.FoundObjects(objects: objects, onlyClass: isOfOneClass ? onlyClass : nil)
-  }
+  /// The objects of the rows that were taken.
+  var found: FoundObjects { FoundObjects(objects: objects, onlyClass: isOfOneClass ? onlyClass : nil) }
 
-  /// Lets go of what was made, which nobody else holds, and of the room that it had.
+  /// Releases the objects, and the memory that the registry reserved for them.
   func giveUp() {
     objects = []
     if hasBegun { registry.sweep() }
   }
 
-  /// - Parameter toCome: How many rows come behind these, as far as that is known: no number that a damaged file may say.
+  /// Makes the objects of rows.
+  ///
+  /// - Parameter toCome: How many rows follow, as far as that is known. The number must not come from a file, because a
+  ///   damaged file may state any number.
   func take(_ rows: FoundRows, toCome: Int) {
-    // Moved out, and back behind the last row: what each row asks for is not to be looked for in the maker.
+    // Move the state into local variables until the last row, because a field of the maker takes longer to reach.
     var objects = objects
     self.objects = []
     if !hasBegun {
@@ -88,9 +47,9 @@ private final class ObjectMaker {
     var entityID = entityID
     var kept = KeptTwin()
     rows.forEachRetained { row, reference in
-      // What a reset meanwhile has left behind is nobody's.
+      // A reset in the meantime leaves detached objects behind.
       if let object = registry.object(space, reference), object.state != .detached {
-        // A changed object stays on the row that its changes are based on.
+        // A changed object keeps the row that its changes are based on.
         if object.pending != .updated, object.pending != .deleted {
           if object.state == .stale { object.state = .loaded }
           object.take(retained: row)
@@ -110,7 +69,7 @@ private final class ObjectMaker {
       guard let birth else { return row.release() }
       registry.sweepIfFull()
       let object = context.adopt(birth.object(kept.next(birth.twin)), birth, reference.row, row, registry)
-      // Another one that there is for the row may be of another class.
+      // The context may already have an object of another class for the row.
       if type(of: object) != birth.objectClass { note(type(of: object)) }
       objects.append(object)
     }
@@ -135,12 +94,12 @@ private final class ObjectMaker {
   }
 }
 
-/// A twin, references to which are counted for several objects at once.
+/// A twin that is retained for several objects at once.
 private struct KeptTwin {
   private var twin: Unmanaged<EntityDescription>?
   private var count = 0
 
-  /// The twin, kept once more for who makes an object with it.
+  /// Returns the twin, retained once for the caller.
   @inline(__always)
   mutating func next(_ wanted: Unmanaged<EntityDescription>) -> Unmanaged<EntityDescription> {
     if count == 0 || twin?.toOpaque() != wanted.toOpaque() { keep(wanted) }
@@ -149,20 +108,20 @@ private struct KeptTwin {
   }
 
   private mutating func keep(_ wanted: Unmanaged<EntityDescription>) {
-    // Objects of several entities may come in turn: then there is nothing to count at once.
+    // Retain once, because objects of several entities may alternate.
     if twin?.toOpaque() != wanted.toOpaque() {
       end()
       _ = wanted.retain()
       (twin, count) = (wanted, 1)
       return
     }
-    // Those that follow each other become one that counts by sixteen.
+    // The compiler merges these into one retain by sixteen.
     _ = wanted.retain().retain().retain().retain().retain().retain().retain().retain()
       .retain().retain().retain().retain().retain().retain().retain().retain()
     count = 16
   }
 
-  /// Gives up what nobody has taken.
+  /// Releases the references that no object has taken.
   mutating func end() {
     while count > 0 {
       twin?.release()
