@@ -86,16 +86,13 @@ private final class ObjectMaker {
     let (registry, space, context) = (registry, space, context)
     var birth = birth
     var entityID = entityID
-    var kept = KeptTwin()
-    rows.forEachRetained { row, reference in
+    rows.forEach { row, reference in
       // What a reset meanwhile has left behind is nobody's.
       if let object = registry.object(space, reference), object.state != .detached {
         // A changed object stays on the row that its changes are based on.
         if object.pending != .updated, object.pending != .deleted {
           if object.state == .stale { object.state = .loaded }
-          object.take(retained: row)
-        } else {
-          row.release()
+          object.take(retained: row.retained())
         }
         if context.isMissing(object) { object.isDeleted = false }
         note(type(of: object))
@@ -103,18 +100,17 @@ private final class ObjectMaker {
         return
       }
       if entityID != reference.entity {
-        guard let found = self.birth(of: reference) else { return row.release() }
+        guard let found = self.birth(of: reference) else { return }
         birth = found
         entityID = reference.entity
       }
-      guard let birth else { return row.release() }
+      guard let birth else { return }
       registry.sweepIfFull()
-      let object = context.adopt(birth.object(kept.next(birth.twin)), birth, reference.row, row, registry)
+      let object = context.adopt(birth.object(birth.twin.retain()), birth, reference.row, row.retained(), registry)
       // Another one that there is for the row may be of another class.
       if type(of: object) != birth.objectClass { note(type(of: object)) }
       objects.append(object)
     }
-    kept.end()
     self.objects = objects
     (self.birth, self.entityID) = (birth, entityID)
   }
@@ -132,41 +128,5 @@ private final class ObjectMaker {
   private func note(_ found: ManagedObject.Type) {
     if onlyClass == nil { onlyClass = found }
     if onlyClass != found { isOfOneClass = false }
-  }
-}
-
-/// A twin, references to which are counted for several objects at once.
-private struct KeptTwin {
-  private var twin: Unmanaged<EntityDescription>?
-  private var count = 0
-
-  /// The twin, kept once more for who makes an object with it.
-  @inline(__always)
-  mutating func next(_ wanted: Unmanaged<EntityDescription>) -> Unmanaged<EntityDescription> {
-    if count == 0 || twin?.toOpaque() != wanted.toOpaque() { keep(wanted) }
-    count &-= 1
-    return wanted
-  }
-
-  private mutating func keep(_ wanted: Unmanaged<EntityDescription>) {
-    // Objects of several entities may come in turn: then there is nothing to count at once.
-    if twin?.toOpaque() != wanted.toOpaque() {
-      end()
-      _ = wanted.retain()
-      (twin, count) = (wanted, 1)
-      return
-    }
-    // Those that follow each other become one that counts by sixteen.
-    _ = wanted.retain().retain().retain().retain().retain().retain().retain().retain()
-      .retain().retain().retain().retain().retain().retain().retain().retain()
-    count = 16
-  }
-
-  /// Gives up what nobody has taken.
-  mutating func end() {
-    while count > 0 {
-      twin?.release()
-      count &-= 1
-    }
   }
 }
