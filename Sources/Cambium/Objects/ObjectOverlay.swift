@@ -184,15 +184,6 @@ extension ObjectOverlay {
       rest &= rest &- 1
     }
   }
-
-  /// Something of each line of memory that is read wherever overlays are gone through, so that it can be brought near.
-  var glance: Int {
-    @inline(__always) get {
-      Int(truncatingIfNeeded: fields.pointee.inPlace) &+ Int(truncatingIfNeeded: fields.pointee.changeOrder)
-        &+ fields.pointee.toOneChanges.lowestKey
-        &+ fields.pointee.toManyChanges.lowestKey &+ fields.pointee.elsewhere.lowestKey
-    }
-  }
 }
 
 // MARK: The rest

@@ -141,7 +141,7 @@ extension ManagedObjectContext {
   private func tell(_ settled: SettledObjects) {
     if !settled.isEmpty {
       isNotingEvents = !isSavedByMigration
-      settled.deletions.lend(areFar: true) { $1.didSave() }
+      settled.deletions.lend { $1.didSave() }
       for list in [settled.insertions, settled.updates] { list.lend { $1.didSave() } }
       var byRules = ObjectIDNotification()
       byRules.updatedObjectIDs = Set(settled.changedByRules)
@@ -232,7 +232,7 @@ extension ManagedObjectContext {
       }
       let (deletions, insertions, updates) = (deleted.ordered(), inserted.ordered(), updated.ordered())
       for object in again where object.hasChanges { tell(object) }
-      deletions.lend(areFar: true) { _, object in
+      deletions.lend { _, object in
         if object.toldOfSave != saveNumber { tell(object) }
       }
       insertions.lend { _, object in
@@ -277,7 +277,7 @@ extension ManagedObjectContext {
   /// Notes what objects had whose deletion is saved.
   func note(_ remains: [ObjectIdentifier: ObjectRemains], of deletions: [ManagedObject]) {
     undoManager?.keep(remains)
-    deletions.lend(areFar: true) { _, object in
+    deletions.lend { _, object in
       // As a rule there are none, and objects without a state have nothing to be taken away.
       let remains = remains.isEmpty ? nil : remains[ObjectIdentifier(object)]
       object.eventState = remains.map { .removed(WeakRemains($0)) }
@@ -307,7 +307,7 @@ extension ManagedObjectContext {
       deleted.count + inserted.count + updated.count
       > batch.deletions.count + batch.insertions.count + batch.updates.count
     deleted.remove(contentsOf: batch.deletions)
-    batch.deletions.lend(areFar: true) { _, object in
+    batch.deletions.lend { _, object in
       registry.remove(batch.space, object.reference)
       object.dropChanges()
       object.leaveContext()
