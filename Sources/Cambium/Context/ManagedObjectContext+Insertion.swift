@@ -10,21 +10,12 @@ extension ManagedObjectContext {
     let home: ObjectHome
     /// The class of the objects; nil before one was inserted.
     var objectClass: ManagedObject.Type?
+    /// The class that stands for the entity; nil before an initializer asked for it.
+    var birthClass: ManagedObject.Type?
 
     /// - Parameter twin: That of the home.
     init(_ entity: EntityDescription, _ home: ObjectHome, _ twin: EntityDescription, version: Int) {
       (self.entity, self.home, self.twin, self.version) = (entity, home, twin, version)
-    }
-  }
-
-  /// An object that is held, and looked at without counting a reference to it.
-  struct Glanced<Instance: AnyObject> {
-    private(set) var held: Instance?
-    private(set) var glance: Unmanaged<Instance>?
-
-    mutating func hold(_ instance: Instance) {
-      held = instance
-      glance = .passUnretained(instance)
     }
   }
 
@@ -41,7 +32,7 @@ extension ManagedObjectContext {
     registry.sweepIfFull()
     // From here on, nothing of the application's is called until the object is one of the context.
     if let known = knownInsertable(entity, type(of: object)) {
-      known._withUnsafeGuaranteedRef { adoptInserted(object, $0.home, $0.twin) }
+      adoptInserted(object, known.home, known.twin)
       return object.awakeFromInsert()
     }
     guard let made = insertable(entity.itself) else {
@@ -118,28 +109,23 @@ extension ManagedObjectContext {
 
   /// Where new objects of an entity, or of its twin, and of a class are inserted, if it is the one that there was an
   /// object of last.
-  @inline(__always)
-  private func knownInsertable(
-    _ entity: EntityDescription, _ objectClass: ManagedObject.Type
-  ) -> Unmanaged<Insertable>? {
-    let version = persistentStoreCoordinator.storesVersion
-    return lastInsertable.glance?._withUnsafeGuaranteedRef { last in
-      guard last.twin === entity || last.entity === entity, last.version == version, last.objectClass == objectClass
-      else { return nil }
-      return .passUnretained(last)
-    }
+  private func knownInsertable(_ entity: EntityDescription, _ objectClass: ManagedObject.Type) -> Insertable? {
+    guard let last = lastInsertable, last.twin === entity || last.entity === entity,
+      last.version == persistentStoreCoordinator.storesVersion, last.objectClass == objectClass
+    else { return nil }
+    return last
   }
 
   private func insertable(_ entity: EntityDescription) -> Insertable? {
     let version = persistentStoreCoordinator.storesVersion
-    if let last = lastInsertable.held, last.entity === entity, last.version == version { return last }
+    if let last = lastInsertable, last.entity === entity, last.version == version { return last }
     guard let store = persistentStoreCoordinator.store(forEntity: entity.name),
       let info = store.space.info(named: entity.name), !info.schema.isAbstract
     else { return nil }
     let id = ManagedObjectID(space: store.space, reference: ObjectReference(entity: info.schema.id, row: 0))
     let home = home(of: id, info, entity)
     let made = Insertable(entity, home, twin(of: home), version: version)
-    lastInsertable.hold(made)
+    lastInsertable = made
     return made
   }
 
@@ -151,15 +137,14 @@ extension ManagedObjectContext {
   }
 
   private func birthEntityHere(_ objectClass: ManagedObject.Type) -> EntityDescription {
-    if lastClass == objectClass {
-      let version = persistentStoreCoordinator.storesVersion
-      let known = lastOfClass.glance?._withUnsafeGuaranteedRef { $0.version == version ? $0.twin : nil }
-      if let known = known ?? nil { return known }
+    if let last = lastInsertable, last.birthClass == objectClass,
+      last.version == persistentStoreCoordinator.storesVersion
+    {
+      return last.twin
     }
     let entity = persistentStoreCoordinator.entity(for: objectClass)
     guard let made = insertable(entity) else { return entity }
-    lastClass = objectClass
-    lastOfClass.hold(made)
+    made.birthClass = objectClass
     return made.twin
   }
 }

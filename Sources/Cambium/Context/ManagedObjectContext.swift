@@ -118,10 +118,8 @@ public final class ManagedObjectContext: @unchecked Sendable {
   @exclusivity(unchecked) private(set) var blockDepth = 0
   /// See ``KnownBirth``.
   @exclusivity(unchecked) var lastBirth: KnownBirth?
-  /// What objects were last inserted of, and of which class, so that it need not be looked up for every one.
-  @exclusivity(unchecked) var lastInsertable = Glanced<Insertable>()
-  @exclusivity(unchecked) var lastClass: ManagedObject.Type?
-  @exclusivity(unchecked) var lastOfClass = Glanced<Insertable>()
+  /// What objects were last inserted of, so that it need not be looked up for every one.
+  @exclusivity(unchecked) var lastInsertable: Insertable?
   @exclusivity(unchecked) private(set) var changeCount: UInt64 = 0
   /// Whether the event that ends is about what others have saved, and is not to be undone.
   @exclusivity(unchecked) var isTakingIn = false
@@ -395,7 +393,7 @@ public final class ManagedObjectContext: @unchecked Sendable {
   func forgetRegistry() {
     letGoOfPrefetched()
     homes = ObjectHome.List()
-    (lastInsertable, lastClass, lastOfClass, lastBirth) = (Glanced(), nil, Glanced(), nil)
+    (lastInsertable, lastBirth) = (nil, nil)
     registry = ObjectRegistry()
     registry.retainsAll = retainsRegisteredObjects
     watched = [:]
