@@ -238,15 +238,6 @@ extension ObjectOverlay {
     @inline(__always) get { fields.pointee.eventState != nil }
   }
 
-  /// Whether a to-many relationship at any place that is so is changed. As a rule one is, if any: then what it has is not copied.
-  @inline(__always)
-  func changesToMany(where isWanted: (Int) -> Bool) -> Bool {
-    let first = fields.pointee.toManyChanges.lowestKey
-    if first < 0 { return false }
-    return isWanted(first)
-      || fields.pointee.toManyChanges.count > 1 && fields.pointee.toManyChanges.containsKey(where: isWanted)
-  }
-
   /// Whether there is no unsaved change.
   var hasNoChanges: Bool {
     !changesAttributes && fields.pointee.toOneChanges.isEmpty && fields.pointee.toManyChanges.isEmpty
