@@ -36,6 +36,15 @@ struct CoreOperations {
     ("properties", 20, ObjectOperations.properties),
     ("save-with-relationship", 200, ObjectOperations.save),
     ("group", 20, ObjectOperations.group),
+    ("insert", 2_000, ObjectOperations.insert),
+    ("insert-related", 2_000, ObjectOperations.insertRelated),
+    ("read", 2_000, ObjectOperations.read),
+    ("walk", 2_000, ObjectOperations.walk),
+    ("follow", 2_000, ObjectOperations.follow),
+    ("follow-prefetched", 2_000, ObjectOperations.followPrefetched),
+    ("follow-to-many", 2_000, ObjectOperations.followToMany),
+    ("change", 2_000, ObjectOperations.change),
+    ("delete", 2_000, ObjectOperations.delete),
   ]
 }
 

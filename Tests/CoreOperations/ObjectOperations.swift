@@ -9,14 +9,19 @@ enum ObjectOperations {
 
   private static func require(_ holds: Bool) throws { if !holds { throw WrongAnswer() } }
 
-  private static func filled() throws -> PersistentContainer {
+  private static func empty() throws -> PersistentContainer {
     let container = PersistentContainer(name: "Operations", managedObjectModel: try flightModel())
     container.persistentStoreDescriptions = [PersistentStoreDescription(type: .inMemory)]
     try container.loadPersistentStores()
+    return container
+  }
+
+  private static func filled(_ aircraft: Int = aircraft) throws -> PersistentContainer {
+    let container = try empty()
     try work(container) { context in
       for i in 0..<aircraft {
         let one = Aircraft(context: context)
-        one.tailNumber = tail(i)
+        one.tailNumber = tail(i, of: aircraft)
         one.maker = ["Cessna", "Piper", "Robin"][i % 3]
         one.year = Int32(1950 + i % 70)
         one.hours = Double(i)
@@ -32,7 +37,7 @@ enum ObjectOperations {
     return container
   }
 
-  private static func tail(_ i: Int) -> String { "N\(10_000 + i * 7_919 % aircraft)" }
+  private static func tail(_ i: Int, of aircraft: Int = aircraft) -> String { "N\(10_000 + i * 7_919 % aircraft)" }
 
   private static func work(_ container: PersistentContainer, _ body: (ManagedObjectContext) throws -> Void) throws {
     let context = container.newBackgroundContext()
@@ -127,6 +132,116 @@ enum ObjectOperations {
           ]
           try require(try context.fetch(request).count == 3)
         }
+      }
+    }
+  }
+
+  // MARK: Many objects at once
+
+  static func insert(_ count: Int) throws {
+    let container = try empty()
+    try counted {
+      try work(container) { context in
+        for i in 0..<count {
+          let one = Aircraft(context: context)
+          one.tailNumber = tail(i, of: count)
+          one.maker = "Robin"
+          one.year = Int32(1950 + i % 70)
+          one.hours = Double(i)
+        }
+        try context.save()
+      }
+    }
+  }
+
+  static func insertRelated(_ count: Int) throws {
+    let container = try filled(count)
+    try work(container) { context in
+      let all = try context.fetch(FetchRequest<Aircraft>(entityName: "Aircraft")).map { $0.objectID }
+      try counted {
+        try work(container) { context in
+          for (i, id) in all.enumerated() {
+            let flight = Flight(context: context)
+            flight.number = Int32(i)
+            flight.distance = 250
+            flight.aircraft = context.object(with: id) as? Aircraft
+          }
+          try context.save()
+        }
+      }
+    }
+  }
+
+  static func read(_ count: Int) throws {
+    let container = try filled(count)
+    try counted {
+      try work(container) { context in
+        var sum = 0
+        for one in try context.fetch(FetchRequest<Aircraft>(entityName: "Aircraft")) {
+          sum += one.tailNumber.utf8.count + Int(one.year) + (one.maker == nil ? 0 : 1) + (one.hours < 0 ? 1 : 0)
+        }
+        try require(sum > 0)
+      }
+    }
+  }
+
+  static func walk(_ count: Int) throws {
+    let container = try filled(count)
+    try counted {
+      try work(container) { context in
+        var found = 0
+        try context.enumerate(FetchRequest<Aircraft>(entityName: "Aircraft")) { _ in found += 1 }
+        try require(found == count)
+      }
+    }
+  }
+
+  static func follow(_ count: Int) throws { try follow(count, prefetched: false) }
+
+  static func followPrefetched(_ count: Int) throws { try follow(count, prefetched: true) }
+
+  private static func follow(_ count: Int, prefetched: Bool) throws {
+    let container = try filled(count)
+    try counted {
+      try work(container) { context in
+        let request = FetchRequest<Flight>(entityName: "Flight")
+        if prefetched { request.relationshipKeyPathsForPrefetching = ["aircraft"] }
+        var years = 0
+        for flight in try context.fetch(request) { years += Int(flight.aircraft?.year ?? 0) }
+        try require(years > 0)
+      }
+    }
+  }
+
+  static func followToMany(_ count: Int) throws {
+    let container = try filled(count)
+    try counted {
+      try work(container) { context in
+        var distance = 0
+        for one in try context.fetch(FetchRequest<Aircraft>(entityName: "Aircraft")) {
+          for flight in one.flights { distance += Int(flight.distance) }
+        }
+        try require(distance > 0)
+      }
+    }
+  }
+
+  static func change(_ count: Int) throws {
+    let container = try filled(count)
+    try counted {
+      try work(container) { context in
+        for one in try context.fetch(FetchRequest<Aircraft>(entityName: "Aircraft")) { one.hours = -1 }
+        try context.save()
+      }
+    }
+  }
+
+  static func delete(_ count: Int) throws {
+    let container = try filled(count)
+    try counted {
+      try work(container) { context in
+        for one in try context.fetch(FetchRequest<Aircraft>(entityName: "Aircraft")) { context.delete(one) }
+        try context.save()
       }
     }
   }

@@ -1,6 +1,24 @@
 import CambiumEngine
 
 extension ManagedObjectContext {
+  /// Where objects of an entity are inserted, as it was when the coordinator had its stores the `version`th time.
+  final class Insertable {
+    let entity: EntityDescription
+    /// The entity's; see ``EntityDescription/init(twinFor:)``.
+    let twin: EntityDescription
+    let version: Int
+    let home: ObjectHome
+    /// The class of the objects; nil before one was inserted.
+    var objectClass: ManagedObject.Type?
+    /// The class that stands for the entity; nil before an initializer asked for it.
+    var birthClass: ManagedObject.Type?
+
+    /// - Parameter twin: That of the home.
+    init(_ entity: EntityDescription, _ home: ObjectHome, _ twin: EntityDescription, version: Int) {
+      (self.entity, self.home, self.twin, self.version) = (entity, home, twin, version)
+    }
+  }
+
   /// Inserts an object that has never been in a context.
   ///
   /// - Parameter entity: The object's entity, or a twin of it.
@@ -12,10 +30,9 @@ extension ManagedObjectContext {
 
   private func insertHere(_ object: ManagedObject, _ entity: EntityDescription) {
     registry.sweepIfFull()
-    // Call no code of the application until the object belongs to the context.
-    let version = persistentStoreCoordinator.storesVersion
-    if let known = insertables.place(of: entity, type(of: object), version: version) {
-      known._withUnsafeGuaranteedRef { adoptInserted(object, $0.home, $0.twin) }
+    // From here on, nothing of the application's is called until the object is one of the context.
+    if let known = knownInsertable(entity, type(of: object)) {
+      adoptInserted(object, known.home, known.twin)
       return object.awakeFromInsert()
     }
     guard let made = insertable(entity.itself) else {
@@ -35,7 +52,7 @@ extension ManagedObjectContext {
   ///
   /// A plain object is allowed if the model names a class, as in Core Data. Its row gives objects of the named class
   /// after the context has let go of the plain one. Contexts of a migration allow any class.
-  private func settleClass(of object: ManagedObject, _ place: KnownInsertables.Insertable) throws {
+  private func settleClass(of object: ManagedObject, _ place: Insertable) throws {
     let own = type(of: object)
     if isSavedByMigration || own == ManagedObject.self && place.home.info.objectClass != nil {
       place.objectClass = own
@@ -91,16 +108,25 @@ extension ManagedObjectContext {
     }
   }
 
-  private func insertable(_ entity: EntityDescription) -> KnownInsertables.Insertable? {
+  /// Where new objects of an entity, or of its twin, and of a class are inserted, if it is the one that there was an
+  /// object of last.
+  private func knownInsertable(_ entity: EntityDescription, _ objectClass: ManagedObject.Type) -> Insertable? {
+    guard let last = lastInsertable, last.twin === entity || last.entity === entity,
+      last.version == persistentStoreCoordinator.storesVersion, last.objectClass == objectClass
+    else { return nil }
+    return last
+  }
+
+  private func insertable(_ entity: EntityDescription) -> Insertable? {
     let version = persistentStoreCoordinator.storesVersion
-    if let last = insertables.place(of: entity, version: version) { return last }
+    if let last = lastInsertable, last.entity === entity, last.version == version { return last }
     guard let store = persistentStoreCoordinator.store(forEntity: entity.name),
       let info = store.space.info(named: entity.name), !info.schema.isAbstract
     else { return nil }
     let id = ManagedObjectID(space: store.space, reference: ObjectReference(entity: info.schema.id, row: 0))
     let home = home(of: id, info, entity)
-    let made = KnownInsertables.Insertable(entity, home, twin(of: home), version: version)
-    insertables.note(made)
+    let made = Insertable(entity, home, twin(of: home), version: version)
+    lastInsertable = made
     return made
   }
 
@@ -112,11 +138,14 @@ extension ManagedObjectContext {
   }
 
   private func birthEntityHere(_ objectClass: ManagedObject.Type) -> EntityDescription {
-    let version = persistentStoreCoordinator.storesVersion
-    if let known = insertables.twin(for: objectClass, version: version) { return known }
+    if let last = lastInsertable, last.birthClass == objectClass,
+      last.version == persistentStoreCoordinator.storesVersion
+    {
+      return last.twin
+    }
     let entity = persistentStoreCoordinator.entity(for: objectClass)
     guard let made = insertable(entity) else { return entity }
-    insertables.note(made, for: objectClass)
+    made.birthClass = objectClass
     return made.twin
   }
 }

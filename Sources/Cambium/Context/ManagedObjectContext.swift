@@ -107,7 +107,8 @@ public final class ManagedObjectContext: @unchecked Sendable {
   let prefetched = PrefetchedObjects()
   /// See ``KnownBirth``.
   @exclusivity(unchecked) var lastBirth: KnownBirth?
-  let insertables = KnownInsertables()
+  /// What objects were last inserted of, so that it need not be looked up for every one.
+  @exclusivity(unchecked) var lastInsertable: Insertable?
   @exclusivity(unchecked) private(set) var changeCount: UInt64 = 0
   /// Whether the event that ends is about what others have saved, and is not to be undone.
   @exclusivity(unchecked) var isTakingIn = false
@@ -310,8 +311,7 @@ public final class ManagedObjectContext: @unchecked Sendable {
   func forgetRegistry() {
     prefetched.letGo()
     homes = ObjectHome.List()
-    insertables.forget()
-    lastBirth = nil
+    (lastInsertable, lastBirth) = (nil, nil)
     registry = ObjectRegistry()
     registry.retainsAll = retainsRegisteredObjects
     watched = [:]

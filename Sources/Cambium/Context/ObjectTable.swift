@@ -223,9 +223,7 @@ struct ObjectTable: ~Copyable {
   /// The caller has to release them: moved as they are, since an array of objects would count references up and down for each.
   mutating func takeReleased(from next: inout Int, most: Int, into released: inout [Unmanaged<ManagedObject>]) {
     let before = released.count
-    var read: UInt = 0
     while next < capacity, released.count &- before < most {
-      if next &+ 1 < capacity, keys[next &+ 1].rows != Key.none { read &+= bringNear(next &+ 1) }
       if keys[next].rows != Key.none {
         var slot = slots + next &* Self.blockSize
         let end = slot + Self.blockSize
@@ -241,21 +239,6 @@ struct ObjectTable: ~Copyable {
       next &+= 1
     }
     count -= released.count - before
-    noteBroughtNear(Int(truncatingIfNeeded: read))
-  }
-
-  /// Reads something of each object of a block, which nothing that is read says where to look for next: the processor waits for all of them
-  /// together. Objects that many others were made after are in no cache.
-  @inline(__always)
-  private func bringNear(_ block: Int) -> UInt {
-    let objects = UnsafeRawPointer(slots + block &* Self.blockSize)
-    var sum: UInt = 0
-    for slot in 0..<Self.blockSize {
-      let object = objects.load(fromByteOffset: slot &* MemoryLayout<Int>.size, as: UnsafeRawPointer?.self)
-      // The first word says what the object is, and does not change.
-      if let object { sum &+= object.load(as: UInt.self) }
-    }
-    return sum
   }
 
   /// Makes the table smaller, if nothing is left in most of its blocks.

@@ -45,16 +45,13 @@ final class ObjectMaker {
     let (registry, space, context) = (registry, space, context)
     var birth = birth
     var entityID = entityID
-    var kept = KeptTwin()
-    rows.forEachRetained { row, reference in
+    rows.forEach { row, reference in
       // A reset in the meantime leaves detached objects behind.
       if let object = registry.object(space, reference), object.state != .detached {
         // A changed object keeps the row that its changes are based on.
         if object.pending != .updated, object.pending != .deleted {
           if object.state == .stale { object.state = .loaded }
-          object.take(retained: row)
-        } else {
-          row.release()
+          object.take(retained: row.retained())
         }
         if context.isMissing(object) { object.isDeleted = false }
         note(type(of: object))
@@ -62,18 +59,17 @@ final class ObjectMaker {
         return
       }
       if entityID != reference.entity {
-        guard let found = self.birth(of: reference) else { return row.release() }
+        guard let found = self.birth(of: reference) else { return }
         birth = found
         entityID = reference.entity
       }
-      guard let birth else { return row.release() }
+      guard let birth else { return }
       registry.sweepIfFull()
-      let object = context.adopt(birth.object(kept.next(birth.twin)), birth, reference.row, row, registry)
+      let object = context.adopt(birth.object(birth.twin.retain()), birth, reference.row, row.retained(), registry)
       // The context may already have an object of another class for the row.
       if type(of: object) != birth.objectClass { note(type(of: object)) }
       objects.append(object)
     }
-    kept.end()
     self.objects = objects
     (self.birth, self.entityID) = (birth, entityID)
   }
@@ -91,41 +87,5 @@ final class ObjectMaker {
   private func note(_ found: ManagedObject.Type) {
     if onlyClass == nil { onlyClass = found }
     if onlyClass != found { isOfOneClass = false }
-  }
-}
-
-/// A twin that is retained for several objects at once.
-private struct KeptTwin {
-  private var twin: Unmanaged<EntityDescription>?
-  private var count = 0
-
-  /// Returns the twin, retained once for the caller.
-  @inline(__always)
-  mutating func next(_ wanted: Unmanaged<EntityDescription>) -> Unmanaged<EntityDescription> {
-    if count == 0 || twin?.toOpaque() != wanted.toOpaque() { keep(wanted) }
-    count &-= 1
-    return wanted
-  }
-
-  private mutating func keep(_ wanted: Unmanaged<EntityDescription>) {
-    // Retain once, because objects of several entities may alternate.
-    if twin?.toOpaque() != wanted.toOpaque() {
-      end()
-      _ = wanted.retain()
-      (twin, count) = (wanted, 1)
-      return
-    }
-    // The compiler merges these into one retain by sixteen.
-    _ = wanted.retain().retain().retain().retain().retain().retain().retain().retain()
-      .retain().retain().retain().retain().retain().retain().retain().retain()
-    count = 16
-  }
-
-  /// Releases the references that no object has taken.
-  mutating func end() {
-    while count > 0 {
-      twin?.release()
-      count &-= 1
-    }
   }
 }

@@ -184,15 +184,6 @@ extension ObjectOverlay {
       rest &= rest &- 1
     }
   }
-
-  /// Something of each line of memory that is read wherever overlays are gone through, so that it can be brought near.
-  var glance: Int {
-    @inline(__always) get {
-      Int(truncatingIfNeeded: fields.pointee.inPlace) &+ Int(truncatingIfNeeded: fields.pointee.changeOrder)
-        &+ fields.pointee.toOneChanges.lowestKey
-        &+ fields.pointee.toManyChanges.lowestKey &+ fields.pointee.elsewhere.lowestKey
-    }
-  }
 }
 
 // MARK: The rest
@@ -245,15 +236,6 @@ extension ObjectOverlay {
   /// Whether there is an ``OverlayFields/eventState``: asked at every change.
   var hasEventState: Bool {
     @inline(__always) get { fields.pointee.eventState != nil }
-  }
-
-  /// Whether a to-many relationship at any place that is so is changed. As a rule one is, if any: then what it has is not copied.
-  @inline(__always)
-  func changesToMany(where isWanted: (Int) -> Bool) -> Bool {
-    let first = fields.pointee.toManyChanges.lowestKey
-    if first < 0 { return false }
-    return isWanted(first)
-      || fields.pointee.toManyChanges.count > 1 && fields.pointee.toManyChanges.containsKey(where: isWanted)
   }
 
   /// Whether there is no unsaved change.

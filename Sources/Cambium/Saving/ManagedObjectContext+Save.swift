@@ -53,7 +53,7 @@ extension ManagedObjectContext {
   /// Notes what objects had whose deletion is saved.
   func note(_ remains: [ObjectIdentifier: ObjectRemains], of deletions: [ManagedObject]) {
     undoManager?.keep(remains)
-    deletions.lend(areFar: true) { _, object in
+    deletions.lend { _, object in
       // As a rule there are none, and objects without a state have nothing to be taken away.
       let remains = remains.isEmpty ? nil : remains[ObjectIdentifier(object)]
       object.eventState = remains.map { .removed(WeakRemains($0)) }

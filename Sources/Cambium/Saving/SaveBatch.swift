@@ -50,7 +50,8 @@ struct PendingUpdate {
 extension ManagedObject {
   /// Whether a save writes the row of the object, so that it finds out what others have done to it.
   var isWrittenBySave: Bool {
-    hasRowChanges || overlay?.changesToMany { info.relationships[$0].relationship?.isOrdered == true } == true
+    hasRowChanges
+      || overlay?.toManyChanges.containsKey { info.relationships[$0].relationship?.isOrdered == true } == true
   }
 
   /// Refuses to save identifiers that objects have until they are saved only: an attribute holds them as they are.

@@ -26,7 +26,7 @@ extension SaveSession {
       context.deleted.count + context.inserted.count + context.updated.count
       > batch.deletions.count + batch.insertions.count + batch.updates.count
     context.deleted.remove(contentsOf: batch.deletions)
-    batch.deletions.lend(areFar: true) { _, object in
+    batch.deletions.lend { _, object in
       context.registry.remove(batch.space, object.reference)
       object.dropChanges()
       object.leaveContext()

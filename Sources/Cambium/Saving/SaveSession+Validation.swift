@@ -41,7 +41,7 @@ extension SaveSession {
       if object.pending != kind { return }
       do { try method() } catch { errors.note(error, of: object) }
     }
-    lists.deletions.lend(areFar: true) { _, object in call(object, .deleted) { try object.validateForDelete() } }
+    lists.deletions.lend { _, object in call(object, .deleted) { try object.validateForDelete() } }
     lists.insertions.lend { _, object in call(object, .inserted) { try object.validateForInsert() } }
     lists.updates.lend { _, object in call(object, .updated) { try object.validateForUpdate() } }
     if let foreign = validation?.foreign { throw Self.changedByValidation(foreign) }

@@ -21,7 +21,7 @@ extension SaveSession {
         context.deleted.ordered(), context.inserted.ordered(), context.updated.ordered()
       )
       for object in again where object.hasChanges { tell(object) }
-      deletions.lend(areFar: true) { _, object in
+      deletions.lend { _, object in
         if object.toldOfSave != number { tell(object) }
       }
       insertions.lend { _, object in

@@ -134,7 +134,7 @@ final class SaveSession {
   private func tellSettled() {
     if !settled.isEmpty {
       context.isNotingEvents = !context.isSavedByMigration
-      settled.deletions.lend(areFar: true) { $1.didSave() }
+      settled.deletions.lend { $1.didSave() }
       for list in [settled.insertions, settled.updates] { list.lend { $1.didSave() } }
       var byRules = ObjectIDNotification()
       byRules.updatedObjectIDs = Set(settled.changedByRules)

@@ -60,7 +60,7 @@ final class SaveWriter {
     let asksBeforeDeleting = !batch.policy.isPlain || batch.policy.mergeType == .error
     var isThere: [Bool] = []
     isThere.reserveCapacity(batch.deletions.count)
-    try batch.deletions.lend(areFar: true) { (_, object) throws(EngineError) in
+    try batch.deletions.lend { (_, object) throws(EngineError) in
       let current = try t.rowVersion(object.reference)
       isThere.append(current != nil)
       guard asksBeforeDeleting, current != nil, let base = object.rowVersion else { return }

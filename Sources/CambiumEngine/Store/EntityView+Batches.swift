@@ -61,7 +61,7 @@ extension EntityView {
             if !copied.isWhole { return copied }
             do throws(EngineError) {
               copied.rows = try view.copies(of: references[batch])
-              copied.rows.areFar = isShared
+              copied.rows.isCopiedAhead = isShared
               ahead.add(copied.rows.byteCount)
             } catch { copied.error = error }
             return copied

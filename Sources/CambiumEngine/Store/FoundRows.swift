@@ -6,22 +6,13 @@ import CambiumKernel
 public struct FoundRows: @unchecked Sendable {
   // `@unchecked`: blocks are changed by nobody but the ``FoundRows`` that made them, before anyone else has them.
   private var blocks: [RowBlock] = []
-  /// Where each row is, and of which object: who only keeps rows need not look at them, which may lie in another processor's cache.
-  private var places: [Place] = []
   /// The last of the blocks, which keep it, if others may be added to it.
   private var last: Unmanaged<RowBlock>?
   /// How many there are.
-  public var count: Int { places.count }
-  /// Whether the rows lie in another processor's cache, as it has just copied them: all of a block is asked for, then, before its rows.
-  var areFar = false
+  public private(set) var count = 0
+  /// Whether another thread copied the rows before they were asked for, which tests look at.
+  var isCopiedAhead = false
   private var capacity = FoundRows.leastBytes
-
-  private struct Place {
-    var row: UInt64
-    var entity: UInt32
-    /// In its block.
-    var offset: UInt32
-  }
 
   /// How large blocks become that hold more than one row: about 20 rows of common sizes.
   static let mostBytes = 4096
@@ -36,30 +27,11 @@ public struct FoundRows: @unchecked Sendable {
 
   /// Calls `body` with each row, which is lent for the call, and with the object that it is of. O(n).
   public func forEach<E: Error>(_ body: (BorrowedRow, ObjectReference) throws(E) -> Void) throws(E) {
-    for (place, block) in blocks.enumerated() {
-      if areFar, place &+ 1 < blocks.count { blocks[place &+ 1].bringNear() }
+    for block in blocks {
       var offset: UInt32 = 0
       while offset < block.end {
         try body(BorrowedRow(block, offset), block.reference(at: offset))
         offset = block.offset(after: offset)
-      }
-    }
-  }
-
-  /// Calls `body` with each row, which it has to keep by hand, or to release, and with the object that it is of. O(n).
-  ///
-  /// References are counted for several rows at once: for each row it would take a good part of what is done with it.
-  public func forEachRetained(_ body: (BorrowedRow, ObjectReference) -> Void) {
-    var next = 0
-    for (number, block) in blocks.enumerated() {
-      if number &+ 1 < blocks.count {
-        if areFar { blocks[number &+ 1].bringNear() } else { blocks[number &+ 1].bringHeadNear() }
-      }
-      let end = next &+ block.retainForEachRow()
-      while next < end {
-        let place = places[next]
-        body(BorrowedRow(block, place.offset), ObjectReference(entity: place.entity, row: place.row))
-        next &+= 1
       }
     }
   }
@@ -74,24 +46,16 @@ public struct FoundRows: @unchecked Sendable {
 
   /// Adds a copy of a row behind the others.
   mutating func add(_ row: borrowing RowReader) {
-    var offset: UInt32 = 0
-    if let last, let added = row.add(to: last) {
-      offset = added
-    } else {
-      addBlock(row.record.bytes, row.layout, row.reference.row)
-    }
-    places.append(Place(row: row.reference.row, entity: row.reference.entity, offset: offset))
+    if let last, row.add(to: last) { count += 1 } else { addBlock(row.record.bytes, row.layout, row.reference.row) }
   }
 
   /// Adds a copy of a row, given by its bytes, behind the others.
   mutating func add(_ bytes: UnsafeRawBufferPointer, _ layout: EntityLayout, _ number: UInt64) {
-    var offset: UInt32 = 0
-    if let last, let added = last._withUnsafeGuaranteedRef({ $0.add(bytes, layout, number) }) {
-      offset = added
+    if let last, last._withUnsafeGuaranteedRef({ $0.add(bytes, layout, number) }) {
+      count += 1
     } else {
       addBlock(bytes, layout, number)
     }
-    places.append(Place(row: number, entity: layout.entityID, offset: offset))
   }
 
   @inline(never)
@@ -104,6 +68,7 @@ public struct FoundRows: @unchecked Sendable {
     capacity = isAlone ? Self.leastBytes : Swift.min(capacity * 2, Self.mostBytes)
     _ = block.add(bytes, layout, number)
     blocks.append(block)
+    count += 1
     last = isAlone ? nil : .passUnretained(block)
   }
 
@@ -113,13 +78,13 @@ public struct FoundRows: @unchecked Sendable {
   /// Adds others behind these.
   mutating func append(_ others: FoundRows) {
     blocks += others.blocks
-    places += others.places
+    count += others.count
     last = nil
   }
 
   mutating func removeAll() {
     blocks.removeAll(keepingCapacity: true)
-    places.removeAll(keepingCapacity: true)
+    count = 0
     last = nil
   }
 }

@@ -1,5 +1,4 @@
 import CambiumKernel
-import Synchronization
 
 #if hasFeature(Embedded)
   /// The bytes of rows that were read together. Its other form, below, says how it works.
@@ -56,7 +55,6 @@ extension RowBlock {
     /// The entity of ``first``.
     let firstEntity: UInt32
     var end: UInt32 = 0
-    var rowCount: UInt32 = 0
     /// The layouts that are not the first.
     var others: [EntityLayout] = []
   }
@@ -82,41 +80,6 @@ extension RowBlock {
     @inline(__always) get { fields.pointee.end }
   }
 
-  /// Asks for the rows, all at once: who goes from one to the next waits for each to learn where the next one is. Loads that are atomic are
-  /// made, although nobody looks at what they give. Of a long row nothing is asked for.
-  func bringNear() {
-    let end = Int(end)
-    if end > FoundRows.mostBytes { return }
-    var offset = 0
-    while offset < end {
-      _ = (base + offset).assumingMemoryBound(to: Atomic<UInt8>.self).pointee.load(ordering: .relaxed)
-      offset &+= 64
-    }
-  }
-
-  /// Counts a reference up as often as there are rows; answers how many there are.
-  func retainForEachRow() -> Int {
-    let block = Unmanaged.passUnretained(self)
-    let count = Int(fields.pointee.rowCount)
-    var left = count
-    // Those that follow each other become one that counts by eight.
-    while left >= 8 {
-      _ = block.retain().retain().retain().retain().retain().retain().retain().retain()
-      left &-= 8
-    }
-    while left > 0 {
-      _ = block.retain()
-      left &-= 1
-    }
-    return count
-  }
-
-  /// Asks for what lies before the rows, by a load that is atomic, and made although nobody looks at what it gives.
-  @inline(__always)
-  func bringHeadNear() {
-    _ = start.assumingMemoryBound(to: Atomic<UInt8>.self).pointee.load(ordering: .relaxed)
-  }
-
   static func make(capacity: Int, _ layout: EntityLayout) -> RowBlock {
     // The sum cannot overflow, because both are sizes of memory that exists or is allocated next.
     let block = uninitialized(byteCount: rowsOffset + capacity)
@@ -126,23 +89,22 @@ extension RowBlock {
     return block
   }
 
-  /// Adds a row at the end; answers where it is, or nil if there was no room.
-  func add(_ bytes: UnsafeRawBufferPointer, _ layout: EntityLayout, _ number: UInt64) -> UInt32? {
+  /// Adds a row at the end; answers whether there was room.
+  func add(_ bytes: UnsafeRawBufferPointer, _ layout: EntityLayout, _ number: UInt64) -> Bool {
     // The sum is of sizes of memory that is there.
-    let offset = end
-    guard Int(offset) + Self.headSize + bytes.count <= room else { return nil }
+    guard Int(end) + Self.headSize + bytes.count <= room else { return false }
     var place = 0
     if layout !== fields.pointee.first {
       if let known = fields.pointee.others.firstIndex(where: { $0 === layout }) {
         place = known + 1
       } else {
-        guard fields.pointee.others.count < Int(UInt16.max) else { return nil }
+        guard fields.pointee.others.count < Int(UInt16.max) else { return false }
         fields.pointee.others.append(layout)
         place = fields.pointee.others.count
       }
     }
     write(bytes, place, number)
-    return offset
+    return true
   }
 
   /// A block of one row.
@@ -160,7 +122,6 @@ extension RowBlock {
     if let start = bytes.baseAddress {
       (base + (offset &+ Self.headSize)).copyMemory(from: start, byteCount: bytes.count)
     }
-    fields.pointee.rowCount &+= 1
     // Nothing is added behind a row that is long, and may be of any size.
     fields.pointee.end = UInt32(clamping: (offset &+ Self.headSize &+ bytes.count &+ 7) & ~7)
   }

@@ -33,9 +33,9 @@ public struct RowReader: ~Copyable {
   /// Grows with every change of the row: conflicts are detected by it.
   @inlinable public var version: UInt32 { record.rowVersion }
 
-  /// Adds a copy to a block; answers where it is, or nil if there was no room.
+  /// Adds a copy to a block; answers whether there was room.
   @inline(__always)
-  func add(to block: Unmanaged<RowBlock>) -> UInt32? {
+  func add(to block: Unmanaged<RowBlock>) -> Bool {
     let (bytes, number) = (record.bytes, reference.row)
     return unmanaged._withUnsafeGuaranteedRef { layout in
       block._withUnsafeGuaranteedRef { $0.add(bytes, layout, number) }

@@ -103,10 +103,10 @@ import Testing
     var kept: [(row: BorrowedRow, place: Int)] = []
     var place = 0
     try store.view().forEachFound(EngineFetch(alone)) { rows, _ in
-      rows.forEachRetained { row, reference in
+      rows.forEach { row, reference in
         if reference != expected[place] { blocks = [] }
         if blocks.last?.block !== row.row.block { blocks.append(Watched(block: row.row.block)) }
-        if place % 97 == 0 { kept.append((row, place)) } else { row.release() }
+        if place % 97 == 0 { kept.append((row.retained(), place)) }
         place += 1
       }
     }

@@ -116,7 +116,7 @@ import Testing
     try view.forEachBatch(of: references, from: 0, size: 100, mostBytesAhead: mostBytes) {
       (rows, objects) throws(EngineError) in
       #expect(rows.count == objects.count)
-      if rows.areFar { far += 1 }
+      if rows.isCopiedAhead { far += 1 }
       for row in rows.array {
         guard let n = references[objects].firstIndex(of: row.reference) else { continue }
         guard case .binary(let bytes) = try row.value(blob) else { continue }
