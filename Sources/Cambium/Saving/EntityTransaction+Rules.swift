@@ -16,7 +16,7 @@ extension EntityTransaction {
   ) throws(BatchError) -> (found: [ObjectReference], deleted: [ObjectReference]) {
     let rule = { space.deleteRule(of: $0) }
     var found: [ObjectReference] = []
-    let deletion = try engine { () throws(EngineError) -> Deletion<ObjectReference, RelationshipSchema> in
+    let deletion = try engine { () throws(EngineError) -> Deletion<ObjectReference, RelationshipReader> in
       var seen = Set<UInt64>()
       for reference in asked where seen.insert(reference.row).inserted {
         if try contains(reference) { found.append(reference) }
@@ -26,7 +26,7 @@ extension EntityTransaction {
     if let denial = deletion.denials.first {
       let id = ManagedObjectID(space: space, reference: denial.object)
       var check = ValueCheck(id.entityName, id)
-      check.denied(denial.relationship.name)
+      check.denied(denial.relationship.relationship.name)
       throw .refused(check.errors[0])
     }
     try engine { () throws(EngineError) in

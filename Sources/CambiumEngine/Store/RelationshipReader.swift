@@ -13,7 +13,8 @@ import CambiumKernel
 ///     }
 public final class RelationshipReader {
   private let view: EntityView
-  private let relationship: RelationshipSchema
+  /// The relationship that it follows.
+  public let relationship: RelationshipSchema
   let destination: EntityPlan
   /// The tree of (one row, other row), or nil if the row has the destinations itself.
   private let tree: TreeID?

@@ -64,29 +64,43 @@ public struct Deletion<Object: Hashable, Relationship> {
   }
 }
 
-/// The links that a transaction sees.
-private struct StoredLinks: DeletionSource {
-  let transaction: EntityTransaction
-  let rule: (RelationshipSchema) -> DeleteRule
+/// The links that a transaction sees. What is known of an entity is kept, because many objects are of few entities.
+private final class StoredLinks: DeletionSource {
+  private let transaction: EntityTransaction
+  private let rule: (RelationshipSchema) -> DeleteRule
+  private var rules: [UInt32: [(relationship: RelationshipReader, rule: DeleteRule)]] = [:]
+
+  init(_ transaction: EntityTransaction, _ rule: @escaping (RelationshipSchema) -> DeleteRule) {
+    (self.transaction, self.rule) = (transaction, rule)
+  }
 
   func rules(
     of object: ObjectReference
-  ) throws(EngineError) -> [(relationship: RelationshipSchema, rule: DeleteRule)] {
-    var result: [(relationship: RelationshipSchema, rule: DeleteRule)] = []
+  ) throws(EngineError) -> [(relationship: RelationshipReader, rule: DeleteRule)] {
+    if let known = rules[object.entity] { return known }
+    var found: [(relationship: RelationshipReader, rule: DeleteRule)] = []
     for relationship in try transaction.store.plan(object.entity).entity.allRelationships
     where !relationship.isTransient {
       let rule = rule(relationship)
       // The transaction empties what leads to removed rows when it removes them.
-      if rule == .cascade || rule == .deny { result.append((relationship, rule)) }
+      if rule == .cascade || rule == .deny {
+        found.append((try transaction.destinations(of: relationship), rule))
+      }
     }
-    return result
+    rules[object.entity] = found
+    return found
   }
 
   func destinations(
-    of object: ObjectReference, by relationship: RelationshipSchema
+    of object: ObjectReference, by relationship: RelationshipReader
   ) throws(EngineError) -> [ObjectReference] {
+    var led: [ObjectReference] = []
+    try relationship.forEach(from: object) { (destination) in
+      led.append(destination)
+      return true
+    }
     var found: [ObjectReference] = []
-    for destination in try transaction.related(object, relationship) {
+    for destination in led {
       // What is gone already was left behind by its rule.
       if let plan = try transaction.planOfRow(destination) { found.append(plan.reference(to: destination)) }
     }
@@ -102,12 +116,12 @@ extension EntityTransaction {
   /// - Throws: What reading throws.
   public func deletion(
     of objects: [ObjectReference], rule: @escaping (RelationshipSchema) -> DeleteRule = { $0.deleteRule }
-  ) throws(EngineError) -> Deletion<ObjectReference, RelationshipSchema> {
+  ) throws(EngineError) -> Deletion<ObjectReference, RelationshipReader> {
     var own: [ObjectReference] = []
     for object in objects {
       // The object's own entity, whatever the reference says.
       if let plan = try planOfRow(object) { own.append(plan.reference(to: object)) }
     }
-    return try Deletion(of: own, in: StoredLinks(transaction: self, rule: rule))
+    return try Deletion(of: own, in: StoredLinks(self, rule))
   }
 }

@@ -28,14 +28,16 @@ extension EntityTransaction {
     if !isEach { throw .misuse("an object is to be deleted twice by one call: name each once") }
     var left: [LinkEnd: (side: LinkSide, objects: [ObjectReference])] = [:]
     if notesChangedEnds { for (object, plan) in zip(objects, plans) { try noteDerivedEnds(of: object, plan) } }
+    var followed: [UInt32: [(side: LinkSide, reader: RelationshipReader)]] = [:]
     for (object, plan) in zip(objects, plans) where plan.isLedTo {
       try adoptPendingLinks(object)
-      for side in plan.sides where !side.isInverseDerived {
-        guard let relationship = plan.entity.allRelationships.first(where: { $0.id == side.id }),
-          rule(relationship) != .noAction
-        else { continue }
-        for target in try related(object, relationship) where !seen.contains(target.row) && target.row != object.row {
-          left[LinkEnd(side.inverse, target), default: (side, [])].objects.append(plan.reference(to: object))
+      if followed[plan.entityID] == nil { followed[plan.entityID] = try sidesToEmpty(plan, rule) }
+      for (side, reader) in followed[plan.entityID] ?? [] {
+        try reader.forEach(from: object) { (target) in
+          if !seen.contains(target.row), target.row != object.row {
+            left[LinkEnd(side.inverse, target), default: (side, [])].objects.append(plan.reference(to: object))
+          }
+          return true
         }
       }
     }
@@ -51,6 +53,20 @@ extension EntityTransaction {
       try writer(plan).removeRow(plan.reference(to: object))
       ledger.forget(object)
     }
+  }
+
+  /// The sides of an entity whose destinations lead back to an object until it is deleted, with what follows them.
+  private func sidesToEmpty(
+    _ plan: EntityPlan, _ rule: (RelationshipSchema) -> DeleteRule
+  ) throws(EngineError) -> [(side: LinkSide, reader: RelationshipReader)] {
+    var result: [(side: LinkSide, reader: RelationshipReader)] = []
+    for side in plan.sides where !side.isInverseDerived {
+      guard let relationship = plan.entity.allRelationships.first(where: { $0.id == side.id }),
+        rule(relationship) != .noAction
+      else { continue }
+      result.append((side, try destinations(of: relationship)))
+    }
+    return result
   }
 
   /// Notes the ends that follow from the row of an object that goes.
