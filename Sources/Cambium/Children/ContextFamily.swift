@@ -58,6 +58,20 @@ final class ContextMail: @unchecked Sendable {
   }
 }
 
+/// The children of a context, and what passes between them and their parent.
+final class ContextFamily {
+  let children = ContextChildren()
+  let mail = ContextMail()
+  /// The permanent identifiers of objects that children may know by their temporary ones.
+  @exclusivity(unchecked) var permanentIDs = PermanentIDs()
+  /// Whether the context is saving into its parent.
+  @exclusivity(unchecked) var isPushing = false
+  /// The child that is saving into the context.
+  @exclusivity(unchecked) var pushingChild: ManagedObjectContext?
+  /// Whether the context takes in what others save by itself.
+  let mergesAutomatically = Atomic(false)
+}
+
 // Locks are taken from child to parent only: what a parent has to tell a child, it leaves where the child finds it, and takes
 // the child's lock only if nobody has it, and that means that nobody uses the child.
 extension ManagedObjectContext {
@@ -65,7 +79,7 @@ extension ManagedObjectContext {
   func rename(_ identifiers: [ManagedObjectID: ManagedObjectID]) {
     if identifiers.isEmpty { return }
     // Results and others who look on may have told of the objects.
-    if parent != nil || persistentStoreCoordinator.saveObservers.follow(self) { permanentIDs.merge(identifiers) }
+    if parent != nil || persistentStoreCoordinator.saveObservers.follow(self) { family.permanentIDs.merge(identifiers) }
     for (old, new) in identifiers {
       guard let object = registered(old) else { continue }
       if let other = registered(new), other !== object {
@@ -114,7 +128,7 @@ extension ManagedObjectContext {
 
   /// The same of what objects were before the event.
   func renameEventStates(_ identifiers: [ManagedObjectID: ManagedObjectID]) {
-    for object in eventObjects {
+    for object in events.objects {
       guard case .changed(let snapshot)? = object.eventState else { continue }
       renameDestinations(&snapshot.toOneChanges, &snapshot.toManyChanges, identifiers)
     }
@@ -124,14 +138,14 @@ extension ManagedObjectContext {
   ///
   /// - Parameter areJoined: Whether they are those of objects that there were before, which a merge policy has found to be the same.
   func tellChildren(permanent identifiers: [ManagedObjectID: ManagedObjectID], areJoined: Bool = false) {
-    let children = children.living
+    let children = family.children.living
     if identifiers.isEmpty || children.isEmpty { return }
-    permanentIDs.merge(identifiers)
+    family.permanentIDs.merge(identifiers)
     for child in children {
-      child.mail.add(identifiers, areJoined: areJoined)
+      child.family.mail.add(identifiers, areJoined: areJoined)
       if child.lock.isHeldHere {
         // A child that is saving takes it in when it is done.
-        if !child.isPushing { child.takeInMail() }
+        if !child.family.isPushing { child.takeInMail() }
       } else if !child.isUsedWithLockOnly || !child.lock.runIfFree({ child.takeInMail() }) {
         child.perform { child.takeInMail() }
       }
@@ -149,7 +163,7 @@ extension ManagedObjectContext {
   /// Takes in what the parent has left. The context's lock is held.
   func takeInMail() {
     guard parent != nil else { return }
-    let mail = mail.take()
+    let mail = family.mail.take()
     if mail.identifiers.isEmpty { return }
     rename(mail.identifiers)
     // An insertion that came to be a change of a stored object must not be undone by deleting that.
@@ -159,7 +173,7 @@ extension ManagedObjectContext {
 
   /// Lets the children that want it take in what changed here, when their queues come to it.
   func tellChildren(changed: [ManagedObject], refreshed: Set<ManagedObject>) {
-    if children.living.isEmpty { return }
+    if family.children.living.isEmpty { return }
     var changes = ObjectIDNotification()
     for object in changed {
       if object.isPresent {
@@ -174,7 +188,8 @@ extension ManagedObjectContext {
 
   /// The same of what was taken in from elsewhere, of which the context need not have the objects.
   func tellChildren(_ changes: ObjectIDNotification) {
-    for child in children.living where child !== pushingChild && child.automaticallyMergesChangesFromParent {
+    for child in family.children.living
+    where child !== family.pushingChild && child.automaticallyMergesChangesFromParent {
       child.perform { child.mergeChanges(fromContextDidSave: changes) }
     }
   }
@@ -184,9 +199,9 @@ extension ManagedObjectContext {
   ///
   /// Unsaved changes stay, and are based on what was taken in. Set it on the context's queue, before or between changes.
   public var automaticallyMergesChangesFromParent: Bool {
-    get { mergesAutomatically.load(ordering: .relaxed) }
+    get { family.mergesAutomatically.load(ordering: .relaxed) }
     set {
-      mergesAutomatically.store(newValue, ordering: .relaxed)
+      family.mergesAutomatically.store(newValue, ordering: .relaxed)
       if newValue, parent == nil { persistentStoreCoordinator.saveObservers.add(self) }
     }
   }

@@ -6,11 +6,11 @@ extension ManagedObjectContext {
   /// Puts the context's changes into its parent. When it throws, the parent is as it was.
   func push(to parent: ManagedObjectContext, in session: SaveSession) throws {
     // What a policy decides is of no event, as in other saves.
-    let wasNotingEvents = isNotingEvents
-    defer { isNotingEvents = wasNotingEvents }
+    let wasNotingEvents = events.isNoting
+    defer { events.isNoting = wasNotingEvents }
     for _ in 0..<100 {
       do {
-        isNotingEvents = false
+        events.isNoting = false
         return try pushChanges(to: parent, in: session)
       } catch let found as ParentConflicts {
         try parent.lock.run {
@@ -50,7 +50,7 @@ extension ManagedObjectContext {
     } else if !object.isDeleted {
       object.dropChanges()
     }
-    watched[object.objectID] = nil
+    snapshots.watched[object.objectID] = nil
     if !object.isDeleted, !object.isUpdated { updated.remove(object) }
   }
 
@@ -65,9 +65,9 @@ extension ManagedObjectContext {
     let remains = try remains(of: deletions)
     // A fault whose relationships were set was never read: its changes are based on what the parent has now.
     for object in updates { _ = try object.loadIfThere() }
-    isPushing = true
+    family.isPushing = true
     defer {
-      isPushing = false
+      family.isPushing = false
       takeInMail()
     }
     var saved = SavedObjects()
@@ -75,14 +75,14 @@ extension ManagedObjectContext {
     let tellsLater = concurrencyType != .mainQueue && !parent.isOnQueue
     try parent.lock.run {
       takeInMail()
-      let (outer, toldLater) = (parent.pushingChild, parent.tellsLater)
-      parent.tellsLater = toldLater || tellsLater
-      defer { parent.tellsLater = toldLater }
+      let (outer, toldLater) = (parent.family.pushingChild, parent.events.tellsLater)
+      parent.events.tellsLater = toldLater || tellsLater
+      defer { parent.events.tellsLater = toldLater }
       // What those who are told change is no part of what is taken back if this fails.
       parent.processEvents()
       guard isPending(lists) else { throw Overtaken() }
-      parent.pushingChild = self
-      defer { parent.pushingChild = outer }
+      parent.family.pushingChild = self
+      defer { parent.family.pushingChild = outer }
       var faults: [ManagedObject] = []
       do { try apply(deletions, insertions, updates, to: parent, &faults) } catch {
         parent.revertEvent()
@@ -93,7 +93,7 @@ extension ManagedObjectContext {
         }
         throw error
       }
-      watched = [:]
+      snapshots.watched = [:]
       settlePushed(deletions, insertions, updates)
       note(remains, of: deletions)
       saved.changed = Set((insertions + updates).map { $0.objectID })
@@ -101,7 +101,7 @@ extension ManagedObjectContext {
       parent.processEvent()
       parent.tell(takenIn: saved)
     }
-    isNotingEvents = true
+    events.isNoting = true
     for object in deletions + insertions + updates { object.didSave() }
     tellDidSave(insertions, updates, deletions, byRules: ObjectIDNotification())
     saved.changedBySaving = takeChangedBySaving()
@@ -111,7 +111,7 @@ extension ManagedObjectContext {
   /// Tells controllers and others that objects of the context have other values.
   private func tell(takenIn saved: SavedObjects) {
     let observers = persistentStoreCoordinator.saveObservers
-    if tellsLater {
+    if events.tellsLater {
       perform { observers.tell(takenIn: saved, in: self) }
     } else {
       observers.tell(takenIn: saved, in: self)
@@ -313,7 +313,7 @@ extension ManagedObjectContext {
   /// Takes in an object that a child inserted, with the same identifier. If that was a permanent one, the context may have been
   /// asked for the object already, and have it as a fault without a row, changed perhaps: it is that from now on.
   private func adoptPushed(_ target: ManagedObject, _ object: ManagedObject) {
-    if target.eventState == nil { eventObjects.append(target) }
+    if target.eventState == nil { events.objects.append(target) }
     target.dropChanges()
     target.become(object.objectID, object.info, in: self)
     target.state = .inserted

@@ -22,7 +22,7 @@ extension ManagedObjectContext {
     try lock.run {
       guard object.managedObjectContext === self, object.isPresent, object.state != .inserted else { return }
       try object.load()
-      watched[object.objectID] = WatchedObject(object)
+      snapshots.watched[object.objectID] = WatchedObject(object)
     }
   }
 }

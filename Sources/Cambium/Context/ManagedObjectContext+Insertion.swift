@@ -80,9 +80,9 @@ extension ManagedObjectContext {
     inserted.insert(object)
     // No other object has the identifier, because it is new.
     _ = registry.addUnlessThere(object, home.space, reference)
-    if isNotingEvents {
+    if events.isNoting {
       overlay.eventState = .absent
-      eventObjects.append(object)
+      events.objects.append(object)
     }
     if !home.info.withDefaults.isEmpty { object.setDefaults(home.info) }
     guard let early else { return }
@@ -93,14 +93,14 @@ extension ManagedObjectContext {
   /// Sets the relationships that an object had before it was inserted, then those of the objects that they lead to, and
   /// so on. A list replaces recursion, because there may be many objects.
   private func setRelationships(_ early: ManagedObject.EarlyValues, of object: ManagedObject) {
-    if earlyInWaiting != nil {
-      earlyInWaiting?.append((object, early))
+    if making.earlyInWaiting != nil {
+      making.earlyInWaiting?.append((object, early))
       return
     }
-    earlyInWaiting = [(object, early)]
-    defer { earlyInWaiting = nil }
+    making.earlyInWaiting = [(object, early)]
+    defer { making.earlyInWaiting = nil }
     var next = 0
-    while let (object, early) = earlyInWaiting?.dropFirst(next).first {
+    while let (object, early) = making.earlyInWaiting?.dropFirst(next).first {
       next += 1
       // Observers of earlier objects may have reset the context, or deleted this object.
       guard object.isOfContext(self), !object.isDeleted else { continue }
@@ -111,7 +111,7 @@ extension ManagedObjectContext {
   /// Where new objects of an entity, or of its twin, and of a class are inserted, if it is the one that there was an
   /// object of last.
   private func knownInsertable(_ entity: EntityDescription, _ objectClass: ManagedObject.Type) -> Insertable? {
-    guard let last = lastInsertable, last.twin === entity || last.entity === entity,
+    guard let last = making.lastInsertable, last.twin === entity || last.entity === entity,
       last.version == persistentStoreCoordinator.storesVersion, last.objectClass == objectClass
     else { return nil }
     return last
@@ -119,14 +119,14 @@ extension ManagedObjectContext {
 
   private func insertable(_ entity: EntityDescription) -> Insertable? {
     let version = persistentStoreCoordinator.storesVersion
-    if let last = lastInsertable, last.entity === entity, last.version == version { return last }
+    if let last = making.lastInsertable, last.entity === entity, last.version == version { return last }
     guard let store = persistentStoreCoordinator.store(forEntity: entity.name),
       let info = store.space.info(named: entity.name), !info.schema.isAbstract
     else { return nil }
     let id = ManagedObjectID(space: store.space, reference: ObjectReference(entity: info.schema.id, row: 0))
     let home = home(of: id, info, entity)
     let made = Insertable(entity, home, twin(of: home), version: version)
-    lastInsertable = made
+    making.lastInsertable = made
     return made
   }
 
@@ -138,7 +138,7 @@ extension ManagedObjectContext {
   }
 
   private func birthEntityHere(_ objectClass: ManagedObject.Type) -> EntityDescription {
-    if let last = lastInsertable, last.birthClass == objectClass,
+    if let last = making.lastInsertable, last.birthClass == objectClass,
       last.version == persistentStoreCoordinator.storesVersion
     {
       return last.twin

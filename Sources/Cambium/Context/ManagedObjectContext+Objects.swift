@@ -28,8 +28,8 @@ extension ManagedObjectContext {
     lock.run {
       // Take in new identifiers from the parent, or there would be two objects of a row. A save into the parent, or of
       // a child into this context, takes them in itself.
-      if !isPushing, pushingChild == nil { takeInMail() }
-      let id = id.isTemporaryID ? permanentIDs[id] ?? id : id
+      if !family.isPushing, family.pushingChild == nil { takeInMail() }
+      let id = id.isTemporaryID ? family.permanentIDs[id] ?? id : id
       if let object = registered(id) { return object }
       if let known = knownHome(of: id) { return object(id, known) }
       let version = persistentStoreCoordinator.storesVersion
@@ -60,7 +60,7 @@ extension ManagedObjectContext {
   public func registeredObject(for id: ManagedObjectID) -> ManagedObject? {
     lock.run {
       takeInMail()
-      return registered(permanentIDs[id] ?? id)
+      return registered(family.permanentIDs[id] ?? id)
     }
   }
 
@@ -111,7 +111,7 @@ extension ManagedObjectContext {
       // event is never told.
       let unlisted = allRegistered.filter { $0.isDeleted && $0.state == .inserted }
       let pending = inserted.values + updated.values + deleted.values
-      let dropped = Set((pending + unlisted + eventObjects).map { $0.objectID })
+      let dropped = Set((pending + unlisted + events.objects).map { $0.objectID })
       // Children may have objects of the inserted ones.
       var gone = ObjectIDNotification()
       gone.deletedObjectIDs = Set(inserted.values.map { $0.objectID })
@@ -128,14 +128,14 @@ extension ManagedObjectContext {
         unregister(object.objectID)
         object.detach()
       }
-      watched = [:]
+      snapshots.watched = [:]
       undoManager?.removeAllActions()
       forgetEvent()
       let restored = updated.values + deleted.values
       forgetPending()
       forgetErrors()
       for object in restored { object.awake(fromSnapshotEvents: .rollback) }
-      refreshed.formUnion(restored)
+      events.refreshed.formUnion(restored)
       persistentStoreCoordinator.saveObservers.tell(takenIn: SavedObjects(changed: dropped), in: self)
       processEvent()
       if !gone.deletedObjectIDs.isEmpty { tellChildren(gone) }
@@ -156,7 +156,7 @@ extension ManagedObjectContext {
       snapshots.advanceGeneration()
       undoManager?.removeAllActions()
       forgetEvent()
-      refreshed = []
+      events.refreshed = []
       tell {
         var notification = ContextNotification(.objectsDidChange, self)
         notification.isInvalidatedAll = true

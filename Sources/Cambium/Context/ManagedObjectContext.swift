@@ -66,35 +66,13 @@ public final class ManagedObjectContext: @unchecked Sendable {
   }
 
   let lock = ContextLock()
-  let observers = ContextObservers()
-  let children = ContextChildren()
-  let mail = ContextMail()
-  /// The permanent identifiers of objects that children may know by their temporary ones.
-  @exclusivity(unchecked) var permanentIDs = PermanentIDs()
-  /// Whether the context is saving into its parent.
-  @exclusivity(unchecked) var isPushing = false
-  /// The child that is saving into this context.
-  @exclusivity(unchecked) var pushingChild: ManagedObjectContext?
-  /// Whether what happens is told when the context's queue comes to it, because a child is saving on another thread.
-  var tellsLater = false
-  let mergesAutomatically = Atomic(false)
-  /// The objects that the present event has changed.
-  @exclusivity(unchecked) var eventObjects: [ManagedObject] = []
-  /// The objects that were refreshed in the present event.
-  var refreshed = Set<ManagedObject>()
-  /// What the objects were before the event that is being told.
-  var toldEventStates: [ObjectIdentifier: EventState] = [:]
-  /// Whether changes are of an event. Those that a save computes, and those of migrations, are not.
-  @exclusivity(unchecked) var isNotingEvents = true
-  /// The objects that a save has changed itself since the last one was told.
-  @exclusivity(unchecked) private(set) var changedBySaving = Set<ManagedObject>()
-  /// Whether anybody is to hear of those, as of the beginning of the save.
-  @exclusivity(unchecked) var notesChangesBySaving = false
+  /// What the present event has changed, and who is told of it.
+  let events = ContextEvents()
+  /// The children of the context, and what passes between them and their parent.
+  let family = ContextFamily()
   private let queue = ContextQueue()
   let snapshots: ContextSnapshots
   @exclusivity(unchecked) private(set) var registry = ObjectRegistry()
-  /// Objects of which others' changes are a conflict though they have none here.
-  @exclusivity(unchecked) var watched: [ManagedObjectID: WatchedObject] = [:]
   // Exclusive access to the properties that every change touches is not checked at run time, because the checks would
   // take longer than the changes. The caller holds an object that it takes out, so that the object does not end
   // meanwhile.
@@ -104,22 +82,15 @@ public final class ManagedObjectContext: @unchecked Sendable {
   /// The reference by which objects find the context.
   let link = ContextLink()
   @exclusivity(unchecked) private(set) var homes = ObjectHome.List()
-  let prefetched = PrefetchedObjects()
-  /// See ``KnownBirth``.
-  @exclusivity(unchecked) var lastBirth: KnownBirth?
-  /// What objects were last inserted of, so that it need not be looked up for every one.
-  @exclusivity(unchecked) var lastInsertable: Insertable?
+  /// What objects are made with.
+  let making = ObjectMaking()
   @exclusivity(unchecked) private(set) var changeCount: UInt64 = 0
-  /// Whether the event that ends is about what others have saved, and is not to be undone.
-  @exclusivity(unchecked) var isTakingIn = false
-  /// New objects whose relationships are still to be set, while some are set that were made without a context.
-  @exclusivity(unchecked) var earlyInWaiting: [(ManagedObject, ManagedObject.EarlyValues)]?
   /// The save under way; nil if there is none.
   @exclusivity(unchecked) var session: SaveSession?
   private var errors = RecordedErrors()
   /// Whether the context is a migration manager's, which saves it itself.
   var isSavedByMigration = false {
-    didSet { isNotingEvents = !isSavedByMigration }
+    didSet { events.isNoting = !isSavedByMigration }
   }
 
   /// A context.
@@ -157,7 +128,7 @@ public final class ManagedObjectContext: @unchecked Sendable {
     snapshots = ContextSnapshots(coordinator)
     parentContext = parent
     link.lead(to: self)
-    parent.children.add(self)
+    parent.family.children.add(self)
   }
 
   private func move(to coordinator: PersistentStoreCoordinator, parent: ManagedObjectContext?) {
@@ -165,20 +136,21 @@ public final class ManagedObjectContext: @unchecked Sendable {
       if coordinator === self.coordinator, parent === parentContext { return }
       var ancestor = parent
       while let context = ancestor, context !== self { ancestor = context.parent }
-      guard allRegistered.isEmpty, inserted.isEmpty, deleted.isEmpty, children.living.isEmpty, ancestor == nil else {
+      guard allRegistered.isEmpty, inserted.isEmpty, deleted.isEmpty, family.children.living.isEmpty, ancestor == nil
+      else {
         let text =
           ancestor == nil
           ? "a context that has objects or children cannot be given other stores or another parent"
           : "a context cannot be its own parent"
         return record(CambiumError(.invalidArgument, text), losesChange: false)
       }
-      parentContext?.children.remove(self)
+      parentContext?.family.children.remove(self)
       self.coordinator = coordinator
       parentContext = parent
       snapshots.move(to: coordinator)
       forgetRegistry()
       undoManager?.removeAllActions()
-      parent?.children.add(self)
+      parent?.family.children.add(self)
       if parent == nil, automaticallyMergesChangesFromParent { coordinator.saveObservers.add(self) }
     }
   }
@@ -230,9 +202,9 @@ public final class ManagedObjectContext: @unchecked Sendable {
   public func performAndWait<R, Failure: Error>(_ block: () throws(Failure) -> R) throws(Failure) -> R {
     try lock.run { () throws(Failure) in
       // The context lets go of unused objects at the end of the block.
-      prefetched.beginBlock()
+      making.prefetched.beginBlock()
       defer {
-        prefetched.endBlock()
+        making.prefetched.endBlock()
         if lock.isOutermost { registry.sweepIfGrown() }
       }
       return try block()
@@ -309,14 +281,14 @@ public final class ManagedObjectContext: @unchecked Sendable {
   }
 
   func forgetRegistry() {
-    prefetched.letGo()
+    making.prefetched.letGo()
     homes = ObjectHome.List()
-    (lastInsertable, lastBirth) = (nil, nil)
+    (making.lastInsertable, making.lastBirth) = (nil, nil)
     registry = ObjectRegistry()
     registry.retainsAll = retainsRegisteredObjects
-    watched = [:]
-    changedBySaving = []
-    permanentIDs = PermanentIDs()
+    snapshots.watched = [:]
+    events.changedBySaving = []
+    family.permanentIDs = PermanentIDs()
   }
 
   /// The object of a row, made if the context does not have it.
@@ -355,15 +327,15 @@ public final class ManagedObjectContext: @unchecked Sendable {
   /// Notes an object that is changed while changes are of no event: by a save, as far as anybody is to hear of it.
   func noteChangeBySaving(_ object: ManagedObject) {
     session?.validation?.note(object, isRelationship: false)
-    if notesChangesBySaving, !isSavedByMigration { changedBySaving.insert(object) }
+    if events.notesChangesBySaving, !isSavedByMigration { events.changedBySaving.insert(object) }
   }
 
   /// The objects that saves have changed themselves, which are told with this.
   func takeChangedBySaving() -> Set<ManagedObjectID> {
-    if changedBySaving.isEmpty { return [] }
-    defer { changedBySaving = [] }
+    if events.changedBySaving.isEmpty { return [] }
+    defer { events.changedBySaving = [] }
     if persistentStoreCoordinator.saveObservers.isEmpty { return [] }
-    return Set(changedBySaving.lazy.map { $0.objectID })
+    return Set(events.changedBySaving.lazy.map { $0.objectID })
   }
 
   func nextChangeOrder() -> UInt64 {

@@ -30,9 +30,9 @@ struct PermanentIDRequest {
   private func ask(_ parent: ManagedObjectContext, for wanted: [ManagedObject]) throws {
     let tellsLater = context.concurrencyType != .mainQueue && !parent.isOnQueue
     try parent.lock.run {
-      let outer = parent.tellsLater
-      parent.tellsLater = outer || tellsLater
-      defer { parent.tellsLater = outer }
+      let outer = parent.events.tellsLater
+      parent.events.tellsLater = outer || tellsLater
+      defer { parent.events.tellsLater = outer }
       try parent.obtainPermanentIDs(
         for: wanted.compactMap { parent.registered($0.objectID) }.filter { $0.isPresent })
     }

@@ -33,7 +33,7 @@ struct WatchedObject {
 extension ManagedObjectContext {
   /// What a save makes sure of besides its changes, in the order of the identifiers.
   var watchedObjects: [WatchedObject] {
-    watched.isEmpty
-      ? [] : watched.values.filter { $0.isToBeChecked }.ordered { $0.object.reference < $1.object.reference }
+    snapshots.watched.isEmpty
+      ? [] : snapshots.watched.values.filter { $0.isToBeChecked }.ordered { $0.object.reference < $1.object.reference }
   }
 }

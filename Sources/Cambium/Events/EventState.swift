@@ -80,11 +80,11 @@ extension ManagedObject {
 
   private func noteEventState() {
     guard let context = managedObjectContext, state != .detached else { return }
-    guard context.isNotingEvents else { return context.noteChangeBySaving(self) }
+    guard context.events.isNoting else { return context.noteChangeBySaving(self) }
     let overlay = ownOverlay
     let isUnchanged = overlay.hasNoChanges && overlay.transients.isEmpty && !isDeleted
     overlay.eventState = isUnchanged ? .unchanged : .changed(EventSnapshot(self))
-    context.eventObjects.append(self)
+    context.events.objects.append(self)
   }
 
   /// Whether the object is there: neither deleted nor gone.
@@ -98,7 +98,7 @@ extension ManagedObject {
   ///
   /// For an object that came with the event: the properties that have a value, with `nil`.
   public func changedValuesForCurrentEvent() -> [String: Any?] {
-    guard let event = eventState ?? managedObjectContext?.toldEventStates[ObjectIdentifier(self)] else { return [:] }
+    guard let event = eventState ?? managedObjectContext?.events.toldStates[ObjectIdentifier(self)] else { return [:] }
     var result: [String: Any?] = [:]
     do {
       for change in try PropertyChange.changes(of: self, since: event) {

@@ -26,14 +26,14 @@ extension ManagedObjectContext {
 
   /// Ends the event. What those who are told change meanwhile is of the next one.
   func processEvent() {
-    guard !eventObjects.isEmpty || !refreshed.isEmpty else { return }
-    let objects = eventObjects
-    let refreshedNow = refreshed
-    eventObjects = []
-    refreshed = []
-    let isTakenIn = isTakingIn
+    guard !events.objects.isEmpty || !events.refreshed.isEmpty else { return }
+    let objects = events.objects
+    let refreshedNow = events.refreshed
+    events.objects = []
+    events.refreshed = []
+    let isTakenIn = events.isTakingIn
     // Who is told may change more, which is to be undone.
-    isTakingIn = false
+    events.isTakingIn = false
     if let undoManager, undoManager.isUndoRegistrationEnabled, !isTakenIn {
       do {
         let event = try UndoEvent(objects)
@@ -69,20 +69,20 @@ extension ManagedObjectContext {
     }
     let event = EndedEvent(
       notification: notification, states: states, changed: objects, refreshed: refreshedNow)
-    if tellsLater { perform { self.tell(event) } } else { tell(event) }
+    if events.tellsLater { perform { self.tell(event) } } else { tell(event) }
   }
 
   /// Tells those who look on, and nobody else, of objects that have other identifiers.
   func tell(renamed objects: [ManagedObject]) {
     let event = EndedEvent(notification: nil, states: [:], changed: objects, refreshed: [])
-    if tellsLater { perform { self.tell(event) } } else { tell(event) }
+    if events.tellsLater { perform { self.tell(event) } } else { tell(event) }
   }
 
   private func tell(_ event: EndedEvent) {
     // One who is told may end an event of its own; those after it still hear of this one.
-    let outer = toldEventStates
-    toldEventStates = event.states
-    defer { toldEventStates = outer }
+    let outer = events.toldStates
+    events.toldStates = event.states
+    defer { events.toldStates = outer }
     if var notification = event.notification {
       tell {
         notification.nameObjects()
@@ -94,18 +94,18 @@ extension ManagedObjectContext {
 
   /// Ends the event, and those that the ones who are told begin, until there is none, or somebody does not stop.
   func processEvents() {
-    for _ in 0..<100 where !eventObjects.isEmpty || !refreshed.isEmpty { processEvent() }
+    for _ in 0..<100 where !events.objects.isEmpty || !events.refreshed.isEmpty { processEvent() }
   }
 
   /// Forgets what the event has changed so far: nobody is told. What it has refreshed stays so, and is told.
   func forgetEvent() {
-    for object in eventObjects { object.eventState = nil }
-    eventObjects = []
+    for object in events.objects { object.eventState = nil }
+    events.objects = []
   }
 
   /// Takes back what the event has changed so far, if nothing was saved meanwhile.
   func revertEvent() {
-    for object in eventObjects {
+    for object in events.objects {
       guard let state = object.eventState else { continue }
       object.eventState = nil
       let id = object.objectID
@@ -136,7 +136,7 @@ extension ManagedObjectContext {
         }
       }
     }
-    eventObjects = []
+    events.objects = []
   }
 
   // MARK: What saving tells
@@ -148,7 +148,7 @@ extension ManagedObjectContext {
     byRules: ObjectIDNotification
   ) {
     // What is derived is new to the children.
-    if parent == nil, !children.living.isEmpty {
+    if parent == nil, !family.children.living.isEmpty {
       tellChildren(changed: insertions + updates, refreshed: [])
       tellChildren(byRules)
     }

@@ -9,7 +9,7 @@ extension ManagedObjectContext {
   ///
   /// - Returns: what keeps the closure being called as long as it lives.
   public func observe(_ handler: @escaping @Sendable (ContextNotification) -> Void) -> ContextObservation {
-    let observers = observers
+    let observers = events.observers
     let number = observers.add(handler)
     return ContextObservation { [weak observers] in observers?.remove(number) }
   }
@@ -36,7 +36,7 @@ extension ManagedObjectContext {
     _ kinds: Set<ContextNotification.Kind> = Set(ContextNotification.Kind.allCases),
     bufferingPolicy: AsyncStream<ContextEvent>.Continuation.BufferingPolicy = .unbounded
   ) -> AsyncStream<ContextEvent> {
-    let observers = observers
+    let observers = events.observers
     return AsyncStream(bufferingPolicy: bufferingPolicy) { continuation in
       // The stream's end comes with the closure's, which the context's observers hold.
       let end = StreamEnd { continuation.finish() }
@@ -54,10 +54,10 @@ extension ManagedObjectContext {
   }
 
   /// Whether anybody wants to know.
-  var isObserved: Bool { !(observers.all.isEmpty && ContextObservers.everywhere.all.isEmpty) }
+  var isObserved: Bool { !(events.observers.all.isEmpty && ContextObservers.everywhere.all.isEmpty) }
 
   func tell(_ make: () -> ContextNotification) {
-    let handlers = observers.all + ContextObservers.everywhere.all
+    let handlers = events.observers.all + ContextObservers.everywhere.all
     if handlers.isEmpty { return }
     let notification = make()
     for handler in handlers { handler(notification) }

@@ -44,7 +44,7 @@ struct RelationshipPrefetch {
   /// - Throws: what reading throws.
   func hold(_ paths: [String]?, from objects: [ManagedObject]) throws {
     guard let paths, context.parent == nil else { return }
-    try context.prefetched.hold { try destinations(of: paths, from: objects) }
+    try context.making.prefetched.hold { try destinations(of: paths, from: objects) }
   }
 
   /// Returns the objects at the end of relationship key paths. The caller must hold them.

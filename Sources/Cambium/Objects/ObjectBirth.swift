@@ -49,7 +49,7 @@ extension ManagedObjectContext {
     _ space: StoreSpace, _ reference: ObjectReference, _ useClass: () -> Void = {}
   ) -> ManagedObject {
     if let object = registry.object(space, reference) { return object }
-    if let known = lastBirth, known.version == persistentStoreCoordinator.storesVersion,
+    if let known = making.lastBirth, known.version == persistentStoreCoordinator.storesVersion,
       known.birth.home._withUnsafeGuaranteedRef({ $0.entityID == reference.entity && $0.space === space })
     {
       // An initializer may have the context forget it.
@@ -63,7 +63,7 @@ extension ManagedObjectContext {
       type(of: object) == persistentStoreCoordinator.objectClass(for: home.info)
     {
       let twin = twin(of: home)
-      lastBirth = KnownBirth(birth: ObjectBirth(type(of: object), home, twin), twin: twin, version: version)
+      making.lastBirth = KnownBirth(birth: ObjectBirth(type(of: object), home, twin), twin: twin, version: version)
     }
     return object
   }
@@ -119,7 +119,7 @@ extension ManagedObjectContext {
     context.lock.run {
       context.inserted.remove(object)
       object.eventState = nil
-      context.eventObjects.removeAll { $0 === object }
+      context.events.objects.removeAll { $0 === object }
       context.unregister(object.objectID)
       object.dropChanges()
       object.detach()

@@ -6,7 +6,7 @@ struct ObjectRefresh {
 
   /// Refreshes an object. See ``ManagedObjectContext/refresh(_:mergeChanges:)``.
   func refresh(_ object: ManagedObject, mergeChanges: Bool) {
-    context.watched[object.objectID] = nil
+    context.snapshots.watched[object.objectID] = nil
     if object.pending == .deleted, object.managedObjectContext === context {
       context.advance()
       return rebaseDeletion(object)
@@ -22,7 +22,7 @@ struct ObjectRefresh {
     } else {
       renew(object, mergeChanges: mergeChanges)
     }
-    context.refreshed.insert(object)
+    context.events.refreshed.insert(object)
     object.awake(fromSnapshotEvents: .refresh)
   }
 
@@ -64,7 +64,7 @@ struct ObjectRefresh {
     for object in context.allRegistered
     where object.state != .inserted && (!object.isDeleted || context.isMissing(object)) {
       object.isDeleted = false
-      context.refreshed.insert(object)
+      context.events.refreshed.insert(object)
       if object.isUpdated {
         rebase(object)
         object.awake(fromSnapshotEvents: .refresh)
@@ -83,9 +83,9 @@ struct ObjectRefresh {
   private func inOwnEvent(_ body: () -> Void) {
     context.processEvent()
     body()
-    context.isTakingIn = true
+    context.events.isTakingIn = true
     context.processEvent()
-    context.isTakingIn = false
+    context.events.isTakingIn = false
   }
 
   /// Bases the deletion of an object on the present row. If the row is gone, there is nothing left to delete.
@@ -134,13 +134,13 @@ struct ObjectRefresh {
     }
     let concerned = rebase(present).union(fault(changes.deletedObjectIDs))
     context.undoManager?.forget(relationshipsOf: concerned)
-    context.refreshed.formUnion(concerned)
+    context.events.refreshed.formUnion(concerned)
     // Results hear of the save before the event, because the event does not tell them of objects that others inserted.
     context.persistentStoreCoordinator.saveObservers.tell(
       takenIn: SavedObjects(changed: present, deleted: changes.deletedObjectIDs), in: context)
-    context.isTakingIn = true
+    context.events.isTakingIn = true
     context.processEvent()
-    context.isTakingIn = false
+    context.events.isTakingIn = false
     context.tellChildren(changes)
     context.tell {
       var told = ContextNotification(.didMergeChanges, context)

@@ -292,7 +292,7 @@ struct ToldObjects {
     self.followsEvents = followsEvents
     // An object that has got its permanent identifier meanwhile, or has come to be another one, is told of by both.
     func known(_ ids: Set<ManagedObjectID>) -> Set<ManagedObjectID> {
-      ids.contains { $0.isTemporaryID } ? Set(ids.lazy.map { context.permanentIDs[$0] ?? $0 }) : ids
+      ids.contains { $0.isTemporaryID } ? Set(ids.lazy.map { context.family.permanentIDs[$0] ?? $0 }) : ids
     }
     isOwnSave = news.isOwnSave
     own = known(news.own.changed.union(news.own.deleted))

@@ -122,7 +122,7 @@ extension SaveSession {
     let object = conflict.sourceObject
     guard object.managedObjectContext === context else { return }
     context.noteChangeBySaving(object)
-    context.watched[object.objectID] = nil
+    context.snapshots.watched[object.objectID] = nil
     if let persisted = conflict.persisted {
       object.row = persisted
     } else if !object.isDeleted {

@@ -33,7 +33,8 @@ extension SaveSession {
       object.state = .detached
     }
     // Who looks on, as results do, may have told of inserted objects.
-    let isToldOn = !context.eventObjects.isEmpty || !context.children.living.isEmpty || context.notesChangesBySaving
+    let isToldOn =
+      !context.events.objects.isEmpty || !context.family.children.living.isEmpty || context.events.notesChangesBySaving
     let isRenaming = isToldOn || leavesSome
     var renamed: [ManagedObjectID: ManagedObjectID] = [:]
     if isRenaming { renamed.reserveCapacity(batch.insertions.count) }
@@ -80,8 +81,9 @@ extension SaveSession {
     context.renameEventStates(renamed)
     // To children they are told, which notes them. Of very many, nobody has been told one by one.
     let isFollowed =
-      context.notesChangesBySaving && context.children.living.isEmpty && renamed.count <= context.permanentIDs.limit
-    if isFollowed { context.permanentIDs.merge(renamed) }
+      context.events.notesChangesBySaving && context.family.children.living.isEmpty
+      && renamed.count <= context.family.permanentIDs.limit
+    if isFollowed { context.family.permanentIDs.merge(renamed) }
     context.tellChildren(permanent: renamed)
   }
 }

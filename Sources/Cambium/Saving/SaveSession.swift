@@ -41,7 +41,8 @@ final class SaveSession {
       context.processEvent()
       try throwLostChange()
     }
-    context.notesChangesBySaving = !isMigrating && context.persistentStoreCoordinator.saveObservers.follow(context)
+    context.events.notesChangesBySaving =
+      !isMigrating && context.persistentStoreCoordinator.saveObservers.follow(context)
     if let parent = context.parent {
       do { return try context.push(to: parent, in: self) } catch {
         tellChangesBySaving()
@@ -49,9 +50,9 @@ final class SaveSession {
       }
     }
     // What a save computes is not undone.
-    let wasNotingEvents = context.isNotingEvents
-    context.isNotingEvents = false
-    defer { context.isNotingEvents = wasNotingEvents }
+    let wasNotingEvents = context.events.isNoting
+    context.events.isNoting = false
+    defer { context.events.isNoting = wasNotingEvents }
     defer { if !isMigrating { tellSettled() } }
     do {
       try deriveFromOwnAttributes()
@@ -133,7 +134,7 @@ final class SaveSession {
 
   private func tellSettled() {
     if !settled.isEmpty {
-      context.isNotingEvents = !context.isSavedByMigration
+      context.events.isNoting = !context.isSavedByMigration
       settled.deletions.lend { $1.didSave() }
       for list in [settled.insertions, settled.updates] { list.lend { $1.didSave() } }
       var byRules = ObjectIDNotification()
@@ -193,7 +194,7 @@ final class SaveSession {
     } else if let batch = batches.first {
       settle(try writeOrResolve(batch))
     }
-    context.watched = [:]
+    context.snapshots.watched = [:]
   }
 
   /// The stores that objects are in, in the order of the objects.

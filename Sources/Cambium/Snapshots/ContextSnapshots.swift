@@ -17,6 +17,8 @@ final class ContextSnapshots {
   private(set) var generation = QueryGeneration()
   /// See ``ManagedObjectContext/stalenessInterval``.
   var stalenessInterval = -1.0
+  /// Objects of which others' changes are a conflict though they have none here.
+  @exclusivity(unchecked) var watched: [ManagedObjectID: WatchedObject] = [:]
 
   init(_ coordinator: PersistentStoreCoordinator) { self.coordinator = coordinator }
 

@@ -135,7 +135,7 @@ public final class ContextUndoManager {
   /// Whether there is something to undo. Changes whose event has not ended yet count.
   public var canUndo: Bool {
     !undoStack.isEmpty || open?.actions.isEmpty == false
-      || isUndoRegistrationEnabled && living.contains { !$0.eventObjects.isEmpty }
+      || isUndoRegistrationEnabled && living.contains { !$0.events.objects.isEmpty }
   }
   /// Whether there is something to redo.
   public var canRedo: Bool { !redoStack.isEmpty }

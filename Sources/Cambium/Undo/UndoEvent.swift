@@ -148,7 +148,7 @@ extension ManagedObjectContext {
       object.state = .inserted
       object.isDeleted = false
       object.eventState = .absent
-      eventObjects.append(object)
+      events.objects.append(object)
       takeInto(&inserted, object)
       return remains
     }

@@ -175,7 +175,7 @@ import Testing
     let events = try #require(context).events()
     let observation = try #require(context).observe { _ in }
     weak var observers: ContextObservers?
-    observers = context?.observers
+    observers = context?.events.observers
     context = nil
     // Otherwise the stream would never end.
     try #require(observers == nil)

@@ -168,7 +168,7 @@ import Testing
     let container = try memoryContainer()
     let parent = container.newBackgroundContext()
     let child = ManagedObjectContext(concurrencyType: .privateQueue, parent: parent)
-    for context in [parent, child] { context.permanentIDs.limit = 50 }
+    for context in [parent, child] { context.family.permanentIDs.limit = 50 }
     var temporary: [ManagedObjectID] = []
     var permanent: [ManagedObjectID] = []
     for number in 0..<200 {
@@ -180,12 +180,12 @@ import Testing
       #expect(!object.objectID.isTemporaryID)
     }
     for context in [parent, child] {
-      #expect(context.permanentIDs.count <= 100)
+      #expect(context.family.permanentIDs.count <= 100)
       #expect(context.object(with: temporary[199]).objectID == permanent[199])
       #expect(context.object(with: temporary[151]).objectID == permanent[151])
-      #expect(context.permanentIDs[temporary[0]] == nil)
+      #expect(context.family.permanentIDs[temporary[0]] == nil)
       context.reset()
-      #expect(context.permanentIDs.count == 0)
+      #expect(context.family.permanentIDs.count == 0)
     }
   }
 }

@@ -163,7 +163,7 @@ import Testing
       context.delete(other)
       streets = try context.fetch(Self.request(["town", "crossing.town"]))
       #expect(streets.count == 59)
-      #expect(context.prefetched.objects.contains(new))
+      #expect(context.making.prefetched.objects.contains(new))
       // What was left is not read: nothing leads there any more.
       #expect(Self.present(context, "Town").isEmpty)
       #expect(Set(context.updatedObjects.compactMap { $0 as? Street }) == Set(streets))
@@ -279,11 +279,11 @@ import Testing
     let controller = FetchedResultsController(fetchRequest: Self.request(["town"]), managedObjectContext: context)
     for _ in 0..<3 {
       try controller.performFetch()
-      #expect(context.prefetched.objects.count == 7)
+      #expect(context.making.prefetched.objects.count == 7)
     }
     // A block that ends lets go of it.
     context.performAndWait {}
-    #expect(context.prefetched.objects.isEmpty)
+    #expect(context.making.prefetched.objects.isEmpty)
   }
 
   /// Objects whose end resets the context, or fetches and prefetches anew, while it lets go of what was prefetched.
@@ -351,7 +351,7 @@ import Testing
     streets = try context.fetch(Self.request(["crossing"]))
     #expect(Self.present(context, "Town").isEmpty)
     context.reset()
-    #expect(context.prefetched.objects.isEmpty && context.registeredObjects.isEmpty)
+    #expect(context.making.prefetched.objects.isEmpty && context.registeredObjects.isEmpty)
     withExtendedLifetime(streets) {}
     // Without effect on what is asked for in other ways, and in children.
     let count = FetchRequest<Int>(entityName: "Street")
@@ -360,7 +360,7 @@ import Testing
     #expect(try context.fetch(count) == [60])
     let child = ManagedObjectContext(concurrencyType: .privateQueue, parent: context)
     let found = try child.fetch(Self.request(["town"]))
-    #expect(found.count == 60 && child.prefetched.objects.isEmpty)
+    #expect(found.count == 60 && child.making.prefetched.objects.isEmpty)
   }
 }
 

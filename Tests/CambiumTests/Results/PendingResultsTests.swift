@@ -425,7 +425,7 @@ import Testing
       try item.set("b", forKey: "text")
       let noted = Locked([Int]())
       let observation = context.observe { [unowned context] notification in
-        if notification.kind == .didSave { noted.withLock { $0.append(context.changedBySaving.count) } }
+        if notification.kind == .didSave { noted.withLock { $0.append(context.events.changedBySaving.count) } }
       }
       try context.save()
       listener.followed = context
@@ -532,6 +532,6 @@ private final class Listener: SaveObserver, @unchecked Sendable {
   func didTakeIn(_ changes: SavedObjects, in context: ManagedObjectContext) {}
   func didPush(_ saved: SavedObjects, in context: ManagedObjectContext) {}
   func didChange(_ objects: [ManagedObject], refreshed: Set<ManagedObject>, in context: ManagedObjectContext) {
-    events.append(context.toldEventStates.count)
+    events.append(context.events.toldStates.count)
   }
 }
