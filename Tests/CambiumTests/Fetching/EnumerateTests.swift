@@ -423,7 +423,7 @@ import Testing
       }
       #expect(led == 54)
       #expect((1...4).contains(most))
-      #expect(context.prefetched.objects.isEmpty)
+      #expect(context.making.prefetched.objects.isEmpty)
     }
   }
 
