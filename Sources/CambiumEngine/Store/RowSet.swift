@@ -1,3 +1,5 @@
+import CambiumKernel
+
 /// Numbers of rows, as bits: those of a store lie close together, so that many take little memory.
 struct RowSet {
   private static let wordsPerPage = 64
