@@ -15,13 +15,8 @@ extension EntityTransaction {
     _ asked: [ObjectReference], in space: StoreSpace, _ history: HistoryRecorder?
   ) throws(BatchError) -> (found: [ObjectReference], deleted: [ObjectReference]) {
     let rule = { space.deleteRule(of: $0) }
-    var found: [ObjectReference] = []
     let deletion = try engine { () throws(EngineError) -> Deletion<ObjectReference, RelationshipReader> in
-      var seen = Set<UInt64>()
-      for reference in asked where seen.insert(reference.row).inserted {
-        if try contains(reference) { found.append(reference) }
-      }
-      return try self.deletion(of: found, rule: rule)
+      try self.deletion(of: asked, rule: rule)
     }
     if let denial = deletion.denials.first {
       let id = ManagedObjectID(space: space, reference: denial.object)
@@ -35,8 +30,8 @@ extension EntityTransaction {
           if let info = space.info(reference.entity) { try history.deleted(reference, info, self) }
         }
       }
-      try delete(deletion.objects, rule: rule)
+      try delete(deletion, rule: rule)
     }
-    return (Array(deletion.objects.prefix(found.count)), deletion.objects)
+    return (Array(deletion.objects.prefix(deletion.askedCount)), deletion.objects)
   }
 }

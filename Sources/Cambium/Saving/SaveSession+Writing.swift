@@ -49,7 +49,7 @@ extension SaveSession {
         }
       }
       let links = object.pendingLinks()
-      if !isWritten, links.isEmpty, history == nil { return }
+      if !isWritten, links == nil, history == nil { return }
       updates.append(PendingUpdate(object: object, links: links, version: isWritten ? object.row?.version : nil))
     }
     // After what may have called the application, which may have asked for permanent identifiers.
@@ -168,7 +168,6 @@ extension SaveSession {
     }
     if !context.isSavedByMigration {
       outcome.rows = t.keptRows
-      outcome.writtenUpdates = prepared.updates.lazy.filter { $0.version != nil }.map { $0.object }
     }
     try engine { () throws(EngineError) in try history?.finish(t, batch.space) }
   }

@@ -25,42 +25,82 @@ public struct Deletion<Object: Hashable, Relationship> {
     public let relationship: Relationship
     /// Where that leads.
     public let destination: Object
+
+    @usableFromInline
+    init(object: Object, relationship: Relationship, destination: Object) {
+      (self.object, self.relationship, self.destination) = (object, relationship, destination)
+    }
   }
 
   /// The objects that are deleted: those that were asked for, and behind them those that go along by the rule to cascade. Each once.
-  public private(set) var objects: [Object] = []
+  public let objects: [Object]
   /// What leads to an object that stays, which is to lead back no longer.
-  public private(set) var emptied: [Lead] = []
+  public let emptied: [Lead]
   /// What denies the deletion: leads to objects that stay.
-  public private(set) var denials: [Lead] = []
+  public let denials: [Lead]
+  /// How many of ``objects`` were asked for: the first ones.
+  public let askedCount: Int
 
   /// Gathers the deletion of some objects.
   ///
   /// - Throws: What reading throws.
   /// - Complexity: O(links of the objects that are deleted).
+  @inlinable
   public init<Source: DeletionSource>(of asked: [Object], in source: Source) throws(Source.Failure)
   where Source.Object == Object, Source.Relationship == Relationship {
-    var gone: Set<Object> = []
-    for object in asked where gone.insert(object).inserted { objects.append(object) }
+    var gone = UniqueObjects<Object>()
+    gone.list.reserveCapacity(asked.count)
+    for object in asked { gone.insert(object) }
+    askedCount = gone.list.count
     var left: [Lead] = []
     var denied: [Lead] = []
     var next = 0
-    while next < objects.count {
-      let object = objects[next]
+    while next < gone.list.count {
+      let object = gone.list[next]
       next += 1
       for (relationship, rule) in try source.rules(of: object) where rule != .noAction {
         for destination in try source.destinations(of: object, by: relationship) {
           let lead = Lead(object: object, relationship: relationship, destination: destination)
           switch rule {
-          case .cascade: if gone.insert(destination).inserted { objects.append(destination) }
+          case .cascade: gone.insert(destination)
           case .deny: denied.append(lead)
           case .nullify, .noAction: left.append(lead)
           }
         }
       }
     }
-    emptied = left.filter { !gone.contains($0.destination) }
-    denials = denied.filter { !gone.contains($0.destination) }
+    objects = gone.list
+    emptied = left.isEmpty ? [] : left.filter { !gone.contains($0.destination) }
+    denials = denied.isEmpty ? [] : denied.filter { !gone.contains($0.destination) }
+  }
+}
+
+/// Objects in the order in which they came, each once.
+@usableFromInline
+struct UniqueObjects<Object: Hashable> {
+  /// So many are compared one by one, which takes less time than to hash them.
+  @usableFromInline static var mostCompared: Int { 4 }
+
+  @usableFromInline var list: [Object] = []
+  /// All of them, once there are many.
+  @usableFromInline var set: Set<Object> = []
+
+  @inlinable
+  init() {}
+
+  @inlinable
+  func contains(_ object: Object) -> Bool {
+    list.count <= Self.mostCompared ? list.contains(object) : set.contains(object)
+  }
+
+  @inlinable
+  mutating func insert(_ object: Object) {
+    if list.count < Self.mostCompared {
+      if !list.contains(object) { list.append(object) }
+      return
+    }
+    if set.isEmpty { set = Set(list) }
+    if set.insert(object).inserted { list.append(object) }
   }
 }
 

@@ -26,6 +26,33 @@ extension EntityTransaction {
     var seen = Set<UInt64>()
     let isEach = objects.count == 1 || objects.allSatisfy { seen.insert($0.row).inserted }
     if !isEach { throw .misuse("an object is to be deleted twice by one call: name each once") }
+    try remove(objects, plans, seen, rule)
+  }
+
+  /// Removes what a deletion was gathered to delete, as ``delete(_:rule:)`` does.
+  ///
+  /// - Parameter rule: The delete rule of a relationship, if the model in use has another one than the stored model.
+  /// - Throws: ``EngineError/noSuchObject(_:)`` if an object was deleted since; the transaction can't be committed then. Kernel errors.
+  /// - Complexity: O(links of the objects).
+  public func delete(
+    _ deletion: Deletion<ObjectReference, RelationshipReader>,
+    rule: (RelationshipSchema) -> DeleteRule = { $0.deleteRule }
+  ) throws(EngineError) {
+    var plans: [EntityPlan] = []
+    plans.reserveCapacity(deletion.objects.count)
+    for object in deletion.objects { plans.append(try store.plan(object.entity)) }
+    do throws(EngineError) {
+      try remove(deletion.objects, plans, Set(deletion.objects.lazy.map { $0.row }), rule)
+    } catch {
+      breakOff(error)
+      throw error
+    }
+  }
+
+  /// - Parameter rows: The rows of the objects; may be empty if it is one object.
+  private func remove(
+    _ objects: [ObjectReference], _ plans: [EntityPlan], _ rows: Set<UInt64>, _ rule: (RelationshipSchema) -> DeleteRule
+  ) throws(EngineError) {
     var left: [LinkEnd: (side: LinkSide, objects: [ObjectReference])] = [:]
     if notesChangedEnds { for (object, plan) in zip(objects, plans) { try noteDerivedEnds(of: object, plan) } }
     var followed: [UInt32: [(side: LinkSide, reader: RelationshipReader)]] = [:]
@@ -34,7 +61,7 @@ extension EntityTransaction {
       if followed[plan.entityID] == nil { followed[plan.entityID] = try sidesToEmpty(plan, rule) }
       for (side, reader) in followed[plan.entityID] ?? [] {
         try reader.forEach(from: object) { (target) in
-          if !seen.contains(target.row), target.row != object.row {
+          if !rows.contains(target.row), target.row != object.row {
             left[LinkEnd(side.inverse, target), default: (side, [])].objects.append(plan.reference(to: object))
           }
           return true
