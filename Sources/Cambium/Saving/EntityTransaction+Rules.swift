@@ -10,13 +10,14 @@ extension StoreSpace {
 extension EntityTransaction {
   /// Deletes objects by the delete rules of the model in use, as the transaction sees the links: what others have saved counts.
   ///
+  /// - Parameter areThere: Whether the caller knows that the objects exist.
   /// - Returns: Those of the objects that existed, and all that were deleted: with them what goes along.
   func deleteByRules(
-    _ asked: [ObjectReference], in space: StoreSpace, _ history: HistoryRecorder?
+    _ asked: [ObjectReference], areThere: Bool = false, in space: StoreSpace, _ history: HistoryRecorder?
   ) throws(BatchError) -> (found: [ObjectReference], deleted: [ObjectReference]) {
     let rule = { space.deleteRule(of: $0) }
     let deletion = try engine { () throws(EngineError) -> Deletion<ObjectReference, RelationshipReader> in
-      try self.deletion(of: asked, rule: rule)
+      try self.deletion(of: asked, areThere: areThere, rule: rule)
     }
     if let denial = deletion.denials.first {
       let id = ManagedObjectID(space: space, reference: denial.object)

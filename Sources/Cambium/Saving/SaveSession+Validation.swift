@@ -18,8 +18,12 @@ extension ManagedObjectContext {
 
   /// Whether all that a save is about is still to be saved as it was.
   func isPending(_ lists: PendingLists) -> Bool {
-    lists.insertions.allSatisfy { $0.pending == .inserted } && lists.deletions.allSatisfy { $0.pending == .deleted }
-      && lists.updates.allSatisfy { $0.pending == .updated }
+    func areAll(_ objects: [ManagedObject], _ kind: PendingKind) -> Bool {
+      var areAll = true
+      objects.lend { _, object in if object.pending != kind { areAll = false } }
+      return areAll
+    }
+    return areAll(lists.insertions, .inserted) && areAll(lists.deletions, .deleted) && areAll(lists.updates, .updated)
   }
 }
 
@@ -34,7 +38,11 @@ extension SaveSession {
     if lists.isEmpty { return }
     var errors = ValidationErrors()
     validation = ValidationWatch()
-    defer { validation = nil }
+    context.link.isValidating.store(true, ordering: .relaxed)
+    defer {
+      context.link.isValidating.store(false, ordering: .relaxed)
+      validation = nil
+    }
     func call(_ objects: [ManagedObject], _ kind: PendingKind, _ method: (ManagedObject) throws -> Void) {
       objects.lend { _, object in
         if object.pending != kind { return }

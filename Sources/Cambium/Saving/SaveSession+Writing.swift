@@ -126,7 +126,7 @@ extension SaveSession {
     if !gone.isEmpty {
       try engine { () throws(EngineError) in try writer.writeDepartures(gone, t) }
       let known = Set(gone.lazy.map { $0.reference.row })
-      let all = try t.deleteByRules(gone.map { $0.reference }, in: batch.space, history).deleted
+      let all = try t.deleteByRules(gone.map { $0.reference }, areThere: true, in: batch.space, history).deleted
       outcome.deletedByRules = all.lazy.filter { !known.contains($0.row) }.map {
         ManagedObjectID(space: batch.space, reference: $0)
       }

@@ -139,6 +139,8 @@ private final class StoredLinks: DeletionSource {
       led.append(destination)
       return true
     }
+    // What follows from the rows of the destinations leads to rows that are there.
+    if relationship.isDerived, !relationship.destination.sharesRows { return led }
     var found: [ObjectReference] = []
     for destination in led {
       // What is gone already was left behind by its rule.
@@ -152,15 +154,23 @@ extension EntityTransaction {
   /// What the deletion of some objects deletes and denies by the delete rules, as the transaction sees the links now. Objects that do
   /// not exist are left out. What it empties, ``delete(_:rule:)`` finds itself.
   ///
-  /// - Parameter rule: The delete rule of a relationship, if the model in use has another one than the stored model.
+  /// - Parameters:
+  ///   - areThere: Whether the caller knows that the objects exist, so that they need not be looked up.
+  ///   - rule: The delete rule of a relationship, if the model in use has another one than the stored model.
   /// - Throws: What reading throws.
   public func deletion(
-    of objects: [ObjectReference], rule: @escaping (RelationshipSchema) -> DeleteRule = { $0.deleteRule }
+    of objects: [ObjectReference], areThere: Bool = false, rule: @escaping (RelationshipSchema) -> DeleteRule = { $0.deleteRule }
   ) throws(EngineError) -> Deletion<ObjectReference, RelationshipReader> {
     var own: [ObjectReference] = []
+    own.reserveCapacity(objects.count)
     for object in objects {
       // The object's own entity, whatever the reference says.
-      if let plan = try planOfRow(object) { own.append(plan.reference(to: object)) }
+      let plan = try store.plan(object.entity)
+      if areThere, !plan.sharesRows {
+        own.append(object)
+      } else if let plan = try planOfRow(object) {
+        own.append(plan.reference(to: object))
+      }
     }
     return try Deletion(of: own, in: StoredLinks(self, rule))
   }
