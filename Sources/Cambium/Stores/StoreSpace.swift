@@ -105,6 +105,8 @@ final class EntityInfo: Sendable {
   let identifierPlaces: [Int]
   /// The relationships by which the deletion of an object empties or deletes others, with their rules.
   let followedAtDeletion: [(relationship: RelationshipInfo, rule: DeleteRule)]
+  /// Whether a save writes links of to-many relationships of the entity.
+  let hasWrittenToMany: Bool
 
   init(
     _ entity: EntitySchema, in storeIdentifier: String, rules: EntitySchema, schema: Schema, model: Schema,
@@ -145,6 +147,9 @@ final class EntityInfo: Sendable {
       $0.place
     }
     followedAtDeletion = Self.followedAtDeletion(relationships)
+    hasWrittenToMany = relationships.contains { property in
+      property.relationship.map { $0.isToMany && !$0.isDerived && !$0.isTransient } ?? false
+    }
     properties = PropertyTable(ordered)
   }
 
@@ -186,6 +191,7 @@ final class EntityInfo: Sendable {
     withDefaults = []
     identifierPlaces = []
     followedAtDeletion = []
+    hasWrittenToMany = false
     checked = []
   }
 
