@@ -73,6 +73,7 @@ extension ManagedObject {
   /// Checks that no relationship denies the deletion, as far as the context knows where it leads. When a context saves into a store, the
   /// transaction checks that instead, by what others have saved as well.
   func validateDeletion() throws {
+    if !info.deniesDeletion { return }
     if let context = managedObjectContext, context.parent == nil, context.session?.validation != nil { return }
     var check = ValueCheck(self)
     for property in info.relationships {

@@ -11,13 +11,20 @@ extension EntityTransaction {
   /// Deletes objects by the delete rules of the model in use, as the transaction sees the links: what others have saved counts.
   ///
   /// - Parameter areThere: Whether the caller knows that the objects exist.
-  /// - Returns: Those of the objects that existed, and all that were deleted: with them what goes along.
+  /// - Returns: Those of the objects that existed, and what was deleted along with them.
   func deleteByRules(
     _ asked: [ObjectReference], areThere: Bool = false, in space: StoreSpace, _ history: HistoryRecorder?
-  ) throws(BatchError) -> (found: [ObjectReference], deleted: [ObjectReference]) {
+  ) throws(BatchError) -> (found: ArraySlice<ObjectReference>, others: ArraySlice<ObjectReference>) {
     let rule = { space.deleteRule(of: $0) }
     let deletion = try engine { () throws(EngineError) -> Deletion<ObjectReference, RelationshipReader> in
-      try self.deletion(of: asked, areThere: areThere, rule: rule)
+      try delete(asked, areThere: areThere, rule: rule) { (deletion) throws(EngineError) in
+        if !deletion.denials.isEmpty { return false }
+        guard let history else { return true }
+        for reference in deletion.objects {
+          if let info = space.info(reference.entity) { try history.deleted(reference, info, self) }
+        }
+        return true
+      }
     }
     if let denial = deletion.denials.first {
       let id = ManagedObjectID(space: space, reference: denial.object)
@@ -25,14 +32,6 @@ extension EntityTransaction {
       check.denied(denial.relationship.relationship.name)
       throw .refused(check.errors[0])
     }
-    try engine { () throws(EngineError) in
-      if let history {
-        for reference in deletion.objects {
-          if let info = space.info(reference.entity) { try history.deleted(reference, info, self) }
-        }
-      }
-      try delete(deletion, rule: rule)
-    }
-    return (Array(deletion.objects.prefix(deletion.askedCount)), deletion.objects)
+    return (deletion.objects.prefix(deletion.askedCount), deletion.objects.dropFirst(deletion.askedCount))
   }
 }

@@ -105,6 +105,8 @@ final class EntityInfo: Sendable {
   let identifierPlaces: [Int]
   /// The relationships by which the deletion of an object empties or deletes others, with their rules.
   let followedAtDeletion: [(relationship: RelationshipInfo, rule: DeleteRule)]
+  /// Whether a relationship may deny the deletion of an object.
+  let deniesDeletion: Bool
   /// Whether a save writes links of to-many relationships of the entity.
   let hasWrittenToMany: Bool
 
@@ -147,6 +149,7 @@ final class EntityInfo: Sendable {
       $0.place
     }
     followedAtDeletion = Self.followedAtDeletion(relationships)
+    deniesDeletion = relationships.contains { $0.relationship?.rules.deleteRule == .deny }
     hasWrittenToMany = relationships.contains { property in
       property.relationship.map { $0.isToMany && !$0.isDerived && !$0.isTransient } ?? false
     }
@@ -191,6 +194,7 @@ final class EntityInfo: Sendable {
     withDefaults = []
     identifierPlaces = []
     followedAtDeletion = []
+    deniesDeletion = false
     hasWrittenToMany = false
     checked = []
   }

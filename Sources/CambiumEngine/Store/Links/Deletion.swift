@@ -109,6 +109,8 @@ private final class StoredLinks: DeletionSource {
   private let transaction: EntityTransaction
   private let rule: (RelationshipSchema) -> DeleteRule
   private var rules: [UInt32: [(relationship: RelationshipReader, rule: DeleteRule)]] = [:]
+  /// The entity that was asked for last, and its rules.
+  private var last: (entity: UInt32, rules: [(relationship: RelationshipReader, rule: DeleteRule)])?
 
   init(_ transaction: EntityTransaction, _ rule: @escaping (RelationshipSchema) -> DeleteRule) {
     (self.transaction, self.rule) = (transaction, rule)
@@ -117,9 +119,19 @@ private final class StoredLinks: DeletionSource {
   func rules(
     of object: ObjectReference
   ) throws(EngineError) -> [(relationship: RelationshipReader, rule: DeleteRule)] {
-    if let known = rules[object.entity] { return known }
+    if let last, last.entity == object.entity { return last.rules }
+    let known = rules[object.entity]
+    let found = if let known { known } else { try rulesToAsk(object.entity) }
+    rules[object.entity] = found
+    last = (object.entity, found)
+    return found
+  }
+
+  private func rulesToAsk(
+    _ entity: UInt32
+  ) throws(EngineError) -> [(relationship: RelationshipReader, rule: DeleteRule)] {
     var found: [(relationship: RelationshipReader, rule: DeleteRule)] = []
-    for relationship in try transaction.store.plan(object.entity).entity.allRelationships
+    for relationship in try transaction.store.plan(entity).entity.allRelationships
     where !relationship.isTransient {
       let rule = rule(relationship)
       // The transaction empties what leads to removed rows when it removes them.
@@ -127,7 +139,6 @@ private final class StoredLinks: DeletionSource {
         found.append((try transaction.destinations(of: relationship), rule))
       }
     }
-    rules[object.entity] = found
     return found
   }
 
