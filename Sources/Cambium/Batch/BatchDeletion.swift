@@ -20,7 +20,7 @@ struct BatchDeletion {
       case .found(let fetch): references = try engine { () throws(EngineError) in try t.fetch(fetch) }
       case .known(let known): references = known
       }
-      return try t.deleteByRules(references, in: store.space, history).found
+      return Array(try t.deleteByRules(references, in: store.space, history).found)
     }
     return BatchResult(.delete, request.resultType, identifiers)
   }

@@ -9,9 +9,9 @@ extension ManagedObjectContext {
     let version: Int
     let home: ObjectHome
     /// The class of the objects; nil before one was inserted.
-    var objectClass: ManagedObject.Type?
+    @exclusivity(unchecked) var objectClass: ManagedObject.Type?
     /// The class that stands for the entity; nil before an initializer asked for it.
-    var birthClass: ManagedObject.Type?
+    @exclusivity(unchecked) var birthClass: ManagedObject.Type?
 
     /// - Parameter twin: That of the home.
     init(_ entity: EntityDescription, _ home: ObjectHome, _ twin: EntityDescription, version: Int) {
@@ -108,25 +108,23 @@ extension ManagedObjectContext {
     }
   }
 
-  /// Where new objects of an entity, or of its twin, and of a class are inserted, if it is the one that there was an
-  /// object of last.
+  /// Where new objects of an entity, or of its twin, and of a class are inserted, if there were such objects lately.
   private func knownInsertable(_ entity: EntityDescription, _ objectClass: ManagedObject.Type) -> Insertable? {
-    guard let last = making.lastInsertable, last.twin === entity || last.entity === entity,
-      last.version == persistentStoreCoordinator.storesVersion, last.objectClass == objectClass
-    else { return nil }
-    return last
+    making.insertable(version: persistentStoreCoordinator.storesVersion) {
+      ($0.twin === entity || $0.entity === entity) && $0.objectClass == objectClass
+    }
   }
 
   private func insertable(_ entity: EntityDescription) -> Insertable? {
     let version = persistentStoreCoordinator.storesVersion
-    if let last = making.lastInsertable, last.entity === entity, last.version == version { return last }
+    if let known = making.insertable(version: version, { $0.entity === entity }) { return known }
     guard let store = persistentStoreCoordinator.store(forEntity: entity.name),
       let info = store.space.info(named: entity.name), !info.schema.isAbstract
     else { return nil }
     let id = ManagedObjectID(space: store.space, reference: ObjectReference(entity: info.schema.id, row: 0))
     let home = home(of: id, info, entity)
     let made = Insertable(entity, home, twin(of: home), version: version)
-    making.lastInsertable = made
+    making.note(made)
     return made
   }
 
@@ -138,11 +136,8 @@ extension ManagedObjectContext {
   }
 
   private func birthEntityHere(_ objectClass: ManagedObject.Type) -> EntityDescription {
-    if let last = making.lastInsertable, last.birthClass == objectClass,
-      last.version == persistentStoreCoordinator.storesVersion
-    {
-      return last.twin
-    }
+    let version = persistentStoreCoordinator.storesVersion
+    if let known = making.insertable(version: version, { $0.birthClass == objectClass }) { return known.twin }
     let entity = persistentStoreCoordinator.entity(for: objectClass)
     guard let made = insertable(entity) else { return entity }
     made.birthClass = objectClass

@@ -283,7 +283,7 @@ public final class ManagedObjectContext: @unchecked Sendable {
   func forgetRegistry() {
     making.prefetched.letGo()
     homes = ObjectHome.List()
-    (making.lastInsertable, making.lastBirth) = (nil, nil)
+    making.forget()
     registry = ObjectRegistry()
     registry.retainsAll = retainsRegisteredObjects
     snapshots.watched = [:]

@@ -150,7 +150,9 @@ final class ObjectRegistry {
 /// How the objects of a context find it: one for all of them, so that it is the only weak reference.
 final class ContextLink: @unchecked Sendable {
   // `@unchecked`: a weak reference is read and cleared atomically; it is set before anyone else has the link.
-  private(set) weak var context: ManagedObjectContext?
+  @exclusivity(unchecked) private(set) weak var context: ManagedObjectContext?
+  /// Whether methods that validate are being called.
+  let isValidating = Atomic(false)
   private let isCut = Atomic(false)
 
   /// Whether there is a context. To ask for it by a weak reference takes longer.

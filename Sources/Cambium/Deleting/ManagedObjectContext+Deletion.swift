@@ -5,17 +5,14 @@ private struct ContextLinks: DeletionSource {
   let context: ManagedObjectContext
 
   func rules(of object: ManagedObject) throws -> [(relationship: RelationshipInfo, rule: DeleteRule)] {
-    var result: [(relationship: RelationshipInfo, rule: DeleteRule)] = []
-    for property in object.info.relationships where !property.isTransient {
-      guard let r = property.relationship else { continue }
-      switch r.rules.deleteRule {
-      case .nullify, .cascade: result.append((r, r.rules.deleteRule))
-      // What was never saved is not there when saving asks who denies: it is let go of at once.
-      case .deny where object.state == .inserted: result.append((r, .nullify))
-      case .deny, .noAction: break
+    let followed = object.info.followedAtDeletion
+    if object.state != .inserted { return followed }
+    // An object that was never saved is not there when the save asks who denies: what it leads to lets go of it at once.
+    return followed
+      + object.info.relationships.compactMap { property in
+        guard !property.isTransient, let r = property.relationship, r.rules.deleteRule == .deny else { return nil }
+        return (r, .nullify)
       }
-    }
-    return result
   }
 
   func destinations(of object: ManagedObject, by r: RelationshipInfo) throws -> [ManagedObject] {

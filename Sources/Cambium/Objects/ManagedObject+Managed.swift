@@ -163,7 +163,12 @@ extension ManagedObject {
 
   /// The destination of a to-one relationship, which has to be of the class.
   func destination<T: ManagedObject>(_ key: String, as type: T.Type) throws -> T? {
-    if let direct = try directDestination(key, as: type) { return try direct.map { try object($0, key, as: type) } }
+    if let direct = try directDestination(key, as: type) {
+      guard let direct else { return nil }
+      // A class that nobody inherits from is told at a glance.
+      if Swift.type(of: direct) == type { return unsafeDowncast(direct, to: type) }
+      return try object(direct, key, as: type)
+    }
     let property = try property(key)
     guard let r = property.relationship, !r.isToMany else { throw misread(key, "no to-one relationship", "\(type)") }
     if property.isTransient { return try heldObjects(property).first.map { try object($0, key, as: type) } }
@@ -202,8 +207,6 @@ extension ManagedObject {
 
   /// An object that has to be of a class.
   private func object<T: ManagedObject>(_ object: ManagedObject, _ key: String, as type: T.Type) throws -> T {
-    // A class that nobody inherits from is told at a glance.
-    if Swift.type(of: object) == type { return unsafeDowncast(object, to: type) }
     guard let result = object as? T else { throw misread(key, "a \(Swift.type(of: object))", "\(type)") }
     return result
   }

@@ -66,7 +66,7 @@ extension ManagedObject {
     var value = value
     if property.isTransformed { value = try rules.untransformed(value, path: key, entity: entity.name) }
     if rules.type == .objectID { try requireOwnStore(value, key) }
-    managedObjectContext?.session?.validation?.note(self, isRelationship: false)
+    noteInValidation(isRelationship: false)
     try assignQuietly(try rules.accept(value, path: key, entity: entity.name), at: property.place)
   }
 

@@ -149,8 +149,17 @@ extension ManagedObject {
 
   /// Is called before a relationship of the object changes.
   func willChangeRelationship() {
-    managedObjectContext?.session?.validation?.note(self, isRelationship: true)
+    noteInValidation(isRelationship: true)
     willChange()
+  }
+
+  /// Tells a save that calls methods that validate of a change.
+  @inline(__always)
+  func noteInValidation(isRelationship: Bool) {
+    let isValidating = heldHome.map {
+      $0._withUnsafeGuaranteedRef { $0.link?.isValidating.load(ordering: .relaxed) == true }
+    }
+    if isValidating == true { managedObjectContext?.session?.validation?.note(self, isRelationship: isRelationship) }
   }
 
   func recordToOne(_ r: RelationshipInfo, _ id: ManagedObjectID?) throws {

@@ -4,7 +4,7 @@ extension ManagedObject {
   /// Checks the rules of the model: of all properties, or of those that changed. Of transient attributes those that have a
   /// value: an object that was fetched, or that a child context handed over, has none.
   func validate(all: Bool) throws {
-    var check = ValueCheck(entity.name, objectID)
+    var check = ValueCheck(self)
     for property in info.checked {
       let name = property.name
       if property.isTransient {
@@ -45,7 +45,7 @@ extension ManagedObject {
   ///   validation errors that a save would throw.
   public func validateValue(_ value: Any?, forKey key: String) throws {
     let property = try settableProperty(key)
-    var check = ValueCheck(entity.name, objectID)
+    var check = ValueCheck(self)
     if let rules = property.rules {
       if rules.type == .undefined || property.isTransient && rules.type == .transformable { return }
       var value = value
@@ -73,8 +73,9 @@ extension ManagedObject {
   /// Checks that no relationship denies the deletion, as far as the context knows where it leads. When a context saves into a store, the
   /// transaction checks that instead, by what others have saved as well.
   func validateDeletion() throws {
+    if !info.deniesDeletion { return }
     if let context = managedObjectContext, context.parent == nil, context.session?.validation != nil { return }
-    var check = ValueCheck(entity.name, objectID)
+    var check = ValueCheck(self)
     for property in info.relationships {
       guard let r = property.relationship, r.rules.deleteRule == .deny, !r.rules.isTransient else { continue }
       let context = try requireContext()

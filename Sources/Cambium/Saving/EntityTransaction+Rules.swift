@@ -10,18 +10,21 @@ extension StoreSpace {
 extension EntityTransaction {
   /// Deletes objects by the delete rules of the model in use, as the transaction sees the links: what others have saved counts.
   ///
-  /// - Returns: Those of the objects that existed, and all that were deleted: with them what goes along.
+  /// - Parameter areThere: Whether the caller knows that the objects exist.
+  /// - Returns: Those of the objects that existed, and what was deleted along with them.
   func deleteByRules(
-    _ asked: [ObjectReference], in space: StoreSpace, _ history: HistoryRecorder?
-  ) throws(BatchError) -> (found: [ObjectReference], deleted: [ObjectReference]) {
+    _ asked: [ObjectReference], areThere: Bool = false, in space: StoreSpace, _ history: HistoryRecorder?
+  ) throws(BatchError) -> (found: ArraySlice<ObjectReference>, others: ArraySlice<ObjectReference>) {
     let rule = { space.deleteRule(of: $0) }
-    var found: [ObjectReference] = []
     let deletion = try engine { () throws(EngineError) -> Deletion<ObjectReference, RelationshipReader> in
-      var seen = Set<UInt64>()
-      for reference in asked where seen.insert(reference.row).inserted {
-        if try contains(reference) { found.append(reference) }
+      try delete(asked, areThere: areThere, rule: rule) { (deletion) throws(EngineError) in
+        if !deletion.denials.isEmpty { return false }
+        guard let history else { return true }
+        for reference in deletion.objects {
+          if let info = space.info(reference.entity) { try history.deleted(reference, info, self) }
+        }
+        return true
       }
-      return try self.deletion(of: found, rule: rule)
     }
     if let denial = deletion.denials.first {
       let id = ManagedObjectID(space: space, reference: denial.object)
@@ -29,14 +32,6 @@ extension EntityTransaction {
       check.denied(denial.relationship.relationship.name)
       throw .refused(check.errors[0])
     }
-    try engine { () throws(EngineError) in
-      if let history {
-        for reference in deletion.objects {
-          if let info = space.info(reference.entity) { try history.deleted(reference, info, self) }
-        }
-      }
-      try delete(deletion.objects, rule: rule)
-    }
-    return (Array(deletion.objects.prefix(found.count)), deletion.objects)
+    return (deletion.objects.prefix(deletion.askedCount), deletion.objects.dropFirst(deletion.askedCount))
   }
 }

@@ -20,29 +20,30 @@ struct SaveOutcome {
   /// delete rules say of them, and what is derived.
   var changedByRules: [ManagedObjectID] = []
   var deletedByRules: [ManagedObjectID] = []
-  /// The rows as they were written: of the updates that were written, and behind them of the insertions, in their order. None if a
-  /// migration saves, which reads them again if it needs them.
+  /// The rows as they were written: of some of the updates, and behind them of the insertions, in their order. None if a migration saves,
+  /// which reads them again if it needs them.
   var rows: FoundRows?
-  /// The objects of ``rows`` that were changed.
-  var writtenUpdates: [ManagedObject] = []
   /// Objects of the batch whose rows were written once more behind that, and the rows as they are.
   var rewritten: [ObjectReference: Row] = [:]
 }
 
-/// What a save writes of the to-many relationships of an object.
-struct PendingLinks {
+/// What a save writes of the to-many relationships of an object, which has changes of such.
+final class PendingLinks {
   /// The lists of ordered relationships, which are written whole.
-  var lists: [(r: RelationshipInfo, ids: [ManagedObjectID])] = []
+  let lists: [(r: RelationshipInfo, ids: [ManagedObjectID])]
   /// What came and went of unordered ones.
-  var edits: [(r: RelationshipInfo, added: [ManagedObjectID], removed: [ManagedObjectID])] = []
+  let edits: [(r: RelationshipInfo, added: [ManagedObjectID], removed: [ManagedObjectID])]
 
-  var isEmpty: Bool { lists.isEmpty && edits.isEmpty }
+  init(
+    _ lists: [(r: RelationshipInfo, ids: [ManagedObjectID])],
+    _ edits: [(r: RelationshipInfo, added: [ManagedObjectID], removed: [ManagedObjectID])]
+  ) { (self.lists, self.edits) = (lists, edits) }
 }
 
 /// What an update is going to write.
 struct PendingUpdate {
   let object: ManagedObject
-  let links: PendingLinks
+  let links: PendingLinks?
   /// The version of the row that the changes are based on; `nil` if the row itself is not written.
   let version: UInt32?
 }
@@ -80,23 +81,30 @@ extension ManagedObject {
     return overlay.toOneChanges.containsKey { !info.relationships[$0].isTransient }
   }
 
-  /// What a save writes of the to-many relationships of the object.
-  func pendingLinks() -> PendingLinks {
-    var result = PendingLinks()
-    guard let heldOverlay, heldOverlay._withUnsafeGuaranteedRef({ !$0.toManyChanges.isEmpty }), let overlay else {
-      return result
+  /// What a save writes of the to-many relationships of the object; nil if that is nothing.
+  @inline(__always)
+  func pendingLinks() -> PendingLinks? {
+    guard let heldOverlay, heldOverlay._withUnsafeGuaranteedRef({ !$0.toManyChanges.isEmpty }), info.hasWrittenToMany else {
+      return nil
     }
+    return gatheredLinks()
+  }
+
+  private func gatheredLinks() -> PendingLinks? {
+    guard let overlay else { return nil }
+    var lists: [(r: RelationshipInfo, ids: [ManagedObjectID])] = []
+    var edits: [(r: RelationshipInfo, added: [ManagedObjectID], removed: [ManagedObjectID])] = []
     for place in overlay.toManyChanges.keys {
       guard let r = info.relationships[place].relationship, !r.isDerived, !r.isTransient,
         let change = overlay.toManyChanges[place]
       else { continue }
       if let list = change.list {
-        result.lists.append((r, list))
+        lists.append((r, list))
       } else {
         let (added, removed) = change.difference(from: ToManyChange())
-        result.edits.append((r, added, removed))
+        edits.append((r, added, removed))
       }
     }
-    return result
+    return lists.isEmpty && edits.isEmpty ? nil : PendingLinks(lists, edits)
   }
 }

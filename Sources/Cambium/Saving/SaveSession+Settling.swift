@@ -5,17 +5,30 @@ extension SaveSession {
   /// Has the objects of a save show the rows that were written. What they are given next is based on these: what others save behind them is
   /// a conflict.
   private func showSaved(_ outcome: SaveOutcome) {
-    let batch = outcome.batch
     guard let rows = outcome.rows else { return }
-    // Large rows are not kept, and read when somebody asks for them.
-    let objects = outcome.writtenUpdates + batch.insertions
+    let (updates, insertions) = (outcome.batch.updates, outcome.batch.insertions)
+    let count = updates.count + insertions.count
     var next = 0
     rows.forEach { row, reference in
-      while next < objects.count, objects[next].reference.row != reference.row { next += 1 }
-      guard next < objects.count else { return }
-      objects[next].row = outcome.rewritten.isEmpty ? row.row : outcome.rewritten[reference] ?? row.row
-      objects[next].state = .loaded
+      // Those in between have no row here: it was not written, or is large, and is read when somebody asks for it.
+      while next < count {
+        let object = Unmanaged.passUnretained(
+          next < updates.count ? updates[next] : insertions[next - updates.count])
+        next += 1
+        let isShown = object._withUnsafeGuaranteedRef { object in
+          if object.reference.row != reference.row { return false }
+          if !outcome.rewritten.isEmpty, let newer = outcome.rewritten[reference] {
+            object.row = newer
+          } else {
+            object.take(retained: row.retained())
+          }
+          object.state = .loaded
+          return true
+        }
+        if isShown { return }
+      }
     }
+    withExtendedLifetime((updates, insertions)) {}
   }
 
   func settle(_ outcome: SaveOutcome) {

@@ -18,8 +18,12 @@ extension ManagedObjectContext {
 
   /// Whether all that a save is about is still to be saved as it was.
   func isPending(_ lists: PendingLists) -> Bool {
-    lists.insertions.allSatisfy { $0.pending == .inserted } && lists.deletions.allSatisfy { $0.pending == .deleted }
-      && lists.updates.allSatisfy { $0.pending == .updated }
+    func areAll(_ objects: [ManagedObject], _ kind: PendingKind) -> Bool {
+      var areAll = true
+      objects.lend { _, object in if object.pending != kind { areAll = false } }
+      return areAll
+    }
+    return areAll(lists.insertions, .inserted) && areAll(lists.deletions, .deleted) && areAll(lists.updates, .updated)
   }
 }
 
@@ -34,16 +38,22 @@ extension SaveSession {
     if lists.isEmpty { return }
     var errors = ValidationErrors()
     validation = ValidationWatch()
-    defer { validation = nil }
-    func call(_ object: ManagedObject, _ kind: PendingKind, _ method: () throws -> Void) {
-      validation?.current = object
-      defer { validation?.current = nil }
-      if object.pending != kind { return }
-      do { try method() } catch { errors.note(error, of: object) }
+    context.link.isValidating.store(true, ordering: .relaxed)
+    defer {
+      context.link.isValidating.store(false, ordering: .relaxed)
+      validation = nil
     }
-    lists.deletions.lend { _, object in call(object, .deleted) { try object.validateForDelete() } }
-    lists.insertions.lend { _, object in call(object, .inserted) { try object.validateForInsert() } }
-    lists.updates.lend { _, object in call(object, .updated) { try object.validateForUpdate() } }
+    func call(_ objects: [ManagedObject], _ kind: PendingKind, _ method: (ManagedObject) throws -> Void) {
+      objects.lend { _, object in
+        if object.pending != kind { return }
+        validation?.current = .passUnretained(object)
+        do { try method(object) } catch { errors.note(error, of: object) }
+      }
+      validation?.current = nil
+    }
+    call(lists.deletions, .deleted) { try $0.validateForDelete() }
+    call(lists.insertions, .inserted) { try $0.validateForInsert() }
+    call(lists.updates, .updated) { try $0.validateForUpdate() }
     if let foreign = validation?.foreign { throw Self.changedByValidation(foreign) }
     guard context.isPending(lists), context.inserted.count == lists.insertions.count,
       context.deleted.count == lists.deletions.count
@@ -74,13 +84,14 @@ struct ValidationWatch {
     let text: String
   }
 
-  /// The object that is asked.
-  var current: ManagedObject?
+  /// The object that is asked, which the list that is asked keeps.
+  var current: Unmanaged<ManagedObject>?
   /// The first change that is not allowed.
   private(set) var foreign: Change?
 
   /// Notes that an object is changed: its relationships, or something else.
   mutating func note(_ object: ManagedObject, isRelationship: Bool) {
+    let current = current?.takeUnretainedValue()
     if foreign != nil || object === current && !isRelationship { return }
     let text = object === current ? "relationships" : "another object"
     foreign = Change(validated: current?.entity.name ?? "an object", object: object, text: text)

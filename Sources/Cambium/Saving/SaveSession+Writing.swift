@@ -49,7 +49,7 @@ extension SaveSession {
         }
       }
       let links = object.pendingLinks()
-      if !isWritten, links.isEmpty, history == nil { return }
+      if !isWritten, links == nil, history == nil { return }
       updates.append(PendingUpdate(object: object, links: links, version: isWritten ? object.row?.version : nil))
     }
     // After what may have called the application, which may have asked for permanent identifiers.
@@ -125,11 +125,8 @@ extension SaveSession {
     let gone = zip(batch.deletions, isThere).filter { $0.1 }.map { $0.0 }
     if !gone.isEmpty {
       try engine { () throws(EngineError) in try writer.writeDepartures(gone, t) }
-      let known = Set(gone.lazy.map { $0.reference.row })
-      let all = try t.deleteByRules(gone.map { $0.reference }, in: batch.space, history).deleted
-      outcome.deletedByRules = all.lazy.filter { !known.contains($0.row) }.map {
-        ManagedObjectID(space: batch.space, reference: $0)
-      }
+      let others = try t.deleteByRules(gone.map { $0.reference }, areThere: true, in: batch.space, history).others
+      outcome.deletedByRules = others.map { ManagedObjectID(space: batch.space, reference: $0) }
     }
     try finish(prepared, t, &derived, &outcome)
   }
@@ -168,7 +165,6 @@ extension SaveSession {
     }
     if !context.isSavedByMigration {
       outcome.rows = t.keptRows
-      outcome.writtenUpdates = prepared.updates.lazy.filter { $0.version != nil }.map { $0.object }
     }
     try engine { () throws(EngineError) in try history?.finish(t, batch.space) }
   }

@@ -77,6 +77,7 @@ final class SaveSession {
 
   /// Computes the derived attributes that depend on their own objects alone, of what is about to be saved.
   private func deriveFromOwnAttributes() throws {
+    if context.homes.onlySpace?.derivedRules.isEmpty == true { return }
     for object in context.inserted.values + context.updated.values
     where object.pending == .inserted || object.isWrittenBySave {
       for rule in object.space.derivedRules where rule.relationship == nil && object.info.isKind(of: rule.entity.id) {

@@ -27,10 +27,10 @@ final class SaveWriter {
 
   /// Takes in what is to be known of an object that is inserted: once, since to look at many objects takes longer than to write
   /// them.
-  func prepare(_ object: ManagedObject, at place: Int, _ links: PendingLinks) {
+  func prepare(_ object: ManagedObject, at place: Int, _ links: PendingLinks?) {
     object.noteSavePlace(place)
     present.append(object.reference)
-    if !links.isEmpty { self.links[place] = links }
+    if let links { self.links[place] = links }
   }
 
   /// Reserves the permanent references of the inserted objects, and answers them.
@@ -88,8 +88,7 @@ final class SaveWriter {
     let reference = permanent[place]
     let rows = try writer(reference.entity, of: object, t)
     rows.begin(reference)
-    let written = links.isEmpty ? [] : links[place]?.lists ?? []
-    try write(object, written, isNew: true, rows)
+    try write(object, links.isEmpty ? nil : links[place], isNew: true, rows)
     try rows.save()
   }
 
@@ -97,7 +96,7 @@ final class SaveWriter {
   func update(_ update: PendingUpdate, _ t: EntityTransaction) throws(EngineError) {
     if update.version == nil { return }
     try t.update(update.object.reference) { (row) throws(EngineError) in
-      try write(update.object, update.links.lists, isNew: false, row)
+      try write(update.object, update.links, isNew: false, row)
     }
   }
 
@@ -106,7 +105,9 @@ final class SaveWriter {
     // Writers that are held when the transaction ends are of no use to the next one.
     writers = []
     for (place, links) in links.ordered(by: { $0.key < $1.key }) { try write(links, of: permanent[place], t) }
-    for update in updates { try write(update.links, of: update.object.reference, t) }
+    for update in updates {
+      if let links = update.links { try write(links, of: update.object.reference, t) }
+    }
   }
 
   private func write(
@@ -134,7 +135,7 @@ final class SaveWriter {
 
   /// Writes an object's changes into the row that a writer has begun.
   func write(
-    _ object: ManagedObject, _ lists: [(r: RelationshipInfo, ids: [ManagedObjectID])], isNew: Bool, _ row: RowWriter
+    _ object: ManagedObject, _ links: PendingLinks?, isNew: Bool, _ row: RowWriter
   ) throws(EngineError) {
     guard let held = object.heldOverlay else { return }
     let info = object.info
@@ -155,7 +156,8 @@ final class SaveWriter {
       } catch { failure = error }
     }
     if let failure { throw failure }
-    for (r, ids) in lists {
+    guard let links else { return }
+    for (r, ids) in links.lists {
       var references: [ObjectReference] = []
       references.reserveCapacity(ids.count)
       for id in ids { references.append(try resolve(id)) }

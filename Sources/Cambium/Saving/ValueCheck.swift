@@ -2,15 +2,20 @@ import CambiumEngine
 
 /// Checks the values of one object against the rules of the model, and gathers what is wrong.
 struct ValueCheck {
-  private let entityName: String
-  private let objectID: ManagedObjectID
+  private enum Subject {
+    case object(Unmanaged<ManagedObject>)
+    case stored(entityName: String, ManagedObjectID)
+  }
+
+  /// The object. What errors tell of it is looked up when there is one, because most objects have none.
+  private let subject: Subject
   /// What is wrong so far.
   var errors: [CambiumError] = []
 
-  init(_ entityName: String, _ objectID: ManagedObjectID) {
-    self.entityName = entityName
-    self.objectID = objectID
-  }
+  /// - Parameter object: Has to live as long as the check.
+  init(_ object: ManagedObject) { subject = .object(.passUnretained(object)) }
+
+  init(_ entityName: String, _ objectID: ManagedObjectID) { subject = .stored(entityName: entityName, objectID) }
 
   /// Throws what is wrong: one error, or one with several in it.
   func throwing() throws(CambiumError) {
@@ -22,7 +27,12 @@ struct ValueCheck {
   }
 
   private func error(_ code: CambiumError.Code, _ key: String?, _ text: String) -> CambiumError {
-    CambiumError(code, "\(entityName) \(objectID) \(text)", entityName: entityName, key: key, objectID: objectID)
+    let (entityName, objectID) =
+      switch subject {
+      case .object(let object): object._withUnsafeGuaranteedRef { ($0.entity.name, $0.objectID) }
+      case .stored(let name, let id): (name, id)
+      }
+    return CambiumError(code, "\(entityName) \(objectID) \(text)", entityName: entityName, key: key, objectID: objectID)
   }
 
   /// Notes that a property has no value though the model asks for one.

@@ -103,6 +103,12 @@ final class EntityInfo: Sendable {
   let withDefaults: [PropertyInfo]
   /// The places of the stored attributes that hold identifiers of objects.
   let identifierPlaces: [Int]
+  /// The relationships by which the deletion of an object empties or deletes others, with their rules.
+  let followedAtDeletion: [(relationship: RelationshipInfo, rule: DeleteRule)]
+  /// Whether a relationship may deny the deletion of an object.
+  let deniesDeletion: Bool
+  /// Whether a save writes links of to-many relationships of the entity.
+  let hasWrittenToMany: Bool
 
   init(
     _ entity: EntitySchema, in storeIdentifier: String, rules: EntitySchema, schema: Schema, model: Schema,
@@ -142,7 +148,22 @@ final class EntityInfo: Sendable {
     identifierPlaces = ordered.filter { $0.isAttribute && !$0.isTransient && $0.attribute?.type == .objectID }.map {
       $0.place
     }
+    followedAtDeletion = Self.followedAtDeletion(relationships)
+    deniesDeletion = relationships.contains { $0.relationship?.rules.deleteRule == .deny }
+    hasWrittenToMany = relationships.contains { property in
+      property.relationship.map { $0.isToMany && !$0.isDerived && !$0.isTransient } ?? false
+    }
     properties = PropertyTable(ordered)
+  }
+
+  private static func followedAtDeletion(
+    _ relationships: [PropertyInfo]
+  ) -> [(relationship: RelationshipInfo, rule: DeleteRule)] {
+    relationships.compactMap { property in
+      guard !property.isTransient, let r = property.relationship else { return nil }
+      let rule = r.rules.deleteRule
+      return rule == .nullify || rule == .cascade ? (r, rule) : nil
+    }
   }
 
   private static func isDerivedByRelationship(_ property: PropertyInfo, _ entity: EntitySchema) -> Bool {
@@ -172,6 +193,9 @@ final class EntityInfo: Sendable {
     directAttributes = DirectAttributes([], [], schema)
     withDefaults = []
     identifierPlaces = []
+    followedAtDeletion = []
+    deniesDeletion = false
+    hasWrittenToMany = false
     checked = []
   }
 

@@ -27,7 +27,7 @@ public final class EntityTransaction: EntityView {
   /// How many changes there were.
   @exclusivity(unchecked) private(set) var changes: UInt64 = 0
   /// Whether copies of rows that are written are kept in ``keptRows``. May be switched on and off.
-  public var keepsRows = false
+  @exclusivity(unchecked) public var keepsRows = false
   /// Copies of the rows that writers have written while ``keepsRows`` was set, in the order of the writing. Rows of more than 64 KiB are
   /// left out, and rows that were written because of the other end of a link.
   @exclusivity(unchecked) public internal(set) var keptRows = FoundRows()
@@ -36,7 +36,7 @@ public final class EntityTransaction: EntityView {
   /// What is noted of the links that are written.
   @exclusivity(unchecked) var ledger = LinkLedger()
   /// Whether ``changedEnds`` are noted. To be set before anything is written.
-  public var notesChangedEnds = false
+  @exclusivity(unchecked) public var notesChangedEnds = false
   /// What other threads gather for the indexes, once a row was written that may be gathered.
   @exclusivity(unchecked) private var newRowEntries: NewRowEntries?
   /// The memory that it takes, in bytes.

@@ -16,6 +16,8 @@ public final class RelationshipReader {
   /// The relationship that it follows.
   public let relationship: RelationshipSchema
   let destination: EntityPlan
+  /// Whether the links follow from the rows of the destinations.
+  let isDerived: Bool
   /// The tree of (one row, other row), or nil if the row has the destinations itself.
   private let tree: TreeID?
   /// Layouts whose rows have the destinations themselves though there is a tree, and where these rows are.
@@ -39,11 +41,12 @@ public final class RelationshipReader {
     let owner: UInt32
     switch RelationshipStorage(relationship, in: store.schema) {
     case .row, .rowAndTree, .list:
+      isDerived = false
       tree = nil
       pending = nil
       return
-    case .derived(let inverse): owner = inverse
-    case .tree: owner = relationship.id
+    case .derived(let inverse): (owner, isDerived) = (inverse, true)
+    case .tree: (owner, isDerived) = (relationship.id, false)
     }
     guard let tree = store.catalogue.relationships[owner] else {
       throw .corrupt("relationship '\(relationship.name)' has no tree")

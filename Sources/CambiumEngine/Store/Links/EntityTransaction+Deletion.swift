@@ -23,18 +23,66 @@ extension EntityTransaction {
         plans.append(plan)
       }
     }
-    var seen = Set<UInt64>()
-    let isEach = objects.count == 1 || objects.allSatisfy { seen.insert($0.row).inserted }
-    if !isEach { throw .misuse("an object is to be deleted twice by one call: name each once") }
+    var rows = RowSet()
+    for object in objects where objects.count > 1 && !rows.insert(object.row) {
+      throw .misuse("an object is to be deleted twice by one call: name each once")
+    }
+    try remove(objects, plans, rows, rule)
+  }
+
+  /// Removes objects, and what goes along with them by the delete rules.
+  ///
+  /// - Parameters:
+  ///   - areThere: Whether the caller knows that the objects exist, so that they need not be looked up.
+  ///   - rule: The delete rule of a relationship, if the model in use has another one than the stored model.
+  ///   - approve: Is called when everything is gathered, and must not write. If it returns false, nothing is removed.
+  /// - Returns: What was gathered.
+  /// - Throws: What `approve` throws; kernel errors.
+  /// - Complexity: O(links of the objects that are removed).
+  @discardableResult
+  public func delete(
+    _ objects: [ObjectReference], areThere: Bool = false,
+    rule: @escaping (RelationshipSchema) -> DeleteRule = { $0.deleteRule },
+    approve: (Deletion<ObjectReference, RelationshipReader>) throws(EngineError) -> Bool
+  ) throws(EngineError) -> Deletion<ObjectReference, RelationshipReader> {
+    let deletion = try deletion(of: objects, areThere: areThere, rule: rule)
+    guard try approve(deletion) else { return deletion }
+    var plans: [EntityPlan] = []
+    plans.reserveCapacity(deletion.objects.count)
+    var rows = RowSet()
+    for object in deletion.objects {
+      plans.append(try store.plan(object.entity))
+      rows.insert(object.row)
+    }
+    // The destinations of a relationship that cascades are all among the objects.
+    try remove(deletion.objects, plans, rows) { relationship in
+      let own = rule(relationship)
+      return own == .cascade ? .noAction : own
+    }
+    return deletion
+  }
+
+  /// - Parameters:
+  ///   - rows: The rows of the objects, if there are several.
+  ///   - rule: The delete rule of a relationship. By `noAction` nothing has to be emptied.
+  private func remove(
+    _ objects: [ObjectReference], _ plans: [EntityPlan], _ rows: RowSet, _ rule: (RelationshipSchema) -> DeleteRule
+  ) throws(EngineError) {
     var left: [LinkEnd: (side: LinkSide, objects: [ObjectReference])] = [:]
     if notesChangedEnds { for (object, plan) in zip(objects, plans) { try noteDerivedEnds(of: object, plan) } }
     var followed: [UInt32: [(side: LinkSide, reader: RelationshipReader)]] = [:]
+    var (last, sides): (UInt32?, [(side: LinkSide, reader: RelationshipReader)]) = (nil, [])
     for (object, plan) in zip(objects, plans) where plan.isLedTo {
       try adoptPendingLinks(object)
-      if followed[plan.entityID] == nil { followed[plan.entityID] = try sidesToEmpty(plan, rule) }
-      for (side, reader) in followed[plan.entityID] ?? [] {
+      if plan.entityID != last {
+        let known = followed[plan.entityID]
+        sides = if let known { known } else { try sidesToEmpty(plan, rule) }
+        followed[plan.entityID] = sides
+        last = plan.entityID
+      }
+      for (side, reader) in sides {
         try reader.forEach(from: object) { (target) in
-          if !seen.contains(target.row), target.row != object.row {
+          if !rows.contains(target.row), target.row != object.row {
             left[LinkEnd(side.inverse, target), default: (side, [])].objects.append(plan.reference(to: object))
           }
           return true
