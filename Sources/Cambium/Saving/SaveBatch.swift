@@ -84,7 +84,8 @@ extension ManagedObject {
   /// What a save writes of the to-many relationships of the object; nil if that is nothing.
   @inline(__always)
   func pendingLinks() -> PendingLinks? {
-    guard let heldOverlay, heldOverlay._withUnsafeGuaranteedRef({ !$0.toManyChanges.isEmpty }), info.hasWrittenToMany else {
+    guard let heldOverlay, heldOverlay._withUnsafeGuaranteedRef({ !$0.toManyChanges.isEmpty }), info.hasWrittenToMany
+    else {
       return nil
     }
     return gatheredLinks()

@@ -170,7 +170,8 @@ extension EntityTransaction {
   ///   - rule: The delete rule of a relationship, if the model in use has another one than the stored model.
   /// - Throws: What reading throws.
   public func deletion(
-    of objects: [ObjectReference], areThere: Bool = false, rule: @escaping (RelationshipSchema) -> DeleteRule = { $0.deleteRule }
+    of objects: [ObjectReference], areThere: Bool = false,
+    rule: @escaping (RelationshipSchema) -> DeleteRule = { $0.deleteRule }
   ) throws(EngineError) -> Deletion<ObjectReference, RelationshipReader> {
     var own: [ObjectReference] = []
     own.reserveCapacity(objects.count)
