@@ -109,6 +109,7 @@ extension ManagedObjectContext {
   }
 
   /// Where new objects of an entity, or of its twin, and of a class are inserted, if there were such objects lately.
+  @inline(__always)
   private func knownInsertable(_ entity: EntityDescription, _ objectClass: ManagedObject.Type) -> Insertable? {
     making.insertable(version: persistentStoreCoordinator.storesVersion) {
       ($0.twin === entity || $0.entity === entity) && $0.objectClass == objectClass

@@ -58,7 +58,9 @@ extension ManagedObject {
   /// Refuses to save identifiers that objects have until they are saved only: an attribute holds them as they are.
   @inline(__always)
   func requirePermanentIdentifiers() throws {
-    if !info.identifierPlaces.isEmpty { try requirePermanent(info.identifierPlaces) }
+    // Without counting a reference to what the home holds.
+    let hasNone = heldHome.map { $0._withUnsafeGuaranteedRef { $0.info.identifierPlaces.isEmpty } }
+    if hasNone == false { try requirePermanent(info.identifierPlaces) }
   }
 
   private func requirePermanent(_ places: [Int]) throws {
@@ -76,18 +78,18 @@ extension ManagedObject {
 
   /// Whether a save writes attributes or to-one relationships of the object.
   fileprivate var hasRowChanges: Bool {
+    guard let heldOverlay else { return false }
+    if heldOverlay._withUnsafeGuaranteedRef({ $0.changesAttributes }) { return true }
     guard let overlay else { return false }
-    if overlay.changesAttributes { return true }
     return overlay.toOneChanges.containsKey { !info.relationships[$0].isTransient }
   }
 
   /// What a save writes of the to-many relationships of the object; nil if that is nothing.
   @inline(__always)
   func pendingLinks() -> PendingLinks? {
-    guard let heldOverlay, heldOverlay._withUnsafeGuaranteedRef({ !$0.toManyChanges.isEmpty }), info.hasWrittenToMany
-    else {
-      return nil
-    }
+    guard let heldOverlay, heldOverlay._withUnsafeGuaranteedRef({ !$0.toManyChanges.isEmpty }),
+      let heldHome, heldHome._withUnsafeGuaranteedRef({ $0.info.hasWrittenToMany })
+    else { return nil }
     return gatheredLinks()
   }
 
