@@ -16,6 +16,17 @@ final class Flight: ManagedObject {
   @Managed var aircraft: Aircraft?
 }
 
+/// A route, whose legs are a list.
+final class Route: ManagedObject {
+  @Managed var legs: [Leg]
+}
+
+/// A leg of a route.
+final class Leg: ManagedObject {
+  @Managed var number: Int32
+  @Managed var route: Route?
+}
+
 /// The model of the counted operations.
 func flightModel() throws -> ManagedObjectModel {
   try ManagedObjectModel {
@@ -33,6 +44,11 @@ func flightModel() throws -> ManagedObjectModel {
       Attribute("distance", .integer32)
       ToOne("aircraft", "Aircraft", inverse: "flights")
       Index("byNumber", "number")
+    }
+    Entity("Route", class: Route.self) { ToMany("legs", "Leg", inverse: "route", ordered: true) }
+    Entity("Leg", class: Leg.self) {
+      Attribute("number", .integer32)
+      ToOne("route", "Route", inverse: "legs")
     }
   }
 }

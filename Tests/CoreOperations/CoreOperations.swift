@@ -45,6 +45,7 @@ struct CoreOperations {
     ("follow-to-many", 2_000, ObjectOperations.followToMany),
     ("change", 2_000, ObjectOperations.change),
     ("delete", 2_000, ObjectOperations.delete),
+    ("append-to-list", 20, ObjectOperations.appendToList),
   ]
 }
 

@@ -236,6 +236,35 @@ enum ObjectOperations {
     }
   }
 
+  /// Appends to a list of 10,000, with a save for each.
+  static func appendToList(_ count: Int) throws {
+    let container = try empty()
+    try work(container) { context in
+      let route = Route(context: context)
+      var legs: [Leg] = []
+      for number in 0..<10_000 {
+        let leg = Leg(context: context)
+        leg.number = Int32(number)
+        legs.append(leg)
+      }
+      route.legs = legs
+      try context.save()
+    }
+    try work(container) { context in
+      let route = try context.fetch(FetchRequest<Route>(entityName: "Route"))[0]
+      try require(route.legs.count == 10_000)
+      try counted {
+        for number in 0..<count {
+          let leg = Leg(context: context)
+          leg.number = Int32(10_000 + number)
+          route.legs.append(leg)
+          try context.save()
+        }
+      }
+      try require(route.legs.count == 10_000 + count && route.legs.last?.number == Int32(9_999 + count))
+    }
+  }
+
   static func delete(_ count: Int) throws {
     let container = try filled(count)
     try counted {

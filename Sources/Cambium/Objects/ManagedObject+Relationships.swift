@@ -201,23 +201,34 @@ extension ManagedObject {
     for object in new { try checkDestination(object, r) }
     let context = try requireContext()
     try loadIfRead(by: r)
-    for object in new where !object.isEarly { try object.loadIfRead(by: inverse(of: r, on: object)) }
-    for object in new {
+    // Nothing changes of the destinations that stay, so that they need not be read.
+    var present = Set(try currentToMany(r))
+    for object in new where !object.isEarly && !present.contains(object.objectID) {
+      try object.loadIfRead(by: inverse(of: r, on: object))
+    }
+    let early = new.filter { $0.isEarly }
+    for object in early {
       try bringAlong(object, r)
       try object.loadIfRead(by: inverse(of: r, on: object))
     }
-    var unique: [ManagedObject] = []
-    var seen = Set<ManagedObject>()
-    for object in new where seen.insert(object).inserted { unique.append(object) }
-    let present = Set(try currentToMany(r))
-    for id in present.ordered(by: { $0.reference < $1.reference }) {
-      let old = context.object(with: id)
-      if !seen.contains(old) { try unlessGone { try removeDestination(old, r) } }
+    // The application was told, and may have changed the relationship.
+    if !early.isEmpty { present = Set(try currentToMany(r)) }
+    var ids: [ManagedObjectID] = []
+    ids.reserveCapacity(new.count)
+    var added: [ManagedObject] = []
+    var wanted = Set<ManagedObjectID>(minimumCapacity: new.count)
+    for object in new {
+      let id = object.objectID
+      if !wanted.insert(id).inserted { continue }
+      ids.append(id)
+      if !present.contains(id) { added.append(object) }
     }
-    for object in unique where !present.contains(object.objectID) { try addDestination(object, r, isAbsent: true) }
+    for id in present.subtracting(wanted).ordered(by: { $0.reference < $1.reference }) {
+      try unlessGone { try removeDestination(context.object(with: id), r) }
+    }
+    for object in added { try addDestination(object, r, isAbsent: true) }
     guard r.isOrdered else { return }
     try load()
-    let ids = unique.map { $0.objectID }
     if try currentToMany(r) != ids {
       willChangeRelationship()
       toManyChanges[r.place] = try listChange(ids, r)
