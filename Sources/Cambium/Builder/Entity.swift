@@ -48,6 +48,7 @@ public struct Entity {
       case .fetched(let property): properties.append(property.description())
       case .index(let index): indexes.append(index.description())
       case .unique(let constraint): result.uniquenessConstraints.append(constraint.paths)
+      case .removed(let removed): result.removedProperties.append(removed.path)
       }
     }
     result.properties = properties
@@ -78,6 +79,8 @@ public enum EntityBuilderPart {
   case index(Index)
   /// A uniqueness constraint.
   case unique(Unique)
+  /// A property of earlier versions that the entity removes.
+  case removed(Removed)
 }
 
 /// Collects the parts of an entity.
@@ -94,6 +97,8 @@ public enum EntityBuilderPart {
   public static func buildExpression(_ part: Index) -> [EntityBuilderPart] { [.index(part)] }
   /// One part.
   public static func buildExpression(_ part: Unique) -> [EntityBuilderPart] { [.unique(part)] }
+  /// One part.
+  public static func buildExpression(_ part: Removed) -> [EntityBuilderPart] { [.removed(part)] }
   /// Parts that were put together elsewhere, as a property marked `@EntityBuilder`.
   public static func buildExpression(_ parts: [EntityBuilderPart]) -> [EntityBuilderPart] { parts }
   /// Parts in a row.

@@ -23,6 +23,8 @@
   public static func buildExpression(_ part: Configuration) -> [ModelBuilderPart] { [.configuration(part)] }
   /// One part.
   public static func buildExpression(_ part: RequestTemplate) -> [ModelBuilderPart] { [.template(part)] }
+  /// One part.
+  public static func buildExpression(_ part: RemovedEntity) -> [ModelBuilderPart] { [.removed(part)] }
   /// Parts in a row.
   public static func buildBlock(_ parts: [ModelBuilderPart]...) -> [ModelBuilderPart] { parts.flatMap { $0 } }
   /// The parts of `if` without `else`.
@@ -45,6 +47,8 @@ public enum ModelBuilderPart {
   case configuration(Configuration)
   /// A stored fetch request.
   case template(RequestTemplate)
+  /// An entity of earlier versions that the model removes.
+  case removed(RemovedEntity)
 }
 
 /// A stored fetch request, in a model builder; see ``ManagedObjectModel/fetchRequestFromTemplate(withName:substitutionVariables:as:)``.
@@ -90,6 +94,7 @@ extension ManagedObjectModel {
       case .composite(let composite): types.append(try composite.description())
       case .configuration(let configuration): configurations.append(configuration)
       case .template(let template): setFetchRequestTemplate(template.template, forName: template.name)
+      case .removed(let removed): removedEntities.append(removed.name)
       }
     }
     compositeTypes = types
@@ -108,5 +113,24 @@ extension ManagedObjectModel {
       setEntities(members, forConfigurationName: configuration.name)
     }
     fillElements(from: try schema())
+  }
+
+  /// Makes a numbered version of a model from its parts, and checks it.
+  ///
+  ///     let model = try ManagedObjectModel(version: 3) {
+  ///       Entity("Trip") { Attribute("title", .string) }
+  ///     }
+  ///
+  /// Raise the number in each version that removes something. The store keeps the number of its model. An application with a higher
+  /// number may drop what its own model lacks. An application with a lower number may not: opening the store throws
+  /// ``CambiumError/Code/migrationMissingSourceModel``. The number is the model's only version identifier
+  /// (``versionIdentifiers``), and has no part in the version hashes. Core Data has no order of versions.
+  ///
+  /// - Throws: ``CambiumError/Code/invalidModel`` with the mistake, also for a negative number; ``ManagedObjectModelError``.
+  public convenience init(version: Int, @ModelBuilder _ parts: () -> [ModelBuilderPart]) throws {
+    guard version >= 0 else {
+      throw CambiumError(.invalidModel, "the version of a model is \(version); number versions from 0 or 1")
+    }
+    try self.init(versionIdentifiers: ["\(version)"], parts)
   }
 }

@@ -22,6 +22,10 @@ public final class EntityDescription: @unchecked Sendable, ModelPart {
   @ModelValue public var userInfo: [String: String] = [:]
   /// Changed to make versions differ that are otherwise equal.
   @ModelValue public var versionHashModifier: String?
+  /// The properties of earlier versions that the entity removes on purpose: names or renaming identifiers of attributes and
+  /// relationships, paths of elements of composites. An inferred migration may drop their values, in subentities as well. A model
+  /// builder writes them as ``Removed``. They have no part in the version hash.
+  @ModelValue public var removedProperties: [String] = []
   /// Key paths, in groups, whose values no two objects of the entity and its subentities may share.
   @ModelValue public var uniquenessConstraints: [[String]] = []
   @ModelValue var explicitRenamingIdentifier: String?
@@ -60,6 +64,7 @@ public final class EntityDescription: @unchecked Sendable, ModelPart {
     isAbstract = entity.isAbstract
     userInfo = entity.userInfo
     versionHashModifier = entity.versionHashModifier
+    removedProperties = entity.removedProperties
     uniquenessConstraints = entity.uniquenessConstraints
     explicitRenamingIdentifier = entity.explicitRenamingIdentifier
     superentityName = entity.superentityName
@@ -252,6 +257,7 @@ public final class EntityDescription: @unchecked Sendable, ModelPart {
     result.className = explicitClassName ?? managedObjectClass.map { "\($0)" }
     result.renamingIdentifier = explicitRenamingIdentifier
     result.versionHashModifier = versionHashModifier
+    result.removedProperties = removedProperties
     result.userInfo = userInfo.engineEntries
     return result
   }

@@ -30,6 +30,7 @@ extension ModelDocument {
   init(_ definition: SchemaDefinition) {
     entities = definition.entities.map { CodedEntity($0) }
     versionIdentifiers = definition.versionIdentifiers.nonEmpty
+    removedEntities = definition.removedEntities.nonEmpty
     compositeTypes =
       definition.composites.map {
         CodedComposite(name: $0.name, elements: $0.elements.map { CodedAttribute($0) })
@@ -51,6 +52,7 @@ extension CodedEntity {
     className = entity.className
     renamed = entity.renamingIdentifier
     versionHashModifier = entity.versionHashModifier
+    removed = entity.removedProperties.nonEmpty
     attributes = entity.attributes.map { CodedAttribute($0) }.nonEmpty
     relationships = entity.relationships.map { CodedRelationship($0) }.nonEmpty
     fetchedProperties = entity.fetchedProperties.map { CodedRequest($0.name, $0.request, $0.userInfo) }.nonEmpty
@@ -153,6 +155,7 @@ extension ModelDocument {
     }
     var result = SchemaDefinition(try entities.map { try $0.schema(elements) }, composites: types)
     result.versionIdentifiers = versionIdentifiers ?? []
+    result.removedEntities = removedEntities ?? []
     result.configurations = (configurations ?? []).map {
       var configuration = ConfigurationSchema($0.name, entities: $0.entities)
       configuration.userInfo = ($0.userInfo ?? [:]).engineEntries
@@ -180,6 +183,7 @@ extension CodedEntity {
     result.className = className
     result.renamingIdentifier = renamed
     result.versionHashModifier = versionHashModifier
+    result.removedProperties = removed ?? []
     result.userInfo = (userInfo ?? [:]).engineEntries
     return result
   }

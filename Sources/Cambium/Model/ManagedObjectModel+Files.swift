@@ -23,6 +23,18 @@ extension ManagedObjectModel {
     let found = try ModelReading.read(url) { folder throws(ModelFileError) in try folder.version(named: version) }
     self.init(schema: found.schema)
     storedWarnings += found.warnings.map { "\($0)" }
+    filePath = url.path
+  }
+
+  /// Returns all versions of the model in the folder that it was read from, also if only one `.xcdatamodel` of the folder was read.
+  /// Versions that cannot be read are left out. A model that was not read from a file has none.
+  func versionsOfFile() -> [Schema] {
+    guard let filePath else { return [] }
+    var url = URL(fileURLWithPath: filePath)
+    let parent = url.deletingLastPathComponent()
+    if url.pathExtension == "xcdatamodel", parent.pathExtension == "xcdatamodeld" { url = parent }
+    guard let folder = try? ModelFolder(path: url.path, source: FolderFiles()) else { return [] }
+    return folder.versionNames.compactMap { name in try? folder.version(named: name).schema }
   }
 
   /// What was passed over or mended when the model was read from a file, with lines: nothing stored depends on it.

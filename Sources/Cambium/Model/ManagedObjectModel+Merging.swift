@@ -17,6 +17,7 @@ extension ManagedObjectModel {
     var merged = SchemaDefinition()
     for model in models { try merged.merge(try model.definition()) }
     self.init(definition: merged)
+    if models.count == 1 { filePath = models.first?.filePath }
     _ = try schema()
   }
 
@@ -87,6 +88,7 @@ extension SchemaDefinition {
     for identifier in other.versionIdentifiers where !versionIdentifiers.contains(identifier) {
       versionIdentifiers.append(identifier)
     }
+    for name in other.removedEntities where !removedEntities.contains(name) { removedEntities.append(name) }
   }
 
   /// Adds what is not known yet by its name; what is has to be the same.

@@ -16,6 +16,7 @@ extension ManagedObjectModel {
   public convenience init(definition: SchemaDefinition) {
     self.init()
     versionIdentifiers = Set(definition.versionIdentifiers)
+    removedEntities = definition.removedEntities
     compositeTypes = definition.composites.map { type in
       let result = CompositeAttributeDescription()
       result.name = type.name
@@ -42,6 +43,7 @@ private func entityDescription(_ entity: EntitySchema) -> EntityDescription {
   result.explicitClassName = entity.className
   result.explicitRenamingIdentifier = entity.renamingIdentifier
   result.versionHashModifier = entity.versionHashModifier
+  result.removedProperties = entity.removedProperties
   result.userInfo = entity.userInfo.dictionary
   result.uniquenessConstraints = entity.uniquenessConstraints.map { $0.paths }
   var properties: [PropertyDescription] = entity.attributes.map { attributeDescription($0) }

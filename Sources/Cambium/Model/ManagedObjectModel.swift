@@ -22,8 +22,18 @@ public final class ManagedObjectModel: @unchecked Sendable, ModelPart {
   private var madeEarlySpace: StoreSpace??
   private let lock = StateLock()
   private var refused: [CambiumError] = []
-  /// What the developer calls the version.
+  /// The developer's names of the version. They have no part in the version hashes.
+  ///
+  /// One of them may be a number, such as `3` or `2.98`; see ``init(version:_:)``. If two models carry numbers, the higher one is the
+  /// newer version: an application with it may drop parts of the store's model. Numbers are compared part by part, so 2.98 comes
+  /// before 2.100. ``PersistentStoreDescription/allowsDroppingUnknownData`` has the rule.
   @ModelValue public var versionIdentifiers: Set<String> = []
+  /// The entities of earlier versions that the model removes on purpose, by the names or renaming identifiers that they had. An
+  /// inferred migration may drop them with all of their objects. A model builder writes them as ``RemovedEntity``. They have no part
+  /// in the version hashes.
+  @ModelValue public var removedEntities: [String] = []
+  /// The path of the file or folder that the model was read from.
+  var filePath: String?
 
   /// A model without entities.
   public init() {}
@@ -170,6 +180,7 @@ public final class ManagedObjectModel: @unchecked Sendable, ModelPart {
       CompositeSchema(type.name, elements: try type.elements.map { try $0.schema() })
     }
     result.versionIdentifiers = versionIdentifiers.ordered()
+    result.removedEntities = removedEntities
     result.configurations = configurations.map { name in
       var configuration = ConfigurationSchema(name, entities: (configurationEntities[name] ?? []).map { $0.name })
       configuration.userInfo = userInfo(forConfigurationName: name).engineEntries

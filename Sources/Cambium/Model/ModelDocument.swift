@@ -10,7 +10,8 @@
 //       "relationships": [{ "name": "logEntries", "destination": "LogEntry", "inverse": "aircraft", "isToMany": true,
 //                           "deleteRule": "Cascade" }],
 //       "indexes": [{ "name": "byPrimary", "elements": [{ "path": "colorScheme.primary" }] }],
-//       "uniquenessConstraints": [["tailNumber"]] }],
+//       "uniquenessConstraints": [["tailNumber"]], "removed": ["color"] }],
+//     "removedEntities": ["Hangar"],
 //     "configurations": [{ "name": "Fleet", "entities": ["Aircraft"] }],
 //     "fetchRequests": [{ "name": "Longest", "entity": "LogEntry", "predicate": "duration > $LEAST" }] }
 //
@@ -21,6 +22,7 @@
 struct ModelDocument: Codable {
   var format = 1
   var versionIdentifiers: [String]?
+  var removedEntities: [String]?
   var compositeTypes: [CodedComposite]?
   var entities: [CodedEntity]
   var configurations: [CodedConfiguration]?
@@ -39,6 +41,7 @@ struct CodedEntity: Codable {
   var className: String?
   var renamed: String?
   var versionHashModifier: String?
+  var removed: [String]?
   var attributes: [CodedAttribute]?
   var relationships: [CodedRelationship]?
   var fetchedProperties: [CodedRequest]?

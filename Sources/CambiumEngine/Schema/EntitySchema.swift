@@ -106,6 +106,14 @@ public struct EntitySchema: Equatable, Sendable {
       yield &box.content.versionHashModifier
     }
   }
+  /// The properties of earlier versions that the entity removes on purpose: names or renaming identifiers, and paths of elements.
+  public var removedProperties: [String] {
+    get { box.content.removedProperties }
+    _modify {
+      own()
+      yield &box.content.removedProperties
+    }
+  }
   /// What the application attached.
   public var userInfo: [UserInfoEntry] {
     get { box.content.userInfo }
@@ -213,6 +221,7 @@ private struct EntityParts: Equatable, Sendable {
   var className: String?
   var renamingIdentifier: String?
   var versionHashModifier: String?
+  var removedProperties: [String] = []
   var userInfo: [UserInfoEntry] = []
   var parentID: UInt32?
   var rootID: UInt32 = 0

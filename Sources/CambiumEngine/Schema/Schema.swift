@@ -23,6 +23,8 @@ public final class Schema: Sendable {
   public let configurations: [ConfigurationSchema]
   /// Stored fetch requests.
   public let fetchTemplates: [NamedFetchTemplate]
+  /// The entities of earlier versions that the model removes on purpose: names or renaming identifiers.
+  public let removedEntities: [String]
   /// The next identifiers to give out; never less than in an earlier schema of the store.
   public let nextIdentifiers: SchemaIdentifiers
 
@@ -54,6 +56,7 @@ public final class Schema: Sendable {
     versionIdentifiers = builder.definition.versionIdentifiers
     configurations = builder.definition.configurations
     fetchTemplates = builder.definition.fetchTemplates
+    removedEntities = builder.definition.removedEntities
     nextIdentifiers = builder.next
     placeByName = builder.placeByName
     var places: [UInt32: Int] = [:]
@@ -68,6 +71,7 @@ public final class Schema: Sendable {
     result.versionIdentifiers = versionIdentifiers
     result.configurations = configurations
     result.fetchTemplates = fetchTemplates
+    result.removedEntities = removedEntities
     return result
   }
 
@@ -130,6 +134,7 @@ extension Schema {
       entity.fetchedProperties.order { $0.name < $1.name }
       entity.indexes.order { $0.id < $1.id }
       entity.uniquenessConstraints.order { $0.id < $1.id }
+      entity.removedProperties.order { $0 < $1 }
       entity.childIDs.order { $0 < $1 }
       entity.allAttributes = []
       entity.allRelationships = []
@@ -139,6 +144,7 @@ extension Schema {
     result.composites.order { $0.name < $1.name }
     result.configurations.order { $0.name < $1.name }
     result.fetchTemplates.order { $0.name < $1.name }
+    result.removedEntities.order { $0 < $1 }
     return result
   }
 }
@@ -149,7 +155,7 @@ extension Schema: Equatable {
     a === b
       || (a.entities == b.entities && a.composites == b.composites && a.versionIdentifiers == b.versionIdentifiers
         && a.configurations == b.configurations && a.fetchTemplates == b.fetchTemplates
-        && a.nextIdentifiers == b.nextIdentifiers)
+        && a.removedEntities == b.removedEntities && a.nextIdentifiers == b.nextIdentifiers)
   }
 }
 

@@ -44,6 +44,7 @@ struct SchemaDecoder {
       case 6: definition.entities.append(try entity(&content))
       case 7: definition.configurations.append(try configuration(&content))
       case 8: definition.fetchTemplates.append(try namedTemplate(&content))
+      case 9: definition.removedEntities.append(try content.text())
       default: continue
       }
       try content.finish()
@@ -84,6 +85,7 @@ struct SchemaDecoder {
       case 11: result.renamingIdentifier = try content.text()
       case 12: result.versionHashModifier = try content.text()
       case 13: result.userInfo.append(try userInfo(&content))
+      case 14: result.removedProperties.append(try content.text())
       default: continue
       }
       try content.finish()

@@ -10,6 +10,8 @@ public struct SchemaDefinition: Equatable, Sendable {
   public var configurations: [ConfigurationSchema] = []
   /// Stored fetch requests.
   public var fetchTemplates: [NamedFetchTemplate] = []
+  /// The entities of earlier versions that the model removes on purpose: names or renaming identifiers.
+  public var removedEntities: [String] = []
 
   /// Describes a model.
   public init(_ entities: [EntitySchema] = [], composites: [CompositeSchema] = []) {

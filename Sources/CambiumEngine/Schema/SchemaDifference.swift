@@ -35,6 +35,7 @@ public struct SchemaDifference: Sendable, Equatable {
     if old.configurations != new.configurations { others.append("configurations changed") }
     if old.fetchTemplates != new.fetchTemplates { others.append("fetch request templates changed") }
     if old.versionIdentifiers != new.versionIdentifiers { others.append("version identifiers changed") }
+    if Set(old.removedEntities) != Set(new.removedEntities) { others.append("removed entities changed") }
   }
 }
 
@@ -97,6 +98,9 @@ public struct EntityDifference: Sendable, Equatable {
     }
     if old.renamingIdentifier != new.renamingIdentifier { note(nil, "renaming identifier changed", isStored: false) }
     if old.fetchedProperties != new.fetchedProperties { note(nil, "fetched properties changed", isStored: false) }
+    if Set(old.removedProperties) != Set(new.removedProperties) {
+      note(nil, "removed properties changed", isStored: false)
+    }
     if old.userInfo != new.userInfo { note(nil, "user info changed", isStored: false) }
   }
 

@@ -34,6 +34,7 @@ extension Schema {
       part.field(2, part: encode(named.template))
       writer.field(8, part: part)
     }
+    for name in removedEntities { writer.field(9, text: name) }
     return writer.bytes
   }
 
@@ -76,6 +77,7 @@ extension Schema {
     part.field(11, text: entity.renamingIdentifier)
     part.field(12, text: entity.versionHashModifier)
     encode(entity.userInfo, 13, into: &part)
+    for path in entity.removedProperties { part.field(14, text: path) }
     return part
   }
 

@@ -12,6 +12,26 @@ import Testing
     #expect(decoded.encoded() == bytes)
   }
 
+  /// Removed parts are fields that older programs pass over. A model without them has the bytes that it had before.
+  @Test func removedParts() throws {
+    let old = try Schema(SchemaDefinition([EntitySchema("A", attributes: [AttributeSchema("x", .string)])]))
+    var definition = old.definition
+    definition.removedEntities = ["Hotel", "Inn"]
+    definition.entities[0].removedProperties = ["notes", "start.altitude"]
+    let schema = try Schema(definition, basedOn: old)
+    let decoded = try Schema(bytes: schema.encoded())
+    #expect(decoded == schema && decoded != old && decoded.versionChecksum == old.versionChecksum)
+    #expect(decoded.removedEntities == ["Hotel", "Inn"])
+    #expect(decoded.entities[0].removedProperties == ["notes", "start.altitude"])
+    // The order of the lines means nothing.
+    definition.removedEntities.reverse()
+    definition.entities[0].removedProperties.reverse()
+    #expect(try Schema(definition, basedOn: old).isEqualButForOrder(to: schema))
+    definition.removedEntities = []
+    definition.entities[0].removedProperties = []
+    #expect(try Schema(definition, basedOn: old).encoded() == old.encoded())
+  }
+
   @Test func empty() throws {
     let schema = try Schema(SchemaDefinition())
     #expect(try Schema(bytes: schema.encoded()) == schema)

@@ -59,6 +59,8 @@ import Testing
       $0.entities.append(EntitySchema("Extra"))
       $0.configurations[0].entities = ["Captain"]
       $0.fetchTemplates[0].template.entity = "Captain"
+      $0.entities[3].removedProperties = ["notes"]
+      $0.removedEntities = ["Hotel"]
     }
     #expect(
       found
@@ -67,8 +69,9 @@ import Testing
           "Aircraft constraint removed: tailNumber, colorScheme.primary", "Aircraft index removed: area",
           "Vehicle is no longer abstract", "Vehicle.owner destination Pilot became Captain",
           "Captain renamed from Pilot", "Captain.vehicles count 0 to 0 became 0 to 5",
-          "Captain.vehicles delete rule Nullify became Cascade", "Captain renaming identifier changed", "Extra added",
-          "configurations changed", "fetch request templates changed",
+          "Captain.vehicles delete rule Nullify became Cascade", "Captain renaming identifier changed",
+          "Captain removed properties changed", "Extra added",
+          "configurations changed", "fetch request templates changed", "removed entities changed",
         ])
   }
 }
