@@ -9,14 +9,8 @@ struct AttributeMove: Sendable {
   var source: AttributeSchema
   var destination: AttributeSchema
 
-  var sourceText: String { Self.joined(sourcePath) }
-  var destinationText: String { Self.joined(destinationPath) }
-
-  private static func joined(_ path: [String]) -> String {
-    var text = ""
-    for name in path { text += text.isEmpty ? name : "." + name }
-    return text
-  }
+  var sourceText: String { keyPath(of: sourcePath) }
+  var destinationText: String { keyPath(of: destinationPath) }
 
   /// The moves into an attribute, or into elements of it, that nothing of their own level matches.
   ///

@@ -4,6 +4,9 @@ import CambiumKernel
 public struct MigrationPlan: Sendable {
   /// What becomes of every entity and property.
   public var mapping: SchemaMapping
+  /// The drops, each with its number of values: entities, stored attributes, elements of composites and relationships of the store's
+  /// model without a counterpart in the new one.
+  public var drops: [ModelDrop] = []
   /// What is done, in this order, in one commit; at the end what is put off, and done by a task of its own afterwards. Empty if
   /// the store has the model already.
   public var steps: [MigrationStep] = []
@@ -93,7 +96,7 @@ extension EntityStore {
   /// What migrating to a model would do. Nothing is changed.
   ///
   /// - Throws: ``EngineError/notInferable(_:)``, ``EngineError/schema(_:)``; kernel errors. O(rows that are looked at): of
-  ///   entities with something that may stand in the way, and of new uniqueness constraints.
+  ///   entities with drops, or with something that may stand in the way, and of new uniqueness constraints.
   @_optimize(none)
   public func migrationPlan(
     to definition: SchemaDefinition, defers: Bool = false
@@ -107,6 +110,7 @@ extension EntityStore {
     var plan = MigrationPlan(mapping: design.mapping)
     // What migrations leave alone.
     if destination.isEqualButForOrder(to: earlier) { return plan }
+    plan.drops = try counted(ModelStep(from: earlier, to: destination).drops, view)
     plan.steps = try design.plannedSteps(view)
     plan.blocks = try design.findBlocks(view)
     // What a constraint finds is known once it is built: so it is, in a transaction that is rolled back.

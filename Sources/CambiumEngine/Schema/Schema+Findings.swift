@@ -9,6 +9,7 @@ extension Schema {
       findAttributes(entity, &result)
       findRelationships(entity, &result)
       findIndexes(entity, &result)
+      findIdentifiers(entity, &result)
       if entity.allAttributes.isEmpty, entity.allRelationships.isEmpty, entity.childIDs.isEmpty {
         result.append(ModelFinding("empty-entity", entity.name, "the entity has no properties; remove it or add some"))
       }

@@ -118,6 +118,13 @@ extension Schema {
   }
 }
 
+/// Returns the key path of names.
+func keyPath(of names: [String]) -> String {
+  var text = ""
+  for name in names { text += text.isEmpty ? name : "." + name }
+  return text
+}
+
 /// The names in a key path. They are parted at the byte of the point, as the parser does it: as a character it would be
 /// another one where a combining mark follows it.
 func keyPathNames(_ keyPath: String) -> [Substring] {

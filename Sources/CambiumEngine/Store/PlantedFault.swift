@@ -85,6 +85,13 @@ enum PlantedFault: CaseIterable {
   /// A conversion takes a number that is too large by one.
   case conversionTakesTooLarge
 
+  // MARK: DropRule
+
+  /// An application with a lower number than the store's drops parts of a model that it knows.
+  case lowerNumberDrops
+  /// An application drops parts of a newer model on the way back to a model that the store had before.
+  case formerModelDrops
+
   // MARK: MigrationRun
 
   /// A migration does not tell open stores that the model has changed.

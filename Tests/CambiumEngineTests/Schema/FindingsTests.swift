@@ -19,6 +19,28 @@ import Testing
     #expect(try rules(SchemaDefinition([a, b]), sync: true) == [])
   }
 
+  /// Two properties of one level with one renaming identifier, or with the name of the other one. Those of a parent count.
+  @Test func sharedIdentifiers() throws {
+    func text(_ name: String, was identifier: String? = nil) -> AttributeSchema {
+      var attribute = AttributeSchema(name, .string)
+      attribute.renamingIdentifier = identifier
+      return attribute
+    }
+    let model = SchemaDefinition([
+      EntitySchema(
+        "A",
+        attributes: [
+          text("x", was: "z"), text("y", was: "z"), text("v"), text("w", was: "v"), text("u", was: "t"),
+          AttributeSchema("place", elements: [text("x", was: "z"), text("b", was: "a"), text("c", was: "a")]),
+        ], relationships: [RelationshipSchema("z", to: "A", inverse: "z")]),
+      EntitySchema("B", parent: "A", attributes: [text("s", was: "t")]),
+    ])
+    #expect(
+      try rules(model).filter { $0.hasPrefix("shared") }.sorted() == [
+        "shared-identifier A.place.c", "shared-identifier A.w", "shared-identifier A.y", "shared-identifier B.s",
+      ])
+  }
+
   @Test func everyRule() throws {
     var untransformed = AttributeSchema("object", .transformable)
     untransformed.isOptional = true

@@ -1,0 +1,37 @@
+extension Schema {
+  /// Finds properties of an entity that share a renaming identifier. Only one of them would get the values.
+  func findIdentifiers(_ entity: EntitySchema, _ result: inout [ModelFinding]) {
+    findShared(
+      entity.allAttributes.map { Identity(name: $0.name, canonicalName: $0.canonicalName) },
+      own: entity.attributes.count, entity.name, &result)
+    findShared(
+      entity.allRelationships.map { Identity(name: $0.name, canonicalName: $0.canonicalName) },
+      own: entity.relationships.count, entity.name, &result)
+    for attribute in entity.attributes { findShared(in: attribute, entity.name + "." + attribute.name, &result) }
+  }
+
+  /// The depth is bounded by the schema.
+  private func findShared(in attribute: AttributeSchema, _ place: String, _ result: inout [ModelFinding]) {
+    findShared(
+      attribute.elements.map { Identity(name: $0.name, canonicalName: $0.canonicalName) },
+      own: attribute.elements.count, place, &result)
+    for element in attribute.elements { findShared(in: element, place + "." + element.name, &result) }
+  }
+
+  /// - Parameter own: The number of properties at the end that are not inherited. The parent's findings have the others.
+  private func findShared(_ level: [Identity], own: Int, _ place: String, _ result: inout [ModelFinding]) {
+    var names: [String: String] = [:]
+    for (number, identity) in level.enumerated() {
+      guard let first = names[identity.canonicalName] else {
+        names[identity.canonicalName] = identity.name
+        continue
+      }
+      if number < level.count - own { continue }
+      result.append(
+        ModelFinding(
+          "shared-identifier", place + "." + identity.name,
+          "'\(first)' has the renaming identifier '\(identity.canonicalName)' as well (a missing one is the name), so that only "
+            + "one of the two gets the values. Give each its own"))
+    }
+  }
+}
