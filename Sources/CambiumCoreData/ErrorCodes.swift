@@ -112,7 +112,7 @@ public let NSMigrationError = 134110
 public let NSMigrationConstraintViolationError = 134111
 /// 134120.
 public let NSMigrationCancelledError = 134120
-/// 134130. Never thrown: a store has its model.
+/// 134130. The application does not know the store's model, and the migration would drop a part of it.
 public let NSMigrationMissingSourceModelError = 134130
 /// 134140.
 public let NSMigrationMissingMappingModelError = 134140

@@ -11,6 +11,7 @@ private func option(_ value: Any) -> (any Sendable)? {
   case let value as String: return value
   case let value as StagedMigrationManager: return value
   case let value as [MappingModel]: return value
+  case let value as [ManagedObjectModel]: return value
   default: return nil
   }
 }

@@ -72,6 +72,8 @@ enum FlightLog {
     aircraft.properties = properties
     let model = NSManagedObjectModel()
     model.entities = entities
+    // As in Xcode's inspector of a version. By the numbers, a newer version may drop what it removes.
+    model.versionIdentifiers = ["\(version)"]
     return model
   }
 

@@ -47,7 +47,7 @@ func openNotes(_ path: String, version: Int) throws -> PersistentContainer {
   let description = PersistentStoreDescription(url: URL(fileURLWithPath: path))
   description.shouldDeferLightweightMigration = true
   // From version to version, and round again.
-  description.allowsReturningToFormerModels = true
+  description.allowsDroppingUnknownData = true
   container.persistentStoreDescriptions = [description]
   try container.loadPersistentStores()
   return container

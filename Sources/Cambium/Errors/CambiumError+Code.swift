@@ -106,7 +106,10 @@ extension CambiumError {
     public static let migrationConstraintViolation = Code(rawValue: 134111)
     /// A migration was cancelled.
     public static let migrationCancelled = Code(rawValue: 134120)
-    /// The model that the store was made with is not known. Never thrown: the store has it.
+    /// The application does not know the store's model, and the migration would drop a part of it. The message names every drop and
+    /// the line to add. ``CambiumError/underlyingErrors`` has a ``ModelDrop`` for each. See
+    /// ``PersistentStoreDescription/allowsDroppingUnknownData``. Also thrown for a renaming identifier that names nothing in the store's
+    /// model, if its entity has a drop. Core Data throws this code for every source model that it does not find.
     public static let migrationMissingSourceModel = Code(rawValue: 134130)
     /// There is no mapping between two models, and none could be inferred.
     public static let migrationMissingMappingModel = Code(rawValue: 134140)

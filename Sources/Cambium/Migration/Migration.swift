@@ -15,31 +15,45 @@ public typealias MigrationStep = CambiumEngine.MigrationStep
 /// Objects that stand in the way of a migration; ``PersistentStore/objectIDs(of:)`` names them in a store.
 public typealias MigrationBlock = CambiumEngine.MigrationBlock
 
+/// A part of a store's model whose values an inferred migration drops.
+public typealias ModelDrop = CambiumEngine.ModelDrop
+
 /// Looks at migrations before they are made.
 public enum Migration {
-  /// What migrating the store in a file to a model would do, step by step, with the rows and pages that each touches, which of
-  /// them could be put off, and the objects in the way. Nothing is changed.
+  /// Returns what a migration of the store in a file to a model would do: the drops with their numbers of values; the steps with the
+  /// rows and pages that each touches, and which of them could be put off; and the objects in the way. Nothing is changed.
   ///
   ///     let plan = try Migration.plan(storeAt: url, to: model)
   ///     if !plan.isNeeded { print("nothing to be done") }
+  ///     for drop in plan.drops { print(drop) }
   ///     for step in plan.steps { print(step) }
   ///     for block in plan.blocks { print(block) }
   ///
-  /// - Parameter defers: Whether the migration would be a deferred one
-  ///   (``PersistentStoreCoordinator/deferredLightweightMigrationOption``): what it puts off is told last.
+  /// - Parameters:
+  ///   - defers: Whether the migration would be a deferred one
+  ///     (``PersistentStoreCoordinator/deferredLightweightMigrationOption``): what it puts off is told last.
+  ///   - sourceModels: Other versions of the model, as in ``PersistentStoreDescription/sourceModels``. A renaming identifier may name
+  ///     a property of one of them that the store's model does not have.
   /// - Throws: ``CambiumError/Code/persistentStoreIncompatibleVersionHash`` if no mapping can be inferred, with every change
-  ///   in the way underneath; ``CambiumError/Code/persistentStoreOpen`` if the file cannot be opened for writing (it is
-  ///   opened so, though not changed, since constraints are tried out in a transaction that is rolled back). O(rows that
-  ///   are looked at).
+  ///   in the way underneath; ``CambiumError/Code/migrationMissingSourceModel`` for a renaming identifier that names nothing, if its
+  ///   entity has a drop, because opening the store throws it as well; ``CambiumError/Code/persistentStoreOpen`` if the file cannot
+  ///   be opened for writing (it is opened so, though not changed, since constraints are tried out in a transaction that is rolled
+  ///   back). O(rows that are looked at), all rows of entities with drops among them.
   public static func plan(
-    storeAt url: URL, to model: ManagedObjectModel, defers: Bool = false
+    storeAt url: URL, to model: ManagedObjectModel, defers: Bool = false, sourceModels: [ManagedObjectModel] = []
   ) throws -> MigrationPlan {
     let definition = try model.definition()
     let shared = try open(url)
     defer { try? OpenStores.close(shared) }
-    return try mapping(.migration) { () throws(EngineError) in
-      try shared.current().migrationPlan(to: definition, defers: defers)
+    let store = try mapping(.migration) { () throws(EngineError) in try shared.current() }
+    let plan = try mapping(.migration) { () throws(EngineError) in
+      try store.migrationPlan(to: definition, defers: defers)
     }
+    let known = try model.knownModels(with: sourceModels)
+    let step = ModelStep(
+      from: store.schema, to: try ManagedObjectModel.compile(definition, basedOn: store.schema), known: known)
+    if !step.strayIdentifiers.isEmpty { throw CambiumError(strays: step.strayIdentifiers) }
+    return plan
   }
 
   /// Opens the store in a file for writing.

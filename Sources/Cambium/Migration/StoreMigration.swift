@@ -51,6 +51,7 @@ struct StoreMigration {
     }
     try requireNoStage(shared)
     let store = try mapping(.persistentStoreOpen) { () throws(EngineError) in try shared.current() }
+    let definition = try definition(for: store)
     let model = try ManagedObjectModel.compile(definition, basedOn: store.schema)
     if model.isEqualButForOrder(to: store.schema) {
       DebugLog.write(.store, "\(file): opened, model \(store.schema.versionChecksum)")
@@ -61,7 +62,7 @@ struct StoreMigration {
       // What is stored is the same; a store that cannot be written keeps its indexes.
       if description.isReadOnly { return store }
       DebugLog.write(.store, "\(file): taking over what is no part of the model's version")
-      return try migrate(shared)
+      return try migrate(shared, to: definition)
     }
     DebugLog.write(
       .migration,
@@ -87,7 +88,7 @@ struct StoreMigration {
         "the store was made with another model, and there is no mapping model for the migration. Let one be inferred "
           + "(shouldInferMappingModelAutomatically), or migrate with a migration manager")
     }
-    return try migrate(shared)
+    return try migrate(shared, to: definition)
   }
 
   /// Refuses a store in the middle of a stage, waiting for one that runs; a handler itself may open it.
@@ -105,7 +106,7 @@ struct StoreMigration {
   }
 
   @_optimize(none)
-  private func migrate(_ shared: SharedStore) throws -> EntityStore {
+  private func migrate(_ shared: SharedStore, to definition: SchemaDefinition) throws -> EntityStore {
     var number = 0
     let file = file
     var refusal: CambiumError?
@@ -114,7 +115,7 @@ struct StoreMigration {
         to: definition, defers: description.shouldDeferLightweightMigration,
         keepsPriorState: description.keepsStateBeforeMigration,
         check: { (store, model) throws(EngineError) in
-          refusal = try returnRefusal(store, model)
+          refusal = try dropRefusal(store, model)
           if refusal != nil { throw .misuse("the migration was refused") }
         },
         // Telling of steps takes a look at the rows: nobody pays for it who does not listen.
@@ -130,23 +131,6 @@ struct StoreMigration {
       DebugLog.write(.migration, "\(file): not migrated: \(refusal?.message ?? error.description)")
       throw refusal ?? CambiumError(error, during: .migration)
     }
-  }
-
-  /// Why a store is not to go back to a model that it had before; nil if it may.
-  ///
-  /// To the inference an application that has not been brought up to date looks like one whose model was edited, and what the
-  /// newer one has added like what was taken out on purpose. Core Data refuses, since the older application lacks the newer model.
-  private func returnRefusal(_ store: EntityStore, _ model: Schema) throws(EngineError) -> CambiumError? {
-    if description.allowsReturningToFormerModels { return nil }
-    let losses = try store.lossesOfReturning(to: model)
-    if losses.isEmpty { return nil }
-    let (told, more) = (losses.prefix(10).joined(separator: ", "), losses.count - 10)
-    return mismatch(
-      model.differingEntities(from: store.schema),
-      "the store had this model before, and was migrated on from it, by a newer version of the application it seems. To go "
-        + "back would drop what the newer model has besides: \(told)\(more > 0 ? " and \(more) more" : ""). Open the store with "
-        + "the newer model, or let it go back (PersistentStoreDescription.allowsReturningToFormerModels, "
-        + "allowReturningToFormerModelsOption)")
   }
 
   private func mismatch(_ entities: [String], _ text: String) -> CambiumError {

@@ -164,6 +164,14 @@ public final class PersistentStoreCoordinator: @unchecked Sendable {
   /// ``PersistentStoreDescription/allowsReturningToFormerModels``.
   public static let allowReturningToFormerModelsOption = "CambiumAllowReturningToFormerModels"
 
+  /// The option with models that the application knows (`[ManagedObjectModel]`); see
+  /// ``PersistentStoreDescription/sourceModels``.
+  public static let sourceModelsOption = "CambiumSourceModels"
+
+  /// The option that an inferred migration may drop any part of the store's model (`Bool`); see
+  /// ``PersistentStoreDescription/allowsDroppingUnknownData``.
+  public static let allowDroppingUnknownDataOption = "CambiumAllowDroppingUnknownData"
+
   /// The option that a store may only be read (`Bool`); see ``PersistentStoreDescription/isReadOnly``. Core Data:
   /// `NSReadOnlyPersistentStoreOption`.
   public static let readOnlyPersistentStoreOption = "CambiumReadOnlyPersistentStore"

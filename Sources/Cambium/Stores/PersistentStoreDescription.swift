@@ -58,14 +58,37 @@ public final class PersistentStoreDescription: @unchecked Sendable {
   public var shouldMigrateStoreAutomatically = true
   /// Whether the mapping for that may be inferred.
   public var shouldInferMappingModelAutomatically = true
+  /// Models that the application knows besides its own, such as earlier versions that were built in code. Empty by default.
+  ///
+  /// If the store has one of them, by its version checksum, an inferred migration may drop parts of it; see
+  /// ``allowsDroppingUnknownData``. If the coordinator's model was read from an `.xcdatamodeld` or a compiled model, the other versions
+  /// there are known anyway. A merged model of several files has no such versions. Core Data needs the source model of every
+  /// migration.
+  public var sourceModels: [ManagedObjectModel] = []
+  /// Whether an inferred migration may drop any part of the store's model. Off by default.
+  ///
+  /// A *drop* is an entity, stored attribute, element of a composite or relationship of the store's model without a counterpart in
+  /// the application's. If a migration has drops, the store opens only if one of these holds:
+  ///
+  /// - The application knows the store's model: from the model's own file, from its stages, or from ``sourceModels``.
+  /// - Both models carry a number (``ManagedObjectModel/init(version:_:)``), and the application's is higher.
+  /// - The application's model names every drop (``Removed``, ``RemovedEntity``).
+  /// - This option is set.
+  ///
+  /// If the application's number is lower than the store's, the first two do not count. Otherwise opening throws
+  /// ``CambiumError/Code/migrationMissingSourceModel`` (134130). The error names every drop and the line to add, and the store stays as
+  /// it is. The decision does not depend on the rows, so a test with an empty store shows it. Derived and transient attributes are no
+  /// drops, because nothing is lost with them. Core Data refuses a store of any model that the application lacks.
+  public var allowsDroppingUnknownData = false
   /// Whether an inferred migration may go back to a model that the store had before, if that drops attributes, relationships or
   /// entities. Off by default: an older version of an application, which opens a store that a newer one has migrated, would drop
   /// what the newer one has added. The store is refused then with
   /// ``CambiumError/Code/persistentStoreIncompatibleVersionHash``, which names what would be lost, and is not changed. Core Data
   /// refuses such a store as well.
   ///
-  /// A store remembers the last 64 models that it had, by their version checksums. Migrations to a model that is new to it, by
-  /// stages, by mapping models, and ``PersistentStoreCoordinator/rollBackMigration(discardsCommits:)`` need no leave.
+  /// A store remembers the last 64 models that it had, by their version checksums. These need no leave: migrations by stages, by mapping
+  /// models, or to a model with a higher number than the store's, and
+  /// ``PersistentStoreCoordinator/rollBackMigration(discardsCommits:)``. ``allowsDroppingUnknownData`` allows a return as well.
   public var allowsReturningToFormerModels = false
   /// Mapping models of the application's own: the first whose version hashes of entities are exactly those of the store and
   /// of the coordinator's model is used before one is inferred. Core Data looks for them in bundles.
@@ -125,6 +148,9 @@ public final class PersistentStoreDescription: @unchecked Sendable {
       shouldInferMappingModelAutomatically = usual.shouldInferMappingModelAutomatically
     case PersistentStoreCoordinator.allowReturningToFormerModelsOption:
       allowsReturningToFormerModels = usual.allowsReturningToFormerModels
+    case PersistentStoreCoordinator.sourceModelsOption: sourceModels = usual.sourceModels
+    case PersistentStoreCoordinator.allowDroppingUnknownDataOption:
+      allowsDroppingUnknownData = usual.allowsDroppingUnknownData
     case PersistentStoreCoordinator.mappingModelsOption: mappingModels = usual.mappingModels
     case PersistentStoreCoordinator.deferredLightweightMigrationOption:
       shouldDeferLightweightMigration = usual.shouldDeferLightweightMigration
@@ -156,6 +182,14 @@ public final class PersistentStoreDescription: @unchecked Sendable {
       shouldInferMappingModelAutomatically = try flag(key, value)
     case PersistentStoreCoordinator.allowReturningToFormerModelsOption:
       allowsReturningToFormerModels = try flag(key, value)
+    case PersistentStoreCoordinator.sourceModelsOption:
+      guard let models = value as? [ManagedObjectModel] else {
+        throw CambiumError(
+          .invalidArgument, "the option '\(key)' takes [ManagedObjectModel], not \(Swift.type(of: value))")
+      }
+      sourceModels = models
+    case PersistentStoreCoordinator.allowDroppingUnknownDataOption:
+      allowsDroppingUnknownData = try flag(key, value)
     case PersistentStoreCoordinator.mappingModelsOption:
       guard let models = value as? [MappingModel] else {
         throw CambiumError(.invalidArgument, "the option '\(key)' takes [MappingModel], not \(Swift.type(of: value))")

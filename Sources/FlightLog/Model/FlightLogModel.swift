@@ -22,7 +22,7 @@ import Cambium
 enum FlightLogModel {
   /// Makes the model; each container takes its own.
   static func make() throws -> ManagedObjectModel {
-    try ManagedObjectModel(versionIdentifiers: ["1"]) {
+    try ManagedObjectModel(version: 4) {
       location
       place
       Composite("Times") {

@@ -7,7 +7,7 @@ import Cambium
 /// | 1 | everything is an attribute of `LogEntry`, airports and airlines by their codes | |
 /// | 2 | airlines, airports and aircraft are objects; the codes have names of their own | inferred; a handler makes the objects and links the entries |
 /// | 3 | times of departure and arrival are composites | inferred: the attributes are gathered |
-/// | 4 | no codes any more: ``make()`` | inferred; their room is freed later |
+/// | 4 | no codes any more: ``make()`` | inferred, because 4 is the higher number; their room is freed later |
 extension FlightLogModel {
   /// The times of departure and arrival before they were gathered.
   private static let flatTimes = [
@@ -16,7 +16,7 @@ extension FlightLogModel {
 
   /// Everything in one entity.
   static func version1() throws -> ManagedObjectModel {
-    try ManagedObjectModel(versionIdentifiers: ["flat 1"]) {
+    try ManagedObjectModel(version: 1) {
       Entity("LogEntry", class: LogEntry.self) {
         Attribute("date", .date, optional: false)
         Attribute("flightNumber", .integer32)
@@ -35,7 +35,7 @@ extension FlightLogModel {
 
   /// With entities and relationships, which take over the names that codes had.
   static func version2() throws -> ManagedObjectModel {
-    try ManagedObjectModel(versionIdentifiers: ["flat 2"]) {
+    try ManagedObjectModel(version: 2) {
       location
       place
       airline
@@ -63,7 +63,7 @@ extension FlightLogModel {
 
   /// With composites. An element's renaming identifier names the attribute whose values it takes over.
   static func version3() throws -> ManagedObjectModel {
-    try ManagedObjectModel(versionIdentifiers: ["flat 3"]) {
+    try ManagedObjectModel(version: 3) {
       location
       place
       airline

@@ -11,7 +11,7 @@ import Testing
   private static let rows = 3000
 
   private func model(_ hasNote: Bool) throws -> ManagedObjectModel {
-    try ManagedObjectModel {
+    try ManagedObjectModel(version: hasNote ? 1 : 2) {
       Entity("Flight") {
         Attribute("number", .integer64)
         if hasNote { Attribute("note", .string) }

@@ -189,7 +189,9 @@ import Testing
       mapping.entityMappingsByName.keys.sorted() == [
         "IEM_Add_Aircraft", "IEM_Add_Airport", "IEM_Add_Pilot", "IEM_Transform_LogEntry",
       ])
-    let context = try directory.container(model: Self.logBook(2)).viewContext
+    #expect(cambiumError { _ = try directory.container(model: Self.logBook(2)) }?.code == .migrationMissingSourceModel)
+    let earlier = try Self.logBook(1)
+    let context = try directory.container(model: Self.logBook(2)) { $0.sourceModels = [earlier] }.viewContext
     let entries = try context.all("LogEntry", sort: [FetchSortDescriptor(key: "duration")])
     #expect(entries.count == 30)
     let field = try context.make("Airport", ["icaoIdentifier": "KSFO"])

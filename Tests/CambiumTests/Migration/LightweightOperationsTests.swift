@@ -28,7 +28,11 @@ import Testing
     let file = directory.url.appendingPathComponent("flights.cambium")
     #expect(try Migration.plan(storeAt: file, to: operation.destination()).blocks.isEmpty)
 
-    let container = try directory.container(model: model) { $0.shouldDeferLightweightMigration = defers }
+    let source = try operation.source()
+    let container = try directory.container(model: model) {
+      $0.sourceModels = [source]
+      $0.shouldDeferLightweightMigration = defers
+    }
     try compare(container.viewContext, model, operation, text)
     // The store as it is in the file, which needs no migration any more.
     func compareAgain(_ when: String) throws {

@@ -152,7 +152,7 @@ import Testing
     try middle.save()
     let end = try Self.fleet(merged: true)
     for kind in kinds { end.entitiesByName[kind]?.renamingIdentifier = "New" + kind }
-    let merged = try directory.container(model: end).viewContext
+    let merged = try directory.container(model: end) { $0.sourceModels = [between] }.viewContext
     let expected = (0..<8).flatMap { n in
       ["Aircraft A\(n)", "Boat B\(n) length=\(Double(n))", "Glider G\(n) span=\(Double(n))", "Ship S\(n)"]
     }
@@ -197,7 +197,7 @@ import Testing
     let end = try Self.flights(2)
     end.entitiesByName["Flight"]?.relationshipsByName["pilots"]?.renamingIdentifier = "captain"
     end.entitiesByName["Pilot"]?.relationshipsByName["flights"]?.renamingIdentifier = "commands"
-    let led = try directory.container(model: end).viewContext
+    let led = try directory.container(model: end) { $0.sourceModels = [between] }.viewContext
     let expected = (0..<8).flatMap { n in
       [
         "Flight F\(n) date=2 May origin=L\(n) pilots=P\(n)b", "Pilot P\(n)a flights={}", "Pilot P\(n)b flights={F\(n)}",

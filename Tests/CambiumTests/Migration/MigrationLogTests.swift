@@ -6,7 +6,7 @@ import Testing
 /// What the log tells of migrations. In the suite of ``MigrationTests``, one after the other: who listens is known to the process.
 extension MigrationTests {
   private static func before() throws -> ManagedObjectModel {
-    try ManagedObjectModel {
+    try ManagedObjectModel(version: 1) {
       Entity("A") {
         Attribute("x", .string)
         Attribute("n", .integer64)
@@ -27,7 +27,7 @@ extension MigrationTests {
   }
 
   private static func after() throws -> ManagedObjectModel {
-    try ManagedObjectModel {
+    try ManagedObjectModel(version: 2) {
       Entity("A") {
         Attribute("x", .string)
         Attribute("n", .integer16)

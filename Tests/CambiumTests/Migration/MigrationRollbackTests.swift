@@ -28,7 +28,7 @@ import Testing
     let description = PersistentStoreDescription(url: directory.url.appendingPathComponent("flights.cambium"))
     description.shouldDeferLightweightMigration = defers
     description.keepsStateBeforeMigration = keeps
-    description.allowsReturningToFormerModels = true
+    description.allowsDroppingUnknownData = true
     container.persistentStoreDescriptions = [description]
     try container.loadPersistentStores()
     return container

@@ -422,9 +422,12 @@ import Testing
         Entity("Aircraft") {
           Attribute("tailNumber", .string)
           ToMany("flights", "Flight", inverse: "aircraft")
+          Removed("color")
+          Removed("engines")
         }
         Entity("Flight") {
           ToOne("aircraft", "Aircraft", inverse: "flights")
+          Removed("number")
         }
       }
     }

@@ -49,7 +49,9 @@ import Testing
       }
       try context.save()
     }
+    let earlier = try Self.model(isMoved: false)
     let container = try directory.container(model: Self.model(isMoved: true)) {
+      $0.sourceModels = [earlier]
       if defers { $0.setOption(true, forKey: PersistentStoreCoordinator.deferredLightweightMigrationOption) }
     }
     let store = try #require(container.persistentStoreCoordinator.persistentStores.first)

@@ -229,6 +229,7 @@ import Testing
         PersistentStoreCoordinator.allowReturningToFormerModelsOption, { description.allowsReturningToFormerModels },
         false
       ),
+      (PersistentStoreCoordinator.allowDroppingUnknownDataOption, { description.allowsDroppingUnknownData }, false),
       (
         PersistentStoreCoordinator.deferredLightweightMigrationOption, { description.shouldDeferLightweightMigration },
         false
@@ -246,9 +247,12 @@ import Testing
     let timeout = description.timeout
     description.setOption(timeout + 5, forKey: PersistentStoreCoordinator.persistentStoreTimeoutOption)
     description.setOption([MappingModel](), forKey: PersistentStoreCoordinator.mappingModelsOption)
-    #expect(description.timeout == timeout + 5)
+    description.setOption([ManagedObjectModel()], forKey: PersistentStoreCoordinator.sourceModelsOption)
+    #expect(description.timeout == timeout + 5 && description.sourceModels.count == 1)
+    description.setOption(nil, forKey: PersistentStoreCoordinator.sourceModelsOption)
     description.setOption(nil, forKey: PersistentStoreCoordinator.persistentStoreTimeoutOption)
     description.setOption(nil, forKey: PersistentStoreCoordinator.mappingModelsOption)
     #expect(description.timeout == timeout && description.mappingModels.isEmpty && description.options.isEmpty)
+    #expect(description.sourceModels.isEmpty)
   }
 }
