@@ -93,14 +93,16 @@ private func migrate(
         ("isPutOff", .boolean(step.isPutOff)),
       ]))
   }
-  var inTheWay: [String] = []
+  var drops: [ModelDrop] = []
+  var inTheWay = try strayIdentifiers(path, source, model)
   var migrated: EntityStore?
   do throws(EngineError) {
     if onlyPlans {
       let plan = try source.migrationPlan(to: definition, defers: defers)
+      drops = plan.drops
       for step in plan.steps { note(step) }
-      inTheWay = plan.blocks.map { $0.description }
-    } else {
+      inTheWay += plan.blocks.map { $0.description }
+    } else if inTheWay.isEmpty {
       let showsProgress = standardErrorIsTerminal()
       migrated = try source.migrate(
         to: definition, defers: defers, keepsPriorState: arguments.options.contains("--keep")
@@ -124,16 +126,40 @@ private func migrate(
     !inTheWay.isEmpty
     ? "\(path): cannot be migrated to \(model.name):"
     : onlyPlans ? "\(path): migrating to \(model.name) would" : "\(path): migrated to \(model.name)"
-  var text = [title] + inTheWay.map { "  \($0)" }
+  var text = [title] + inTheWay.map { "  \($0)" } + drops.map { "  \($0)" }
   if inTheWay.isEmpty { text += lines }
   for task in tasks ?? [] { text.append("  put off: \(task.description)") }
   return Answer(
     text: text.joined(separator: "\n"),
     json: .object([
       ("path", .string(path)), ("isMigrated", .boolean(migrated != nil)),
-      ("inTheWay", .array(inTheWay.map { .string($0) })), ("steps", .array(json)),
+      ("inTheWay", .array(inTheWay.map { .string($0) })), ("drops", .array(drops.map(dropJSON))),
+      ("steps", .array(json)),
       ("deferredTasks", .array((tasks ?? []).map(taskJSON))),
     ]), status: inTheWay.isEmpty ? .success : .damaged)
+}
+
+/// Returns the errors about renaming identifiers that name nothing in the model of a store.
+private func strayIdentifiers(
+  _ path: String, _ source: EntityStore, _ model: LoadedModel
+) throws(ToolError) -> [String] {
+  let destination = try attempting(path) { () throws(EngineError) in
+    do throws(SchemaError) { return try Schema(model.schema.definition, basedOn: source.schema) } catch {
+      throw .schema(error)
+    }
+  }
+  return ModelStep(from: source.schema, to: destination, known: model.versions()).strayIdentifiers.map {
+    $0.description
+  }
+}
+
+/// Returns a drop as JSON.
+func dropJSON(_ drop: ModelDrop) -> JSON {
+  .object([
+    ("kind", .string("\(drop.kind)")), ("entity", .string(drop.entity)),
+    ("path", drop.path.map { .string($0) } ?? .null), ("values", drop.values.map { .count($0) } ?? .null),
+    ("isNamed", .boolean(drop.isNamed)), ("line", .string(drop.line)),
+  ])
 }
 
 /// A task as JSON.

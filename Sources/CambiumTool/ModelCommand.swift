@@ -154,6 +154,9 @@ private func diffModels(_ old: LoadedModel, _ new: LoadedModel) throws(ToolError
     lines.append("stores have to be migrated, which cannot be inferred:")
     lines += obstacles.map { "  \($0)" }
   }
+  let step = ModelStep(from: old.schema, to: new.schema, known: old.versions() + new.versions())
+  lines += step.drops.map { "  \($0)\($0.isNamed ? "" : ": " + $0.line)" }
+  lines += step.strayIdentifiers.map { "error: \($0)" } + step.findings.map { "\($0)" }
   return Answer(
     text: lines.joined(separator: "\n"),
     json: .object([
@@ -170,8 +173,11 @@ private func diffModels(_ old: LoadedModel, _ new: LoadedModel) throws(ToolError
             ])
           })
       ),
+      ("drops", .array(step.drops.map(dropJSON))),
+      ("errors", .array(step.strayIdentifiers.map { .string($0.description) })),
+      ("findings", .array(step.findings.map { .string($0.description) })),
     ]),
-    status: obstacles.isEmpty ? .success : .damaged)
+    status: obstacles.isEmpty && step.strayIdentifiers.isEmpty ? .success : .damaged)
 }
 
 // MARK: lint
@@ -205,11 +211,47 @@ private func lintModel(path: String, version: String?, sync: Bool) throws(ToolEr
           + "version hash modifier")
     }
   }
+  for (old, new) in consecutive(models) {
+    let step = ModelStep(from: old.schema, to: new.schema, known: models.map { $0.schema })
+    for stray in step.strayIdentifiers {
+      let place = stray.property.map { stray.entity + "." + $0 } ?? stray.entity
+      add(new, "stray-identifier", place, "from version \(old.name), \(stray)")
+    }
+    for finding in step.findings {
+      add(new, finding.rule, finding.place, "from version \(old.name), \(finding.text)")
+    }
+  }
   let count = lines.count
   lines.append(count == 0 ? "\(path): nothing found" : "\(path): \(count) found")
   return Answer(
     text: lines.joined(separator: "\n"), json: .object([("path", .string(path)), ("findings", .array(json))]),
     status: count == 0 ? .success : .damaged)
+}
+
+/// Returns the steps from each version to the next. Numbers of versions give the order if all have one, otherwise their names do.
+private func consecutive(_ models: [LoadedModel]) -> [(LoadedModel, LoadedModel)] {
+  let numbered = models.compactMap { model in model.schema.versionNumber.map { ($0, model) } }
+  let ordered =
+    numbered.count == models.count
+    ? numbered.sorted { $0.0 < $1.0 }.map { $0.1 }
+    : models.sorted { sortingKey($0.name) < sortingKey($1.name) }
+  return Array(zip(ordered, ordered.dropFirst()))
+}
+
+/// Returns a name whose numbers are filled up with zeros, so that "Flights 10" comes after "Flights 9".
+private func sortingKey(_ name: String) -> String {
+  var key = ""
+  var digits = ""
+  for character in name + " " {
+    if character.isASCII, character.isNumber {
+      digits.append(character)
+      continue
+    }
+    if !digits.isEmpty { key += String(repeating: "0", count: max(0, 20 - digits.count)) + digits }
+    digits = ""
+    key.append(character)
+  }
+  return key
 }
 
 extension String {

@@ -10,6 +10,14 @@ struct LoadedModel {
   let schema: Schema
   /// What was passed over or mended in its file.
   var warnings: [ModelFileWarning] = []
+  /// The folder that it was read from; nil for the model of a store.
+  private var folder: ModelFolder?
+
+  /// Returns all versions in the same folder, except those that cannot be read.
+  func versions() -> [Schema] {
+    guard let folder else { return [] }
+    return folder.versionNames.compactMap { name in try? folder.version(named: name).schema }
+  }
 
   /// Reads the model at a path: a version of a model's folder, a model file, or the model that a store holds.
   init(path: String, version: String? = nil) throws(ToolError) {
@@ -28,6 +36,7 @@ struct LoadedModel {
     name = found.name
     schema = found.schema
     warnings = found.warnings
+    self.folder = folder
   }
 
   /// Whether a file is neither XML nor a compiled version.
