@@ -31,6 +31,13 @@ import CambiumKernel
       for thread in threads { pthread_join(thread, nil) }
     }
 
+    /// Starts a thread that runs `work` and ends with it; false if there is none to be had.
+    static func startThread(_ work: @escaping @Sendable () -> Void) -> Bool {
+      guard let thread = start(ThreadWork(0) { _ in work() }) else { return false }
+      pthread_detach(thread)
+      return true
+    }
+
     /// `sched_yield`.
     public func letOthersRun() { sched_yield() }
 

@@ -86,9 +86,9 @@ import CambiumKernel
 
     func lock() { pthread_mutex_lock(mutex) }
     func unlock() { pthread_mutex_unlock(mutex) }
-    func wait() { pthread_cond_wait(condition, mutex) }
+    func wait() { SystemEnvironment.waiting { _ = pthread_cond_wait(condition, mutex) } }
     func wakeAll() { pthread_cond_broadcast(condition) }
-    func waitAside() { pthread_cond_wait(aside, mutex) }
+    func waitAside() { SystemEnvironment.waiting { _ = pthread_cond_wait(aside, mutex) } }
     func wakeAllAside() { pthread_cond_broadcast(aside) }
   }
 #endif

@@ -177,7 +177,7 @@ public final class FileDevice: StorageDevice {
   public func sync() throws(StoreError) {
     let file = try openFile(.sync, 0)
     while true {
-      let result = calls.sync(file)
+      let result = SystemEnvironment.waiting { calls.sync(file) }
       if result >= 0 || isPlanted(.failedSyncSwallowed) { return }
       if !interrupted(result) { throw failure(.sync, 0, result) }
     }
@@ -365,7 +365,7 @@ extension FileDevice: StoreLocks {
     let file = try openFile(.lock, range.lowerBound)
     let (start, count) = try lockRange(range)
     while true {
-      let result = calls.waitForLock(file, .exclusive, start, count)
+      let result = SystemEnvironment.waiting { calls.waitForLock(file, .exclusive, start, count) }
       if result >= 0 {
         hasLocked.store(true, ordering: .relaxed)
         return
@@ -388,7 +388,7 @@ extension FileDevice: StoreLocks {
       let leftMilliseconds = Int(clamping: seconds) * 1000 + Int(rest / 1_000_000_000_000_000)
       if isLocked { return max(0, leftMilliseconds) }
       if leftMilliseconds <= 0 { return nil }
-      calls.pause(min(pause, leftMilliseconds))
+      SystemEnvironment.waiting { calls.pause(min(pause, leftMilliseconds)) }
       pause = min(pause * 2, 25)
     }
   }
