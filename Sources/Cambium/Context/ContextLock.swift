@@ -18,12 +18,14 @@ final class ContextLock: @unchecked Sendable {
   /// The thread that holds the lock; 0 for none. A thread finds its own number here only if it wrote it.
   private let owner = Atomic<UInt>(0)
   private var depth = 0
+  /// The depth at which the job of a queue runs that holds the lock; 0 if none does.
+  private var jobDepth = 0
 
   /// Whether the thread that asks holds the lock.
   var isHeldHere: Bool { owner.load(ordering: .relaxed) == SystemEnvironment.currentThread() }
 
-  /// Whether the block that runs was begun by nobody who had the lock. To be asked within ``run(_:)``.
-  var isOutermost: Bool { depth == 1 }
+  /// Whether the block that runs was begun by nobody who had the lock, but for the queue that runs it. To be asked within ``run(_:)``.
+  var isOutermost: Bool { depth == jobDepth + 1 }
 
   /// Runs `body` with the lock held.
   ///
@@ -33,6 +35,16 @@ final class ContextLock: @unchecked Sendable {
     enter()
     defer { leave() }
     return try body()
+  }
+
+  /// Runs a job of a queue with the lock held, which nobody has on this thread. What the job runs with the lock counts as outermost.
+  func runJob(_ body: () -> Void) {
+    run {
+      let outer = jobDepth
+      jobDepth = depth
+      defer { jobDepth = outer }
+      body()
+    }
   }
 
   @inline(never)

@@ -70,7 +70,8 @@ public final class ManagedObjectContext: @unchecked Sendable {
   let events = ContextEvents()
   /// The children of the context, and what passes between them and their parent.
   let family = ContextFamily()
-  private let queue = ContextQueue()
+  /// Runs what is to run on a private queue.
+  let runner: ContextRunner
   let snapshots: ContextSnapshots
   @exclusivity(unchecked) private(set) var registry = ObjectRegistry()
   // Exclusive access to the properties that every change touches is not checked at run time, because the checks would
@@ -97,6 +98,7 @@ public final class ManagedObjectContext: @unchecked Sendable {
   public init(concurrencyType: ConcurrencyType, persistentStoreCoordinator: PersistentStoreCoordinator) {
     self.concurrencyType = concurrencyType
     coordinator = persistentStoreCoordinator
+    runner = ContextRunner(WorkQueue(lock, coordinator.threads))
     snapshots = ContextSnapshots(persistentStoreCoordinator)
     link.lead(to: self)
   }
@@ -125,6 +127,7 @@ public final class ManagedObjectContext: @unchecked Sendable {
   public init(concurrencyType: ConcurrencyType, parent: ManagedObjectContext) {
     self.concurrencyType = concurrencyType
     coordinator = parent.persistentStoreCoordinator
+    runner = ContextRunner(WorkQueue(lock, coordinator.threads))
     snapshots = ContextSnapshots(coordinator)
     parentContext = parent
     link.lead(to: self)
@@ -146,6 +149,7 @@ public final class ManagedObjectContext: @unchecked Sendable {
       }
       parentContext?.family.children.remove(self)
       self.coordinator = coordinator
+      runner.queue.move(to: coordinator.threads)
       parentContext = parent
       snapshots.move(to: coordinator)
       forgetRegistry()
@@ -157,22 +161,23 @@ public final class ManagedObjectContext: @unchecked Sendable {
 
   // MARK: Queue
 
-  /// Runs a block on the context's queue and waits for it without holding a thread up. Blocks that were started before
-  /// (``perform(_:)-(()->Void)``) come first, also those that the context starts to merge the saves of others. `R` must
-  /// be `Sendable`: hand identifiers out of the block, not objects.
+  /// Runs a block on the context's queue and waits for it without holding a thread up.
+  ///
+  /// The blocks of a context run one after the other, in the order in which they came, those of ``perform(_:)-(()->Void)`` and those that the
+  /// context starts to merge the saves of others included. The threads of a private queue are the coordinator's: as many blocks run at a time
+  /// as there are processors, and contexts take turns. Priorities of tasks do not matter. A block that waits for another context, a save or
+  /// the disk gives its processor to others. It must not wait by other means, such as a semaphore, for a block that is still to run, because
+  /// that one may get no thread.
+  ///
+  /// `R` must be `Sendable`: hand identifiers out of the block, not objects.
   @discardableResult
-  public func perform<R: Sendable, Failure: Error>(
-    _ block: @escaping @Sendable () throws(Failure) -> R
-  ) async throws(Failure) -> R {
-    await queue.last?.value
-    return try await run(block)
-  }
-
-  private func run<R: Sendable, Failure: Error>(
-    _ block: @escaping @Sendable () throws(Failure) -> R
-  ) async throws(Failure) -> R {
+  nonisolated(nonsending)
+    public func perform<R: Sendable, Failure: Error>(
+      _ block: @escaping @Sendable () throws(Failure) -> R
+    ) async throws(Failure) -> R
+  {
     switch concurrencyType {
-    case .privateQueue: return try await queue.runner.run(self, block)
+    case .privateQueue: return try await runner.run(self, block)
     case .mainQueue: return try await onMain(block)
     }
   }
@@ -191,9 +196,18 @@ public final class ManagedObjectContext: @unchecked Sendable {
     }
   }
 
-  /// Starts a block on the context's queue. Blocks that are started so run in the order of their starting.
-  public func perform(_ block: @escaping @Sendable () -> Void) {
-    queue.start { await self.run(block) }
+  /// Starts a block on the context's queue and returns. Blocks that are started so run in the order of their starting.
+  ///
+  /// In a function that is `async`, use ``perform(_:)->_`` with `await`.
+  @available(*, noasync, message: "write 'try await context.perform { … }', which waits for the block")
+  public func perform(_ block: @escaping @Sendable () -> Void) { start(block) }
+
+  /// Starts a block on the context's queue and returns.
+  func start(_ block: @escaping @Sendable () -> Void) {
+    switch concurrencyType {
+    case .privateQueue: runner.queue.start { self.runEvent(block) }
+    case .mainQueue: Task { @MainActor in self.runEvent(block) }
+    }
   }
 
   /// Runs a block on the calling thread when no other block of the context runs. It does not wait for blocks that were

@@ -27,7 +27,8 @@ public enum DebugLog {
     /// Objects whose properties are used outside of their context's queue: for one of the main queue, off the main thread; for others,
     /// not in a block of ``ManagedObjectContext/performAndWait(_:)`` or one of the `perform`s. Each property of an entity is told of once.
     /// Core Data ends the process; a handler that ends it (``setHandler(_:)``) shows who it was. Where the main actor may go on by other
-    /// threads, as on Linux, a task that uses objects of the main queue is taken to be the main actor's.
+    /// threads, as on Linux, a task that uses objects of the main queue is taken to be the main actor's. Also blocks that have not begun
+    /// after 5 seconds, because those before them wait or take long.
     case concurrency
   }
 

@@ -52,6 +52,11 @@ public struct CambiumError: Error, Sendable {
   }
 }
 
+extension CambiumError {
+  /// Whether a save conflicts with another one, so that it may succeed if what it is based on is read anew.
+  var isConflict: Bool { code == .managedObjectMerge || code == .managedObjectConstraintMerge }
+}
+
 extension CambiumError: CustomStringConvertible {
   /// The code and the message, and the same of every detailed error, and of every underlying one that the message
   /// does not tell already.

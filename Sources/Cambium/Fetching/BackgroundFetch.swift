@@ -28,9 +28,7 @@ struct BackgroundFetch<Result: FetchRequestResult> {
     let result = AsynchronousFetchResult(
       context, request, estimatedCount: search.estimatedResultCount, search.completionBlock)
     let context = context
-    Task.detached {
-      await context.perform { result.end { try context.fetch(result.request) } }
-    }
+    context.start { result.end { try context.fetch(result.request) } }
     return result
   }
 
@@ -49,14 +47,14 @@ struct BackgroundFetch<Result: FetchRequestResult> {
       ? StoreEvent.Activity.fetch(
         entityName: entityName, predicate: result.request.predicate?.predicateFormat,
         resultType: result.request.resultType) : nil
-    Task.detached {
+    context.persistentStoreCoordinator.threads.run {
       let found = Swift.Result {
         func find() throws -> [ManagedObjectID] { try Self.identifiers(fetch, store) { result.note(found: $0) } }
         guard let activity else { return try find() }
         let explain = { try? store.view().explain(fetch).description }
         return try hook.run(activity, name: name, author: author, count: { $0.count }, plan: explain, find)
       }
-      await context.perform { result.end { try Self.results(try found.get(), result.request, context) } }
+      context.start { result.end { try Self.results(try found.get(), result.request, context) } }
     }
   }
 

@@ -88,7 +88,7 @@ open class PersistentContainer: @unchecked Sendable {
           completionHandler(description, error)
         }
       }
-      if description.shouldAddStoreAsynchronously { Task.detached { load() } } else { load() }
+      if description.shouldAddStoreAsynchronously { coordinator.threads.run(load) } else { load() }
     }
   }
 
@@ -99,16 +99,44 @@ open class PersistentContainer: @unchecked Sendable {
 
   /// Runs a block with a new context, on the context's queue.
   @discardableResult
-  public func performBackgroundTask<R: Sendable, Failure: Error>(
-    _ block: @escaping @Sendable (ManagedObjectContext) throws(Failure) -> R
-  ) async throws(Failure) -> R {
+  nonisolated(nonsending)
+    public func performBackgroundTask<R: Sendable, Failure: Error>(
+      _ block: @escaping @Sendable (ManagedObjectContext) throws(Failure) -> R
+    ) async throws(Failure) -> R
+  {
     let context = newBackgroundContext()
     return try await context.perform { () throws(Failure) in try block(context) }
   }
 
-  /// Starts a block with a new context, on the context's queue.
+  /// Runs a block with a new context, and again with another new one if others changed what the block changes.
+  ///
+  /// The block begins anew if it throws ``CambiumError/Code/managedObjectMerge`` or
+  /// ``CambiumError/Code/managedObjectConstraintMerge``, which are what a save throws that conflicts with another one. So it has to fetch
+  /// what it changes, and must do nothing outside of the store that can't be done twice.
+  ///
+  /// - Parameter attempts: How often the block is run at most. Of `n` blocks that change the same object at the same time, one succeeds in
+  ///   each round, so that none of them needs more than `n` attempts.
+  /// - Throws: What the block throws, the last conflict included; `CancellationError` if the task is cancelled between two attempts.
+  @discardableResult
+  nonisolated(nonsending)
+    public func performBackgroundTask<R: Sendable>(
+      attempts: Int, _ block: @escaping @Sendable (ManagedObjectContext) throws -> R
+    ) async throws -> R
+  {
+    for _ in 1..<max(1, attempts) {
+      do {
+        return try await performBackgroundTask(block)
+      } catch let error as CambiumError where error.isConflict {
+        try Task.checkCancellation()
+      }
+    }
+    return try await performBackgroundTask(block)
+  }
+
+  /// Starts a block with a new context, on the context's queue, and returns.
+  @available(*, noasync, message: "write 'try await container.performBackgroundTask { … }', which waits for the block")
   public func performBackgroundTask(_ block: @escaping @Sendable (ManagedObjectContext) -> Void) {
     let context = newBackgroundContext()
-    context.perform { block(context) }
+    context.start { block(context) }
   }
 }

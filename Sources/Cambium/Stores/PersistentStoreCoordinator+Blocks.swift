@@ -1,19 +1,11 @@
 /// Runs blocks of a coordinator, one at a time. Thread-safe.
-final class CoordinatorBlocks: @unchecked Sendable {
-  // `@unchecked`: `tail` is touched with `tailLock` held only.
-  let lock = ContextLock()
-  private let tailLock = StateLock()
-  private var tail: Task<Void, Never>?
+struct CoordinatorBlocks {
+  let lock: ContextLock
+  let queue: WorkQueue
 
-  /// Has a block run when those that came before it have.
-  func start(_ block: @escaping @Sendable () -> Void) {
-    tailLock.locked {
-      let previous = tail
-      tail = Task.detached { [lock] in
-        await previous?.value
-        lock.run(block)
-      }
-    }
+  init(_ threads: WorkerThreads) {
+    lock = ContextLock()
+    queue = WorkQueue(lock, threads)
   }
 }
 
@@ -30,6 +22,6 @@ extension PersistentStoreCoordinator {
   }
 
   /// Starts a block that runs while no other block of the coordinator does. Those that are started so run in the order of their
-  /// starting. Core Data: `perform(_:)`.
-  public func perform(_ block: @escaping @Sendable () -> Void) { blocks.start(block) }
+  /// starting, on the threads that run the blocks of contexts. Core Data: `perform(_:)`.
+  public func perform(_ block: @escaping @Sendable () -> Void) { blocks.queue.start(block) }
 }

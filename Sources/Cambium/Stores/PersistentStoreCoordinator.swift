@@ -39,14 +39,28 @@ public final class PersistentStoreCoordinator: @unchecked Sendable {
     set { lock.locked { keptName = newValue } }
   }
 
-  let blocks = CoordinatorBlocks()
+  /// The threads that run blocks of the coordinator and its contexts.
+  let threads = WorkerThreads()
+  let blocks: CoordinatorBlocks
   /// Who is told of what the stores are asked.
   let eventHook = StoreEventHook()
   /// Who is told of saves.
   let saveObservers = SaveObservers()
 
   /// A coordinator without stores.
-  public init(managedObjectModel: ManagedObjectModel) { self.managedObjectModel = managedObjectModel }
+  public init(managedObjectModel: ManagedObjectModel) {
+    self.managedObjectModel = managedObjectModel
+    blocks = CoordinatorBlocks(threads)
+  }
+
+  /// How many threads run blocks of the coordinator and its contexts at most: 64 unless set.
+  ///
+  /// As many blocks run at a time as there are processors. The other threads wait for the disk, a lock or another process. With
+  /// fewer threads fewer saves share a sync. Threads end when there was no work for two seconds.
+  public var maximumBlockThreads: Int {
+    get { threads.mostThreads }
+    set { threads.mostThreads = newValue }
+  }
 
   /// The stores, in the order in which they were added.
   public var persistentStores: [PersistentStore] { lock.locked { stores } }
