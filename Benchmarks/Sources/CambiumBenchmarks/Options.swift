@@ -1,6 +1,6 @@
 /// What the command line asks for.
 struct Options {
-  enum Suite: String { case main, redb, growth, query, objects, story }
+  enum Suite: String { case main, redb, growth, query, objects, story, servers }
 
   var isQuick = false
   var rows = 1_000_000
@@ -39,13 +39,14 @@ struct Options {
   var child: [String] = []
 
   static let help = """
-    usage: CambiumBenchmarks [--suite main|redb|growth|query|objects|story] [--rows N] [--rounds N] [--peers NAME,...] [--only NAME,...]
+    usage: CambiumBenchmarks [--suite main|redb|growth|query|objects|story|servers] [--rows N] [--rounds N] [--peers NAME,...] [--only NAME,...]
                              [--reuse] [--scale F] [--sizes N,...] [--json FILE] [--markdown FILE] [--svg FILE] [--directory DIR] [--quick]
 
       --suite      main: aircraft and log entries (the default); redb: redb's published workload;
                    growth: stores of growing size; query: questions about flights and aircraft;
                    objects: managed objects, a tenth of the rows;
-                   story: three versions of a flight log (--data; --peers cambium,sqlite)
+                   story: three versions of a flight log (--data; --peers cambium,sqlite);
+                   servers: requests of many tasks beside a heartbeat, a tenth of the rows
       --rows       rows of each table, 1,000,000 by default
       --rounds     how often each workload is run, 3 by default
       --peers      cambium,sqlite,lmdb,grdb,grdb-manual by default; the ratios are the first one's to the others

@@ -18,6 +18,7 @@ struct Program {
     case .redb: results = try redbSuite()
     case .objects: results = try objectSuite()
     case .story: results = try storySuite()
+    case .servers: results = try serverSuite()
     default: results = try mainSuite()
     }
     try report(results)
@@ -146,6 +147,24 @@ struct Program {
       peers: peers.map { ($0.name, $0) }, context: RunContext(options))
     for workload in storyWorkloads(data) { try runner.run(workload) }
     for peer in peers { try peer.close() }
+    return runner.results
+  }
+
+  private func serverSuite() throws -> Results {
+    let data = Dataset(rows: max(1_000, options.rows / 10))
+    let directory = options.directory + "/servers"
+    try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
+    let peers: [any ServerPeer] = options.peers.compactMap { name in
+      switch name {
+      case "cambium": return CambiumServer(directory: directory)
+      case "grdb": return GRDBServer(directory: directory)
+      default: return nil
+      }
+    }
+    let runner = Runner(
+      title: "Requests of many tasks to a store of \(data.rows) aircraft, beside a heartbeat of 2 ms",
+      peers: peers.map { ($0.name, $0) }, context: RunContext(options))
+    for workload in serverWorkloads(data, seconds: options.isQuick ? 0.3 : 5) { try runner.run(workload) }
     return runner.results
   }
 
