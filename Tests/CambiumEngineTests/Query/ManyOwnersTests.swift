@@ -80,7 +80,7 @@ import Testing
       let gone = try store.view().fetch(EngineFetch(places, predicate: try Predicate(format: "size IN {1, 2, 8}")))
       #expect(gone.count == 3)
       try store.write { (t) throws(EngineError) in
-        for place in gone { try t.delete(place) }
+        try t.delete(gone) { _ in .noAction }
       }
     }
     try store.kernel.checkpoint()
