@@ -213,6 +213,47 @@ import Testing
     }
   }
 
+  /// Its descriptor's number may be another file's as soon as it is closed.
+  @Test func closingWaitsForCallsThatRun() throws {
+    try withTemporaryDirectory { directory in
+      let (isReading, mayRead) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+      let order = Locked<[String]>([])
+      let system = FileCalls.system
+      var calls = system
+      calls.read = {
+        isReading.signal()
+        mayRead.wait()
+        defer { order.withLock { $0.append("read") } }
+        return system.read($0, $1, $2, $3)
+      }
+      calls.pause = { milliseconds in
+        mayRead.signal()
+        system.pause(milliseconds)
+      }
+      calls.close = { file in
+        order.withLock { $0.append("closed") }
+        mayRead.signal()
+        return system.close(file)
+      }
+      let device = try FileDevice.create(at: directory + "/store", calls: calls) { device throws(StoreError) in
+        try device.write([1, 2, 3], at: 0)
+      }
+      let isOver = DispatchSemaphore(value: 0)
+      let reader = Thread {
+        _ = try? device.bytes(at: 0, 3)
+        isOver.signal()
+      }
+      reader.start()
+      isReading.wait()
+      device.close()
+      isOver.wait()
+      #expect(order.withLock { $0 } == ["read", "closed"])
+      #expect(
+        thrown { () throws(StoreError) in _ = try device.bytes(at: 0, 3) }
+          == .device(operation: .read, offset: 0, code: EBADF))
+    }
+  }
+
   @Test func saysWhereItFailed() throws {
     try withTemporaryDirectory { directory in
       let system = FileCalls.system

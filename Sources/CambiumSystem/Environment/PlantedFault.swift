@@ -19,6 +19,8 @@ enum PlantedFault: CaseIterable {
   case sharedUseUnseen
   /// A file system without reservation gets no zeros written ahead.
   case zerosNotWritten
+  /// A file is closed while a call still uses its descriptor.
+  case closesUnderReaders
 
   // MARK: FileDevice+Replace
 

@@ -8,7 +8,7 @@ import Synchronization
 /// (`fdatasync`, on Darwin `F_FULLFSYNC`). After a sync that failed, one that succeeds proves nothing about what was
 /// written before the first: Linux counts pages that it could not write as clean. Close the file then.
 ///
-/// Thread rule: as `StorageDevice` says. ``close()`` must not run beside another call; a call after it throws.
+/// Thread rule: as `StorageDevice` says. ``close()`` waits for the calls that run; a call after it throws.
 ///
 /// A process that forks must not use the device in the child: both would share the descriptor and its locks.
 public final class FileDevice: StorageDevice {
@@ -60,6 +60,8 @@ public final class FileDevice: StorageDevice {
   private let hadName: Bool
   /// The descriptor, or -1 once closed: the number may belong to another file by then.
   private let descriptor: Atomic<Int>
+  /// How many calls use the descriptor, which is not closed before they return: its number may be another file's right after.
+  private let users = Atomic(0)
   /// Whether the device has ever locked anything.
   private let hasLocked = Atomic<Bool>(false)
   /// The process that opened the file.
@@ -131,6 +133,7 @@ public final class FileDevice: StorageDevice {
   public func read(at offset: UInt64, into buffer: UnsafeMutableRawBufferPointer) throws(StoreError) -> Int {
     guard let target = buffer.baseAddress else { return 0 }
     let file = try openFile(.read, offset)
+    defer { leaveFile() }
     var done = 0
     while done < buffer.count {
       // No file reaches past the largest offset there is.
@@ -150,6 +153,7 @@ public final class FileDevice: StorageDevice {
   public func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(StoreError) {
     guard bytes.count > 0, let source = bytes.baseAddress else { return }
     let file = try openFile(.write, offset)
+    defer { leaveFile() }
     guard let start = Int64(exactly: offset), !start.addingReportingOverflow(Int64(bytes.count)).overflow else {
       throw .device(operation: .write, offset: offset, code: ErrorCode.tooLarge)
     }
@@ -170,12 +174,14 @@ public final class FileDevice: StorageDevice {
   /// Begins to write what the operating system holds of the range, on Linux.
   public func beginSync(at offset: UInt64, byteCount: Int) {
     guard byteCount > 0, let start = Int64(exactly: offset), let file = try? openFile(.sync, offset) else { return }
+    defer { leaveFile() }
     _ = calls.beginSync(file, start, Int64(byteCount))
   }
 
   /// Waits until everything written before the call, the size included, is on the medium.
   public func sync() throws(StoreError) {
     let file = try openFile(.sync, 0)
+    defer { leaveFile() }
     while true {
       let result = SystemEnvironment.waiting { calls.sync(file) }
       if result >= 0 || isPlanted(.failedSyncSwallowed) { return }
@@ -201,6 +207,7 @@ public final class FileDevice: StorageDevice {
   /// it was.
   public func resize(to size: UInt64) throws(StoreError) {
     let file = try openFile(.resize, size)
+    defer { leaveFile() }
     guard let target = Int64(exactly: size) else {
       throw .device(operation: .resize, offset: size, code: ErrorCode.tooLarge)
     }
@@ -218,13 +225,18 @@ public final class FileDevice: StorageDevice {
     }
   }
 
-  /// Gives up all locks and closes the file. Calling it again does nothing.
+  /// Waits for calls that run, gives up all locks and closes the file. Calling it again does nothing.
   public func close() {
-    let file = descriptor.exchange(-1, ordering: .acquiringAndReleasing)
+    let file = descriptor.exchange(-1, ordering: .sequentiallyConsistent)
     if file < 0 { return }
+    let isForked = process != SystemEnvironment().processIdentifier()
+    // In a forked child nobody ends the calls that ran in the parent.
+    while !isForked, users.load(ordering: .sequentiallyConsistent) > 0, !isPlanted(.closesUnderReaders) {
+      calls.pause(1)
+    }
     // Closing alone would leave them to a program that another thread is about to start: until it runs, it has a copy of
     // every descriptor, and with it the locks. A forked child must not give up what its parent has locked.
-    if hasLocked.load(ordering: .relaxed), process == SystemEnvironment().processIdentifier() {
+    if hasLocked.load(ordering: .relaxed), !isForked {
       _ = calls.lock(file, nil, 0, 0)
     }
     // Not again when interrupted: the descriptor is gone then, and its number may be another thread's new file.
@@ -258,6 +270,7 @@ public final class FileDevice: StorageDevice {
   /// Where a lock of another device that rules out one of `kind` lies in the range.
   private func placeOfOthersLock(_ kind: FileLockKind, _ range: Range<UInt64>) throws(StoreError) -> UInt64? {
     let file = try openFile(.lock, range.lowerBound)
+    defer { leaveFile() }
     let (start, count) = try lockRange(range)
     var found = start
     let result = calls.testLock(file, kind, start, count, &found)
@@ -270,7 +283,9 @@ public final class FileDevice: StorageDevice {
   /// Its identity, size and number of names.
   func status() throws(StoreError) -> FileStatus {
     var status = FileStatus()
-    let result = calls.status(try openFile(.size, 0), &status)
+    let file = try openFile(.size, 0)
+    defer { leaveFile() }
+    let result = calls.status(file, &status)
     if result < 0 { throw failure(.size, 0, result) }
     return status
   }
@@ -278,16 +293,26 @@ public final class FileDevice: StorageDevice {
   /// Its size and number of names.
   private func sizeAndLinks() throws(StoreError) -> FileStatus {
     var status = FileStatus()
-    let result = calls.sizeAndLinks(try openFile(.size, 0), &status)
+    let file = try openFile(.size, 0)
+    defer { leaveFile() }
+    let result = calls.sizeAndLinks(file, &status)
     if result < 0 { throw failure(.size, 0, result) }
     return status
   }
 
+  /// The descriptor, which stays open until ``leaveFile()``.
   private func openFile(_ operation: DeviceOperation, _ offset: UInt64) throws(StoreError) -> Int {
-    let file = descriptor.load(ordering: .relaxed)
-    if file < 0 { throw .device(operation: operation, offset: offset, code: ErrorCode.closed) }
+    // One of the two sees the other: this one that it is closed, or who closes that it is used.
+    users.add(1, ordering: .sequentiallyConsistent)
+    let file = descriptor.load(ordering: .sequentiallyConsistent)
+    if file < 0 {
+      leaveFile()
+      throw .device(operation: operation, offset: offset, code: ErrorCode.closed)
+    }
     return file
   }
+
+  private func leaveFile() { users.subtract(1, ordering: .releasing) }
 
   private func interrupted(_ result: Int) -> Bool {
     ErrorCode.meansInterrupted(Int32(truncatingIfNeeded: -result)) && !isPlanted(.interruptionFails)
@@ -310,6 +335,7 @@ public final class FileDevice: StorageDevice {
 
   private func lock(_ kind: FileLockKind?, _ range: Range<UInt64>) throws(StoreError) -> Int {
     let file = try openFile(.lock, range.lowerBound)
+    defer { leaveFile() }
     let (start, count) = try lockRange(range)
     while true {
       let result = calls.lock(file, kind, start, count)
@@ -363,6 +389,7 @@ extension FileDevice: StoreLocks {
   /// Locks a range exclusively; waits while other devices hold locks on it.
   public func waitForLock(_ range: Range<UInt64>) throws(StoreError) {
     let file = try openFile(.lock, range.lowerBound)
+    defer { leaveFile() }
     let (start, count) = try lockRange(range)
     while true {
       let result = SystemEnvironment.waiting { calls.waitForLock(file, .exclusive, start, count) }
