@@ -57,7 +57,11 @@ extension CambiumError {
   /// Gives a kernel error a code.
   init(_ error: StoreError, during operation: Code = .persistentStoreOperation) {
     let code: Code
+    var text = error.description
     switch error {
+    case .closed:
+      code = .persistentStoreOperation
+      text = "the store was removed from its coordinator, which closed it; add it again to use it"
     case .deviceFull, .reserveExhausted: code = .fileWriteOutOfSpace
     case .corrupt, .notAStore: code = .fileReadCorruptFile
     case .readOnly: code = .fileWriteNoPermission
@@ -66,7 +70,7 @@ extension CambiumError {
     case .busy where operation == .persistentStoreSave: code = .persistentStoreTimeout
     default: code = operation
     }
-    self.init(code, error.description, underlying: [error])
+    self.init(code, text, underlying: [error])
   }
 }
 

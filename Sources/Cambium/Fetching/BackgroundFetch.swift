@@ -63,13 +63,15 @@ struct BackgroundFetch<Result: FetchRequestResult> {
     _ fetch: EngineFetch, _ store: PersistentStore, _ note: (Int) -> Void
   ) throws -> [ManagedObjectID] {
     try mappingFetch { () throws(EngineError) in
-      var found: [ManagedObjectID] = []
-      try store.view().forEach(fetch) { (row) throws(EngineError) in
-        found.append(ManagedObjectID(space: store.space, reference: row.reference))
-        if found.count % 256 == 0 { note(found.count) }
-        return true
+      try store.uses.run { () throws(EngineError) in
+        var found: [ManagedObjectID] = []
+        try store.view().forEach(fetch) { (row) throws(EngineError) in
+          found.append(ManagedObjectID(space: store.space, reference: row.reference))
+          if found.count % 256 == 0 { note(found.count) }
+          return true
+        }
+        return found
       }
-      return found
     }
   }
 

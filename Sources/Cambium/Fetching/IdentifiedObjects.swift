@@ -87,9 +87,12 @@ struct IdentifiedObjects {
     return ordered.compactMap { $0 }
   }
 
-  /// - Throws: ``CambiumError/Code/persistentStoreOperation`` if the coordinator no longer has the store.
+  /// A store that is being removed serves the requests that began before.
+  ///
+  /// - Throws: ``CambiumError/Code/persistentStoreOperation`` if the store is closed.
   func store(of space: StoreSpace) throws -> PersistentStore {
-    if let store = context.persistentStoreCoordinator.store(of: space) { return store }
+    let store = context.persistentStoreCoordinator.store(of: space) ?? space.store.value
+    if let store, !store.uses.isClosed { return store }
     throw CambiumError(
       .persistentStoreOperation,
       "the store of the objects was removed from the coordinator while they were gone through")

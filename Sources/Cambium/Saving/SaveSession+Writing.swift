@@ -1,4 +1,5 @@
 import CambiumEngine
+import CambiumKernel
 
 /// A batch of which all is known that its transaction asks for.
 struct PreparedBatch {
@@ -27,7 +28,7 @@ extension SaveSession {
   /// Reads what has to be known of a batch before its transaction begins.
   func prepare(_ batch: SaveBatch) throws -> PreparedBatch {
     guard let store = context.persistentStoreCoordinator.store(of: batch.space) else {
-      throw CambiumError(.persistentStoreSave, "the store was removed from the coordinator")
+      throw CambiumError(StoreError.closed)
     }
     if store.isReadOnly {
       throw store.readOnlyError

@@ -9,7 +9,7 @@ final class ContextSnapshots {
   /// The views by their stores. A store must stay open until its view is done.
   @exclusivity(unchecked) private var views: [ObjectIdentifier: (store: PersistentStore, view: EntityView)] = [:]
   /// The view that was used last.
-  @exclusivity(unchecked) private var lastView: (space: StoreSpace, view: EntityView)?
+  @exclusivity(unchecked) private var lastView: (space: StoreSpace, view: EntityView, uses: StoreUses)?
   /// The readers of relationships, which are kept because many objects follow the same relationship.
   @exclusivity(unchecked) private var readers:
     [(relationship: RelationshipInfo, view: EntityView, reader: RelationshipReader)] = []
@@ -34,19 +34,21 @@ final class ContextSnapshots {
   /// Returns the snapshot of a store that the context reads.
   func view(of space: StoreSpace) throws -> EntityView {
     if let pinned = try pinnedView(of: space) { return pinned }
-    if let lastView, lastView.space === space { return lastView.view }
-    if let known = views[ObjectIdentifier(space)] {
-      lastView = (space, known.view)
+    if let lastView, lastView.space === space, !lastView.uses.isClosed { return lastView.view }
+    if let known = views[ObjectIdentifier(space)], !known.store.uses.isClosed {
+      lastView = (space, known.view, known.store.uses)
       return known.view
     }
-    guard let store = coordinator.store(of: space) else {
-      throw CambiumError(
-        .persistentStoreOperation, "the object's store was removed from the coordinator, or is another coordinator's")
-    }
+    guard let store = coordinator.store(of: space) else { throw Self.removed }
     let view = try mapping { () throws(EngineError) in try store.view() }
     views[ObjectIdentifier(space)] = (store, view)
-    lastView = (space, view)
+    lastView = (space, view, store.uses)
     return view
+  }
+
+  private static var removed: CambiumError {
+    CambiumError(
+      .persistentStoreOperation, "the object's store was removed from the coordinator, or is another coordinator's")
   }
 
   /// Returns the newest commit of a store. The context does not advance to it. `nil` if the context reads a query
@@ -119,6 +121,7 @@ final class ContextSnapshots {
         "the object's store is not in the context's query generation: it was added later, or removed; set another "
           + "generation")
     }
+    if snapshot.store.uses.isClosed { throw Self.removed }
     return snapshot.view
   }
 

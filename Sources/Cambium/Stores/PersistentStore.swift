@@ -9,7 +9,8 @@ import CambiumKernel
 
 /// A store that a coordinator has open. Core Data: `NSPersistentStore`. Thread-safe.
 public final class PersistentStore: @unchecked Sendable {
-  // `@unchecked`: `newest`, `hadOtherModels`, `isMoving` and `coordinator` are touched with `lock` held only; nothing else changes.
+  // `@unchecked`: `newest`, `hadOtherModels`, `isMoving`, `isGivenUp` and `coordinator` are touched with `lock` held only; nothing else
+  // changes.
   /// The file; `nil` in memory.
   public let url: URL?
   /// Where the store is.
@@ -48,6 +49,9 @@ public final class PersistentStore: @unchecked Sendable {
   /// The newest commit when the store was opened; nil if it could not be read.
   let openingSequence: UInt64?
   private var isMoving = false
+  private var isGivenUp = false
+  /// What uses the store now.
+  let uses: StoreUses
 
   init(
     _ description: PersistentStoreDescription, engine: EntityStore, shared: SharedStore?, space: StoreSpace,
@@ -61,6 +65,7 @@ public final class PersistentStore: @unchecked Sendable {
     postsRemoteChanges = description.postsRemoteChanges
     self.isBorrowed = isBorrowed
     self.origin = origin
+    uses = StoreUses(origin: origin?.uses)
     self.state = state
     openingSequence = try? engine.view().sequence
     url = description.usedType == .file ? description.url : nil
@@ -100,7 +105,24 @@ public final class PersistentStore: @unchecked Sendable {
 
   deinit {
     // Nobody can be told of an error here; the next opening recovers the store.
-    if let shared { try? OpenStores.close(shared) } else if !isBorrowed { try? engine.close() }
+    try? giveUp()
+  }
+
+  /// Closes the store when the requests and saves that run have ended. If it is the last one on its file in this process, the file is closed.
+  ///
+  /// - Throws: What closing throws. The store is closed in any case.
+  func close() throws {
+    uses.close()
+    try giveUp()
+  }
+
+  private func giveUp() throws {
+    let isFirst = lock.locked {
+      defer { isGivenUp = true }
+      return !isGivenUp
+    }
+    guard isFirst else { return }
+    if let shared { try OpenStores.close(shared) } else if !isBorrowed { try engine.close() }
   }
 
   // MARK: The engine
@@ -120,6 +142,7 @@ public final class PersistentStore: @unchecked Sendable {
 
   /// A view of the newest commit.
   func view() throws(EngineError) -> EntityView {
+    if uses.isClosed { throw .store(.closed) }
     do throws(EngineError) { return try engine.view() } catch {
       guard case .modelChanged = error, let changed = try changedEngine() else { throw error }
       return try changed.view()
@@ -142,6 +165,9 @@ public final class PersistentStore: @unchecked Sendable {
       }
       return try body(t)
     }
+    // Closing waits for a save, because its commit may be published already while it waits for its sync.
+    guard uses.begin() else { throw .store(.closed) }
+    defer { uses.end() }
     do throws(EngineError) {
       return try engine.write { (t) throws(EngineError) in try checked(t) }
     } catch {
@@ -165,6 +191,13 @@ public final class PersistentStore: @unchecked Sendable {
     guard known.schema.describesSameRows(as: changed.schema) else { return nil }
     lock.locked { (newest, hadOtherModels) = (changed, true) }
     return changed
+  }
+
+  /// Runs what takes long, and is not to be cut short by closing.
+  func using<R>(_ body: () throws -> R) throws -> R {
+    guard uses.begin() else { throw CambiumError(StoreError.closed) }
+    defer { uses.end() }
+    return try body()
   }
 
   /// Refuses to be written to, while the store is copied into another file that takes its place, and after that.

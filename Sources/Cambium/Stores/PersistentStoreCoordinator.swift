@@ -279,12 +279,25 @@ public final class PersistentStoreCoordinator: @unchecked Sendable {
     return StoreSpace(identifier: identifier, stored: stored, model: model, descriptions: descriptions)
   }
 
-  /// Takes a store out of the coordinator. The file is closed once no object, context or identifier needs it.
+  /// Takes a store out of the coordinator and closes it, whoever still has the store or objects of it.
   ///
-  /// - Throws: ``CambiumError/Code/invalidArgument`` for a store that is not one of the coordinator's.
+  /// Waits for requests and saves of the store that run on other threads; what comes later throws
+  /// ``CambiumError/Code/persistentStoreOperation``. Values that objects have read stay readable. To read a property of a fault records that
+  /// error. The file is closed when the last coordinator of this process removes it. After that it can be destroyed, replaced, or
+  /// opened again.
+  ///
+  /// - Throws: ``CambiumError/Code/invalidArgument`` for a store that is not one of the coordinator's;
+  ///   ``CambiumError/Code/persistentStoreOperation`` within a request or a save of the store; what closing the file throws, such as a full
+  ///   device. The store is removed and closed then as well.
   public func remove(_ store: PersistentStore) throws {
+    if store.uses.isHere {
+      throw CambiumError(
+        .persistentStoreOperation,
+        "a store cannot be removed by what a request or a save of it calls; remove it afterwards")
+    }
     try withdraw(store)
-    tell(.storesDidChange, removed: [store])
+    defer { tell(.storesDidChange, removed: [store]) }
+    do { try store.close() } catch let error as StoreError { throw CambiumError(error) }
   }
 
   /// Takes a store out, and tells of it beforehand only.

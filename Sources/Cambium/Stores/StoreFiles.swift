@@ -113,7 +113,7 @@ extension PersistentStore {
   ///   was released; ``CambiumError/Code/persistentStoreSave`` with
   ///   what went wrong, if there is a file already, for example.
   public func backup(to url: URL, progress: @escaping (BackupProgress) -> Bool = { _ in true }) throws {
-    try Self.asOneError(url) { try StoreFiles.make(url.path) { try self.copy(to: $0, progress) } }
+    try using { try Self.asOneError(url) { try StoreFiles.make(url.path) { try self.copy(to: $0, progress) } } }
   }
 
   /// Makes a device a copy of the store.
@@ -190,7 +190,8 @@ extension PersistentStore {
 extension PersistentStoreCoordinator {
   /// Removes the file of a store, damaged or not. Without a file nothing happens.
   ///
-  /// Core Data empties stores that are in use; here nobody may have the file open, since it would be lost to them in silence.
+  /// Core Data empties stores that are in use; here nobody may have the file open, since it would be lost to them in silence. Remove the store
+  /// from its coordinators first (``remove(_:)``).
   ///
   /// - Throws: ``CambiumError/Code/persistentStoreOperation`` if somebody has it open, in this process or another;
   ///   ``CambiumError/Code/persistentStoreSave`` with what went wrong.

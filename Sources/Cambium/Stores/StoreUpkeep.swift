@@ -88,10 +88,11 @@ extension PersistentStore {
   /// - Throws: ``CambiumError`` if the store is suspended, also meanwhile; ``CambiumError/Code/persistentStoreIncompatibleSchema`` if
   ///   another coordinator or process has migrated it. Damage is reported, not thrown.
   public func check() throws -> CheckReport {
-    let report: EngineCheckReport
-    do throws(EngineError) { report = try engine.check() } catch {
-      guard case .modelChanged = error else { throw CambiumError(error) }
-      report = try mapping { () throws(EngineError) in try currentEngine().check() }
+    let report: EngineCheckReport = try using {
+      do throws(EngineError) { return try engine.check() } catch {
+        guard case .modelChanged = error else { throw CambiumError(error) }
+        return try mapping { () throws(EngineError) in try currentEngine().check() }
+      }
     }
     let pages = report.kernel.problems.map {
       CheckReport.Finding(place: "\($0.place)", offset: $0.knownOffset, detail: "\($0.detail)")
@@ -117,10 +118,12 @@ extension PersistentStore {
   /// - Throws: ``CambiumError/Code/fileWriteNoPermission`` if the store is read-only; what writing throws.
   public func compact(progress: (CompactionProgress) -> Bool = { _ in true }) throws {
     if isReadOnly { throw readOnlyError }
-    do {
-      try engine.kernel.compact {
-        progress(CompactionProgress(fileBytes: $0.fileBytes, liveBytes: $0.liveBytes))
-      }
-    } catch { throw CambiumError(error, during: .persistentStoreSave) }
+    try using {
+      do throws(StoreError) {
+        try engine.kernel.compact {
+          progress(CompactionProgress(fileBytes: $0.fileBytes, liveBytes: $0.liveBytes))
+        }
+      } catch { throw CambiumError(error, during: .persistentStoreSave) }
+    }
   }
 }
