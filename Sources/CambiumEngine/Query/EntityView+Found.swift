@@ -1,9 +1,6 @@
 import CambiumKernel
 
 extension EntityView {
-  /// So many threads take part in copying rows that one caller looks at: more of them copy no sooner.
-  static var mostCopying: Int { 4 }
-
   /// Calls `body` with copies of the rows that a fetch finds, in its order and on the calling thread: with all of them at once, or, where
   /// very many are gone through, with some after the others, while threads of the host's copy those behind.
   ///

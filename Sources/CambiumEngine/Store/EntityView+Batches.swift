@@ -2,6 +2,8 @@ import CambiumKernel
 import Synchronization
 
 extension EntityView {
+  /// So many threads take part in copying rows that one caller looks at: more of them copy no sooner.
+  static var mostCopying: Int { 4 }
   /// Of fewer objects, or in smaller batches, the calling thread copies the rows: to make threads, and to hand batches on, takes as long.
   private static var leastShared: Int { 1024 }
   private static var leastBatch: Int { 16 }

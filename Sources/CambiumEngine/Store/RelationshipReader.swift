@@ -12,14 +12,14 @@ import CambiumKernel
 ///       return true
 ///     }
 public final class RelationshipReader {
-  private let view: EntityView
+  let view: EntityView
   /// The relationship that it follows.
   public let relationship: RelationshipSchema
   let destination: EntityPlan
   /// Whether the links follow from the rows of the destinations.
   let isDerived: Bool
   /// The tree of (one row, other row), or nil if the row has the destinations itself.
-  private let tree: TreeID?
+  let tree: TreeID?
   /// Layouts whose rows have the destinations themselves though there is a tree, and where these rows are.
   private let pending: (rows: TreeID, layouts: [UInt16: PendingLinks])?
   // Exclusive access is not checked at run time, since the checks would be a good part of a step.
@@ -126,95 +126,12 @@ public final class RelationshipReader {
   /// Whether the links lie apart from the rows, so that they can be followed from a row of any entity.
   var isApart: Bool { tree != nil }
 
-  /// Whether the relationship leads to a row that a sieve of its destination lets through, as far as the first
-  /// `limit` rows tell. `visited` counts the rows that were looked at.
-  func leads(
-    from reference: ObjectReference, toOneOf sieve: RowSieve, visited: inout Int, limit: Int
-  ) throws(EngineError) -> Bool {
-    var isFound = false
-    guard let tree else {
-      for found in try inRow(reference) where !isFound {
-        visited += 1
-        try offer(found.row, sieve) { (_) throws(EngineError) in
-          isFound = true
-          return false
-        }
-      }
-      return isFound
-    }
-    var count = 0
-    try eachID(tree, reference.row) { (id) throws(EngineError) in
-      count += 1
-      try offer(id, sieve) { (_) throws(EngineError) in
-        isFound = true
-        return false
-      }
-      return !isFound && count < limit
-    }
-    visited += count
-    return isFound
-  }
-
   /// Tells `body` the rows that the relationship leads to from one, until it answers false; in the order of ``forEach(from:_:)``.
   func forEachID(
     from reference: ObjectReference, _ body: (UInt64) throws(EngineError) -> Bool
   ) throws(EngineError) {
     if let tree { return try eachID(tree, reference.row, body) }
     for found in try inRow(reference) where try !body(found.row) { return }
-  }
-
-  /// Tells `body` of each of some ascending rows of the destination whether a sieve lets it through; nothing of those that are
-  /// not there.
-  func offer(
-    _ rows: ArraySlice<UInt64>, to sieve: RowSieve, _ body: (UInt64, Bool) -> Void
-  ) throws(EngineError) {
-    var rest = rows
-    // As long as the sieve reads nothing else, rows are lent where they lie.
-    if !sieve.readsElsewhere {
-      var failure: EngineError?
-      do throws(StoreError) {
-        try view.trees.forEach(destination.rows, of: rest) { (row, bytes) throws(StoreError) -> Bool in
-          var isIn = false
-          do throws(EngineError) {
-            _ = try sieve.offerSingle(bytes, row) { (_) throws(EngineError) in
-              isIn = true
-              return true
-            }
-          } catch {
-            failure = error
-            return false
-          }
-          body(row, isIn)
-          if !sieve.readsElsewhere { return true }
-          // Rows of other layouts may have to be asked elsewhere.
-          rest = rest.drop { $0 <= row }
-          return false
-        }
-      } catch { throw .store(error) }
-      if let failure { throw failure }
-      if !sieve.readsElsewhere { return }
-    }
-    for row in rest {
-      var isIn = false
-      try offer(row, sieve) { (_) throws(EngineError) in
-        isIn = true
-        return true
-      }
-      body(row, isIn)
-    }
-  }
-
-  private func offer(_ id: UInt64, _ sieve: RowSieve, _ visit: EntityView.Visit) throws(EngineError) {
-    var failure: EngineError?
-    do throws(StoreError) {
-      _ = try view.trees.withValue(destination.rows, id) { (bytes) throws(StoreError) -> Bool in
-        do throws(EngineError) { return try sieve.offerSingle(bytes, id, visit) } catch {
-          failure = error
-          return false
-        }
-      }
-    } catch { throw .store(error) }
-    if let failure { throw failure }
   }
 
   /// The number of objects that the relationship leads to. O(log n), unless many links were written since the last
@@ -244,31 +161,13 @@ public final class RelationshipReader {
     return n
   }
 
-  /// How many of the first `limit` of them a sieve of the destination lets through. O(that number).
-  func count(
-    from reference: ObjectReference, of sieve: RowSieve, visited: inout Int, limit: Int
-  ) throws(EngineError) -> Int {
-    var n = 0
-    var count = 0
-    defer { visited += count }
-    try forEachID(from: reference) { (id) throws(EngineError) in
-      count += 1
-      try offer(id, sieve) { (_) throws(EngineError) in
-        n += 1
-        return true
-      }
-      return count < limit
-    }
-    return n
-  }
-
-  private func inRow(_ reference: ObjectReference) throws(EngineError) -> [ObjectReference] {
+  func inRow(_ reference: ObjectReference) throws(EngineError) -> [ObjectReference] {
     guard let row = try view.row(reference) else { return [] }
     if !relationship.isToMany { return try row.reference(relationship).map { [$0] } ?? [] }
     return try row.references(relationship)
   }
 
-  private func eachID(
+  func eachID(
     _ tree: TreeID, _ from: UInt64, _ body: (UInt64) throws(EngineError) -> Bool
   ) throws(EngineError) {
     if let rows = try inPendingRow(from) {
