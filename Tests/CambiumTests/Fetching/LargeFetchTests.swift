@@ -199,12 +199,18 @@ import Testing
     #expect(try store.check().isSound)
   }
 
-  /// The store is let go of by everybody else while threads read it.
+  /// The store is removed while threads read it, and closed after them.
   @Test func aStoreMayBeRemovedMeanwhile() throws {
     let coordinator = container.persistentStoreCoordinator
+    let isRemoved = DispatchSemaphore(value: 0)
     let found = try fetch(after: 8_000) {
-      for store in coordinator.persistentStores { try coordinator.remove(store) }
+      Thread.detachNewThread {
+        do { for store in coordinator.persistentStores { try coordinator.remove(store) } } catch { Issue.record(error) }
+        isRemoved.signal()
+      }
+      while !coordinator.persistentStores.isEmpty { sched_yield() }
     }
+    isRemoved.wait()
     #expect(found.count == Self.count)
     #expect(coordinator.persistentStores.isEmpty)
     // It can be opened again, and has lost nothing.
