@@ -46,7 +46,7 @@ extension CambiumError {
   }
 
   /// Objects in the way of a migration: the code tells the first reason.
-  init(_ blocks: [MigrationBlock]) {
+  init(_ blocks: [CambiumEngine.MigrationBlock]) {
     var code = Code.migration
     if case .duplicate? = blocks.first?.reason { code = .migrationConstraintViolation }
     self.init(

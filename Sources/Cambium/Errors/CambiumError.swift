@@ -24,30 +24,22 @@ public struct CambiumError: Error, Sendable {
   public var entityName: String?
   /// The property in question. Core Data: `NSValidationKeyErrorKey`.
   public var key: String?
-  /// The object in question. Core Data: `NSValidationObjectErrorKey`.
-  public var objectID: ManagedObjectID?
-  /// All the objects in question. Core Data: `NSAffectedObjectsErrorKey`.
-  public var affectedObjectIDs: [ManagedObjectID] = []
   /// The store's file. Core Data: `NSAffectedStoresErrorKey`.
   public var storeURL: URL?
   /// The entities whose description in the store is not the model's, for ``Code/persistentStoreIncompatibleVersionHash``.
   public var mismatchedEntities: [String] = []
-  /// The conflicts, for ``Code/managedObjectMerge``. Core Data: `NSPersistentStoreSaveConflictsErrorKey`.
-  public var conflicts: [MergeConflict] = []
-  /// The objects that are not unique, for ``Code/managedObjectConstraintMerge``. Core Data:
-  /// `NSPersistentStoreSaveConflictsErrorKey`.
-  public var constraintConflicts: [ConstraintConflict] = []
+  /// The values of the properties ``objectID``, ``affectedObjectIDs``, ``conflicts`` and ``constraintConflicts``, by their names. The
+  /// folder of errors does not know the types of these values.
+  var userInfo: [String: any Sendable] = [:]
 
-  /// Makes an error; the remaining fields are set on the result.
-  public init(
-    _ code: Code, _ message: String, entityName: String? = nil, key: String? = nil, objectID: ManagedObjectID? = nil,
-    underlying: [any Error] = []
+  /// Makes an error about no object in particular; the remaining fields are set on the result.
+  init(
+    _ code: Code, _ message: String, entityName: String? = nil, key: String? = nil, underlying: [any Error] = []
   ) {
     self.code = code
     self.message = message
     self.entityName = entityName
     self.key = key
-    self.objectID = objectID
     underlyingErrors = underlying
   }
 }

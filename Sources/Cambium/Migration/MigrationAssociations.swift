@@ -15,7 +15,7 @@ struct MigrationAssociations {
     /// Notes that an object was made of another.
     mutating func associate(_ source: ObjectReference, _ destination: ObjectReference) {
       if backward.first(destination) == nil {
-        if destination.row >= ManagedObjectID.firstTemporaryRow { unsaved[destination] = destinations.count }
+        if destination.isTemporary { unsaved[destination] = destinations.count }
         destinations.append(destination)
       }
       // Many objects may be made of one, or one of many: the shorter list is looked through.

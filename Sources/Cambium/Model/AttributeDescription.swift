@@ -1,7 +1,5 @@
 import CambiumEngine
 
-/// The type of an attribute, with Core Data's raw values.
-public typealias AttributeType = CambiumEngine.AttributeType
 /// What becomes of the destinations of a relationship when the source is deleted, with Core Data's raw values.
 public typealias DeleteRule = CambiumEngine.DeleteRule
 

@@ -100,7 +100,7 @@ public final class PersistentStoreCoordinator: @unchecked Sendable {
   func addPersistentStore(_ description: PersistentStoreDescription, tells: Bool) throws -> PersistentStore {
     guard eventHook.isOn else { return try add(description, tells: tells) }
     let url = description.usedType == .file ? description.url : nil
-    return try eventHook.run(.opening(url), by: nil, count: { _ in 1 }, plan: { nil }) {
+    return try eventHook.run(.opening(url), name: nil, author: nil, count: { _ in 1 }, plan: { nil }) {
       try add(description, tells: tells)
     }
   }
@@ -351,7 +351,7 @@ public final class PersistentStoreCoordinator: @unchecked Sendable {
     guard text.hasPrefix(prefix) else { return nil }
     let parts = text.dropFirst(prefix.count).split(separator: "/", omittingEmptySubsequences: false)
     guard parts.count == 3, parts[2].hasPrefix("p"), let row = UInt64(parts[2].dropFirst()),
-      row > 0, row < ManagedObjectID.firstTemporaryRow
+      row > 0, row < ObjectReference.firstTemporaryRow
     else { return nil }
     for store in persistentStores where store.identifier == parts[0] {
       guard let info = store.space.info(named: String(parts[1])) else { continue }

@@ -10,20 +10,20 @@ public struct CompositeElements: Sendable {
   /// The elements, unless they are in a row.
   private var own: CompositeValue
   /// What identifiers among the elements belong to.
-  private let space: StoreSpace?
+  private let space: (any ReferenceSpace)?
   /// Whether an element was set that there is no value for.
   private(set) var isUnstorable = false
 
   /// No elements.
   public init() { self.init(CompositeValue(), nil) }
 
-  init(_ value: CompositeValue, _ space: StoreSpace?) {
+  init(_ value: CompositeValue, _ space: (any ReferenceSpace)?) {
     own = value
     self.space = space
   }
 
   /// The elements of a row's composite attribute, which has a value.
-  init(_ row: Row, _ key: PropertyKey, _ space: StoreSpace) {
+  init(_ row: Row, _ key: PropertyKey, _ space: any ReferenceSpace) {
     self.row = row
     borrowed = (BorrowedRow(row), key)
     own = CompositeValue()

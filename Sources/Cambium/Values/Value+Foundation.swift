@@ -31,8 +31,7 @@ extension Value {
     guard depth <= Schema.compositeDepthLimit else { return nil }
     switch value {
     case let value as any AttributeRepresentable: self = value.attributeValue
-    case let object as ManagedObject: self = .reference(object.objectID.reference)
-    case let id as ManagedObjectID: self = .reference(id.reference)
+    case let object as any ObjectIdentifying: self = .reference(object.reference)
     case let value as any CompositeRepresentable: self.init(composite: value.compositeValues, depth)
     case let values as [String: Any]: self.init(composite: values, depth)
     case let value as Value: self = value
@@ -73,7 +72,7 @@ extension Value {
   }
 
   /// The value as callers see it; see ``ManagedObject/value(forKey:)``. `objects` makes the identifiers of references.
-  func foundation(type: AttributeType, objects: StoreSpace?) -> Any? {
+  func foundation(type: AttributeType, objects: (any ReferenceSpace)?) -> Any? {
     switch self {
     case .null: return nil
     case .boolean(let value): return value
@@ -92,7 +91,7 @@ extension Value {
     case .binary: return Data(attributeValue: self)
     case .uuid: return UUID(attributeValue: self)
     case .uri(let text): return URL(string: text)
-    case .reference(let reference): return objects.map { ManagedObjectID(space: $0, reference: reference) }
+    case .reference(let reference): return objects.map { $0.identifier(of: reference) }
     case .composite(let composite):
       var result: [String: Any] = [:]
       for (name, value) in zip(composite.names, composite.values) {

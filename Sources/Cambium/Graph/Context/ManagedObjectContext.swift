@@ -240,7 +240,7 @@ public final class ManagedObjectContext: @unchecked Sendable {
       return
     }
     errors.append(noted, losesChange: losesChange)
-    persistentStoreCoordinator.eventHook.tell(.recordedError(noted), by: self)
+    persistentStoreCoordinator.eventHook.tell(.recordedError(noted), name: name, author: transactionAuthor)
   }
 
   /// Whether an object counts as deleted only because its row was missing when it was read. Others may have saved the

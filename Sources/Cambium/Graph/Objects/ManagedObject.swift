@@ -100,6 +100,7 @@ open class ManagedObject {
       ObjectReference(entity: heldHome.map { $0._withUnsafeGuaranteedRef { $0.entityID } } ?? 0, row: number)
     }
   }
+  var storeIdentifier: String { space.identifier }
   /// The store of the identifier.
   var space: StoreSpace {
     @inline(__always) get { heldHome.map { $0._withUnsafeGuaranteedRef { $0.space } } ?? .none }
@@ -178,7 +179,7 @@ open class ManagedObject {
   /// is set there then is of no effect. The entity that such a class is handed describes that of the object, but may be another instance:
   /// ask ``entity`` after `super.init`. Set initial values in ``awakeFromInsert()``, and what is no property of the model here.
   public required init(entity: EntityDescription, insertInto context: ManagedObjectContext?) {
-    number = ManagedObjectID.firstTemporaryRow
+    number = ObjectReference.firstTemporaryRow
     state = .detached
     if let cradle = entity.cradle {
       heldHome = .passUnretained(cradle)

@@ -15,8 +15,6 @@ public struct ManagedObjectID: Hashable, Sendable {
   let space: StoreSpace
   let reference: ObjectReference
 
-  /// The row from which temporary identifiers are counted. No store ever comes to it.
-  static let firstTemporaryRow: UInt64 = 1 << 63
   private static let temporaryRows = Atomic<UInt64>(0)
 
   init(space: StoreSpace, reference: ObjectReference) {
@@ -30,11 +28,11 @@ public struct ManagedObjectID: Hashable, Sendable {
 
   /// The row that an object has until it is saved: one that no other has had.
   static func nextTemporaryRow() -> UInt64 {
-    firstTemporaryRow | temporaryRows.add(1, ordering: .relaxed).newValue
+    ObjectReference.firstTemporaryRow | temporaryRows.add(1, ordering: .relaxed).newValue
   }
 
   /// Whether the object has not been saved yet.
-  public var isTemporaryID: Bool { reference.row >= Self.firstTemporaryRow }
+  public var isTemporaryID: Bool { reference.isTemporary }
 
   /// The entity of the object.
   public var entity: EntityDescription? { space.info(reference.entity)?.description }
@@ -59,7 +57,7 @@ public struct ManagedObjectID: Hashable, Sendable {
   public func uriRepresentation() -> URL {
     let text =
       isTemporaryID
-      ? "x-cambium:///\(entityName)/t\(reference.row - Self.firstTemporaryRow)"
+      ? "x-cambium:///\(entityName)/t\(reference.row - ObjectReference.firstTemporaryRow)"
       : "x-cambium://\(space.identifier)/\(entityName)/p\(reference.row)"
     return URL(string: text) ?? URL(fileURLWithPath: text)
   }
@@ -79,4 +77,10 @@ public struct ManagedObjectID: Hashable, Sendable {
 extension ManagedObjectID: CustomStringConvertible {
   /// The URI.
   public var description: String { uriRepresentation().absoluteString }
+}
+
+extension ManagedObjectID: ObjectIdentifying {}
+
+extension StoreSpace: ReferenceSpace {
+  func identifier(of reference: ObjectReference) -> any Sendable { ManagedObjectID(space: self, reference: reference) }
 }

@@ -28,8 +28,8 @@ extension ManagedObjectContext {
       guard hook.isOn else { return try savingPastGeneration { try SaveSession(self).run() } }
       let counts = (inserted.count, updated.values.count { $0.isUpdated }, deleted.count)
       try hook.run(
-        .save(inserted: counts.0, updated: counts.1, deleted: counts.2), by: self,
-        count: { _ in counts.0 + counts.1 + counts.2 }, plan: { nil }
+        .save(inserted: counts.0, updated: counts.1, deleted: counts.2), name: name,
+        author: transactionAuthor, count: { _ in counts.0 + counts.1 + counts.2 }, plan: { nil }
       ) { try savingPastGeneration { try SaveSession(self).run() } }
     }
   }

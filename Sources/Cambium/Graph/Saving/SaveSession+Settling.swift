@@ -59,7 +59,7 @@ extension SaveSession {
         count += 1
       }
       let temporary = object.reference
-      if temporary.row >= ManagedObjectID.firstTemporaryRow {
+      if temporary.isTemporary {
         object.become(permanent: outcome.permanent[place])
         context.registry.rename(object, batch.space, from: temporary, to: outcome.permanent[place])
       }

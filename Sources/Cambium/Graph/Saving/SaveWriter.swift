@@ -36,7 +36,7 @@ final class SaveWriter {
   /// Reserves the permanent references of the inserted objects, and answers them.
   func reserve(_ t: EntityTransaction) throws(EngineError) -> [ObjectReference] {
     permanent = present
-    for place in permanent.indices where permanent[place].row >= ManagedObjectID.firstTemporaryRow {
+    for place in permanent.indices where permanent[place].isTemporary {
       permanent[place] = try t.reserveReference(entity: permanent[place].entity)
     }
     return permanent

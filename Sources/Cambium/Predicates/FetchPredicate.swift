@@ -25,7 +25,7 @@ public struct FetchPredicate: Hashable, Sendable, CustomStringConvertible {
   /// What the store is asked: unsaved objects are equal to nothing that it holds.
   let inStore: CambiumEngine.Predicate
   /// Of which stores the objects are that it names.
-  private let homes: ObjectHomes
+  let homes: ObjectHomes
   /// Why the predicate cannot be used, if it was made where nothing could be thrown.
   let failure: CambiumError?
 
@@ -189,32 +189,6 @@ public struct FetchPredicate: Hashable, Sendable, CustomStringConvertible {
   /// Hashes what `==` compares.
   public func hash(into hasher: inout Hasher) { hasher.combine(inMemory) }
 
-  /// Whether an object matches, by its present values.
-  ///
-  /// - Throws: ``CambiumError/Code/invalidPredicate`` for a key path that the entity does not have, or a part that is not
-  ///   supported; what reading the object throws.
-  public func evaluate(with object: ManagedObject) throws -> Bool {
-    let predicate = try checked(for: object.info, inMemory: true)
-    var state = Self.evaluationState(for: predicate)
-    return try Self.evaluate(predicate, object, &state)
-  }
-
-  /// The predicate checked against an entity, its constants in the form that its attributes store. Objects of other stores are
-  /// equal to none.
-  func checked(for info: EntityInfo, inMemory: Bool) throws -> CambiumEngine.Predicate {
-    if let failure { throw failure }
-    let predicate = inMemory ? self.inMemory : inStore
-    guard let schema = info.storeSchema else { return predicate }
-    do throws(CambiumEngine.PredicateError) {
-      let strangers = homes.strangers(in: info.storeIdentifier)
-      let known = strangers.isEmpty ? predicate : try predicate.withoutReferences { strangers.contains($0) }
-      return try known.check(against: schema, entity: info.schema.id)
-    } catch {
-      throw CambiumError(
-        .invalidPredicate, "for entity '\(info.name)': \(error)", entityName: info.name, underlying: [error])
-    }
-  }
-
   /// The predicate as it is asked of a store's history, which knows properties of its own. Objects of other stores are equal to none.
   func ofHistory(in storeIdentifier: String) throws -> CambiumEngine.Predicate {
     if let failure { throw failure }
@@ -231,22 +205,6 @@ public struct FetchPredicate: Hashable, Sendable, CustomStringConvertible {
   static func evaluationState(for predicate: CambiumEngine.Predicate?) -> EvaluationState {
     guard predicate?.isVolatile == true else { return EvaluationState() }
     return EvaluationState(now: Date().timeIntervalSinceReferenceDate, seed: .random(in: .min ... .max))
-  }
-
-  static func evaluate(
-    _ predicate: CambiumEngine.Predicate, _ object: ManagedObject, _ state: inout EvaluationState
-  ) throws -> Bool {
-    do throws(PredicateEvaluationError<any Error>) {
-      return try predicate.evaluate(&state) { reference, path in
-        guard let reference else { return try object.engineValue(keyPath: path) }
-        return try object.engineValue(of: reference, keyPath: path)
-      }
-    } catch {
-      switch error {
-      case .predicate(let error): throw CambiumError(.invalidPredicate, "\(error)", underlying: [error])
-      case .value(let error): throw error
-      }
-    }
   }
 }
 
@@ -283,7 +241,7 @@ extension Value {
   /// Whether the value mentions an object that is not saved.
   fileprivate var hasTemporary: Bool {
     switch self {
-    case .reference(let reference): return reference.row >= ManagedObjectID.firstTemporaryRow
+    case .reference(let reference): return reference.isTemporary
     case .list(let values): return values.contains { $0.hasTemporary }
     default: return false
     }

@@ -37,23 +37,23 @@ struct ObjectHomes: Hashable, Sendable {
   private mutating func add(_ argument: Any?, depth: Int) {
     guard depth <= Schema.compositeDepthLimit, let argument = unwrapped(argument) else { return }
     switch argument {
-    case let object as ManagedObject: add(object.objectID)
-    case let id as ManagedObjectID: add(id)
+    case let object as any ObjectIdentifying: add(object)
     case let list as [Any]: for element in list { add(element, depth: depth + 1) }
     case let set as Set<AnyHashable>: for element in set { add(element.base, depth: depth + 1) }
     default: break
     }
   }
 
-  private mutating func add(_ id: ManagedObjectID) {
+  private mutating func add(_ object: any ObjectIdentifying) {
     // One that is not saved yet is none of any store's.
-    if !id.isTemporaryID { stores[id.reference, default: []].insert(id.space.identifier) }
+    let reference = object.reference
+    if !reference.isTemporary { stores[reference, default: []].insert(object.storeIdentifier) }
   }
 
   private mutating func add(_ value: Value, _ store: String, depth: Int) {
     guard depth <= Schema.compositeDepthLimit else { return }
     switch value {
-    case .reference(let reference) where reference.row < ManagedObjectID.firstTemporaryRow:
+    case .reference(let reference) where !reference.isTemporary:
       stores[reference, default: []].insert(store)
     case .list(let values): for value in values { add(value, store, depth: depth + 1) }
     default: break

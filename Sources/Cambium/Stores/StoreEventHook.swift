@@ -21,23 +21,16 @@ final class StoreEventHook: @unchecked Sendable {
   }
 
   /// Tells of something that takes no time.
-  func tell(_ activity: StoreEvent.Activity, by context: ManagedObjectContext?) {
+  ///
+  /// - Parameters:
+  ///   - name: The name of the context that does it.
+  ///   - author: The author of the context's changes.
+  func tell(_ activity: StoreEvent.Activity, name: String?, author: String?) {
     guard isOn else { return }
-    send(
-      StoreEvent(
-        id: Self.nextID(), activity: activity, phase: .moment, contextName: context?.name,
-        author: context?.transactionAuthor))
+    send(StoreEvent(id: Self.nextID(), activity: activity, phase: .moment, contextName: name, author: author))
   }
 
   /// Runs `body` and tells that it begins and ends.
-  func run<R>(
-    _ activity: StoreEvent.Activity, by context: ManagedObjectContext?, count: (R) -> Int, plan: () -> String?,
-    _ body: () throws -> R
-  ) throws -> R {
-    try run(activity, name: context?.name, author: context?.transactionAuthor, count: count, plan: plan, body)
-  }
-
-  /// Runs `body` for a caller that is not on the queue of its context, and tells that it begins and ends.
   func run<R>(
     _ activity: StoreEvent.Activity, name: String?, author: String?, count: (R) -> Int, plan: () -> String?,
     _ body: () throws -> R
@@ -98,30 +91,6 @@ final class StoreEventHook: @unchecked Sendable {
   }
 
   private static func nextID() -> UInt64 { lastID.wrappingAdd(1, ordering: .relaxed).newValue }
-}
-
-extension ManagedObjectContext {
-  /// Runs a request, and tells of it if anybody wants to know. No store is closed meanwhile.
-  @inline(__always)
-  func told<R>(
-    _ activity: @autoclosure () -> StoreEvent.Activity, count: (R) -> Int, plan: () -> String? = { nil },
-    _ body: () throws -> R
-  ) throws -> R {
-    let uses = beginUses()
-    defer { for use in uses { use.end() } }
-    let hook = persistentStoreCoordinator.eventHook
-    guard hook.isOn else { return try body() }
-    return try hook.run(activity(), by: self, count: count, plan: plan, body)
-  }
-}
-
-extension ManagedObjectContext {
-  /// Begins to use the stores. A child does not, because its parent does when it is asked.
-  fileprivate func beginUses() -> [StoreUses] {
-    guard parent == nil else { return [] }
-    // One that is being closed refuses by itself, if it is asked.
-    return persistentStoreCoordinator.persistentStores.compactMap { $0.uses.begin() ? $0.uses : nil }
-  }
 }
 
 extension PersistentStoreCoordinator {

@@ -1,0 +1,4 @@
+import CambiumEngine
+
+/// The type of an attribute, with Core Data's raw values.
+public typealias AttributeType = CambiumEngine.AttributeType
