@@ -1,6 +1,11 @@
 import CambiumEngine
 import CambiumKernel
 
+/// Where objects belong that are made with an entity's twin. ``ObjectHome`` is the only subclass; the model knows no more of it.
+class ObjectPlace: @unchecked Sendable {
+  // `@unchecked`: nothing is here. ``ObjectHome`` says why it may be shared.
+}
+
 /// An entity of a model. Core Data: `NSEntityDescription`.
 ///
 /// ``properties`` are the entity's own; the tables by name contain what it inherits as well. May be changed until the
@@ -9,12 +14,8 @@ public final class EntityDescription: @unchecked Sendable, ModelPart {
   // `@unchecked`: set up on one thread; from when its model is in use, assignments are refused, so that it only is read.
   /// The name, unique in the model.
   @ModelValue public var name: String = ""
-  /// The class of the objects. If it is `nil`, each coordinator fixes the class when it is used first: a subclass by
-  /// ``ManagedObject/init(context:)``, a typed fetch, or a ``Managed()`` property that leads to an object, and
-  /// ``ManagedObject`` when an object is made otherwise. The class stays the same from then on, and another one is
-  /// refused with ``CambiumError/Code/invalidArgument``. For example, a fetch of `ManagedObject` before
-  /// `Plane(context:)` makes the latter fail: name the class here.
-  @ModelValue public var managedObjectClass: ManagedObject.Type?
+  /// See ``managedObjectClass``. The model does not know what an object is.
+  @ModelValue var objectClass: AnyClass?
   @ModelValue var explicitClassName: String?
   /// Whether there are no objects of the entity itself, only of its subentities.
   @ModelValue public var isAbstract = false
@@ -41,9 +42,9 @@ public final class EntityDescription: @unchecked Sendable, ModelPart {
   /// The entity, if this is a twin of it.
   var itself: EntityDescription { original ?? self }
   /// Where objects are until they have been made; only twins have any.
-  let cradle: ObjectHome?
+  let cradle: ObjectPlace?
   /// Where the objects belong that are made with this twin, which hold it in place of their home.
-  let home: ObjectHome?
+  let home: ObjectPlace?
 
   /// An entity without name.
   public init() { (original, cradle, home) = (nil, nil, nil) }
@@ -53,13 +54,12 @@ public final class EntityDescription: @unchecked Sendable, ModelPart {
   ///
   /// It shows what the entity has, which does not change any more, since its model is in use. Whoever makes objects keeps it
   /// (``ObjectHome/List/twin(of:)``), and they do: nothing that it holds may hold it.
-  init(twinFor home: ObjectHome) {
-    let entity = home.entity
+  init(twinOf entity: EntityDescription, cradle: ObjectPlace, home: ObjectPlace) {
     original = entity
-    cradle = .nowhere(entity)
+    self.cradle = cradle
     self.home = home
     name = entity.name
-    managedObjectClass = entity.managedObjectClass
+    objectClass = entity.objectClass
     explicitClassName = entity.explicitClassName
     isAbstract = entity.isAbstract
     userInfo = entity.userInfo
@@ -86,7 +86,7 @@ public final class EntityDescription: @unchecked Sendable, ModelPart {
 
   /// The name of the class of the objects.
   public var managedObjectClassName: String {
-    get { explicitClassName ?? managedObjectClass.map { "\($0)" } ?? "ManagedObject" }
+    get { explicitClassName ?? objectClass.map { "\($0)" } ?? "ManagedObject" }
     set { explicitClassName = newValue }
   }
 
@@ -254,7 +254,7 @@ public final class EntityDescription: @unchecked Sendable, ModelPart {
     }
     result.indexes = storedIndexes.map { $0.schema() }
     result.uniquenessConstraints = uniquenessConstraints.map { UniquenessConstraint($0) }
-    result.className = explicitClassName ?? managedObjectClass.map { "\($0)" }
+    result.className = explicitClassName ?? objectClass.map { "\($0)" }
     result.renamingIdentifier = explicitRenamingIdentifier
     result.versionHashModifier = versionHashModifier
     result.removedProperties = removedProperties

@@ -41,49 +41,6 @@ public struct FetchRequestTemplate: Equatable, Sendable {
     result.userInfo = userInfo.engineEntries
     return result
   }
-
-  /// Makes a request with values for all variables of the predicate. See ``FetchPredicate/withSubstitutionVariables(_:)``.
-  ///
-  /// - Throws: ``CambiumError/Code/invalidPredicate`` for a predicate that cannot be read, or a variable without a value.
-  public func request<R: FetchRequestResult>(
-    substituting variables: [String: Any?] = [:], as type: R.Type = ManagedObject.self
-  ) throws -> FetchRequest<R> {
-    let request = FetchRequest<R>(entityName: entityName)
-    request.fetchLimit = fetchLimit
-    for (name, value) in userInfo { Self.set(name, value, in: request) }
-    if let predicateFormat {
-      request.predicate = try FetchPredicate(format: predicateFormat).withSubstitutionVariables(variables)
-      if let open = request.predicate?.variableNames.first {
-        throw CambiumError(
-          .invalidPredicate, "the predicate '\(predicateFormat)' needs a value for $\(open)", entityName: entityName)
-      }
-    }
-    return request
-  }
-
-  /// Sets what a model file says of a request; what is not known, or has another value, changes nothing.
-  private static func set<R: FetchRequestResult>(_ name: String, _ value: String, in request: FetchRequest<R>) {
-    if name == "fetchBatchSize" {
-      if let size = Int(value), size >= 0 { request.fetchBatchSize = size }
-      return
-    }
-    let isOn: Bool
-    switch value {
-    case "YES", "true", "1": isOn = true
-    case "NO", "false", "0": isOn = false
-    default: return
-    }
-    // Versions of the model editor spell them with and without s.
-    switch name {
-    case "includeSubentities", "includesSubentities": request.includesSubentities = isOn
-    case "includePropertyValues", "includesPropertyValues": request.includesPropertyValues = isOn
-    case "includePendingChanges", "includesPendingChanges": request.includesPendingChanges = isOn
-    case "returnObjectsAsFault", "returnObjectsAsFaults", "returnsObjectsAsFaults":
-      request.returnsObjectsAsFaults = isOn
-    case "returnDistinctResults", "returnsDistinctResults": request.returnsDistinctResults = isOn
-    default: break
-    }
-  }
 }
 
 extension [UserInfoEntry] {

@@ -38,7 +38,7 @@ extension ManagedObjectModel {
   public static func modelByMerging(
     _ models: [ManagedObjectModel], forStoreMetadata metadata: [String: Any]
   ) throws -> ManagedObjectModel? {
-    guard var wanted = metadata[PersistentStore.modelVersionHashesKey] as? [String: Data] else { return nil }
+    guard var wanted = metadata[Self.versionHashesKey] as? [String: Data] else { return nil }
     var used: [ManagedObjectModel] = []
     for model in models {
       let hashes = try model.entityVersionHashesByName
@@ -51,7 +51,7 @@ extension ManagedObjectModel {
   }
 
   private static func metadataHash(_ entity: String, _ metadata: [String: Any]) -> Data? {
-    (metadata[PersistentStore.modelVersionHashesKey] as? [String: Data])?[entity]
+    (metadata[Self.versionHashesKey] as? [String: Data])?[entity]
   }
 
   /// The current versions of all models in folders, merged. Core Data looks into bundles; a package's resources are a

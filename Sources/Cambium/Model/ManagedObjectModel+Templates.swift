@@ -13,21 +13,6 @@ extension ManagedObjectModel {
     storedTemplates[name] = template
   }
 
-  /// A request made of a stored one, with values for all its variables (`["NAME": "Ada"]` for `$NAME`; `nil` and values
-  /// that are not mentioned are allowed). `nil` if the model has no template of the name.
-  ///
-  /// - Throws: ``CambiumError/Code/invalidPredicate`` for a variable without a value (Core Data raises), or a value that no
-  ///   attribute can have.
-  public func fetchRequestFromTemplate<R: FetchRequestResult>(
-    withName name: String, substitutionVariables: [String: Any?], as type: R.Type = ManagedObject.self
-  ) throws -> FetchRequest<R>? {
-    guard let template = storedTemplates[name] else { return nil }
-    do { return try template.request(substituting: substitutionVariables, as: type) } catch var error as CambiumError {
-      error.message = "fetch request template '\(name)': " + error.message
-      throw error
-    }
-  }
-
   // MARK: Configurations
 
   /// What the application attached to a configuration.

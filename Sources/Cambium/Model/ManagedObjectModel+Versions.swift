@@ -10,6 +10,9 @@ import CambiumEngine
 // those of the compiled model, so that asking a model that cannot be compiled throws what is wrong with it.
 
 extension ManagedObjectModel {
+  /// See ``PersistentStore/modelVersionHashesKey``.
+  static let versionHashesKey = "CambiumStoreModelVersionHashes"
+
   /// The version hash of every entity: 32 bytes, which change with what changes how the entity is stored. O(size of the
   /// model), or O(number of entities) once it is in use.
   ///
@@ -35,7 +38,7 @@ extension ManagedObjectModel {
   /// configuration's.
   @_optimize(none)
   public func isConfiguration(withName name: String?, compatibleWithStoreMetadata metadata: [String: Any]) -> Bool {
-    guard let stored = metadata[PersistentStore.modelVersionHashesKey] as? [String: Data],
+    guard let stored = metadata[Self.versionHashesKey] as? [String: Data],
       let entities = entities(forConfigurationName: name), let hashes = try? entityVersionHashesByName
     else { return false }
     return entities.allSatisfy { stored[$0.name] != nil } && stored.allSatisfy { hashes[$0.key] == $0.value }

@@ -18,8 +18,8 @@ public final class ManagedObjectModel: @unchecked Sendable, ModelPart {
   private var frozen: Schema?
   /// What ``frozen`` was compiled of.
   private var frozenDefinition: SchemaDefinition?
-  /// See ``earlySpace``; made when it is first asked for.
-  private var madeEarlySpace: StoreSpace??
+  /// See ``keptPart(_:)``.
+  private var madePart: AnyObject??
   private let lock = StateLock()
   private var refused: [CambiumError] = []
   /// The developer's names of the version. They have no part in the version hashes.
@@ -149,14 +149,15 @@ public final class ManagedObjectModel: @unchecked Sendable, ModelPart {
     }
   }
 
-  /// What objects without a context know of their entities; nil if the model is not in use.
-  var earlySpace: StoreSpace? {
-    if let made = lock.locked({ madeEarlySpace }) { return made }
+  /// Returns an object that the first call makes of the model, and that is kept as long as the model. Every caller passes the same
+  /// `make`. Nil if the model is not in use, or if `make` returns nil.
+  func keptPart(_ make: (SchemaDefinition, [String: EntityDescription]) -> AnyObject?) -> AnyObject? {
+    if let made = lock.locked({ madePart }) { return made }
     guard let definition = lock.locked({ frozenDefinition }) else { return nil }
-    let made = Self.earlySpace(definition, entitiesByName)
+    let made = make(definition, entitiesByName)
     return lock.locked {
-      if let other = madeEarlySpace { return other }
-      madeEarlySpace = .some(made)
+      if let other = madePart { return other }
+      madePart = .some(made)
       return made
     }
   }

@@ -20,7 +20,7 @@ enum ModelsInUse {
   }
 
   /// The entity of a class, in the model that came into use last of those that have one.
-  static func entity(for objectClass: ManagedObject.Type) -> EntityDescription? {
+  static func entity(for objectClass: AnyClass) -> EntityDescription? {
     let models = state.lock.locked { state.models.compactMap { $0.model } }
     return models.reversed().lazy.compactMap { $0.entity(for: objectClass) }.first
   }
@@ -29,10 +29,10 @@ enum ModelsInUse {
 extension ManagedObjectModel {
   /// The entity that a class stands for: the one that has it, that names it with its module or without, that is called like it, or, if
   /// there is one alone, that names it with some module.
-  func entity(for objectClass: ManagedObject.Type) -> EntityDescription? {
+  func entity(for objectClass: AnyClass) -> EntityDescription? {
     let all = entities
     let (name, whole) = ("\(objectClass)", String(reflecting: objectClass))
-    if let found = all.first(where: { $0.managedObjectClass == objectClass })
+    if let found = all.first(where: { $0.objectClass == objectClass })
       ?? all.first(where: { $0.explicitClassName == whole }) ?? all.first(where: { $0.explicitClassName == name })
       ?? all.first(where: { $0.name == name })
     {
@@ -41,12 +41,4 @@ extension ManagedObjectModel {
     let endings = all.filter { $0.explicitClassName?.hasSuffix("." + name) ?? false }
     return endings.count == 1 ? endings[0] : nil
   }
-}
-
-extension ManagedObject {
-  /// The entity of this class, in the model that stores were opened with last of those that have one; without, an entity of the
-  /// class's name that no store has. Core Data: `entity`.
-  ///
-  /// Where several models have the class, a context is better asked: ``EntityDescription/entity(forEntityName:in:)``.
-  public class func entity() -> EntityDescription { ModelsInUse.entity(for: self) ?? EntityDescription("\(self)") }
 }

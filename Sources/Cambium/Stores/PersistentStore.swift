@@ -308,7 +308,7 @@ public final class PersistentStore: @unchecked Sendable {
   public static let modelVersionIdentifiersKey = "CambiumStoreModelVersionIdentifiers"
   /// The key of the version hashes by entity name (`[String: Data]`, 32 bytes each) in ``metadata``; what
   /// ``ManagedObjectModel/isConfiguration(withName:compatibleWithStoreMetadata:)`` compares.
-  public static let modelVersionHashesKey = "CambiumStoreModelVersionHashes"
+  public static let modelVersionHashesKey = ManagedObjectModel.versionHashesKey
   /// The key under which ``metadata`` has `true` as long as a migration has put something off that is not done yet.
   public static let deferredLightweightMigrationKey = "CambiumDeferredLightweightMigration"
   /// The key of the model's ``ManagedObjectModel/versionChecksum`` in ``metadata``.

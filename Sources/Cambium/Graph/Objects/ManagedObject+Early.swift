@@ -90,6 +90,9 @@ extension ManagedObject {
 }
 
 extension ManagedObjectModel {
+  /// What objects without a context know of their entities; nil if the model is not in use.
+  var earlySpace: StoreSpace? { keptPart { Self.earlySpace($0, $1) } as? StoreSpace }
+
   /// What objects without a context know of their entities.
   ///
   /// - Parameter definition: Of the model, which is in use.

@@ -182,7 +182,8 @@ open class ManagedObject {
     number = ObjectReference.firstTemporaryRow
     state = .detached
     if let cradle = entity.cradle {
-      heldHome = .passUnretained(cradle)
+      // Only an ``ObjectHome`` is ever a cradle.
+      heldHome = .passUnretained(unsafeDowncast(cradle, to: ObjectHome.self))
       // The initializer's own reference, moved where nothing else asks for it.
       if let context {
         homeKeeper = entity

@@ -2,7 +2,7 @@ import CambiumEngine
 
 /// Where objects belong: a context's, of one entity in one store. Objects have one reference to it in place of four to what it
 /// holds; to count references up and down took a good part of the time of a fetch.
-final class ObjectHome: @unchecked Sendable {
+final class ObjectHome: ObjectPlace, @unchecked Sendable {
   // `@unchecked`: `hint` is touched where the objects of its context are used, and not at all without a context.
   let info: EntityInfo
   /// As who made the objects named it; that of ``info`` as a rule.
@@ -184,7 +184,7 @@ final class ObjectHome: @unchecked Sendable {
       return found
     }
 
-    /// What objects of a home are made with; see ``EntityDescription/init(twinFor:)``.
+    /// What objects of a home are made with; see ``EntityDescription/init(twinOf:cradle:home:)``.
     @inline(__always)
     mutating func twin(of home: ObjectHome) -> EntityDescription {
       if let lastTwin, lastTwin.home === home { return lastTwin }
@@ -195,7 +195,7 @@ final class ObjectHome: @unchecked Sendable {
     private mutating func findTwin(_ home: ObjectHome) -> EntityDescription {
       keep(home)
       let known = twins.first { $0.home === home }
-      let found = known ?? EntityDescription(twinFor: home)
+      let found = known ?? EntityDescription(twinOf: home.entity, cradle: ObjectHome.nowhere(home.entity), home: home)
       if known == nil {
         if twins.count >= Self.most { twins = [] }
         twins.append(found)
