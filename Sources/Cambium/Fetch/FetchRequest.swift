@@ -7,7 +7,6 @@
 /// What a fetch may give: ``ManagedObject`` and its subclasses, ``ManagedObjectID``, `Int` for counts, dictionaries.
 public protocol FetchRequestResult: SendableMetatype {}
 
-extension ManagedObject: FetchRequestResult {}
 extension ManagedObjectID: FetchRequestResult {}
 extension Int: FetchRequestResult {}
 extension Dictionary: FetchRequestResult where Key == String, Value == Any {}
@@ -33,7 +32,7 @@ public final class FetchRequest<Result: FetchRequestResult> {
   }
   private var described: EntityDescription?
   /// The class whose entity is meant if none is named, where it is not `Result`.
-  private(set) var meantClass: ManagedObject.Type?
+  private(set) var meantClass: AnyClass?
   /// Which objects; `nil` for all.
   public var predicate: FetchPredicate?
   /// The order, the most significant key first. Where it leaves the order open, that of the rows counts.
@@ -134,17 +133,11 @@ public final class FetchRequest<Result: FetchRequestResult> {
     return copy
   }
 
-  /// A request for the same objects, whatever class they are of.
-  public func ofAnyObjects() -> FetchRequest<ManagedObject> where Result: ManagedObject {
-    let copy = FetchRequest<ManagedObject>()
-    fill(copy)
-    return copy
-  }
-
-  private func fill<Other>(_ copy: FetchRequest<Other>) {
+  /// Copies the settings into another request.
+  func fill<Other>(_ copy: FetchRequest<Other>) {
     copy.entityName = entityName
     copy.described = described
-    copy.meantClass = meantClass ?? Result.self as? ManagedObject.Type
+    copy.meantClass = meantClass ?? Result.self as? AnyClass
     copy.predicate = predicate
     copy.sortDescriptors = sortDescriptors
     copy.fetchLimit = fetchLimit

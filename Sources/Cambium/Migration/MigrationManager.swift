@@ -143,7 +143,7 @@ open class MigrationManager: @unchecked Sendable {
     }
     defer { try? coordinator.remove(store) }
     do {
-      try Self.passingErrors { (fill: (FileDevice) throws(StoreError) -> Void) throws(StoreError) in
+      try StoreFiles.passingErrors { (fill: (FileDevice) throws(StoreError) -> Void) throws(StoreError) in
         try FileDevice.create(at: destinationURL.path, initialize: fill).close()
       } filling: {
         try self.migrate(store, mapping, into: $0, destination)
@@ -174,22 +174,6 @@ open class MigrationManager: @unchecked Sendable {
       }
     }
     try body()
-  }
-
-  /// Runs what makes a file, which throws the errors of the kernel only, with what fills the file, which throws any.
-  static func passingErrors(
-    _ make: ((FileDevice) throws(StoreError) -> Void) throws(StoreError) -> Void,
-    filling: @escaping (FileDevice) throws -> Void
-  ) throws {
-    var failure: (any Error)?
-    do {
-      try make { (device) throws(StoreError) in
-        do { try filling(device) } catch {
-          failure = error
-          throw .misuse("the migration failed")
-        }
-      }
-    } catch { throw failure ?? error }
   }
 
   func failure(_ code: CambiumError.Code, _ text: String, _ error: any Error, _ url: URL? = nil) -> CambiumError {

@@ -97,7 +97,7 @@ extension StoreMigration {
     defer { try? coordinator.remove(source) }
     try manager.claim {
       var temporary = path
-      try MigrationManager.passingErrors { (fill: (FileDevice) throws(StoreError) -> Void) throws(StoreError) in
+      try StoreFiles.passingErrors { (fill: (FileDevice) throws(StoreError) -> Void) throws(StoreError) in
         try FileDevice.replace(at: path) { (device, temporaryPath) throws(StoreError) in
           temporary = temporaryPath
           try fill(device)

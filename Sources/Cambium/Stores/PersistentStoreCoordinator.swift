@@ -1,6 +1,5 @@
 import CambiumEngine
 import CambiumKernel
-import CambiumSystem
 import Synchronization
 
 #if canImport(FoundationEssentials)
@@ -26,7 +25,7 @@ public final class PersistentStoreCoordinator: @unchecked Sendable {
   /// Is another one when the coordinator has other stores.
   var storesVersion: Int { versionOfStores.load(ordering: .relaxed) }
   /// The classes of the entities that the model names no class for, once they are fixed.
-  private var classes: [String: ManagedObject.Type] = [:]
+  private var classes: [String: AnyClass] = [:]
   private var entities: [ObjectIdentifier: EntityDescription] = [:]
 
   /// Whether objects are of no class of the application's, as in migrations. Set before any object is made.
@@ -65,104 +64,7 @@ public final class PersistentStoreCoordinator: @unchecked Sendable {
   /// The stores, in the order in which they were added.
   public var persistentStores: [PersistentStore] { lock.locked { stores } }
 
-  // MARK: Opening
-
-  /// Opens a store. If the file is missing, it is made with the model. If the store has another model, it is migrated, when
-  /// the description allows it (``PersistentStoreDescription/shouldMigrateStoreAutomatically``), by the mapping model that the
-  /// application has for it (``PersistentStoreDescription/mappingModels``), or else if a mapping can be inferred; see
-  /// ``MappingModel/inferred(from:to:)`` for what can. The migration happens as a whole or not at all, whatever cuts it
-  /// short. Indexes, defaults, delete rules and the like are no part of a model's version:
-  /// where only they differ, the store takes them over without a migration. With stages
-  /// (``PersistentStoreDescription/stagedMigrationManager``) the migration goes by these, each of which is done as a whole.
-  ///
-  /// A store is added once; so is one of several copies of a file.
-  ///
-  /// - Throws: ``CambiumError/Code/persistentStoreIncompatibleVersionHash`` if the store holds another model and is not to be
-  ///   migrated, with the entities that differ, if it had the coordinator's model before and would lose something by going back
-  ///   (``PersistentStoreDescription/allowsReturningToFormerModels``), or if no mapping can be inferred, with
-  ///   ``CambiumError/Code/migrationMissingMappingModel`` underneath, and under that every change in the way
-  ///   (``CambiumError/Code/inferredMappingModel``); ``CambiumError/Code/migration`` or
-  ///   ``CambiumError/Code/migrationConstraintViolation`` if objects in the store stand in the way;
-  ///   ``CambiumError/Code/persistentStoreOpen`` if the file cannot be opened, or the coordinator has the store already;
-  ///   ``CambiumError/Code/invalidModel``. With
-  ///   stages also ``CambiumError/Code/managedObjectModelReferenceNotFound`` if the version of the store or of the coordinator's
-  ///   model is in none of them, or the model of one is missing or was changed;
-  ///   ``CambiumError/Code/stagedMigrationBackwardMigration`` if the store is of a later version;
-  ///   ``CambiumError/Code/stagedMigrationFrameworkVersionMismatch`` if a later version of Cambium has begun a stage;
-  ///   ``CambiumError/Code/migration`` with what a handler threw underneath, and, with or without stages, if a stage was begun
-  ///   whose handler is not among them.
-  @discardableResult
-  public func addPersistentStore(_ description: PersistentStoreDescription) throws -> PersistentStore {
-    try addPersistentStore(description, tells: true)
-  }
-
-  /// - Parameter tells: Whether those who listen are told that there are other stores.
-  func addPersistentStore(_ description: PersistentStoreDescription, tells: Bool) throws -> PersistentStore {
-    guard eventHook.isOn else { return try add(description, tells: tells) }
-    let url = description.usedType == .file ? description.url : nil
-    return try eventHook.run(.opening(url), name: nil, author: nil, count: { _ in 1 }, plan: { nil }) {
-      try add(description, tells: tells)
-    }
-  }
-
-  private func add(_ description: PersistentStoreDescription, tells: Bool) throws -> PersistentStore {
-    let model = try managedObjectModel.takeIntoUse()
-    if let name = description.configuration, managedObjectModel.entities(forConfigurationName: name) == nil {
-      throw CambiumError(.persistentStoreOpen, "the model has no configuration '\(name)'")
-    }
-    let store: PersistentStore
-    do { store = try open(description, model) } catch {
-      var result: CambiumError
-      switch error {
-      case let error as CambiumError: result = error
-      case let error as EngineError: result = CambiumError(error, during: .persistentStoreOpen)
-      case StoreError.notAStore: result = PersistentStore.notAStore(description.url)
-      case let error as StoreError: result = CambiumError(error, during: .persistentStoreOpen)
-      default: result = CambiumError(.persistentStoreOpen, "\(error)", underlying: [error])
-      }
-      result.storeURL = description.url
-      throw result.explained(opening: description)
-    }
-    let isAdded = persistentStores.contains { $0.identifier == store.identifier }
-    if tells, !isAdded { tell(.storesWillChange, added: [store]) }
-    let isKnown = lock.locked {
-      let isKnown = stores.contains { $0.identifier == store.identifier }
-      if !isKnown { stores.append(store) }
-      return isKnown
-    }
-    guard !isKnown else {
-      // Each object would be there twice, under the same identifier.
-      var error = CambiumError(
-        .persistentStoreOpen,
-        "the coordinator has this store already, or the one that its file is a copy of; a store is added once")
-      error.storeURL = description.url
-      throw error
-    }
-    RemoteChangeLookout.everywhere.follow(store, of: self)
-    if tells { tell(.storesDidChange, added: [store]) }
-    return store
-  }
-
-  /// Opens a store by its parts; see ``addPersistentStore(_:)``. A store with another model is migrated only if `options`
-  /// say so, as in Core Data: ``migratePersistentStoresAutomaticallyOption`` and ``inferMappingModelAutomaticallyOption``,
-  /// both `true`.
-  ///
-  /// - Throws: also ``CambiumError/Code/invalidArgument`` for an option of another type.
-  @discardableResult
-  public func addPersistentStore(
-    type: PersistentStoreType, configuration: String? = nil, at url: URL? = nil, durability: Durability = .full,
-    isReadOnly: Bool = false, options: [String: any Sendable]? = nil
-  ) throws -> PersistentStore {
-    let description = PersistentStoreDescription(type: type)
-    description.configuration = configuration
-    description.url = url
-    description.durability = durability
-    description.isReadOnly = isReadOnly
-    description.shouldMigrateStoreAutomatically = false
-    description.shouldInferMappingModelAutomatically = false
-    try description.take(options ?? [:])
-    return try addPersistentStore(description)
-  }
+  // MARK: Options of stores
 
   /// The option that a store with another model is migrated when it is opened (`Bool`).
   public static let migratePersistentStoresAutomaticallyOption = "CambiumMigratePersistentStoresAutomatically"
@@ -207,46 +109,6 @@ public final class PersistentStoreCoordinator: @unchecked Sendable {
   /// `NSPersistentHistoryTrackingKey`.
   public static let persistentHistoryTrackingOption = "CambiumPersistentHistoryTracking"
 
-  private func inMemory(_ description: PersistentStoreDescription, _ model: Schema) throws -> EntityStore {
-    let environment = SystemEnvironment()
-    let options = description.storeOptions
-    if let device = description.device, try device.size() > 0 {
-      return try EntityStore.open(Store.open(on: device, environment: environment, options: options))
-    }
-    let device = description.device ?? MemoryDevice(lock: environment.makeLock())
-    return try EntityStore.create(
-      in: Store.create(on: device, environment: environment, options: options), schema: model)
-  }
-
-  private func open(_ description: PersistentStoreDescription, _ model: Schema) throws -> PersistentStore {
-    switch description.usedType {
-    case .inMemory:
-      let engine = try inMemory(description, model)
-      let reason = try prepareHistory(of: engine, description)
-      return PersistentStore(
-        description, engine: engine, shared: nil, space: try space(for: engine, description),
-        tracksHistory: description.tracksHistory && !description.isReadOnly, readOnlyReason: reason)
-    case .file:
-      guard let url = description.url, url.isFileURL else {
-        throw CambiumError(.persistentStoreOpen, "a store in a file needs a file URL")
-      }
-      let migration = StoreMigration(description, managedObjectModel, try managedObjectModel.definition())
-      let shared = try migration.open(url, making: model)
-      do {
-        let engine = try migration.prepare(shared)
-        // What a process that was killed did not come to.
-        if !description.isReadOnly { try? engine.releaseOwnStates() }
-        let reason = try prepareHistory(of: engine, description)
-        return PersistentStore(
-          description, engine: engine, shared: shared, space: try space(for: engine, description),
-          tracksHistory: description.tracksHistory && !description.isReadOnly, readOnlyReason: reason)
-      } catch {
-        try? OpenStores.close(shared)
-        throw error
-      }
-    }
-  }
-
   /// Takes in a store that is open already, and that whoever opened it closes.
   ///
   /// - Parameter origin: What must not be closed before.
@@ -265,8 +127,17 @@ public final class PersistentStoreCoordinator: @unchecked Sendable {
     return store
   }
 
+  /// Adds a store, unless there is one with its identifier.
+  func addUnlessThere(_ store: PersistentStore) -> Bool {
+    lock.locked {
+      if stores.contains(where: { $0.identifier == store.identifier }) { return false }
+      stores.append(store)
+      return true
+    }
+  }
+
   /// Puts together what objects need of the store and the model, which differ in nothing that is stored.
-  private func space(for engine: EntityStore, _ description: PersistentStoreDescription) throws -> StoreSpace {
+  func space(for engine: EntityStore, _ description: PersistentStoreDescription) throws -> StoreSpace {
     let stored = engine.schema
     let model = try ManagedObjectModel.compile(try managedObjectModel.definition(), basedOn: stored)
     var descriptions = managedObjectModel.entitiesByName
@@ -397,7 +268,7 @@ public final class PersistentStoreCoordinator: @unchecked Sendable {
 
   /// The entity that a class stands for: the one that names the class, or is called like it; one without properties if
   /// there is none.
-  func entity(for objectClass: ManagedObject.Type) -> EntityDescription {
+  func entity(for objectClass: AnyClass) -> EntityDescription {
     if let known = lock.locked({ entities[ObjectIdentifier(objectClass)] }) { return known }
     guard let found = managedObjectModel.entity(for: objectClass) else { return EntityDescription("\(objectClass)") }
     lock.locked { entities[ObjectIdentifier(objectClass)] = found }
@@ -406,50 +277,15 @@ public final class PersistentStoreCoordinator: @unchecked Sendable {
 
   // MARK: Classes of objects
 
-  /// Returns the class of an entity's objects: the class that the model names. If it names none, the class is fixed
-  /// now, unless it was before.
-  ///
-  /// - Parameter first: The class to fix.
-  func objectClass(
-    for entity: EntityInfo, first: ManagedObject.Type = ManagedObject.self
-  ) -> ManagedObject.Type {
-    if makesPlainObjects { return ManagedObject.self }
-    if let named = entity.objectClass { return named }
-    return lock.locked {
-      if let known = classes[entity.name] { return known }
-      classes[entity.name] = first
+  /// Returns the class that was fixed for an entity of which the model names none. If there is none yet, it is `first`.
+  func fixedClass(forEntity name: String, first: AnyClass) -> AnyClass {
+    lock.locked {
+      if let known = classes[name] { return known }
+      classes[name] = first
       return first
     }
   }
 
-  /// Returns the class of an entity's objects, for an application that uses a class for it. See
-  /// ``objectClass(for:first:)``.
-  ///
-  /// - Throws: ``CambiumError/Code/invalidArgument`` if the class would be fixed, and stands for an unrelated entity.
-  func use(_ objectClass: ManagedObject.Type, for entity: EntityInfo) throws -> ManagedObject.Type {
-    let isSettled = makesPlainObjects || entity.objectClass != nil || lock.locked { classes[entity.name] != nil }
-    if !isSettled, objectClass != ManagedObject.self, let own = managedObjectModel.entity(for: objectClass),
-      !entity.description.descends(from: own.name)
-    {
-      // A class of a subentity is used to find its objects among those of this entity.
-      if own.descends(from: entity.name) { return ManagedObject.self }
-      throw mismatch(objectClass, entity, ManagedObject.self)
-    }
-    return self.objectClass(for: entity, first: objectClass)
-  }
-
-  /// Returns the error that an entity's objects are of a class, and not of the wanted one.
-  func mismatch(
-    _ wanted: ManagedObject.Type, _ entity: EntityInfo, _ given: ManagedObject.Type, instead: String = ""
-  ) -> CambiumError {
-    var advice = instead
-    if let own = managedObjectModel.entity(for: wanted), own.name != entity.name {
-      advice = "did you mean entityName '\(own.name)'?"
-    } else if given == ManagedObject.self {
-      advice = "name the class in the model, or use it before the first object is made"
-    }
-    return CambiumError(
-      .invalidArgument, "objects of '\(entity.name)' are of class \(given), not \(wanted); \(advice)",
-      entityName: entity.name)
-  }
+  /// Whether a class was fixed for an entity.
+  func hasFixedClass(forEntity name: String) -> Bool { lock.locked { classes[name] != nil } }
 }

@@ -90,21 +90,10 @@ public final class PersistentStoreDescription: @unchecked Sendable {
   /// models, or to a model with a higher number than the store's, and
   /// ``PersistentStoreCoordinator/rollBackMigration(discardsCommits:)``. ``allowsDroppingUnknownData`` allows a return as well.
   public var allowsReturningToFormerModels = false
-  /// Mapping models of the application's own: the first whose version hashes of entities are exactly those of the store and
-  /// of the coordinator's model is used before one is inferred. Core Data looks for them in bundles.
-  ///
-  /// The store is migrated into a file beside it (``MigrationManager``), which then takes its place at once; a kill at any
-  /// point leaves the old store or the new one. Nobody else may have it open. The store keeps its
-  /// ``PersistentStore/identifier`` and what the application keeps with it; its objects get new identifiers, and the old ones
-  /// name nothing any more.
-  public var mappingModels: [MappingModel] = []
   /// Whether a migration may put off what the application can do without: the room of dropped attributes is then freed, indexes
   /// are built, and links and gathered or spread values brought to where they belong by
   /// ``PersistentStoreCoordinator/finishDeferredLightweightMigration()``. Off by default.
   public var shouldDeferLightweightMigration = false
-  /// The stages by which a store of an earlier version is migrated; without, it is migrated in one step. Needs both
-  /// ``shouldMigrateStoreAutomatically`` and ``shouldInferMappingModelAutomatically``, and no ``mappingModels``.
-  public var stagedMigrationManager: StagedMigrationManager?
   /// Whether the state before a migration is kept until ``PersistentStoreCoordinator/confirmMigration()``, so that
   /// ``PersistentStoreCoordinator/rollBackMigration(discardsCommits:)`` can go back to it; otherwise it is kept only as long
   /// as something that the migration put off is not done. It holds room in the file. Off by default.
@@ -129,100 +118,9 @@ public final class PersistentStoreDescription: @unchecked Sendable {
   var device: (any StorageDevice)?
 
   /// Options by key, as ``setOption(_:forKey:)`` set them.
-  public private(set) var options: [String: any Sendable] = [:]
-
-  /// Sets an option; `nil` removes it, and with it what the property that it stands for was set to. Of those that a coordinator knows, see
-  /// ``PersistentStoreCoordinator/migratePersistentStoresAutomaticallyOption``; others have no effect.
-  public func setOption(_ option: (any Sendable)?, forKey key: String) {
-    options[key] = option
-    if let option { try? apply(option: key, option) } else { takeBack(option: key) }
-  }
-
-  /// Sets what an option stands for to what it is without.
-  private func takeBack(option key: String) {
-    let usual = PersistentStoreDescription(type: usedType)
-    switch key {
-    case PersistentStoreCoordinator.migratePersistentStoresAutomaticallyOption:
-      shouldMigrateStoreAutomatically = usual.shouldMigrateStoreAutomatically
-    case PersistentStoreCoordinator.inferMappingModelAutomaticallyOption:
-      shouldInferMappingModelAutomatically = usual.shouldInferMappingModelAutomatically
-    case PersistentStoreCoordinator.allowReturningToFormerModelsOption:
-      allowsReturningToFormerModels = usual.allowsReturningToFormerModels
-    case PersistentStoreCoordinator.sourceModelsOption: sourceModels = usual.sourceModels
-    case PersistentStoreCoordinator.allowDroppingUnknownDataOption:
-      allowsDroppingUnknownData = usual.allowsDroppingUnknownData
-    case PersistentStoreCoordinator.mappingModelsOption: mappingModels = usual.mappingModels
-    case PersistentStoreCoordinator.deferredLightweightMigrationOption:
-      shouldDeferLightweightMigration = usual.shouldDeferLightweightMigration
-    case PersistentStoreCoordinator.stagedMigrationManagerOption: stagedMigrationManager = usual.stagedMigrationManager
-    case PersistentStoreCoordinator.persistentStoreTimeoutOption: timeout = usual.timeout
-    case PersistentStoreCoordinator.readOnlyPersistentStoreOption: isReadOnly = usual.isReadOnly
-    case PersistentStoreCoordinator.persistentHistoryTrackingOption: tracksHistory = usual.tracksHistory
-    case PersistentStoreCoordinator.remoteChangeNotificationPostOption: postsRemoteChanges = usual.postsRemoteChanges
-    default: break
-    }
-  }
-
-  /// Sets options.
-  ///
-  /// - Throws: ``CambiumError/Code/invalidArgument`` for one of another type.
-  func take(_ options: [String: any Sendable]) throws {
-    for (key, value) in options {
-      try apply(option: key, value)
-      self.options[key] = value
-    }
-  }
-
-  /// Brings an option into effect.
-  func apply(option key: String, _ value: any Sendable) throws {
-    switch key {
-    case PersistentStoreCoordinator.migratePersistentStoresAutomaticallyOption:
-      shouldMigrateStoreAutomatically = try flag(key, value)
-    case PersistentStoreCoordinator.inferMappingModelAutomaticallyOption:
-      shouldInferMappingModelAutomatically = try flag(key, value)
-    case PersistentStoreCoordinator.allowReturningToFormerModelsOption:
-      allowsReturningToFormerModels = try flag(key, value)
-    case PersistentStoreCoordinator.sourceModelsOption:
-      guard let models = value as? [ManagedObjectModel] else {
-        throw CambiumError(
-          .invalidArgument, "the option '\(key)' takes [ManagedObjectModel], not \(Swift.type(of: value))")
-      }
-      sourceModels = models
-    case PersistentStoreCoordinator.allowDroppingUnknownDataOption:
-      allowsDroppingUnknownData = try flag(key, value)
-    case PersistentStoreCoordinator.mappingModelsOption:
-      guard let models = value as? [MappingModel] else {
-        throw CambiumError(.invalidArgument, "the option '\(key)' takes [MappingModel], not \(Swift.type(of: value))")
-      }
-      mappingModels = models
-    case PersistentStoreCoordinator.deferredLightweightMigrationOption:
-      shouldDeferLightweightMigration = try flag(key, value)
-    case PersistentStoreCoordinator.stagedMigrationManagerOption:
-      guard let manager = value as? StagedMigrationManager else {
-        throw CambiumError(
-          .invalidArgument, "the option '\(key)' takes a StagedMigrationManager, not \(Swift.type(of: value))")
-      }
-      stagedMigrationManager = manager
-    case PersistentStoreCoordinator.persistentStoreTimeoutOption:
-      guard let seconds = value as? Double ?? (value as? Int).map({ Double($0) }) else {
-        throw CambiumError(.invalidArgument, "the option '\(key)' takes a number, not \(Swift.type(of: value))")
-      }
-      timeout = seconds
-    case PersistentStoreCoordinator.readOnlyPersistentStoreOption: isReadOnly = try flag(key, value)
-    case PersistentStoreCoordinator.persistentHistoryTrackingOption: tracksHistory = try flag(key, value)
-    case PersistentStoreCoordinator.remoteChangeNotificationPostOption: postsRemoteChanges = try flag(key, value)
-    default: break
-    }
-  }
-
-  private func flag(_ key: String, _ value: any Sendable) throws -> Bool {
-    // As Foundation's numbers say it.
-    if let number = value as? Int, number == 0 || number == 1 { return number == 1 }
-    guard let flag = value as? Bool else {
-      throw CambiumError(.invalidArgument, "the option '\(key)' takes true or false, not \(Swift.type(of: value))")
-    }
-    return flag
-  }
+  public internal(set) var options: [String: any Sendable] = [:]
+  /// The values of the properties ``mappingModels`` and ``stagedMigrationManager``, by their names. Their types are in `Migration`.
+  var ownMigration: [String: any Sendable] = [:]
 
   /// A store in a file.
   public init(url: URL) { self.url = url }

@@ -37,7 +37,7 @@ final class SharedStore: @unchecked Sendable {
   func migrated(
     to definition: SchemaDefinition, defers: Bool, keepsPriorState: Bool = false,
     check: (EntityStore, Schema) throws(EngineError) -> Void = { (_, _) throws(EngineError) in },
-    observe: ((MigrationStep) -> Void)?
+    observe: ((CambiumEngine.MigrationStep) -> Void)?
   ) throws(EngineError) -> EntityStore {
     lock.lock()
     defer { lock.unlock() }
@@ -72,7 +72,7 @@ final class SharedStore: @unchecked Sendable {
   /// - Throws: ``EngineError/modelChanged`` if somebody has; what `EntityStore.migrate` throws.
   func advanced(
     from store: EntityStore, to definition: SchemaDefinition, defers: Bool, keepsPriorState: Bool,
-    stage: StageRecord?, observe: ((MigrationStep) -> Void)?
+    stage: StageRecord?, observe: ((CambiumEngine.MigrationStep) -> Void)?
   ) throws(EngineError) -> EntityStore {
     lock.lock()
     defer { lock.unlock() }

@@ -21,7 +21,7 @@ enum StoreFiles {
   /// Makes a file at a path that is free, and has a store copied into it. The file is there when the copy is whole, or not at
   /// all.
   static func make(_ path: String, _ fill: @escaping (FileDevice) throws -> Void) throws {
-    try MigrationManager.passingErrors(
+    try passingErrors(
       { (fill: (FileDevice) throws(StoreError) -> Void) throws(StoreError) in
         try FileDevice.create(at: path, initialize: fill).close()
       }, filling: fill)
@@ -30,7 +30,7 @@ enum StoreFiles {
   /// Has another file take the place of one that nobody has open, at once.
   static func replace(_ path: String, _ fill: @escaping (FileDevice) throws -> Void) throws {
     try alone(path) {
-      try MigrationManager.passingErrors(
+      try passingErrors(
         { (fill: (FileDevice) throws(StoreError) -> Void) throws(StoreError) in
           try FileDevice.replace(at: path) { (device, _) throws(StoreError) in try fill(device) }
         }, filling: fill)
@@ -84,6 +84,22 @@ enum StoreFiles {
   }
 
   /// Runs `body` when nobody has the file open, in this process or another, whatever the file holds.
+  /// Runs what makes a file, which throws the errors of the kernel only, with what fills the file, which throws any.
+  static func passingErrors(
+    _ make: ((FileDevice) throws(StoreError) -> Void) throws(StoreError) -> Void,
+    filling: @escaping (FileDevice) throws -> Void
+  ) throws {
+    var failure: (any Error)?
+    do {
+      try make { (device) throws(StoreError) in
+        do { try filling(device) } catch {
+          failure = error
+          throw .misuse("the migration failed")
+        }
+      }
+    } catch { throw failure ?? error }
+  }
+
   private static func alone(_ path: String, _ body: () throws -> Void) throws {
     try OpenStores.exclusively(path) {
       let device = try FileDevice(path: path, access: .readWrite, sharing: .exclusive)

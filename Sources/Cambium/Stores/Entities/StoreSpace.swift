@@ -84,8 +84,8 @@ final class EntityInfo: Sendable {
   /// The store's UUID as text; empty for entities that no store holds.
   let storeIdentifier: String
   let description: EntityDescription
-  /// The class that the model names.
-  let objectClass: ManagedObject.Type?
+  /// The class that the model names: see ``EntityDescription/managedObjectClass``.
+  let objectClass: AnyClass?
   let properties: PropertyTable
   /// In declared order, inherited ones first.
   let ordered: [PropertyInfo]
@@ -120,7 +120,7 @@ final class EntityInfo: Sendable {
     entityID = entity.id
     storeSchema = schema
     self.description = description
-    objectClass = description.managedObjectClass
+    objectClass = description.objectClass
     var ordered: [PropertyInfo] = []
     for attribute in entity.allAttributes {
       var rule = rules.attribute(named: attribute.name) ?? attribute

@@ -4,7 +4,8 @@ extension FetchRequest {
   /// coordinator's model; nil if there is neither.
   func entityName(in coordinator: PersistentStoreCoordinator) -> String? {
     if let entityName { return entityName }
-    guard let objectClass = meantClass ?? Result.self as? ManagedObject.Type, objectClass != ManagedObject.self
+    guard let objectClass = (meantClass ?? Result.self as? AnyClass) as? ManagedObject.Type,
+      objectClass != ManagedObject.self
     else { return nil }
     return coordinator.entity(for: objectClass).name
   }

@@ -36,49 +36,28 @@ protocol SaveObserver: AnyObject, Sendable {
   func didChange(_ objects: [ManagedObject], refreshed: Set<ManagedObject>, in context: ManagedObjectContext)
 }
 
-/// The observers of a coordinator, held weakly. Thread-safe.
-final class SaveObservers: @unchecked Sendable {
-  // `@unchecked`: touched with `lock` held only.
-  private struct WeakObserver { weak var observer: (any SaveObserver)? }
-
-  private let lock = StateLock()
-  private var observers: [WeakObserver] = []
-
-  func add(_ observer: any SaveObserver) {
-    // Who is let go of meanwhile goes with these, when the lock is not held.
-    var held: [any SaveObserver] = []
-    lock.locked {
-      observers.removeAll { one in
-        guard let known = one.observer else { return true }
-        held.append(known)
-        return known === observer
-      }
-      observers.append(WeakObserver(observer: observer))
-    }
-    withExtendedLifetime(held) {}
-  }
+extension SaveObservers {
+  /// Adds an observer, which is not kept alive by this.
+  func add(_ observer: any SaveObserver) { hold(observer) }
 
   func tell(_ saved: SavedObjects, from context: ManagedObjectContext) {
-    for observer in living { observer.didSave(saved, in: context) }
+    for observer in observers { observer.didSave(saved, in: context) }
   }
 
   func tell(takenIn changes: SavedObjects, in context: ManagedObjectContext) {
-    for observer in living { observer.didTakeIn(changes, in: context) }
+    for observer in observers { observer.didTakeIn(changes, in: context) }
   }
 
   func tell(pushed saved: SavedObjects, from context: ManagedObjectContext) {
-    for observer in living { observer.didPush(saved, in: context) }
+    for observer in observers { observer.didPush(saved, in: context) }
   }
 
   func tell(changed objects: [ManagedObject], refreshed: Set<ManagedObject>, in context: ManagedObjectContext) {
-    for observer in living { observer.didChange(objects, refreshed: refreshed, in: context) }
+    for observer in observers { observer.didChange(objects, refreshed: refreshed, in: context) }
   }
 
-  /// Whether there is nobody to tell.
-  var isEmpty: Bool { living.isEmpty }
-
   /// Whether anybody is to be told of the events of a context.
-  func follow(_ context: ManagedObjectContext) -> Bool { living.contains { $0.follows(context) } }
+  func follow(_ context: ManagedObjectContext) -> Bool { observers.contains { $0.follows(context) } }
 
-  private var living: [any SaveObserver] { lock.locked { observers.compactMap { $0.observer } } }
+  private var observers: [any SaveObserver] { living.compactMap { $0 as? any SaveObserver } }
 }

@@ -36,18 +36,6 @@ struct DerivedRule: Sendable {
     sourceKey = relationship != nil && names.count > 1 ? names[1] : nil
   }
 
-  /// The value that an object is to have by its own attributes. A rule with a relationship has none here.
-  func ownValue(of object: ManagedObject) throws -> Value {
-    switch derivation {
-    case .now: return .date(Date().timeIntervalSinceReferenceDate)
-    case .keyPath(let path): return try object.engineValue(keyPath: path)
-    case .text(let form, let path):
-      guard case .string(let text) = try object.engineValue(keyPath: path) else { return .null }
-      return .string(Derivation.apply(form, to: text))
-    case .count, .sum: return .null
-    }
-  }
-
   /// The value that a row is to have by what the transaction sees. It may be one that the attribute cannot hold.
   func storedValue(of row: Row, _ t: EntityTransaction) throws(EngineError) -> Value {
     switch derivation {

@@ -1,0 +1,21 @@
+import CambiumEngine
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+extension DerivedRule {
+  /// The value that an object is to have by its own attributes. A rule with a relationship has none here.
+  func ownValue(of object: ManagedObject) throws -> Value {
+    switch derivation {
+    case .now: return .date(Date().timeIntervalSinceReferenceDate)
+    case .keyPath(let path): return try object.engineValue(keyPath: path)
+    case .text(let form, let path):
+      guard case .string(let text) = try object.engineValue(keyPath: path) else { return .null }
+      return .string(Derivation.apply(form, to: text))
+    case .count, .sum: return .null
+    }
+  }
+}
