@@ -24,7 +24,11 @@ import CambiumKernel
       var threads: [pthread_t] = []
       var left: [Int] = []
       for i in 1..<max(1, count) {
-        if let thread = Self.start(ThreadWork(i, work)) { threads.append(thread) } else { left.append(i) }
+        if let thread = Self.start(ThreadWork(i, work), stackBytes: Self.stackBytes) {
+          threads.append(thread)
+        } else {
+          left.append(i)
+        }
       }
       if count > 0 { work(0) }
       for i in left { work(i) }
@@ -32,8 +36,10 @@ import CambiumKernel
     }
 
     /// Starts a thread that runs `work` and ends with it; false if there is none to be had.
+    ///
+    /// The thread runs what an application gives, so that it has a stack of 8 MiB, as the threads of Swift's concurrency runtime have.
     static func startThread(_ work: @escaping @Sendable () -> Void) -> Bool {
-      guard let thread = start(ThreadWork(0) { _ in work() }) else { return false }
+      guard let thread = start(ThreadWork(0) { _ in work() }, stackBytes: 8 << 20) else { return false }
       pthread_detach(thread)
       return true
     }
@@ -45,7 +51,7 @@ import CambiumKernel
     private static let stackBytes = 2 << 20
 
     /// A thread that does the work; nil if there is none to be had.
-    private static func start(_ work: ThreadWork) -> pthread_t? {
+    private static func start(_ work: ThreadWork, stackBytes: Int) -> pthread_t? {
       let handed = Unmanaged.passRetained(work)
       var attributes = pthread_attr_t()
       guard pthread_attr_init(&attributes) == 0 else {
