@@ -86,7 +86,10 @@ open class PersistentContainer: @unchecked Sendable {
   }
 
   /// Starts a block with a new context, on the context's queue, and returns.
-  @available(*, noasync, message: "write 'try await container.performBackgroundTask { … }', which waits for the block")
+  @available(
+    *, noasync,
+    message: "in an async function, await it; at the top level of main.swift, call an async function that awaits it"
+  )
   public func performBackgroundTask(_ block: @escaping @Sendable (ManagedObjectContext) -> Void) {
     let context = newBackgroundContext()
     context.start { block(context) }

@@ -27,9 +27,11 @@ public enum DebugLog {
     /// Objects whose properties are used outside of their context's queue: for one of the main queue, off the main thread; for others,
     /// not in a block of ``ManagedObjectContext/performAndWait(_:)`` or one of the `perform`s. Each property of an entity is told of once.
     /// Core Data ends the process; a handler that ends it (``setHandler(_:)``) shows who it was. Where the main actor may go on by other
-    /// threads, as on Linux, a task that uses objects of the main queue is taken to be the main actor's. Also blocks that have not begun
-    /// after 5 seconds, because those before them wait or take long.
+    /// threads, as on Linux, a task that uses objects of the main queue is taken to be the main actor's.
     case concurrency
+    /// Blocks of contexts that have not begun after 5 seconds, because those before them take long, or wait for a block behind them. On with
+    /// ``concurrency`` when a process is started so.
+    case stalledBlocks
   }
 
   private final class State: @unchecked Sendable {
@@ -46,6 +48,7 @@ public enum DebugLog {
       topics = Set(levels.keys)
       requestLevel.store(levels[.request] ?? 0, ordering: .relaxed)
       QueueCheck.turn(on: levels[.concurrency] != nil)
+      BlockCheck.turn(on: levels[.stalledBlocks] != nil)
     }
   }
 
@@ -58,6 +61,7 @@ public enum DebugLog {
       (Topic.migration, "-com.cambium.MigrationDebug", "CAMBIUM_MIGRATION_DEBUG"),
       (Topic.request, "-com.cambium.RequestDebug", "CAMBIUM_REQUEST_DEBUG"),
       (Topic.concurrency, "-com.cambium.ConcurrencyDebug", "CAMBIUM_CONCURRENCY_DEBUG"),
+      (Topic.stalledBlocks, "-com.cambium.ConcurrencyDebug", "CAMBIUM_CONCURRENCY_DEBUG"),
     ] {
       var value = environment[variable]
       if let place = arguments.firstIndex(of: argument), place + 1 < arguments.count { value = arguments[place + 1] }
@@ -77,6 +81,7 @@ public enum DebugLog {
       if isOn { state.topics.insert(topic) } else { state.topics.remove(topic) }
       if topic == .request { state.requestLevel.store(isOn ? 1 : 0, ordering: .relaxed) }
       if topic == .concurrency { QueueCheck.turn(on: isOn) }
+      if topic == .stalledBlocks { BlockCheck.turn(on: isOn) }
     }
   }
 

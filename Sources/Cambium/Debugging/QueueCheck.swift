@@ -26,14 +26,6 @@ enum QueueCheck {
       }
     }
   }
-
-  /// Tells of a block that has not begun for so long.
-  static func tellOfStalledBlock(_ milliseconds: Int) {
-    let line =
-      "a block of a context has not begun for \(milliseconds) ms, because the blocks before it do not end. A block must not wait for "
-      + "another one by a semaphore or by sync(): await it outside of the block, or call performAndWait(_:)"
-    if told.isNew(line) { DebugLog.write(.concurrency, line) }
-  }
 }
 
 private let queueCheckIsOn = Atomic(false)

@@ -1,6 +1,6 @@
 import CambiumSystem
 
-/// Tells of blocks that do not begin for long: ``DebugLog/Topic/concurrency``. Only while that is on.
+/// Tells of blocks that do not begin for long: ``DebugLog/Topic/stalledBlocks``. Only while that is on.
 ///
 /// A block that waits for another one by means that Cambium does not see, such as a semaphore, keeps its thread. If all threads wait so,
 /// nothing goes on, and nothing but this says why.
@@ -29,6 +29,14 @@ final class BlockWatch: @unchecked Sendable {
     if !isWatching { isWatching = gate.startThread { self.watch() } }
   }
 
+  private func tell(of queue: WorkQueue) {
+    let line =
+      "a block of \(queue.name.map { "the context '\($0)'" } ?? "a context") has not begun for \(milliseconds) ms, because the blocks before "
+      + "it take long or wait. A block must not wait for one behind it by a semaphore or by sync(): await that outside of the block, "
+      + "or call performAndWait(_:)"
+    if QueueCheck.told.isNew(line) { DebugLog.write(.stalledBlocks, line) }
+  }
+
   private func watch() {
     gate.lock()
     while let first = expected.first {
@@ -39,7 +47,7 @@ final class BlockWatch: @unchecked Sendable {
       }
       expected.removeFirst()
       gate.unlock()
-      if let queue = first.queue, queue.begun < first.number { QueueCheck.tellOfStalledBlock(milliseconds) }
+      if let queue = first.queue, queue.begun < first.number { tell(of: queue) }
       gate.lock()
     }
     isWatching = false

@@ -1,3 +1,7 @@
+#if canImport(ObjectiveC)
+  import ObjectiveC
+#endif
+
 /// Runs jobs of the concurrency runtime and blocks one after the other, in the order in which they came, on the threads of a coordinator.
 ///
 /// It is the serial executor of a context with a private queue. While one of its jobs or blocks runs, the thread holds the context's lock, which
@@ -19,6 +23,7 @@ final class WorkQueue: SerialExecutor, @unchecked Sendable {
   private var isInLine = false
   /// How many came.
   private var count = 0
+  private var label: String?
 
   init(_ lock: ContextLock, _ threads: WorkerThreads) {
     self.lock = lock
@@ -40,6 +45,12 @@ final class WorkQueue: SerialExecutor, @unchecked Sendable {
 
   func checkIsolated() { precondition(lock.isHeldHere, "this is outside of the queue of the context") }
 
+  /// What the log calls the queue.
+  var name: String? {
+    get { state.locked { label } }
+    set { state.locked { label = newValue } }
+  }
+
   /// How many jobs and blocks have begun.
   var begun: Int { state.locked { count - (waiting.count - first) } }
 
@@ -50,8 +61,25 @@ final class WorkQueue: SerialExecutor, @unchecked Sendable {
       defer { isInLine = true }
       return (self.threads, count, !isInLine)
     }
-    if QueueCheck.isOn { threads.watch.expect(self, number: number) }
+    if BlockCheck.isOn { threads.watch.expect(self, number: number) }
     if isFirst { threads.add(self) }
+  }
+
+  private func run(_ work: Work) {
+    func runHere() {
+      lock.runJob {
+        switch work {
+        case .job(let job): job.runSynchronously(on: asUnownedSerialExecutor())
+        case .block(let block): block()
+        }
+      }
+    }
+    #if canImport(ObjectiveC)
+      // A thread that always has work would keep what Foundation hands out autoreleased.
+      autoreleasepool { runHere() }
+    #else
+      runHere()
+    #endif
   }
 
   /// Runs what came first; to be called by the threads that have the queue.
@@ -66,13 +94,7 @@ final class WorkQueue: SerialExecutor, @unchecked Sendable {
       }
       return waiting[first]
     }
-    lock.runJob {
-      switch work {
-      case .job(let job): job.runSynchronously(on: asUnownedSerialExecutor())
-      case .block(let block): block()
-      case nil: break
-      }
-    }
+    if let work { run(work) }
     return state.locked {
       if first == waiting.count {
         waiting.removeAll(keepingCapacity: first <= 64)

@@ -94,7 +94,7 @@ final class WorkerThreads: ThreadWaiting, @unchecked Sendable {
     while true {
       if running < mostRunning, let queue = ready.takeFirst() {
         running += 1
-        // Who was to be woken for the next one may have been this thread.
+        // add(_:) may have woken this thread for the next queue, too, so call another one.
         callThread()
         gate.unlock()
         let hasMore = queue.runNext()

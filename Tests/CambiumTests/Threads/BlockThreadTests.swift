@@ -217,7 +217,7 @@ import Testing
     let stall = Int.random(in: 1...50)
     let threads = WorkerThreads(mostRunning: 1, stall: stall)
     let isOver = DispatchSemaphore(value: 0)
-    LoggedLines.collect(.concurrency) { told in
+    LoggedLines.collect(.stalledBlocks) { told in
       threads.run {
         while !told.all.contains(where: { $0.contains("has not begun for \(stall) ms") }) {
           Thread.sleep(forTimeInterval: 0.001)

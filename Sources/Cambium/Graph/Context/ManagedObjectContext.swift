@@ -40,7 +40,9 @@ public final class ManagedObjectContext: @unchecked Sendable {
   }
   @exclusivity(unchecked) private var parentContext: ManagedObjectContext?
   /// A name for logs, and for the history of the stores.
-  public var name: String?
+  public var name: String? {
+    didSet { runner.queue.name = name }
+  }
   /// The author of the context's changes in the history of the stores, for example "importer".
   public var transactionAuthor: String?
   /// Decides what a save does with objects that others changed.
@@ -198,8 +200,14 @@ public final class ManagedObjectContext: @unchecked Sendable {
 
   /// Starts a block on the context's queue and returns. Blocks that are started so run in the order of their starting.
   ///
-  /// In a function that is `async`, use ``perform(_:)->_`` with `await`.
-  @available(*, noasync, message: "write 'try await context.perform { … }', which waits for the block")
+  /// In a function that is `async`, use ``perform(_:)->_`` with `await`. The compiler takes `await context.perform { … }` at the top level of
+  /// `main.swift` for this one and refuses it, unless the block throws; put it into an `async` function there.
+  ///
+  /// The block sees neither the cancellation nor the task-local values of a task.
+  @available(
+    *, noasync,
+    message: "in an async function, await it; at the top level of main.swift, call an async function that awaits it"
+  )
   public func perform(_ block: @escaping @Sendable () -> Void) { start(block) }
 
   /// Starts a block on the context's queue and returns.
