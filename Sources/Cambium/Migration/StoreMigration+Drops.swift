@@ -78,6 +78,14 @@ extension CambiumError {
       entityName: strays.first?.entity, key: strays.first?.property, underlying: strays)
   }
 
+  /// What to do if a drop is a property or an entity that got another name or place.
+  private static func renamingHint(_ step: ModelStep) -> String {
+    guard let drop = step.drops.first(where: { !$0.isNamed }) else { return "" }
+    var text = "If '\(drop.name)' was renamed or moved, give the new one renamed: \"\(drop.path ?? drop.entity)\". "
+    for finding in step.findings { text += "\(finding). " }
+    return text
+  }
+
   /// The error about a migration with drops that the rule refuses.
   @_optimize(none)
   init(_ refusal: DropRule.Refusal, _ step: ModelStep) {
@@ -91,13 +99,15 @@ extension CambiumError {
         .migrationMissingSourceModel,
         "the application does not know the model that the store has, and the migration to its own model would drop: \(drops). "
           + "If a newer version of the application made the store, update this one. If the drops are intended, add to the model: "
-          + "\(lines). Or number the versions of the model (ManagedObjectModel(version:)), pass the store's model in "
+          + "\(lines). " + Self.renamingHint(step)
+          + "Or number the versions of the model (ManagedObjectModel(version:)), pass the store's model in "
           + "sourceModels, or \(allowing)", underlying: step.drops)
     case .olderApplication(let number, let store):
       self.init(
         .migrationMissingSourceModel,
         "the store has version \(store) of the model, and the application has version \(number). The migration would drop: "
-          + "\(drops). Update the application. If the drops are intended, add to the model: \(lines). Or \(allowing)",
+          + "\(drops). Update the application. If the drops are intended, add to the model: \(lines). "
+          + Self.renamingHint(step) + "Or \(allowing)",
         underlying: step.drops)
     case .formerModel:
       self.init(
