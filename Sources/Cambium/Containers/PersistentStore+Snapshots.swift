@@ -66,6 +66,7 @@ extension PersistentContainer {
   public func snapshot(at commit: RetainedCommit) throws -> PersistentContainer { try onlyStore().snapshot(at: commit) }
 
   private func onlyStore() throws -> PersistentStore {
+    try persistentStoreCoordinator.requireStores()
     let stores = persistentStoreCoordinator.persistentStores
     guard let store = stores.first, stores.count == 1 else {
       throw CambiumError(

@@ -5,10 +5,11 @@ extension PersistentStoreCoordinator {
   /// The place in the histories of stores behind everything that was saved; `nil` if none of them ever kept history.
   ///
   /// - Parameter stores: Those that are asked; `nil` for all.
-  /// - Throws: what reading throws.
+  /// - Throws: ``CambiumError/Code/persistentStoreOperation`` if all stores were removed; what reading throws.
   public func currentPersistentHistoryToken(
     fromStores stores: [PersistentStore]? = nil
   ) throws -> PersistentHistoryToken? {
+    if stores == nil { try requireStores() }
     var positions: [String: Int64] = [:]
     for store in stores ?? persistentStores {
       let bounds = try mapping { () throws(EngineError) in try store.view().historyBounds() }

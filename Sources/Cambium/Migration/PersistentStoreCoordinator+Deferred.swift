@@ -1,4 +1,5 @@
 import CambiumEngine
+import CambiumKernel
 
 /// Work that a migration put off: one for each index to build, and for each entity whose rows hold what is gone.
 public typealias DeferredMigrationTask = CambiumEngine.DeferredTask
@@ -38,6 +39,8 @@ extension PersistentStoreCoordinator {
     rowsAtATime: Int = 10_000, while goesOn: ([DeferredMigrationTask]) -> Bool
   ) throws -> Bool {
     for store in persistentStores where !store.isReadOnly {
+      guard store.uses.begin() else { throw CambiumError(StoreError.closed) }
+      defer { store.uses.end() }
       var isLeft = true
       while isLeft {
         let tasks = try mapping { () throws(EngineError) in try store.currentEngine().deferredTasks() }
@@ -77,6 +80,8 @@ extension PersistentStoreCoordinator {
     let start = clock.now
     var allowance = DeferredAllowance(duration: budget.duration, pages: budget.pages)
     for store in persistentStores where !store.isReadOnly {
+      guard store.uses.begin() else { throw CambiumError(StoreError.closed) }
+      defer { store.uses.end() }
       // Parts that nobody waited for are made durable in the end, whatever ends the work.
       defer { _ = try? store.currentEngine().kernel.makeDurable() }
       while true {
@@ -109,6 +114,8 @@ extension PersistentStoreCoordinator {
   @_optimize(none)
   public func finishDeferredLightweightMigrationTask() throws {
     for store in persistentStores where !store.isReadOnly {
+      guard store.uses.begin() else { throw CambiumError(StoreError.closed) }
+      defer { store.uses.end() }
       let tasks = try mapping { () throws(EngineError) in try store.currentEngine().deferredTasks() }
       guard let first = tasks.first else { continue }
       while true {

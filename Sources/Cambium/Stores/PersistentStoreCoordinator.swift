@@ -16,6 +16,8 @@ public final class PersistentStoreCoordinator: @unchecked Sendable {
   private let lock = StateLock()
   private var stores: [PersistentStore] = [] {
     didSet {
+      for store in oldValue { entitiesOfRemovedStores.formUnion(store.space.entityNames) }
+      for store in stores { entitiesOfRemovedStores.subtract(store.space.entityNames) }
       versionOfStores.add(1, ordering: .relaxed)
       for store in oldValue where !stores.contains(where: { $0 === store }) { store.note(nil) }
       for store in stores { store.note(self) }
@@ -23,6 +25,8 @@ public final class PersistentStoreCoordinator: @unchecked Sendable {
   }
   private let versionOfStores = Atomic(0)
   /// Is another one when the coordinator has other stores.
+  /// The entities that stores held which the coordinator has no more.
+  private var entitiesOfRemovedStores: Set<String> = []
   var storesVersion: Int { versionOfStores.load(ordering: .relaxed) }
   /// The classes of the entities that the model names no class for, once they are fixed.
   private var classes: [String: AnyClass] = [:]
@@ -152,7 +156,8 @@ public final class PersistentStoreCoordinator: @unchecked Sendable {
 
   /// Takes a store out of the coordinator and closes it, whoever still has the store or objects of it.
   ///
-  /// Waits for requests and saves of the store that run on other threads; what comes later throws
+  /// Waits for requests and saves of the store that run on other threads. So call it outside of blocks: a request may wait for the context
+  /// whose block removes the store. What comes later throws
   /// ``CambiumError/Code/persistentStoreOperation``. Values that objects have read stay readable. To read a property of a fault records that
   /// error. The file is closed when the last coordinator of this process removes it. After that it can be destroyed, replaced, or
   /// opened again.
@@ -253,9 +258,26 @@ public final class PersistentStoreCoordinator: @unchecked Sendable {
       ? affected == nil ? "load the stores first" : "name stores in affectedStores, or none"
       : "there are \(names.prefix(40).joined(separator: ", "))"
     return CambiumError(
-      .invalidArgument,
+      isRemoved(name) ? .persistentStoreOperation : .invalidArgument,
       "no store \(affected == nil ? "of this context" : "in affectedStores") holds an entity '\(name)'; \(remedy)",
       entityName: name)
+  }
+
+  /// Whether the coordinator had a store for an entity, and has none now.
+  private func isRemoved(_ entity: String) -> Bool { lock.locked { entitiesOfRemovedStores.contains(entity) } }
+
+  /// Returns the error about an entity that objects cannot be inserted of.
+  func uninsertable(_ name: String) -> CambiumError {
+    if isRemoved(name) { return noStore(forEntity: name, of: nil) }
+    return CambiumError(
+      .invalidArgument,
+      "'\(name)' is not an entity that objects can be inserted of: it is abstract, unknown to the model, or in no store that is "
+        + "loaded", entityName: name)
+  }
+
+  /// Refuses if all stores were removed. To ask none of them would look as if they held nothing.
+  func requireStores() throws {
+    if lock.locked({ stores.isEmpty && !entitiesOfRemovedStores.isEmpty }) { throw CambiumError(StoreError.closed) }
   }
 
   func store(of space: StoreSpace) -> PersistentStore? {

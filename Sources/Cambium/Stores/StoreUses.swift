@@ -11,7 +11,7 @@ final class StoreUses: @unchecked Sendable {
   private var threads: [UInt] = []
   private var isEnding = false
   private let hasEnded = Atomic(false)
-  /// Those of the store of which this is an earlier state.
+  /// The uses of the store that this is a snapshot of.
   private let origin: StoreUses?
 
   init(origin: StoreUses? = nil) { self.origin = origin }
@@ -58,6 +58,11 @@ final class StoreUses: @unchecked Sendable {
     return threads.contains(SystemEnvironment.currentThread())
   }
 
+  /// How many stores were closed in this process. A view that was open at the same number still is, so that hot paths need not ask its store.
+  static var closings: Int {
+    @inline(__always) get { storeClosings.load(ordering: .relaxed) }
+  }
+
   /// Refuses further uses, and waits for those that there are. The calling thread must have none.
   func close() {
     lock.lock()
@@ -65,5 +70,8 @@ final class StoreUses: @unchecked Sendable {
     while !threads.isEmpty { lock.wait() }
     lock.unlock()
     hasEnded.store(true, ordering: .releasing)
+    storeClosings.add(1, ordering: .releasing)
   }
 }
+
+private let storeClosings = Atomic(0)

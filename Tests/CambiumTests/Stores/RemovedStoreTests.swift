@@ -116,6 +116,17 @@ import Testing
           }
         }
       ),
+      ("fetch", { _ = try pilots(context) }), ("fetch anew", { _ = try pilots(container.newBackgroundContext()) }),
+      (
+        "count",
+        {
+          _ = try context.performAndWait { try context.count(for: FetchRequest<ManagedObject>(entityName: "Pilot")) }
+        }
+      ),
+      ("batch", { try context.performAndWait { _ = try context.execute(BatchUpdateRequest(entityName: "Pilot")) } }),
+      ("insert", { _ = try context.performAndWait { try context.make("Pilot", ["name": "new"]) } }),
+      ("token", { _ = try coordinator.currentPersistentHistoryToken() }),
+      ("retain by the container", { _ = try container.retain(reason: "another") }),
       ("relationship", { _ = try context.performAndWait { try objects[2].get("logEntries") } }),
     ]
     for (name, call) in calls { #expect(code(call) == .persistentStoreOperation, "\(name)") }

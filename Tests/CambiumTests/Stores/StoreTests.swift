@@ -210,7 +210,7 @@ import Testing
     #expect(coordinator.metadata(for: store)[PersistentStore.storeTypeKey] as? String == "inMemory")
     try coordinator.remove(store)
     #expect(cambiumError { try coordinator.remove(store) }?.code == .invalidArgument)
-    #expect(cambiumError { _ = try container.viewContext.all("Pilot") }?.code == .invalidArgument)
+    #expect(cambiumError { _ = try container.viewContext.all("Pilot") }?.code == .persistentStoreOperation)
   }
 
   /// An option that is taken back leaves the property as it is without.

@@ -36,12 +36,7 @@ extension ManagedObjectContext {
       return object.awakeFromInsert()
     }
     guard let made = insertable(entity.itself) else {
-      let name = entity.name
-      return record(
-        CambiumError(
-          .invalidArgument,
-          "'\(name)' is not an entity that objects can be inserted of: it is abstract, unknown to the model, or in no "
-            + "store that is loaded", entityName: name), losesChange: true)
+      return record(persistentStoreCoordinator.uninsertable(entity.name), losesChange: true)
     }
     do { try settleClass(of: object, made) } catch { return record(error, losesChange: true) }
     adoptInserted(object, made.home, made.twin)

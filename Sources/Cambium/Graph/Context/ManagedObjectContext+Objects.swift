@@ -74,10 +74,7 @@ extension ManagedObjectContext {
       guard let store = persistentStoreCoordinator.store(forEntity: name), let info = store.space.info(named: name),
         !info.schema.isAbstract
       else {
-        throw CambiumError(
-          .invalidArgument,
-          "'\(name)' is not an entity that objects can be inserted of: it is abstract, unknown to the "
-            + "model, or in no store that is loaded", entityName: name)
+        throw persistentStoreCoordinator.uninsertable(name)
       }
       return persistentStoreCoordinator.objectClass(for: info).init(entity: info.description, insertInto: self)
     }

@@ -9,7 +9,7 @@ final class ContextSnapshots {
   /// The views by their stores. A store must stay open until its view is done.
   @exclusivity(unchecked) private var views: [ObjectIdentifier: (store: PersistentStore, view: EntityView)] = [:]
   /// The view that was used last.
-  @exclusivity(unchecked) private var lastView: (space: StoreSpace, view: EntityView, uses: StoreUses)?
+  @exclusivity(unchecked) private var lastView: (space: StoreSpace, view: EntityView, closings: Int)?
   /// The readers of relationships, which are kept because many objects follow the same relationship.
   @exclusivity(unchecked) private var readers:
     [(relationship: RelationshipInfo, view: EntityView, reader: RelationshipReader)] = []
@@ -34,15 +34,16 @@ final class ContextSnapshots {
   /// Returns the snapshot of a store that the context reads.
   func view(of space: StoreSpace) throws -> EntityView {
     if let pinned = try pinnedView(of: space) { return pinned }
-    if let lastView, lastView.space === space, !lastView.uses.isClosed { return lastView.view }
+    let closings = StoreUses.closings
+    if let lastView, lastView.space === space, lastView.closings == closings { return lastView.view }
     if let known = views[ObjectIdentifier(space)], !known.store.uses.isClosed {
-      lastView = (space, known.view, known.store.uses)
+      lastView = (space, known.view, closings)
       return known.view
     }
     guard let store = coordinator.store(of: space) else { throw Self.removed }
     let view = try mapping { () throws(EngineError) in try store.view() }
     views[ObjectIdentifier(space)] = (store, view)
-    lastView = (space, view, store.uses)
+    lastView = (space, view, closings)
     return view
   }
 

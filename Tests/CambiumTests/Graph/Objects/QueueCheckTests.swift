@@ -122,7 +122,8 @@ import Testing
   }
 
   @Test func theSwitchIsRead() {
-    #expect(DebugLog.levels(["program", "-com.cambium.ConcurrencyDebug", "1"], [:]) == [.concurrency: 1, .stalledBlocks: 1])
+    #expect(
+      DebugLog.levels(["program", "-com.cambium.ConcurrencyDebug", "1"], [:]) == [.concurrency: 1, .stalledBlocks: 1])
     #expect(DebugLog.levels([], ["CAMBIUM_CONCURRENCY_DEBUG": "1"]) == [.concurrency: 1, .stalledBlocks: 1])
   }
 }
