@@ -264,12 +264,18 @@ struct MappingInference {
     let survivors = Set(sourceByDestination.values.map { $0.id })
     let reached = source.entityAndDescendants(old.id).map { $0.id }.filter { survivors.contains($0) }
     if !reached.isEmpty, reached.allSatisfy({ family.contains($0) }) { return }
+    // A renaming identifier that was forgotten, or names nothing, shows here first.
+    let isRenamed = sourceByDestination[new.id] == nil && !survivors.contains(old.id)
+    let renaming =
+      isRenamed
+      ? "If \(new.name) is \(old.name) under another name, give it the renaming identifier '\(old.canonicalName)'. Otherwise, in"
+      : "In"
     obstacles.append(
       MappingObstacle(
         entity: entity.name, property: relationship.name,
         reason: "the relationship leads to \(new.name), and led to \(old.name)",
-        remedy:
-          "In a first step add a relationship to \(new.name) under another name, let the application fill it in, then "
+        remedy: renaming
+          + " a first step add a relationship to \(new.name) under another name, let the application fill it in, then "
           + "in a second step drop the old one and rename"))
   }
 

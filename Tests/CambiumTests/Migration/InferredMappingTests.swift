@@ -182,6 +182,15 @@ import Testing
       "another destination", { try model { ToMany("x", "B") } }, { try model { ToMany("x", "A") } },
       "A.x", "the relationship leads to A, and led to B", "In a first step add a relationship to A"),
     Change(
+      "another name of the destination without an identifier", { try model { ToMany("x", "B") } },
+      {
+        try ManagedObjectModel {
+          Entity("A") { ToMany("x", "C") }
+          Entity("C") { Attribute("b", .string) }
+        }
+      }, "A.x", "the relationship leads to C, and led to B",
+      "If C is B under another name, give it the renaming identifier 'B'"),
+    Change(
       "hierarchies merged",
       {
         try model({}, others: { [Entity("A1", parent: "A") {}, Entity("B1", parent: "B") {}] })
