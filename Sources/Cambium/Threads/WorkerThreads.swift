@@ -64,8 +64,7 @@ final class WorkerThreads: ThreadWaiting, @unchecked Sendable {
   func add(_ queue: WorkQueue) {
     gate.lock()
     ready.append(queue)
-    callThread()
-    gate.unlock()
+    unlockCallingThread()
   }
 
   /// Runs a block when its turn comes.
@@ -73,15 +72,23 @@ final class WorkerThreads: ThreadWaiting, @unchecked Sendable {
 
   // MARK: Threads
 
-  /// Wakes or starts a thread, if there is work for one more. The gate is held.
-  private func callThread() {
-    if ready.isEmpty || running >= mostRunning { return }
-    if idle > 0 { return gate.wakeOne() }
-    if count >= threadLimit { return }
+  /// Gives the gate up, and wakes or starts a thread if there is work for one more.
+  private func unlockCallingThread() {
+    let isNeeded = !ready.isEmpty && running < mostRunning
+    if isNeeded, idle > 0 {
+      // Woken while the gate was held, it would wait for the gate next.
+      gate.unlock()
+      return gate.wakeOne()
+    }
+    if isNeeded, count < threadLimit { startThread() }
+    gate.unlock()
+  }
+
+  private func startThread() {
     count += 1
     if gate.startThread({ self.work() }) { return }
     count -= 1
-    // Those that there are come to it. If there is none, the runtime has one.
+    // The threads that there are come to it. If there is none, the runtime has one.
     if count > 0 { return }
     count = 1
     Task.detached { self.work() }
@@ -95,8 +102,7 @@ final class WorkerThreads: ThreadWaiting, @unchecked Sendable {
       if running < mostRunning, let queue = ready.takeFirst() {
         running += 1
         // add(_:) may have woken this thread for the next queue, too, so call another one.
-        callThread()
-        gate.unlock()
+        unlockCallingThread()
         let hasMore = queue.runNext()
         gate.lock()
         running -= 1
@@ -115,8 +121,7 @@ final class WorkerThreads: ThreadWaiting, @unchecked Sendable {
   override func threadWillWait() {
     gate.lock()
     running -= 1
-    callThread()
-    gate.unlock()
+    unlockCallingThread()
   }
 
   override func threadDidWait() {

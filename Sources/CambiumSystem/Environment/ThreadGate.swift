@@ -37,7 +37,7 @@ public final class ThreadGate: @unchecked Sendable {
     public func lock() { pthread_mutex_lock(mutex) }
     /// Gives the lock up.
     public func unlock() { pthread_mutex_unlock(mutex) }
-    /// Wakes a thread that waits, if there is one. The lock is held.
+    /// Wakes a thread that waits, if there is one. The caller need not hold the lock.
     public func wakeOne() { pthread_cond_signal(condition) }
 
     /// Gives the lock up, waits to be woken, and takes the lock again. May return early.
