@@ -163,8 +163,8 @@ public final class PersistentStoreCoordinator: @unchecked Sendable {
   /// opened again.
   ///
   /// - Throws: ``CambiumError/Code/invalidArgument`` for a store that is not one of the coordinator's;
-  ///   ``CambiumError/Code/persistentStoreOperation`` within a request or a save of the store; what closing the file throws, such as a full
-  ///   device. The store is removed and closed then as well.
+  ///   ``CambiumError/Code/persistentStoreOperation`` within a request of the store, or while a save writes to it; what closing the file
+  ///   throws, such as a full device. The store is removed and closed then as well.
   public func remove(_ store: PersistentStore) throws {
     if store.uses.isHere {
       throw CambiumError(

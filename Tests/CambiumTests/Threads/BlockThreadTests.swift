@@ -151,16 +151,14 @@ import Testing
   /// Blocks that take another context's lock, all in one order.
   @Test func blocksThatTakeTwoContexts() async throws {
     let container = try memoryContainer()
-    let (first, second) = (container.newBackgroundContext(), container.newBackgroundContext())
+    let contexts = (0..<4).map { _ in container.newBackgroundContext() }
+    let pairs = [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)]
     let count = Locked(0)
     await withTaskGroup(of: Void.self) { group in
       for number in 0..<200 {
+        let (first, second) = pairs[number % pairs.count]
         group.addTask {
-          if number % 2 == 0 {
-            await first.perform { second.performAndWait { count.withLock { $0 += 1 } } }
-          } else {
-            await second.perform { count.withLock { $0 += 1 } }
-          }
+          await contexts[first].perform { contexts[second].performAndWait { count.withLock { $0 += 1 } } }
         }
       }
     }

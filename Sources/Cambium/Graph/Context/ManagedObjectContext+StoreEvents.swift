@@ -14,7 +14,7 @@ extension ManagedObjectContext {
   }
 
   /// Begins to use the stores, which are not closed before each use has ended. A child does not, because its parent does when it is asked.
-  func beginUses() -> [StoreUses] {
+  private func beginUses() -> [StoreUses] {
     guard parent == nil else { return [] }
     // One that is being closed refuses by itself, if it is asked.
     return persistentStoreCoordinator.persistentStores.compactMap { $0.uses.begin() ? $0.uses : nil }

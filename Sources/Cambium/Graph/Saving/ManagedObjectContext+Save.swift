@@ -24,8 +24,6 @@ extension ManagedObjectContext {
           "a method that validates has called save() while a save is under way, which saves what that method changes as well"
         )
       }
-      let uses = beginUses()
-      defer { for use in uses { use.end() } }
       let hook = persistentStoreCoordinator.eventHook
       guard hook.isOn else { return try savingPastGeneration { try SaveSession(self).run() } }
       let counts = (inserted.count, updated.values.count { $0.isUpdated }, deleted.count)
