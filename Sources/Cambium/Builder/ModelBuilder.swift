@@ -51,7 +51,8 @@ public enum ModelBuilderPart {
   case removed(RemovedEntity)
 }
 
-/// A stored fetch request, in a model builder; see ``ManagedObjectModel/fetchRequestFromTemplate(withName:substitutionVariables:as:)``.
+/// A stored fetch request, in a model builder; see
+/// ``ManagedObjectModel/fetchRequestFromTemplate(withName:substitutionVariables:as:)``.
 public struct RequestTemplate {
   let name: String
   let template: FetchRequestTemplate
@@ -121,12 +122,13 @@ extension ManagedObjectModel {
   ///       Entity("Trip") { Attribute("title", .string) }
   ///     }
   ///
-  /// Raise the number in each version that removes something. The store keeps the number of its model. An application with a higher
-  /// number may drop what its own model lacks. An application with a lower number may not: opening the store throws
-  /// ``CambiumError/Code/migrationMissingSourceModel``. The number is the model's only version identifier
+  /// Raise the number in each version that removes something. The store keeps the number of its model. An application
+  /// with a higher number may drop what its own model lacks. An application with a lower number may not: opening the
+  /// store throws ``CambiumError/Code/migrationMissingSourceModel``. The number is the model's only version identifier
   /// (``versionIdentifiers``), and has no part in the version hashes. Core Data has no order of versions.
   ///
-  /// - Throws: ``CambiumError/Code/invalidModel`` with the mistake, also for a negative number; ``ManagedObjectModelError``.
+  /// - Throws: ``CambiumError/Code/invalidModel`` with the mistake, also for a negative number;
+  ///   ``ManagedObjectModelError``.
   public convenience init(version: Int, @ModelBuilder _ parts: () -> [ModelBuilderPart]) throws {
     guard version >= 0 else {
       throw CambiumError(.invalidModel, "the version of a model is \(version); number versions from 0 or 1")

@@ -63,12 +63,13 @@ open class PersistentContainer: @unchecked Sendable {
   /// Runs a block with a new context, and again with another new one if others changed what the block changes.
   ///
   /// The block begins anew if it throws ``CambiumError/Code/managedObjectMerge`` or
-  /// ``CambiumError/Code/managedObjectConstraintMerge``, which are what a save throws that conflicts with another one. So it has to fetch
-  /// what it changes, and must do nothing outside of the store that can't be done twice.
+  /// ``CambiumError/Code/managedObjectConstraintMerge``, which are what a save throws that conflicts with another one.
+  /// So it has to fetch what it changes, and must do nothing outside of the store that can't be done twice.
   ///
-  /// - Parameter attempts: How often the block is run at most. Of `n` blocks that change the same object at the same time, one succeeds in
-  ///   each round, so that none of them needs more than `n` attempts.
-  /// - Throws: What the block throws, the last conflict included; `CancellationError` if the task is cancelled between two attempts.
+  /// - Parameter attempts: How often the block is run at most. Of `n` blocks that change the same object at the same
+  ///   time, one succeeds in each round, so that none of them needs more than `n` attempts.
+  /// - Throws: What the block throws, the last conflict included; `CancellationError` if the task is cancelled between
+  ///   two attempts.
   @discardableResult
   nonisolated(nonsending)
     public func performBackgroundTask<R: Sendable>(

@@ -11,9 +11,9 @@ import Synchronization
 /// `-com.apple.CoreData.SQLDebug`, `-com.apple.CoreData.MigrationDebug` and `-com.apple.CoreData.ConcurrencyDebug`.
 ///
 /// Off until it is turned on: by the process's arguments (`-com.cambium.StoreDebug 1`, `-com.cambium.MigrationDebug 1`,
-/// `-com.cambium.RequestDebug 1` or `2`, `-com.cambium.ConcurrencyDebug 1`), by the environment (`CAMBIUM_STORE_DEBUG=1`,
-/// `CAMBIUM_MIGRATION_DEBUG=1`, `CAMBIUM_REQUEST_DEBUG=1`, `CAMBIUM_CONCURRENCY_DEBUG=1`), or in code. Lines go to standard error, unless
-/// ``setHandler(_:)`` says otherwise. Thread-safe.
+/// `-com.cambium.RequestDebug 1` or `2`, `-com.cambium.ConcurrencyDebug 1`), by the environment
+/// (`CAMBIUM_STORE_DEBUG=1`, `CAMBIUM_MIGRATION_DEBUG=1`, `CAMBIUM_REQUEST_DEBUG=1`, `CAMBIUM_CONCURRENCY_DEBUG=1`), or
+/// in code. Lines go to standard error, unless ``setHandler(_:)`` says otherwise. Thread-safe.
 public enum DebugLog {
   /// What there are lines about.
   public enum Topic: String, Sendable, CaseIterable {
@@ -21,16 +21,17 @@ public enum DebugLog {
     case store
     /// The models that a migration is between, and every step of it.
     case migration
-    /// Requests, saves and batches, with what they found or changed, and how long they took; with `2`, fetches with their plans.
-    /// Predicates have their values in them.
+    /// Requests, saves and batches, with what they found or changed, and how long they took; with `2`, fetches with
+    /// their plans. Predicates have their values in them.
     case request
-    /// Objects whose properties are used outside of their context's queue: for one of the main queue, off the main thread; for others,
-    /// not in a block of ``ManagedObjectContext/performAndWait(_:)`` or one of the `perform`s. Each property of an entity is told of once.
-    /// Core Data ends the process; a handler that ends it (``setHandler(_:)``) shows who it was. Where the main actor may go on by other
-    /// threads, as on Linux, a task that uses objects of the main queue is taken to be the main actor's.
+    /// Objects whose properties are used outside of their context's queue: for one of the main queue, off the main
+    /// thread; for others, not in a block of ``ManagedObjectContext/performAndWait(_:)`` or one of the `perform`s. Each
+    /// property of an entity is told of once. Core Data ends the process; a handler that ends it (``setHandler(_:)``)
+    /// shows who it was. Where the main actor may go on by other threads, as on Linux, a task that uses objects of the
+    /// main queue is taken to be the main actor's.
     case concurrency
-    /// Blocks of contexts that have not begun after 5 seconds, because those before them take long, or wait for a block behind them. On with
-    /// ``concurrency`` when a process is started so.
+    /// Blocks of contexts that have not begun after 5 seconds, because those before them take long, or wait for a block
+    /// behind them. On with ``concurrency`` when a process is started so.
     case stalledBlocks
   }
 

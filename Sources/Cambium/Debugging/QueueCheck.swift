@@ -4,7 +4,8 @@ import Synchronization
 ///
 /// Methods of contexts take the context's lock and may be called anywhere; reading and setting properties does not.
 enum QueueCheck {
-  /// Asked at every use of a property. Not part of anything that is made when it is first asked for, which would be looked at each time.
+  /// Asked at every use of a property. Not part of anything that is made when it is first asked for, which would be
+  /// looked at each time.
   static var isOn: Bool {
     @inline(__always) get { queueCheckIsOn.load(ordering: .relaxed) }
   }

@@ -6,8 +6,9 @@ import CambiumEngine
   import Foundation
 #endif
 
-// The check of an inferred migration for drops: `ModelStep` finds them, `DropRule` decides. Deferred migrations pass through here as
-// well. Stages and mapping models do not, because the application knows the models that they lead through.
+// The check of an inferred migration for drops: `ModelStep` finds them, `DropRule` decides. Deferred migrations pass
+// through here as well. Stages and mapping models do not, because the application knows the models that they lead
+// through.
 extension StoreMigration {
   /// Returns the error if the application may not make the migration because of its drops; nil if it may.
   @_optimize(none)
@@ -45,8 +46,8 @@ extension StoreMigration {
 
   /// Returns the definition of the model. If the store has the same model under a higher number, it keeps that number.
   ///
-  /// For example, versions 1 and 3 of an application have the same model. If version 1 opens a store of version 3 and wrote its own
-  /// number, version 2 would take itself for the newer one.
+  /// For example, versions 1 and 3 of an application have the same model. If version 1 opens a store of version 3 and
+  /// wrote its own number, version 2 would take itself for the newer one.
   func definition(for store: EntityStore) throws -> SchemaDefinition {
     guard let number = store.schema.versionNumber else { return definition }
     if let own = ModelVersionNumber(among: definition.versionIdentifiers), own >= number { return definition }
@@ -59,8 +60,8 @@ extension StoreMigration {
 }
 
 extension ManagedObjectModel {
-  /// Returns the models that an application knows besides this one: the source models, and the other versions in the files of this
-  /// model and of the source models.
+  /// Returns the models that an application knows besides this one: the source models, and the other versions in the
+  /// files of this model and of the source models.
   func knownModels(with sourceModels: [ManagedObjectModel]) throws -> [Schema] {
     var models: [Schema] = []
     for model in sourceModels { models.append(try model.schema()) }

@@ -58,8 +58,8 @@ public final class PersistentStoreCoordinator: @unchecked Sendable {
 
   /// How many threads run blocks of the coordinator and its contexts at most: 64 unless set.
   ///
-  /// As many blocks run at a time as there are processors. The other threads wait for the disk, a lock or another process. With
-  /// fewer threads fewer saves share a sync. Threads end when there was no work for two seconds.
+  /// As many blocks run at a time as there are processors. The other threads wait for the disk, a lock or another
+  /// process. With fewer threads fewer saves share a sync. Threads end when there was no work for two seconds.
   public var maximumBlockThreads: Int {
     get { threads.mostThreads }
     set { threads.mostThreads = newValue }
@@ -72,7 +72,8 @@ public final class PersistentStoreCoordinator: @unchecked Sendable {
 
   /// The option that a store with another model is migrated when it is opened (`Bool`).
   public static let migratePersistentStoresAutomaticallyOption = "CambiumMigratePersistentStoresAutomatically"
-  /// The option that gives mapping models for that (`[MappingModel]`); see ``PersistentStoreDescription/mappingModels``.
+  /// The option that gives mapping models for that (`[MappingModel]`); see
+  /// ``PersistentStoreDescription/mappingModels``.
   public static let mappingModelsOption = "CambiumMappingModels"
   /// The option that gives the stages of that (``StagedMigrationManager``), together with the two others. Core Data:
   /// `NSPersistentStoreStagedMigrationManagerOptionKey`.
@@ -80,8 +81,8 @@ public final class PersistentStoreCoordinator: @unchecked Sendable {
   /// The option that the mapping for that is inferred (`Bool`).
   public static let inferMappingModelAutomaticallyOption = "CambiumInferMappingModelAutomatically"
 
-  /// The option that an inferred migration may go back to a model that the store had before, and drop what that lacks (`Bool`); see
-  /// ``PersistentStoreDescription/allowsReturningToFormerModels``.
+  /// The option that an inferred migration may go back to a model that the store had before, and drop what that lacks
+  /// (`Bool`); see ``PersistentStoreDescription/allowsReturningToFormerModels``.
   public static let allowReturningToFormerModelsOption = "CambiumAllowReturningToFormerModels"
 
   /// The option with models that the application knows (`[ManagedObjectModel]`); see
@@ -96,17 +97,18 @@ public final class PersistentStoreCoordinator: @unchecked Sendable {
   /// `NSReadOnlyPersistentStoreOption`.
   public static let readOnlyPersistentStoreOption = "CambiumReadOnlyPersistentStore"
 
-  /// The option of how many seconds are waited for other processes (a number); see ``PersistentStoreDescription/timeout``. Core Data:
-  /// `NSPersistentStoreTimeoutOption`.
+  /// The option of how many seconds are waited for other processes (a number); see
+  /// ``PersistentStoreDescription/timeout``. Core Data: `NSPersistentStoreTimeoutOption`.
   public static let persistentStoreTimeoutOption = "CambiumPersistentStoreTimeout"
 
-  /// The option that a migration may put off what the application can do without (`Bool`; together with both others). The
-  /// key is also one of a store's metadata, where it says that something was put off and is not done yet; not that the option
-  /// was set.
+  /// The option that a migration may put off what the application can do without (`Bool`; together with both others).
+  /// The key is also one of a store's metadata, where it says that something was put off and is not done yet; not that
+  /// the option was set.
   public static let deferredLightweightMigrationOption = PersistentStore.deferredLightweightMigrationKey
 
   /// The option that those who listen are told of what is saved in the store (`Bool`); see
-  /// ``PersistentStoreDescription/postsRemoteChanges``. Core Data: `NSPersistentStoreRemoteChangeNotificationPostOptionKey`.
+  /// ``PersistentStoreDescription/postsRemoteChanges``. Core Data:
+  /// `NSPersistentStoreRemoteChangeNotificationPostOptionKey`.
   public static let remoteChangeNotificationPostOption = "CambiumRemoteChangeNotificationPost"
 
   /// The option that the store keeps history (`Bool`); see ``PersistentStoreDescription/tracksHistory``. Core Data:
@@ -156,15 +158,15 @@ public final class PersistentStoreCoordinator: @unchecked Sendable {
 
   /// Takes a store out of the coordinator and closes it, whoever still has the store or objects of it.
   ///
-  /// Waits for requests and saves of the store that run on other threads. So call it outside of blocks: a request may wait for the context
-  /// whose block removes the store. What comes later throws
-  /// ``CambiumError/Code/persistentStoreOperation``. Values that objects have read stay readable. To read a property of a fault records that
-  /// error. The file is closed when the last coordinator of this process removes it. After that it can be destroyed, replaced, or
-  /// opened again.
+  /// Waits for requests and saves of the store that run on other threads. So call it outside of blocks: a request may
+  /// wait for the context whose block removes the store. What comes later throws
+  /// ``CambiumError/Code/persistentStoreOperation``. Values that objects have read stay readable. To read a property of
+  /// a fault records that error. The file is closed when the last coordinator of this process removes it. After that it
+  /// can be destroyed, replaced, or opened again.
   ///
   /// - Throws: ``CambiumError/Code/invalidArgument`` for a store that is not one of the coordinator's;
-  ///   ``CambiumError/Code/persistentStoreOperation`` within a request of the store, or while a save writes to it; what closing the file
-  ///   throws, such as a full device. The store is removed and closed then as well.
+  ///   ``CambiumError/Code/persistentStoreOperation`` within a request of the store, or while a save writes to it; what
+  ///   closing the file throws, such as a full device. The store is removed and closed then as well.
   public func remove(_ store: PersistentStore) throws {
     if store.uses.isHere {
       throw CambiumError(
@@ -219,8 +221,8 @@ public final class PersistentStoreCoordinator: @unchecked Sendable {
 
   // MARK: Objects
 
-  /// Reads what ``ManagedObjectID/uriRepresentation()`` wrote; `nil` if it is not the identifier of an object of one of the
-  /// stores. Whether there is an object of that name is not looked up.
+  /// Reads what ``ManagedObjectID/uriRepresentation()`` wrote; `nil` if it is not the identifier of an object of one of
+  /// the stores. Whether there is an object of that name is not looked up.
   public func managedObjectID(forURIRepresentation uri: URL) -> ManagedObjectID? {
     let text = uri.absoluteString
     let prefix = "x-cambium://"

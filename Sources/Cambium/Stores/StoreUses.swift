@@ -19,7 +19,8 @@ final class StoreUses: @unchecked Sendable {
   /// Whether nothing can be read or written any more.
   var isClosed: Bool { hasEnded.load(ordering: .acquiring) || origin?.isClosed == true }
 
-  /// Begins a use, which ``end()`` is to end; false if the store is being closed. Within another use of the same thread it is never refused.
+  /// Begins a use, which ``end()`` is to end; false if the store is being closed. Within another use of the same thread
+  /// it is never refused.
   func begin() -> Bool {
     if let origin, !origin.begin() { return false }
     lock.lock()
@@ -58,7 +59,8 @@ final class StoreUses: @unchecked Sendable {
     return threads.contains(SystemEnvironment.currentThread())
   }
 
-  /// How many stores were closed in this process. A view that was open at the same number still is, so that hot paths need not ask its store.
+  /// How many stores were closed in this process. A view that was open at the same number still is, so that hot paths
+  /// need not ask its store.
   static var closings: Int {
     @inline(__always) get { storeClosings.load(ordering: .relaxed) }
   }

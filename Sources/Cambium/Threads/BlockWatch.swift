@@ -2,8 +2,8 @@ import CambiumSystem
 
 /// Tells of blocks that do not begin for long: ``DebugLog/Topic/stalledBlocks``. Only while that is on.
 ///
-/// A block that waits for another one by means that Cambium does not see, such as a semaphore, keeps its thread. If all threads wait so,
-/// nothing goes on, and nothing but this says why.
+/// A block that waits for another one by means that Cambium does not see, such as a semaphore, keeps its thread. If all
+/// threads wait so, nothing goes on, and nothing but this says why.
 final class BlockWatch: @unchecked Sendable {
   // `@unchecked`: everything that changes is touched with `gate` held only.
   private struct Expected {

@@ -2,10 +2,11 @@
   import ObjectiveC
 #endif
 
-/// Runs jobs of the concurrency runtime and blocks one after the other, in the order in which they came, on the threads of a coordinator.
+/// Runs jobs of the concurrency runtime and blocks one after the other, in the order in which they came, on the threads
+/// of a coordinator.
 ///
-/// It is the serial executor of a context with a private queue. While one of its jobs or blocks runs, the thread holds the context's lock, which
-/// ``ManagedObjectContext/performAndWait(_:)`` takes on other threads.
+/// It is the serial executor of a context with a private queue. While one of its jobs or blocks runs, the thread holds
+/// the context's lock, which ``ManagedObjectContext/performAndWait(_:)`` takes on other threads.
 final class WorkQueue: SerialExecutor, @unchecked Sendable {
   // `@unchecked`: everything that changes is touched with `state` held only.
   private enum Work {

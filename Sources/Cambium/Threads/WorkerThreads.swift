@@ -2,9 +2,10 @@ import CambiumSystem
 
 /// The threads that run the blocks of a coordinator and its contexts.
 ///
-/// As many blocks run at a time as there are processors. A thread that waits (for a context's lock, the turn to write, a sync, or another
-/// process) does not count, and another one goes on in its place. Queues take turns: each runs one block, then goes to the end of the line.
-/// Threads are started when there is work for them, and end when there was none for a while.
+/// As many blocks run at a time as there are processors. A thread that waits (for a context's lock, the turn to write,
+/// a sync, or another process) does not count, and another one goes on in its place. Queues take turns: each runs one
+/// block, then goes to the end of the line. Threads are started when there is work for them, and end when there was
+/// none for a while.
 ///
 /// Where no thread can be started, as on WASI, a task of the concurrency runtime runs the blocks.
 final class WorkerThreads: ThreadWaiting, @unchecked Sendable {
@@ -46,7 +47,8 @@ final class WorkerThreads: ThreadWaiting, @unchecked Sendable {
     return count
   }
 
-  /// How many threads there are at most, those that wait included. Those that are there already stay until they have no work.
+  /// How many threads there are at most, those that wait included. Those that are there already stay until they have no
+  /// work.
   var mostThreads: Int {
     get {
       gate.lock()

@@ -5,9 +5,9 @@
 //   (c) the application's model names every drop
 //   (d) the application sets the option
 //
-// If the application's number is lower than the store's, (a) and (b) do not count. If the store had the application's model before,
-// only (b), (d) or the leave to return to former models count. The rule does not look at rows, so that an empty store behaves as a
-// full one does.
+// If the application's number is lower than the store's, (a) and (b) do not count. If the store had the application's
+// model before, only (b), (d) or the leave to return to former models count. The rule does not look at rows, so that an
+// empty store behaves as a full one does.
 
 /// The rule that decides whether an inferred migration may drop parts of a store's model.
 public struct DropRule: Sendable {

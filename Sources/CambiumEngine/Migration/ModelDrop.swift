@@ -1,5 +1,5 @@
-/// An entity, stored attribute, element of a composite or relationship of a store's model without a counterpart in the new model. An
-/// inferred migration drops its values.
+/// An entity, stored attribute, element of a composite or relationship of a store's model without a counterpart in the
+/// new model. An inferred migration drops its values.
 ///
 /// A derived or transient attribute is no drop, because nothing is lost with it.
 public struct ModelDrop: Error, Sendable, Equatable, CustomStringConvertible {
@@ -25,8 +25,8 @@ public struct ModelDrop: Error, Sendable, Equatable, CustomStringConvertible {
   public let place: String?
   /// Whether the new model names the drop (``EntitySchema/removedProperties``, ``SchemaDefinition/removedEntities``).
   public let isNamed: Bool
-  /// The number of values that would be lost: objects of an entity, links of a relationship, otherwise values that are not null. Only
-  /// ``EntityStore/migrationPlan(to:defers:)`` counts them; otherwise it is nil.
+  /// The number of values that would be lost: objects of an entity, links of a relationship, otherwise values that are
+  /// not null. Only ``EntityStore/migrationPlan(to:defers:)`` counts them; otherwise it is nil.
   public internal(set) var values: UInt64?
   /// The identifiers of the store's entities whose objects lose the property, or of the entity itself if it is dropped.
   var losers: [UInt32]

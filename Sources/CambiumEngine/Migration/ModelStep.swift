@@ -1,20 +1,20 @@
 /// The drops and the mistaken renaming identifiers of an inferred migration from one model to another.
 ///
-/// It depends on the models alone, so that plans, `model diff`, `model lint` and the opening of a store agree. A migration that cannot be
-/// inferred has none, because it is not made.
+/// It depends on the models alone, so that plans, `model diff`, `model lint` and the opening of a store agree. A
+/// migration that cannot be inferred has none, because it is not made.
 public struct ModelStep: Sendable {
   /// The drops: entities first, then properties in the order of the source.
   public private(set) var drops: [ModelDrop] = []
-  /// The renaming identifiers that name nothing, in entities with drops that the destination does not name. These are errors, because
-  /// `renamed: "hour"` would drop the store's `hours`.
+  /// The renaming identifiers that name nothing, in entities with drops that the destination does not name. These are
+  /// errors, because `renamed: "hour"` would drop the store's `hours`.
   public private(set) var strayIdentifiers: [StrayIdentifier] = []
   /// Other probable mistakes in the renaming identifiers.
   public private(set) var findings: [ModelFinding] = []
 
   /// Compares two models. O(size of the models).
   ///
-  /// - Parameter known: Other models of the application. An identifier that names a property of one of them is no error, because a
-  ///   store may skip the version in which the property had that name.
+  /// - Parameter known: Other models of the application. An identifier that names a property of one of them is no
+  ///   error, because a store may skip the version in which the property had that name.
   @_optimize(none)
   public init(from source: Schema, to destination: Schema, known: [Schema] = []) {
     let inference = MappingInference(source, destination)
@@ -96,8 +96,8 @@ private struct DropFinder {
     return nil
   }
 
-  /// Whether an entity below an abstract one keeps a property. An abstract entity has no objects, so the entities below it that lose
-  /// the property have drops of their own then.
+  /// Whether an entity below an abstract one keeps a property. An abstract entity has no objects, so the entities below
+  /// it that lose the property have drops of their own then.
   private func isKept(_ property: UInt32, below entity: EntitySchema) -> Bool {
     for other in inference.source.entityAndDescendants(entity.id) where other.id != entity.id && !other.isAbstract {
       guard let losses = losses[other.id] else { continue }

@@ -5,7 +5,8 @@ public struct ModelVersionNumber: Sendable, Hashable, Comparable, CustomStringCo
   /// The parts from left to right, without zeros at the end.
   private let parts: [UInt64]
 
-  /// Reads a number: digits, in parts that points separate. Returns nil for any other text, and for a part above 2^64 - 1.
+  /// Reads a number: digits, in parts that points separate. Returns nil for any other text, and for a part above 2^64 -
+  /// 1.
   public init?(_ text: String) {
     var parts: [UInt64] = []
     var part: UInt64?
@@ -46,8 +47,8 @@ public struct ModelVersionNumber: Sendable, Hashable, Comparable, CustomStringCo
 }
 
 extension ModelVersionNumber {
-  /// The number among the version identifiers of a model. Nil if none of them is a number, or if several are, as in a model that was
-  /// merged from several.
+  /// The number among the version identifiers of a model. Nil if none of them is a number, or if several are, as in a
+  /// model that was merged from several.
   public init?(among identifiers: [String]) {
     let numbers = Set(identifiers.compactMap { ModelVersionNumber($0) })
     guard let number = numbers.first, numbers.count == 1 else { return nil }

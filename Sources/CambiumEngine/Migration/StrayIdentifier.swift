@@ -1,5 +1,5 @@
-/// A renaming identifier that names nothing in the store's model, in an entity that has a drop in the same step. For example
-/// `renamed: "hour"` if the store has `hours`.
+/// A renaming identifier that names nothing in the store's model, in an entity that has a drop in the same step. For
+/// example `renamed: "hour"` if the store has `hours`.
 public struct StrayIdentifier: Error, Sendable, Equatable, CustomStringConvertible {
   /// The entity, as the new model calls it.
   public let entity: String
@@ -126,7 +126,8 @@ struct IdentifierFinder {
         entity: entity.name, property: keyPath(of: path), identifier: identifier, drops: unnamed.map { $0.name }))
   }
 
-  /// Finds an identifier that is the name of a property with another identifier. A migration matches that property by its identifier.
+  /// Finds an identifier that is the name of a property with another identifier. A migration matches that property by
+  /// its identifier.
   private mutating func checkOther(
     _ identifier: String?, _ path: [String], _ level: [Identity], _ entity: EntitySchema
   ) {
@@ -153,8 +154,8 @@ struct IdentifierFinder {
 }
 
 extension EntitySchema {
-  /// Whether a renaming identifier names a property or element, by its name or path. With `byIdentifier`, the identifiers of properties
-  /// count as well.
+  /// Whether a renaming identifier names a property or element, by its name or path. With `byIdentifier`, the
+  /// identifiers of properties count as well.
   fileprivate func hasProperty(_ identifier: String, byIdentifier: Bool) -> Bool {
     func isMeant(_ name: String, _ canonicalName: String) -> Bool {
       name == identifier || byIdentifier && canonicalName == identifier

@@ -8,7 +8,8 @@
   import Darwin
 #endif
 
-/// A lock at which threads wait for a time, and by which they are started. It belongs to those who divide work among threads.
+/// A lock at which threads wait for a time, and by which they are started. It belongs to those who divide work among
+/// threads.
 ///
 /// Where this package cannot start threads (WASI and Windows) ``startThread(_:)`` answers false, and nobody waits.
 public final class ThreadGate: @unchecked Sendable {

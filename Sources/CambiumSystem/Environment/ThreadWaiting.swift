@@ -13,14 +13,16 @@ open class ThreadWaiting {
   /// One that does nothing.
   public init() {}
 
-  /// The calling thread is about to wait. It may hold any lock of a store, so this must not wait for anything of a store's.
+  /// The calling thread is about to wait. It may hold any lock of a store, so this must not wait for anything of a
+  /// store's.
   open func threadWillWait() {}
   /// The calling thread goes on.
   open func threadDidWait() {}
 }
 
 extension SystemEnvironment {
-  /// Names who learns when the calling thread waits for a lock's condition, a sync of a file, or another process; nil names nobody.
+  /// Names who learns when the calling thread waits for a lock's condition, a sync of a file, or another process; nil
+  /// names nobody.
   ///
   /// The thread does not retain it. Who names it keeps it until the thread names nobody, or ends.
   public static func tellWaits(to waiting: ThreadWaiting?) {
@@ -44,7 +46,8 @@ extension SystemEnvironment {
 }
 
 #if canImport(Glibc) || canImport(Musl) || canImport(Android) || canImport(Darwin)
-  /// The place that each thread has for who learns of its waits; nil if the system has no more places, and nobody learns of any.
+  /// The place that each thread has for who learns of its waits; nil if the system has no more places, and nobody
+  /// learns of any.
   private let waitingKey: pthread_key_t? = {
     var key = pthread_key_t()
     return pthread_key_create(&key, nil) == 0 ? key : nil

@@ -60,7 +60,8 @@ public final class FileDevice: StorageDevice {
   private let hadName: Bool
   /// The descriptor, or -1 once closed: the number may belong to another file by then.
   private let descriptor: Atomic<Int>
-  /// How many calls use the descriptor, which is not closed before they return: its number may be another file's right after.
+  /// How many calls use the descriptor, which is not closed before they return: its number may be another file's right
+  /// after.
   private let users = Atomic(0)
   /// Whether the device has ever locked anything.
   private let hasLocked = Atomic<Bool>(false)
@@ -234,8 +235,8 @@ public final class FileDevice: StorageDevice {
     while !isForked, users.load(ordering: .sequentiallyConsistent) > 0, !isPlanted(.closesUnderReaders) {
       calls.pause(1)
     }
-    // Closing alone would leave them to a program that another thread is about to start: until it runs, it has a copy of
-    // every descriptor, and with it the locks. A forked child must not give up what its parent has locked.
+    // Closing alone would leave them to a program that another thread is about to start: until it runs, it has a copy
+    // of every descriptor, and with it the locks. A forked child must not give up what its parent has locked.
     if hasLocked.load(ordering: .relaxed), !isForked {
       _ = calls.lock(file, nil, 0, 0)
     }
@@ -401,9 +402,9 @@ extension FileDevice: StoreLocks {
     }
   }
 
-  /// Locks a range exclusively; waits while other devices hold locks on it, for so many milliseconds at most. Answers how many are left,
-  /// nil if it was not locked. There is no waiting with an end in the system: it is tried again after 1 ms, 2, 4 and so on, and then
-  /// every 25.
+  /// Locks a range exclusively; waits while other devices hold locks on it, for so many milliseconds at most. Answers
+  /// how many are left, nil if it was not locked. There is no waiting with an end in the system: it is tried again
+  /// after 1 ms, 2, 4 and so on, and then every 25.
   public func waitForLock(_ range: Range<UInt64>, atMost milliseconds: Int) throws(StoreError) -> Int? {
     let start = ContinuousClock.now
     let limit = Duration.milliseconds(max(0, min(milliseconds, Int(Int32.max))))

@@ -13,7 +13,8 @@ extension ManagedObjectContext {
     return try hook.run(activity(), name: name, author: transactionAuthor, count: count, plan: plan, body)
   }
 
-  /// Begins to use the stores, which are not closed before each use has ended. A child does not, because its parent does when it is asked.
+  /// Begins to use the stores, which are not closed before each use has ended. A child does not, because its parent
+  /// does when it is asked.
   private func beginUses() -> [StoreUses] {
     guard parent == nil else { return [] }
     // One that is being closed refuses by itself, if it is asked.

@@ -72,7 +72,7 @@ public final class ManagedObjectContext: @unchecked Sendable {
   let events = ContextEvents()
   /// The children of the context, and what passes between them and their parent.
   let family = ContextFamily()
-  /// Runs what is to run on a private queue.
+  /// The actor whose executor runs the jobs and blocks of a private queue.
   let runner: ContextRunner
   let snapshots: ContextSnapshots
   @exclusivity(unchecked) private(set) var registry = ObjectRegistry()
@@ -165,11 +165,12 @@ public final class ManagedObjectContext: @unchecked Sendable {
 
   /// Runs a block on the context's queue and waits for it without holding a thread up.
   ///
-  /// The blocks of a context run one after the other, in the order in which they came, those of ``perform(_:)-(()->Void)`` and those that the
-  /// context starts to merge the saves of others included. The threads of a private queue are the coordinator's: as many blocks run at a time
-  /// as there are processors, and contexts take turns. Priorities of tasks do not matter. A block that waits for another context, a save or
-  /// the disk gives its processor to others. It must not wait by other means, such as a semaphore, for a block that is still to run, because
-  /// that one may get no thread.
+  /// The blocks of a context run one after the other, in the order in which they came, those of
+  /// ``perform(_:)-(()->Void)`` and those that the context starts to merge the saves of others included. The threads of
+  /// a private queue are the coordinator's: as many blocks run at a time as there are processors, and contexts take
+  /// turns. Priorities of tasks do not matter. A block that waits for another context, a save or the disk gives its
+  /// processor to others. It must not wait by other means, such as a semaphore, for a block that is still to run,
+  /// because that one may get no thread.
   ///
   /// `R` must be `Sendable`: hand identifiers out of the block, not objects.
   @discardableResult
@@ -200,8 +201,9 @@ public final class ManagedObjectContext: @unchecked Sendable {
 
   /// Starts a block on the context's queue and returns. Blocks that are started so run in the order of their starting.
   ///
-  /// In a function that is `async`, use ``perform(_:)->_`` with `await`. The compiler takes `await context.perform { … }` at the top level of
-  /// `main.swift` for this one and refuses it, unless the block throws; put it into an `async` function there.
+  /// In a function that is `async`, use ``perform(_:)->_`` with `await`. The compiler takes `await context.perform { …
+  /// }` at the top level of `main.swift` for this one and refuses it, unless the block throws; put it into an `async`
+  /// function there.
   ///
   /// The block sees neither the cancellation nor the task-local values of a task.
   @available(

@@ -11,7 +11,7 @@ extension EntityTransaction {
   /// Deletes objects by the delete rules of the model in use, as the transaction sees the links: what others have saved counts.
   ///
   /// - Parameter areThere: Whether the caller knows that the objects exist.
-  /// - Returns: Those of the objects that existed, and what was deleted along with them.
+  /// - Returns: The given objects that existed, and the objects that the delete rules deleted with them.
   func deleteByRules(
     _ asked: [ObjectReference], areThere: Bool = false, in space: StoreSpace, _ history: HistoryRecorder?
   ) throws(BatchError) -> (found: ArraySlice<ObjectReference>, others: ArraySlice<ObjectReference>) {
