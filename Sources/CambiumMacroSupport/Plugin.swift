@@ -24,6 +24,9 @@ package enum Plugin {
     if message.getCapability != nil { return PluginAnswer(getCapabilityResult: .init()) }
     if let request = message.expandAttachedMacro { return expand(request) }
     if let request = message.expandFreestandingMacro {
+      if let name = request.macro.typeName, MarkerMacro.freestanding.contains(name) {
+        return PluginAnswer(expandMacroResult: .init(expandedSource: ""))
+      }
       return refusal("Cambium has no macro '#\(request.macro.name ?? "")'", at: request.syntax.location)
     }
     if message.loadPluginLibrary != nil { return PluginAnswer(loadPluginLibraryResult: .init()) }
@@ -36,6 +39,14 @@ package enum Plugin {
       switch (request.macro.typeName, request.macroRole) {
       case ("ManagedMacro", "accessor"): source = try ManagedMacro.accessors(request)
       case ("PathsMacro", "extension"): source = try PathsMacro.extensions(request)
+      case ("ModelMacro", "member"): source = try ModelMacro.members(request)
+      case ("ModelMacro", "memberAttribute"): source = ModelMacro.attribute(request)
+      case ("ModelMacro", "extension"): source = try ModelMacro.extensions(request)
+      case ("PersistedPropertyMacro", "accessor"): source = try PersistedPropertyMacro.accessors(request)
+      case ("PersistedPropertyMacro", "peer"): source = try PersistedPropertyMacro.peers(request)
+      case ("ModelActorMacro", "member"): source = try ModelActorMacro.members(request)
+      case ("ModelActorMacro", "extension"): source = try ModelActorMacro.extensions(request)
+      case (let name?, "peer") where MarkerMacro.attached.contains(name): source = ""
       default:
         let name = request.macro.typeName ?? request.macro.name ?? ""
         return refusal("Cambium has no \(request.macroRole) macro '\(name)'", at: request.declSyntax.location)

@@ -10,7 +10,9 @@ struct AttributeArguments: Equatable {
   var arguments: [Argument] = []
 
   /// Reads `@Name`, `@Name()` or `@Name(value, label: value)`.
-  init(_ source: String) throws(Refusal) {
+  ///
+  /// - Parameter macro: The macro that is named if the arguments cannot be read.
+  init(_ source: String, of macro: String = "@Managed") throws(Refusal) {
     var reader = SourceReader(source)
     reader.skipTrivia()
     guard reader.skip("@") else { return }
@@ -21,14 +23,14 @@ struct AttributeArguments: Equatable {
       if reader.skip(")") { return }
       guard let argument = reader.argument() else {
         throw Refusal(
-          message: "the arguments of '@Managed' cannot be read", offset: reader.position, isInAttribute: true)
+          message: "the arguments of '\(macro)' cannot be read", offset: reader.position, isInAttribute: true)
       }
       arguments.append(argument)
       reader.skipTrivia()
       if reader.skip(",") { continue }
       guard reader.skip(")") else {
         throw Refusal(
-          message: "the arguments of '@Managed' are not closed", offset: reader.position, isInAttribute: true)
+          message: "the arguments of '\(macro)' are not closed", offset: reader.position, isInAttribute: true)
       }
       return
     }
@@ -59,9 +61,9 @@ extension SourceReader {
       switch byte {
       case UInt8(ascii: "("), UInt8(ascii: "["), UInt8(ascii: "{"), UInt8(ascii: "\""):
         guard skipGroup() else { return nil }
-      case UInt8(ascii: "#"):
-        let hash = position
-        if !skipGroup() { position = hash + 1 }
+      case UInt8(ascii: "#"), UInt8(ascii: "/"):
+        let start = position
+        if !skipGroup() { position = start + 1 }
       case UInt8(ascii: "]"), UInt8(ascii: "}"): return nil
       default: position += 1
       }

@@ -69,7 +69,7 @@ struct SourceReader {
   }
 
   /// Every byte of a character beyond ASCII counts: which of them are letters is the compiler's to say.
-  private static func isInName(_ byte: UInt8, first: Bool) -> Bool {
+  static func isInName(_ byte: UInt8, first: Bool) -> Bool {
     switch byte {
     case 0x41...0x5A, 0x61...0x7A, 0x5F, 0x80...0xFF: return true
     case 0x30...0x39: return !first
@@ -85,12 +85,13 @@ struct SourceReader {
     case string(hashes: Int, isMultiline: Bool)
   }
 
-  /// Skips a bracket, or a string, and everything up to its end. False, with the position anywhere, if there is none here,
+  /// Skips a bracket, a string, or a regular expression between slashes, and everything up to its end. False, with the position anywhere, if there is none here,
   /// or no end.
   mutating func skipGroup() -> Bool {
     var open: [Open] = []
     repeat {
       guard let last = open.last else {
+        if skipRegularExpression() { return true }
         guard let first = opening() else { return false }
         open.append(first)
         continue
@@ -102,8 +103,13 @@ struct SourceReader {
         if byte == close {
           position += 1
           open.removeLast()
+        } else if skipRegularExpression() {
+          continue
         } else if let inner = opening() {
           open.append(inner)
+        } else if byte == 0x60 {
+          // A name in backticks may contain brackets.
+          if name() == nil { position += 1 }
         } else if byte == 0x29 || byte == 0x5D || byte == 0x7D {
           return false
         } else {

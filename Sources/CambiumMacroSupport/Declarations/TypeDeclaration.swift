@@ -1,118 +1,112 @@
 /// What a macro has to know of the declaration of a type with its members.
 struct TypeDeclaration: Equatable {
+  typealias Word = VariableDeclaration.Word
+
   /// A variable of the type.
   struct Variable: Equatable {
-    var name: String
+    /// Without backticks; a tuple pattern has none.
+    var name: Word
     /// The names of its attributes, without modules, with their sources.
-    var attributes: [Attribute]
-    /// `static`, `lazy`, ...
-    var modifiers: [String]
-    /// Whether it has accessors.
-    var hasAccessors: Bool
+    var attributes: [Attribute] = []
+    /// `static`, `lazy`, ... with their places; `private(set)` is not among them, because it does not limit who may read.
+    var modifiers: [Word] = []
+    /// `var` or `let`.
+    var introducer: Word
+    /// The type as written, without blanks and comments around it.
+    var type: Word?
+    /// The initial value as written, without blanks and comments around it; its place is that of the `=`.
+    var value: Word?
+    /// The `{` of accessors or observers.
+    var block: Block?
+    /// Whether it is within `#if`: a macro does not know if it is there.
+    var isConditional = false
+    /// Whether its `var` declares other variables as well.
+    var isOneOfSeveral = false
+
+    /// Whether it has accessors; observers are none.
+    var hasAccessors: Bool { block?.kind == .accessors }
+
+    func hasModifier(_ text: String) -> Bool { modifiers.contains { $0.text == text } }
+  }
+
+  /// The block of a variable.
+  struct Block: Equatable {
+    enum Kind { case accessors, observers }
+    var kind: Kind
+    var offset: Int
   }
 
   struct Attribute: Equatable {
     var name: String
     var source: String
+    var offset: Int
+  }
+
+  /// A macro at the level of the members, such as `#Unique<Trip>([\.name])`.
+  struct MacroUse: Equatable {
+    /// Without the module.
+    var name: Word
+    /// `<Trip>([\.name])`.
+    var arguments: String
+    var isConditional: Bool
   }
 
   /// `class`, `struct`, ...
-  var introducer: VariableDeclaration.Word
-  var modifiers: [String] = []
+  var introducer: Word
+  /// As written, with the backticks that it may have.
+  var name: Word
+  var modifiers: [Word] = []
   var isGeneric = false
-  /// The variables of the type itself, in their order. What is within `#if` is not among them: whether it is there, a macro does not know.
+  /// The first type behind the colon.
+  var firstInherited: Word?
+  /// The variables of the type itself, in their order.
   var variables: [Variable] = []
+  /// `var (a, b) = f()`: no variable has one name.
+  var patterns: [Variable] = []
+  var macros: [MacroUse] = []
+  /// The parameters of each initializer, with their brackets.
+  var initializers: [String] = []
+  /// The first attribute that stands within `#if` without the declaration that it is for.
+  var strayAttribute: Attribute?
 
   /// Reads `@Attribute modifier class Name<T>: Base where ... { members }`.
-  init(_ source: String) throws(Refusal) {
+  ///
+  /// - Parameter macro: The macro that is named if this is no type.
+  init(_ source: String, for macro: String = "@ManagedPaths") throws(Refusal) {
     var reader = SourceReader(source)
     try reader.skipAttributes()
     while true {
       reader.skipTrivia()
       let offset = reader.position
       guard let word = reader.name() else {
-        throw Refusal(message: "'@ManagedPaths' goes with a class or structure", offset: offset)
+        throw Refusal(message: "'\(macro)' goes with a class or structure", offset: offset)
       }
       if Self.introducers.contains(word) {
         // `class func` is no class; a name follows all of these.
-        introducer = VariableDeclaration.Word(text: word, offset: offset)
+        introducer = Word(text: word, offset: offset)
         break
       }
-      modifiers.append(word)
+      modifiers.append(Word(text: word, offset: offset))
       reader.skipTrivia()
       if reader.peek() == UInt8(ascii: "("), !reader.skipGroup() {
         throw Refusal(message: "the brackets of '\(word)' are not closed", offset: offset)
       }
     }
     reader.skipTrivia()
+    let offset = reader.position
     _ = reader.name()
+    name = Word(text: reader.text(from: offset), offset: offset)
     reader.skipTrivia()
     isGeneric = reader.peek() == UInt8(ascii: "<")
+    if isGeneric { reader.skipAttributeName() }
+    reader.skipTrivia()
+    if reader.skip(":") { firstInherited = try reader.inheritedType() }
     while let byte = reader.peek(), byte != UInt8(ascii: "{") { try reader.skipPiece() }
     guard reader.skip("{") else { return }
     try readMembers(&reader)
   }
 
   private static let introducers: Set<String> = ["class", "struct", "enum", "actor", "extension", "protocol"]
-
-  private mutating func readMembers(_ reader: inout SourceReader) throws(Refusal) {
-    var attributes: [Attribute] = []
-    var words: [String] = []
-    var conditions = 0
-    while true {
-      reader.skipTrivia()
-      guard let byte = reader.peek(), byte != UInt8(ascii: "}") else { return }
-      if byte == UInt8(ascii: "#"), let directive = reader.directive() {
-        conditions += directive == "if" ? 1 : directive == "endif" ? -1 : 0
-        (attributes, words) = ([], [])
-        continue
-      }
-      if byte == UInt8(ascii: "@") {
-        attributes.append(try reader.attribute())
-        continue
-      }
-      guard let word = reader.name() else {
-        // The end of whatever it was.
-        (attributes, words) = ([], [])
-        try reader.skipPiece()
-        continue
-      }
-      if word == "var" || word == "let" {
-        let before = variables
-        try readVariables(&reader, attributes, words)
-        if conditions > 0 { variables = before }
-        (attributes, words) = ([], [])
-        continue
-      }
-      if Self.otherMembers.contains(word) {
-        // What its head and body hold are not members of the type.
-        (attributes, words) = ([], [])
-        continue
-      }
-      reader.skipTrivia()
-      // `private(set)` says nothing of who may read it.
-      if reader.peek() == UInt8(ascii: "(") { try reader.skipPiece() } else { words.append(word) }
-    }
-  }
-
-  /// Words that begin members of other kinds; what follows them up to the next member is passed over piece by piece.
-  private static let otherMembers: Set<String> = [
-    "func", "init", "deinit", "subscript", "typealias", "associatedtype", "case", "class", "struct", "enum", "actor",
-    "extension", "import", "operator", "precedencegroup", "macro",
-  ]
-
-  /// Reads `name: Type = value, other: Type { ... }` behind `var`.
-  private mutating func readVariables(
-    _ reader: inout SourceReader, _ attributes: [Attribute], _ modifiers: [String]
-  ) throws(Refusal) {
-    repeat {
-      reader.skipTrivia()
-      guard let name = reader.name() else { return }
-      let hasAccessors = try reader.skipToEndOfVariable()
-      variables.append(
-        Variable(name: name, attributes: attributes, modifiers: modifiers, hasAccessors: hasAccessors))
-    } while reader.skip(",")
-  }
 }
 
 extension SourceReader {
@@ -122,7 +116,7 @@ extension SourceReader {
     switch peek() {
     case UInt8(ascii: "("), UInt8(ascii: "["), UInt8(ascii: "{"), UInt8(ascii: "\""):
       guard skipGroup() else { throw Refusal.unclosed(start) }
-    case UInt8(ascii: "#"):
+    case UInt8(ascii: "#"), UInt8(ascii: "/"):
       if !skipGroup() { position = start + 1 }
     case nil: break
     default:
@@ -131,106 +125,43 @@ extension SourceReader {
     skipTrivia()
   }
 
-  /// Skips `#if`, `#endif` and the like; `nil`, and nothing read, for anything else.
-  fileprivate mutating func directive() -> String? {
-    var ahead = self
-    ahead.position += 1
-    guard let word = ahead.name(), ["if", "elseif", "else", "endif"].contains(word) else { return nil }
-    self = ahead
-    return word
-  }
-
-  /// Reads `@Name(arguments)`.
-  fileprivate mutating func attribute() throws(Refusal) -> TypeDeclaration.Attribute {
+  /// Reads the type up to a `,`, to `where`, or to the members.
+  fileprivate mutating func inheritedType() throws(Refusal) -> VariableDeclaration.Word? {
+    skipTrivia()
     let start = position
-    position += 1
-    var last = ""
-    repeat { last = name() ?? "" } while skip(".")
-    if peek() == UInt8(ascii: "<") {
-      position = start + 1
-      skipAttributeName()
-    }
-    if peek() == UInt8(ascii: "("), !skipGroup() {
-      throw Refusal(message: "the brackets of the attribute are not closed", offset: start)
-    }
-    return TypeDeclaration.Attribute(name: last, source: text(from: start))
-  }
-
-  /// Skips the type and the initial value of a variable, up to a `,` before another one, or to its end; answers whether it has
-  /// accessors, which are skipped as well, as observers are.
-  ///
-  /// A variable ends with a line, unless the next one begins or this one ends with what goes on.
-  fileprivate mutating func skipToEndOfVariable() throws(Refusal) -> Bool {
-    var isInValue = false
+    var end = start
     var angles = 0
-    while true {
-      let isOnNewLine = skipTriviaNotingLines()
-      guard let byte = peek() else { return false }
+    scan: while let byte = peek() {
       switch byte {
-      case UInt8(ascii: "}"), UInt8(ascii: ";"), UInt8(ascii: "@"):
-        // `var f: @Sendable () -> Void` goes on.
-        if byte == UInt8(ascii: "@"), !isOnNewLine {
-          _ = try attribute()
-          continue
-        }
-        return false
-      case UInt8(ascii: ",") where angles <= 0: return false
-      case UInt8(ascii: "{"):
-        // A closure that is called, or the end of a value, is no block.
-        if isInValue && isOnNewLine { return false }
-        let start = position
-        guard skipGroup() else { throw Refusal.unclosed(start) }
-        if !isInValue { return !isOfObservers(start) }
-        continue
-      case UInt8(ascii: "="):
-        isInValue = true
-      case UInt8(ascii: "<") where !isInValue: angles += 1
-      case UInt8(ascii: ">") where !isInValue: angles -= 1
-      case UInt8(ascii: "-") where peek(1) == UInt8(ascii: ">"): position += 1
+      case UInt8(ascii: "{"): break scan
+      case UInt8(ascii: ",") where angles <= 0: break scan
+      case UInt8(ascii: "<"): angles += 1
+      case UInt8(ascii: ">"): angles -= 1
       default: break
       }
-      if isOnNewLine, isStartOfMember { return false }
-      switch byte {
-      case UInt8(ascii: "("), UInt8(ascii: "["), UInt8(ascii: "\""), UInt8(ascii: "#"):
-        let start = position
-        if !skipGroup() {
-          guard byte == UInt8(ascii: "#") else { throw Refusal.unclosed(start) }
-          position = start + 1
+      let begin = position
+      if let word = name() {
+        if word == "where", bytes[begin] != UInt8(ascii: "`") {
+          position = begin
+          break
         }
-      default: if name() == nil { position += 1 }
+      } else {
+        let isBracket = [UInt8(ascii: "("), UInt8(ascii: "[")].contains(byte)
+        if isBracket { guard skipGroup() else { throw Refusal.unclosed(begin) } } else { position += 1 }
       }
+      end = position
+      skipTrivia()
     }
-  }
-
-  /// Whether the block that begins there has observers in it.
-  private func isOfObservers(_ start: Int) -> Bool {
-    var block = self
-    block.position = start + 1
-    block.skipTrivia()
-    let word = block.name()
-    return word == "didSet" || word == "willSet"
-  }
-
-  /// Skips blanks and comments; answers whether a line ended there.
-  private mutating func skipTriviaNotingLines() -> Bool {
-    let start = position
-    skipTrivia()
-    return bytes[start..<position].contains { $0 == 0x0A || $0 == 0x0D }
-  }
-
-  /// Whether a word is next, with which another member begins: an operator or a bracket would go on with this one.
-  private var isStartOfMember: Bool {
-    var ahead = self
-    if ahead.peek() == UInt8(ascii: "#") { return true }
-    return ahead.name() != nil
+    return end == start
+      ? nil : VariableDeclaration.Word(text: String(decoding: bytes[start..<end], as: UTF8.self), offset: start)
   }
 }
 
 extension Refusal {
   /// A bracket or string without end.
-  fileprivate static func unclosed(_ offset: Int) -> Refusal {
+  static func unclosed(_ offset: Int) -> Refusal {
     Refusal(
-      message: "what is opened here is not closed, as far as '@ManagedPaths' can tell; a regular expression between "
-        + "slashes may look so: move it into an extension", offset: offset)
+      message: "the macro finds no end of what is opened here; if a regular expression between slashes misleads it, "
+        + "write the expression as '#/.../#'", offset: offset)
   }
 }

@@ -21,6 +21,8 @@ struct CompilerMessage: Decodable {
     var macroRole: String
     var attributeSyntax: Syntax
     var declSyntax: Syntax
+    /// The type that a member is of, if the macro gives attributes to members.
+    var parentDeclSyntax: Syntax?
     /// What is around the declaration, the innermost first, without its members.
     var lexicalContext: [Syntax]?
     /// The type that an extension would be of.

@@ -82,20 +82,20 @@ enum PathsMacro {
         message: "'@ManagedPaths' is for classes that inherit from 'ManagedObject', and for structures that are "
           + "composites", offset: declaration.introducer.offset)
     }
-    for variable in declaration.variables where !variable.modifiers.contains("private") {
-      var key = ManagedMacro.literal(variable.name)
+    for variable in declaration.variables where !variable.hasModifier("private") && !variable.isConditional {
+      var key = ManagedMacro.literal(variable.name.text)
       if isClass {
         guard let managed = variable.attributes.first(where: { $0.name == "Managed" }) else { continue }
         if let text = try AttributeArguments(managed.source)[nil]?.text {
           // In `Paths`, that would be another type.
           key = text.hasPrefix("Self.") ? type + text.dropFirst(4) : text
         }
-      } else if variable.hasAccessors || variable.modifiers.contains("static") || variable.modifiers.contains("lazy") {
+      } else if variable.hasAccessors || variable.hasModifier("static") || variable.hasModifier("lazy") {
         continue
       }
       result.append(
         Property(
-          access: min(access, Access(variable.modifiers) ?? min(access, .internal)), name: escaped(variable.name),
+          access: min(access, Access(variable.modifiers) ?? min(access, .internal)), name: escaped(variable.name.text),
           key: key))
     }
     return result
@@ -103,55 +103,4 @@ enum PathsMacro {
 
   /// Names in backticks stay what they are with them.
   private static func escaped(_ name: String) -> String { "`\(name)`" }
-}
-
-/// Who sees a declaration.
-private enum Access: Comparable {
-  case `fileprivate`
-  case `internal`
-  case package
-  case `public`
-
-  /// What modifiers say; `nil` if they say nothing.
-  init?(_ modifiers: [String]) {
-    for modifier in modifiers {
-      switch modifier {
-      case "private", "fileprivate": self = .fileprivate
-      case "internal": self = .internal
-      case "package": self = .package
-      case "public", "open": self = .public
-      default: continue
-      }
-      return
-    }
-    return nil
-  }
-
-  /// That of a type, whose witnesses have to be as visible as it is, by its own modifiers and by what is around it, the innermost first.
-  init(of type: TypeDeclaration, in context: [CompilerMessage.Syntax]) {
-    let around = context.compactMap { try? TypeDeclaration($0.source) }
-    var result = Access(type.modifiers)
-    // Members of an extension are what the extension says.
-    if let first = around.first, first.introducer.text == "extension" { result = result ?? Access(first.modifiers) }
-    self = around.reduce(result ?? .internal) { min($0, Access($1.modifiers) == .fileprivate ? .fileprivate : $0) }
-  }
-
-  var text: String {
-    switch self {
-    case .fileprivate: "fileprivate "
-    case .internal: ""
-    case .package: "package "
-    case .public: "public "
-    }
-  }
-}
-
-extension String {
-  fileprivate var trimmed: String {
-    var reader = SourceReader(self)
-    reader.skipTrivia()
-    var end = reader.bytes.count
-    while end > reader.position, [0x20, 0x0A, 0x0D, 0x09].contains(reader.bytes[end - 1]) { end -= 1 }
-    return String(decoding: reader.bytes[reader.position..<end], as: UTF8.self)
-  }
 }

@@ -1,0 +1,81 @@
+extension ModelClass {
+  /// The source of the generated members.
+  var members: String { (parent.map(subclassMembers) ?? rootMembers) + "\nstruct _SwiftDataNoType {}" }
+
+  private var rootMembers: String {
+    let final = isFinal ? "" : "final "
+    return """
+      private var _$backingData = CambiumSwiftData.ModelBackingData<\(name)>()
+      private var _$link = CambiumSwiftData.ModelLink()
+      \(accessText)var persistentBackingData: any CambiumSwiftData.BackingData<\(name)> {
+        get { _$backingData }
+        set { _$backingData = CambiumSwiftData.ModelBackingData(newValue) }
+      }
+      \(metadata("\(overridableAccessText)\(isFinal ? "static" : "class")", from: "[]"))
+      \(isFinal ? "" : "required ")\(accessText)init(backingData: any CambiumSwiftData.BackingData<\(name)>) {
+      \(unsetProperties)  _$backingData = CambiumSwiftData.ModelBackingData(backingData)
+      }
+      \(final)\(accessText)var _$row: CambiumSwiftData.ModelRow {
+        let row = _$backingData.row
+        return row.isOwned ? row : _$join()
+      }
+      \(overridableAccessText)var _$levels: [CambiumSwiftData.ModelRow] { [_$backingData.row] }
+      \(final)\(accessText)func _$join() -> CambiumSwiftData.ModelRow {
+        let row = CambiumSwiftData.ModelRow.joined(_$levels)
+        _$backingData = CambiumSwiftData.ModelBackingData(row: row)
+        _$link.own(row, self)
+        return row
+      }
+      \(final)\(accessText)func _$attach(_ context: CambiumSwiftData.ModelContext?) {
+        _$link.attach(_$row, context)
+      }
+      \(final)\(accessText)var _$context: CambiumSwiftData.ModelContext? { _$link.context }
+      \(final)\(accessText)var _$observationRegistrar: CambiumSwiftData.ModelObservation {
+        CambiumSwiftData.ModelObservation(_$row)
+      }
+      """
+  }
+
+  private func subclassMembers(of parent: String) -> String {
+    """
+    private var _$backingData = CambiumSwiftData.ModelBackingData<\(name)>()
+    \(metadata("\(overridableAccessText)override class", from: "super.schemaMetadata"))
+    required \(accessText)init(backingData: any CambiumSwiftData.BackingData<\(parent).Root>) {
+    \(unsetProperties)  super.init(backingData: backingData)
+    }
+    \(overridableAccessText)override var _$levels: [CambiumSwiftData.ModelRow] { super._$levels + [_$backingData.row] }
+    """
+  }
+
+  /// The metadata of the class that is asked: a key path that a subclass inherits begins at the subclass.
+  private func metadata(_ modifiers: String, from inherited: String) -> String {
+    var lines = properties.map { property in
+      var arguments = ["\(ManagedMacro.literal(property.name))"]
+      arguments.append("\\_$Model.\(property.escaped)")
+      arguments.append("\\\(name).\(property.escaped)")
+      if let value = property.value { arguments.append("default: \(value)") }
+      if let metadata = property.metadata { arguments.append("metadata: \(metadata)") }
+      return "property(\(arguments.joined(separator: ", ")))"
+    }
+    for macro in declaration.macros where macro.name.text == "Unique" || macro.name.text == "Index" {
+      let kind = macro.name.text
+      lines.append("constraints(\"\(kind)\", CambiumSwiftData.Schema.\(kind)\(macro.arguments))")
+    }
+    if let originalName { lines.append("originalName(\(originalName), of: \(name).self)") }
+    let appended = lines.map { "    _$list.append(.\($0))\n" }.joined()
+    return """
+      \(modifiers) var schemaMetadata: [CambiumSwiftData.Schema.PropertyMetadata] {
+        func _$of<_$Model: \(name)>(_: _$Model.Type) -> [CambiumSwiftData.Schema.PropertyMetadata] {
+          var _$list: [CambiumSwiftData.Schema.PropertyMetadata] = \(inherited)
+      \(appended)    return _$list
+        }
+        return _$of(Self.self)
+      }
+      """
+  }
+
+  /// Tells the compiler that the properties without initial value are set: their values are in the backing data.
+  private var unsetProperties: String {
+    properties.filter { $0.value == nil && !$0.isOptional }.map { "  \($0.marker) = _SwiftDataNoType()\n" }.joined()
+  }
+}

@@ -1,0 +1,60 @@
+/// A class with `@Model`.
+struct ModelClass {
+  let declaration: TypeDeclaration
+  /// The superclass, if it is a model.
+  var parent: String?
+  let properties: [ModelProperty]
+  /// The source of the name that the entity had in earlier versions.
+  var originalName: String?
+  private let access: Access
+  private let isOpen: Bool
+
+  /// Reads the class and checks that it can be a model.
+  init(_ request: CompilerMessage.AttachedMacro, source: String, conformances: String?) throws(Refusal) {
+    declaration = try TypeDeclaration(source, for: "@Model")
+    access = Access(of: declaration, in: request.lexicalContext ?? [])
+    isOpen = access == .public && declaration.modifiers.contains { $0.text == "open" }
+    properties = declaration.variables.filter(\.isPersisted).map(ModelProperty.init)
+    originalName = try AttributeArguments(request.attributeSyntax.source, of: "@Model")["originalName"]?.text
+    parent = conformances.flatMap { Self.parent(of: declaration, conformances: $0) }
+  }
+
+  /// The superclass is a model if the class conforms already, and no protocol of its own list can be the reason: a model's
+  /// unavailable conformance to `Sendable` is inherited, and a protocol does not bring it.
+  private static func parent(of declaration: TypeDeclaration, conformances: String) -> String? {
+    let missing = ConformanceList(conformances)
+    guard !missing.contains("PersistentModel"), !missing.contains("Sendable") else { return nil }
+    return declaration.firstInherited?.text
+  }
+
+  var name: String { declaration.name.text }
+  var isFinal: Bool { declaration.modifiers.contains { $0.text == "final" } }
+
+  /// The access of generated members, with a blank behind it.
+  var accessText: String { access.text }
+  /// The access of generated members that subclasses override: those of another module as well, if the class is open.
+  var overridableAccessText: String { isOpen && !isFinal ? "open " : access.text }
+}
+
+/// The protocols that the compiler says a type does not conform to yet.
+struct ConformanceList {
+  private var names: Set<String> = []
+
+  init(_ source: String) {
+    var reader = SourceReader(source)
+    var last: String?
+    while !reader.isAtEnd {
+      reader.skipTrivia()
+      if let name = reader.name() {
+        // `Swift.Sendable`: the last name counts.
+        last = name
+      } else {
+        if reader.peek() == UInt8(ascii: ","), let name = last { names.insert(name) }
+        reader.position += 1
+      }
+    }
+    if let last { names.insert(last) }
+  }
+
+  func contains(_ name: String) -> Bool { names.contains(name) }
+}
