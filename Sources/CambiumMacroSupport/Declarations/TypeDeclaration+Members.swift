@@ -42,8 +42,11 @@ extension TypeDeclaration {
       }
       if !isEscaped, Self.otherMembers.contains(word), !(word == "class" && reader.isBeforeMember) {
         // What its head and body hold are not members of the type.
+        if word == "init" {
+          let isConvenience = beginning.modifiers.contains { $0.text == "convenience" }
+          initializers.append(Initializer(parameters: reader.parameters(), isConvenience: isConvenience))
+        }
         beginning = Beginning()
-        if word == "init" { initializers.append(reader.parameters()) }
         continue
       }
       reader.skipTrivia()

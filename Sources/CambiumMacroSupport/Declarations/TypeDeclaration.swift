@@ -51,6 +51,12 @@ struct TypeDeclaration: Equatable {
     var isConditional: Bool
   }
 
+  struct Initializer: Equatable {
+    /// With their brackets.
+    var parameters: String
+    var isConvenience: Bool
+  }
+
   /// `class`, `struct`, ...
   var introducer: Word
   /// As written, with the backticks that it may have.
@@ -64,8 +70,7 @@ struct TypeDeclaration: Equatable {
   /// `var (a, b) = f()`: no variable has one name.
   var patterns: [Variable] = []
   var macros: [MacroUse] = []
-  /// The parameters of each initializer, with their brackets.
-  var initializers: [String] = []
+  var initializers: [Initializer] = []
   /// The first attribute that stands within `#if` without the declaration that it is for.
   var strayAttribute: Attribute?
 

@@ -7,7 +7,7 @@ enum ModelActorMacro {
       \(access)nonisolated let modelExecutor: any CambiumSwiftData.ModelExecutor
       \(access)nonisolated let modelContainer: CambiumSwiftData.ModelContainer
       """
-    if !actor.initializers.contains(where: takesContainer) {
+    if !actor.initializers.contains(where: { takesContainer($0.parameters) }) {
       members += """
 
         \(access)init(modelContainer: CambiumSwiftData.ModelContainer) {

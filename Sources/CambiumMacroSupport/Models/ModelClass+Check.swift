@@ -55,10 +55,8 @@ extension ModelClass {
   }
 
   private func checkInitializer() throws(Refusal) {
-    guard declaration.initializers.isEmpty else { return }
-    // Without a parent, or where the compiler does not say whether there is one.
-    let isRoot = parent == nil
-    guard isRoot || properties.contains(where: { $0.value == nil && !$0.isOptional }) else { return }
+    if parent == nil, !declaration.initializers.isEmpty { return }
+    if parent != nil, inheritsInitializers || declaration.initializers.contains(where: { !$0.isConvenience }) { return }
     throw Refusal(
       message: "@Model requires an initializer be provided for '\(name)': write 'init(...)', which sets each property "
         + "without an initial value", offset: declaration.name.offset)

@@ -37,14 +37,23 @@ extension ModelClass {
   }
 
   private func subclassMembers(of parent: String) -> String {
-    """
-    private var _$backingData = CambiumSwiftData.ModelBackingData<\(name)>()
-    \(metadata("\(overridableAccessText)override class", from: "super.schemaMetadata"))
-    required \(accessText)init(backingData: any CambiumSwiftData.BackingData<\(parent).Root>) {
-    \(unsetProperties)  super.init(backingData: backingData)
-    }
-    \(overridableAccessText)override var _$levels: [CambiumSwiftData.ModelRow] { super._$levels + [_$backingData.row] }
-    """
+    // A class that declares an initializer would not inherit the others.
+    let initializer =
+      inheritsInitializers
+      ? ""
+      : """
+      required \(accessText)init(backingData: any CambiumSwiftData.BackingData<\(parent).Root>) {
+      \(unsetProperties)  super.init(backingData: backingData)
+      }
+
+      """
+    return """
+      private var _$backingData = CambiumSwiftData.ModelBackingData<\(name)>()
+      \(metadata("\(overridableAccessText)override class", from: "super.schemaMetadata"))
+      \(initializer)\(overridableAccessText)override var _$levels: [CambiumSwiftData.ModelRow] {
+        super._$levels + [_$backingData.row]
+      }
+      """
   }
 
   /// The metadata of the class that is asked: a key path that a subclass inherits begins at the subclass.

@@ -19,15 +19,20 @@ struct ModelClass {
     parent = conformances.flatMap { Self.parent(of: declaration, conformances: $0) }
   }
 
-  /// The superclass is a model if the class conforms already, and no protocol of its own list can be the reason: a model's
-  /// unavailable conformance to `Sendable` is inherited, and a protocol does not bring it.
+  /// The superclass is a model if the class is one already. The compiler does not count protocols that need a model.
   private static func parent(of declaration: TypeDeclaration, conformances: String) -> String? {
-    let missing = ConformanceList(conformances)
-    guard !missing.contains("PersistentModel"), !missing.contains("Sendable") else { return nil }
-    return declaration.firstInherited?.text
+    guard !ConformanceList(conformances).contains("PersistentModel"), let first = declaration.firstInherited?.text,
+      first != "PersistentModel", !first.hasSuffix(".PersistentModel")
+    else { return nil }
+    return first
   }
 
   var name: String { declaration.name.text }
+  /// Whether the class inherits the initializers of its superclass: it writes none that is not `convenience`, and needs none.
+  var inheritsInitializers: Bool {
+    parent != nil && declaration.initializers.allSatisfy(\.isConvenience)
+      && properties.allSatisfy { $0.value != nil || $0.isOptional }
+  }
   var isFinal: Bool { declaration.modifiers.contains { $0.text == "final" } }
 
   /// The access of generated members, with a blank behind it.
