@@ -143,7 +143,7 @@ extension SourceReader {
     ahead.skipTrivia()
     guard ahead.peek() != UInt8(ascii: "`"), let word = ahead.name() else { return false }
     return [
-      "var", "func", "subscript", "override", "public", "open", "package", "internal", "fileprivate", "private",
+      "var", "let", "func", "subscript", "override", "public", "open", "package", "internal", "fileprivate", "private",
       "final", "dynamic", "nonisolated",
     ].contains(word)
   }
