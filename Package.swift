@@ -63,7 +63,8 @@ let package = Package(
     .testTarget(
       name: "CambiumToolTests", dependencies: ["CambiumEngine", "CambiumKernel", "CambiumSystem", "CambiumTool"]),
     .testTarget(name: "FlightLogTests", dependencies: ["Cambium", "CambiumTesting", "FlightLog"]),
-    .testTarget(name: "CambiumMacrosTests", dependencies: ["CambiumMacroSupport", "CambiumTesting"]),
+    .testTarget(
+      name: "CambiumMacrosTests", dependencies: ["CambiumMacroSupport", "CambiumTesting"], exclude: ["Golden"]),
     .testTarget(
       name: "CambiumTests",
       dependencies: ["Cambium", "CambiumEngineTests", "CambiumNotifications", "CambiumTesting", "StoreWorker"],

@@ -1,0 +1,186 @@
+import Foundation
+import Testing
+
+@testable import CambiumMacroSupport
+
+/// The expansions of one class, written out. `Golden` has many more.
+@Suite struct ModelMacroTests {
+  private let trip = """
+    @Model final class Trip {
+      #Unique<Trip>([\\.name])
+      @Attribute(.unique, originalName: "title") var name: String
+      var rating = 3
+      var note: String?
+      @Relationship(deleteRule: .cascade, inverse: \\Stop.trip) var stops: [Stop] = []
+      init(name: String) { self.name = name }
+    }
+    """
+
+  @Test func members() throws {
+    #expect(
+      try ModelExpansion.members(trip) == """
+        private var _$backingData = CambiumSwiftData.ModelBackingData<Trip>()
+        private var _$link = CambiumSwiftData.ModelLink()
+        var persistentBackingData: any CambiumSwiftData.BackingData<Trip> {
+          get { _$backingData }
+          set { _$backingData = CambiumSwiftData.ModelBackingData(newValue) }
+        }
+        static var schemaMetadata: [CambiumSwiftData.Schema.PropertyMetadata] {
+          func _$of<_$Model: Trip>(_: _$Model.Type) -> [CambiumSwiftData.Schema.PropertyMetadata] {
+            var _$list: [CambiumSwiftData.Schema.PropertyMetadata] = []
+            _$list.append(.property("name", \\_$Model.`name`, \\Trip.`name`, \
+        metadata: CambiumSwiftData.Schema.Attribute(.unique, originalName: "title")))
+            _$list.append(.property("rating", \\_$Model.`rating`, \\Trip.`rating`, default: 3))
+            _$list.append(.property("note", \\_$Model.`note`, \\Trip.`note`))
+            _$list.append(.property("stops", \\_$Model.`stops`, \\Trip.`stops`, default: [], \
+        metadata: CambiumSwiftData.Schema.Relationship(deleteRule: .cascade, inverse: \\Stop.trip)))
+            _$list.append(.constraints("Unique", CambiumSwiftData.Schema.Unique<Trip>([\\.name])))
+            return _$list
+          }
+          return _$of(Self.self)
+        }
+        init(backingData: any CambiumSwiftData.BackingData<Trip>) {
+          _name = _SwiftDataNoType()
+          _$backingData = CambiumSwiftData.ModelBackingData(backingData)
+        }
+        var _$row: CambiumSwiftData.ModelRow {
+          let row = _$backingData.row
+          return row.isOwned ? row : _$join()
+        }
+        var _$levels: [CambiumSwiftData.ModelRow] { [_$backingData.row] }
+        func _$join() -> CambiumSwiftData.ModelRow {
+          let row = CambiumSwiftData.ModelRow.joined(_$levels)
+          _$backingData = CambiumSwiftData.ModelBackingData(row: row)
+          _$link.own(row, self)
+          return row
+        }
+        func _$attach(_ context: CambiumSwiftData.ModelContext?) {
+          _$link.attach(_$row, context)
+        }
+        var _$context: CambiumSwiftData.ModelContext? { _$link.context }
+        var _$observationRegistrar: CambiumSwiftData.ModelObservation {
+          CambiumSwiftData.ModelObservation(_$row)
+        }
+        struct _SwiftDataNoType {}
+        """)
+  }
+
+  @Test func subclass() throws {
+    let source =
+      "@Model class Long: Module.Trip, P { var days: Int; init(days: Int) { self.days = days; super.init() } }"
+    #expect(
+      try ModelExpansion.members(source, conformances: nil) == """
+        private var _$backingData = CambiumSwiftData.ModelBackingData<Long>()
+        override class var schemaMetadata: [CambiumSwiftData.Schema.PropertyMetadata] {
+          func _$of<_$Model: Long>(_: _$Model.Type) -> [CambiumSwiftData.Schema.PropertyMetadata] {
+            var _$list: [CambiumSwiftData.Schema.PropertyMetadata] = super.schemaMetadata
+            _$list.append(.property("days", \\_$Model.`days`, \\Long.`days`))
+            return _$list
+          }
+          return _$of(Self.self)
+        }
+        required init(backingData: any CambiumSwiftData.BackingData<Module.Trip.Root>) {
+          _days = _SwiftDataNoType()
+          super.init(backingData: backingData)
+        }
+        override var _$levels: [CambiumSwiftData.ModelRow] {
+          super._$levels + [_$backingData.row]
+        }
+        struct _SwiftDataNoType {}
+        """)
+    #expect(try ModelExpansion.members(source, conformances: "struct P: Sendable {}").contains("super."))
+    // The compiler says that the class is no model yet, whatever it inherits from.
+    #expect(!(try ModelExpansion.members(source)).contains("super."))
+    // The class says itself that it is a model.
+    for conformance in ["PersistentModel", "CambiumSwiftData.PersistentModel"] {
+      let own = "@Model class A: \(conformance) { init() {} }"
+      #expect(!(try ModelExpansion.members(own, conformances: nil)).contains("super."))
+    }
+    // Without an initializer of its own, a subclass inherits all.
+    let plain = try ModelExpansion.members(
+      "@Model final class Long: Trip { var days = 1; var a: Int? }", conformances: nil)
+    #expect(!plain.contains("init("))
+  }
+
+  @Test func extensions() throws {
+    let request = ModelExpansion.request(trip, role: "extension", extended: " V1.Trip ")
+    #expect(
+      try ModelMacro.extensions(request) == """
+        extension V1.Trip: nonisolated CambiumSwiftData.PersistentModel {}
+        extension V1.Trip: nonisolated Observation.Observable {}
+        @available(*, unavailable, message: "models are not Sendable: hand over the persistentModelID, or use a ModelActor")
+        extension V1.Trip: Sendable {}
+        """)
+    #expect(try ModelMacro.extensions(ModelExpansion.request(trip, conformances: nil)) == "")
+    let some = ModelExpansion.request(trip, conformances: "struct P: Swift.Sendable, SendableMetatype {}")
+    #expect(try ModelMacro.extensions(some).hasSuffix("extension Trip: Sendable {}"))
+    let none = ModelExpansion.request(trip, conformances: "struct P: SendableMetatype {}")
+    #expect(try ModelMacro.extensions(none) == "")
+  }
+
+  @Test func property() throws {
+    let request = ModelExpansion.request("@CambiumSwiftData._PersistedProperty public var größe: Int = 3 // why")
+    #expect(try PersistedPropertyMacro.peers(request) == "private var _größe: _SwiftDataNoType = _SwiftDataNoType()")
+    #expect(
+      try PersistedPropertyMacro.accessors(request) == """
+        @storageRestrictions(accesses: _$backingData, initializes: _größe)
+        init(initialValue) {
+          _$backingData.row[model: "größe"] = initialValue
+          _größe = _SwiftDataNoType()
+        }
+        get {
+          _$observationRegistrar.access(self, keyPath: \\.`größe`)
+          return _$row[model: "größe"]
+        }
+        set { _$observationRegistrar.withMutation(of: self, keyPath: \\.`größe`) { _$row[model: "größe"] = newValue } }
+        """)
+  }
+
+  @Test(arguments: [
+    ("var a: Int", "_a: _SwiftDataNoType"), ("var a: Int?", "_a: _SwiftDataNoType?"),
+    ("var a: Int!", "_a: _SwiftDataNoType?"), ("var a: Optional<Int>", "_a: _SwiftDataNoType?"),
+    ("var a: Swift.Optional<Int> = 1", "_a: _SwiftDataNoType? = _SwiftDataNoType()"),
+    ("var `class`: Int", "_class: _SwiftDataNoType"), ("var `two words`: Int", "`_two words`: _SwiftDataNoType"),
+    ("private(set) var a = Int?.none", "_a: _SwiftDataNoType = _SwiftDataNoType()"),
+    ("var `1`: Int", "`_1`: _SwiftDataNoType"), ("var _a: [Int?]", "__a: _SwiftDataNoType"),
+  ])
+  func peers(source: String, expected: String) throws {
+    #expect(try PersistedPropertyMacro.peers(ModelExpansion.request(source)) == "private var \(expected)")
+  }
+
+  /// A value transformer may store any type.
+  @Test func transformable() throws {
+    let source = "@Attribute(.unique, .transformable(by: \"Colors\")) var a: [Any]"
+    let accessors = try PersistedPropertyMacro.accessors(ModelExpansion.request(source))
+    #expect(accessors.contains("row[transformable: \"a\"] = initialValue"))
+    #expect(accessors.contains("return _$row[transformable: \"a\"]"))
+    #expect(!accessors.contains("[model:"))
+  }
+
+  @Test(arguments: [
+    ("AttributeMacro", "peer"), ("RelationshipMacro", "peer"), ("TransientMacro", "peer"), ("ModelMacro", "member"),
+    ("ModelMacro", "memberAttribute"), ("ModelMacro", "extension"), ("PersistedPropertyMacro", "peer"),
+    ("PersistedPropertyMacro", "accessor"), ("ModelActorMacro", "member"), ("ModelActorMacro", "extension"),
+  ])
+  func dispatch(type: String, role: String) throws {
+    let source = role == "peer" || role == "accessor" || role == "memberAttribute" ? "var a: Int" : trip
+    let actor = "@ModelActor actor A {}"
+    let request = ModelExpansion.request(type == "ModelActorMacro" ? actor : source, type, role: role)
+    let answer = Plugin.respond(to: CompilerMessage(expandAttachedMacro: request))
+    #expect(answer.expandMacroResult?.diagnostics.isEmpty == true)
+    #expect(answer.expandMacroResult?.expandedSource != nil)
+    let wrong = ModelExpansion.request(source, type, role: "body")
+    let refused = Plugin.respond(to: CompilerMessage(expandAttachedMacro: wrong))
+    #expect(refused.expandMacroResult?.diagnostics.count == 1)
+  }
+
+  @Test func freestanding() {
+    for type in ["UniqueMacro", "IndexMacro"] {
+      let request = CompilerMessage.FreestandingMacro(
+        macro: .init(typeName: type), syntax: .init(source: "#Unique<Trip>([\\.name])"))
+      let answer = Plugin.respond(to: CompilerMessage(expandFreestandingMacro: request))
+      #expect(answer.expandMacroResult?.expandedSource == "")
+      #expect(answer.expandMacroResult?.diagnostics.isEmpty == true)
+    }
+  }
+}
