@@ -15,6 +15,11 @@ let alwaysOptimized: [SwiftSetting] = [.unsafeFlags(["-O"], .when(configuration:
 // wanted there.
 let onlyTests = Context.environment["CAMBIUM_TEST_TARGETS"]?.split(separator: ",").map(String.init)
 
+// Programs in the manner of tutorials, each with the output that it has to have in its head. A test runs them.
+let swiftDataPrograms = [
+  "01-trips", "03-predicates", "05-uniqueness", "07-model-actor",
+]
+
 let package = Package(
   name: "cambium",
   platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
@@ -22,6 +27,7 @@ let package = Package(
     .library(name: "Cambium", targets: ["Cambium"]),
     .library(name: "CambiumNotifications", targets: ["CambiumNotifications"]),
     .library(name: "CambiumCoreData", targets: ["CambiumCoreData"]),
+    .library(name: "CambiumSwiftData", targets: ["CambiumSwiftData"]),
     .library(name: "CambiumKernel", targets: ["CambiumKernel"]),
     .library(name: "CambiumEngine", targets: ["CambiumEngine"]),
     .library(name: "CambiumSystem", targets: ["CambiumSystem"]),
@@ -41,6 +47,8 @@ let package = Package(
     .target(name: "CambiumNotifications", dependencies: ["Cambium"]),
     // Core Data's names for all of it, and Foundation whole; nothing else depends on it.
     .target(name: "CambiumCoreData", dependencies: ["Cambium", "CambiumEngine", "CambiumNotifications"]),
+    // SwiftData's names for all of it. Observation and Foundation come with it.
+    .target(name: "CambiumSwiftData", dependencies: ["Cambium", "CambiumEngine", "CambiumMacros"]),
     .executableTarget(name: "CambiumTool", dependencies: ["CambiumEngine", "CambiumKernel", "CambiumSystem"]),
     .executableTarget(name: "FlightLog", dependencies: ["Cambium"], exclude: ["Data"]),
     .target(
@@ -80,5 +88,12 @@ let package = Package(
   ],
   swiftLanguageModes: [.v6]
 )
+
+for name in swiftDataPrograms {
+  package.targets.append(
+    .executableTarget(
+      name: "SwiftData" + name.replacing("-", with: ""), dependencies: ["CambiumSwiftData"],
+      path: "Tests/SwiftDataPrograms/" + name))
+}
 
 if let onlyTests { package.targets.removeAll { $0.type == .test && !onlyTests.contains($0.name) } }

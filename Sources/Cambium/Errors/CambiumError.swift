@@ -57,7 +57,7 @@ extension CambiumError: CustomStringConvertible {
     for error in detailedErrors { text += "\n  - \(error)" }
     for error in underlyingErrors {
       let cause = "\(error)"
-      if !message.hasSuffix(cause) { text += "\n  caused by \(cause)" }
+      if !message.contains(cause) { text += "\n  caused by \(cause)" }
     }
     return text
   }

@@ -154,7 +154,7 @@ extension ManagedObjectContext {
 
   /// Whether nobody but the calling thread can be using the context's objects while its lock is free. The main thread uses
   /// those of a main-queue context without the lock.
-  private var isUsedWithLockOnly: Bool { concurrencyType == .privateQueue || SystemEnvironment.isMainThread() }
+  private var isUsedWithLockOnly: Bool { concurrencyType != .mainQueue || SystemEnvironment.isMainThread() }
 
   /// Whether the calling thread may tell those who listen to the context, who are told on its queue: within a block of it, or
   /// on the main thread. Who has the lock of a private-queue context is on its queue.
@@ -189,7 +189,9 @@ extension ManagedObjectContext {
   /// The same of what was taken in from elsewhere, of which the context need not have the objects.
   func tellChildren(_ changes: ObjectIDNotification) {
     for child in family.children.living
-    where child !== family.pushingChild && child.automaticallyMergesChangesFromParent {
+    where child !== family.pushingChild && child.concurrencyType != .confinement
+      && child.automaticallyMergesChangesFromParent
+    {
       child.perform { child.mergeChanges(fromContextDidSave: changes) }
     }
   }
@@ -198,6 +200,7 @@ extension ManagedObjectContext {
   /// coordinator save, or, in a child, what changes in the parent. Off at first.
   ///
   /// Unsaved changes stay, and are based on what was taken in. Set it on the context's queue, before or between changes.
+  /// Without effect on a context with ``ConcurrencyType/confinement``, which has no queue to do it on.
   public var automaticallyMergesChangesFromParent: Bool {
     get { family.mergesAutomatically.load(ordering: .relaxed) }
     set {
@@ -211,7 +214,8 @@ extension ManagedObjectContext: SaveObserver {
   func follows(_ context: ManagedObjectContext) -> Bool { false }
 
   func didSave(_ saved: SavedObjects, in context: ManagedObjectContext) {
-    guard context !== self, parent == nil, automaticallyMergesChangesFromParent, !saved.isEmpty,
+    guard context !== self, parent == nil, concurrencyType != .confinement, automaticallyMergesChangesFromParent,
+      !saved.isEmpty,
       context.persistentStoreCoordinator === persistentStoreCoordinator
     else { return }
     var changes = ObjectIDNotification()

@@ -64,7 +64,9 @@ extension ManagedObjectContext {
   /// Adds a new object to the unsaved changes, with the values that it was given before. The caller must call
   /// ``ManagedObject/awakeFromInsert()`` afterwards.
   private func adoptInserted(_ object: ManagedObject, _ home: ObjectHome, _ twin: EntityDescription) {
-    let reference = ObjectReference(entity: home.entityID, row: ManagedObjectID.nextTemporaryRow())
+    // An object that has a number keeps it, because the application may know the object by it.
+    if object.reference.row == ObjectReference.firstTemporaryRow { object.becomeNumbered() }
+    let reference = ObjectReference(entity: home.entityID, row: object.reference.row)
     let early = object.heldOverlay == nil ? nil : object.takeEarlyValues()
     object.become(reference.row, .passUnretained(home), .passUnretained(twin), nil)
     object.state = .inserted

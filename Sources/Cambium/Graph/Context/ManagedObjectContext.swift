@@ -3,6 +3,9 @@ import Synchronization
 
 /// Where a context's blocks run, with Core Data's raw values.
 public enum ConcurrencyType: UInt, Sendable {
+  /// Where they are called: the context has no queue. Whoever made it uses it and its objects from one place at a time,
+  /// for example within one actor. It does not take in what others save by itself; fetch again, or refresh.
+  case confinement = 0
   /// One after the other, on any thread.
   case privateQueue = 1
   /// On the main thread.
@@ -56,6 +59,8 @@ public final class ManagedObjectContext: @unchecked Sendable {
   /// the object counts as deleted (``ManagedObject/isDeleted``), and has no values. If off, it has no values either,
   /// and each read notes ``CambiumError/Code/managedObjectReferentialIntegrity`` in ``recordedErrors``.
   public var shouldDeleteInaccessibleFaults = true
+  /// The context of another API that works by this one.
+  package weak var face: AnyObject?
   /// Values that the application attaches to the context.
   public var userInfo: [String: Any] = [:]
 
@@ -182,6 +187,7 @@ public final class ManagedObjectContext: @unchecked Sendable {
     switch concurrencyType {
     case .privateQueue: return try await runner.run(self, block)
     case .mainQueue: return try await onMain(block)
+    case .confinement: return try runEvent(block)
     }
   }
 
@@ -190,6 +196,10 @@ public final class ManagedObjectContext: @unchecked Sendable {
   ) throws(Failure) -> R {
     try runEvent(block)
   }
+
+  /// Whether the calling code may use the context's objects, as far as can be told: it holds the lock, or the context has
+  /// no queue.
+  var isUsedHere: Bool { lock.isHeldHere || concurrencyType == .confinement }
 
   /// Runs a block that is an event of its own.
   func runEvent<R, Failure: Error>(_ block: () throws(Failure) -> R) throws(Failure) -> R {
@@ -217,6 +227,7 @@ public final class ManagedObjectContext: @unchecked Sendable {
     switch concurrencyType {
     case .privateQueue: runner.queue.start { self.runEvent(block) }
     case .mainQueue: Task { @MainActor in self.runEvent(block) }
+    case .confinement: runEvent(block)
     }
   }
 

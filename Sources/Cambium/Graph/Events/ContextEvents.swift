@@ -1,6 +1,8 @@
 /// What the present event of a context has changed, and who is told of it. Touched with the context's lock held, or on its queue.
 final class ContextEvents {
   let observers = ContextObservers()
+  /// Is called after each save; see ``ManagedObjectContext/afterSaving(_:)``.
+  @exclusivity(unchecked) var savedHandler: SavedHandler?
   /// The objects that the present event has changed.
   @exclusivity(unchecked) var objects: [ManagedObject] = []
   /// The objects that were refreshed in the present event.

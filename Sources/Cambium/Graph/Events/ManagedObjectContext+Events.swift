@@ -152,6 +152,8 @@ extension ManagedObjectContext {
       tellChildren(changed: insertions + updates, refreshed: [])
       tellChildren(byRules)
     }
+    events.savedHandler?(
+      SavedChanges(inserted: insertions, updated: updates, deleted: deletions, byRules: byRules))
     tell {
       var notification = ContextNotification(.didSave, self)
       notification.insertedObjects = Set(insertions)

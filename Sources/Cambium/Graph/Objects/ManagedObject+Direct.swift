@@ -61,7 +61,7 @@ extension ManagedObject {
   /// - Parameter type: The class to use for the entity that the relationship leads to.
   final func directDestination(_ key: String, as type: ManagedObject.Type) throws -> ManagedObject?? {
     // What the home knows of names is for who has the lock.
-    guard let context = managedObjectContext, context.lock.isHeldHere, context.parent == nil,
+    guard let context = managedObjectContext, context.isUsedHere, context.parent == nil,
       let r = heldHome.flatMap({ $0._withUnsafeGuaranteedRef { $0.toOne(key) } })
     else { return nil }
     let (relationship, place) = r._withUnsafeGuaranteedRef { ($0.key, $0.place) }

@@ -230,7 +230,7 @@ extension ManagedObject {
     guard r.isOrdered else { return }
     try load()
     if try currentToMany(r) != ids {
-      willChangeRelationship()
+      willChangeRelationship(r)
       toManyChanges[r.place] = try listChange(ids, r)
       context.noteChange(of: self)
     }

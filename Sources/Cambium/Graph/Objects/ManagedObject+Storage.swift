@@ -148,8 +148,11 @@ extension ManagedObject {
   }
 
   /// Is called before a relationship of the object changes.
-  func willChangeRelationship() {
+  func willChangeRelationship(_ r: RelationshipInfo) {
     noteInValidation(isRelationship: true)
+    if let observer = heldHome.flatMap({ $0._withUnsafeGuaranteedRef { $0.link?.relationshipObserver } }) {
+      observer.relationshipWillChange(r.schema.name, of: self)
+    }
     willChange()
   }
 
@@ -164,7 +167,7 @@ extension ManagedObject {
 
   func recordToOne(_ r: RelationshipInfo, _ id: ManagedObjectID?) throws {
     guard try currentToOne(r) != id else { return }
-    willChangeRelationship()
+    willChangeRelationship(r)
     let overlay = ownOverlay
     overlay.toOneChanges.updateValue(id, forKey: r.place)
     noteChange()
@@ -257,10 +260,10 @@ extension ManagedObject {
       try load()
       let ids = try knownToMany(r)
       guard !ids.contains(id) else { return }
-      willChangeRelationship()
+      willChangeRelationship(r)
       toManyChanges[r.place] = try listChange(ids + [id], r)
     } else {
-      willChangeRelationship()
+      willChangeRelationship(r)
       // What was taken out here and is put back may have been taken out by others as well.
       let isAgain = try isCancelled(id, r, by: true)
       ownOverlay.toManyChanges.change(r.place, from: ToManyChange()) {
@@ -277,10 +280,10 @@ extension ManagedObject {
       try load()
       let ids = try knownToMany(r)
       guard ids.contains(id) else { return }
-      willChangeRelationship()
+      willChangeRelationship(r)
       toManyChanges[r.place] = try listChange(ids.filter { $0 != id }, r)
     } else {
-      willChangeRelationship()
+      willChangeRelationship(r)
       let isAgain = try isCancelled(id, r, by: false)
       ownOverlay.toManyChanges.change(r.place, from: ToManyChange()) {
         $0.remove(id)

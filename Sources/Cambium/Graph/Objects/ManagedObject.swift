@@ -160,6 +160,9 @@ open class ManagedObject {
     }
   }
 
+  /// Gives a new object a temporary number of its own.
+  func becomeNumbered() { number = ManagedObjectID.nextTemporaryRow() }
+
   /// Has the object of a temporary identifier be the same by its permanent one, which is of the same entity and store.
   func become(permanent reference: ObjectReference) {
     guard reference.entity == self.reference.entity else {

@@ -3,7 +3,7 @@ import CambiumSystem
 extension QueueCheck {
   /// Whether the calling thread has no business with the objects of a context, as far as can be told.
   private static func isElsewhere(_ context: ManagedObjectContext) -> Bool {
-    if context.lock.isHeldHere { return false }
+    if context.lock.isHeldHere || context.concurrencyType == .confinement { return false }
     guard context.concurrencyType == .mainQueue else { return true }
     if SystemEnvironment.isMainThread() { return false }
     // The main actor goes on by other threads on Linux, within a task, and nobody can be asked whether it is the main actor's.

@@ -1,0 +1,42 @@
+import CambiumEngine
+import CambiumKernel
+
+// What another API in front of the object graph needs of objects, beside what everybody has.
+extension ManagedObject {
+  /// The value of a stored attribute in the engine's form; nil for a transient or transformed one.
+  package final func engineValue(forKey key: String) throws -> Value? { try storedValue(key) }
+
+  /// Sets an attribute to a value in the engine's form. See ``set(_:forKey:)``.
+  package final func setEngineValue(_ value: Value, forKey key: String) throws {
+    if try !setStored(value, key) { try set(value.foundation(type: .undefined, objects: space), forKey: key) }
+  }
+}
+
+extension ManagedObjectID {
+  /// The number of the row in its entity's table; of a temporary identifier, one that no other object of the process has.
+  package var number: UInt64 { reference.row }
+}
+
+extension PersistentStoreCoordinator {
+  /// The identifier of a row in one of the coordinator's stores, whether or not there is such a row. Nil if no store has the
+  /// identifier, or if the store has no such entity.
+  package func managedObjectID(store: String, entityName: String, number: UInt64) -> ManagedObjectID? {
+    guard number > 0, number < ObjectReference.firstTemporaryRow else { return nil }
+    for known in persistentStores where known.identifier == store {
+      guard let info = known.space.info(named: entityName) else { continue }
+      return ManagedObjectID(space: known.space, reference: ObjectReference(entity: info.schema.id, row: number))
+    }
+    return nil
+  }
+
+  /// The space of temporary numbers begins here.
+  package static var firstTemporaryNumber: UInt64 { ObjectReference.firstTemporaryRow }
+}
+
+extension Value {
+  /// The value of an attribute, in the engine's form, of one in Foundation's. Nil if no attribute has such a value.
+  package init?(any value: Any) { self.init(foundation: value) }
+
+  /// The value in Foundation's form; nil for null.
+  package var any: Any? { foundation(type: .undefined, objects: nil) }
+}

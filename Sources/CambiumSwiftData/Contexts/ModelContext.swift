@@ -1,0 +1,121 @@
+import Cambium
+import Foundation
+
+/// A working copy of a container's models: finds, inserts, changes and deletes them, and saves. SwiftData: `ModelContext`.
+///
+/// A context is used from one place at a time: on the main actor, within one ``ModelActor``, or in one function. It is not
+/// `Sendable`, and its models aren't either. Hand over a ``PersistentIdentifier``.
+///
+/// A context shows what others have saved after its next fetch; ``ModelContainer/mainContext`` does so by itself. All work is
+/// done by one `ManagedObjectContext` of `Cambium`, with the merge policy `mergeByPropertyObjectTrump`: if others have changed
+/// the same model, each property that was changed here wins.
+public final class ModelContext: SendableMetatype {
+  /// The container.
+  public let container: ModelContainer
+  /// The context of the object graph that does the work, for use with `Cambium`.
+  public let managedObjectContext: ManagedObjectContext
+  let autosave: Autosave
+  /// Whether anybody has read a property of one of the models, who may want to hear of its changes.
+  var isObserved = false
+  /// Which part of the code changes models; see ``editingState``.
+  private var editingID = UUID()
+  private var lastClass: (entity: EntityDescription, modelClass: ModelClass)?
+
+  /// A context of a container's models.
+  public convenience init(_ container: ModelContainer) { self.init(container, .confinement) }
+
+  init(_ container: ModelContainer, _ type: ConcurrencyType) {
+    self.container = container
+    let context = ManagedObjectContext(
+      concurrencyType: type, persistentStoreCoordinator: container.persistentStoreCoordinator)
+    managedObjectContext = context
+    autosave = Autosave(type == .mainQueue ? .mainActor : .nobody)
+    context.mergePolicy = .mergeByPropertyObjectTrump
+    context.automaticallyMergesChangesFromParent = type == .mainQueue
+    context.observeRelationships(InverseObserver.shared)
+    context.face = self
+    context.afterSaving { [unowned self] in self.post($0) }
+  }
+
+  // MARK: Settings
+
+  /// Who changes the models, for the history of the stores.
+  public var author: String? {
+    get { managedObjectContext.transactionAuthor }
+    set { managedObjectContext.transactionAuthor = newValue }
+  }
+
+  /// Undoes and redoes changes of the models; `nil`, the default, if changes cannot be undone.
+  public var undoManager: UndoManager? {
+    get { managedObjectContext.undoManager }
+    set { managedObjectContext.undoManager = newValue }
+  }
+
+  /// Which part of the code changes models, and by whose order.
+  public var editingState: EditingState {
+    get { EditingState(id: editingID, author: author) }
+    set { (editingID, author) = (newValue.id, newValue.author) }
+  }
+
+  // MARK: What changed
+
+  /// Whether there is anything to save.
+  public var hasChanges: Bool { managedObjectContext.hasChanges }
+
+  /// The models that the next save inserts.
+  public var insertedModelsArray: [any PersistentModel] { managedObjectContext.pendingObjects.inserted.compactMap(model) }
+
+  /// The models that the next save updates.
+  public var changedModelsArray: [any PersistentModel] { managedObjectContext.pendingObjects.updated.compactMap(model) }
+
+  /// The models that the next save deletes.
+  public var deletedModelsArray: [any PersistentModel] { managedObjectContext.pendingObjects.deleted.compactMap(model) }
+
+  /// The errors of calls that cannot throw, such as setting a property: the oldest first, at most 100. The next save throws
+  /// the first one by which a change was lost. SwiftData ends the process instead.
+  public var recordedErrors: [any Error] { managedObjectContext.recordedErrors.map { $0.asSwiftDataError } }
+
+  // MARK: Models of rows
+
+  /// What the class of a row's model says of itself; nil if the container's schema has none, as of a subclass that only
+  /// others have.
+  func modelClass(of row: ModelRow) -> ModelClass? {
+    let entity = row.entity
+    if let lastClass, lastClass.entity === entity { return lastClass.modelClass }
+    guard let found = container.classes[entity.name] else { return nil }
+    lastClass = (entity, found)
+    return found
+  }
+
+  /// The model of an object; nil if the container's schema has no class for it.
+  func model(of object: ManagedObject) -> (any PersistentModel)? {
+    guard let row = object as? ModelRow else { return nil }
+    return (row.model ?? row.makeModel(context: self)) as? any PersistentModel
+  }
+
+  /// Notes that a model changes, so that it is saved by itself where that is wanted.
+  func noteChange() { if autosave.isEnabled { autosave.schedule(self) } }
+}
+
+extension ModelContext: Equatable {
+  /// Whether both are the same.
+  public static func == (a: ModelContext, b: ModelContext) -> Bool { a === b }
+}
+
+/// Which part of the code changes models. SwiftData: `EditingState`.
+public struct EditingState: Identifiable, Sendable {
+  /// Tells parts apart.
+  public let id: UUID
+  /// Who changes the models.
+  public var author: String?
+
+  init(id: UUID, author: String?) { (self.id, self.author) = (id, author) }
+}
+
+#if !canImport(ObjectiveC)
+  /// Undoes and redoes changes. Foundation has no class of this name here.
+  public typealias UndoManager = ContextUndoManager
+#else
+  /// Undoes and redoes changes. Foundation's class of this name is another one.
+  public typealias UndoManager = Cambium.ContextUndoManager
+#endif

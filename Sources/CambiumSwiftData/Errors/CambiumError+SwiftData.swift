@@ -1,0 +1,25 @@
+import Cambium
+
+extension CambiumError {
+  /// The error as this API throws it.
+  var asSwiftDataError: any Error {
+    switch code {
+    case .managedObjectValidation, .managedObjectConstraintValidation, .validationMultipleErrors,
+      .validationMissingMandatoryProperty, .validationRelationshipLacksMinimumCount,
+      .validationRelationshipExceedsMaximumCount, .validationRelationshipDeniedDelete, .validationNumberTooLarge,
+      .validationNumberTooSmall, .validationDateTooLate, .validationDateTooSoon, .validationInvalidDate,
+      .validationStringTooLong, .validationStringTooShort, .validationStringPatternMatching, .validationInvalidURI:
+      SwiftDataError(.modelValidationFailure, message, self)
+    case .persistentHistoryTokenExpired: SwiftDataError(.historyTokenExpired, message, self)
+    case .stagedMigrationBackwardMigration: SwiftDataError(.backwardMigration, message, self)
+    case .managedObjectModelReferenceNotFound: SwiftDataError(.unknownDataStoreSchema, message, self)
+    case .invalidPredicate: SwiftDataError(.unsupportedPredicate, message, self)
+    default: self
+    }
+  }
+}
+
+/// Runs `body`, and has its errors be those of this API.
+func mappingErrors<R>(_ body: () throws -> R) throws -> R {
+  do { return try body() } catch let error as CambiumError { throw error.asSwiftDataError }
+}

@@ -1,0 +1,149 @@
+import Cambium
+
+// What the accessors call that `@Model` makes. The compiler chooses by the type of the property. A value that cannot be
+// read gives the property's initial value, or what its type has in place of a value; the context notes the error.
+extension ModelRow {
+  /// An attribute of one of the types that stores have.
+  @inlinable
+  public subscript<T: ModelAttribute>(model name: String) -> T {
+    get {
+      if isProbed { return probedValue(name) }
+      return self[managed: name] ?? missingValue(name)
+    }
+    set { if mayBeSet(name) { self[managed: name] = Optional(newValue) } }
+  }
+
+  /// An attribute of one of the types that stores have, or nothing.
+  @inlinable
+  public subscript<T: ModelAttribute>(model name: String) -> T? {
+    get {
+      if isProbed { return probedValue(name) as T }
+      return self[managed: name]
+    }
+    set { if mayBeSet(name) { self[managed: name] = newValue } }
+  }
+
+  /// An attribute of a type of the application: an enumeration, a structure, an array of values, or an optional one.
+  @_disfavoredOverload
+  public subscript<T: Codable>(model name: String) -> T {
+    get {
+      if isProbed { return probedValue(name) }
+      return coding(name, as: T.self).read(self, name)
+    }
+    set { if mayBeSet(name) { coding(name, as: T.self).write(newValue, self, name) } }
+  }
+
+  /// An optional attribute of a type of the application.
+  @_disfavoredOverload
+  public subscript<T: Codable>(model name: String) -> T? {
+    get {
+      if isProbed { return probedValue(name) as T }
+      return coding(name, as: T?.self).read(self, name)
+    }
+    set { if mayBeSet(name) { coding(name, as: T?.self).write(newValue, self, name) } }
+  }
+
+  /// A to-one relationship that has a destination.
+  public subscript<M: PersistentModel>(model name: String) -> M {
+    get {
+      if let found: M = self[model: name] { return found }
+      // Nothing is there: the destination was deleted, or was never set. A model of no context reads as its initial values.
+      return ModelClass.of(M.self).makeNew(as: M.self)
+    }
+    set { self[model: name] = Optional(newValue) }
+  }
+
+  /// A to-one relationship.
+  public subscript<M: PersistentModel>(model name: String) -> M? {
+    get {
+      if isProbed { return probedModel(name, M.self) }
+      guard let row: ModelRow = self[managed: name] else { return nil }
+      return row.model(as: M.self, name, of: self)
+    }
+    set { if mayBeSet(name) { self[managed: name] = newValue?._$row } }
+  }
+
+  /// A to-many relationship: in its order if it has one, or else as the destinations were inserted.
+  public subscript<M: PersistentModel>(model name: String) -> [M] {
+    get {
+      if isProbed { return [probedModel(name, M.self)] }
+      let rows: [ModelRow] = self[managed: name]
+      return rows.compactMap { $0.model(as: M.self, name, of: self) }
+    }
+    set { if mayBeSet(name) { self[managed: name] = Optional(newValue.map { $0._$row }) } }
+  }
+
+  /// A to-many relationship. Never `nil`, because a store does not tell none from an empty one.
+  public subscript<M: PersistentModel>(model name: String) -> [M]? {
+    get { .some(self[model: name]) }
+    set { self[model: name] = newValue ?? [] }
+  }
+
+  /// An attribute whose values a transformer makes.
+  @_disfavoredOverload
+  public subscript<T>(model name: String) -> T? {
+    get { isProbed ? nil : self[managed: name] }
+    set { if mayBeSet(name) { setValue(newValue, forKey: name) } }
+  }
+
+  // MARK: What they have in common
+
+  /// Whether the row stands for any, and notes what is read.
+  @usableFromInline var isProbed: Bool { probe != nil }
+
+  /// Whether a value is to be set. It is not while the model of a stored row is made; the context hears of all others.
+  @usableFromInline
+  func mayBeSet(_ name: String) -> Bool {
+    if isBeingMade { return false }
+    if let context = modelContext { context.noteChange() }
+    return true
+  }
+
+  /// What is read of a required attribute that has no value: that of a model whose row is gone, for example.
+  @usableFromInline
+  func missingValue<T: ModelAttribute>(_ name: String) -> T {
+    modelClass?.byName[name]?.defaultValue as? T ?? T.missingValue
+  }
+
+  @usableFromInline
+  func probedValue<T>(_ name: String) -> T {
+    probe?.note(name)
+    return modelClass?.byName[name]?.placeholder as? T ?? PlaceholderValue.of(T.self)
+  }
+
+  /// A model of a probe's own, which notes what is read of it.
+  private func probedModel<M: PersistentModel>(_ name: String, _ type: M.Type) -> M {
+    probe?.note(name)
+    return PathProbe.model(type, probe)
+  }
+
+  /// How values of a property are stored.
+  private func coding<T: Codable>(_ name: String, as type: T.Type) -> ValueCoding<T> {
+    if let coding = modelClass?.byName[name]?.coding(as: type) { return coding }
+    return ValueKinds.coding(for: type)
+  }
+
+  /// The model of this row, which has to be of a class.
+  func model<M: PersistentModel>(as type: M.Type, _ name: String, of source: ModelRow) -> M? {
+    if let model {
+      if let found = model as? M { return found }
+    } else if let found = makeModel(context: source.modelContext) as? M {
+      return found
+    }
+    source.managedObjectContext?.note(
+      SwiftDataError(
+        .unsupportedKeyPath,
+        "'\(name)' of '\(source.entity.name)' leads to a model of '\(entity.name)', which is no \(M.self)"),
+      losesChange: false)
+    return nil
+  }
+
+  /// Makes the model of this row, which has none.
+  func makeModel(context: ModelContext?) -> AnyObject? {
+    // A row without a context was made with a model, and knows its class.
+    guard let modelClass = context?.modelClass(of: self) ?? modelClass else { return nil }
+    let made = ModelMaking.make(self, modelClass)
+    (made as? any PersistentModel)?._$attach(context)
+    return made
+  }
+}

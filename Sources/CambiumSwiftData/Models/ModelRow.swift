@@ -1,0 +1,81 @@
+import Cambium
+import Observation
+
+/// The row of a model: an object of the object graph, which has the model's values.
+///
+/// Application code has no use for it, but for `managedObject` calls of `Cambium` beside this API.
+public final class ModelRow: ManagedObject {
+  /// The model; nil if there is none at the moment. ``ModelLink`` sets and clears it, so that it is valid whenever it is set.
+  @exclusivity(unchecked) var owner: UnsafeMutableRawPointer?
+  /// What the model's class says of itself. Nil before there was a model.
+  @exclusivity(unchecked) var modelClass: ModelClass?
+  /// See ``ModelObservation``.
+  @exclusivity(unchecked) private(set) var registrar: ObservationRegistrar?
+  /// Whether the model is being made, so that the initial values of its properties are to be passed over.
+  @exclusivity(unchecked) var isBeingMade = false
+  /// Is told the name of each property that is read; for finding out what a key path leads through.
+  @exclusivity(unchecked) var probe: PathProbe?
+
+  /// See ``ManagedObject/init(entity:insertInto:)``.
+  public required init(entity: EntityDescription, insertInto context: ManagedObjectContext?) {
+    super.init(entity: entity, insertInto: context)
+  }
+
+  /// Whether a model has the row. The expansion of ``Model()`` asks.
+  public var isOwned: Bool { owner != nil }
+
+  /// The model, if there is one.
+  var model: AnyObject? { owner.map { Unmanaged<AnyObject>.fromOpaque($0).takeUnretainedValue() } }
+
+  /// The context of the model.
+  var modelContext: ModelContext? { managedObjectContext?.face as? ModelContext }
+
+  /// The registrar, made when it is first asked for.
+  var observedRegistrar: ObservationRegistrar {
+    if let registrar { return registrar }
+    let made = ObservationRegistrar()
+    registrar = made
+    modelContext?.isObserved = true
+    return made
+  }
+
+  /// The one row of a new model of a class that inherits, whose initializers each began with a row of their own.
+  ///
+  /// - Parameter levels: The rows of the classes, that of the root first.
+  public static func joined(_ levels: [ModelRow]) -> ModelRow {
+    guard let row = levels.last else { return ModelRow(entity: EntityDescription(), insertInto: nil) }
+    for level in levels.dropLast() where level !== row { row.takeOver(level) }
+    return row
+  }
+
+  // MARK: What others change
+
+  /// Makes the model one of the context that the row is inserted into.
+  public override func awakeFromInsert() {
+    guard let context = modelContext else { return }
+    context.noteChange()
+    (model as? any PersistentModel)?._$attach(context)
+  }
+
+  /// Tells observers that all values may be others.
+  public override func awake(fromSnapshotEvents flags: SnapshotEventType) {
+    guard registrar != nil, let modelClass else { return }
+    for property in modelClass.properties { tell(of: property) }
+  }
+
+  /// Tells observers that a property is about to change, by other means than its accessor.
+  func tell(of property: ModelProperty) {
+    guard let registrar, let model else { return }
+    property.tell(registrar, model)
+  }
+}
+
+/// Tells models of changes of their relationships that keep the other side in agreement.
+final class InverseObserver: RelationshipObserver {
+  static let shared = InverseObserver()
+
+  func relationshipWillChange(_ name: String, of object: AnyObject) {
+    guard let row = object as? ModelRow, row.registrar != nil, let property = row.modelClass?.byName[name] else { return }
+    row.tell(of: property)
+  }
+}

@@ -1,0 +1,58 @@
+/// Finds out by which keys a type codes itself, by decoding one from a decoder that gives a value without meaning for each
+/// key and notes the key.
+enum CodedKeys {
+  /// The keys; nil if no value can be decoded so, or one that is no keyed structure.
+  static func of(_ type: any Decodable.Type) -> Set<String>? {
+    let keys = Keys()
+    guard (try? type.init(from: NotingDecoder(keys: keys))) != nil, keys.isKeyed else { return nil }
+    return keys.names
+  }
+
+  fileprivate final class Keys {
+    var names = Set<String>()
+    var isKeyed = false
+  }
+}
+
+/// Refuses what is not asked key by key.
+private struct Unkeyed: Error {}
+
+private struct NotingDecoder: Decoder {
+  let keys: CodedKeys.Keys
+  var codingPath: [any CodingKey] { [] }
+  var userInfo: [CodingUserInfoKey: Any] { [:] }
+
+  func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
+    keys.isKeyed = true
+    return KeyedDecodingContainer(NotingContainer<Key>(keys: keys))
+  }
+
+  func unkeyedContainer() throws -> any UnkeyedDecodingContainer { throw Unkeyed() }
+  func singleValueContainer() throws -> any SingleValueDecodingContainer { throw Unkeyed() }
+}
+
+private struct NotingContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
+  let keys: CodedKeys.Keys
+  var codingPath: [any CodingKey] { [] }
+  var allKeys: [Key] { [] }
+
+  func contains(_ key: Key) -> Bool {
+    keys.names.insert(key.stringValue)
+    return true
+  }
+
+  func decodeNil(forKey key: Key) throws -> Bool { !contains(key) }
+
+  func decode<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T {
+    _ = contains(key)
+    guard let value = PlaceholderValue.find(type) else { throw Unkeyed() }
+    return value
+  }
+
+  func nestedContainer<N: CodingKey>(keyedBy type: N.Type, forKey key: Key) throws -> KeyedDecodingContainer<N> {
+    throw Unkeyed()
+  }
+  func nestedUnkeyedContainer(forKey key: Key) throws -> any UnkeyedDecodingContainer { throw Unkeyed() }
+  func superDecoder() throws -> any Decoder { throw Unkeyed() }
+  func superDecoder(forKey key: Key) throws -> any Decoder { throw Unkeyed() }
+}
