@@ -81,6 +81,7 @@ let package = Package(
     .testTarget(
       name: "CambiumIsolationTests", dependencies: ["Cambium"],
       swiftSettings: [.defaultIsolation(MainActor.self), .enableUpcomingFeature("MemberImportVisibility")]),
+    .testTarget(name: "CambiumSwiftDataTests", dependencies: ["Cambium", "CambiumSwiftData"]),
     .testTarget(name: "CambiumCoreDataTests", dependencies: ["CambiumCoreData", "CambiumEngine"]),
     .testTarget(
       name: "FuzzTests", dependencies: ["CambiumEngine", "CambiumKernel", "CambiumKernelTests", "CambiumTesting"],
@@ -88,6 +89,12 @@ let package = Package(
   ],
   swiftLanguageModes: [.v6]
 )
+
+// Off Apple's platforms, `import SwiftData` may stay as it is. Nothing in the package depends on this.
+#if !canImport(Darwin)
+  package.targets.append(.target(name: "SwiftData", dependencies: ["CambiumSwiftData"]))
+  package.products.append(.library(name: "SwiftData", targets: ["SwiftData"]))
+#endif
 
 for name in swiftDataPrograms {
   package.targets.append(

@@ -33,16 +33,6 @@ extension ModelRow {
     set { if mayBeSet(name) { coding(name, as: T.self).write(newValue, self, name) } }
   }
 
-  /// An optional attribute of a type of the application.
-  @_disfavoredOverload
-  public subscript<T: Codable>(model name: String) -> T? {
-    get {
-      if isProbed { return probedValue(name) as T }
-      return coding(name, as: T?.self).read(self, name)
-    }
-    set { if mayBeSet(name) { coding(name, as: T?.self).write(newValue, self, name) } }
-  }
-
   /// A to-one relationship that has a destination.
   public subscript<M: PersistentModel>(model name: String) -> M {
     get {
@@ -70,7 +60,12 @@ extension ModelRow {
       let rows: [ModelRow] = self[managed: name]
       return rows.compactMap { $0.model(as: M.self, name, of: self) }
     }
-    set { if mayBeSet(name) { self[managed: name] = Optional(newValue.map { $0._$row }) } }
+    set {
+      guard mayBeSet(name) else { return }
+      // An initial value of nothing must not take back, when the model is inserted, what the other side leads to.
+      if newValue.isEmpty, isNew { return setValue(nil, forKey: name) }
+      self[managed: name] = Optional(newValue.map { $0._$row })
+    }
   }
 
   /// A to-many relationship. Never `nil`, because a store does not tell none from an empty one.
@@ -81,9 +76,14 @@ extension ModelRow {
 
   /// An attribute whose values a transformer makes.
   @_disfavoredOverload
-  public subscript<T>(model name: String) -> T? {
-    get { isProbed ? nil : self[managed: name] }
-    set { if mayBeSet(name) { setValue(newValue, forKey: name) } }
+  public subscript<T>(model name: String) -> T {
+    get {
+      if !isProbed, let value = value(forKey: name) as? T { return value }
+      return PlaceholderValue.of(T.self)
+    }
+    set {
+      if mayBeSet(name) { setValue((newValue as? any OptionalType).map { $0.wrappedValue } ?? newValue, forKey: name) }
+    }
   }
 
   // MARK: What they have in common

@@ -14,7 +14,7 @@ enum PlaceholderValue {
 
   /// A value of a type; nil if none can be found.
   static func find<T>(_ type: T.Type) -> T? {
-    if let optional = type as? any OptionalType.Type { return optional.none as? T }
+    if let optional = type as? any OptionalType.Type { return optional.noValue as? T }
     if let attribute = type as? any ModelAttribute.Type { return attribute.missingValue as? T }
     if let empty = (type as? any ExpressibleByArrayLiteral.Type)?.emptyArray { return empty as? T }
     if let empty = (type as? any ExpressibleByDictionaryLiteral.Type)?.emptyDictionary { return empty as? T }

@@ -14,7 +14,7 @@ final class ValueCoding<T: Codable>: Sendable {
   func read(_ row: ModelRow, _ name: String) -> T {
     do {
       if let value = try row.storedOrTransientValue(name) {
-        if let optional = T.self as? any OptionalType.Type, value.isNull { return optional.none as! T }
+        if let optional = T.self as? any OptionalType.Type, value.isNull { return optional.noValue as! T }
         if !value.isNull { return try ValueCoder.decode(T.self, from: value, isCoded: isCoded) }
       }
     } catch {
@@ -34,18 +34,6 @@ final class ValueCoding<T: Codable>: Sendable {
     } catch {
       row.managedObjectContext?.note(error, losesChange: true)
     }
-  }
-}
-
-extension OptionalType {
-  /// No value.
-  static var none: Any { Optional<Never>.none.erased(as: wrappedType) }
-}
-
-extension Optional where Wrapped == Never {
-  fileprivate func erased(as type: Any.Type) -> Any {
-    func make<W>(_ type: W.Type) -> Any { Optional<W>.none as Any }
-    return _openExistential(type, do: make)
   }
 }
 
