@@ -14,6 +14,9 @@ extension CambiumError {
     case .stagedMigrationBackwardMigration: SwiftDataError(.backwardMigration, message, self)
     case .managedObjectModelReferenceNotFound: SwiftDataError(.unknownDataStoreSchema, message, self)
     case .invalidPredicate: SwiftDataError(.unsupportedPredicate, message, self)
+    case .coreData:
+      // One that this API has noted itself.
+      underlyingErrors.lazy.compactMap { $0 as? SwiftDataError }.first ?? self
     default: self
     }
   }

@@ -58,7 +58,12 @@ public final class ModelRow: ManagedObject {
   }
 
   /// Tells observers that all values may be others.
-  public override func awake(fromSnapshotEvents flags: SnapshotEventType) {
+  public override func awake(fromSnapshotEvents flags: SnapshotEventType) { tellOfAll() }
+
+  /// The same where the row is read anew when it is asked for.
+  public override func didTurnIntoFault() { tellOfAll() }
+
+  private func tellOfAll() {
     guard registrar != nil, let modelClass else { return }
     for property in modelClass.properties { tell(of: property) }
   }
