@@ -26,6 +26,11 @@ extension PredicateExpressions.KeyPath: CapturingExpression {
   }
 }
 
+/// The value that a part was captured as, or reads from a captured value; nil if it is neither.
+func capturedValue(of expression: any PredicateExpression) -> Any? {
+  (expression as? any CapturingExpression)?.captured()?.value
+}
+
 extension PredicateExpressions.Value: FetchExpressible {
   func translated(by translator: inout PredicateTranslator) throws -> TranslatedExpression {
     try translator.constant(value)
@@ -42,8 +47,11 @@ extension PredicateExpressions.KeyPath: FetchExpressible {
   func translated(by translator: inout PredicateTranslator) throws -> TranslatedExpression {
     if let captured = captured() { return try translator.constant(captured.value) }
     let root = try translator.translate(root)
-    if let name = translator.name(of: keyPath, in: Root.Output.self) {
-      return root.mapped { .value($0.member(name)) }
+    switch try translator.name(of: keyPath, in: Root.Output.self) {
+    case .property(let name)?: return root.mapped { .value($0.member(name)) }
+    case .object?: return root
+    case .refused(let reason)?: throw CambiumError(.invalidPredicate, reason)
+    case nil: break
     }
     let isText = Root.Output.self is any StringProtocol.Type
     switch kind {

@@ -17,6 +17,9 @@ protocol FetchExpressible {
 /// Goes through a Foundation predicate, and knows what its variables and key paths stand for.
 struct PredicateTranslator {
   private let names: [AnyKeyPath: String]
+  private let naming: (any PredicateNaming)?
+  /// The identifiers of objects that were captured.
+  private(set) var capturedObjects: [any ObjectIdentifying] = []
   private var variables: [PredicateExpressions.VariableID: TranslatedExpression]
   private var localCount = 0
   private var depth = 0
@@ -25,8 +28,11 @@ struct PredicateTranslator {
   /// twice as large, and nobody could wait for what a few dozen of them come to.
   private static let partsLimit = 100_000
 
-  init(object: PredicateExpressions.VariableID, names: [AnyKeyPath: String]) {
+  init(
+    object: PredicateExpressions.VariableID, names: [AnyKeyPath: String] = [:], naming: (any PredicateNaming)? = nil
+  ) {
     self.names = names
+    self.naming = naming
     variables = [object: .value(.evaluatedObject)]
   }
 
@@ -66,6 +72,17 @@ struct PredicateTranslator {
     return try translate(expression)
   }
 
+  /// Translates what is evaluated inside of another predicate, whose variables stand for something. They have that meaning
+  /// nowhere else, because the same predicate may be evaluated twice.
+  mutating func translate(
+    _ expression: any PredicateExpression, where meanings: [(PredicateExpressions.VariableID, TranslatedExpression)]
+  ) throws -> TranslatedExpression {
+    let before = variables
+    defer { variables = before }
+    for (variable, meaning) in meanings { variables[variable] = meaning }
+    return try translate(expression)
+  }
+
   /// A name for the elements of a collection.
   mutating func makeLocalName() -> String {
     localCount += 1
@@ -74,51 +91,62 @@ struct PredicateTranslator {
 
   // MARK: Key paths
 
-  /// What the model calls the property of a key path.
-  func name(of keyPath: AnyKeyPath, in type: Any.Type) -> String? {
-    names[keyPath] ?? (type as? any PredicateKeyPaths.Type)?.predicateKeyPaths[keyPath]
+  /// What a key path stands for; nil if nothing tells.
+  func name(of keyPath: AnyKeyPath, in type: Any.Type) throws -> PredicateName? {
+    if let name = names[keyPath] { return .property(name) }
+    if let name = try naming?.name(of: keyPath, in: type) { return name }
+    return (type as? any PredicateKeyPaths.Type)?.predicateKeyPaths[keyPath].map { .property($0) }
+  }
+
+  /// The name of the entity that a class stands for; nil if it stands for none.
+  func entityName(of type: Any.Type) throws -> String? {
+    if let name = try naming?.entityName(of: type) { return name }
+    return (type as? ManagedObject.Type)?.entity().name
   }
 
   // MARK: Constants
 
-  func constant(_ captured: Any) throws -> TranslatedExpression {
-    if let value = value(captured) { return .value(.constant(value)) }
+  mutating func constant(_ captured: Any) throws -> TranslatedExpression {
+    if let value = try value(captured) { return .value(.constant(value)) }
     throw CambiumError(
       .invalidPredicate,
-      "the predicate captures a \(type(of: captured)), which no attribute holds; make it AttributeRepresentable or "
+      "the predicate captures a \(type(of: unwrapped(captured) ?? captured)), which no attribute holds; make it AttributeRepresentable or "
         + "CompositeRepresentable, or capture its parts")
   }
 
-  private func value(_ captured: Any) -> EngineValue? {
+  private mutating func value(_ captured: Any) throws -> EngineValue? {
     guard let captured = unwrapped(captured) else { return .null }
-    if let value = EngineValue(foundation: captured) { return value }
-    switch captured {
-    case let raw as any RawRepresentable: return EngineValue(foundation: raw.rawValue)
-    case let character as Character: return .string(String(character))
-    case let elements as [Any]: return list(elements)
-    case let elements as Set<AnyHashable>: return list(elements.map { $0.base })
-    default: return nil
-    }
-  }
-
-  private func list(_ elements: [Any]) -> EngineValue? {
+    let elements = (captured as? [Any]) ?? (captured as? Set<AnyHashable>)?.map { $0.base }
+    guard let elements else { return try single(captured) }
     var values: [EngineValue] = []
     for element in elements {
       guard let element = unwrapped(element) else {
         values.append(.null)
         continue
       }
-      switch element {
-      case let raw as any RawRepresentable:
-        guard let value = EngineValue(foundation: element) ?? EngineValue(foundation: raw.rawValue) else { return nil }
-        values.append(value)
-      case let character as Character: values.append(.string(String(character)))
-      default:
-        guard let value = EngineValue(foundation: element) else { return nil }
-        values.append(value)
-      }
+      guard let value = try single(element) else { return try single(captured) }
+      values.append(value)
     }
     return .list(values)
+  }
+
+  /// A value that is not `nil`.
+  private mutating func single(_ captured: Any) throws -> EngineValue? {
+    switch try naming?.meaning(of: captured) {
+    case .value(let value)?: return value
+    case .object(let object)?:
+      guard let object else { return .reference(ObjectReference(entity: 0, row: 0)) }
+      capturedObjects.append(object)
+      return .reference(object.reference)
+    case nil: break
+    }
+    if let object = captured as? any ObjectIdentifying { capturedObjects.append(object) }
+    if let value = EngineValue(foundation: captured) { return value }
+    switch captured {
+    case let raw as any RawRepresentable: return EngineValue(foundation: raw.rawValue)
+    case let character as Character: return .string(String(character))
+    default: return nil
+    }
   }
 
   // MARK: Errors
@@ -130,8 +158,8 @@ struct PredicateTranslator {
       case "StringContainsRegex": "use contains(_:) or starts(with:), or MATCHES in a format string"
       case "CollectionRangeSubscript": "ask for single elements, or filter the collection"
       case "ExpressionEvaluate", "PredicateEvaluate": "write what it evaluates into the predicate"
-      case "StringCaseInsensitiveCompare", "StringLocalizedCompare":
-        "compare with [c] or [cd] in a format string; the store knows no languages"
+      case "StringLocalizedCompare":
+        "use caseInsensitiveCompare(_:), or < and >; the store knows no languages"
       default: "write that part as a format string, and join both with FetchPredicate.and"
       }
     return Self.unsupported(construct, advice)

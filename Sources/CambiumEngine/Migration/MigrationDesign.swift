@@ -390,7 +390,8 @@ struct MigrationDesign {
   @_optimize(none)
   private func keepsCondition(_ entity: EntitySchema, _ text: String, _ family: [EntityMigration]) -> Bool {
     guard let before = entities[entity.id]?.source, let predicate = try? Predicate(format: text, arguments: []),
-      let reads = try? predicate.reads(), !reads.otherObjects, !reads.isVolatile
+      let reads = try? predicate.reads(), !reads.otherObjects, !reads.isVolatile,
+      !reads.testsEntity
     else { return false }
     for path in reads.keyPaths {
       guard let new = try? destination.resolve(keyPath: path, from: entity.id),

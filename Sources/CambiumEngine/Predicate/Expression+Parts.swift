@@ -69,10 +69,22 @@ extension Predicate {
   public struct Reads: Equatable, Sendable {
     /// The key paths from the evaluated object, as written; a path may be there twice.
     public var keyPaths: [String] = []
-    /// Whether it reads other objects than those that ``keyPaths`` lead through.
+    /// The key paths from the evaluated object as one of a subentity, as written.
+    public var subentityPaths: [SubentityPath] = []
+    /// Whether it asks of which entity an object is.
+    public var testsEntity = false
+    /// Whether it reads other objects than those that ``keyPaths`` and ``subentityPaths`` lead through.
     public var otherObjects = false
     /// Whether it may answer differently at another time, as `now()` and `random()` do.
     public var isVolatile = false
+  }
+
+  /// A key path from the evaluated object as one of another entity than is asked about.
+  public struct SubentityPath: Equatable, Sendable {
+    /// The name of the entity.
+    public var entity: String
+    /// The key path.
+    public var keyPath: String
   }
 
   /// What the predicate looks at.
@@ -103,7 +115,12 @@ extension Predicate {
     guard depth <= Predicate.depthLimit else { throw .tooDeep }
     switch expression {
     case .keyPath(let path): reads.keyPaths.append(path)
+    case .member(.function(_, let arguments), let path) where Self.castsEvaluatedObject(expression):
+      if arguments.count > 1, case .constant(.string(let entity)) = arguments[1] {
+        reads.subentityPaths.append(SubentityPath(entity: entity, keyPath: path))
+      }
     case .member, .aggregate(_, _, path: .some): reads.otherObjects = true
+    case .function(let name, _) where name == PredicateFunction.castToEntity.name: reads.testsEntity = true
     case .function(let name, _): if PredicateFunction(name)?.isVolatile ?? true { reads.isVolatile = true }
     case .fetch: (reads.otherObjects, reads.isVolatile) = (true, true)
     default: break
@@ -113,6 +130,11 @@ extension Predicate {
     } _: { (condition) throws(PredicateError) in
       try condition.collectReads(into: &reads, depth: depth + 1)
     }
+  }
+
+  private static func castsEvaluatedObject(_ expression: Expression) -> Bool {
+    if case .member(let object, _) = expression { return object.isCastOfEvaluatedObject }
+    return false
   }
 
   /// Whether the predicate may answer differently at another time; true for trees too deep to be evaluated. Allocates nothing.

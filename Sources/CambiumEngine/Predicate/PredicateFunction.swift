@@ -11,6 +11,8 @@ enum PredicateFunction: UInt8, CaseIterable {
   // Of text.
   case uppercase, lowercase, canonical, length
   case noIndex, cast, distance, call
+  // Of an object.
+  case castToEntity
 
   /// `nil` for an unknown name. A colon after the only word of a name may be left out: `lowercase:` is `lowercase`.
   init?(_ name: String) {
@@ -66,6 +68,7 @@ enum PredicateFunction: UInt8, CaseIterable {
     case .cast: return "castObject:toType:"
     case .distance: return "distanceToLocation:fromLocation:"
     case .call: return "FUNCTION"
+    case .castToEntity: return "castObject:toEntity:"
     }
   }
 
@@ -78,6 +81,8 @@ enum PredicateFunction: UInt8, CaseIterable {
       return 2...2
     case .random, .now: return 0...0
     case .call: return 2...Int.max
+    // The check against a model adds the third.
+    case .castToEntity: return 2...3
     default: return 1...1
     }
   }

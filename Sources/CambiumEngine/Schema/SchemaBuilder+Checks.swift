@@ -223,6 +223,11 @@ extension SchemaBuilder {
     } catch {
       throw .invalidIndex(index.name, entity: entity.name, reason: "its condition \"\(text)\": \(error.description)")
     }
+    if reads.testsEntity {
+      throw .invalidIndex(
+        index.name, entity: entity.name,
+        reason: "its condition asks of which entity an object is: declare the index in that entity instead")
+    }
     var reason: String?
     if reads.otherObjects { reason = "reads other objects" }
     if reads.isVolatile { reason = "depends on the time or on chance" }

@@ -69,12 +69,15 @@ extension ContextFetch {
     _ predicate: CambiumEngine.Predicate?, _ info: EntityInfo, to changed: [ManagedObject]? = nil
   ) throws -> Bool {
     guard let schema = info.storeSchema else { return false }
-    var paths = plan.sort.map { $0.key }
+    var paths = plan.sort.map { (entity: info.schema.id, text: $0.key) }
     if let predicate {
       do throws(CambiumEngine.PredicateError) {
         let reads = try predicate.reads()
         if reads.otherObjects { return true }
-        paths += reads.keyPaths
+        paths += reads.keyPaths.map { (info.schema.id, $0) }
+        for path in reads.subentityPaths {
+          if let entity = schema.entity(named: path.entity) { paths.append((entity.id, path.keyPath)) }
+        }
       } catch {
         throw CambiumError(.invalidPredicate, "\(error)", entityName: info.name, underlying: [error])
       }
@@ -82,7 +85,7 @@ extension ContextFetch {
     var ends: Set<UInt32> = []
     for path in paths {
       do throws(SchemaError) {
-        let resolved = try schema.resolve(keyPath: path, from: info.schema.id)
+        let resolved = try schema.resolve(keyPath: path.text, from: path.entity)
         if resolved.isToMany { return true }
         guard resolved.traversesRelationship else { continue }
         if changed == nil { return true }
@@ -90,7 +93,7 @@ extension ContextFetch {
           if let entity = schema.entity(id: destination) { ends.insert(entity.rootID) }
         }
       } catch {
-        throw CambiumError(.invalidPredicate, "\(error)", entityName: info.name, key: path, underlying: [error])
+        throw CambiumError(.invalidPredicate, "\(error)", entityName: info.name, key: path.text, underlying: [error])
       }
     }
     return changed?.contains { ends.contains($0.info.schema.rootID) } ?? false

@@ -37,6 +37,7 @@ extension PredicateFunction {
       guard case .string(let name) = arguments[1], let type = CastType(name) else { return .null }
       return type.convert(arguments[0])
     case .distance: return Self.distance(arguments[0], arguments[1])
+    case .castToEntity: return try Self.castToEntity(arguments)
     // Was resolved before.
     case .call: return .null
     }

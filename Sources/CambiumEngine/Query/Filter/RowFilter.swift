@@ -41,7 +41,8 @@ final class RowFilter {
     self.reader = reader
     self.layout = layout
     var maker = Maker(reader: reader, layout: layout)
-    let entry = maker.add(predicate, Self.yes, Self.no, depth: 0)
+    // All rows of a layout are of one entity.
+    let entry = maker.add(predicate.specialized(for: layout.entity.id), Self.yes, Self.no, depth: 0)
     steps = .allocate(capacity: max(1, maker.steps.count))
     for (i, step) in maker.steps.enumerated() { (steps + i).initialize(to: step) }
     characters = .allocate(capacity: max(1, maker.characters.count))

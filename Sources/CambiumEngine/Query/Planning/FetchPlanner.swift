@@ -274,6 +274,8 @@ struct FetchPlanner {
   private func computingCost(_ expression: Expression) -> Double {
     switch expression {
     case .arithmetic, .negated, .ternary: return costs.programmed
+    // The layout of a row tells.
+    case .function where expression.isCastOfEvaluatedObject: return 0
     case .function(let name, _):
       switch PredicateFunction(name) {
       case .add, .subtract, .multiply, .divide, .modulus, .absolute, .length, .noIndex, .minimum, .maximum:

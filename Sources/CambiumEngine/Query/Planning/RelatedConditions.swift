@@ -159,6 +159,13 @@ extension Predicate {
     case .constant: return expression
     case .variable(variable): return .evaluatedObject
     case .member(.variable(variable), let path): return .keyPath(path)
+    case .member(.function(let name, let arguments), let path):
+      return moved(.function(name, arguments), variable).map { .member($0, path: path) }
+    // Its argument is the object; the others are constants.
+    case .function(PredicateFunction.castToEntity.name, var arguments):
+      guard let first = arguments.first, let object = moved(first, variable) else { return nil }
+      arguments[0] = object
+      return .function(PredicateFunction.castToEntity.name, arguments)
     default: return nil
     }
   }

@@ -61,6 +61,7 @@ extension PredicateChecker {
     _ name: String, _ arguments: [Expression], depth: Int
   ) throws(PredicateError) -> (Expression, Side) {
     let (function, ordered) = try PredicateFunction.resolve(name, arguments)
+    if function == .castToEntity { return try castToEntity(ordered, depth: depth) }
     var checked: [Expression] = []
     var sides: [Side] = []
     for argument in ordered {
@@ -107,7 +108,7 @@ extension PredicateChecker {
       } else {
         throw mismatch(result, "the second argument is the name of a type as a literal")
       }
-    case .call: type = nil
+    case .call, .castToEntity: type = nil
     }
     return function.isVolatile ? (result, Side(type)) : folded(result, Side(type))
   }
@@ -236,6 +237,12 @@ extension PredicateChecker {
     default: break
     }
     let (checked, side) = try side(object, depth: depth + 1)
+    switch checked {
+    // A cast that cannot fail is the object itself.
+    case .evaluatedObject: return try self.side(.keyPath(path), depth: depth)
+    case .keyPath(let first) where !side.isToMany: return try self.side(.keyPath(first + "." + path), depth: depth)
+    default: break
+    }
     let result = Expression.member(checked, path: path)
     return (result, try member(of: side, path, result))
   }
