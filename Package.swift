@@ -75,7 +75,8 @@ let package = Package(
       swiftSettings: [.defaultIsolation(MainActor.self), .enableUpcomingFeature("MemberImportVisibility")]),
     .testTarget(name: "CambiumCoreDataTests", dependencies: ["CambiumCoreData", "CambiumEngine"]),
     .testTarget(
-      name: "FuzzTests", dependencies: ["CambiumEngine", "CambiumKernel", "CambiumKernelTests", "CambiumTesting"],
+      name: "FuzzTests",
+      dependencies: ["CambiumEngine", "CambiumKernel", "CambiumKernelTests", "CambiumMacroSupport", "CambiumTesting"],
       path: "Tests/Fuzz", exclude: ["Corpus", "Entry"]),
   ],
   swiftLanguageModes: [.v6]

@@ -27,6 +27,12 @@ extension SourceReader {
       var word: String?
       switch byte {
       case UInt8(ascii: "}"), UInt8(ascii: ";"): break scan
+      case UInt8(ascii: ")"), UInt8(ascii: "]"):
+        // It would end a bracket of the expansion that the value is copied into.
+        guard isPlanted(.strayBracketCopied) else {
+          throw Refusal(message: "this bracket closes nothing", offset: begin)
+        }
+        position += 1
       case UInt8(ascii: ",") where angles <= 0: break scan
       case UInt8(ascii: "{"):
         let kind = kindOfBlock
@@ -172,6 +178,24 @@ extension SourceReader {
       return false
     }
     var ahead = self
+    guard ahead.skipGenericClause() else { return false }
+    // As the compiler does: it looks at what follows.
+    var behind = ahead
+    while behind.peek() == 0x20 || behind.peek() == 0x09 { behind.position += 1 }
+    switch behind.peek() {
+    case nil, 0x0A, 0x0D, UInt8(ascii: "("), UInt8(ascii: ")"), UInt8(ascii: "]"), UInt8(ascii: "{"),
+      UInt8(ascii: "}"), UInt8(ascii: "."), UInt8(ascii: ","), UInt8(ascii: ";"), UInt8(ascii: ":"),
+      UInt8(ascii: "?"), UInt8(ascii: "!"), UInt8(ascii: "/"):
+      self = ahead
+      return true
+    default: return false
+    }
+  }
+
+  /// Skips `<A, B>`, in which nothing but types stands; false, and nothing read, if there is none.
+  mutating func skipGenericClause() -> Bool {
+    guard peek() == UInt8(ascii: "<") else { return false }
+    var ahead = self
     var depth = 0
     repeat {
       ahead.skipTrivia()
@@ -191,17 +215,8 @@ extension SourceReader {
       default: guard ahead.name() != nil else { return false }
       }
     } while depth > 0
-    // As the compiler does: it looks at what follows.
-    var behind = ahead
-    while behind.peek() == 0x20 || behind.peek() == 0x09 { behind.position += 1 }
-    switch behind.peek() {
-    case nil, 0x0A, 0x0D, UInt8(ascii: "("), UInt8(ascii: ")"), UInt8(ascii: "]"), UInt8(ascii: "{"),
-      UInt8(ascii: "}"), UInt8(ascii: "."), UInt8(ascii: ","), UInt8(ascii: ";"), UInt8(ascii: ":"),
-      UInt8(ascii: "?"), UInt8(ascii: "!"), UInt8(ascii: "/"):
-      self = ahead
-      return true
-    default: return false
-    }
+    self = ahead
+    return true
   }
 
   /// Skips blanks and comments; answers whether a line ended there.

@@ -138,7 +138,9 @@ extension SourceReader {
     var angles = 0
     scan: while let byte = peek() {
       switch byte {
-      case UInt8(ascii: "{"): break scan
+      case UInt8(ascii: "{"), UInt8(ascii: "}"), UInt8(ascii: ")"), UInt8(ascii: "]"), UInt8(ascii: "\""),
+        UInt8(ascii: "#"), UInt8(ascii: "/"):
+        break scan
       case UInt8(ascii: ",") where angles <= 0: break scan
       case UInt8(ascii: "<"): angles += 1
       case UInt8(ascii: ">"): angles -= 1
