@@ -9,14 +9,16 @@ struct ModelClass {
   private let access: Access
   private let isOpen: Bool
 
-  /// Reads the class and checks that it can be a model.
-  init(_ request: CompilerMessage.AttachedMacro, source: String, conformances: String?) throws(Refusal) {
+  /// Reads the class.
+  ///
+  /// - Parameter conformances: The protocols that the compiler says the class does not conform to yet.
+  init(_ request: CompilerMessage.AttachedMacro, source: String, conformances: String) throws(Refusal) {
     declaration = try TypeDeclaration(source, for: "@Model")
     access = Access(of: declaration, in: request.lexicalContext ?? [])
     isOpen = access == .public && declaration.modifiers.contains { $0.text == "open" }
     properties = declaration.variables.filter(\.isPersisted).map(ModelProperty.init)
     originalName = try AttributeArguments(request.attributeSyntax.source, of: "@Model")["originalName"]?.text
-    parent = conformances.flatMap { Self.parent(of: declaration, conformances: $0) }
+    parent = Self.parent(of: declaration, conformances: conformances)
   }
 
   /// The superclass is a model if the class is one already. The compiler does not count protocols that need a model.
