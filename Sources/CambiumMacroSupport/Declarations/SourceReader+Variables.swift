@@ -1,4 +1,4 @@
-/// What stands behind the name of a variable.
+/// The type, the initial value and the block behind the name of a variable.
 struct VariableTail {
   var type: VariableDeclaration.Word?
   /// Its place is that of the `=`.
@@ -28,7 +28,7 @@ extension SourceReader {
       switch byte {
       case UInt8(ascii: "}"), UInt8(ascii: ";"): break scan
       case UInt8(ascii: ")"), UInt8(ascii: "]"):
-        // It would end a bracket of the expansion that the value is copied into.
+        // The bracket would close one of the expansion that the value is copied into.
         guard isPlanted(.strayBracketCopied) else {
           throw Refusal(message: "this bracket closes nothing", offset: begin)
         }
@@ -93,7 +93,7 @@ extension SourceReader {
     return VariableDeclaration.Word(text: String(decoding: bytes[start..<end], as: UTF8.self), offset: start)
   }
 
-  /// The last pieces of a type or value, by which it is known whether it goes on in the next line.
+  /// The last pieces of a type or value. They decide whether the next line continues it.
   private struct Part {
     var end = 0
     private var word: String?
@@ -113,7 +113,7 @@ extension SourceReader {
       "sending",
     ]
 
-    /// Whether it ends with an operator between two operands, or with a word that needs another one.
+    /// Whether the last piece is an operator between two operands, or a word that needs another one.
     func goesOn(in bytes: [UInt8]) -> Bool {
       if isGroup { return false }
       if let word { return Self.words.contains(word) }
@@ -179,7 +179,7 @@ extension SourceReader {
     }
     var ahead = self
     guard ahead.skipGenericClause() else { return false }
-    // As the compiler does: it looks at what follows.
+    // The next character decides, as in the compiler.
     var behind = ahead
     while behind.peek() == 0x20 || behind.peek() == 0x09 { behind.position += 1 }
     switch behind.peek() {

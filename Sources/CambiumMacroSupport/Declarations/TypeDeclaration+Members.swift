@@ -1,5 +1,5 @@
 extension TypeDeclaration {
-  /// What was read of a member before the word that says which kind it is.
+  /// The attributes and modifiers before the word that says which kind of member follows.
   private struct Beginning {
     var attributes: [Attribute] = []
     var modifiers: [Word] = []

@@ -4,7 +4,7 @@
 ///
 /// Three roles work together. The member role adds the backing data, the metadata of the schema and an initializer. The role
 /// for attributes puts `@_PersistedProperty` on each stored property. The extension role adds the conformances. Only the
-/// member role tells what is wrong with the class: the others then expand to nothing, so that no error is told twice.
+/// member role reports errors of the class. The other roles then expand to nothing, so that no error appears twice.
 enum ModelMacro {
   static func members(_ request: CompilerMessage.AttachedMacro) throws(Refusal) -> String {
     let model = try ModelClass(
