@@ -43,6 +43,7 @@ extension SourceReader {
         }
         // A closure, or the end of a value.
         isGroup = true
+      case UInt8(ascii: "@") where equals != nil: break scan
       case UInt8(ascii: "@"):
         // `var f: @Sendable () -> Void`.
         _ = try attribute()
@@ -71,12 +72,18 @@ extension SourceReader {
       case UInt8(ascii: "("), UInt8(ascii: "["), UInt8(ascii: "\""):
         guard skipGroup() else { throw Refusal.unclosed(begin) }
         isGroup = true
-      case UInt8(ascii: "#"), UInt8(ascii: "/"):
+      case UInt8(ascii: "#"):
+        guard skipHashes() else { throw Refusal.unclosed(begin) }
+        isGroup = position - begin > 2
+      case UInt8(ascii: "/"):
         isGroup = skipGroup()
         if !isGroup { position = begin + 1 }
       default:
         word = name()
-        if word == nil { position += 1 }
+        if word == nil {
+          guard byte != UInt8(ascii: "`") else { throw Refusal.unclosed(begin) }
+          position += 1
+        }
       }
       part.append(word, isGroup: isGroup, from: begin, to: position)
     }

@@ -121,7 +121,8 @@ extension SourceReader {
     switch peek() {
     case UInt8(ascii: "("), UInt8(ascii: "["), UInt8(ascii: "{"), UInt8(ascii: "\""):
       guard skipGroup() else { throw Refusal.unclosed(start) }
-    case UInt8(ascii: "#"), UInt8(ascii: "/"):
+    case UInt8(ascii: "#"): guard skipHashes() else { throw Refusal.unclosed(start) }
+    case UInt8(ascii: "/"):
       if !skipGroup() { position = start + 1 }
     case nil: break
     default:

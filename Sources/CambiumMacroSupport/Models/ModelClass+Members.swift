@@ -62,7 +62,10 @@ extension ModelClass {
       var arguments = ["\(ManagedMacro.literal(property.name))"]
       arguments.append("\\_$Model.\(property.escaped)")
       arguments.append("\\\(name).\(property.escaped)")
-      if let value = property.value { arguments.append("default: \(value)") }
+      if let value = property.value {
+        // Two slashes of one line may be a regular expression: the metadata stands on another line.
+        arguments.append("default: \(value)" + (value.utf8.contains(UInt8(ascii: "/")) ? "\n      " : ""))
+      }
       if let metadata = property.metadata { arguments.append("metadata: \(metadata)") }
       return "property(\(arguments.joined(separator: ", ")))"
     }

@@ -85,6 +85,8 @@ import Testing
     ("§@Transient unowned var a: Trip", "initial value"), ("var a: Int = §(1", "finds no end"),
     ("var a = f§{ \"", "finds no end"),
     ("var a: §[Int", "finds no end"), ("var s = §\"\n", "finds no end"),
+    ("var a = 1 §)", "closes nothing"), ("var a = [1] §]", "closes nothing"), ("var a = b §`c", "finds no end"),
+    ("var a = §##\"b\"#", "finds no end"), ("var a = f§(b `c)", "finds no end"),
   ])
   func members(member: String, message: String) throws {
     try check("/// Ü\n@Model public final class Trip {\n  init() {}\n  \(member)\n}", message)
