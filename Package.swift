@@ -84,7 +84,8 @@ let package = Package(
     .testTarget(name: "CambiumSwiftDataTests", dependencies: ["Cambium", "CambiumSwiftData"]),
     .testTarget(name: "CambiumCoreDataTests", dependencies: ["CambiumCoreData", "CambiumEngine"]),
     .testTarget(
-      name: "FuzzTests", dependencies: ["CambiumEngine", "CambiumKernel", "CambiumKernelTests", "CambiumTesting"],
+      name: "FuzzTests",
+      dependencies: ["CambiumEngine", "CambiumKernel", "CambiumKernelTests", "CambiumMacroSupport", "CambiumTesting"],
       path: "Tests/Fuzz", exclude: ["Corpus", "Entry"]),
   ],
   swiftLanguageModes: [.v6]

@@ -19,6 +19,8 @@ enum FuzzTarget: String, CaseIterable, Sendable {
   case model
   /// Any bytes are read as XML, as a property list and as a model file.
   case xml
+  /// Any text is read as a class with `@Model`, and any bytes as a message of the compiler.
+  case macros
   /// A store of objects whose rows, indexes and catalogue hold other bytes.
   case entities
   /// A program of operations, with crashes and faults, is compared with sorted arrays.
@@ -36,6 +38,7 @@ enum FuzzTarget: String, CaseIterable, Sendable {
     case .predicate: PredicateTarget.problem(FuzzInput(bytes))
     case .model: ModelTarget.problem([UInt8](bytes))
     case .xml: XMLTarget.problem([UInt8](bytes))
+    case .macros: MacroTarget.problem(FuzzInput(bytes))
     case .entities: EntitiesTarget.problem(FuzzInput(bytes))
     case .operations: OperationsTarget.problem(FuzzInput(bytes))
     }

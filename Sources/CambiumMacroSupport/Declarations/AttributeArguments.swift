@@ -61,7 +61,8 @@ extension SourceReader {
       switch byte {
       case UInt8(ascii: "("), UInt8(ascii: "["), UInt8(ascii: "{"), UInt8(ascii: "\""):
         guard skipGroup() else { return nil }
-      case UInt8(ascii: "#"), UInt8(ascii: "/"):
+      case UInt8(ascii: "#"): guard skipHashes() else { return nil }
+      case UInt8(ascii: "/"):
         let start = position
         if !skipGroup() { position = start + 1 }
       case UInt8(ascii: "]"), UInt8(ascii: "}"): return nil

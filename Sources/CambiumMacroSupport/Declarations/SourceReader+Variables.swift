@@ -1,4 +1,4 @@
-/// What stands behind the name of a variable.
+/// The type, the initial value and the block behind the name of a variable.
 struct VariableTail {
   var type: VariableDeclaration.Word?
   /// Its place is that of the `=`.
@@ -27,6 +27,12 @@ extension SourceReader {
       var word: String?
       switch byte {
       case UInt8(ascii: "}"), UInt8(ascii: ";"): break scan
+      case UInt8(ascii: ")"), UInt8(ascii: "]"):
+        // The bracket would close one of the expansion that the value is copied into.
+        guard isPlanted(.strayBracketCopied) else {
+          throw Refusal(message: "this bracket closes nothing", offset: begin)
+        }
+        position += 1
       case UInt8(ascii: ",") where angles <= 0: break scan
       case UInt8(ascii: "{"):
         let kind = kindOfBlock
@@ -37,6 +43,7 @@ extension SourceReader {
         }
         // A closure, or the end of a value.
         isGroup = true
+      case UInt8(ascii: "@") where equals != nil: break scan
       case UInt8(ascii: "@"):
         // `var f: @Sendable () -> Void`.
         _ = try attribute()
@@ -65,12 +72,18 @@ extension SourceReader {
       case UInt8(ascii: "("), UInt8(ascii: "["), UInt8(ascii: "\""):
         guard skipGroup() else { throw Refusal.unclosed(begin) }
         isGroup = true
-      case UInt8(ascii: "#"), UInt8(ascii: "/"):
+      case UInt8(ascii: "#"):
+        guard skipHashes() else { throw Refusal.unclosed(begin) }
+        isGroup = position - begin > 2
+      case UInt8(ascii: "/"):
         isGroup = skipGroup()
         if !isGroup { position = begin + 1 }
       default:
         word = name()
-        if word == nil { position += 1 }
+        if word == nil {
+          guard byte != UInt8(ascii: "`") else { throw Refusal.unclosed(begin) }
+          position += 1
+        }
       }
       part.append(word, isGroup: isGroup, from: begin, to: position)
     }
@@ -87,7 +100,7 @@ extension SourceReader {
     return VariableDeclaration.Word(text: String(decoding: bytes[start..<end], as: UTF8.self), offset: start)
   }
 
-  /// The last pieces of a type or value, by which it is known whether it goes on in the next line.
+  /// The last pieces of a type or value. They decide whether the next line continues it.
   private struct Part {
     var end = 0
     private var word: String?
@@ -107,7 +120,7 @@ extension SourceReader {
       "sending",
     ]
 
-    /// Whether it ends with an operator between two operands, or with a word that needs another one.
+    /// Whether the last piece is an operator between two operands, or a word that needs another one.
     func goesOn(in bytes: [UInt8]) -> Bool {
       if isGroup { return false }
       if let word { return Self.words.contains(word) }
@@ -172,6 +185,24 @@ extension SourceReader {
       return false
     }
     var ahead = self
+    guard ahead.skipGenericClause() else { return false }
+    // The next character decides, as in the compiler.
+    var behind = ahead
+    while behind.peek() == 0x20 || behind.peek() == 0x09 { behind.position += 1 }
+    switch behind.peek() {
+    case nil, 0x0A, 0x0D, UInt8(ascii: "("), UInt8(ascii: ")"), UInt8(ascii: "]"), UInt8(ascii: "{"),
+      UInt8(ascii: "}"), UInt8(ascii: "."), UInt8(ascii: ","), UInt8(ascii: ";"), UInt8(ascii: ":"),
+      UInt8(ascii: "?"), UInt8(ascii: "!"), UInt8(ascii: "/"):
+      self = ahead
+      return true
+    default: return false
+    }
+  }
+
+  /// Skips `<A, B>`, in which nothing but types stands; false, and nothing read, if there is none.
+  mutating func skipGenericClause() -> Bool {
+    guard peek() == UInt8(ascii: "<") else { return false }
+    var ahead = self
     var depth = 0
     repeat {
       ahead.skipTrivia()
@@ -191,17 +222,8 @@ extension SourceReader {
       default: guard ahead.name() != nil else { return false }
       }
     } while depth > 0
-    // As the compiler does: it looks at what follows.
-    var behind = ahead
-    while behind.peek() == 0x20 || behind.peek() == 0x09 { behind.position += 1 }
-    switch behind.peek() {
-    case nil, 0x0A, 0x0D, UInt8(ascii: "("), UInt8(ascii: ")"), UInt8(ascii: "]"), UInt8(ascii: "{"),
-      UInt8(ascii: "}"), UInt8(ascii: "."), UInt8(ascii: ","), UInt8(ascii: ";"), UInt8(ascii: ":"),
-      UInt8(ascii: "?"), UInt8(ascii: "!"), UInt8(ascii: "/"):
-      self = ahead
-      return true
-    default: return false
-    }
+    self = ahead
+    return true
   }
 
   /// Skips blanks and comments; answers whether a line ended there.

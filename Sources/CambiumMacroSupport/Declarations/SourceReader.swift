@@ -58,7 +58,7 @@ struct SourceReader {
   mutating func name() -> String? {
     let start = position
     if skip("`") {
-      while let byte = peek(), byte != 0x60, byte != 0x0A { position += 1 }
+      while let byte = peek(), byte != 0x60, byte != 0x0A, byte != 0x0D { position += 1 }
       let name = text(from: start + 1)
       if skip("`"), !name.isEmpty { return name }
       position = start
@@ -109,7 +109,9 @@ struct SourceReader {
           open.append(inner)
         } else if byte == 0x60 {
           // A name in backticks may contain brackets.
-          if name() == nil { position += 1 }
+          guard name() != nil else { return false }
+        } else if byte == 0x23 {
+          guard skipHashes() else { return false }
         } else if byte == 0x29 || byte == 0x5D || byte == 0x7D {
           return false
         } else {
@@ -124,6 +126,16 @@ struct SourceReader {
         }
       }
     } while !open.isEmpty
+    return true
+  }
+
+  /// Skips `#`, or several, with the string or the regular expression that they begin. False, with the position anywhere, if
+  /// that has no end.
+  mutating func skipHashes() -> Bool {
+    var hashes = 0
+    while peek(hashes) == 0x23 { hashes += 1 }
+    if peek(hashes) == 0x22 || peek(hashes) == 0x2F { return skipGroup() }
+    position += hashes
     return true
   }
 

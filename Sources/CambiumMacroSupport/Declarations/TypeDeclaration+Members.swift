@@ -1,5 +1,5 @@
 extension TypeDeclaration {
-  /// What was read of a member before the word that says which kind it is.
+  /// The attributes and modifiers before the word that says which kind of member follows.
   private struct Beginning {
     var attributes: [Attribute] = []
     var modifiers: [Word] = []
@@ -115,7 +115,7 @@ extension SourceReader {
       name = TypeDeclaration.Word(text: text, offset: offset)
     } while ahead.skip(".")
     let start = ahead.position
-    if ahead.peek() == UInt8(ascii: "<") { ahead.skipAttributeName() }
+    _ = ahead.skipGenericClause()
     guard ahead.peek() == UInt8(ascii: "("), ahead.skipGroup() else { return nil }
     self = ahead
     return TypeDeclaration.MacroUse(name: name, arguments: ahead.text(from: start), isConditional: isConditional)

@@ -1,4 +1,4 @@
-/// What a macro has to know of the declaration of a type with its members.
+/// The parts of a type's declaration that a macro needs: its head, its variables, initializers and macros.
 struct TypeDeclaration: Equatable {
   typealias Word = VariableDeclaration.Word
 
@@ -18,12 +18,12 @@ struct TypeDeclaration: Equatable {
     var value: Word?
     /// The `{` of accessors or observers.
     var block: Block?
-    /// Whether it is within `#if`: a macro does not know if it is there.
+    /// Whether the variable is within `#if`: a macro does not know if the condition holds.
     var isConditional = false
     /// Whether its `var` declares other variables as well.
     var isOneOfSeveral = false
 
-    /// Whether it has accessors; observers are none.
+    /// Whether the variable has accessors; observers do not count.
     var hasAccessors: Bool { block?.kind == .accessors }
 
     func hasModifier(_ text: String) -> Bool { modifiers.contains { $0.text == text } }
@@ -121,7 +121,8 @@ extension SourceReader {
     switch peek() {
     case UInt8(ascii: "("), UInt8(ascii: "["), UInt8(ascii: "{"), UInt8(ascii: "\""):
       guard skipGroup() else { throw Refusal.unclosed(start) }
-    case UInt8(ascii: "#"), UInt8(ascii: "/"):
+    case UInt8(ascii: "#"): guard skipHashes() else { throw Refusal.unclosed(start) }
+    case UInt8(ascii: "/"):
       if !skipGroup() { position = start + 1 }
     case nil: break
     default:
@@ -138,7 +139,9 @@ extension SourceReader {
     var angles = 0
     scan: while let byte = peek() {
       switch byte {
-      case UInt8(ascii: "{"): break scan
+      case UInt8(ascii: "{"), UInt8(ascii: "}"), UInt8(ascii: ")"), UInt8(ascii: "]"), UInt8(ascii: "\""),
+        UInt8(ascii: "#"), UInt8(ascii: "/"):
+        break scan
       case UInt8(ascii: ",") where angles <= 0: break scan
       case UInt8(ascii: "<"): angles += 1
       case UInt8(ascii: ">"): angles -= 1

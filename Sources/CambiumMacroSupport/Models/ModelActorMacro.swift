@@ -21,7 +21,7 @@ enum ModelActorMacro {
   }
 
   static func extensions(_ request: CompilerMessage.AttachedMacro) throws(Refusal) -> String {
-    // The member role tells what is wrong.
+    // The member role reports the error.
     guard (try? declaration(request)) != nil else { return "" }
     guard ConformanceList(request.conformanceListSyntax?.source ?? "").contains("ModelActor") else { return "" }
     guard let type = request.extendedTypeSyntax?.source.trimmed, !type.isEmpty else {

@@ -1,5 +1,5 @@
 extension ModelClass {
-  /// Throws what keeps the class from being a model, at the place where it is written.
+  /// Throws a refusal with its place if the class cannot be a model.
   func check() throws(Refusal) {
     try checkType()
     try checkStray()
@@ -27,7 +27,7 @@ extension ModelClass {
     }
   }
 
-  /// The macro cannot know whether a condition holds.
+  /// Refuses attributes and macros within `#if`, because the macro cannot know whether the condition holds.
   private func checkStray() throws(Refusal) {
     if let attribute = declaration.strayAttribute {
       throw Refusal(
@@ -41,7 +41,7 @@ extension ModelClass {
     }
   }
 
-  /// `_name` is the stored property that the macro adds for `name`.
+  /// Refuses a variable `_name` beside a persisted `name`, because the macro adds a `_name` of its own.
   private func checkMarkers() throws(Refusal) {
     let names = Set(properties.map { $0.name })
     for variable in declaration.variables where variable.name.text.hasPrefix("_") {

@@ -37,7 +37,7 @@ extension ModelClass {
   }
 
   private func subclassMembers(of parent: String) -> String {
-    // A class that declares an initializer would not inherit the others.
+    // A class that declares a designated initializer inherits none.
     let initializer =
       inheritsInitializers
       ? ""
@@ -56,13 +56,16 @@ extension ModelClass {
       """
   }
 
-  /// The metadata of the class that is asked: a key path that a subclass inherits begins at the subclass.
+  /// The metadata. Its key paths begin at the class that is asked, because `\Sub.name` differs from `\Base.name`.
   private func metadata(_ modifiers: String, from inherited: String) -> String {
     var lines = properties.map { property in
       var arguments = ["\(ManagedMacro.literal(property.name))"]
       arguments.append("\\_$Model.\(property.escaped)")
       arguments.append("\\\(name).\(property.escaped)")
-      if let value = property.value { arguments.append("default: \(value)") }
+      if let value = property.value {
+        // Two slashes of one line may be a regular expression: the metadata stands on another line.
+        arguments.append("default: \(value)" + (value.utf8.contains(UInt8(ascii: "/")) ? "\n      " : ""))
+      }
       if let metadata = property.metadata { arguments.append("metadata: \(metadata)") }
       return "property(\(arguments.joined(separator: ", ")))"
     }
@@ -83,7 +86,7 @@ extension ModelClass {
       """
   }
 
-  /// Tells the compiler that the properties without initial value are set: their values are in the backing data.
+  /// Statements that mark the properties without initial value as set: the backing data has their values.
   private var unsetProperties: String {
     properties.filter { $0.value == nil && !$0.isOptional }.map { "  \($0.marker) = _SwiftDataNoType()\n" }.joined()
   }

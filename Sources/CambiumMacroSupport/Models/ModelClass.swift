@@ -9,17 +9,20 @@ struct ModelClass {
   private let access: Access
   private let isOpen: Bool
 
-  /// Reads the class and checks that it can be a model.
-  init(_ request: CompilerMessage.AttachedMacro, source: String, conformances: String?) throws(Refusal) {
+  /// Reads the class.
+  ///
+  /// - Parameter conformances: The protocols that the compiler says the class does not conform to yet.
+  init(_ request: CompilerMessage.AttachedMacro, source: String, conformances: String) throws(Refusal) {
     declaration = try TypeDeclaration(source, for: "@Model")
     access = Access(of: declaration, in: request.lexicalContext ?? [])
     isOpen = access == .public && declaration.modifiers.contains { $0.text == "open" }
     properties = declaration.variables.filter(\.isPersisted).map(ModelProperty.init)
     originalName = try AttributeArguments(request.attributeSyntax.source, of: "@Model")["originalName"]?.text
-    parent = conformances.flatMap { Self.parent(of: declaration, conformances: $0) }
+    parent = Self.parent(of: declaration, conformances: conformances)
   }
 
-  /// The superclass is a model if the class is one already. The compiler does not count protocols that need a model.
+  /// Returns the superclass if it is a model. Then the class conforms already; a protocol that requires a model does not
+  /// make it conform.
   private static func parent(of declaration: TypeDeclaration, conformances: String) -> String? {
     guard !ConformanceList(conformances).contains("PersistentModel"), let first = declaration.firstInherited?.text,
       first != "PersistentModel", !first.hasSuffix(".PersistentModel")
@@ -28,7 +31,7 @@ struct ModelClass {
   }
 
   var name: String { declaration.name.text }
-  /// Whether the class inherits the initializers of its superclass: it writes none that is not `convenience`, and needs none.
+  /// Whether the class inherits the initializers of its superclass, because it writes no designated one and needs none.
   var inheritsInitializers: Bool {
     parent != nil && declaration.initializers.allSatisfy(\.isConvenience)
       && properties.allSatisfy { $0.value != nil || $0.isOptional }

@@ -4,7 +4,7 @@
 ///
 /// Three roles work together. The member role adds the backing data, the metadata of the schema and an initializer. The role
 /// for attributes puts `@_PersistedProperty` on each stored property. The extension role adds the conformances. Only the
-/// member role tells what is wrong with the class: the others then expand to nothing, so that no error is told twice.
+/// member role reports errors of the class. The other roles then expand to nothing, so that no error appears twice.
 enum ModelMacro {
   static func members(_ request: CompilerMessage.AttachedMacro) throws(Refusal) -> String {
     let model = try ModelClass(
@@ -18,13 +18,15 @@ enum ModelMacro {
     guard let variable = try? PersistedPropertyMacro.variable(request.declSyntax.source), variable.isPersisted,
       !variable.attributes.contains(where: { $0.name == "_PersistedProperty" })
     else { return "" }
-    if let parent = request.parentDeclSyntax, !isUsable(parent.source, request) { return "" }
+    // The compiler does not say here whether the superclass is a model: it may be, if there is one.
+    if let parent = request.parentDeclSyntax, !isUsable(parent.source, request, conformances: "") { return "" }
     return "@CambiumSwiftData._PersistedProperty"
   }
 
   static func extensions(_ request: CompilerMessage.AttachedMacro) throws(Refusal) -> String {
-    guard isUsable(request.declSyntax.source, request) else { return "" }
-    let missing = ConformanceList(request.conformanceListSyntax?.source ?? "")
+    let conformances = request.conformanceListSyntax?.source ?? ""
+    guard isUsable(request.declSyntax.source, request, conformances: conformances) else { return "" }
+    let missing = ConformanceList(conformances)
     guard let type = request.extendedTypeSyntax?.source.trimmed, !type.isEmpty else {
       throw Refusal(message: "the compiler does not say which class '@Model' is for", offset: 0)
     }
@@ -42,9 +44,11 @@ enum ModelMacro {
     return lines.joined(separator: "\n")
   }
 
-  /// Whether the member role accepts the class, as far as the class itself tells.
-  private static func isUsable(_ source: String, _ request: CompilerMessage.AttachedMacro) -> Bool {
-    guard let model = try? ModelClass(request, source: source, conformances: nil) else { return false }
+  /// Whether the member role accepts the class.
+  private static func isUsable(
+    _ source: String, _ request: CompilerMessage.AttachedMacro, conformances: String
+  ) -> Bool {
+    guard let model = try? ModelClass(request, source: source, conformances: conformances) else { return false }
     return (try? model.check()) != nil
   }
 }

@@ -4,11 +4,11 @@ struct ModelProperty: Equatable {
   var name: String
   /// The initial value as written.
   var value: String?
-  /// The source of what `@Attribute` or `@Relationship` says; `nil` if the property has neither.
+  /// The metadata of `@Attribute` or `@Relationship` as source; `nil` if the property has neither.
   var metadata: String?
   /// Whether the written type is optional: then an initializer may leave it out.
   var isOptional: Bool
-  /// Whether a value transformer, and not the type, decides how it is stored.
+  /// Whether a value transformer, and not the type, decides how the value is stored.
   var isTransformable: Bool
 
   init(_ variable: TypeDeclaration.Variable) {
@@ -43,7 +43,7 @@ struct ModelProperty: Equatable {
 }
 
 extension TypeDeclaration.Variable {
-  /// Whether the store keeps it: it is stored, belongs to an object, and is not `@Transient`.
+  /// Whether the store keeps the variable: it is stored, belongs to an object, and is not `@Transient`.
   var isPersisted: Bool {
     !hasAccessors && !hasModifier("static") && !hasModifier("class")
       && !attributes.contains { $0.name == "Transient" }
@@ -56,7 +56,7 @@ extension TypeDeclaration.Variable {
       || text.hasPrefix("Swift.Optional<")
   }
 
-  /// Whether `@Attribute(.transformable(by: ...))` is on it.
+  /// Whether the variable has `@Attribute(.transformable(by: ...))`.
   var isTransformable: Bool {
     guard let attribute = attributes.first(where: { $0.name == "Attribute" }),
       let arguments = try? AttributeArguments(attribute.source).arguments

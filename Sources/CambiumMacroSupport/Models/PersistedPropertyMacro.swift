@@ -34,7 +34,7 @@ enum PersistedPropertyMacro {
 
   private static let prefix = "class X {"
 
-  /// The variable that is all of a source, read as a member; `nil` if there is none, or more than one.
+  /// Reads a source as one member. Returns `nil` if the source declares no variable, or more than one.
   static func variable(_ source: String) throws(Refusal) -> TypeDeclaration.Variable? {
     do throws(Refusal) {
       // The source may end with a comment.

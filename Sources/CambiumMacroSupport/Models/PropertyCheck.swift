@@ -1,4 +1,4 @@
-/// Looks whether a model can have a variable as it is written.
+/// The rules for one variable of a model.
 struct PropertyCheck {
   let variable: TypeDeclaration.Variable
   let declaration: TypeDeclaration
@@ -127,7 +127,7 @@ struct PropertyCheck {
 
   // MARK: Properties that the store does not keep
 
-  /// The generated initializer does not set them.
+  /// Refuses a `@Transient` property without value, because the generated initializer does not set it.
   private func checkTransient() throws(Refusal) {
     guard let transient = variable.attributes.first(where: { $0.name == "Transient" }), !variable.hasAccessors,
       !variable.hasModifier("static"), !variable.hasModifier("class"), variable.value == nil

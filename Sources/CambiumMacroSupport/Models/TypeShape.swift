@@ -1,4 +1,4 @@
-/// What the source of a type tells about it.
+/// The features of a type that its source shows.
 struct TypeShape: Equatable {
   /// A function, or a type made of functions.
   var isFunction = false

@@ -6,18 +6,18 @@ import Testing
 /// What keeps a class from being a model is told where it is written, and with advice.
 @Suite struct ModelDiagnosticTests {
   /// Looks at the refusal of a source in which `§` marks the place.
-  private func check(_ marked: String, _ message: String, conformances: String? = ModelExpansion.all) throws {
+  private func check(_ marked: String, _ message: String) throws {
     let source = marked.replacingOccurrences(of: "§", with: "")
-    let refusal = try #require(ModelExpansion.refusal(source, conformances: conformances), "\(source)")
+    let refusal = try #require(ModelExpansion.refusal(source), "\(source)")
     #expect(refusal.message.contains(message), "\(refusal.message)")
     #expect(!refusal.isInAttribute)
     let place = try #require(marked.range(of: "§"))
     #expect(refusal.offset == marked[..<place.lowerBound].utf8.count, "\(source): \(refusal.message)")
     // The other roles add nothing to a class that is refused, so that the compiler tells no second error.
     let extended = ModelExpansion.request(source, role: "extension", conformances: ModelExpansion.all)
-    if conformances != nil { #expect(try ModelMacro.extensions(extended) == "") }
+    #expect(try ModelMacro.extensions(extended) == "")
     let member = ModelExpansion.request("var x: Int", role: "memberAttribute", parent: source)
-    #expect(ModelMacro.attribute(member) == (conformances == nil ? "@CambiumSwiftData._PersistedProperty" : ""))
+    #expect(ModelMacro.attribute(member) == "")
   }
 
   @Test(arguments: [
@@ -36,8 +36,21 @@ import Testing
     ("@Model class Trip: A { §let a = 1 }", "cannot be a 'let'"),
   ])
   func subclasses(source: String, message: String) throws {
-    let source = source.replacingOccurrences(of: "§", with: "")
-    #expect(ModelExpansion.refusal(source, conformances: nil)?.message.contains(message) == true)
+    let parts = source.components(separatedBy: "§")
+    let refusal = try #require(ModelExpansion.refusal(parts.joined(), conformances: nil))
+    #expect(refusal.message.contains(message))
+    #expect(refusal.offset == parts[0].utf8.count)
+    let member = ModelExpansion.request("var x: Int", role: "memberAttribute", parent: parts.joined())
+    #expect(ModelMacro.attribute(member) == "")
+  }
+
+  /// The role for attributes is not told whether the superclass is a model.
+  @Test(arguments: ["A { }", "A { var a = 1; var b: Int? }", "A { convenience init(a: Int) {} }"])
+  func subclassesWithoutInitializer(rest: String) {
+    let source = "@Model class Trip: \(rest)"
+    #expect(ModelExpansion.refusal(source, conformances: nil) == nil)
+    let member = ModelExpansion.request("var a = 1", role: "memberAttribute", parent: source)
+    #expect(ModelMacro.attribute(member) == "@CambiumSwiftData._PersistedProperty")
   }
 
   @Test(arguments: [
@@ -72,6 +85,8 @@ import Testing
     ("§@Transient unowned var a: Trip", "initial value"), ("var a: Int = §(1", "finds no end"),
     ("var a = f§{ \"", "finds no end"),
     ("var a: §[Int", "finds no end"), ("var s = §\"\n", "finds no end"),
+    ("var a = 1 §)", "closes nothing"), ("var a = [1] §]", "closes nothing"), ("var a = b §`c", "finds no end"),
+    ("var a = §##\"b\"#", "finds no end"), ("var a = f§(b `c)", "finds no end"),
   ])
   func members(member: String, message: String) throws {
     try check("/// Ü\n@Model public final class Trip {\n  init() {}\n  \(member)\n}", message)

@@ -102,6 +102,12 @@ import Testing
     #expect(!plain.contains("init("))
   }
 
+  /// A slash of a value and one of the metadata are no regular expression.
+  @Test func slashes() throws {
+    let source = "@Model class A { @Attribute(originalName: \"b/c\") var a = d /e\n init() {} }"
+    #expect(try ModelExpansion.members(source).contains("default: d /e\n      , metadata: CambiumSwiftData."))
+  }
+
   @Test func extensions() throws {
     let request = ModelExpansion.request(trip, role: "extension", extended: " V1.Trip ")
     #expect(
