@@ -32,7 +32,7 @@ public final class ModelContext: SendableMetatype {
     autosave = Autosave(type == .mainQueue ? .mainActor : .nobody)
     context.mergePolicy = .mergeByPropertyObjectTrump
     context.automaticallyMergesChangesFromParent = type == .mainQueue
-    context.observeRelationships(InverseObserver.shared)
+    context.observeObjects(RowObserver.shared)
     context.face = self
     context.afterSaving { [unowned self] in self.post($0) }
   }

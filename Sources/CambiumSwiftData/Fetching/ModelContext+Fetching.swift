@@ -137,7 +137,7 @@ extension ModelContext {
     let request = FetchRequest<Result>(entityName: modelClass.entityName)
     if let predicate = descriptor.predicate {
       request.predicate = try mappingErrors {
-        try FetchPredicate(predicate, names: container.schema.names)
+        try FetchPredicate(predicate, naming: ModelNames(container: container))
       }
     }
     if !descriptor.sortBy.isEmpty { request.sortDescriptors = try descriptor.sortBy.map { try SortKey.of($0) } }

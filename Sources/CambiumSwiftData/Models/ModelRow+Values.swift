@@ -74,9 +74,28 @@ extension ModelRow {
     set { self[model: name] = newValue ?? [] }
   }
 
-  /// An attribute whose values a transformer makes.
+  /// Is chosen for its message alone.
+  @available(*, unavailable, message: "a to-many relationship is an array of models; write [M] in place of Set<M>")
+  public subscript<M: PersistentModel>(model name: String) -> Set<M> {
+    // Nobody can call it.
+    get { [] }
+    set {}
+  }
+
+  /// Is chosen for its message alone.
+  @available(
+    *, unavailable,
+    message: "the type of a stored property is Codable or a model; conform it, or mark the property with @Transient"
+  )
   @_disfavoredOverload
   public subscript<T>(model name: String) -> T {
+    // Nobody can call it.
+    get { PlaceholderValue.of(T.self) }
+    set {}
+  }
+
+  /// An attribute whose values a transformer makes.
+  public subscript<T>(transformable name: String) -> T {
     get {
       if !isProbed, let value = value(forKey: name) as? T { return value }
       return PlaceholderValue.of(T.self)

@@ -63,7 +63,7 @@ public final class ModelRow: ManagedObject {
   /// The same where the row is read anew when it is asked for.
   public override func didTurnIntoFault() { tellOfAll() }
 
-  private func tellOfAll() {
+  func tellOfAll() {
     guard registrar != nil, let modelClass else { return }
     for property in modelClass.properties { tell(of: property) }
   }
@@ -75,12 +75,3 @@ public final class ModelRow: ManagedObject {
   }
 }
 
-/// Tells models of changes of their relationships that keep the other side in agreement.
-final class InverseObserver: RelationshipObserver {
-  static let shared = InverseObserver()
-
-  func relationshipWillChange(_ name: String, of object: AnyObject) {
-    guard let row = object as? ModelRow, row.registrar != nil, let property = row.modelClass?.byName[name] else { return }
-    row.tell(of: property)
-  }
-}
