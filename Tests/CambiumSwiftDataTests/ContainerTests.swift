@@ -32,7 +32,8 @@ import Testing
   @Test func eachConfigurationHasAStoreOfItsModels() throws {
     try inFolder { folder in
       let schema = Schema(Values.self, Vehicle.self)
-      let values = ModelConfiguration("values", schema: Schema(Values.self), url: folder.appendingPathComponent("v.store"))
+      let values = ModelConfiguration(
+        "values", schema: Schema(Values.self), url: folder.appendingPathComponent("v.store"))
       let others = ModelConfiguration("others", url: folder.appendingPathComponent("o.store"))
       func open() throws -> ModelContainer { try ModelContainer(for: schema, configurations: values, others) }
       do {
@@ -57,7 +58,8 @@ import Testing
       let url = folder.appendingPathComponent("a.store")
       #expect(throws: SwiftDataError.duplicateConfiguration) {
         _ = try ModelContainer(
-          for: Schema(Values.self), configurations: ModelConfiguration("a", url: url), ModelConfiguration("b", url: url))
+          for: Schema(Values.self), configurations: ModelConfiguration("a", url: url), ModelConfiguration("b", url: url)
+        )
       }
       #expect(throws: SwiftDataError.configurationSchemaNotFoundInContainerSchema) {
         _ = try ModelContainer(

@@ -139,7 +139,8 @@ import Testing
     let coded = try JSONDecoder().decode(PersistentIdentifier.self, from: JSONEncoder().encode(id))
     #expect(coded == id && coded.hashValue == id.hashValue && (other.model(for: coded) as? Person) === found)
     let made = try PersistentIdentifier.identifier(
-      for: try #require(id.storeIdentifier), entityName: "Person", primaryKey: "p\(id.description.dropFirst("Person/p".count))")
+      for: try #require(id.storeIdentifier), entityName: "Person",
+      primaryKey: "p\(id.description.dropFirst("Person/p".count))")
     #expect(made == id)
   }
 

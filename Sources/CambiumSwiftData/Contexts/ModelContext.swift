@@ -63,7 +63,9 @@ public final class ModelContext: SendableMetatype {
   public var hasChanges: Bool { managedObjectContext.hasChanges }
 
   /// The models that the next save inserts.
-  public var insertedModelsArray: [any PersistentModel] { managedObjectContext.pendingObjects.inserted.compactMap(model) }
+  public var insertedModelsArray: [any PersistentModel] {
+    managedObjectContext.pendingObjects.inserted.compactMap(model)
+  }
 
   /// The models that the next save updates.
   public var changedModelsArray: [any PersistentModel] { managedObjectContext.pendingObjects.updated.compactMap(model) }

@@ -86,7 +86,9 @@ extension ModelContext {
     {
       return found
     }
-    if let inserted = insertedModelsArray.first(where: { $0.persistentModelID == persistentModelID }) { return inserted }
+    if let inserted = insertedModelsArray.first(where: { $0.persistentModelID == persistentModelID }) {
+      return inserted
+    }
     managedObjectContext.note(
       SwiftDataError(.missingModelContext, "the container has no model of the identifier \(persistentModelID)"),
       losesChange: false)

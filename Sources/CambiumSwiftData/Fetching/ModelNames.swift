@@ -50,7 +50,8 @@ struct ModelNames: PredicateNaming {
       }
       if property.metadata.attribute?.isTransient ?? false {
         return .refused(
-          "'\(modelClass.entityName).\(property.name)' is in memory only (.ephemeral); filter the models after fetching them")
+          "'\(modelClass.entityName).\(property.name)' is in memory only (.ephemeral); filter the models after fetching them"
+        )
       }
     }
     return .property(property.name)

@@ -1,7 +1,6 @@
 import Cambium
-import Synchronization
-
 @_spi(Reflection) import Swift
+import Synchronization
 
 /// What a model's class says of itself, found out once.
 public final class ModelClass: @unchecked Sendable {
@@ -84,8 +83,7 @@ public final class ModelClass: @unchecked Sendable {
 
   /// A new model without values.
   func makeNew<M: PersistentModel>(as type: M.Type) -> M {
-    let row = newRow()
-    guard let made = ModelMaking.make(row, self) as? M else { fatalError("\(self.type) is no \(M.self)") }
+    let made = ModelMaking.make(newRow(), self) { M(backingData: ModelBackingData<M>(row: $0)) }
     made._$attach(nil)
     return made
   }

@@ -19,11 +19,11 @@ final class ModelMaking: @unchecked Sendable {
     return modelClass.typeID == wanted || modelClass.lineage.contains(wanted) ? made : nil
   }
 
-  /// Makes the model of a row.
-  static func make(_ row: ModelRow, _ modelClass: ModelClass) -> AnyObject {
+  /// Makes the model of a row by an initializer.
+  static func make<M>(_ row: ModelRow, _ modelClass: ModelClass, _ initializer: (ModelRow) -> M) -> M {
     row.modelClass = modelClass
     row.isBeingMade = true
     defer { row.isBeingMade = false }
-    return $current.withValue(ModelMaking(row)) { modelClass.make(row) }
+    return $current.withValue(ModelMaking(row)) { initializer(row) }
   }
 }

@@ -53,6 +53,12 @@ final class ModelProperty: @unchecked Sendable {
   /// The initial value that the class gives, made anew.
   var defaultValue: Any? { metadata.makeDefault?() }
 
+  /// Whether a value can be made up where there is none.
+  var hasPlaceholder: Bool {
+    func find<T>(_ type: T.Type) -> Bool { PlaceholderValue.find(type) != nil }
+    return find(plainType)
+  }
+
   /// A value of the type of no meaning; nil if there is none at hand.
   var placeholder: Any? { defaultValue }
 

@@ -90,7 +90,7 @@ extension ModelRow {
   @_disfavoredOverload
   public subscript<T>(model name: String) -> T {
     // Nobody can call it.
-    get { PlaceholderValue.of(T.self) }
+    get { while true {} }
     set {}
   }
 
@@ -98,7 +98,7 @@ extension ModelRow {
   public subscript<T>(transformable name: String) -> T {
     get {
       if !isProbed, let value = value(forKey: name) as? T { return value }
-      return PlaceholderValue.of(T.self)
+      return modelClass?.byName[name]?.defaultValue as? T ?? PlaceholderValue.required(T.self)
     }
     set {
       if mayBeSet(name) { setValue((newValue as? any OptionalType).map { $0.wrappedValue } ?? newValue, forKey: name) }
@@ -127,7 +127,7 @@ extension ModelRow {
   @usableFromInline
   func probedValue<T>(_ name: String) -> T {
     probe?.note(name)
-    return modelClass?.byName[name]?.placeholder as? T ?? PlaceholderValue.of(T.self)
+    return modelClass?.byName[name]?.placeholder as? T ?? PlaceholderValue.required(T.self)
   }
 
   /// A model of a probe's own, which notes what is read of it.
@@ -161,7 +161,7 @@ extension ModelRow {
   func makeModel(context: ModelContext?) -> AnyObject? {
     // A row without a context was made with a model, and knows its class.
     guard let modelClass = context?.modelClass(of: self) ?? modelClass else { return nil }
-    let made = ModelMaking.make(self, modelClass)
+    let made = ModelMaking.make(self, modelClass) { modelClass.make($0) }
     (made as? any PersistentModel)?._$attach(context)
     return made
   }

@@ -74,4 +74,3 @@ public final class ModelRow: ManagedObject {
     property.tell(registrar, model)
   }
 }
-

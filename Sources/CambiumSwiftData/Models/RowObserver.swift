@@ -6,7 +6,9 @@ final class RowObserver: ObjectObserver {
 
   /// The other side of a relationship that is set, and what delete rules do.
   func relationshipWillChange(_ name: String, of object: AnyObject) {
-    guard let row = object as? ModelRow, row.registrar != nil, let property = row.modelClass?.byName[name] else { return }
+    guard let row = object as? ModelRow, row.registrar != nil, let property = row.modelClass?.byName[name] else {
+      return
+    }
     row.tell(of: property)
   }
 

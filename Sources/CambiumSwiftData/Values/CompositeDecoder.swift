@@ -10,7 +10,8 @@ enum CompositeDecoder {
 }
 
 private let otherwise = SwiftDataError(
-  .modelValidationFailure, "a structure that is stored field by field codes itself in another way; use @Attribute(.codable)")
+  .modelValidationFailure,
+  "a structure that is stored field by field codes itself in another way; use @Attribute(.codable)")
 
 private struct Giver: Decoder {
   let elements: CompositeValue
@@ -38,7 +39,10 @@ private struct Keyed<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
   func decode<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T {
     guard let field = shape[key.stringValue] else { throw otherwise }
-    guard let value = elements[field.name], !value.isNull else { return PlaceholderValue.of(type) }
+    guard let value = elements[field.name], !value.isNull else {
+      if let placeholder = PlaceholderValue.find(type) { return placeholder }
+      throw CambiumFailure.unreadable(.null, type)
+    }
     guard let plain = field.type as? any Decodable.Type,
       let result = try ValueCoder.decode(plain, from: value, as: field.kind) as? T
     else { throw CambiumFailure.unreadable(value, type) }

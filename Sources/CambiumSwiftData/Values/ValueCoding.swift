@@ -14,7 +14,9 @@ final class ValueCoding<T: Codable>: Sendable {
   func read(_ row: ModelRow, _ name: String) -> T {
     do {
       if let value = try row.storedOrTransientValue(name) {
-        if let optional = T.self as? any OptionalType.Type, value.isNull { return optional.noValue as! T }
+        if value.isNull, let optional = T.self as? any OptionalType.Type, let none = optional.noValue as? T {
+          return none
+        }
         if !value.isNull { return try ValueCoder.decode(T.self, from: value, isCoded: isCoded) }
       }
     } catch {
@@ -24,7 +26,7 @@ final class ValueCoding<T: Codable>: Sendable {
         losesChange: false)
     }
     if let initial = row.modelClass?.byName[name]?.defaultValue as? T { return initial }
-    return PlaceholderValue.of(T.self)
+    return PlaceholderValue.required(T.self)
   }
 
   /// Sets an attribute. The context notes an error, and its next save throws it.
