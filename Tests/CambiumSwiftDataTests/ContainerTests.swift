@@ -113,6 +113,25 @@ import Testing
     }
   }
 
+  @Test func aHigherVersionOfTheSchemaMayDropAProperty() throws {
+    try inFolder { folder in
+      let configuration = ModelConfiguration(url: folder.appendingPathComponent("a.store"))
+      do {
+        let context = ModelContext(try ModelContainer(for: First.Note.self, configurations: configuration))
+        context.insert(First.Note(text: "hello"))
+        try context.save()
+      }
+      #expect {
+        _ = try ModelContainer(for: Third.Note.self, configurations: configuration)
+      } throws: { error in
+        SwiftDataError.loadIssueModelContainer ~= error && "\(error)".contains("Note.text")
+      }
+      let schema = Schema([Third.Note.self], version: Schema.Version(2, 0, 0))
+      let context = ModelContext(try ModelContainer(for: schema, configurations: configuration))
+      #expect(try context.fetch(FetchDescriptor<Third.Note>()).map(\.stars) == [1])
+    }
+  }
+
   @Test func aRenamedClassMigrates() throws {
     try inFolder { folder in
       let configuration = ModelConfiguration(url: folder.appendingPathComponent("a.store"))
@@ -124,6 +143,13 @@ import Testing
       let context = ModelContext(try ModelContainer(for: Memo.self, configurations: configuration))
       #expect(try context.fetch(FetchDescriptor<Memo>()).map(\.text) == ["hello"])
     }
+  }
+}
+
+enum Third {
+  @Model final class Note {
+    var stars: Int = 1
+    init() {}
   }
 }
 

@@ -8,9 +8,9 @@
 extension Sequence {
   /// The condition that all of these hold. Of none, it holds.
   ///
-  ///     let white = #Predicate<Aircraft> { $0.color == "white" }
-  ///     let large = #Predicate<Aircraft> { $0.seats > 200 }
-  ///     let both = [white, large].conjunction()
+  ///     let white = #Predicate<Aircraft> { $0.colorScheme?.primary == "white" }
+  ///     let american = #Predicate<Aircraft> { $0.tailNumber.starts(with: "N") }
+  ///     let both = [white, american].conjunction()
   public func conjunction<Object>() -> FoundationPredicate<Object> where Element == FoundationPredicate<Object> {
     FoundationPredicate<Object> { object in
       reduce(PredicateExpressions.build_Arg(true)) { joinedByAnd($0, EvaluatedPredicate($1, of: object)) }

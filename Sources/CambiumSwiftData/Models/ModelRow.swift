@@ -16,7 +16,7 @@ public final class ModelRow: ManagedObject {
   /// Is told the name of each property that is read; for finding out what a key path leads through.
   @exclusivity(unchecked) var probe: PathProbe?
 
-  /// See ``ManagedObject/init(entity:insertInto:)``.
+  /// See the superclass.
   public required init(entity: EntityDescription, insertInto context: ManagedObjectContext?) {
     super.init(entity: entity, insertInto: context)
   }
