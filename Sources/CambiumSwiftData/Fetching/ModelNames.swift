@@ -10,11 +10,10 @@ struct ModelNames: PredicateNaming {
     if let model = type as? any PersistentModel.Type {
       let modelClass = ModelClass.of(model)
       if let property = modelClass.byKeyPath[keyPath] { return Self.name(of: property, in: modelClass) }
-      return keyPath == Self.identifier(of: model) || keyPath == Self.id(of: model) ? .object : nil
+      return PathProbe.isIdentifier(keyPath, of: modelClass) ? .object : try refusal(of: keyPath, in: modelClass)
     }
     if case .composite(let shape) = ValueKinds.kind(of: type) { return shape.name(of: keyPath).map { .property($0) } }
-    // The raw value of an enumeration is what is stored of it.
-    if let raw = type as? any RawRepresentable.Type, keyPath == Self.rawValue(of: raw) { return .object }
+    if let raw = type as? any RawRepresentable.Type { return Self.name(of: keyPath, in: raw) }
     return nil
   }
 
@@ -57,9 +56,26 @@ struct ModelNames: PredicateNaming {
     return .property(property.name)
   }
 
-  private static func identifier<M: PersistentModel>(of type: M.Type) -> AnyKeyPath { \M.persistentModelID }
+  /// The raw value of an enumeration is what is stored of it. Swift does not tell it from other computed properties, so that it is
+  /// tried on all cases.
+  private static func name<R: RawRepresentable>(of keyPath: AnyKeyPath, in type: R.Type) -> PredicateName {
+    func isRawValue<C: CaseIterable>(_ type: C.Type) -> Bool {
+      guard let path = keyPath as? KeyPath<C, R.RawValue> else { return false }
+      return type.allCases.allSatisfy { each in
+        guard let raw = (each as? R)?.rawValue as? AnyHashable else { return false }
+        return each[keyPath: path] as? AnyHashable == raw
+      }
+    }
+    if let cases = type as? any CaseIterable.Type, isRawValue(cases) { return .object }
+    return .refused(
+      "\(keyPath) is no stored property of \(type); compare the \(type) itself with a captured one, or conform it to "
+        + "CaseIterable and ask for its rawValue")
+  }
 
-  private static func id<M: PersistentModel>(of type: M.Type) -> AnyKeyPath { \M.id }
-
-  private static func rawValue<R: RawRepresentable>(of type: R.Type) -> AnyKeyPath { \R.rawValue }
+  private func refusal(of keyPath: AnyKeyPath, in modelClass: ModelClass) throws -> PredicateName {
+    .refused(
+      "\(keyPath), of type \(Swift.type(of: keyPath).valueType), is no stored property of \(modelClass.entityName): computed and "
+        + "@Transient properties are not in the store; ask for what is stored, or filter the models after fetching them"
+    )
+  }
 }

@@ -59,9 +59,6 @@ final class ModelProperty: @unchecked Sendable {
     return find(plainType)
   }
 
-  /// A value of the type of no meaning; nil if there is none at hand.
-  var placeholder: Any? { defaultValue }
-
   /// Tells observers of a model that the property changes.
   func tell(_ registrar: ObservationRegistrar, _ model: AnyObject) { metadata.tell?(registrar, model) }
 }

@@ -126,8 +126,8 @@ extension ModelRow {
 
   @usableFromInline
   func probedValue<T>(_ name: String) -> T {
-    probe?.note(name)
-    return modelClass?.byName[name]?.placeholder as? T ?? PlaceholderValue.required(T.self)
+    let placeholder = modelClass?.byName[name]?.defaultValue as? T ?? PlaceholderValue.required(T.self)
+    return probe?.value(name, placeholder) ?? placeholder
   }
 
   /// A model of a probe's own, which notes what is read of it.

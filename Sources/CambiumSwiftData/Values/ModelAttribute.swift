@@ -1,5 +1,6 @@
 import Cambium
 import CambiumEngine
+import CambiumKernel
 import Foundation
 
 /// A type of values that stores have. Not to be conformed to: other types are stored by their raw values, their fields, or
@@ -103,11 +104,22 @@ extension CGFloat: ModelAttribute, FetchComparable {
   public static var missingValue: CGFloat { 0 }
 
   /// Reads a number.
-  public init?(attributeValue: CambiumEngine.Value) {
+  public init?(attributeValue: Value) {
     guard let value = Double(attributeValue: attributeValue) else { return nil }
     self = CGFloat(value)
   }
 
   /// A double.
-  public var attributeValue: CambiumEngine.Value { Double(self).attributeValue }
+  public var attributeValue: Value { Double(self).attributeValue }
+}
+
+extension ModelAttribute {
+  /// A value other than ``missingValue``; nil if there is none at hand.
+  static var sample: Self? {
+    let samples: [Value] = [
+      .string("a Probe"), .integer(97), .double(97.5), .boolean(true), .date(97.5), .binary([97]), .uri("probe:97"),
+      .uuid(UUIDBytes(high: 97, low: 97)),
+    ]
+    return samples.lazy.compactMap { Self(attributeValue: $0) }.first
+  }
 }
