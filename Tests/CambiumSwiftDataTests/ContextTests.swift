@@ -35,6 +35,18 @@ import Testing
     try context.save()
   }
 
+  @Test func bothSidesOfANewRelationshipCount() throws {
+    let context = ModelContext(try makeContainer())
+    let (engines, looms) = (Topic("engines"), Topic("looms"))
+    let (notes, letters) = (Paper("Notes"), Paper("Letters"))
+    notes.topics = [engines, looms]
+    looms.papers.append(letters)
+    context.insert(notes)
+    context.insert(letters)
+    #expect(notes.topics.map(\.name) == ["engines", "looms"] && letters.topics.map(\.name) == ["looms"])
+    #expect(Set(looms.papers.map(\.title)) == ["Notes", "Letters"])
+  }
+
   @Test func toManyArraysAreInTheOrderOfInsertion() throws {
     let container = try makeContainer()
     let context = ModelContext(container)
