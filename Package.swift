@@ -25,6 +25,8 @@ var swiftDataPrograms = [
   swiftDataPrograms.append("20-bookshelf")
 #endif
 
+func programTarget(_ name: String) -> String { "SwiftData" + name.replacing("-", with: "") }
+
 let package = Package(
   name: "cambium",
   platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
@@ -84,12 +86,13 @@ let package = Package(
       exclude: ["Models"], swiftSettings: notOptimized),
     // As modules of new applications are set up.
     .testTarget(
-      name: "CambiumIsolationTests", dependencies: ["Cambium"],
+      name: "CambiumIsolationTests", dependencies: ["Cambium", "CambiumSwiftData"],
       swiftSettings: [.defaultIsolation(MainActor.self), .enableUpcomingFeature("MemberImportVisibility")]),
     .testTarget(
       name: "CambiumSwiftDataTests",
       dependencies: ["Cambium", "CambiumSwiftData"]
-        + swiftDataPrograms.map { .byName(name: "SwiftData" + $0.replacing("-", with: "")) }),
+        + swiftDataPrograms.map { Target.Dependency.byName(name: programTarget($0)) },
+      swiftSettings: notOptimized),
     .testTarget(name: "CambiumCoreDataTests", dependencies: ["CambiumCoreData", "CambiumEngine"]),
     .testTarget(
       name: "FuzzTests",
@@ -106,14 +109,11 @@ let package = Package(
 #endif
 
 for name in swiftDataPrograms {
-  package.targets.append(
-    .executableTarget(
-      name: "SwiftData" + name.replacing("-", with: ""),
-      dependencies: [name == "20-bookshelf" ? "SwiftData" : "CambiumSwiftData"],
-      path: "Tests/SwiftDataPrograms/" + name,
-      // As Xcode sets up a new application.
-      swiftSettings: name == "20-bookshelf"
-        ? [.defaultIsolation(MainActor.self), .enableUpcomingFeature("MemberImportVisibility")] : []))
+  let module: Target.Dependency = name == "20-bookshelf" ? "SwiftData" : "CambiumSwiftData"
+  let program = Target.executableTarget(
+    name: programTarget(name), dependencies: [module], path: "Tests/SwiftDataPrograms/" + name,
+    swiftSettings: notOptimized)
+  package.targets.append(program)
 }
 
 if let onlyTests { package.targets.removeAll { $0.type == .test && !onlyTests.contains($0.name) } }

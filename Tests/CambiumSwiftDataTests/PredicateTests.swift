@@ -159,6 +159,10 @@ import Testing
     #expect(try context.aggregate(.minimum(\.name), of: FetchDescriptor<Person>()) == "Ada")
     #expect(try context.aggregate(.maximum(\.nickname), of: FetchDescriptor<Person>()) == "Enchantress")
     #expect(try context.aggregate(.count(\.nickname), of: FetchDescriptor<Person>()) == 2)
+    let lines = #Expression<Paper, Int> { $0.pages * 40 }
+    #expect(try context.aggregate(.sum(lines), of: FetchDescriptor<Paper>()) == 4680)
+    #expect(
+      try context.aggregate(.maximum(#Expression<Person, Int> { $0.papers.count }), of: FetchDescriptor<Person>()) == 2)
     let none = FetchDescriptor<Person>(predicate: #Predicate { $0.age < 0 })
     #expect(try context.aggregate(.sum(\.age), of: none) == 0 && context.aggregate(.average(\.age), of: none) == nil)
     let groups = try context.aggregate(.count, .sum(\.pages), by: \.author?.name, of: FetchDescriptor<Paper>())

@@ -19,13 +19,23 @@ extension Schema {
 
     /// What is said of a relationship.
     public struct Option: Hashable, Sendable, CustomDebugStringConvertible {
-      enum Kind: Hashable, Sendable { case unique, ordered }
+      enum Kind: Hashable, Sendable { case unique, ordered, rule(DeleteRule) }
       let kind: Kind
 
       /// No two models lead to the same destination.
       public static var unique: Option { Option(kind: .unique) }
       /// The destinations keep the order that they are given. SwiftData has no such option.
       public static var ordered: Option { Option(kind: .ordered) }
+
+      /// The spelling of the delete rule in SwiftData's first beta.
+      @available(*, deprecated, message: "write deleteRule: .cascade")
+      public static var cascade: Option { Option(kind: .rule(.cascade)) }
+      /// The spelling of the delete rule in SwiftData's first beta.
+      @available(*, deprecated, message: "write deleteRule: .deny")
+      public static var deny: Option { Option(kind: .rule(.deny)) }
+      /// The spelling of the delete rule in SwiftData's first beta.
+      @available(*, deprecated, message: "write deleteRule: .nullify, or nothing")
+      public static var nullify: Option { Option(kind: .rule(.nullify)) }
 
       /// The option's name.
       public var debugDescription: String { "\(kind)" }
@@ -67,7 +77,8 @@ extension Schema {
       keypath = nil
       valueType = Never.self
       destination = ""
-      self.deleteRule = deleteRule
+      let rules = options.compactMap { if case .rule(let rule) = $0.kind { rule } else { nil } }
+      self.deleteRule = rules.first ?? deleteRule
       inverseName = nil
       inverseKeyPath = inverse
       self.minimumModelCount = minimumModelCount
