@@ -145,6 +145,12 @@ struct Renamed: Codable, Equatable {
   init() {}
 }
 
+@Model final class Band {
+  @Relationship(minimumModelCount: 1) var members: [Topic] = []
+  @Relationship(minimumModelCount: 1) var guests: [Loan]?
+  init() {}
+}
+
 /// A container in memory of the models that the tests share.
 func makeContainer() throws -> ModelContainer {
   try ModelContainer(
