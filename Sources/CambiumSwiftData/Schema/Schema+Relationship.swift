@@ -27,6 +27,16 @@ extension Schema {
       /// The destinations keep the order that they are given. SwiftData has no such option.
       public static var ordered: Option { Option(kind: .ordered) }
 
+      /// The delete rule as SwiftData's first beta had it. Is there for its message alone.
+      @available(*, unavailable, message: "write '@Relationship(deleteRule: .cascade)'")
+      public static var cascade: Option { unique }
+      /// The delete rule as SwiftData's first beta had it. Is there for its message alone.
+      @available(*, unavailable, message: "write '@Relationship(deleteRule: .nullify)'")
+      public static var nullify: Option { unique }
+      /// The delete rule as SwiftData's first beta had it. Is there for its message alone.
+      @available(*, unavailable, message: "write '@Relationship(deleteRule: .deny)'")
+      public static var deny: Option { unique }
+
       /// The option's name.
       public var debugDescription: String { "\(kind)" }
     }
