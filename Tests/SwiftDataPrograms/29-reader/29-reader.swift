@@ -14,6 +14,8 @@
 //   authors in order: ["a", "B", "c", "Z10", "Z9"]
 //   authors as letters stand: ["B", "Z10", "Z9", "a", "c"]
 //   authors with numbers: ["a", "B", "c", "Z9", "Z10"]
+//   the same by name: ["a", "B", "c", "Z9", "Z10"]
+//   backwards: ["Z10", "Z9", "c", "B", "a"]
 //   unsaved: with 11, without 10
 //   an order that no store knows: true
 import CambiumSwiftData
@@ -119,6 +121,8 @@ struct Stop: Error {}
       "authors in order:", try distinctAuthors(SortDescriptor(\.author)).sorted { $0.lowercased() < $1.lowercased() })
     print("authors as letters stand:", try distinctAuthors(SortDescriptor(\.author, comparator: .lexical)))
     print("authors with numbers:", try distinctAuthors(SortDescriptor(\.author)))
+    print("the same by name:", try distinctAuthors(SortDescriptor(\.author, comparator: .localizedStandard)))
+    print("backwards:", try distinctAuthors(SortDescriptor(\.author, comparator: .localizedStandard, order: .reverse)))
 
     context.insert(Article(number: 11, author: "c"))
     var saved = FetchDescriptor<Article>()
