@@ -164,6 +164,22 @@ import Testing
     #expect(throws: SwiftDataError.unknownSchema) { _ = try context.fetch(FetchDescriptor<Values>()) }
   }
 
+  @Test func tooFewDestinationsAreNotSaved() throws {
+    let container = try ModelContainer(
+      for: Band.self, configurations: ModelConfiguration(isStoredInMemoryOnly: true))
+    let context = ModelContext(container)
+    context.insert(Band())
+    #expect {
+      try context.save()
+    } throws: { error in
+      let cause = (error as? SwiftDataError)?.cambiumError
+      return cause?.code == .validationRelationshipLacksMinimumCount && cause?.key == "members"
+    }
+    #expect(context.insertedModelsArray.count == 1)
+    #expect(container.schema.entity(for: Band.self)?.relationshipsByName["members"]?.isOptional == false)
+    #expect(container.schema.entity(for: Band.self)?.relationshipsByName["guests"]?.isOptional == true)
+  }
+
   @Test func aRequiredRelationshipThatLeadsNowhereIsNotSaved() throws {
     let container = try makeContainer()
     let context = ModelContext(container)

@@ -142,6 +142,7 @@ import Testing
     }
     #expect(try titles(SortDescriptor(\.title)) == ["A9", "a10", "b1"])
     #expect(try titles(SortDescriptor(\.title, comparator: .lexical)) == ["A9", "a10", "b1"])
+    #expect(try titles(SortDescriptor(\.title, comparator: .localizedStandard)) == ["A9", "a10", "b1"])
     #expect(throws: SwiftDataError.unsupportedSortDescriptor) { _ = try titles(SortDescriptor(\.upper)) }
     let byUpperName = FetchDescriptor<Paper>(sortBy: [SortDescriptor(\.author?.shouting)])
     #expect(throws: SwiftDataError.unsupportedSortDescriptor) { _ = try scene.context.fetch(byUpperName) }

@@ -69,6 +69,22 @@ import Testing
     Self.check(read, draft: nil)
   }
 
+  @Test func propertiesMayHaveAnyName() throws {
+    let context = ModelContext(try makeContainer())
+    let names = Names()
+    names.copy = 5
+    names.entity = "other"
+    names.zone = Names()
+    context.insert(names)
+    try context.save()
+    let found = try context.fetch(
+      FetchDescriptor<Names>(
+        predicate: #Predicate { $0.copy == 5 && $0.entity == "other" && $0.isUpdated && $0.zone?.description != "" },
+        sortBy: [SortDescriptor(\.class), SortDescriptor(\.hash)]))
+    #expect(found == [names] && names.description == "description" && names.zone?.hash == 2)
+    #expect(!names.isDeleted && !names.hasChanges)
+  }
+
   @Test func initialValuesAreThoseOfTheClass() throws {
     let container = try makeContainer()
     let context = ModelContext(container)

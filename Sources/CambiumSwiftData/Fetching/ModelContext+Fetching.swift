@@ -78,8 +78,8 @@ extension ModelContext {
   // MARK: By identifiers
 
   /// The model of an identifier. If the context does not have it, one whose row is read when a property is. If there is no such
-  /// row, or the identifier is of another store, its properties read as their initial values, and
-  /// ``PersistentModel/isDeleted`` is true; see ``existingModel(for:)``.
+  /// row, its properties read as their initial values, and then ``PersistentModel/isDeleted`` is true. If the identifier is of
+  /// another store, the context notes an error, and the model belongs to no context. See ``existingModel(for:)``.
   public func model(for persistentModelID: PersistentIdentifier) -> any PersistentModel {
     if let id = persistentModelID.objectID(in: container.persistentStoreCoordinator),
       let found = model(of: managedObjectContext.object(with: id))

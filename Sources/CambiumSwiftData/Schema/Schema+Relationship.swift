@@ -59,7 +59,7 @@ extension Schema {
     public let inverseName: String?
     /// The key path of the relationship that leads back, as the class gives it.
     public let inverseKeyPath: AnyKeyPath?
-    /// How many destinations there have to be; 0 or `nil` for any number.
+    /// How many destinations there have to be; 0 or `nil` for any number. An optional array may be empty all the same.
     public let minimumModelCount: Int?
     /// How many destinations there may be; 0 or `nil` for any number.
     public let maximumModelCount: Int?
@@ -109,7 +109,9 @@ extension Schema {
     /// Never.
     public var isTransient: Bool { false }
     /// Whether there may be no destination.
-    public var isOptional: Bool { valueType is any OptionalType.Type || !isToOneRelationship }
+    public var isOptional: Bool {
+      valueType is any OptionalType.Type || !isToOneRelationship && minimumModelCount ?? 0 == 0
+    }
     /// Whether there is one destination at most.
     public var isToOneRelationship: Bool { !(valueType is any RelationshipCollection.Type) }
     /// Whether no two models lead to the same destination.

@@ -126,7 +126,8 @@ enum SchemaCompiler {
     let result = RelationshipDescription(
       property.name, toMany: isToMany, destination: destination.entityName,
       inverse: inverses.inverse(of: property, in: modelClass)?.name, deleteRule: said?.deleteRule.graphRule ?? .nullify)
-    result.isOptional = isToMany || property.isOptional
+    // Validation looks at the counts of an optional relationship only if there is a destination.
+    result.isOptional = property.isOptional || isToMany && said?.minimumModelCount ?? 0 == 0
     if isToMany {
       result.minCount = max(0, said?.minimumModelCount ?? 0)
       result.maxCount = max(0, said?.maximumModelCount ?? 0)
