@@ -46,6 +46,22 @@ import Testing
     #expect(try other.existingModel(for: ada.persistentModelID) as Person? == nil)
   }
 
+  @Test func aModelThatIsDeletedUnsavedLeavesItsContext() throws {
+    let context = ModelContext(try makeContainer())
+    context.undoManager = UndoManager()
+    let ada = Person("Ada")
+    context.insert(ada)
+    context.processPendingChanges()
+    context.delete(ada)
+    context.processPendingChanges()
+    #expect(ada.modelContext == nil && !ada.isDeleted && !ada.hasChanges && !context.hasChanges)
+    context.undoManager?.undo()
+    #expect(ada.modelContext === context && context.hasChanges)
+    try context.save()
+    context.delete(ada)
+    #expect(ada.modelContext === context && ada.isDeleted)
+  }
+
   @Test func aRequiredDestinationThatIsGoneIsAModelWithoutValues() throws {
     let container = try makeContainer()
     let context = ModelContext(container)
