@@ -111,9 +111,13 @@ let package = Package(
 
 for name in swiftDataPrograms {
   let module: Target.Dependency = name == "20-bookshelf" ? "SwiftData" : "CambiumSwiftData"
+  // One of them as Xcode sets up a new application.
+  let isNew = name == "20-bookshelf"
+  let settings: [SwiftSetting] =
+    isNew ? [.defaultIsolation(MainActor.self), .enableUpcomingFeature("MemberImportVisibility")] : []
   let program = Target.executableTarget(
     name: programTarget(name), dependencies: [module], path: "Tests/SwiftDataPrograms/" + name,
-    swiftSettings: notOptimized)
+    swiftSettings: notOptimized + settings)
   package.targets.append(program)
 }
 

@@ -157,10 +157,6 @@ public final class ModelContainer: Sendable {
     }
   }
 
-  /// Deletes everything in the stores; an error is lost.
-  @available(*, deprecated, message: "use erase(), which throws")
-  public func deleteAllData() { try? erase() }
-
   /// Deletes everything in the stores, and leaves their files without any model.
   ///
   /// - Throws: what deleting and saving throws.

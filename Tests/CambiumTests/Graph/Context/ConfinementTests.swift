@@ -1,3 +1,4 @@
+import CambiumTesting
 import Foundation
 import Testing
 
