@@ -20,6 +20,7 @@ var swiftDataPrograms = [
   "01-trips", "03-predicates", "05-uniqueness", "07-model-actor", "21-todo", "22-recipes", "23-notes", "24-fitness",
   "25-contacts", "26-music", "27-quiz", "28-expenses", "29-reader", "30-chat", "31-stores", "32-schema",
   "33-observation", "34-conditions", "35-classes", "36-tree", "37-required", "38-by-hand", "39-sync", "40-repository",
+  "41-league",
 ]
 // `import SwiftData` as it is, which is Apple's own module on Apple's platforms.
 #if !canImport(Darwin)
@@ -110,14 +111,15 @@ let package = Package(
 #endif
 
 for name in swiftDataPrograms {
-  let module: Target.Dependency = name == "20-bookshelf" ? "SwiftData" : "CambiumSwiftData"
-  // One of them as Xcode sets up a new application.
-  let isNew = name == "20-bookshelf"
-  let settings: [SwiftSetting] =
-    isNew ? [.defaultIsolation(MainActor.self), .enableUpcomingFeature("MemberImportVisibility")] : []
+  let isAsFromXcode = name == "20-bookshelf"
+  // As Xcode sets up a new application: the declarations belong to the main actor, and a file sees the members of modules that it
+  // imports itself.
+  let asFromXcode: [SwiftSetting] = [
+    .defaultIsolation(MainActor.self), .enableUpcomingFeature("MemberImportVisibility"),
+  ]
   let program = Target.executableTarget(
-    name: programTarget(name), dependencies: [module], path: "Tests/SwiftDataPrograms/" + name,
-    swiftSettings: notOptimized + settings)
+    name: programTarget(name), dependencies: [isAsFromXcode ? "SwiftData" : "CambiumSwiftData"],
+    path: "Tests/SwiftDataPrograms/" + name, swiftSettings: notOptimized + (isAsFromXcode ? asFromXcode : []))
   package.targets.append(program)
 }
 

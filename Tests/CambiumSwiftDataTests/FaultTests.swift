@@ -46,6 +46,41 @@ import Testing
     #expect(try other.existingModel(for: ada.persistentModelID) as Person? == nil)
   }
 
+  @Test func aModelThatIsDeletedUnsavedLeavesItsContext() throws {
+    let context = ModelContext(try makeContainer())
+    context.undoManager = UndoManager()
+    let ada = Person("Ada")
+    context.insert(ada)
+    context.processPendingChanges()
+    context.delete(ada)
+    context.processPendingChanges()
+    #expect(ada.modelContext == nil && !ada.isDeleted && !ada.hasChanges && !context.hasChanges)
+    context.undoManager?.undo()
+    #expect(ada.modelContext === context && context.hasChanges)
+    try context.save()
+    context.delete(ada)
+    #expect(ada.modelContext === context && ada.isDeleted)
+  }
+
+  @Test func aDeletedModelCannotBeInsertedAgain() throws {
+    let context = ModelContext(try makeContainer())
+    let (ada, grace, bo) = (Person("Ada"), Person("Grace"), Person("Bo"))
+    context.insert(bo)
+    context.rollback()
+    context.insert(ada)
+    try context.save()
+    context.insert(grace)
+    context.delete(grace)
+    context.delete(ada)
+    try context.save()
+    for person in [ada, grace, bo] {
+      context.insert(person)
+      #expect(throws: SwiftDataError.missingModelContext, "\(person.name)") { try context.save() }
+      context.rollback()
+    }
+    #expect(try context.fetchCount(FetchDescriptor<Person>()) == 0)
+  }
+
   @Test func aRequiredDestinationThatIsGoneIsAModelWithoutValues() throws {
     let container = try makeContainer()
     let context = ModelContext(container)

@@ -142,6 +142,9 @@ struct Renamed: Codable, Equatable {
   var `class`: String = "class"
   var isUpdated = true
   var zone: Names?
+  var place = Place(latitude: 0, longitude: 0)
+  #Index<Names>([\.place.latitude, \.copy])
+  #Unique<Names>([\.copy, \.place.longitude])
   init() {}
 }
 

@@ -167,12 +167,6 @@ public final class ModelContainer: Sendable {
   }
 }
 
-extension ModelContainer {
-  /// Deletes everything in the stores, and drops errors. The older spelling of SwiftData.
-  @available(*, deprecated, renamed: "erase()")
-  public func deleteAllData() { try? erase() }
-}
-
 extension ModelContainer: Equatable {
   /// Whether both are the same.
   public static func == (a: ModelContainer, b: ModelContainer) -> Bool { a === b }

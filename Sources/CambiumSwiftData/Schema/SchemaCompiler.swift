@@ -6,15 +6,19 @@ import Foundation
 enum SchemaCompiler {
   /// The model.
   ///
+  /// - Parameter isEarly: Whether the model is for new objects only. It has no constraints and indexes then, because their key
+  ///   paths are read from new objects.
   /// - Throws: ``SwiftDataError`` that names the class and the property.
-  static func model(of classes: [ModelClass]) throws -> ManagedObjectModel {
+  static func model(of classes: [ModelClass], isEarly: Bool = false) throws -> ManagedObjectModel {
     let inverses = Inverses(of: classes)
     var entities: [String: EntityDescription] = [:]
     for modelClass in classes {
       if entities[modelClass.entityName] != nil {
         throw refused("two classes are called '\(modelClass.entityName)'; a schema has each name once")
       }
-      entities[modelClass.entityName] = try entity(of: modelClass, inverses)
+      let entity = try entity(of: modelClass, inverses)
+      if !isEarly { try addGroups(to: entity, of: modelClass) }
+      entities[modelClass.entityName] = entity
     }
     for modelClass in classes {
       let children = classes.filter { $0.superclass === modelClass }.compactMap { entities[$0.entityName] }
@@ -37,6 +41,10 @@ enum SchemaCompiler {
       case .toMany(let type): relationship(property, to: .of(type), isToMany: true, inverses, of: modelClass)
       }
     }
+    return entity
+  }
+
+  private static func addGroups(to entity: EntityDescription, of modelClass: ModelClass) throws {
     entity.uniquenessConstraints = try constraints(of: modelClass).map { try checked($0, of: modelClass) }
     entity.indexes = try indexes(of: modelClass).map { index in
       FetchIndexDescription(
@@ -45,7 +53,6 @@ enum SchemaCompiler {
           FetchIndexElementDescription(keyPath: $0, collationType: index.isSpatial ? .rTree : .binary)
         })
     }
-    return entity
   }
 
   // MARK: Properties
