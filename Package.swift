@@ -26,6 +26,11 @@ var swiftDataPrograms = [
 #if !canImport(Darwin)
   swiftDataPrograms.append("20-bookshelf")
 #endif
+// To build them takes longer than to run their test, which is left out of release builds with them.
+if Context.environment["CAMBIUM_PROGRAMS"] == "no" || onlyTests.map({ !$0.contains("CambiumSwiftDataTests") }) ?? false
+{
+  swiftDataPrograms = []
+}
 
 func programTarget(_ name: String) -> String { "SwiftData" + name.replacing("-", with: "") }
 

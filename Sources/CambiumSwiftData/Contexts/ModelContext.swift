@@ -10,8 +10,10 @@ import Foundation
 /// done by one `ManagedObjectContext` of `Cambium`, with the merge policy `mergeByPropertyObjectTrump`: if others have changed
 /// the same model, each property that was changed here wins.
 public final class ModelContext: SendableMetatype {
-  /// The container.
-  public let container: ModelContainer
+  let stores: ContainerStores
+  /// The container, unless this is its main context, which it keeps.
+  private let keptContainer: ModelContainer?
+  private weak var mainContainer: ModelContainer?
   /// The context of the object graph that does the work, for use with `Cambium`.
   public let managedObjectContext: ManagedObjectContext
   let autosave: Autosave
@@ -25,7 +27,9 @@ public final class ModelContext: SendableMetatype {
   public convenience init(_ container: ModelContainer) { self.init(container, .confinement) }
 
   init(_ container: ModelContainer, _ type: ConcurrencyType) {
-    self.container = container
+    stores = container.stores
+    keptContainer = type == .mainQueue ? nil : container
+    mainContainer = type == .mainQueue ? container : nil
     let context = ManagedObjectContext(
       concurrencyType: type, persistentStoreCoordinator: container.persistentStoreCoordinator)
     managedObjectContext = context
@@ -34,7 +38,15 @@ public final class ModelContext: SendableMetatype {
     context.automaticallyMergesChangesFromParent = type == .mainQueue
     context.observeObjects(RowObserver.shared)
     context.face = self
-    context.afterSaving { [unowned self] in self.post($0) }
+    context.afterSaving { [weak self] in self?.post($0) }
+  }
+
+  /// The container.
+  public var container: ModelContainer {
+    if let known = keptContainer ?? mainContainer { return known }
+    let made = ModelContainer(of: self)
+    mainContainer = made
+    return made
   }
 
   // MARK: Settings
@@ -84,7 +96,7 @@ public final class ModelContext: SendableMetatype {
   func modelClass(of row: ModelRow) -> ModelClass? {
     let entity = row.entity
     if let lastClass, lastClass.entity === entity { return lastClass.modelClass }
-    guard let found = container.classes[entity.name] else { return nil }
+    guard let found = stores.classes[entity.name] else { return nil }
     lastClass = (entity, found)
     return found
   }

@@ -12,11 +12,11 @@ import Foundation
 ///
 /// Values that are missing do not count. Of no values a sum is zero, and the others are `nil`.
 public struct Aggregate<T: PersistentModel, Value> {
-  let expression: (ModelContainer) throws -> FetchExpression
+  let expression: (ContainerStores) throws -> FetchExpression
   let read: (Any?) throws -> Value
 
   private init(
-    _ expression: @escaping (ModelContainer) throws -> FetchExpression, _ read: @escaping (Any?) throws -> Value
+    _ expression: @escaping (ContainerStores) throws -> FetchExpression, _ read: @escaping (Any?) throws -> Value
   ) {
     (self.expression, self.read) = (expression, read)
   }
@@ -32,7 +32,7 @@ public struct Aggregate<T: PersistentModel, Value> {
     _ function: @escaping (FetchExpression) -> FetchExpression, _ expression: FoundationExpression<T, Output>,
     _ read: @escaping (Any?) throws -> Value
   ) {
-    self.init({ function(try FetchExpression(expression, naming: ModelNames(container: $0))) }, read)
+    self.init({ function(try FetchExpression(expression, naming: ModelNames(stores: $0))) }, read)
   }
 }
 

@@ -81,7 +81,7 @@ extension ModelContext {
   /// row, its properties read as their initial values, and then ``PersistentModel/isDeleted`` is true. If the identifier is of
   /// another store, the context notes an error, and the model belongs to no context. See ``existingModel(for:)``.
   public func model(for persistentModelID: PersistentIdentifier) -> any PersistentModel {
-    if let id = persistentModelID.objectID(in: container.persistentStoreCoordinator),
+    if let id = persistentModelID.objectID(in: stores.coordinator),
       let found = model(of: managedObjectContext.object(with: id))
     {
       return found
@@ -92,7 +92,7 @@ extension ModelContext {
     managedObjectContext.note(
       SwiftDataError(.missingModelContext, "the container has no model of the identifier \(persistentModelID)"),
       losesChange: false)
-    let modelClass = container.classes[persistentModelID.entityName] ?? container.schema.classes.first
+    let modelClass = stores.classes[persistentModelID.entityName] ?? stores.schema.classes.first
     func make<M: PersistentModel>(_ type: M.Type) -> any PersistentModel { ModelClass.of(type).makeNew(as: type) }
     guard let modelClass else { return make(NoModel.self) }
     return make(modelClass.type)
@@ -100,7 +100,7 @@ extension ModelContext {
 
   /// The model of an identifier, if the context has it. Reads nothing.
   public func registeredModel<T: PersistentModel>(for persistentModelID: PersistentIdentifier) -> T? {
-    guard let id = persistentModelID.objectID(in: container.persistentStoreCoordinator) else {
+    guard let id = persistentModelID.objectID(in: stores.coordinator) else {
       return insertedModelsArray.first { $0.persistentModelID == persistentModelID } as? T
     }
     return managedObjectContext.registeredObject(for: id).flatMap { model(of: $0) } as? T
@@ -111,7 +111,7 @@ extension ModelContext {
   ///
   /// - Throws: what reading throws.
   public func existingModel<T: PersistentModel>(for persistentModelID: PersistentIdentifier) throws -> T? {
-    guard let id = persistentModelID.objectID(in: container.persistentStoreCoordinator) else {
+    guard let id = persistentModelID.objectID(in: stores.coordinator) else {
       return registeredModel(for: persistentModelID)
     }
     do {
@@ -132,14 +132,14 @@ extension ModelContext {
   /// The request of the object graph.
   func request<T: PersistentModel, Result>(_ descriptor: FetchDescriptor<T>) throws -> FetchRequest<Result> {
     let modelClass = ModelClass.of(T.self)
-    guard container.classes[modelClass.entityName] === modelClass else {
+    guard stores.classes[modelClass.entityName] === modelClass else {
       throw SwiftDataError(
         .unknownSchema, "the container's schema has no \(T.self); name the class in ModelContainer(for:)")
     }
     let request = FetchRequest<Result>(entityName: modelClass.entityName)
     if let predicate = descriptor.predicate {
       request.predicate = try mappingErrors {
-        try FetchPredicate(predicate, naming: ModelNames(container: container))
+        try FetchPredicate(predicate, naming: ModelNames(stores: stores))
       }
     }
     if !descriptor.sortBy.isEmpty { request.sortDescriptors = try descriptor.sortBy.map { try SortKey.of($0) } }

@@ -30,7 +30,7 @@ extension ModelContext {
     _ aggregate: Aggregate<T, V>, of descriptor: FetchDescriptor<T>
   ) throws -> V {
     let request: FetchRequest<[String: Any]> = try request(unordered(descriptor))
-    request.propertiesToFetch = [.expression("value", try mappingErrors { try aggregate.expression(container) })]
+    request.propertiesToFetch = [.expression("value", try mappingErrors { try aggregate.expression(stores) })]
     let found = try mappingErrors { try managedObjectContext.fetch(request) }
     return try aggregate.read(found.first?["value"])
   }
@@ -48,7 +48,7 @@ extension ModelContext {
     var properties: [FetchProperty] = [.keyPath(path)]
     for aggregate in repeat each aggregates {
       properties.append(
-        .expression("value\(properties.count)", try mappingErrors { try aggregate.expression(container) }))
+        .expression("value\(properties.count)", try mappingErrors { try aggregate.expression(stores) }))
     }
     request.propertiesToFetch = properties
     request.propertiesToGroupBy = [path]

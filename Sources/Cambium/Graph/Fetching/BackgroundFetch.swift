@@ -9,7 +9,8 @@ struct BackgroundFetch<Result: FetchRequestResult> {
   func start() throws -> AsynchronousFetchResult<Result> {
     if context.concurrencyType == .confinement {
       throw CambiumError(
-        .unsupported, "a context with confinement has no queue that could end a fetch beside it; use one with a private queue")
+        .unsupported,
+        "a context with confinement has no queue that could end a fetch beside it; use one with a private queue")
     }
     let request = search.fetchRequest.copy()
     let fetch = try ContextFetch(context, request)
