@@ -199,6 +199,15 @@ import Testing
     #expect(throws: SwiftDataError.unknownSchema) { _ = try context.fetch(FetchDescriptor<Values>()) }
   }
 
+  @Test func anArrayOfOneModelIsRefused() {
+    #expect {
+      _ = try ModelContainer(for: Solo.self, configurations: ModelConfiguration(isStoredInMemoryOnly: true))
+    } throws: { error in
+      SwiftDataError.loadIssueModelContainer ~= error && "\(error)".contains("'Solo.members'")
+        && "\(error)".contains("'Topic?'")
+    }
+  }
+
   @Test func tooFewDestinationsAreNotSaved() throws {
     let container = try ModelContainer(
       for: Band.self, configurations: ModelConfiguration(isStoredInMemoryOnly: true))

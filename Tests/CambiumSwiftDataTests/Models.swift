@@ -154,6 +154,11 @@ struct Renamed: Codable, Equatable {
   init() {}
 }
 
+@Model final class Solo {
+  @Relationship(maximumModelCount: 1) var members: [Topic] = []
+  init() {}
+}
+
 /// A container in memory of the models that the tests share.
 func makeContainer() throws -> ModelContainer {
   try ModelContainer(

@@ -37,8 +37,8 @@ enum SchemaCompiler {
     entity.properties = try modelClass.ownProperties.map { property in
       switch property.kind {
       case .attribute(let kind): try attribute(property, kind, of: modelClass)
-      case .toOne(let type): relationship(property, to: .of(type), isToMany: false, inverses, of: modelClass)
-      case .toMany(let type): relationship(property, to: .of(type), isToMany: true, inverses, of: modelClass)
+      case .toOne(let type): try relationship(property, to: .of(type), isToMany: false, inverses, of: modelClass)
+      case .toMany(let type): try relationship(property, to: .of(type), isToMany: true, inverses, of: modelClass)
       }
     }
     return entity
@@ -128,8 +128,13 @@ enum SchemaCompiler {
   private static func relationship(
     _ property: ModelProperty, to destination: ModelClass, isToMany: Bool, _ inverses: Inverses,
     of modelClass: ModelClass
-  ) -> RelationshipDescription {
+  ) throws -> RelationshipDescription {
     let said = property.metadata.relationship
+    if isToMany, said?.maximumModelCount == 1 {
+      throw refused(
+        "'\(modelClass.entityName).\(property.name)' is an array of one model at most; write "
+          + "'\(destination.entityName)?' instead, or another maximumModelCount")
+    }
     let result = RelationshipDescription(
       property.name, toMany: isToMany, destination: destination.entityName,
       inverse: inverses.inverse(of: property, in: modelClass)?.name, deleteRule: said?.deleteRule.graphRule ?? .nullify)
