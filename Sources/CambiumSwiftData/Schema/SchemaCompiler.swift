@@ -6,15 +6,19 @@ import Foundation
 enum SchemaCompiler {
   /// The model.
   ///
+  /// - Parameter isEarly: Leaves out constraints and indexes, because objects without a context need none. To find out what
+  ///   their key paths lead through takes objects that are made with the early model.
   /// - Throws: ``SwiftDataError`` that names the class and the property.
-  static func model(of classes: [ModelClass]) throws -> ManagedObjectModel {
+  static func model(of classes: [ModelClass], isEarly: Bool = false) throws -> ManagedObjectModel {
     let inverses = Inverses(of: classes)
     var entities: [String: EntityDescription] = [:]
     for modelClass in classes {
       if entities[modelClass.entityName] != nil {
         throw refused("two classes are called '\(modelClass.entityName)'; a schema has each name once")
       }
-      entities[modelClass.entityName] = try entity(of: modelClass, inverses)
+      let made = try entity(of: modelClass, inverses)
+      if !isEarly { try setGroups(of: modelClass, made) }
+      entities[modelClass.entityName] = made
     }
     for modelClass in classes {
       let children = classes.filter { $0.superclass === modelClass }.compactMap { entities[$0.entityName] }
@@ -37,6 +41,11 @@ enum SchemaCompiler {
       case .toMany(let type): relationship(property, to: .of(type), isToMany: true, inverses, of: modelClass)
       }
     }
+    return entity
+  }
+
+  /// Gives an entity its constraints and indexes.
+  private static func setGroups(of modelClass: ModelClass, _ entity: EntityDescription) throws {
     entity.uniquenessConstraints = try constraints(of: modelClass).map { try checked($0, of: modelClass) }
     entity.indexes = try indexes(of: modelClass).map { index in
       FetchIndexDescription(
@@ -45,7 +54,6 @@ enum SchemaCompiler {
           FetchIndexElementDescription(keyPath: $0, collationType: index.isSpatial ? .rTree : .binary)
         })
     }
-    return entity
   }
 
   // MARK: Properties
