@@ -50,7 +50,16 @@ public final class ModelContainer: Sendable {
   /// A container of a schema.
   ///
   /// - Throws: as the others.
-  public init(for givenSchema: Schema, configurations: [ModelConfiguration]) throws {
+  public convenience init(for givenSchema: Schema, configurations: [ModelConfiguration]) throws {
+    try self.init(for: givenSchema, configurations: configurations) { _ in }
+  }
+
+  /// A container of a schema, whose stores the caller may describe more closely before they are opened. For benchmarks.
+  ///
+  /// - Throws: as the others.
+  @_spi(Stores) public init(
+    for givenSchema: Schema, configurations: [ModelConfiguration], describing: (PersistentStoreDescription) -> Void
+  ) throws {
     let given = configurations.isEmpty ? [ModelConfiguration(schema: givenSchema)] : configurations
     schema = givenSchema
     self.configurations = Set(given)
@@ -67,6 +76,7 @@ public final class ModelContainer: Sendable {
         description.configuration = name
         description.isReadOnly = !configuration.allowsSave
         description.tracksHistory = configuration.allowsSave
+        describing(description)
         try persistentStoreCoordinator.addPersistentStore(description)
       }
     } catch let error as SwiftDataError {
