@@ -19,7 +19,9 @@ public final class ModelContext: SendableMetatype {
   var isObserved = false
   /// Which part of the code changes models; see ``editingState``.
   private var editingID = UUID()
-  private var lastClass: (entity: EntityDescription, modelClass: ModelClass)?
+  /// What made the last models of each class.
+  private var makers: [ObjectIdentifier: ModelMaker] = [:]
+  private var lastMaker: (entity: EntityDescription, maker: ModelMaker)?
 
   /// A context of a container's models.
   public convenience init(_ container: ModelContainer) { self.init(container, .confinement) }
@@ -36,6 +38,8 @@ public final class ModelContext: SendableMetatype {
     context.face = self
     context.afterSaving { [unowned self] in self.post($0) }
   }
+
+  deinit { managedObjectContext.face = nil }
 
   // MARK: Settings
 
@@ -79,12 +83,24 @@ public final class ModelContext: SendableMetatype {
 
   /// What the class of a row's model says of itself; nil if the container's schema has none, as of a subclass that only
   /// others have.
-  func modelClass(of row: ModelRow) -> ModelClass? {
+  func modelClass(of row: ModelRow) -> ModelClass? { maker(of: row)?.modelClass }
+
+  /// What makes the models of a row's entity; nil as above.
+  func maker(of row: ModelRow) -> ModelMaker? {
     let entity = row.entity
-    if let lastClass, lastClass.entity === entity { return lastClass.modelClass }
-    guard let found = container.classes[entity.name] else { return nil }
-    lastClass = (entity, found)
+    if let lastMaker, lastMaker.entity === entity { return lastMaker.maker }
+    guard let modelClass = container.classes[entity.name] else { return nil }
+    let found = maker(of: modelClass)
+    lastMaker = (entity, found)
     return found
+  }
+
+  /// What makes the models of a class.
+  func maker(of modelClass: ModelClass) -> ModelMaker {
+    if let known = makers[modelClass.typeID] { return known }
+    let made = modelClass.maker()
+    makers[modelClass.typeID] = made
+    return made
   }
 
   /// The model of an object; nil if the container's schema has no class for it.

@@ -1,7 +1,7 @@
 import Foundation
 
 /// Finds out what a key path leads through, by reading it from a model that notes what is read of it.
-final class PathProbe {
+@usableFromInline final class PathProbe {
   private(set) var names: [String] = []
 
   func note(_ name: String) { names.append(name) }

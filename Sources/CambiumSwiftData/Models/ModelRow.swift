@@ -5,36 +5,42 @@ import Observation
 ///
 /// Application code has no use for it, but for `managedObject` calls of `Cambium` beside this API.
 public final class ModelRow: ManagedObject {
-  /// The model; nil if there is none at the moment. ``ModelLink`` sets and clears it, so that it is valid whenever it is set.
-  @exclusivity(unchecked) var owner: UnsafeMutableRawPointer?
+  /// The model; nil if there is none at the moment. ``ModelStorage`` sets and clears it, so that it is valid whenever it is set.
+  @exclusivity(unchecked) @usableFromInline var owner: UnsafeMutableRawPointer?
   /// What the model's class says of itself. Nil before there was a model.
   @exclusivity(unchecked) var modelClass: ModelClass?
-  /// See ``ModelObservation``.
-  @exclusivity(unchecked) private(set) var registrar: ObservationRegistrar?
+  /// Has the registrar of the model, once a property was read; see ``ModelObservation``. Kept by this.
+  @exclusivity(unchecked) @usableFromInline private(set) var observed: Unmanaged<ObservedRow>?
   /// Whether the model is being made, so that the initial values of its properties are to be passed over.
   @exclusivity(unchecked) var isBeingMade = false
   /// Is told the name of each property that is read; for finding out what a key path leads through.
-  @exclusivity(unchecked) var probe: PathProbe?
+  @exclusivity(unchecked) @usableFromInline var probe: PathProbe?
 
   /// See ``ManagedObject/init(entity:insertInto:)``.
   public required init(entity: EntityDescription, insertInto context: ManagedObjectContext?) {
     super.init(entity: entity, insertInto: context)
   }
 
-  /// Whether a model has the row. The expansion of ``Model()`` asks.
-  public var isOwned: Bool { owner != nil }
+  deinit { observed?.release() }
 
   /// The model, if there is one.
   var model: AnyObject? { owner.map { Unmanaged<AnyObject>.fromOpaque($0).takeUnretainedValue() } }
 
   /// The context of the model.
-  var modelContext: ModelContext? { managedObjectContext?.face as? ModelContext }
+  var modelContext: ModelContext? { face as? ModelContext }
 
   /// The registrar, made when it is first asked for.
   var observedRegistrar: ObservationRegistrar {
-    if let registrar { return registrar }
-    let made = ObservationRegistrar()
-    registrar = made
+    (observed ?? makeObserved())._withUnsafeGuaranteedRef { $0.registrar }
+  }
+
+  /// The registrar, if there is one.
+  var registrar: ObservationRegistrar? { observed?._withUnsafeGuaranteedRef { $0.registrar } }
+
+  @usableFromInline @inline(never)
+  func makeObserved() -> Unmanaged<ObservedRow> {
+    let made = Unmanaged.passRetained(ObservedRow())
+    observed = made
     modelContext?.isObserved = true
     return made
   }
@@ -54,7 +60,7 @@ public final class ModelRow: ManagedObject {
   public override func awakeFromInsert() {
     guard let context = modelContext else { return }
     context.noteChange()
-    (model as? any PersistentModel)?._$attach(context)
+    if let model { modelClass?.attach(model, context) }
   }
 
   /// Tells observers that all values may be others.
@@ -64,7 +70,7 @@ public final class ModelRow: ManagedObject {
   public override func didTurnIntoFault() { tellOfAll() }
 
   private func tellOfAll() {
-    guard registrar != nil, let modelClass else { return }
+    guard observed != nil, let modelClass else { return }
     for property in modelClass.properties { tell(of: property) }
   }
 
@@ -75,12 +81,17 @@ public final class ModelRow: ManagedObject {
   }
 }
 
+/// Has the registrar of a row's model. To take a registrar out of a variable is slow, because its size is not known here.
+@usableFromInline final class ObservedRow {
+  @usableFromInline let registrar = ObservationRegistrar()
+}
+
 /// Tells models of changes of their relationships that keep the other side in agreement.
 final class InverseObserver: RelationshipObserver {
   static let shared = InverseObserver()
 
   func relationshipWillChange(_ name: String, of object: AnyObject) {
-    guard let row = object as? ModelRow, row.registrar != nil, let property = row.modelClass?.byName[name] else { return }
+    guard let row = object as? ModelRow, row.observed != nil, let property = row.modelClass?.byName[name] else { return }
     row.tell(of: property)
   }
 }
