@@ -16,9 +16,14 @@ let alwaysOptimized: [SwiftSetting] = [.unsafeFlags(["-O"], .when(configuration:
 let onlyTests = Context.environment["CAMBIUM_TEST_TARGETS"]?.split(separator: ",").map(String.init)
 
 // Programs in the manner of tutorials, each with the output that it has to have in its head. A test runs them.
-let swiftDataPrograms = [
-  "01-trips", "03-predicates", "05-uniqueness", "07-model-actor",
+var swiftDataPrograms = [
+  "01-trips", "03-predicates", "05-uniqueness", "07-model-actor", "21-todo", "22-recipes", "23-notes", "24-fitness",
+  "25-contacts", "26-music",
 ]
+// `import SwiftData` as it is, which is Apple's own module on Apple's platforms.
+#if !canImport(Darwin)
+  swiftDataPrograms.append("20-bookshelf")
+#endif
 
 let package = Package(
   name: "cambium",
@@ -81,7 +86,10 @@ let package = Package(
     .testTarget(
       name: "CambiumIsolationTests", dependencies: ["Cambium"],
       swiftSettings: [.defaultIsolation(MainActor.self), .enableUpcomingFeature("MemberImportVisibility")]),
-    .testTarget(name: "CambiumSwiftDataTests", dependencies: ["Cambium", "CambiumSwiftData"]),
+    .testTarget(
+      name: "CambiumSwiftDataTests",
+      dependencies: ["Cambium", "CambiumSwiftData"]
+        + swiftDataPrograms.map { .byName(name: "SwiftData" + $0.replacing("-", with: "")) }),
     .testTarget(name: "CambiumCoreDataTests", dependencies: ["CambiumCoreData", "CambiumEngine"]),
     .testTarget(
       name: "FuzzTests",
@@ -100,8 +108,12 @@ let package = Package(
 for name in swiftDataPrograms {
   package.targets.append(
     .executableTarget(
-      name: "SwiftData" + name.replacing("-", with: ""), dependencies: ["CambiumSwiftData"],
-      path: "Tests/SwiftDataPrograms/" + name))
+      name: "SwiftData" + name.replacing("-", with: ""),
+      dependencies: [name == "20-bookshelf" ? "SwiftData" : "CambiumSwiftData"],
+      path: "Tests/SwiftDataPrograms/" + name,
+      // As Xcode sets up a new application.
+      swiftSettings: name == "20-bookshelf"
+        ? [.defaultIsolation(MainActor.self), .enableUpcomingFeature("MemberImportVisibility")] : []))
 }
 
 if let onlyTests { package.targets.removeAll { $0.type == .test && !onlyTests.contains($0.name) } }

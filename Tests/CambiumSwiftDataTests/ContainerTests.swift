@@ -32,7 +32,8 @@ import Testing
   @Test func eachConfigurationHasAStoreOfItsModels() throws {
     try inFolder { folder in
       let schema = Schema(Values.self, Vehicle.self)
-      let values = ModelConfiguration("values", schema: Schema(Values.self), url: folder.appendingPathComponent("v.store"))
+      let values = ModelConfiguration(
+        "values", schema: Schema(Values.self), url: folder.appendingPathComponent("v.store"))
       let others = ModelConfiguration("others", url: folder.appendingPathComponent("o.store"))
       func open() throws -> ModelContainer { try ModelContainer(for: schema, configurations: values, others) }
       do {
@@ -57,7 +58,8 @@ import Testing
       let url = folder.appendingPathComponent("a.store")
       #expect(throws: SwiftDataError.duplicateConfiguration) {
         _ = try ModelContainer(
-          for: Schema(Values.self), configurations: ModelConfiguration("a", url: url), ModelConfiguration("b", url: url))
+          for: Schema(Values.self), configurations: ModelConfiguration("a", url: url), ModelConfiguration("b", url: url)
+        )
       }
       #expect(throws: SwiftDataError.configurationSchemaNotFoundInContainerSchema) {
         _ = try ModelContainer(
@@ -121,6 +123,25 @@ import Testing
     }
   }
 
+  @Test func aHigherVersionOfTheSchemaMayDropAProperty() throws {
+    try inFolder { folder in
+      let configuration = ModelConfiguration(url: folder.appendingPathComponent("a.store"))
+      do {
+        let context = ModelContext(try ModelContainer(for: First.Note.self, configurations: configuration))
+        context.insert(First.Note(text: "hello"))
+        try context.save()
+      }
+      #expect {
+        _ = try ModelContainer(for: Third.Note.self, configurations: configuration)
+      } throws: { error in
+        SwiftDataError.loadIssueModelContainer ~= error && "\(error)".contains("Note.text")
+      }
+      let schema = Schema([Third.Note.self], version: Schema.Version(2, 0, 0))
+      let context = ModelContext(try ModelContainer(for: schema, configurations: configuration))
+      #expect(try context.fetch(FetchDescriptor<Third.Note>()).map(\.stars) == [1])
+    }
+  }
+
   @Test func aRenamedClassMigrates() throws {
     try inFolder { folder in
       let configuration = ModelConfiguration(url: folder.appendingPathComponent("a.store"))
@@ -132,6 +153,13 @@ import Testing
       let context = ModelContext(try ModelContainer(for: Memo.self, configurations: configuration))
       #expect(try context.fetch(FetchDescriptor<Memo>()).map(\.text) == ["hello"])
     }
+  }
+}
+
+enum Third {
+  @Model final class Note {
+    var stars: Int = 1
+    init() {}
   }
 }
 

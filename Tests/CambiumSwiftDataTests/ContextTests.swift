@@ -35,6 +35,18 @@ import Testing
     try context.save()
   }
 
+  @Test func bothSidesOfANewRelationshipCount() throws {
+    let context = ModelContext(try makeContainer())
+    let (engines, looms) = (Topic("engines"), Topic("looms"))
+    let (notes, letters) = (Paper("Notes"), Paper("Letters"))
+    notes.topics = [engines, looms]
+    looms.papers.append(letters)
+    context.insert(notes)
+    context.insert(letters)
+    #expect(notes.topics.map(\.name) == ["engines", "looms"] && letters.topics.map(\.name) == ["looms"])
+    #expect(Set(looms.papers.map(\.title)) == ["Notes", "Letters"])
+  }
+
   @Test func toManyArraysAreInTheOrderOfInsertion() throws {
     let container = try makeContainer()
     let context = ModelContext(container)
@@ -139,7 +151,8 @@ import Testing
     let coded = try JSONDecoder().decode(PersistentIdentifier.self, from: JSONEncoder().encode(id))
     #expect(coded == id && coded.hashValue == id.hashValue && (other.model(for: coded) as? Person) === found)
     let made = try PersistentIdentifier.identifier(
-      for: try #require(id.storeIdentifier), entityName: "Person", primaryKey: "p\(id.description.dropFirst("Person/p".count))")
+      for: try #require(id.storeIdentifier), entityName: "Person",
+      primaryKey: "p\(id.description.dropFirst("Person/p".count))")
     #expect(made == id)
   }
 

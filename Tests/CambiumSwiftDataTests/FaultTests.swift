@@ -141,9 +141,10 @@ import Testing
   // 17: errors without explanation.
   @Test func errorsOfContainersSayWhatIsWrong() throws {
     #expect {
-      _ = try ModelContainer(for: NotStored.self, configurations: ModelConfiguration(isStoredInMemoryOnly: true))
+      _ = try ModelContainer(
+        for: First.Note.self, Second.Note.self, configurations: ModelConfiguration(isStoredInMemoryOnly: true))
     } throws: { error in
-      SwiftDataError.loadIssueModelContainer ~= error && "\(error)".contains("NotStored.people")
+      SwiftDataError.loadIssueModelContainer ~= error && "\(error)".contains("'Note'")
     }
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent("missing-\(UUID())")
     #expect {
@@ -176,9 +177,4 @@ import Testing
     try context.save()
     #expect(try ModelContext(container).fetchCount(FetchDescriptor<Person>()) == 0)
   }
-}
-
-@Model final class NotStored {
-  var people: Set<Person> = []
-  init() {}
 }

@@ -23,7 +23,9 @@ import Testing
   @Test func aFetchOfTheSuperclassGivesEachModelItsClass() throws {
     let container = try makeContainer()
     let context = ModelContext(container)
-    for vehicle in [Vehicle(name: "a"), Truck(name: "b", load: 1), Tanker(name: "c", load: 2)] { context.insert(vehicle) }
+    for vehicle in [Vehicle(name: "a"), Truck(name: "b", load: 1), Tanker(name: "c", load: 2)] {
+      context.insert(vehicle)
+    }
     try context.save()
     let other = ModelContext(container)
     let all = try other.all(Vehicle.self, by: \.name)
@@ -32,7 +34,8 @@ import Testing
     var only = FetchDescriptor<Truck>()
     only.includesSubclasses = false
     #expect(try other.fetch(only).map(\.name) == ["b"])
-    #expect(try other.fetch(FetchDescriptor<Truck>(predicate: #Predicate { $0.name == "c" && $0.load == 2 })).count == 1)
+    #expect(
+      try other.fetch(FetchDescriptor<Truck>(predicate: #Predicate { $0.name == "c" && $0.load == 2 })).count == 1)
     try other.delete(model: Truck.self, includeSubclasses: false)
     try other.save()
     #expect(try ModelContext(container).all(Vehicle.self, by: \.name).map(\.name) == ["a", "c"])

@@ -84,7 +84,11 @@ import Testing
     main.insert(ada)
     try main.save()
     let told = Mutex(false)
-    withObservationTracking { _ = ada.age } onChange: { told.withLock { $0 = true } }
+    withObservationTracking {
+      _ = ada.age
+    } onChange: {
+      told.withLock { $0 = true }
+    }
     let id = ada.persistentModelID
     try await container.perform { context in
       (context.model(for: id) as? Person)?.age = 50

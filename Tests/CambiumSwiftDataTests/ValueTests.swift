@@ -4,6 +4,8 @@ import Testing
 
 /// Values of all kinds, as they are read before they are inserted, after that, after a save, and in another context.
 @Suite struct ValueTests {
+  private static var largeDecimal: Decimal { 123_456_789 + Decimal(1) / 1_000_000_000 }
+
   private static func fill(_ v: Values) {
     v.int8 = -8
     v.int16 = -16
@@ -20,7 +22,7 @@ import Testing
     v.date = Date(timeIntervalSinceReferenceDate: -5)
     v.data = Data(repeating: 7, count: 3)
     v.url = URL(string: "file:///a%20b")
-    v.decimal = Decimal(string: "123456789.000000001")!
+    v.decimal = largeDecimal
     v.mood = .wild
     v.maybeMood = .calm
     v.shape = .circle(radius: 2)
@@ -42,7 +44,7 @@ import Testing
     #expect(v.uint8 == 200 && v.uint16 == 60_000 && v.uint32 == 4_000_000_000 && v.uint64 == 1 << 40)
     #expect(v.float == -0.25 && v.double == 1e300 && v.cgFloat == 7.5 && !v.bool)
     #expect(v.date == Date(timeIntervalSinceReferenceDate: -5) && v.data == Data(repeating: 7, count: 3))
-    #expect(v.url == URL(string: "file:///a%20b") && v.decimal == Decimal(string: "123456789.000000001")!)
+    #expect(v.url == URL(string: "file:///a%20b") && v.decimal == largeDecimal)
     #expect(v.mood == .wild && v.maybeMood == .calm)
     #expect(v.shape == .circle(radius: 2) && v.maybeShape == .box(width: 1, height: 2))
     #expect(v.texts == ["a", "", "ß"] && v.numbers == [3, 1] && v.table == ["x": 1.5])

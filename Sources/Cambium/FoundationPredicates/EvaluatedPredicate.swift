@@ -7,12 +7,7 @@ import CambiumEngine
 #endif
 
 /// A predicate as a part of another one: the condition that it asks of an object there. Foundation has such a part on Apple's
-/// platforms only. With this one, a face can join predicates, each of which has a variable of its own:
-///
-///     let both = FoundationPredicate<Trip> { trip in
-///       PredicateExpressions.build_Conjunction(
-///         lhs: EvaluatedPredicate(first, of: trip), rhs: EvaluatedPredicate(second, of: trip))
-///     }
+/// platforms only. With this one predicates are joined, each of which has a variable of its own.
 package struct EvaluatedPredicate<Input: StandardPredicateExpression>: StandardPredicateExpression {
   private let predicate: FoundationPredicate<Input.Output>
   private let input: Input

@@ -110,7 +110,7 @@ extension SourceReader {
     init(end: Int = 0) { self.end = end }
 
     mutating func append(_ word: String?, isGroup: Bool, from start: Int, to end: Int) {
-      // `as?` and `try!` are words with a mark.
+      // A word may end with a mark, as casts do that may fail.
       wordBefore = start == self.end ? self.word : nil
       (self.word, self.isGroup, self.end) = (word, isGroup, end)
     }

@@ -104,7 +104,8 @@ public final class ModelContainer: Sendable {
       where !schema.classes.contains(where: { $0 === entity }) {
         throw SwiftDataError(
           .configurationSchemaNotFoundInContainerSchema,
-          "the configuration '\(configuration.name)' has '\(entity.entityName)', which is not in the container's schema")
+          "the configuration '\(configuration.name)' has '\(entity.entityName)', which is not in the container's schema"
+        )
       }
     }
     guard given.count > 1 else { return [nil] }

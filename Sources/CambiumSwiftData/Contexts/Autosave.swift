@@ -34,6 +34,7 @@ final class Autosave {
     guard !isScheduled else { return }
     isScheduled = true
     let delay = lastSave.map { max(0, interval - $0.duration(to: .now).seconds) } ?? 0
+    // `nonisolated(unsafe)`: what is started here runs where the context is used, and nothing else of it touches the context.
     nonisolated(unsafe) weak let weakContext = context
     switch place {
     case .nobody: break

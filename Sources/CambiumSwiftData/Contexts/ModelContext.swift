@@ -34,7 +34,7 @@ public final class ModelContext: SendableMetatype {
     autosave = Autosave(type == .mainQueue ? .mainActor : .nobody)
     context.mergePolicy = .mergeByPropertyObjectTrump
     context.automaticallyMergesChangesFromParent = type == .mainQueue
-    context.observeRelationships(InverseObserver.shared)
+    context.observeObjects(RowObserver.shared)
     context.face = self
     context.afterSaving { [unowned self] in self.post($0) }
   }
@@ -67,7 +67,9 @@ public final class ModelContext: SendableMetatype {
   public var hasChanges: Bool { managedObjectContext.hasChanges }
 
   /// The models that the next save inserts.
-  public var insertedModelsArray: [any PersistentModel] { managedObjectContext.pendingObjects.inserted.compactMap(model) }
+  public var insertedModelsArray: [any PersistentModel] {
+    managedObjectContext.pendingObjects.inserted.compactMap(model)
+  }
 
   /// The models that the next save updates.
   public var changedModelsArray: [any PersistentModel] { managedObjectContext.pendingObjects.updated.compactMap(model) }

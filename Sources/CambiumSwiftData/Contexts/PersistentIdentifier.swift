@@ -147,5 +147,7 @@ extension PersistentIdentifier: Codable {
 
 extension PersistentIdentifier: CustomStringConvertible {
   /// The name of the model and the number.
-  public var description: String { "\(entityName)/\(isTemporary ? "t" : "p")\(number % PersistentStoreCoordinator.firstTemporaryNumber)" }
+  public var description: String {
+    "\(entityName)/\(isTemporary ? "t" : "p")\(number % PersistentStoreCoordinator.firstTemporaryNumber)"
+  }
 }

@@ -6,7 +6,7 @@ import Cambium
 ///     do { try context.save() } catch SwiftDataError.modelValidationFailure { … }
 ///
 /// Errors that SwiftData has no name for, such as a conflict with what others saved or a full disk, come as they are, as
-/// ``Cambium/CambiumError``.
+/// `CambiumError` of `Cambium`.
 public struct SwiftDataError: Error, Sendable {
   /// The kinds of errors.
   enum Kind: String, Sendable {

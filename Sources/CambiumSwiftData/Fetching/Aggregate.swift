@@ -13,7 +13,8 @@ public struct Aggregate<T: PersistentModel, Value> {
   let expression: (ModelClass) throws -> FetchExpression
   let read: (Any?) throws -> Value
 
-  private init(_ expression: @escaping (ModelClass) throws -> FetchExpression, _ read: @escaping (Any?) throws -> Value) {
+  private init(_ expression: @escaping (ModelClass) throws -> FetchExpression, _ read: @escaping (Any?) throws -> Value)
+  {
     (self.expression, self.read) = (expression, read)
   }
 
@@ -86,14 +87,16 @@ enum FetchedValue {
   static func read<V>(_ value: Any?, as type: V.Type) throws -> V {
     guard let value else {
       if let optional = type as? any OptionalType.Type, let none = optional.noValue as? V { return none }
-      return PlaceholderValue.of(type)
+      if let placeholder = PlaceholderValue.find(type) { return placeholder }
+      throw SwiftDataError(.unsupportedKeyPath, "a model has no value where a \(type) was asked for")
     }
     if let typed = value as? V { return typed }
     let plain = (type as? any OptionalType.Type)?.wrappedType ?? type
     guard let decodable = plain as? any Decodable.Type, let stored = CambiumEngine.Value(any: value),
       let typed = try ValueCoder.decode(decodable, from: stored, as: ValueKinds.kind(of: plain)) as? V
     else {
-      throw SwiftDataError(.unsupportedKeyPath, "the store gave a \(Swift.type(of: value)) where a \(type) was asked for")
+      throw SwiftDataError(
+        .unsupportedKeyPath, "the store gave a \(Swift.type(of: value)) where a \(type) was asked for")
     }
     return typed
   }

@@ -101,7 +101,9 @@ extension ModelContext {
     {
       return found
     }
-    if let inserted = insertedModelsArray.first(where: { $0.persistentModelID == persistentModelID }) { return inserted }
+    if let inserted = insertedModelsArray.first(where: { $0.persistentModelID == persistentModelID }) {
+      return inserted
+    }
     managedObjectContext.note(
       SwiftDataError(.missingModelContext, "the container has no model of the identifier \(persistentModelID)"),
       losesChange: false)
@@ -152,7 +154,7 @@ extension ModelContext {
     let request = FetchRequest<Result>(entityName: modelClass.entityName)
     if let predicate = descriptor.predicate {
       request.predicate = try mappingErrors {
-        try FetchPredicate(predicate, names: container.schema.names)
+        try FetchPredicate(predicate, naming: ModelNames(container: container))
       }
     }
     if !descriptor.sortBy.isEmpty { request.sortDescriptors = try descriptor.sortBy.map { try SortKey.of($0) } }

@@ -18,7 +18,9 @@ extension ModelContext {
     let request: FetchRequest<[String: Any]> = try request(descriptor)
     request.propertiesToFetch = [.keyPath(path)]
     request.returnsDistinctResults = distinct
-    return try mappingErrors { try managedObjectContext.fetch(request) }.map { try FetchedValue.read($0[path], as: V.self) }
+    return try mappingErrors { try managedObjectContext.fetch(request) }.map {
+      try FetchedValue.read($0[path], as: V.self)
+    }
   }
 
   /// What the store computes of the models that a descriptor describes.

@@ -12,7 +12,8 @@ enum SortKey {
   static func of<M: PersistentModel>(_ descriptor: SortDescriptor<M>) throws -> FetchSortDescriptor {
     let modelClass = ModelClass.of(M.self)
     guard let keyPath = descriptor.keyPath else {
-      throw refused("an order by a comparator of one's own cannot be followed by a store; order by a key path", modelClass)
+      throw refused(
+        "an order by a comparator of one's own cannot be followed by a store; order by a key path", modelClass)
     }
     guard let path = PathProbe.name(of: keyPath, from: modelClass) else {
       throw refused("an order by \(keyPath) leads to nothing that is stored; order by stored properties", modelClass)

@@ -1,7 +1,6 @@
 import Cambium
-import Synchronization
-
 @_spi(Reflection) import Swift
+import Synchronization
 
 /// What a model's class says of itself, found out once.
 public final class ModelClass: @unchecked Sendable {
@@ -93,9 +92,7 @@ public final class ModelClass: @unchecked Sendable {
 
   /// A new model without values.
   func makeNew<M: PersistentModel>(as type: M.Type) -> M {
-    let row = newRow()
-    guard let made = maker().make(row, nil) as? M else { fatalError("\(self.type) is no \(M.self)") }
-    return made
+    ModelMaker.make(newRow(), self, as: type)
   }
 
   /// The name of a property by its key path. For one that is not stored, a name that no property has, so that using it is an

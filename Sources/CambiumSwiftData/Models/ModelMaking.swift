@@ -31,6 +31,20 @@ final class ModelMaker {
     (self.modelClass, self.initialize) = (modelClass, initialize)
   }
 
+  /// Makes one model of a row, which belongs to no context.
+  static func make<M: PersistentModel>(_ row: ModelRow, _ modelClass: ModelClass, as type: M.Type) -> M {
+    let making = ModelMaking()
+    making.made = row
+    row.modelClass = modelClass
+    row.isBeingMade = true
+    defer { row.isBeingMade = false }
+    return ModelMaking.$current.withValue(making) {
+      let model = M(backingData: ModelBackingData<M>(row: row))
+      model._$attach(nil)
+      return model
+    }
+  }
+
   /// Makes the model of a row.
   func make(_ row: ModelRow, _ context: ModelContext?) -> AnyObject {
     guard modelClass.beginsWithValues else { return makeHere(row, context) }

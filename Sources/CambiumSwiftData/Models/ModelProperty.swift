@@ -53,8 +53,11 @@ final class ModelProperty: @unchecked Sendable {
   /// The initial value that the class gives, made anew.
   var defaultValue: Any? { metadata.makeDefault?() }
 
-  /// A value of the type of no meaning; nil if there is none at hand.
-  var placeholder: Any? { defaultValue }
+  /// Whether a value can be made up where there is none.
+  var hasPlaceholder: Bool {
+    func find<T>(_ type: T.Type) -> Bool { PlaceholderValue.find(type) != nil }
+    return find(plainType)
+  }
 
   /// Tells observers of a model that the property changes.
   func tell(_ registrar: ObservationRegistrar, _ model: AnyObject) { metadata.tell?(registrar, model) }

@@ -74,12 +74,31 @@ extension ModelRow {
     set { self[model: name] = newValue ?? [] }
   }
 
-  /// An attribute whose values a transformer makes.
+  /// Is chosen for its message alone.
+  @available(*, unavailable, message: "a to-many relationship is an array of models; write [M] in place of Set<M>")
+  public subscript<M: PersistentModel>(model name: String) -> Set<M> {
+    // Nobody can call it.
+    get { [] }
+    set {}
+  }
+
+  /// Is chosen for its message alone.
+  @available(
+    *, unavailable,
+    message: "the type of a stored property is Codable or a model; conform it, or mark the property with @Transient"
+  )
   @_disfavoredOverload
   public subscript<T>(model name: String) -> T {
+    // Nobody can call it.
+    get { while true {} }
+    set {}
+  }
+
+  /// An attribute whose values a transformer makes.
+  public subscript<T>(transformable name: String) -> T {
     get {
       if !isProbed, let value = value(forKey: name) as? T { return value }
-      return PlaceholderValue.of(T.self)
+      return modelClass?.byName[name]?.defaultValue as? T ?? PlaceholderValue.required(T.self)
     }
     set {
       if mayBeSet(name) { setValue((newValue as? any OptionalType).map { $0.wrappedValue } ?? newValue, forKey: name) }
@@ -107,8 +126,8 @@ extension ModelRow {
 
   @usableFromInline
   func probedValue<T>(_ name: String) -> T {
-    probe?.note(name)
-    return modelClass?.byName[name]?.placeholder as? T ?? PlaceholderValue.of(T.self)
+    let placeholder = modelClass?.byName[name]?.defaultValue as? T ?? PlaceholderValue.required(T.self)
+    return probe?.value(name, placeholder) ?? placeholder
   }
 
   /// A model of a probe's own, which notes what is read of it.

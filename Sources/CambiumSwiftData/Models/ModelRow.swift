@@ -16,7 +16,7 @@ public final class ModelRow: ManagedObject {
   /// Is told the name of each property that is read; for finding out what a key path leads through.
   @exclusivity(unchecked) @usableFromInline var probe: PathProbe?
 
-  /// See ``ManagedObject/init(entity:insertInto:)``.
+  /// See the superclass.
   public required init(entity: EntityDescription, insertInto context: ManagedObjectContext?) {
     super.init(entity: entity, insertInto: context)
   }
@@ -69,7 +69,7 @@ public final class ModelRow: ManagedObject {
   /// The same where the row is read anew when it is asked for.
   public override func didTurnIntoFault() { tellOfAll() }
 
-  private func tellOfAll() {
+  func tellOfAll() {
     guard observed != nil, let modelClass else { return }
     for property in modelClass.properties { tell(of: property) }
   }
@@ -84,14 +84,4 @@ public final class ModelRow: ManagedObject {
 /// Has the registrar of a row's model. To take a registrar out of a variable is slow, because its size is not known here.
 @usableFromInline final class ObservedRow {
   @usableFromInline let registrar = ObservationRegistrar()
-}
-
-/// Tells models of changes of their relationships that keep the other side in agreement.
-final class InverseObserver: RelationshipObserver {
-  static let shared = InverseObserver()
-
-  func relationshipWillChange(_ name: String, of object: AnyObject) {
-    guard let row = object as? ModelRow, row.observed != nil, let property = row.modelClass?.byName[name] else { return }
-    row.tell(of: property)
-  }
 }

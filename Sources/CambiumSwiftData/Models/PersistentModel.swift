@@ -99,13 +99,13 @@ extension PersistentModel {
   }
 
   /// The value of an attribute that a transformer makes.
-  public func getTransformableValue<Value>(forKey key: KeyPath<Self, Value?>) -> Value? {
-    _$row[model: ModelClass.of(Self.self).storedName(of: key)]
+  public func getTransformableValue<Value>(forKey key: KeyPath<Self, Value>) -> Value {
+    _$row[transformable: ModelClass.of(Self.self).storedName(of: key)]
   }
 
   /// Sets an attribute that a transformer makes.
-  public func setTransformableValue<Value>(forKey key: KeyPath<Self, Value?>, to newValue: Value?) {
-    _$row[model: ModelClass.of(Self.self).storedName(of: key)] = newValue
+  public func setTransformableValue<Value>(forKey key: KeyPath<Self, Value>, to newValue: Value) {
+    _$row[transformable: ModelClass.of(Self.self).storedName(of: key)] = newValue
   }
 
   /// Tells Observation that a property is read. For accessors written by hand.

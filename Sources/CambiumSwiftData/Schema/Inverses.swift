@@ -22,7 +22,8 @@ struct Inverses {
     }
     for modelClass in classes {
       for property in modelClass.ownProperties where isFree(property, of: modelClass) {
-        guard let destination = property.destination.map({ ModelClass.of($0) }), destination.typeID != modelClass.typeID,
+        guard let destination = property.destination.map({ ModelClass.of($0) }),
+          destination.typeID != modelClass.typeID,
           let other = only(from: destination, to: modelClass), only(from: modelClass, to: destination) === property
         else { continue }
         pair(property, of: modelClass, with: other, of: destination)

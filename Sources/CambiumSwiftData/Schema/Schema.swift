@@ -15,7 +15,9 @@ public final class Schema: Sendable, CustomDebugStringConvertible {
     public let patch: Int
 
     /// A version of three numbers.
-    public init(_ major: Int, _ minor: Int, _ patch: Int) { (self.major, self.minor, self.patch) = (major, minor, patch) }
+    public init(_ major: Int, _ minor: Int, _ patch: Int) {
+      (self.major, self.minor, self.patch) = (major, minor, patch)
+    }
 
     /// Whether a version is earlier than another one.
     public static func < (a: Version, b: Version) -> Bool {

@@ -62,6 +62,11 @@ enum SchemaCompiler {
     _ property: ModelProperty, _ kind: ValueKind, of modelClass: ModelClass
   ) throws -> AttributeDescription {
     let said = property.metadata.attribute
+    guard property.isOptional || property.defaultValue != nil || property.hasPlaceholder else {
+      throw refused(
+        "'\(modelClass.entityName).\(property.name)' is required, and no \(property.plainType) can be made up for a model whose "
+          + "row is gone; give the property an initial value, or make it optional")
+    }
     let result = try attribute(property.name, kind, in: "\(modelClass.entityName).\(property.name)")
     result.isOptional = property.isOptional
     if let original = said?.originalName.nonEmpty { result.renamingIdentifier = original }
@@ -122,7 +127,8 @@ enum SchemaCompiler {
   }
 
   private static func relationship(
-    _ property: ModelProperty, to destination: ModelClass, isToMany: Bool, _ inverses: Inverses, of modelClass: ModelClass
+    _ property: ModelProperty, to destination: ModelClass, isToMany: Bool, _ inverses: Inverses,
+    of modelClass: ModelClass
   ) -> RelationshipDescription {
     let said = property.metadata.relationship
     let result = RelationshipDescription(
@@ -170,7 +176,8 @@ enum SchemaCompiler {
   private static func checked(_ paths: [String], of modelClass: ModelClass) throws -> [String] {
     for path in paths where path.hasPrefix("\\") {
       throw SwiftDataError(
-        .unsupportedKeyPath, "\(path) of '\(modelClass.entityName)' is no stored property, and cannot be unique or indexed")
+        .unsupportedKeyPath,
+        "\(path) of '\(modelClass.entityName)' is no stored property, and cannot be unique or indexed")
     }
     return paths
   }

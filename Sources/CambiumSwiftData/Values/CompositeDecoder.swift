@@ -11,7 +11,8 @@ enum CompositeDecoder {
 }
 
 private let otherwise = SwiftDataError(
-  .modelValidationFailure, "a structure that is stored field by field codes itself in another way; use @Attribute(.codable)")
+  .modelValidationFailure,
+  "a structure that is stored field by field codes itself in another way; use @Attribute(.codable)")
 
 private final class Giver: Decoder {
   let elements: CompositeElements
@@ -69,7 +70,9 @@ private struct Keyed<Key: CodingKey>: KeyedDecodingContainerProtocol {
   func decodeNil(forKey key: Key) throws -> Bool { !contains(key) }
 
   func decode<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T {
-    try giver.value(key.stringValue, as: type) ?? PlaceholderValue.of(type)
+    if let value = try giver.value(key.stringValue, as: type) { return value }
+    if let placeholder = PlaceholderValue.find(type) { return placeholder }
+    throw CambiumFailure.unreadable(.null, type)
   }
 
   // Most fields are of these types.

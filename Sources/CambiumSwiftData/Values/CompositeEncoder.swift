@@ -44,7 +44,8 @@ enum CompositeEncoder {
 
 /// Whatever codes itself otherwise than field by field is stored as one coded value, so that nothing else is asked for.
 private let otherwise = SwiftDataError(
-  .modelValidationFailure, "a structure that is stored field by field codes itself in another way; use @Attribute(.codable)")
+  .modelValidationFailure,
+  "a structure that is stored field by field codes itself in another way; use @Attribute(.codable)")
 
 private struct Taker: Encoder {
   let sink: CompositeEncoder.Sink

@@ -1,6 +1,5 @@
-import CambiumEngine
 import Cambium
-
+import CambiumEngine
 @_spi(Reflection) import Swift
 
 /// The fields of a structure that is stored as a composite.

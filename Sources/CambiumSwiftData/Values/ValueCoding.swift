@@ -36,7 +36,7 @@ final class ValueCoding<T: Codable>: @unchecked Sendable {
         losesChange: false)
     }
     if let initial = row.modelClass?.byName[name]?.defaultValue as? T { return initial }
-    return PlaceholderValue.of(T.self)
+    return PlaceholderValue.required(T.self)
   }
 
   /// Sets an attribute. The context notes an error, and its next save throws it.

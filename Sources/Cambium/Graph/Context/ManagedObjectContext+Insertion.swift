@@ -116,7 +116,7 @@ extension ManagedObjectContext {
       next += 1
       // Observers of earlier objects may have reset the context, or deleted this object.
       guard object.isOfContext(self), !object.isDeleted else { continue }
-      for (name, value) in early.relationships { object.setValue(value, forKey: name) }
+      for (name, value) in early.relationships { object.setEarlyRelationship(value, forKey: name) }
     }
   }
 

@@ -151,8 +151,8 @@ final class ObjectRegistry {
 final class ContextLink: @unchecked Sendable {
   // `@unchecked`: a weak reference is read and cleared atomically; it is set before anyone else has the link.
   @exclusivity(unchecked) private(set) weak var context: ManagedObjectContext?
-  /// Hears of changes of relationships; see ``ManagedObjectContext/observeRelationships(_:)``.
-  @exclusivity(unchecked) var relationshipObserver: (any RelationshipObserver)?
+  /// See ``ManagedObjectContext/observeObjects(_:)``.
+  @exclusivity(unchecked) var objectObserver: (any ObjectObserver)?
   /// See ``ManagedObjectContext/face``. Objects ask for it at every change, and a weak reference would take longer.
   @exclusivity(unchecked) var face: Unmanaged<AnyObject>?
   /// Whether methods that validate are being called.

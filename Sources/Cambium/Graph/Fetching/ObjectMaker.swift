@@ -43,6 +43,7 @@ final class ObjectMaker {
       registry.makeRoom(for: rows.count + toCome)
     }
     let (registry, space, context) = (registry, space, context)
+    let observer = context.link.objectObserver
     var birth = birth
     var entityID = entityID
     rows.forEach { row, reference in
@@ -50,6 +51,7 @@ final class ObjectMaker {
       if let object = registry.object(space, reference), object.state != .detached {
         // A changed object keeps the row that its changes are based on.
         if object.pending != .updated, object.pending != .deleted {
+          if let observer, object.rowVersion != row.version { observer.rowWillChange(of: object) }
           if object.state == .stale { object.state = .loaded }
           object.take(retained: row.retained())
         }

@@ -71,6 +71,19 @@ extension ManagedObject {
     }
   }
 
+  /// Sets a relationship that the object was given before it was inserted. A to-many relationship keeps the destinations that
+  /// other objects have added from their side: both sides may have been set before.
+  func setEarlyRelationship(_ value: Any, forKey name: String) {
+    var value = value
+    if let given = value as? [ManagedObject], let managedObjectContext,
+      let present = try? objectIDs(forRelationshipNamed: name), !present.isEmpty
+    {
+      let known = Set(given.map { ObjectIdentifier($0) })
+      value = given + present.map(managedObjectContext.object(with:)).filter { !known.contains(ObjectIdentifier($0)) }
+    }
+    setValue(value, forKey: name)
+  }
+
   /// Lets go of what the object was given, if it has never been in a context and nobody else has it: of a chain of such objects each would
   /// end within the one before, however many they are.
   static func letGo(of transients: inout [String: Any]) {

@@ -152,7 +152,7 @@ extension ManagedObject {
   /// Is called before a relationship of the object changes.
   func willChangeRelationship(_ r: RelationshipInfo) {
     noteInValidation(isRelationship: true)
-    if let observer = heldHome.flatMap({ $0._withUnsafeGuaranteedRef { $0.link?.relationshipObserver } }) {
+    if let observer = heldHome.flatMap({ $0._withUnsafeGuaranteedRef { $0.link?.objectObserver } }) {
       observer.relationshipWillChange(r.schema.name, of: self)
     }
     willChange()

@@ -105,6 +105,7 @@ struct ObjectRefresh {
   /// that later saves of other contexts are conflicts.
   func rebase(_ object: ManagedObject) {
     if object.pending == .deleted { return rebaseDeletion(object) }
+    if !object.isUpdated { context.link.objectObserver?.rowWillChange(of: object) }
     let (row, state, parentState) = (object.row, object.state, object.parentState)
     let composites = (try? object.basesOfChangedComposites()) ?? []
     object.forgetRow()
@@ -142,6 +143,7 @@ struct ObjectRefresh {
     context.processEvent()
     context.events.isTakingIn = false
     context.tellChildren(changes)
+    context.link.objectObserver?.didMerge(changes, in: context)
     context.tell {
       var told = ContextNotification(.didMergeChanges, context)
       told.objectIDs = changes

@@ -1,0 +1,55 @@
+/// Gives a placeholder for whatever is asked, the first case of an enumeration whose cases have values with them included.
+struct PlaceholderDecoder: Decoder {
+  /// There is no value of the type that is asked for.
+  struct Refusal: Error {}
+
+  var codingPath: [any CodingKey] { [] }
+  var userInfo: [CodingUserInfoKey: Any] { [:] }
+
+  func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
+    KeyedDecodingContainer(Keyed<Key>())
+  }
+
+  func unkeyedContainer() throws -> any UnkeyedDecodingContainer { Empty() }
+  func singleValueContainer() throws -> any SingleValueDecodingContainer { Single() }
+
+  private struct Keyed<Key: CodingKey>: KeyedDecodingContainerProtocol {
+    var codingPath: [any CodingKey] { [] }
+    // An enumeration whose cases have values asks for the one key that there is.
+    var allKeys: [Key] { PlaceholderValue.firstCase(of: Key.self).map { [$0] } ?? [] }
+    func contains(_ key: Key) -> Bool { true }
+    func decodeNil(forKey key: Key) throws -> Bool { false }
+    func decode<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T { try placeholder(type) }
+    func nestedContainer<N: CodingKey>(keyedBy type: N.Type, forKey key: Key) throws -> KeyedDecodingContainer<N> {
+      KeyedDecodingContainer(Keyed<N>())
+    }
+    func nestedUnkeyedContainer(forKey key: Key) throws -> any UnkeyedDecodingContainer { Empty() }
+    func superDecoder() throws -> any Decoder { PlaceholderDecoder() }
+    func superDecoder(forKey key: Key) throws -> any Decoder { PlaceholderDecoder() }
+  }
+
+  private struct Single: SingleValueDecodingContainer {
+    var codingPath: [any CodingKey] { [] }
+    func decodeNil() -> Bool { false }
+    func decode<T: Decodable>(_ type: T.Type) throws -> T { try placeholder(type) }
+  }
+
+  private struct Empty: UnkeyedDecodingContainer {
+    var codingPath: [any CodingKey] { [] }
+    var count: Int? { 0 }
+    var isAtEnd: Bool { true }
+    var currentIndex: Int { 0 }
+    mutating func decodeNil() throws -> Bool { throw Refusal() }
+    mutating func decode<T: Decodable>(_ type: T.Type) throws -> T { throw Refusal() }
+    mutating func nestedContainer<N: CodingKey>(keyedBy type: N.Type) throws -> KeyedDecodingContainer<N> {
+      throw Refusal()
+    }
+    mutating func nestedUnkeyedContainer() throws -> any UnkeyedDecodingContainer { throw Refusal() }
+    mutating func superDecoder() throws -> any Decoder { throw Refusal() }
+  }
+}
+
+private func placeholder<T>(_ type: T.Type) throws -> T {
+  guard let value = PlaceholderValue.find(type) else { throw PlaceholderDecoder.Refusal() }
+  return value
+}
